@@ -21,24 +21,24 @@ pub struct ApiFacts {
     pub name: String,
     /// The name in messages: `Level Zero`.
     pub title: String,
-    /// The first line of its documentation.
+    /// The first line of the API's documentation.
     pub about: String,
     /// File that declares the commands: an XML file of Khronos (`egl.xml`, `gl.xml`), an XML file in the
     /// same format under `apis/`, or Level Zero's `functions.json`.
     pub registry: String,
     /// The `api` attributes of the registry's features and extensions that belong to the API.
     pub features: Vec<String>,
-    /// Folders of its descriptions, in the order in which they are read.
+    /// Folders of the API's descriptions, in the order in which they are read.
     pub folders: Vec<String>,
-    /// The enum group of all its names. Descriptions may use it in `group` items.
+    /// The enum group of all the API's names. Descriptions may use it in `group` items.
     pub names: String,
-    /// State that commands without an explicit scope concern.
+    /// Whether commands act on the current context or on the process.
     pub state: StateOf,
-    /// How `replay` plays its commands.
+    /// How `replay` plays the API's commands.
     pub replay: Played,
 }
 
-/// Whether commands need a context that is current.
+/// Whether an API's commands need a current context.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StateOf {
@@ -58,7 +58,7 @@ pub enum Played {
     ByHand,
 }
 
-/// An API of the list, shared by everything that belongs to it.
+/// An entry of the list, shared by the API's commands.
 pub type Api = Arc<ApiFacts>;
 
 impl ApiFacts {

@@ -9,7 +9,7 @@ use quote::quote;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CType {
     pub base: String,
-    /// For each `*`, innermost first: whether what it points at is `const`.
+    /// For each `*`, innermost first: whether its pointee is `const`.
     pub pointers: Vec<bool>,
 }
 
@@ -43,7 +43,7 @@ impl Repr {
     }
 }
 
-/// What the name of a base type says beyond its size.
+/// Meaning of a base type, which its size does not tell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sense {
     Number,
@@ -52,7 +52,7 @@ pub enum Sense {
     Bitfield,
     /// An opaque pointer or name of an object.
     Handle,
-    /// A pointer to a function or to something that is not the API's.
+    /// A pointer to a function or to a type that the API does not define.
     Pointer,
     Char,
     Void,
@@ -100,7 +100,7 @@ impl CType {
         Some(CType { base: self.base.clone(), pointers: inner.to_vec() })
     }
 
-    /// How a value is stored, and what it is; `None` for an unknown type.
+    /// The storage and the meaning of a value of this type; `None` for an unknown type.
     pub fn scalar(&self) -> Option<(Repr, Sense)> {
         if self.is_pointer() {
             return Some((Repr::Pointer, Sense::Pointer));
@@ -162,7 +162,7 @@ fn base(name: &str) -> Option<Base> {
         | "EGLSetBlobFuncANDROID"
         | "EGLGetBlobFuncANDROID"
         | "__eglMustCastToProperFunctionPointerType" => (Repr::Pointer, Sense::Pointer),
-        // Level Zero's: its registry has made all others to these.
+        // Level Zero's registry maps all its other types to these.
         "ze_bool_t" => (Repr::U8, Sense::Bool),
         "ze_enum" => (Repr::U32, Sense::Enum),
         "ze_flags" => (Repr::U32, Sense::Bitfield),
@@ -171,7 +171,7 @@ fn base(name: &str) -> Option<Base> {
         "uint8_t" => (Repr::U8, Sense::Number),
         "uint32_t" => (Repr::U32, Sense::Number),
         "uint64_t" | "size_t" => (Repr::U64, Sense::Number),
-        // Not the API's own; only ever behind a pointer.
+        // Types of other libraries; they occur behind pointers only.
         "AHardwareBuffer" | "EGLClientPixmapHI" | "wl_buffer" | "wl_display" | "wl_resource" => {
             (Repr::Void, Sense::Void)
         }

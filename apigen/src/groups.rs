@@ -1,7 +1,7 @@
-//! Enum groups: which name stands for a value.
+//! Enum groups: the name that a trace shows for each value.
 //!
-//! Of several names for one value the API's own come first, then desktop OpenGL's, then
-//! extensions', the less private the earlier.
+//! If several names have one value, the first of this order is used: names that a description prefers, core names
+//! of the API, core names of desktop OpenGL, then names of extensions in the order `KHR`, `OES`, `EXT`, `ARB`, vendors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,18 +53,19 @@ impl Groups {
         self.catch_alls.get(api).copied()
     }
 
-    /// How many groups hold all names of an API; they are the first ones.
+    /// Number of groups that hold all names of an API. They are the first groups.
     pub fn catch_all_count(&self) -> usize {
         self.catch_alls.len()
     }
 
-    /// Index of a group, and whether it is a bitfield's.
+    /// Index of a group, and whether its names are bits.
     pub fn find(&self, name: &str) -> Option<(u16, bool)> {
         self.by_name.get(name).copied()
     }
 }
 
-/// Bits and numbers with names would only be in the way of the enumerants.
+/// Whether an enumerant is in the group of all names. Bits and EGL's named numbers are not: their small values
+/// would hide the enumerants' names.
 fn is_in_catch_all(known: &Enumerant) -> bool {
     let is_number = known.name.starts_with("EGL_")
         && known.groups.iter().any(|group| group == "SpecialNumbers");

@@ -1,4 +1,4 @@
-//! Everything that the generator reads.
+//! The generator's input files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::tree::{read, read_folder, sources};
 pub struct Inputs {
     /// The list of APIs.
     pub apis: Vec<Api>,
-    /// XML registries by file, as the list names them.
+    /// Text of each XML registry, by the file name in the list of APIs.
     pub registries: BTreeMap<String, String>,
     /// `apis/**/*.api`: the descriptions.
     pub descriptions: Sources,
@@ -47,7 +47,7 @@ impl Inputs {
     }
 }
 
-/// All description files, sorted by path; none if there is no folder for them.
+/// All description files, sorted by path. A folder that does not exist has none.
 pub fn descriptions(root: &Path, apis: &[Api]) -> Result<Sources, Error> {
     let mut files = Vec::new();
     for folder in

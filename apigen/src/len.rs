@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// A number computed from arguments.
+/// A number that is computed from arguments.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Len {
     Number(i64),
@@ -12,7 +12,7 @@ pub enum Len {
     Quotient(Box<Len>, i64),
 }
 
-/// What is wrong with the text of a `len`.
+/// A syntax error in a `len` attribute.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyntaxError(String);
 
@@ -22,8 +22,8 @@ impl fmt::Display for SyntaxError {
     }
 }
 
-/// Parses the value of a `len` attribute. `None` for `COMPSIZE(…)`, the registry's way to say "it
-/// depends".
+/// Parses the value of a `len` attribute. `None` for `COMPSIZE(…)`: the registry does not say how the length is
+/// computed.
 pub fn parse(text: &str) -> Result<Option<Len>, SyntaxError> {
     if text.contains("COMPSIZE") {
         return Ok(None);

@@ -1,10 +1,11 @@
 //! Compiler from the Khronos registry and `apis/` to the generated Rust of `shim` and `protocol`,
 //! and from `apis/level_zero/` to that of `level-zero/`.
 //!
-//! The pipeline is its modules: [`fetch`] gets the registry's files, [`registry`] parses them,
-//! [`lang`] makes a checked program of `apis/**/*.api`, [`resolve`] a [`model`] of the commands' records
-//! from that, and each module of [`emit`] writes one file. [`level_zero`] is a pipeline of its own. The same input gives the same output: no dates, no paths.
-//! Nothing here runs in a product; what it writes is committed.
+//! The modules are the stages of a pipeline: [`fetch`] downloads the registry's files, [`registry`] parses them,
+//! [`lang`] compiles `apis/**/*.api` to a checked program, [`resolve`] builds the [`model`] of the commands' records
+//! from both, and each module of [`emit`] writes one file. [`level_zero`] is a separate pipeline. The same input
+//! gives the same output: generated files contain no dates and no paths. No product links this crate; its output is
+//! committed.
 
 #![forbid(unsafe_code)]
 
@@ -41,15 +42,15 @@ pub use tree::{format_descriptions, stale, write};
 /// The toy API of the tests.
 const TOY: &str = "apigen/tests/toy";
 
-/// What [`generate`] made.
+/// Output of [`generate`].
 #[derive(Debug)]
 pub struct Generated {
-    /// Contents by path from the repository's root.
+    /// Contents of the files, by path from the repository's root.
     pub files: BTreeMap<PathBuf, String>,
     pub summary: model::Summary,
 }
 
-/// Checks the descriptions, and counts the pointer parameters that they say nothing of.
+/// Checks the descriptions, and counts the pointer parameters that have no extent.
 pub fn coverage(inputs: &Inputs) -> Result<Coverage, Error> {
     let registries = registry::parse_all(inputs)?;
     let program = compile(inputs, &registries)?;
@@ -57,9 +58,9 @@ pub fn coverage(inputs: &Inputs) -> Result<Coverage, Error> {
     Ok(Coverage::of(&program, &lang::check::apis(&registries), &exposed))
 }
 
-/// Compiles `inputs`; the files come formatted.
+/// Compiles `inputs` to formatted files.
 ///
-/// All mistakes in the descriptions are reported at once, as [`Error::Descriptions`].
+/// [`Error::Descriptions`] holds all mistakes in the descriptions, not only the first.
 pub fn generate(inputs: &Inputs) -> Result<Generated, Error> {
     let (files, summary) = emitted(inputs)?;
     let mut files = formatted(files)?;
@@ -67,8 +68,8 @@ pub fn generate(inputs: &Inputs) -> Result<Generated, Error> {
     Ok(Generated { files, summary })
 }
 
-/// Compiles `inputs` for tests of the code's meaning: the files come as they are emitted, without those of Level
-/// Zero's layer.
+/// Compiles `inputs` to unformatted files, for tests that compile the code. The files of Level Zero's layer are left
+/// out.
 pub fn generate_unformatted(inputs: &Inputs) -> Result<BTreeMap<PathBuf, String>, Error> {
     let (files, _) = emitted(inputs)?;
     let unwrapped = |(path, text): (PathBuf, String)| (path, emit::output::unwrapped(&text));
@@ -82,7 +83,7 @@ fn emitted(inputs: &Inputs) -> Result<(BTreeMap<PathBuf, String>, model::Summary
     Ok((emit::all(&model, &program), model.summary(&program)))
 }
 
-/// The toy API of the tests, which is not in the list.
+/// The entry of the tests' toy API, which `apis/apis.json` does not list.
 pub fn toy() -> apis::ApiFacts {
     let words = |word: &str| vec![word.to_owned()];
     apis::ApiFacts {
@@ -98,7 +99,7 @@ pub fn toy() -> apis::ApiFacts {
     }
 }
 
-/// Compiles the toy API of the tests in the repository at `root`, for the tests that run it.
+/// Compiles the toy API in the repository at `root`, for the tests that run its generated code.
 pub fn generate_toy(root: &Path) -> Result<BTreeMap<PathBuf, String>, Error> {
     let text = tree::read(&root.join(TOY).join("toy.xml"))?;
     let toy = toy();
@@ -123,7 +124,7 @@ fn compile(inputs: &Inputs, registries: &Registries) -> Result<Program, Error> {
     lang::check::compile(&sources, &apis).map_err(Error::Descriptions)
 }
 
-/// The same files with the Rust among them formatted.
+/// `files` with the Rust files formatted.
 fn formatted(files: BTreeMap<PathBuf, String>) -> Result<BTreeMap<PathBuf, String>, Error> {
     let formatted = |(path, text): (PathBuf, String)| {
         let is_rust = path.extension().is_some_and(|extension| extension == "rs");

@@ -1,4 +1,4 @@
-//! The API as the generated code knows it: registry and descriptions joined, ids and offsets given.
+//! The input of the emitters: registry and descriptions joined, with the ids of commands and the offsets of arguments.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use crate::ctype::Repr;
 use crate::lang::typed::{Extent, MemoryUse, Program};
 use crate::origin::Origin;
 
-/// Everything the emitters need.
+/// All commands, enum groups, structs and constants of all APIs.
 #[derive(Debug)]
 pub struct Model {
     /// Sorted by name; the index is the id.
     pub functions: Vec<Function>,
     /// Enum groups; the index is what [`Kind`] refers to.
     pub groups: Vec<Group>,
-    /// How many of the groups, the first ones, hold all names of an API.
+    /// Number of groups that hold all names of an API. They are the first groups.
     pub catch_alls: usize,
     pub sizes: Vec<SizeTable>,
     /// C structs; the index is what [`Kind`] refers to.
@@ -31,7 +31,7 @@ pub struct Layout {
     pub name: String,
     /// In bytes.
     pub size: u64,
-    /// The value of the first field that tells it in a chain.
+    /// The value of the first field by which a chain identifies the struct.
     pub stype: Option<u32>,
     pub fields: Vec<LayoutField>,
 }
@@ -42,9 +42,9 @@ pub struct LayoutField {
     /// In bytes.
     pub offset: u64,
     pub ty: Type,
-    /// Of an array, the number of elements; 0 for one value.
+    /// Number of elements of an array; 0 for a single value.
     pub len: u64,
-    /// Of the elements that a pointer points at.
+    /// Type of the elements behind a pointer.
     pub element: Option<Type>,
 }
 
@@ -56,9 +56,9 @@ pub struct Function {
     pub name: String,
     pub api: Api,
     pub origin: Origin,
-    /// The version of OpenGL ES, from 2.0 on, that first has it without an extension.
+    /// The first version of OpenGL ES, from 2.0 on, whose core has the command.
     pub version: Option<(u8, u8)>,
-    /// Extensions of the API that have it, sorted.
+    /// Extensions of the API that have the command, sorted.
     pub extensions: Vec<String>,
     pub params: Vec<Param>,
     /// `None` for a command without a result.
@@ -67,15 +67,15 @@ pub struct Function {
     pub fixed_len: u16,
     pub effect: Effect,
     pub hook: Option<Hook>,
-    /// The result with which it ends a frame, where a generated hook counts frames.
+    /// For a command with `@frame`: the result with which it ends a frame.
     pub frame: Option<i64>,
-    /// What the tracked state has to do with it; `None`: nothing.
+    /// Parts that the state mutator runs in the shim; `None` if it has none.
     pub state: Option<StateParts>,
-    /// Where what `state` says holds for certain arguments only.
+    /// The arguments to which `state` is restricted; `None` if it holds for all arguments.
     pub guard: Option<Guard>,
-    /// Whether it may make the driver read buffers.
+    /// Whether the driver may read buffers when it runs the command.
     pub consumes: bool,
-    /// Whether a soname exports the command.
+    /// Whether one of the shim's libraries exports the command.
     pub exported: bool,
 }
 
@@ -88,9 +88,10 @@ pub struct Param {
     /// Offset in bytes in the enter payload.
     pub offset: u16,
     pub observation: Option<Observation>,
-    /// What it points at, where its memory is observed as ranges only.
+    /// Type of the elements behind the pointer, if its memory is observed as ranges only.
     pub ranges_element: Option<Type>,
-    /// The C struct that it is, where it is passed by value; it is observed then, and its place holds null.
+    /// Name of the C struct, if the parameter is a struct passed by value. The struct is then observed, and the
+    /// argument in the record is null.
     pub by_value: Option<String>,
 }
 
@@ -109,7 +110,7 @@ pub struct Type {
     pub kind: Kind,
 }
 
-/// The names are those of `gapii_commands::Kind`.
+/// Meaning of a value. The variants have the names of `gapii_commands::Kind`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Number,
@@ -139,11 +140,11 @@ pub enum Effect {
 pub struct Hook {
     pub enter_flags: bool,
     pub leave_flags: bool,
-    /// It looks at something before the command is recorded.
+    /// The hook also runs a function before the command is recorded.
     pub before: bool,
 }
 
-/// What the state mutator does at a command, as far as the shim has it.
+/// Effects of a command's state mutator in the shim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StateParts {
     pub enter: bool,
@@ -156,7 +157,7 @@ pub struct StateParts {
     pub writes_ranges: bool,
 }
 
-/// The values of a parameter for which the state mutator does anything in the shim.
+/// The values of a parameter for which the state mutator has an effect in the shim.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Guard {
     /// Index of the parameter.
@@ -168,11 +169,11 @@ pub struct Guard {
 #[derive(Clone, Debug)]
 pub struct Observation {
     pub direction: Direction,
-    /// Of arguments alone: without variables and calls.
+    /// Depends on arguments alone: has no variables and no calls.
     pub extent: Extent,
-    /// Indices and names of the tables of sizes that it uses.
+    /// Indices and names of the size tables that the extent uses.
     pub tables: BTreeMap<usize, String>,
-    /// Of the elements of an array.
+    /// Type of the elements of an array.
     pub element: Option<Type>,
 }
 
@@ -195,12 +196,12 @@ pub struct Group {
 pub struct SizeTable {
     pub name: String,
     pub default: i64,
-    /// Number of elements, and the values that have it with their names, sorted.
+    /// Number of elements, and the enumerants' values and names with that number, sorted.
     pub cases: Vec<(i64, Vec<(u64, String)>)>,
 }
 
 impl Function {
-    /// Whether the leave record ends with the text that the result points at.
+    /// Whether the leave record ends with the NUL-terminated string that the result points at.
     pub fn observes_result(&self) -> bool {
         self.result.as_ref().is_some_and(|result| result.ty.kind == Kind::String)
     }
@@ -221,24 +222,25 @@ impl Function {
             || self.state.is_some_and(|state| state.writes_ranges)
     }
 
-    /// Whether it is followed though no capture runs, by a tracker: a hook follows in its handler.
+    /// Whether a tracker runs the command's state part while nothing is captured. A hooked command has none: its
+    /// handler does it.
     pub fn has_tracker(&self) -> bool {
         self.hook.is_none() && self.state.is_some_and(|state| state.is_tracked)
     }
 }
 
-/// What was generated, in numbers.
+/// Statistics of the generated code.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Summary {
-    /// Titles of the APIs and how many commands each has.
+    /// Title and number of commands of each API.
     pub commands: Vec<(String, usize)>,
     pub exported: usize,
     pub groups: usize,
-    /// Pointer parameters (handles are none) whose memory is in the trace.
+    /// Pointer parameters whose memory is in the trace. Handles do not count as pointers.
     pub observed: usize,
-    /// Pointer parameters that are only addresses by nature.
+    /// Pointer parameters of which only the address matters.
     pub address_only: usize,
-    /// Pointer parameters of which nobody says anything.
+    /// Pointer parameters without an extent.
     pub undescribed: usize,
 }
 

@@ -1,25 +1,25 @@
 //! Names of generated items.
 
-/// Suffixes that are words of their own.
+/// Vendor suffixes, each of which becomes a separate word.
 const SUFFIXES: &[&str] = &[
     "AMD", "ANDROID", "ANGLE", "APPLE", "ARB", "ARM", "EXT", "HI", "IMG", "INTEL", "KHR", "MESA",
     "NOK", "NV", "OES", "OVR", "QCOM", "WL",
 ];
 
-/// Names that handlers use for themselves.
+/// Names that the generated handlers use for their own variables.
 const TAKEN: &[&str] = &["call", "driver", "reads", "result", "scope", "writes"];
 
 /// Rust's keywords that occur as parameter names.
 const KEYWORDS: &[&str] = &["box", "in", "loop", "match", "move", "ref", "type", "use", "where"];
 
-/// The class of parameters that are no name, but where a program has a uniform.
+/// The class of parameters that hold a uniform location of a program (OpenGL ES 3.2, 7.6).
 pub const UNIFORM_LOCATION: &str = "uniform_location";
-/// The same of a block of uniforms.
+/// The class of parameters that hold the index of a uniform block.
 pub const UNIFORM_BLOCK: &str = "uniform_block";
 
 /// The constant of a command's id: `glUniform4fv` is `GL_UNIFORM4FV`, `eglCreateSync64KHR` is
 /// `EGL_CREATE_SYNC64_KHR`. A word begins at an upper-case letter behind a lower-case one, and at
-/// the last of several upper-case letters when a lower-case one follows.
+/// the last of several upper-case letters if a lower-case one follows.
 pub fn id_constant(command: &str) -> String {
     let suffix = SUFFIXES.iter().find(|suffix| command.ends_with(**suffix)).copied();
     let stem = suffix.and_then(|suffix| command.strip_suffix(suffix)).unwrap_or(command);
@@ -80,7 +80,7 @@ pub fn camel_case(name: &str) -> String {
     name.split('_').map(word).collect()
 }
 
-/// The field that holds all objects of a kind: of `VertexArray` it is `vertex_arrays`.
+/// The field that holds all objects of a kind: `vertex_arrays` for `VertexArray`.
 pub fn table(kind: &str) -> String {
     let mut name = snake_case(kind);
     let ends_with = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));

@@ -1,7 +1,6 @@
-//! The versions and extensions by which generated modules are split.
+//! Splits the generated modules by version and extension.
 
-/// Version or extension that a command comes from; the first that applies. OpenGL ES has enough commands to be
-/// split by it.
+/// The first version or kind of extension that has a command. Only the commands of OpenGL ES are split by it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Origin {
     /// A command of an API whose commands are not split.

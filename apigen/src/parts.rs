@@ -1,4 +1,4 @@
-//! What the parts of commands do, and what descriptions refer to.
+//! Effects of the parts of commands, and the items that descriptions refer to.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::lang::typed::{
 use crate::lang::walk::{map, map_extent, walk, walk_extent};
 use crate::model::{Guard, StateParts};
 
-/// What the state mutator does at a command, as far as the shim has it; `None` for nothing.
+/// Effects of a command's state mutator in the shim; `None` if it has none.
 pub fn state(command: &Command) -> Option<StateParts> {
     let enter = Does::of(&command.enter);
     let leave = Does::of(&command.leave);
@@ -23,8 +23,8 @@ pub fn state(command: &Command) -> Option<StateParts> {
     (parts.enter || parts.leave).then_some(parts)
 }
 
-/// Which values of a parameter the shim has to look at before it follows the command; `None`: it
-/// follows the command whatever the arguments are.
+/// The values of a parameter for which the shim runs the command's state mutator; `None` if it runs it for all
+/// arguments.
 pub fn guard(command: &Command) -> Option<Guard> {
     let statements = command.enter.statements.iter().chain(&command.leave.statements);
     let mut acting = statements.filter(|stmt| Does::by(stmt).anything() || makes_object(stmt));
@@ -48,7 +48,7 @@ pub fn guard(command: &Command) -> Option<Guard> {
     (!command.consumes).then_some(Guard { param, values })
 }
 
-/// Whether the statement is a variable for an object that it may make.
+/// Whether the statement is a `let` whose value may create an object.
 fn makes_object(stmt: &Stmt) -> bool {
     let StmtKind::Let(_, value) = &stmt.kind else { return false };
     let mut found = false;
@@ -65,7 +65,7 @@ fn number(pattern: &Pattern) -> Option<u32> {
     }
 }
 
-/// What a part does in the shim.
+/// Effects of a part of a command.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Does {
     pub changes: bool,
@@ -80,12 +80,12 @@ impl Does {
         does
     }
 
-    /// What one statement does in the shim, with those inside it.
+    /// Effects in the shim of a statement and of those inside it.
     fn by(stmt: &Stmt) -> Self {
         Self::of(&Block { statements: vec![stmt.clone()] })
     }
 
-    /// What a part does in the tools.
+    /// Effects of a part in the tools.
     pub fn in_tools(part: &Block) -> Self {
         let mut does = Self::default();
         each(part, &mut |stmt| does.add(stmt, true));
@@ -109,7 +109,7 @@ impl Does {
     }
 }
 
-/// Calls `see` with every statement, also those inside of others.
+/// Calls `see` with every statement of `block`, nested ones included.
 pub fn each<'a>(block: &'a Block, see: &mut dyn FnMut(&'a Stmt)) {
     for stmt in &block.statements {
         see(stmt);
@@ -128,7 +128,7 @@ pub fn each<'a>(block: &'a Block, see: &mut dyn FnMut(&'a Stmt)) {
     }
 }
 
-/// Every field that is declared.
+/// Iterates over all declared fields of states, objects and structs.
 pub fn fields(program: &Program) -> impl Iterator<Item = &Field> {
     let scopes = [Scope::Context, Scope::ShareGroup, Scope::Thread, Scope::Process];
     let of_states = scopes.into_iter().flat_map(|scope| &program[scope].fields);
@@ -136,7 +136,7 @@ pub fn fields(program: &Program) -> impl Iterator<Item = &Field> {
     of_states.chain(of_objects).chain(program.structs.iter().flat_map(|found| &found.fields))
 }
 
-/// Indices and names of the tables of sizes that an extent uses.
+/// Indices and names of the size tables that an extent uses.
 pub fn tables(program: &Program, extent: &Extent) -> BTreeMap<usize, String> {
     let mut found = BTreeMap::new();
     walk_extent(extent, &mut |expr| {
@@ -163,7 +163,7 @@ pub fn calls_extern(program: &Program, function: &Function) -> bool {
     function.lets.iter().any(|(_, value)| calls(value)) || calls(&function.value)
 }
 
-/// The extent with functions of arguments written out where they are called.
+/// `extent` with calls of functions that depend on arguments alone replaced by the functions' bodies.
 pub fn written_out(program: &Program, extent: &Extent) -> Extent {
     map_extent(extent, &mut |expr| inlined(program, expr))
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with the descriptions, and where.
+//! Errors of the generator, and mistakes in its inputs with their places.
 
 use std::fmt;
 use std::ops::Range;
@@ -27,17 +27,17 @@ pub enum Error {
     Command { command: String, stderr: String },
 }
 
-/// A mistake in another file than a description.
+/// A mistake in an input file that is not a description.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Problem {
     pub file: String,
-    /// From 1; 0 where a mistake has no line.
+    /// Line number from 1; 0 if the mistake has no line.
     pub line: usize,
     pub message: String,
 }
 
 impl Problem {
-    /// A mistake at the byte range `at` of `text`.
+    /// Builds a mistake at the byte range `at` of `text`.
     pub fn at(file: &str, text: &str, at: Range<usize>, message: impl Into<String>) -> Self {
         let before = text.get(..at.start).unwrap_or(text);
         let line = before.matches('\n').count() + 1;

@@ -1,7 +1,7 @@
-//! The registries as plain data, and how Khronos' XML becomes it.
+//! Parses Khronos' XML registries into plain data.
 //!
-//! Keeps what EGL and OpenGL ES need of it: their commands, and all enumerants of the namespaces
-//! (programs pass desktop values too, if only to be told that they may not).
+//! Keeps the commands of EGL and OpenGL ES, and all enumerants of the namespaces: programs also pass values of
+//! desktop OpenGL, if only to get `GL_INVALID_ENUM`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,17 +20,16 @@ pub struct Registry {
     /// Commands of EGL or OpenGL ES, by name.
     pub commands: BTreeMap<String, Command>,
     pub enumerants: Vec<Enumerant>,
-    /// All enumerants as descriptions see them: signed where the registry says so, handles too; what
-    /// exceeds an `i64` saturates.
+    /// All enumerants as descriptions see them, handles included: signed where the registry says so. A value beyond
+    /// the range of `i64` saturates.
     pub constants: BTreeMap<String, i64>,
-    /// The bits of the enumerants that a version or an extension of EGL or OpenGL ES has; handles are
-    /// left out.
+    /// Values of the enumerants of all versions and extensions of EGL and OpenGL ES, without handles.
     pub profile: BTreeMap<String, u64>,
-    /// The commands that each extension has.
+    /// Commands of each extension, by the extension's name.
     pub extensions: BTreeMap<String, BTreeSet<String>>,
-    /// Names that a version of EGL or OpenGL ES has without an extension.
+    /// Names in the core of a version of EGL or OpenGL ES.
     pub core: BTreeSet<String>,
-    /// Names that a version of desktop OpenGL has without an extension.
+    /// Names in the core of a version of desktop OpenGL.
     pub desktop_core: BTreeSet<String>,
 }
 
@@ -40,12 +39,12 @@ pub struct Command {
     pub result: CType,
     pub result_group: Option<String>,
     pub params: Vec<Param>,
-    /// The command this one is another name of; it need not be in the API.
+    /// The command that this one is an alias of. It need not be in the API.
     pub alias: Option<String>,
     pub origin: Origin,
-    /// The version of OpenGL ES, from 2.0 on, that first has it without an extension.
+    /// The first version of OpenGL ES, from 2.0 on, whose core has the command.
     pub version: Option<(u8, u8)>,
-    /// Extensions of the API that have it, sorted.
+    /// Extensions of the API that have the command, sorted.
     pub extensions: Vec<String>,
 }
 
@@ -57,7 +56,7 @@ pub struct Param {
     /// The kind of object that an integer names.
     pub class: Option<String>,
     pub len: Option<String>,
-    /// The C struct that it points at, or is.
+    /// The C struct that the parameter points at or that it passes by value.
     pub layout: Option<Layout>,
 }
 
@@ -65,7 +64,7 @@ pub struct Param {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layout {
     pub name: String,
-    /// It is passed by value, though `ty` is a pointer to it.
+    /// The struct is passed by value. `ty` is a pointer to it even then.
     pub is_value: bool,
 }
 
@@ -77,7 +76,7 @@ pub struct Enumerant {
     pub is_bit: bool,
 }
 
-/// The APIs, each with its registry, in the order of the list.
+/// The APIs, each with its registry, in the order of `apis/apis.json`.
 #[derive(Debug, Default)]
 pub struct Registries(pub Vec<(Api, Registry)>);
 
@@ -96,12 +95,12 @@ impl Registries {
         self.all().find_map(|registry| registry.commands.get(name))
     }
 
-    /// The enumerants of the APIs' versions and extensions, sorted by name.
+    /// Values of the enumerants of the APIs' versions and extensions, sorted by name.
     pub fn profile(&self) -> BTreeMap<String, u64> {
         self.all().flat_map(|registry| registry.profile.clone()).collect()
     }
 
-    /// All commands with their APIs, in the order of the list, each API's sorted by name.
+    /// All commands with their APIs: APIs in the order of the list, commands of an API sorted by name.
     pub fn commands(&self) -> impl Iterator<Item = (&Api, &Command)> {
         self.0.iter().flat_map(|(api, registry)| {
             registry.commands.values().map(move |command| (api, command))
@@ -124,7 +123,7 @@ pub fn parse_all(inputs: &Inputs) -> Result<Registries, Error> {
     Ok(Registries(inputs.apis.iter().map(parse).collect::<Result<_, Error>>()?))
 }
 
-/// Parses a registry file, of which it keeps what the APIs have.
+/// Parses a registry file. Keeps the commands of `api` alone.
 pub fn parse(file: &str, xml: &str, api: &ApiFacts) -> Result<Registry, Error> {
     let document =
         Document::parse(xml).map_err(|source| Error::Xml { file: file.to_owned(), source })?;
@@ -196,7 +195,7 @@ fn origins<'a>(root: Node<'a, '_>, api: &ApiFacts, apis: &[&str]) -> BTreeMap<&'
     origins
 }
 
-/// The version of OpenGL ES that first has each command of those from 2.0 on.
+/// The first version of OpenGL ES, from 2.0 on, that has each command.
 fn versions<'a>(root: Node<'a, '_>) -> BTreeMap<&'a str, (u8, u8)> {
     let mut versions = BTreeMap::new();
     for feature in elements(root, "feature").filter(|it| it.attribute("api") == Some("gles2")) {
@@ -214,7 +213,7 @@ fn versions<'a>(root: Node<'a, '_>) -> BTreeMap<&'a str, (u8, u8)> {
     versions
 }
 
-/// The extensions of `apis` that have each command, sorted.
+/// The sorted extensions of `apis` that have each command.
 fn providers<'a>(root: Node<'a, '_>, apis: &[&str]) -> BTreeMap<&'a str, Vec<String>> {
     let mut providers: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for extension in elements(root, "extensions").flat_map(|all| elements(all, "extension")) {
@@ -234,7 +233,7 @@ fn providers<'a>(root: Node<'a, '_>, apis: &[&str]) -> BTreeMap<&'a str, Vec<Str
     providers
 }
 
-/// The commands that a version or an extension has in `apis`.
+/// The commands that a version or an extension requires in `apis`.
 fn required_commands<'a, 'b: 'a>(
     node: Node<'a, 'b>,
     apis: &[&str],
@@ -242,7 +241,7 @@ fn required_commands<'a, 'b: 'a>(
     required(node, apis, "command")
 }
 
-/// The names of the elements of one tag that a version or an extension has in `apis`.
+/// The names of the `tag` elements that a version or an extension requires in `apis`.
 fn required<'a, 'b: 'a>(
     node: Node<'a, 'b>,
     apis: &[&str],
@@ -254,7 +253,7 @@ fn required<'a, 'b: 'a>(
         .filter_map(|item| item.attribute("name"))
 }
 
-/// The bits of the enumerants of `apis`, without those of desktop OpenGL alone.
+/// The values of the enumerants of `apis`, without those that only desktop OpenGL has.
 fn profile(root: Node<'_, '_>, apis: &[&str]) -> BTreeMap<String, u64> {
     let features = elements(root, "feature")
         .filter(|feature| feature.attribute("api").is_some_and(|api| apis.contains(&api)));
@@ -279,12 +278,12 @@ fn profile(root: Node<'_, '_>, apis: &[&str]) -> BTreeMap<String, u64> {
     profiled.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// A value of more than 32 bits.
+/// Parses a hexadecimal value that may exceed 32 bits.
 fn wide_value(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
-/// From a name such as `GL_OES_mapbuffer`.
+/// The origin of an extension's commands, from the vendor in a name such as `GL_OES_mapbuffer`.
 fn extension_origin(extension: &str) -> Origin {
     let mut words = extension.split('_');
     match (words.next(), words.next()) {
@@ -293,7 +292,7 @@ fn extension_origin(extension: &str) -> Origin {
     }
 }
 
-/// Types that the registry defines in terms of others: `typedef uint32_t toyFlags;`.
+/// Types that the registry defines by `typedef`: `typedef uint32_t toyFlags;`.
 fn typedefs(root: Node<'_, '_>) -> BTreeMap<String, CType> {
     let types = elements(root, "types").flat_map(|types| elements(types, "type"));
     let defined = types.filter_map(|node| {
@@ -309,8 +308,8 @@ fn typedefs(root: Node<'_, '_>) -> BTreeMap<String, CType> {
 }
 
 impl Command {
-    /// Replaces types that nobody knows by what the registry defines them as. A pointer to what is behind
-    /// `void *` is a handle.
+    /// Replaces types that [`CType`] does not know by their `typedef`s. A type that is defined as `void *` is a
+    /// handle.
     fn resolve_types(&mut self, typedefs: &BTreeMap<String, CType>) {
         for ty in self.params.iter_mut().map(|param| &mut param.ty).chain([&mut self.result]) {
             let is_known = CType { base: ty.base.clone(), pointers: Vec::new() }.scalar().is_some();
@@ -397,7 +396,7 @@ fn constants(root: Node<'_, '_>, apis: &[&str]) -> BTreeMap<String, i64> {
     named.collect()
 }
 
-/// `0x8B8D`, `-1`, `EGL_CAST(EGLContext,0)`.
+/// Parses an enumerant's value: `0x8B8D`, `-1`, `EGL_CAST(EGLContext,0)`.
 fn constant(text: &str) -> Option<i64> {
     let inner = text.strip_prefix("EGL_CAST(").and_then(|rest| rest.strip_suffix(')'));
     let text = inner.map_or(text, |inner| inner.split(',').next_back().unwrap_or_default()).trim();
@@ -408,7 +407,7 @@ fn constant(text: &str) -> Option<i64> {
     Some(i64::try_from(value).unwrap_or(i64::MAX))
 }
 
-/// gl.xml names the groups of a value; egl.xml gives each bitfield a namespace.
+/// The groups of an enumerant. gl.xml lists them; egl.xml gives each bitfield a namespace instead.
 fn enum_groups(block: Node<'_, '_>, node: Node<'_, '_>) -> Vec<String> {
     let namespace = block.attribute("namespace").filter(|name| !["GL", "EGL"].contains(name));
     let listed = [block.attribute("group"), node.attribute("group"), namespace];
@@ -419,7 +418,7 @@ fn enum_groups(block: Node<'_, '_>, node: Node<'_, '_>) -> Vec<String> {
     groups
 }
 
-/// Values of 32 bits or less; casts to handle types are none.
+/// Parses a value of at most 32 bits; `None` for casts to handle types.
 fn enum_value(text: &str) -> Option<u64> {
     let inner = text.strip_prefix("EGL_CAST(EGLint,").and_then(|rest| rest.strip_suffix(')'));
     let text = inner.unwrap_or(text);

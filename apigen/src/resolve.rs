@@ -1,4 +1,4 @@
-//! Joins the checked descriptions and the export lists into the [`Model`], or says what is wrong.
+//! Joins the checked descriptions and the export lists into the [`Model`], or reports the mistakes in them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::parts;
 use crate::problem::{Error, Problem};
 use crate::registry::Registries;
 
-/// The API whose structs have fields with enums.
+/// The API whose structs have fields with enum groups.
 const LEVEL_ZERO: &str = "level_zero";
 
 /// Builds the model.
@@ -56,7 +56,7 @@ pub fn resolve(
     Err(Error::Inputs(problems))
 }
 
-/// The names of the export lists, all of which must be commands.
+/// The names in the export lists. Each must be a command of a registry.
 fn exported<'a>(
     registries: &Registries,
     inputs: &'a Inputs,
@@ -66,7 +66,7 @@ fn exported<'a>(
     for (file, text) in &inputs.exports {
         for (line, name) in text.lines().enumerate().filter(|(_, name)| !name.is_empty()) {
             if registries.command(name).is_none() {
-                let message = format!("exported `{name}` is no command of the registry");
+                let message = format!("exported `{name}` is not a command of a registry");
                 problems.push(Problem { file: file.clone(), line: line + 1, message });
             }
             names.insert(name);
@@ -75,7 +75,7 @@ fn exported<'a>(
     names
 }
 
-/// The groups of parameters and results; then those that only state refers to, and those of structs.
+/// Enum groups in this order: those of parameters and results, those that only state uses, those of structs.
 fn groups(registries: &Registries, inputs: &Inputs, program: &Program) -> Groups {
     let mut of_commands = BTreeSet::new();
     for (api, command) in registries.commands() {
@@ -97,7 +97,7 @@ fn groups(registries: &Registries, inputs: &Inputs, program: &Program) -> Groups
     Groups::new(registries, &[of_commands, of_state, of_structs], &program.prefer)
 }
 
-/// Tables that the extents of arguments alone use.
+/// The size tables that extents of arguments alone use.
 fn size_tables(program: &Program, functions: &[Function]) -> Vec<SizeTable> {
     let params = functions.iter().flat_map(|function| &function.params);
     let observations = params.filter_map(|param| param.observation.as_ref());
@@ -120,7 +120,7 @@ fn size_table(table: &typed::Sizes) -> SizeTable {
     SizeTable { name: table.name.clone(), default: table.default, cases: cases.collect() }
 }
 
-/// The layouts with what their fields are called.
+/// The layouts as traces describe them: fields with offsets, types and enum groups.
 fn layouts(description: &Description, program: &Program, groups: &Groups) -> Vec<Layout> {
     let all = program.layouts.iter();
     let all = all.map(|layout| Layout {
@@ -263,7 +263,7 @@ impl Resolver<'_> {
         at.map_or(Kind::Pointer, |at| Kind::Struct(at as u16))
     }
 
-    /// The outer `None` is a mistake, the inner one a command without a result.
+    /// The command's result. The outer `None` means a mistake, the inner one a command without a result.
     fn result(&mut self, command: &Command) -> Option<Option<Value>> {
         let declared = &command.result;
         if declared.ctype.is_void() {
@@ -305,7 +305,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// What a slot's elements are, where it has some.
+    /// Type of a slot's elements; `None` for extents without elements.
     fn element(&self, extent: &Extent, declared: &typed::Param, api: &str) -> Option<Type> {
         let has_elements =
             matches!(extent, Extent::Elements(_) | Extent::Counted { .. } | Extent::Attributes);
@@ -315,7 +315,7 @@ impl Resolver<'_> {
         has_elements.then(found).flatten()
     }
 
-    /// What a pointer points at, if the registry says.
+    /// Type of the value behind a pointer, if the registry declares it.
     fn pointee(&self, declared: &typed::Param, api: &str) -> Option<Type> {
         let (repr, sense) = declared.ctype.pointee()?.scalar()?;
         let kind = self.kind(sense, declared.group.as_deref(), names_object(declared), api);
@@ -336,7 +336,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Ids are positions in a list that is sorted by name and has the commands of an API in one piece.
+    /// Reports APIs whose order in the list differs from that of their commands' names. Ids are positions in a list
+    /// that is sorted by name and has the commands of an API next to each other.
     fn refuse_unsorted_apis(&mut self, functions: &[Function]) {
         for pair in functions.windows(2) {
             let [before, after] = pair else { continue };
@@ -360,7 +361,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Addresses that nobody says anything of can't be given to a driver again.
+    /// Reports generated commands with an address that no description explains: `replay` can't pass it to a driver.
     fn refuse_unplayable(&mut self, command: &Command) {
         let is_generated = self.api(command).is_some_and(|api| api.is_played());
         if !is_generated || command.replay != typed::Replay::Generated {
@@ -391,18 +392,18 @@ impl Resolver<'_> {
     }
 }
 
-/// Whether a parameter is, or points at, names of objects.
+/// Whether a parameter is a name of an object or points at such names.
 fn names_object(param: &typed::Param) -> bool {
     let places = [naming::UNIFORM_LOCATION, naming::UNIFORM_BLOCK];
     param.class.as_deref().is_some_and(|class| !places.contains(&class))
 }
 
-/// Whether a part observes memory for the parameter.
+/// Whether a part of the command observes a range of the parameter.
 fn has_ranges(command: &Command, param: usize) -> bool {
     has_range(command, param, |_| true)
 }
 
-/// Whether the parameter points at structs that tell themselves.
+/// Whether the parameter points at structs that are identified by their first field.
 fn is_chain(command: &Command, param: usize) -> bool {
     has_range(command, param, |extent| matches!(extent, Extent::AnyChain))
 }
@@ -419,7 +420,7 @@ fn has_range(command: &Command, param: usize, is_wanted: impl Fn(&Extent) -> boo
     found
 }
 
-/// Results of these types point at zero-terminated text.
+/// Whether a result points at a NUL-terminated string.
 fn is_text(result: &CType) -> bool {
     result.pointers.len() == 1 && ["GLubyte", "GLchar", "char"].contains(&result.base.as_str())
 }

@@ -1,4 +1,4 @@
-//! The repository around the generator: files read from it, written to it and compared.
+//! Reads files of the repository, writes generated files to it, and compares them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -27,7 +27,7 @@ pub const GENERATED: &[&str] = &[
 /// Formatting of the generated files: the repository's own.
 const RUSTFMT_CONFIG: &str = "max_width=100,use_small_heuristics=Max";
 
-/// Writes `files` to the repository at `root`, and removes generated files of other names.
+/// Writes `files` to the repository at `root`, and removes all other files from the generated folders.
 pub fn write(root: &Path, files: &BTreeMap<PathBuf, String>) -> Result<(), Error> {
     for name in stale(root, files)? {
         let path = root.join(&name);
@@ -55,7 +55,7 @@ pub fn stale(root: &Path, files: &BTreeMap<PathBuf, String>) -> Result<Vec<PathB
     Ok(names.into_iter().filter(differs).collect())
 }
 
-/// Descriptions as they should be written, of those that are not; all must be without mistakes.
+/// Formats the descriptions, and returns those whose text changes. Fails if a description has a syntax error.
 pub fn format_descriptions(sources: &Sources) -> Result<BTreeMap<PathBuf, String>, Error> {
     let mut changed = BTreeMap::new();
     let mut diagnostics = Vec::new();
@@ -74,8 +74,7 @@ pub fn format_descriptions(sources: &Sources) -> Result<BTreeMap<PathBuf, String
     Err(Error::Descriptions(Report { sources: sources.clone(), diagnostics }))
 }
 
-/// Formats Rust source, until formatting changes nothing: one pass over a long line is not always
-/// enough.
+/// Formats Rust source until another pass changes nothing: rustfmt may need several passes for a long line.
 pub fn format(source: &str) -> Result<String, Error> {
     let mut text = rustfmt(source)?;
     loop {

@@ -1,4 +1,4 @@
-//! The fuzzer's committed inputs, and deep ones, as ordinary tests. docs/apilang.md says how to fuzz.
+//! Runs the fuzzer's committed corpus and deeply nested inputs as ordinary tests. docs/apilang.md says how to fuzz.
 
 mod survive;
 
@@ -69,7 +69,7 @@ fn functions_that_call_one_another_are_refused_without_running_out_of_stack() {
 }
 
 #[test]
-fn functions_that_are_called_twice_by_each_other_take_no_time() {
+fn chain_of_functions_that_call_the_next_twice_does_not_blow_up() {
     let mut text = "api toy;\nstate context { a: i64; }\n".to_owned();
     for at in 0..40 {
         let next = at + 1;

@@ -1,5 +1,5 @@
-//! docs/apilang.md says what is so: its examples compile, have the right form, and the worked example is
-//! the description that the repository has.
+//! Checks docs/apilang.md: its examples compile and are formatted, and the worked example equals the description in
+//! the repository.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The formatter on every description there is: the repository's and the toy's.
+//! Runs the formatter on every description of the repository and of the toy API.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ fn formatted(path: &Path, text: &str) -> String {
     format(0, text).unwrap_or_else(|mistakes| panic!("{}: {mistakes:?}", path.display()))
 }
 
-/// Words, signs and comments, without spaces, line ends, and the comma behind a list's last word.
+/// The words, signs and comments of `text`, without spaces, line ends, and the comma behind a list's last word.
 fn substance(text: &str) -> String {
     let lines = text.lines().map(str::trim);
     let mut substance: Vec<String> =

@@ -1,7 +1,7 @@
-//! The description language on the toy API: `toy/pass` means what the outlines next to it say, each
-//! file of `toy/fail` gives the diagnostics next to it.
+//! Compiles descriptions of the toy API: each file of `toy/pass` must give the outline next to it, each file of
+//! `toy/fail` the diagnostics next to it.
 //!
-//! `UPDATE=1 cargo test -p apigen --test language` writes what is there now; read the difference.
+//! `UPDATE=1 cargo test -p apigen --test language` rewrites the expected files; review the diff.
 
 mod outline;
 
@@ -29,7 +29,7 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/toy").join(name)
 }
 
-/// The descriptions of a folder, sorted; paths are names.
+/// The descriptions of a folder, sorted. Their paths are file names.
 fn sources(name: &str) -> Vec<Source> {
     let entries = fs::read_dir(folder(name)).expect("the folder exists");
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("it can be read").path()).collect();
@@ -43,7 +43,7 @@ fn sources(name: &str) -> Vec<Source> {
     paths.into_iter().map(read).collect()
 }
 
-/// Compares with the file of expectations next to a description, or writes it.
+/// Compares `found` with the expected file next to a description, or writes that file.
 fn expect(folder_name: &str, source: &Source, found: &str) -> Result<(), String> {
     let path = folder(folder_name).join(&source.path).with_extension("txt");
     if std::env::var_os("UPDATE").is_some() {

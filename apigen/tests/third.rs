@@ -1,5 +1,5 @@
-//! Adding an API takes files under `apis/` and an entry of the list there, and nothing else: the difference that
-//! docs/apilang.md shows is applied, and the crates that every API is generated into compile.
+//! Applies the diff in docs/apilang.md, which adds an API by files under `apis/` and an entry in the list there, and
+//! compiles the crates that contain generated code of every API.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_default()
 }
 
-/// The files of the difference in the reference, as they are with it.
+/// The files in the reference's diff, after applying it.
 fn changed() -> BTreeMap<String, String> {
     let reference = read("docs/apilang.md");
     let (_, diff) = reference.split_once("```diff\n").expect("the reference shows a difference");
@@ -44,7 +44,7 @@ fn changed() -> BTreeMap<String, String> {
     files
 }
 
-/// What the repository has, with the files of the difference.
+/// The generator's inputs from the repository, with the files of the diff.
 fn inputs() -> Inputs {
     let registry = apigen::registry_files(&root().join("target")).expect("the registry is there");
     let mut inputs = Inputs::read(root(), &registry).expect("the repository has no mistakes");
@@ -72,7 +72,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Checks a crate under `folder` without generating code, as the others find it: `libNAME.rmeta`.
+/// Checks a crate under `folder` without generating code. Writes `libNAME.rmeta` for the crates that depend on it.
 fn compile(folder: &Path, root: &str, name: &str, others: &[&str]) {
     let mut rustc = Command::new("rustc");
     rustc.args(["--edition=2024", "--crate-type=rlib", "--emit=metadata", "--cap-lints=allow"]);
@@ -119,7 +119,7 @@ fn api_is_added_by_files_in_apis_alone_and_compiles() {
 }
 
 #[test]
-fn api_out_of_the_order_of_names_is_refused() {
+fn api_out_of_name_order_is_refused() {
     let list = r#"[
         {"name": "late", "title": "", "about": "", "registry": "b.xml", "features": ["toy"],
          "folders": [], "names": "B", "state": "process", "replay": "by_hand"},

@@ -1,4 +1,4 @@
-//! The whole generator on a toy API: what it writes for shim and protocol.
+//! Runs the whole generator on the toy API, and compares its output for all crates.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,10 +45,10 @@ fn handlers_with_observations_and_effects() {
 }
 
 #[test]
-fn command_is_followed_for_the_arguments_for_which_it_does_anything() {
+fn command_with_a_guard_runs_its_state_part_for_matching_arguments() {
     let text = generated("shim/src/generated/handlers_gl_es2.rs");
     assert_eq!(text.matches("matches!(").count(), 1, "{text}");
-    // Both in the handler and in the tracker, which the macro makes of this.
+    // The macro uses the condition for both the handler and the tracker.
     assert!(
         text.contains("(pname: u32);\n    state gl [tracked enter] when matches!(pname, 0x1004);"),
         "{text}"
@@ -98,7 +98,7 @@ fn commands_are_played_by_generated_functions_or_by_hand() {
 }
 
 #[test]
-fn address_that_nobody_explains_is_refused() {
+fn unexplained_address_is_refused() {
     let mut inputs = inputs();
     let toy = &mut inputs.descriptions.files[1].text;
     *toy = toy.replace("@offset(indices, GL_ONE)\n", "");
@@ -118,6 +118,6 @@ fn exported_name_must_be_a_command() {
     let mut inputs = inputs();
     inputs.exports[0].1.push_str("glUnknown\n");
     let Err(Error::Inputs(problems)) = apigen::generate(&inputs) else { unreachable!() };
-    let message = "apis/exports/libToy.txt:3: exported `glUnknown` is no command of the registry";
+    let message = "apis/exports/libToy.txt:3: exported `glUnknown` is not a command of a registry";
     assert_eq!(problems.iter().map(|found| found.to_string()).collect::<Vec<_>>(), [message]);
 }

@@ -1,4 +1,4 @@
-//! Any text as a description of the toy API.
+//! Compiles arbitrary text as a description of the toy API.
 
 #![no_main]
 

@@ -1,11 +1,11 @@
-//! `commands.rs` of `tool/api`: one line for each command, with its parameters and its result. And the same
-//! for C: `gapii_commands.h`.
+//! `commands.rs` of `tool/api`: one line for each command, with its parameters and its result.
+//! `gapii_commands.h`: the same for C.
 
 use super::output::file;
 use super::source::spell;
 use crate::model::{Function, Model, Param};
 
-/// What `gapii_commands.h` begins with.
+/// The beginning of `gapii_commands.h`.
 const HEADER_ABOUT: &str = "\
 /*
  * gapii_commands.h: what gapii_call_params leads to, for each command that has parameters, and what type
@@ -91,7 +91,7 @@ fn structure(function: &Function) -> String {
     )
 }
 
-/// A Rust type as C spells it. The last `*` stands next to what it points at: `const void *const *`.
+/// The C spelling of a Rust type: `const void *const *`.
 fn c_type(rust: &str) -> String {
     for (qualifier, pointer) in [("* const ", "const "), ("* mut ", "")] {
         let Some(pointee) = rust.strip_prefix(qualifier) else { continue };

@@ -1,4 +1,4 @@
-//! Extents of arguments alone, as expressions of the shim's `observe` module.
+//! Extents that depend on arguments alone, as expressions of the shim's `observe` module.
 
 use proc_macro2::{Delimiter, Literal, TokenStream, TokenTree};
 use quote::quote;
@@ -9,7 +9,7 @@ use crate::lang::ast::{BinaryOp, UnaryOp};
 use crate::lang::typed::{Arm, Expr, ExprKind, Extent, Pattern, Terminated};
 use crate::model::{Function, Observation, Param};
 
-/// The expression that observes what `param` points at.
+/// The expression that observes the memory behind `param`.
 pub fn observe(function: &Function, param: &Param, observation: &Observation) -> TokenStream {
     let pointer = pointer(param);
     let of = Arguments { function, observation };
@@ -85,7 +85,7 @@ impl Arguments<'_> {
         quote!(observe::array(#pointer, #elements, #bytes))
     }
 
-    /// The program need not ask how many there are.
+    /// The program may pass null for the count; then all `most` elements are observed.
     fn counted(
         &self,
         param: &Param,
@@ -110,7 +110,7 @@ impl Arguments<'_> {
         quote!(#name)
     }
 
-    /// An argument itself, where the expression is one.
+    /// The argument's name if the expression is an argument, else the expression as an operand.
     fn bare(&self, expr: &Expr) -> TokenStream {
         match &expr.kind {
             ExprKind::Param(at) => self.name(*at),
@@ -278,7 +278,7 @@ impl Arguments<'_> {
     }
 }
 
-/// What a pair of parentheses around everything holds; the tokens themselves where there is none.
+/// `tokens` without a pair of parentheses around all of them.
 fn without_parentheses(tokens: TokenStream) -> TokenStream {
     let mut trees = tokens.clone().into_iter();
     match (trees.next(), trees.next()) {

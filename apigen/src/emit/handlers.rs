@@ -1,6 +1,7 @@
 //! `handlers_*.rs`: what runs in place of each command, as invocations of the macros of `shim/src/handler.rs`.
 //!
-//! [`Handler`] is a command as these macros take it: [`Handler::new`] decides, [`Handler::write`] only spells.
+//! A [`Handler`] is one invocation of these macros: [`Handler::new`] decides what it contains, [`Handler::write`]
+//! writes it as text.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +46,7 @@ use crate::{hooks, tracking};
 
 /// Longest line that is not broken, in bytes.
 const LINE_MAX: usize = 100;
-/// Of a line that goes on with the one before.
+/// Line break and indentation of a continuation line.
 const INDENT: &str = "\n        ";
 
 /// Returns the modules by name, with their text.
@@ -58,37 +59,37 @@ pub fn emit_modules(model: &Model) -> Vec<(String, String)> {
     by_module.into_iter().map(|(module, items)| (module, file(PRELUDE, &items))).collect()
 }
 
-/// What runs in place of a command.
+/// The handler that the shim runs in place of a command.
 struct Handler<'a> {
     function: &'a Function,
     shape: Shape<'a>,
     enter_flags: TokenStream,
-    /// Memory that the command reads. `None`: it reads none, and names none by its state.
+    /// Memory that the command reads. `None` if it reads neither slots nor ranges.
     reads: Option<Vec<TokenStream>>,
     end: End,
 }
 
-/// Which of the macros defines it, and that macro's own clauses.
+/// The macro that defines the handler, and that macro's own clauses.
 enum Shape<'a> {
     Plain,
     Followed { parts: Parts, guard: Option<&'a Guard> },
     Hooked { parts: Parts, before: bool },
 }
 
-/// The parts of the state's code.
+/// The parts of the command's state mutator that run in the shim.
 #[derive(Clone, Copy, Default)]
 struct Parts {
-    /// Runs in a tracker, too.
+    /// The parts also run in a tracker, while nothing is captured.
     tracked: bool,
     enter: bool,
     leave: bool,
 }
 
-/// How a command ends.
+/// How a command's record is finished.
 enum End {
-    /// Nothing is said.
+    /// Without a leave record.
     Finish,
-    /// The leave record has the result alone, and nothing is looked at before.
+    /// The leave record holds the result alone, and no code of the state runs before it.
     Result { flags: TokenStream },
     /// The leave record has the result and memory that the command wrote.
     Leave { flags: TokenStream, writes: Vec<TokenStream> },
@@ -138,7 +139,7 @@ impl<'a> Handler<'a> {
         }
     }
 
-    /// Whether a clause has the result in an expression.
+    /// Whether an expression of a clause uses the result.
     fn names_result(&self) -> bool {
         let by_hook = self.function.hook.is_some_and(|hook| hook.leave_flags);
         self.function.result.is_some() && (by_hook || self.function.observes_result())
@@ -161,7 +162,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// What follows the command itself.
+    /// The clauses behind the command's parameters.
     fn clauses(&self, function: &Function) -> Vec<String> {
         match self {
             Self::Plain => Vec::new(),
@@ -178,7 +179,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// The macro.
+    /// The macro's name.
     fn name(&self) -> &'static str {
         match self {
             Self::Plain => "plain",
@@ -238,7 +239,7 @@ fn list(items: &[TokenStream]) -> String {
     format!("[{}]", items.join(", "))
 }
 
-/// The same text on lines of [`LINE_MAX`], broken behind commas and between clauses, as far as there are any.
+/// Wraps `text` at [`LINE_MAX`] bytes, behind commas, semicolons and braces.
 fn wrapped(text: &str) -> String {
     let mut lines = String::new();
     let mut width = INDENT.len();
@@ -290,7 +291,7 @@ fn leave_flags(function: &Function) -> TokenStream {
     }
 }
 
-/// Whether the arguments are some for which the state's code does anything.
+/// The condition on the arguments under which the state mutator has an effect.
 fn condition(function: &Function, guard: &Guard) -> Option<TokenStream> {
     let param = ident(&function.params.get(guard.param)?.ident);
     let hexadecimal = |value: &u32| -> Option<Literal> { format!("{value:#x}").parse().ok() };

@@ -1,4 +1,4 @@
-//! What every emitter writes: the head of a file, and identifiers.
+//! Helpers of all emitters: the head of a file, and identifiers.
 
 use proc_macro2::{Ident, Span};
 
@@ -19,11 +19,11 @@ pub fn ident(name: &str) -> Ident {
     }
 }
 
-/// Begins a line that rustfmt takes for a comment: behind it stands the line itself. So what is inside
-/// the braces of a macro is formatted as if they were not there.
+/// Prefix that makes a line a comment for rustfmt. The lines with a macro's braces get it, so that rustfmt formats
+/// the contents as if they were not inside a macro; [`unwrapped`] takes it off again.
 pub const WRAP: &str = "//@ ";
 
-/// Formatted source with the lines that [`WRAP`] begins.
+/// Removes the prefix [`WRAP`] from the lines of formatted source.
 pub fn unwrapped(formatted: &str) -> String {
     formatted.lines().map(|line| format!("{}\n", line.strip_prefix(WRAP).unwrap_or(line))).collect()
 }

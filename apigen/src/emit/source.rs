@@ -1,4 +1,4 @@
-//! Tokens as source text on one line, for invocations of macros, into which rustfmt does not look.
+//! Tokens as source text on one line, for invocations of macros: rustfmt does not format their arguments.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
@@ -43,26 +43,26 @@ fn is_keyword(word: &str) -> bool {
     matches!(word, "as" | "const" | "else" | "if" | "match" | "mut")
 }
 
-/// What a token comes behind.
+/// The kind of the preceding token, which decides whether a space follows it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     Start,
     /// A value, a type or a name.
     Operand,
     Keyword,
-    /// `!` of a macro, `::`, `.`, an operator with one operand, or half of an operator: nothing is between.
+    /// `!` of a macro, `::`, `.`, a unary operator, or the first half of an operator: no space follows.
     Tight,
     /// Any other punctuation.
     Loose,
 }
 
 impl Before {
-    /// What stands there behind `punct`, which comes behind `before` itself.
+    /// The kind of `punct`, which follows a token of the kind `before`.
     fn after(before: &Before, punct: char, spacing: Spacing) -> Before {
         let has_one_operand = !matches!(before, Before::Operand) && "*&-!".contains(punct);
         match punct {
             ':' | '.' => Before::Tight,
-            // Of a macro, where it is no operator.
+            // `!` behind a macro's name.
             '!' if spacing == Spacing::Alone => Before::Tight,
             _ if spacing == Spacing::Joint || has_one_operand => Before::Tight,
             _ => Before::Loose,
@@ -73,11 +73,11 @@ impl Before {
         match (self, tree) {
             (Before::Start | Before::Tight, _) => false,
             (_, TokenTree::Punct(punct)) if ",;.:".contains(punct.as_char()) => false,
-            // A macro's.
+            // `!` behind a macro's name.
             (Before::Operand, TokenTree::Punct(punct)) => {
                 !(punct.as_char() == '!' && punct.spacing() == Spacing::Alone)
             }
-            // Arguments.
+            // The arguments of a call.
             (Before::Operand, TokenTree::Group(group)) => group.delimiter() == Delimiter::Brace,
             _ => true,
         }

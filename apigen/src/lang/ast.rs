@@ -1,4 +1,4 @@
-//! What a description file says, as written: names are text, types are unchecked.
+//! The syntax tree of a description file: names are text, types are unchecked.
 //!
 //! Every node has the span of its text. Comments are not in the tree; the formatter works on
 //! tokens.
@@ -10,12 +10,12 @@ use super::source::Span;
 pub struct File {
     /// The `//!` lines.
     pub docs: Vec<String>,
-    /// Of `api egl;`; empty if the file does not say.
+    /// The name in `api egl;`; empty if the file has no such line.
     pub api: Name,
     pub items: Vec<Item>,
 }
 
-/// A word with its place.
+/// A word with its span.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Name {
     pub text: String,
@@ -82,13 +82,13 @@ pub enum LayoutType {
     Inline(Type),
     /// The pointer to the next struct.
     Chain,
-    /// A pointer to text that ends with a zero byte.
+    /// A pointer to a NUL-terminated string.
     Text,
-    /// `strings[count]`: a pointer to pointers to such texts.
+    /// `strings[count]`: a pointer to `count` pointers to NUL-terminated strings.
     Strings(Expr),
-    /// `read Item[count]`: a pointer to so many numbers or layouts.
+    /// `read Item[count]`: a pointer to `count` numbers or layouts.
     Read { element: Type, count: Expr },
-    /// `read Item[each][count]`: a pointer to so many pointers, each to `each` numbers.
+    /// `read Item[each][count]`: a pointer to `count` pointers, each to `each` numbers.
     ReadEach { element: Type, each: Expr, count: Expr },
 }
 
@@ -142,7 +142,7 @@ pub struct Block {
     pub span: Span,
 }
 
-/// `let`s and the expression that is the result.
+/// `let`s, then the expression of the result.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FunctionBody {
     pub lets: Vec<(Name, Expr)>,
@@ -223,7 +223,7 @@ pub enum ExtentKind {
 pub struct Expr {
     pub kind: ExprKind,
     pub span: Span,
-    /// Of the tree below; the parser limits it, so that nobody runs out of stack.
+    /// Depth of the tree below. The parser limits it, so that recursive code does not overflow the stack.
     pub depth: u32,
 }
 
@@ -254,7 +254,7 @@ pub enum ExprKind {
         value: Box<Expr>,
         arms: Vec<Arm<Expr>>,
     },
-    /// What could not be parsed; reported already.
+    /// Text that could not be parsed. The mistake has been reported.
     Error,
 }
 
@@ -316,7 +316,7 @@ impl ExprKind {
 }
 
 impl BinaryOp {
-    /// Whether the result is a bool made of numbers.
+    /// Whether the operator compares its operands.
     pub fn is_comparison(self) -> bool {
         use BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
         matches!(self, Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual)

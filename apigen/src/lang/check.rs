@@ -1,7 +1,7 @@
 //! Descriptions and registries joined: names resolved, types and order checked, everything typed.
 //!
-//! Goes on after a mistake, so that all of them come at once; a program is returned only if there
-//! was none.
+//! The check continues after a mistake, so that one run reports all mistakes. It returns a program only if it found
+//! no mistake.
 
 mod analysis;
 mod api;
@@ -36,7 +36,7 @@ pub use api::Api;
 use checker::Checker;
 use names::Names;
 
-/// All of them.
+/// The checker's view of all APIs.
 pub fn apis(registries: &Registries) -> Vec<Api<'_>> {
     registries.0.iter().map(|(facts, registry)| Api::new(facts, registry)).collect()
 }

@@ -1,4 +1,4 @@
-//! How much of the program's memory the descriptions account for, in numbers.
+//! Counts the pointer parameters whose memory the descriptions cover.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::fmt;
 use super::check::Api;
 use super::typed::{Command, MemoryUse, Program};
 
-/// Pointer parameters by where their commands come from; handles are none.
+/// Pointer parameters by the origin of their commands. Handles do not count as pointers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Coverage {
-    /// The APIs' names, and their commands that are of no extension.
+    /// For each API: its name, and its core commands.
     pub core: Vec<(String, Tally)>,
     /// Extensions that Mesa exposes.
     pub exposed: Tally,
@@ -21,13 +21,13 @@ pub struct Coverage {
 pub struct Tally {
     pub commands: usize,
     pub pointers: usize,
-    /// Described as addresses by nature.
+    /// Number of parameters of which only the address matters.
     pub addresses: usize,
-    /// `command.parameter`s that nobody says anything of.
+    /// Parameters without an extent, as `command.parameter`.
     pub unknown: Vec<String>,
 }
 
-/// The extensions of a list with a name a line, `#` before comments.
+/// Parses a list of extensions: one name per line, `#` begins a comment line.
 pub fn extension_list(text: &str) -> BTreeSet<&str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect()
 }
@@ -60,12 +60,12 @@ impl Coverage {
         coverage
     }
 
-    /// Whether everything has an extent that must have one.
+    /// Whether all parameters of core commands and of Mesa's extensions have an extent.
     pub fn is_complete(&self) -> bool {
         self.complete().iter().all(|tally| tally.unknown.is_empty())
     }
 
-    /// What has to be complete.
+    /// The tallies that must have no unknown parameter.
     fn complete(&self) -> Vec<&Tally> {
         self.core.iter().map(|(_, tally)| tally).chain([&self.exposed]).collect()
     }

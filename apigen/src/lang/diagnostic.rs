@@ -1,4 +1,4 @@
-//! Mistakes in descriptions, and how they look: file, line, column, and the text underlined.
+//! Mistakes in descriptions, and their rendering: file, line, column, and the underlined text.
 
 use std::fmt;
 
@@ -6,33 +6,33 @@ use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, S
 
 use super::source::{Source, Sources, Span};
 
-/// Columns of a rendered diagnostic.
+/// Width of a rendered diagnostic, in columns.
 const WIDTH: usize = 100;
 
-/// A file with a longer line is not quoted.
+/// Longest line, in bytes, of a file that diagnostics quote.
 const MOST_COLUMNS: usize = 4096;
 
 /// A mistake.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
     pub message: String,
-    /// What is underlined, the place of the mistake first; none if it has no place in a file.
+    /// Spans to underline with their texts, the mistake's own span first. Empty if the mistake has no place in a file.
     pub labels: Vec<(Span, String)>,
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// A mistake at a place.
+    /// Builds a mistake with a span.
     pub fn at(span: Span, message: impl Into<String>) -> Self {
         Self { message: message.into(), labels: vec![(span, String::new())], help: None }
     }
 
-    /// A mistake that no file holds, such as something that is missing.
+    /// Builds a mistake that has no place in a file, such as a missing description.
     pub fn without_place(message: impl Into<String>) -> Self {
         Self { message: message.into(), labels: Vec::new(), help: None }
     }
 
-    /// Says something of the place of the mistake.
+    /// Sets the text at the mistake's own span.
     pub fn label(mut self, text: impl Into<String>) -> Self {
         if let Some(first) = self.labels.first_mut() {
             first.1 = text.into();
@@ -40,7 +40,7 @@ impl Diagnostic {
         self
     }
 
-    /// Underlines another place too.
+    /// Underlines another span, with a text.
     pub fn also(mut self, span: Span, text: impl Into<String>) -> Self {
         self.labels.push((span, text.into()));
         self
@@ -52,7 +52,7 @@ impl Diagnostic {
     }
 }
 
-/// Collects mistakes; one that is found twice, in a body that several commands share, counts once.
+/// Collects mistakes without duplicates: a body that several commands share is checked several times.
 #[derive(Default, Debug)]
 pub struct Sink {
     all: Vec<Diagnostic>,
@@ -78,7 +78,7 @@ impl Sink {
         more.into_iter().for_each(|diagnostic| self.push(diagnostic));
     }
 
-    /// In the order of files and places; those without a place last.
+    /// The mistakes sorted by file and span; those without a span are last.
     pub fn into_sorted(mut self) -> Vec<Diagnostic> {
         self.all.sort_by_key(|diagnostic| {
             let place = diagnostic.labels.first().map(|(span, _)| *span);
@@ -88,7 +88,7 @@ impl Sink {
     }
 }
 
-/// All mistakes of a compilation, with the text they are in.
+/// All mistakes of a compilation, with the sources that they refer to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Report {
     pub sources: Sources,
@@ -96,7 +96,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// The report as it is printed.
+    /// Renders the report for a terminal, with or without colours.
     pub fn render(&self, colours: bool) -> String {
         let theme =
             if colours { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
@@ -104,7 +104,7 @@ impl Report {
         let mut text = String::new();
         for diagnostic in &self.diagnostics {
             let shown = Shown::new(diagnostic, &self.sources);
-            // A `String` takes all that is written to it.
+            // Writing to a `String` can't fail.
             let _ = handler.render_report(&mut text, &shown);
             text.truncate(text.trim_end().len());
             text.push_str("\n\n");
@@ -120,13 +120,13 @@ impl fmt::Display for Report {
     }
 }
 
-/// A diagnostic as miette wants it: labels of one file.
+/// A diagnostic in miette's form: all labels are in one file.
 #[derive(Debug)]
 struct Shown<'a> {
     diagnostic: &'a Diagnostic,
     source: Option<NamedSource<String>>,
     labels: Vec<LabeledSpan>,
-    /// Where labels in other files point.
+    /// Places of the labels in other files.
     elsewhere: Vec<String>,
 }
 

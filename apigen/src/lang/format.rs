@@ -1,8 +1,7 @@
-//! The formatter: one way to write a description.
+//! The formatter of descriptions.
 //!
-//! Works on tokens, so that every comment stays: indentation and spaces come from brackets and
-//! signs, line breaks from the width, and of the author's own lines only the empty ones between
-//! entries are kept. Formatting what is formatted changes nothing.
+//! Works on tokens, so that it keeps every comment. Brackets and signs determine indentation and spaces, the width
+//! determines line breaks. Empty lines between entries are kept. Formatting a formatted file changes nothing.
 
 mod line;
 mod node;
@@ -15,13 +14,13 @@ use line::{Line, columns, flat};
 use node::{Group, Node};
 use tree::Entry;
 
-/// Columns of a line.
+/// Maximum width of a line, in columns.
 const WIDTH: usize = 100;
 const INDENT: usize = 4;
 
-/// The text of a file as it should be; a file with mistakes is left alone.
+/// Formats the text of a file, or returns its syntax errors.
 ///
-/// `file` is its index, for the places of mistakes.
+/// `file` is the file's index in the spans of the errors.
 pub fn format(file: u32, text: &str) -> Result<String, Vec<Diagnostic>> {
     let (_, mistakes) = parser::parse(file, text);
     if !mistakes.is_empty() {
@@ -99,7 +98,7 @@ impl Printer {
         self.text.push('\n');
     }
 
-    /// On one line if it fits; else braces are opened, and lines without braces wrapped.
+    /// Writes `nodes` on one line if they fit. Otherwise breaks the line at braces, or wraps a line without braces.
     fn layout(&mut self, nodes: &[Node<'_>], indent: usize) {
         let must_break = tree::must_break(nodes);
         let one = flat(nodes);
@@ -129,7 +128,7 @@ impl Printer {
         }
     }
 
-    /// The contents of braces, a line each.
+    /// Writes the entries inside braces, one per line.
     fn inside(&mut self, group: &Group<'_>, indent: usize) {
         let mut entries = tree::entries(&group.nodes, false);
         if tree::is_list(&group.nodes) {
@@ -141,7 +140,7 @@ impl Printer {
         self.entries(&entries, indent);
     }
 
-    /// Appends `nodes` to `line`, on as many lines as it takes; `more` columns stay free at the end.
+    /// Appends `nodes` to `line`, wrapped if necessary, with `more` columns free at the end.
     fn wrapped(&mut self, nodes: &[Node<'_>], line: &mut Line, indent: usize, more: usize) {
         let mut whole = line.clone();
         nodes.iter().for_each(|node| whole.push_node(node));
@@ -179,7 +178,7 @@ impl Printer {
         }
     }
 
-    /// `command a, b` and `group g: x, y`: a name a line.
+    /// Writes the names of `command a, b` and `group g: x, y`, one per line.
     fn listed(&mut self, nodes: &[Node<'_>], line: &mut Line, indent: usize) -> bool {
         let Some(head) = tree::list_head(nodes) else { return false };
         nodes[..head].iter().for_each(|node| line.push_node(node));
@@ -190,7 +189,7 @@ impl Printer {
         true
     }
 
-    /// Opens the last brackets of `nodes`, with their contents on lines of their own.
+    /// Breaks the line at the last brackets of `nodes`, and writes their contents on separate lines.
     fn in_brackets(&mut self, nodes: &[Node<'_>], line: &mut Line, indent: usize, more: usize) {
         let is_open = |node: &Node<'_>| matches!(node, Node::Group(group) if group.open.token.text != "{" && group.nodes.len() > 1);
         let Some(at) = nodes.iter().rposition(is_open) else {

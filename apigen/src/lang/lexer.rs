@@ -1,7 +1,6 @@
-//! Text to tokens. Never fails: what is no token becomes [`Kind::Unknown`], which no rule accepts.
+//! Splits text into tokens. Never fails: other characters become [`Kind::Unknown`], which no grammar rule accepts.
 //!
-//! Words that mean something in one place (`read`, `state`, `by`) are words like all others: the
-//! registry has parameters of such names.
+//! Contextual keywords (`read`, `state`, `by`) are ordinary words: the registry has parameters with these names.
 
 use super::source::Span;
 
@@ -29,11 +28,11 @@ pub struct Token<'a> {
     pub kind: Kind,
     pub text: &'a str,
     pub span: Span,
-    /// Whether it is the first thing on its line, spaces included.
+    /// Whether the token begins in the first column.
     pub at_margin: bool,
 }
 
-/// The longer ones first.
+/// All signs. A sign precedes its own prefixes.
 const SIGNS: &[&str] = &[
     "..", "=>", "==", "!=", "<=", ">=", "<<", ">>", "&&", "||", "{", "}", "(", ")", "[", "]", "<",
     ">", ";", ":", ",", ".", "=", "+", "-", "*", "/", "%", "&", "|", "^", "~", "!", "?", "@",
@@ -84,7 +83,7 @@ fn next(rest: &str) -> (Kind, usize) {
     }
 }
 
-/// Four slashes are a comment, so that a line of them separates.
+/// The kind of a comment. Four slashes begin an ordinary comment, so that a line of slashes can separate items.
 fn comment_kind(line: &str) -> Kind {
     if line.starts_with("//!") {
         Kind::InnerDoc

@@ -1,4 +1,4 @@
-//! The API description language: what `apis/**/*.api` say, from text to checked, typed bodies.
+//! The API description language: compiles the text of `apis/**/*.api` to checked, typed bodies.
 //!
 //! [`source`] holds the files, the parser makes an [`ast`] of each, the checker joins them with the
 //! registry into a [`typed::Program`], which the code generator consumes. Nothing here writes Rust.
@@ -17,7 +17,7 @@ pub mod walk;
 
 use std::collections::BTreeSet;
 
-/// Names of the commands that the files describe, right or wrong.
+/// Names of the commands that the files describe, including descriptions with mistakes.
 pub fn described_commands(sources: &source::Sources) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for (at, source) in sources.files.iter().enumerate() {

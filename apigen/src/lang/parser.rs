@@ -1,7 +1,7 @@
-//! Tokens to the [`ast`](super::ast): recursive descent that goes on after a mistake.
+//! Parses tokens to the [`ast`](super::ast), by recursive descent with error recovery.
 //!
-//! Recovery: after a mistake in a statement or field, at the next `;` or the end of the block; after
-//! one in an item, where the next item begins. Checks no names and no types.
+//! After a mistake in a statement or field the parser continues behind the next `;` or at the end of the block; after
+//! a mistake in an item, at the next item. It checks no names and no types.
 
 mod expressions;
 mod extents;
@@ -31,10 +31,10 @@ const ITEMS: &[&str] = &[
     "command",
 ];
 
-/// How deep blocks, types and expressions may nest.
+/// Maximum nesting depth of blocks, types and expressions.
 const DEPTH: u32 = 64;
 
-/// Parses a file; what could not be parsed is missing from the tree.
+/// Parses a file. Returns its syntax tree, without the text that could not be parsed, and the mistakes.
 pub fn parse(file: u32, text: &str) -> (File, Vec<Diagnostic>) {
     let tokens =
         lexer::tokens(file, text).into_iter().filter(|token| token.kind != Kind::Comment).collect();
@@ -49,10 +49,10 @@ struct Failed;
 type Parsed<T> = Result<T, Failed>;
 
 struct Parser<'a> {
-    /// The last one is [`Kind::End`].
+    /// All tokens but comments, ending with [`Kind::End`].
     tokens: Vec<Token<'a>>,
     at: usize,
-    /// Of nested blocks, types and expressions.
+    /// Current nesting depth of blocks, types and expressions.
     depth: u32,
     diagnostics: Vec<Diagnostic>,
 }
@@ -74,7 +74,7 @@ impl<'a> Parser<'a> {
         token
     }
 
-    /// The span of the token before.
+    /// The span of the preceding token.
     fn last(&self) -> Span {
         self.at.checked_sub(1).map_or_else(|| self.peek().span, |at| self.tokens[at].span)
     }
@@ -113,7 +113,7 @@ impl<'a> Parser<'a> {
         if self.is_sign(sign) {
             return Ok(self.advance().span);
         }
-        // What is missing at a line's end is missing there, not on the next line.
+        // A sign that is missing at the end of a line is reported there, not on the next line.
         if [";", ",", ")", "]"].contains(&sign) {
             let end = Span { start: self.last().end, ..self.last() };
             let found = describe(self.peek());
@@ -182,18 +182,18 @@ impl<'a> Parser<'a> {
         Ok(Expr { kind, span, depth })
     }
 
-    /// Whether a word at the margin begins an item, whatever braces are open.
+    /// Whether a word in the first column begins an item. Open braces don't matter.
     fn is_item(&self) -> bool {
         let token = self.peek();
         token.at_margin && (ITEMS.contains(&token.text) || token.text == "@")
     }
 
-    /// Whether the list in braces is over, or is not closed at all.
+    /// Whether the contents of braces end here, with or without the closing brace.
     fn ends_braces(&self) -> bool {
         self.is_sign("}") || self.peek().kind == Kind::End || self.is_item()
     }
 
-    /// Behind the next `;`, or to the `}` that ends this block; blocks on the way are skipped whole.
+    /// Skips tokens up to and with the next `;`, or up to the `}` that ends this block. Skips nested blocks as a whole.
     fn skip_statement(&mut self) {
         let mut open = 0;
         loop {

@@ -1,4 +1,4 @@
-//! Description files and places in them.
+//! Description files, and spans of their text.
 
 /// A byte range of a file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
@@ -15,7 +15,7 @@ impl Span {
         Self { file, start: offset(start), end: offset(end) }
     }
 
-    /// From the beginning of this to the end of `last`.
+    /// The span from the beginning of this span to the end of `last`.
     pub fn to(self, last: Span) -> Self {
         Self { end: last.end.max(self.start), ..self }
     }
@@ -28,7 +28,7 @@ impl Span {
 /// A description file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Source {
-    /// From the repository's root.
+    /// Path from the repository's root.
     pub path: String,
     pub text: String,
 }
@@ -40,7 +40,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// The text at `span`; empty where there is none.
+    /// The text at `span`; empty if the span is outside of the file.
     pub fn text(&self, span: Span) -> &str {
         let file = self.files.get(span.file as usize);
         file.and_then(|file| file.text.get(span.range())).unwrap_or_default()

@@ -1,24 +1,23 @@
 //! The typed IR: descriptions that have been checked, as the code generator consumes them.
 //!
-//! **Numbers.** The type of an expression that reads something stored (a field, a parameter, memory)
-//! is that of the store; every other integer is [`Type::INT`]. Operands are widened to saturating
-//! i64 before an operation, and a value is cut to the width of the place that it is assigned to, or
-//! of the parameter that it is passed as. [`Type::Address`] is 64 bits and wraps: address ± integer
-//! is an address, address − address an integer. Pointer parameters and handles are addresses.
-//! Integer constants ([`ExprKind::Int`]) may stand where an address is wanted, and have its type.
-//! Dividing by 0 gives 0; shifting by less than 0 or more than 63 gives 0.
+//! **Numbers.** An expression that reads a field, a parameter or memory has the type of that store; every other
+//! integer has the type [`Type::INT`]. Operands are widened to saturating i64 before an operation, and a value is cut
+//! to the width of the place that it is assigned to, or of the parameter that it is passed as. [`Type::Address`] has
+//! 64 bits and wraps: address ± integer is an address, address − address an integer. Pointer parameters and handles
+//! are addresses. Integer constants ([`ExprKind::Int`]) are allowed where an address is expected, and then have its
+//! type. Division by 0 gives 0; a shift by less than 0 or more than 63 bits gives 0.
 //!
 //! **Defaults.** Reading a missing key of a map, an element past the end, or a field of an object
-//! that is none gives the type's default: 0, false, none, empty, the first variant, and for an
-//! object's or struct's field what the field declares. Assigning to a field of none or past the end
+//! that is none gives the type's default: 0, false, none, empty, the first variant. For a field of an object or a
+//! struct it gives the field's declared default. Assigning to a field of none or past the end
 //! does nothing; assigning to a missing key, or through it, inserts it.
 //!
-//! **Parts.** `enter` runs before the driver, `leave` after it. What is unconditional, starts at the
-//! pointer and depends on arguments alone is no statement but a [`Slot`]; every [`StmtKind::Observe`]
-//! is an observation of the other sort, a range. `return` ends its part.
+//! **Parts.** `enter` runs before the driver, `leave` after it. An observation that is unconditional, starts at the
+//! pointer and depends on arguments alone is a [`Slot`]; every other observation is a statement
+//! [`StmtKind::Observe`], a range. `return` ends its part.
 //!
-//! **Tools.** A statement with `tools_only` exists in the tools alone: it touches fields that are
-//! not tracked. What is not `tools_only` depends on tracked fields only.
+//! **Tools.** A statement with `tools_only` runs in the tools alone, because it uses untracked fields. All other
+//! statements depend on tracked fields only.
 //!
 //! **Aliases.** [`Program::commands`] has every command of the registries, with or without a body of
 //! its own. A body that is inherited from, or shared with, another command has been checked again for
@@ -34,7 +33,7 @@ use crate::registry;
 
 pub use super::ast::{BinaryOp, UnaryOp};
 
-/// Everything that the descriptions say.
+/// The checked contents of all descriptions.
 #[derive(Debug, Default)]
 pub struct Program {
     /// The fields of a scope, in the order of files and declarations; indexed by [`Scope`].
@@ -46,13 +45,13 @@ pub struct Program {
     pub sizes: Vec<Sizes>,
     pub functions: Vec<Function>,
     pub externs: Vec<Extern>,
-    /// Every command of the registries: APIs in their order, sorted by name in each.
+    /// Every command of the registries: APIs in the order of the list, commands of an API sorted by name.
     pub commands: Vec<Command>,
     /// Enum groups that parameters, results and fields refer to.
     pub groups: BTreeSet<String>,
-    /// Names that stand for their value before others.
+    /// Enumerants that are shown for their value in preference to others.
     pub prefer: BTreeSet<String>,
-    /// By API: the enum group of all its names.
+    /// The enum group of all names of an API, by the API's name.
     pub catch_alls: BTreeMap<String, String>,
 }
 
@@ -79,7 +78,7 @@ id!(/** A table of sizes of a [`Program`]. */ SizesId, sizes, Sizes);
 id!(/** A function of a [`Program`]. */ FunctionId, functions, Function);
 id!(/** A hand-written function of a [`Program`]. */ ExternId, externs, Extern);
 
-/// Where state and objects live.
+/// The owner of state and objects.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Scope {
     Context,
@@ -108,22 +107,22 @@ pub struct Object {
     pub api: String,
     /// Never [`Scope::Thread`].
     pub scope: Scope,
-    /// Names are EGL handles, 64 bits; otherwise 32.
+    /// Whether names are 64-bit handles; otherwise they are 32-bit names.
     pub by_handle: bool,
     /// Whether the shim keeps objects of this kind: one of its fields is tracked, a tracked field
-    /// refers to it, or it says `@tracked`.
+    /// refers to it, or its declaration has `@tracked`.
     pub tracked: bool,
     pub fields: Vec<Field>,
     pub span: Span,
 }
 
-/// A value; all its fields are kept wherever one of it is.
+/// A struct. A store of this type holds all its fields, tracked or not as a whole.
 #[derive(Debug)]
 pub struct Struct {
     pub name: String,
     pub docs: Vec<String>,
     pub api: String,
-    /// Whether a tracked field, or something that runs in the shim, has one.
+    /// Whether a tracked field or code of the shim uses the struct.
     pub tracked: bool,
     pub fields: Vec<Field>,
     pub span: Span,
@@ -136,13 +135,13 @@ pub struct Field {
     /// `egl`, `gles`: the API whose files declare it.
     pub api: String,
     pub ty: Type,
-    /// A constant expression; `None` is the type's own default.
+    /// A constant expression; `None` for the type's own default.
     pub default: Option<Expr>,
-    /// Whether the shim keeps it; the same for all fields of a struct.
+    /// Whether the shim keeps the field; the same for all fields of a struct.
     pub tracked: bool,
     /// The enum group of `@group(…)`, for numbers.
     pub group: Option<String>,
-    /// What a snapshot asks the driver for.
+    /// The query with which a snapshot reads the field from the driver.
     pub ask: Option<Ask>,
     pub span: Span,
 }
@@ -173,7 +172,7 @@ pub struct Layout {
     /// In bytes, a multiple of `align`.
     pub size: u64,
     pub align: u64,
-    /// The value of its first field that selects it in a chain.
+    /// The value of the first field by which a chain identifies the struct.
     pub stype: Option<i64>,
     pub fields: Vec<LayoutField>,
     pub span: Span,
@@ -191,23 +190,23 @@ pub struct LayoutField {
 
 #[derive(Debug)]
 pub enum LayoutFieldKind {
-    /// A number or an address that is only an address.
+    /// A number, or an address that is not followed.
     Scalar(Type),
-    /// So many numbers in the struct itself.
+    /// An inline array: the type and the number of its elements.
     Array(Type, u64),
-    /// So many layouts (1 without brackets) in the struct itself.
+    /// An inline array of layouts; the number is 1 for a single layout.
     Inline(LayoutId, u64),
     /// Pointer to the next struct of the chain.
     Chain,
-    /// Pointer to zero-terminated text.
+    /// Pointer to a NUL-terminated string.
     Text,
-    /// Pointer to so many pointers to zero-terminated texts.
+    /// Pointer to `count` pointers to NUL-terminated strings.
     Strings { count: Expr },
-    /// Pointer to so many numbers. Counts are of constants and [`ExprKind::LayoutField`].
+    /// Pointer to `count` numbers. Counts consist of constants and [`ExprKind::LayoutField`].
     Numbers { element: Type, count: Expr },
     /// Pointer to `count` pointers to `each` numbers.
     Pointers { element: Type, each: Expr, count: Expr },
-    /// Pointer to so many layouts, with what they point at.
+    /// Pointer to `count` layouts, which are followed.
     Layouts { element: LayoutId, count: Expr },
 }
 
@@ -218,7 +217,7 @@ pub struct Sizes {
     pub docs: Vec<String>,
     pub api: String,
     pub default: i64,
-    /// In the order of the file.
+    /// Cases in the order of the file.
     pub cases: Vec<SizesCase>,
     pub span: Span,
 }
@@ -226,7 +225,7 @@ pub struct Sizes {
 #[derive(Debug)]
 pub struct SizesCase {
     pub elements: i64,
-    /// Names and values.
+    /// Names and values of the enumerants.
     pub enumerants: Vec<(String, i64)>,
 }
 
@@ -238,16 +237,16 @@ pub struct Function {
     pub api: String,
     /// The parameters, then the `let`s.
     pub locals: Vec<Local>,
-    /// How many of the locals are parameters.
+    /// Number of parameters; they are the first locals.
     pub params: usize,
-    /// `let`s in their order.
+    /// `let`s in source order.
     pub lets: Vec<(LocalId, Expr)>,
     pub value: Expr,
     /// The declared type, or that of `value`.
     pub result: Type,
-    /// Whether it needs fields that only the tools have.
+    /// Whether the function uses fields that only the tools have.
     pub tools_only: bool,
-    /// Whether it depends on its arguments alone.
+    /// Whether the function depends on its arguments alone.
     pub of_arguments: bool,
     pub span: Span,
 }
@@ -260,7 +259,7 @@ pub struct Extern {
     pub api: String,
     pub kind: ExternKind,
     pub params: Vec<(String, Type)>,
-    /// For [`ExternKind::Function`] only.
+    /// The type of the result; [`ExternKind::Function`] only.
     pub result: Option<Type>,
     /// `@tools`: exists in the tools only.
     pub tools_only: bool,
@@ -269,9 +268,9 @@ pub struct Extern {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ExternKind {
-    /// Observes what the command reads.
+    /// Observes memory that the command reads.
     Read,
-    /// Observes what it wrote.
+    /// Observes memory that the command wrote.
     Write,
     /// Computes a value.
     Function,
@@ -285,41 +284,41 @@ pub struct Command {
     pub name: String,
     /// `egl`, `gles`.
     pub api: String,
-    /// Whether it does nothing without a current context.
+    /// Whether the command does nothing without a current context.
     pub needs_context: bool,
     pub origin: Origin,
-    /// The version of OpenGL ES, from 2.0 on, that first has it without an extension.
+    /// The first version of OpenGL ES, from 2.0 on, whose core has the command.
     pub version: Option<(u8, u8)>,
-    /// Extensions of the API that have it, sorted.
+    /// Extensions of the API that have the command, sorted.
     pub extensions: Vec<String>,
     pub docs: Vec<String>,
-    /// The command whose description this is: itself, the one it shares a body with, or the one it
-    /// is an alias of; `None` if nothing describes it.
+    /// The command whose description holds: this one, one that shares its body, or one that it is an alias of; `None`
+    /// if no description holds.
     pub described_by: Option<String>,
     pub params: Vec<Param>,
     pub result: CResult,
     pub effect: Effect,
     pub hook: Option<Hook>,
-    /// The result with which it ends a frame, where a generated hook counts frames.
+    /// For a command with `@frame`: the result with which it ends a frame.
     pub frame: Option<i64>,
-    /// Whether it may make the driver read buffers.
+    /// Whether the driver may read buffers when it runs the command.
     pub consumes: bool,
-    /// Whether it takes vertices from client arrays.
+    /// Whether the command may read vertices from client arrays.
     pub draws: bool,
     pub replay: Replay,
-    /// Pointers of which null means something to the driver.
+    /// Indices of pointer parameters for which null is a meaningful value.
     pub nullable: Vec<usize>,
-    /// The pointer and the stride of a vertex array that it sets.
+    /// Indices of the pointer and of the stride of the vertex array that the command sets.
     pub array: Option<(usize, usize)>,
-    /// The pointer that is an offset while a buffer is bound, and the value that asks for the binding.
+    /// Index of the pointer that is an offset while a buffer is bound, and the enumerant that queries the binding.
     pub offset: Option<(usize, i64)>,
     /// Variables of both parts.
     pub locals: Vec<Local>,
-    /// Observations that depend on the arguments alone, at most one a parameter.
+    /// Observations that depend on arguments alone, at most one per parameter.
     pub slots: Vec<Slot>,
     pub enter: Block,
     pub leave: Block,
-    /// Of its own description.
+    /// Span of the command's own description.
     pub span: Option<Span>,
 }
 
@@ -327,31 +326,31 @@ pub struct Command {
 pub struct Param {
     pub name: String,
     pub ctype: CType,
-    /// The type as the body sees it.
+    /// The parameter's type in the body.
     pub ty: Type,
-    /// Enum group, of the registry or of a `group` item.
+    /// Enum group, from the registry or from a `group` item.
     pub group: Option<String>,
-    /// The kind of object that an integer or a handle names, of the registry or of a `class` item;
+    /// The kind of object that an integer or a handle names, from the registry or from a `class` item,
     /// with `_` for spaces.
     pub class: Option<String>,
-    /// The C struct that it points at, or is.
+    /// The C struct that the parameter points at or that it passes by value.
     pub layout: Option<registry::Layout>,
-    /// What the description says of the memory behind a pointer.
+    /// How the memory behind a pointer is described.
     pub memory: MemoryUse,
 }
 
-/// What is known of a parameter as a pointer.
+/// How the memory behind a parameter is described.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MemoryUse {
-    /// It is no pointer, or a handle.
+    /// The parameter is not a pointer, or is a handle.
     None,
-    /// Only an address by nature, or `ignore`d.
+    /// Only the address matters, or the description has `ignore`.
     Address,
-    /// An extent of the description.
+    /// By an extent of the description.
     Declared,
-    /// The registry's `len`.
+    /// By the registry's `len`.
     Registry,
-    /// A pointer, and nobody says anything.
+    /// Not at all.
     Unknown,
 }
 
@@ -361,7 +360,7 @@ pub struct CResult {
     /// `None` for void.
     pub ty: Option<Type>,
     pub group: Option<String>,
-    /// The kind of object that it names.
+    /// The kind of object that the result names.
     pub class: Option<String>,
 }
 
@@ -374,23 +373,23 @@ pub enum Effect {
     Recorded,
 }
 
-/// Who plays a command again.
+/// How `replay` plays a command.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Replay {
     #[default]
     Generated,
-    /// A function of `replay/src/gl`.
+    /// By a hand-written function in `replay/src/gl`.
     ByHand,
-    /// Nobody: it needs something that is not the program's own.
+    /// Not at all: the command needs an object from outside of the program.
     Outside,
 }
 
-/// A part in `shim/src/hooks.rs`.
+/// The functions that a command has in `shim/src/hooks.rs`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Hook {
     pub enter_flags: bool,
     pub leave_flags: bool,
-    /// It looks at something before the command is recorded.
+    /// The hook also runs a function before the command is recorded.
     pub before: bool,
 }
 
@@ -399,9 +398,9 @@ pub struct Hook {
 pub struct Slot {
     pub param: usize,
     pub direction: Direction,
-    /// [`Extent::Elements`], [`Extent::Counted`], texts, strings or attributes, of expressions made
-    /// of parameters, constants, tables of sizes and functions [`Function::of_arguments`]; variables
-    /// have been replaced by what they stand for.
+    /// [`Extent::Elements`], [`Extent::Counted`], texts, strings or attributes. Their expressions consist of
+    /// parameters, constants, size tables and functions with [`Function::of_arguments`]; variables have been replaced
+    /// by their values.
     pub extent: Extent,
     pub element: Element,
     pub span: Span,
@@ -413,12 +412,12 @@ pub enum Direction {
     Out,
 }
 
-/// What a pointer points at, for [`Extent::Elements`] and its like.
+/// The type behind a pointer, for extents with elements such as [`Extent::Elements`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Element {
     /// `U8` behind `void *`.
     pub repr: Repr,
-    /// As an expression that indexes the pointer sees it.
+    /// The type of an expression that indexes the pointer.
     pub ty: Type,
     /// In bytes.
     pub size: u64,
@@ -427,40 +426,40 @@ pub struct Element {
 /// Ranges of the program's memory.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Extent {
-    /// So many elements from the pointer on; none if it is null or the number is not positive.
+    /// This many elements at the pointer; none if the pointer is null or the number is not positive.
     Elements(Expr),
     /// Elements from..to.
     Slice(Expr, Expr),
-    /// As many elements as the output `*count` says, at most so many; all if `count` is null.
+    /// `*count` elements, but at most `most`; `most` elements if `count` is null.
     Counted { count: usize, most: Expr },
-    /// Up to the zero byte, in a buffer of so many bytes if it says.
+    /// A NUL-terminated string, in a buffer of `within` bytes if given.
     Text { within: Option<Expr> },
-    /// So many bytes, or zero-terminated where the length says so.
+    /// A string of `length` bytes, or a NUL-terminated string for certain lengths.
     TextOf { length: Expr, terminated: Terminated },
-    /// So many texts, with the parameter that points at their lengths.
+    /// `count` strings, with the parameter that points at their lengths.
     Strings { count: Expr, lengths: Option<usize> },
-    /// Pairs of attribute and value up to and with `EGL_NONE`.
+    /// Pairs of attribute and value up to and including `EGL_NONE`.
     Attributes,
-    /// Address and number of bytes; no parameter.
+    /// Any address and number of bytes; belongs to no parameter.
     Memory { address: Expr, bytes: Expr },
-    /// A hand-written function observes the parameter.
+    /// The memory that a hand-written function finds behind the parameter.
     By { function: ExternId, arguments: Vec<Expr> },
-    /// A hand-written function observes what it finds; no parameter.
+    /// The memory that a hand-written function finds; belongs to no parameter.
     Call { function: ExternId, arguments: Vec<Expr> },
-    /// So many structs, what they point at, and their chains of extensions.
+    /// `count` structs with the memory behind their pointers and their chains of extensions.
     Chain { layout: LayoutId, count: Expr },
-    /// Any struct that is known by its first field, with all that.
+    /// A struct whose first field identifies its layout, with the memory behind its pointers and its chain.
     AnyChain,
 }
 
-/// Which lengths mean that a text is zero-terminated.
+/// The lengths that mean that a string is NUL-terminated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Terminated {
     IfNegative,
     IfZero,
 }
 
-/// Statements of a part, or inside of one.
+/// The statements of a part or of a compound statement.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Block {
     pub statements: Vec<Stmt>,
@@ -469,7 +468,7 @@ pub struct Block {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stmt {
     pub kind: StmtKind,
-    /// Exists in the tools only; for compound statements: all of it.
+    /// The statement, with all statements inside it, exists in the tools only.
     pub tools_only: bool,
     pub span: Span,
 }
@@ -509,7 +508,7 @@ pub struct Observation {
     /// `None` for [`Extent::Memory`] and [`Extent::Call`].
     pub param: Option<usize>,
     pub extent: Extent,
-    /// `None` without a parameter.
+    /// `None` if `param` is `None`.
     pub element: Option<Element>,
 }
 
@@ -521,7 +520,7 @@ pub struct Arm<T> {
 
 #[derive(Clone, PartialEq, Debug)]
 pub enum Pattern {
-    /// With the name it is written as.
+    /// A number, and the enumerant that the source uses for it.
     Int(i64, Option<String>),
     Bool(bool),
     Variant(EnumId, usize),
@@ -539,12 +538,12 @@ pub struct Local {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LocalId(pub usize);
 
-/// What can be assigned to.
+/// The target of an assignment.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Place {
     pub root: Root,
     pub steps: Vec<Step>,
-    /// Of what is assigned.
+    /// Type of the stored value.
     pub ty: Type,
     pub tracked: bool,
     pub span: Span,
@@ -577,39 +576,39 @@ pub struct Expr {
 #[derive(Clone, PartialEq, Debug)]
 pub enum ExprKind {
     Bool(bool),
-    /// With the enumerant it is written as.
+    /// A number, and the enumerant that the source uses for it.
     Int(i64, Option<String>),
     Float(f64),
     Text(String),
-    /// No object, or an optional value that is not there.
+    /// No object, or an absent optional value.
     None,
     Variant(EnumId, usize),
     Param(usize),
     Result,
     Local(LocalId),
-    /// A sibling field of a layout; in the counts of layouts only.
+    /// Another field of the same layout; occurs in counts of layouts only.
     LayoutField(usize),
     State(Scope, usize),
     ObjectField(ObjectId, Box<Expr>, usize),
     StructField(StructId, Box<Expr>, usize),
-    /// An object's name; 0 of none.
+    /// An object's name; 0 for `none`.
     NameOf(ObjectId, Box<Expr>),
     /// An element of an array or a list.
     Index(Box<Expr>, Box<Expr>),
     /// A value of a map.
     Lookup(Box<Expr>, Box<Expr>),
-    /// An element of the memory behind a parameter; 0 where it can't be read.
+    /// An element of the memory behind a parameter; 0 if the memory can't be read.
     Memory {
         param: usize,
         element: Element,
         index: Box<Expr>,
     },
-    /// The text behind a parameter; the extent is one of the texts, or strings (one after another).
+    /// The string behind a parameter. For [`Extent::Strings`], the concatenated strings.
     MemoryText {
         param: usize,
         extent: Box<Extent>,
     },
-    /// So many bytes from the pointer on.
+    /// A number of bytes at the pointer.
     MemoryBytes {
         param: usize,
         count: Box<Expr>,
@@ -621,9 +620,9 @@ pub enum ExprKind {
         key: Box<Expr>,
         default: Box<Expr>,
     },
-    /// The context's client version is at least.
+    /// Whether the context's client version is at least this one.
     Version(u32, u32),
-    /// The context has an extension.
+    /// Whether the context has the extension.
     HasExtension(String),
     IsNull(Box<Expr>),
     Call(FunctionId, Vec<Expr>),
@@ -631,8 +630,8 @@ pub enum ExprKind {
     CallExtern(ExternId, Vec<Expr>),
     Sizes(SizesId, Box<Expr>),
     Unary(UnaryOp, Box<Expr>),
-    /// Operands have the same class of type: integers, floats, addresses (± an integer), bools,
-    /// refs, texts, enums; one of them may be [`ExprKind::None`] where the other is a ref or optional.
+    /// Both operands are integers, floats, addresses (± an integer), bools, refs, texts or enums. One of them may be
+    /// [`ExprKind::None`] if the other is a ref or optional.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     Match {
@@ -649,11 +648,11 @@ pub enum ExprKind {
         map: Box<Expr>,
         key: Box<Expr>,
     },
-    /// The value of an optional, or this one.
+    /// The value of an optional, or the default if it is absent.
     OrElse(Box<Expr>, Box<Expr>),
     Min(Box<Expr>, Box<Expr>),
     Max(Box<Expr>, Box<Expr>),
-    /// `Kind.create(name)`, `Kind.bind(name)`: the ref; also as actions.
+    /// `Kind.create(name)`, `Kind.bind(name)`: return the ref, and have an effect.
     Create(ObjectId, Box<Expr>),
     Bind(ObjectId, Box<Expr>),
     Find(ObjectId, Box<Expr>),
@@ -665,7 +664,7 @@ pub enum ExprKind {
 }
 
 impl ExprKind {
-    /// Whether evaluating changes state.
+    /// Whether evaluating the expression changes state.
     pub fn is_action(&self, program: &Program) -> bool {
         match self {
             ExprKind::Create(..)
@@ -695,7 +694,7 @@ pub enum Type {
     Ref(ObjectId),
     Struct(StructId),
     Enum(EnumId),
-    /// Of `none` and of actions without a value.
+    /// The type of `none` and of actions without a value.
     None,
 }
 
@@ -710,14 +709,14 @@ pub struct Number {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shown {
     Number,
-    /// By a name of its API's enumerants, if its field or parameter names no group.
+    /// As an enumerant: of its group, else of its API.
     Enum,
     /// As bits of its group.
     Bitfield,
 }
 
 impl Type {
-    /// What expressions compute.
+    /// The type of integers in computations.
     pub const INT: Type = Type::number(Repr::I64);
     pub const FLOAT: Type = Type::number(Repr::F64);
 

@@ -2,7 +2,7 @@
 
 use super::typed::{Arm, Expr, ExprKind, Extent, Place, Root, Step};
 
-/// Calls `see` with the expression and all inside of it.
+/// Calls `see` with the expression and all its subexpressions.
 pub fn walk(expr: &Expr, see: &mut dyn FnMut(&Expr)) {
     see(expr);
     map(expr, &mut |inner| {
@@ -27,7 +27,7 @@ pub fn walk_place(place: &Place, see: &mut dyn FnMut(&Expr)) {
     });
 }
 
-/// The place with `f` of each of its expressions.
+/// Replaces each expression of the place by `f` of it.
 pub fn map_place(place: &Place, f: &mut dyn FnMut(&Expr) -> Expr) -> Place {
     let root = match &place.root {
         Root::State(..) => place.root.clone(),
@@ -41,7 +41,7 @@ pub fn map_place(place: &Place, f: &mut dyn FnMut(&Expr) -> Expr) -> Place {
     Place { root, steps: steps.collect(), ..place.clone() }
 }
 
-/// The extent with `f` of each of its expressions.
+/// Replaces each expression of the extent by `f` of it.
 pub fn map_extent(extent: &Extent, f: &mut dyn FnMut(&Expr) -> Expr) -> Extent {
     let mut all = |exprs: &[Expr]| exprs.iter().map(&mut *f).collect();
     match extent {
@@ -69,7 +69,7 @@ pub fn map_extent(extent: &Extent, f: &mut dyn FnMut(&Expr) -> Expr) -> Extent {
     }
 }
 
-/// The expression with `f` of each of its direct parts.
+/// Replaces each direct subexpression by `f` of it.
 pub fn map(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
     let mut b = |inner: &Expr| Box::new(f(inner));
     let kind = match &expr.kind {

@@ -1,4 +1,4 @@
-//! A checked program in a few lines a declaration, for comparing.
+//! Writes a checked program as an outline of a few lines per declaration, for comparisons.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use apigen::lang::typed::{
     Slot, Stmt, StmtKind,
 };
 
-/// What the file of index `file` declares.
+/// The outline of the declarations in the file with the index `file`.
 pub fn outline(program: &Program, sources: &Sources, file: u32) -> String {
     let mut outline = Outline { program, sources, text: String::new() };
     let is_here = |span: Span| span.file == file;

@@ -1,4 +1,4 @@
-//! What holds for any text that is given to the description compiler.
+//! Properties of the description compiler that hold for any text.
 
 use std::sync::LazyLock;
 
@@ -20,8 +20,8 @@ fn sources(text: &str) -> Sources {
     Sources { files: vec![source] }
 }
 
-/// Compiles `text` as a description of the toy API and formats it. Either may say what is wrong;
-/// what is right stays so when it is formatted, and generates code.
+/// Compiles `text` as a description of the toy API, and formats it. Both may reject it with diagnostics. A correct
+/// description stays correct when it is formatted, and code can be generated from it.
 pub fn survive(text: &str) {
     let api = Api::new(&TOY, &REGISTRY);
     let compiled = compile(&sources(text), &[api]);
@@ -33,10 +33,10 @@ pub fn survive(text: &str) {
         }
     }
     let Ok(formatted) = format(0, text) else {
-        assert!(compiled.is_err(), "what has no form is no description");
+        assert!(compiled.is_err(), "text that can't be formatted does not compile");
         return;
     };
     assert_eq!(format(0, &formatted).as_ref(), Ok(&formatted), "one form");
     let again = compile(&sources(&formatted), &[api]);
-    assert_eq!(again.is_ok(), compiled.is_ok(), "the form changes no meaning");
+    assert_eq!(again.is_ok(), compiled.is_ok(), "formatting does not change whether it compiles");
 }

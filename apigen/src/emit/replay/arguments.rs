@@ -1,4 +1,4 @@
-//! What a command's arguments become on their way to the driver.
+//! Expressions that translate a recorded command's arguments to those that the driver gets.
 
 use proc_macro2::{Literal, TokenStream, TokenTree};
 use quote::{format_ident, quote};
@@ -18,30 +18,30 @@ pub struct Arguments<'a> {
     needs: Needs<'a>,
 }
 
-/// What becomes of one.
+/// How an argument is translated.
 enum Role {
-    /// A number of its own.
+    /// A number, passed as recorded.
     Number,
     UniformLocation,
     UniformBlock,
-    /// A name, of 32 bits.
+    /// A 32-bit name of an object.
     Name(TokenStream),
-    /// A name that makes the object if there is none.
+    /// A 32-bit name; the command creates the object if it does not exist.
     BoundName(TokenStream),
-    /// A name that is an address in the driver.
+    /// A name that is an address of the driver.
     Handle(TokenStream),
-    /// An array of names that the command reads, and whether it takes them away.
+    /// An array of names that the command reads, and whether it deletes the objects.
     Names {
         kind: TokenStream,
         takes: bool,
     },
-    /// An array of names that it gives.
+    /// An array of names that the command creates.
     Made(TokenStream),
-    /// Texts.
+    /// An array of strings.
     Texts,
     Input,
     Offset(i64),
-    /// Where a vertex array is, and the parameter that is its stride.
+    /// The pointer of a vertex array, and the index of its stride parameter.
     Array(usize),
     Output,
 }
@@ -51,8 +51,8 @@ impl<'a> Arguments<'a> {
         Self { function, command, needs: Needs { function, command, program } }
     }
 
-    /// Each parameter with its type and value. A value may use parameters before its own; a number
-    /// that follows is read again.
+    /// Each parameter with its type and value. A value may use earlier parameters; if it uses a later number, it
+    /// reads that number from the record itself.
     pub fn ready(&self) -> Vec<TokenStream> {
         let params = &self.function.params;
         let one = |(at, param): (usize, &Param)| {
@@ -73,7 +73,7 @@ impl<'a> Arguments<'a> {
         params.iter().enumerate().map(one).collect()
     }
 
-    /// What is noted of names when the driver has returned.
+    /// Statements behind the driver's call that note created and deleted names.
     pub fn afterwards(&self) -> TokenStream {
         let params = self.function.params.iter().enumerate();
         let notes = params.filter_map(|(at, param)| {
@@ -188,7 +188,7 @@ impl<'a> Arguments<'a> {
         at.map(Literal::usize_unsuffixed)
     }
 
-    /// Whether the description says `Kind.bind(name)` of the argument.
+    /// Whether the description calls `Kind.bind(name)` with the argument.
     fn binds(&self, at: usize) -> bool {
         let mut found = false;
         for part in [&self.command.enter, &self.command.leave] {
@@ -212,7 +212,7 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Whether a parameter is named among tokens, at any depth; a method or a path of that name is none.
+/// Whether `tokens` use the parameter, at any depth. Methods and paths of the same name do not count.
 fn mentions(tokens: &TokenStream, name: &str) -> bool {
     let mut is_member = false;
     tokens.clone().into_iter().any(|token| {
@@ -227,21 +227,21 @@ fn mentions(tokens: &TokenStream, name: &str) -> bool {
     })
 }
 
-/// The word behind the API's prefix: of `glGenBuffers` it is `Gen`.
+/// The word behind the API's prefix: `Gen` for `glGenBuffers`.
 fn verb(command: &str) -> &str {
     let verb = command.strip_prefix("gl").unwrap_or(command);
     let end = verb.char_indices().skip(1).find(|(_, c)| c.is_ascii_uppercase());
     end.map_or(verb, |(end, _)| &verb[..end])
 }
 
-/// The kind of names that a class is, as `replay/src/names.rs` has them.
+/// The kind of names in `replay/src/names.rs` that belongs to a class.
 pub fn kind(class: &str) -> Option<TokenStream> {
     let kind = match class {
         "buffer" => "Buffer",
         "fence" => "Fence",
         "framebuffer" => "Framebuffer",
         "memory_object" => "MemoryObject",
-        // They share their names.
+        // Shaders and programs share one namespace (OpenGL ES 3.2, 7.1).
         "program" | "shader" => "Program",
         "program_pipeline" => "ProgramPipeline",
         "query" => "Query",
@@ -258,7 +258,7 @@ pub fn kind(class: &str) -> Option<TokenStream> {
     Some(quote!(Kind::#kind))
 }
 
-/// What reads a number.
+/// The function that reads a number from a record.
 fn getter(param: &Param) -> proc_macro2::Ident {
     let rust = param.value.rust.to_string();
     format_ident!("{}", if param.value.ty.repr == Repr::Pointer { "address" } else { &rust })

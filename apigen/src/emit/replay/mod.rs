@@ -1,8 +1,8 @@
-//! Playing OpenGL ES commands again: a function for each, and their table.
+//! The functions that replay commands of OpenGL ES, and their table.
 //!
-//! A line of `play!` (`replay/src/gl/play.rs`) names a command's id, its parameters with their types and
-//! values, and what is to be done before and after the driver is called. The words of it are those of
-//! `replay/src/call.rs` and `replay/src/gl`; a command that does not fit is played by hand.
+//! A line of `play!` (`replay/src/gl/play.rs`) has a command's id, its parameters with their types and values, and
+//! the statements before and after the driver's call. It uses the functions of `replay/src/call.rs` and
+//! `replay/src/gl`. Hand-written functions play all other commands.
 
 mod arguments;
 mod needs;
@@ -20,7 +20,7 @@ use crate::origin::Origin;
 
 use arguments::Arguments;
 
-/// The modules of functions, and what they have.
+/// The modules of functions, by the origin of their commands.
 const MODULES: [(Origin, &str); 5] = [
     (Origin::Es1, "gl_es1"),
     (Origin::Es2, "gl_es2"),
@@ -78,7 +78,7 @@ fn name_of(module: &str) -> &'static str {
     }
 }
 
-/// Who plays each command of OpenGL ES.
+/// The table with the function that plays each command of OpenGL ES.
 fn table(commands: &[(&Function, &typed::Command)]) -> String {
     let entries = commands.iter().filter_map(|(function, command)| {
         let (_, module) = MODULES.iter().find(|(origin, _)| *origin == function.origin)?;
@@ -103,7 +103,7 @@ fn table(commands: &[(&Function, &typed::Command)]) -> String {
     file(&prelude, &[table])
 }
 
-/// What a context must have for a command that is played, where not every context has it.
+/// The table of versions and extensions that a context needs for each played command beyond OpenGL ES 2.0.
 fn requirements(commands: &[(&Function, &typed::Command)]) -> String {
     let played = commands.iter().filter(|(function, command)| {
         function.api.is_played() && command.replay != Replay::Outside
@@ -163,7 +163,7 @@ fn play(function: &Function, command: &typed::Command, program: &Program) -> Opt
 /// Longest line of a command.
 const LINE_MAX: usize = 100;
 
-/// A command in as few lines as its arguments take.
+/// A command's invocation, filled into lines of at most [`LINE_MAX`] bytes.
 fn filled(begin: &str, arguments: &[String], end: &str) -> String {
     let mut text = String::new();
     let mut line = format!("    {begin}");
@@ -184,8 +184,7 @@ fn filled(begin: &str, arguments: &[String], end: &str) -> String {
     text + &format!("{line}{end}\n")
 }
 
-/// Tokens without the spaces that nobody writes between them: rustfmt leaves what a macro of its own
-/// syntax is given as it is.
+/// `tokens` as text with the usual spacing. rustfmt does not format the arguments of a macro with its own syntax.
 fn compact(tokens: &TokenStream) -> String {
     let mut text = tokens.to_string();
     for (spaced, written) in [
@@ -212,7 +211,7 @@ fn compact(tokens: &TokenStream) -> String {
     out
 }
 
-/// A result as a record has it: sign-extended where it has a sign.
+/// A result as records hold it: signed types are sign-extended.
 fn bits(result: &Value) -> TokenStream {
     match result.ty.repr {
         Repr::U64 => quote!(result),

@@ -1,7 +1,7 @@
-//! How much memory the driver may touch behind a pointer, as far as arguments alone tell.
+//! Size of the memory that the driver may access behind a pointer, where it depends on arguments alone.
 //!
-//! The player compares it with the room that there is. What tables of sizes say is small, and not
-//! worth a look.
+//! The player compares the size with its buffer. Sizes from size tables are at most [`SIZES_MAX`] elements and are
+//! not compared.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
@@ -12,7 +12,7 @@ use crate::lang::typed::{Command, Direction, Expr, ExprKind, Extent, Program, St
 use crate::model::Function;
 use crate::parts;
 
-/// The most that a table of sizes says.
+/// The largest number in a size table.
 const SIZES_MAX: i64 = 16;
 
 pub struct Needs<'a> {
@@ -40,7 +40,7 @@ impl Needs<'_> {
         }
     }
 
-    /// Bytes, as an `i64`; `None` where that is not known, or a constant.
+    /// Size in bytes, as an `i64`; `None` if it is unknown, constant or from a size table.
     pub fn bytes(&self, at: usize) -> Option<TokenStream> {
         if self.command.draws && self.command.offset.is_some_and(|(offset, _)| offset == at) {
             // An index has four bytes at most.
@@ -135,7 +135,7 @@ impl Needs<'_> {
     }
 }
 
-/// Whether a number depends on nothing, or on tables of sizes alone.
+/// Whether a number depends on constants and size tables alone.
 fn is_small(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Int(..) | ExprKind::Sizes(..) => true,
@@ -148,7 +148,7 @@ fn is_small(expr: &Expr) -> bool {
     }
 }
 
-/// Where a parameter's memory is described: as a slot, or as a range of the parameter.
+/// The direction and the extent of a parameter's memory: that of its slot, else that of its only range.
 pub fn extent(command: &Command, at: usize) -> Option<(Direction, &Extent)> {
     if let Some(slot) = command.slots.iter().find(|slot| slot.param == at) {
         return Some((slot.direction, &slot.extent));
@@ -163,7 +163,7 @@ pub fn extent(command: &Command, at: usize) -> Option<(Direction, &Extent)> {
             }
         });
     }
-    // Several may be cases, of which each is the whole extent in its own.
+    // Several ranges may be alternatives, each of which is a whole extent.
     match found.as_slice() {
         [only] => Some(*only),
         _ => None,

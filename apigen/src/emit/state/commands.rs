@@ -1,4 +1,4 @@
-//! `commands_*.rs`: what each command does with the state at enter and at leave.
+//! `commands_*.rs`: the effect of each command on the state, at enter and at leave.
 
 use std::collections::BTreeMap;
 
@@ -44,11 +44,11 @@ pub struct Emitted<'a> {
 
 #[derive(Clone, Copy)]
 pub struct Part {
-    /// Whether all of it is for tools.
+    /// Whether the whole part exists in the tools only.
     pub tools_only: bool,
 }
 
-/// All commands with a part, by name.
+/// Emits all commands that have a part, by name.
 pub fn emit<'a>(program: &'a Program, used: &mut Used) -> BTreeMap<&'a str, Emitted<'a>> {
     let mut all: BTreeMap<&str, Emitted<'_>> = BTreeMap::new();
     for command in &program.commands {
@@ -61,7 +61,7 @@ pub fn emit<'a>(program: &'a Program, used: &mut Used) -> BTreeMap<&'a str, Emit
     all
 }
 
-/// A command whose text is that of the one which describes it becomes another name of that.
+/// Replaces the text of a command by a re-export if it equals the text of the command that describes it.
 fn share(all: &mut BTreeMap<&str, Emitted<'_>>) {
     let mut shared = Vec::new();
     for (name, emitted) in all.iter() {
@@ -84,8 +84,7 @@ fn share(all: &mut BTreeMap<&str, Emitted<'_>>) {
     }
 }
 
-/// The text of a module: one macro call with the commands that have a text of their own, and names of
-/// commands that are others' too.
+/// The items of a module: re-exports of commands with a shared text, and one macro call with all other commands.
 pub fn module_of(all: &[&Emitted<'_>]) -> Vec<String> {
     let is_alias = |emitted: &&&Emitted<'_>| emitted.text.starts_with("pub use");
     let own = all.iter().filter(|emitted| !is_alias(emitted)).map(|emitted| emitted.text.as_str());
@@ -123,7 +122,7 @@ fn emit_command<'a>(program: &Program, command: &'a Command, used: &mut Used) ->
     Emitted { command, enter, leave, text }
 }
 
-/// A part that does something; variables and returns alone are nothing.
+/// The part, or `None` if it has no effect: variables and returns alone are no effect.
 fn part_of(block: &Block, consumes: bool) -> Option<Part> {
     let tools_only = !Does::of(block).anything() && !consumes;
     (Does::in_tools(block).anything() || consumes).then_some(Part { tools_only })
@@ -133,7 +132,7 @@ fn param(param: &Param) -> String {
     format!("{}: {}", types::variable(&param.name), c_type(&param.ctype, &param.ty))
 }
 
-/// The type of the result, if there is one.
+/// The Rust type of the result; `None` for a command without a result.
 pub fn result(command: &Command) -> Option<&'static str> {
     let ty = command.result.ty.as_ref()?;
     Some(c_type(&command.result.ctype, ty))

@@ -1,4 +1,4 @@
-//! `describe.rs`: everything that is kept, as values that tools can show.
+//! `describe.rs`: the whole state as values that tools can show.
 
 use super::types::{field, is_scoped, table};
 use crate::lang::typed::{Enum, Field, Program, Scope, Shown, Type};
@@ -11,7 +11,7 @@ use crate::state::*;
 use crate::value::{Describe, Kind, Value, list, map, objects, optional};
 ";
 
-/// The most characters of a line.
+/// Longest line, in characters.
 const WIDTH: usize = 100;
 
 /// One macro call with all structs, and the enums.
@@ -58,7 +58,7 @@ fn choice(choice: &Enum) -> String {
     )
 }
 
-/// A struct's fields, with how each is shown where it does not show itself.
+/// A struct's fields, with a conversion for each field whose type does not implement one.
 fn record(program: &Program, name: &str, fields: &[Field], more: &[String]) -> String {
     let fields = fields.iter().map(|found| {
         let name = field(&found.name);
@@ -82,7 +82,7 @@ fn record(program: &Program, name: &str, fields: &[Field], more: &[String]) -> S
     lines + "    }\n"
 }
 
-/// The value that a reference refers to.
+/// The expression that converts the value behind `reference`.
 fn value(program: &Program, of: &Field, ty: &Type, reference: &str) -> String {
     let closure = |inner: &Type| format!("|it| {}", value(program, of, inner, "it"));
     let plain = match reference.strip_prefix('&') {

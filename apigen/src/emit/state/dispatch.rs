@@ -1,4 +1,4 @@
-//! `dispatch.rs`: commands by name, for tools that have arguments as bits.
+//! `dispatch.rs`: commands by name, for tools that have the arguments as 64-bit words.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-//! Expressions of descriptions as those of Rust, in text.
+//! Translates expressions of descriptions to the text of Rust expressions.
 //!
-//! They are written for the variables `thread`, `context`, `group`, `process` (each where
-//! [`needs`] says so), `memory`, and the parameters and variables of the command.
+//! The Rust expressions use the variables `thread`, `context`, `group` and `process` (each if [`needs`] says so),
+//! `memory`, and the parameters and variables of the command.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,13 +14,13 @@ use crate::lang::typed::{
 };
 use crate::lang::walk;
 
-/// What an expression or statement reaches for.
+/// The state that an expression or statement uses.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Needs {
     pub context: bool,
     pub group: bool,
     pub process: bool,
-    /// Objects of the share group by name: the cache, or the group where that is locked anyway.
+    /// Objects of the share group by name: from the context's cache, or from the group if it is locked already.
     pub names: bool,
     pub thread: bool,
 }
@@ -45,20 +45,20 @@ impl Needs {
         needs
     }
 
-    /// Whether nothing but arguments, variables and memory is needed.
+    /// Whether arguments, variables and memory are enough.
     pub fn is_nothing(self) -> bool {
         self == Self::default()
     }
 }
 
-/// What evaluating `expr` needs.
+/// State that evaluating `expr` needs.
 pub fn needs(program: &Program, expr: &Expr) -> Needs {
     let mut all = Needs::default();
     walk::walk(expr, &mut |inner| all.add(own_needs(program, inner)));
     all
 }
 
-/// What the root of the place needs.
+/// State that the root of `place` needs.
 pub fn place_needs(program: &Program, place: &crate::lang::typed::Place) -> Needs {
     use crate::lang::typed::Root;
     let mut all = match &place.root {
@@ -88,8 +88,8 @@ fn own_needs(program: &Program, expr: &Expr) -> Needs {
     }
 }
 
-/// What a description's function is given besides its arguments. Names are looked up in the group
-/// itself.
+/// State that a description's function gets besides its arguments. The function looks up names in the group, not in
+/// the cache.
 pub fn function_needs(program: &Program, function: &Function) -> Needs {
     let mut all = needs(program, &function.value);
     for (_, value) in &function.lets {
@@ -115,27 +115,27 @@ pub fn thread_fields(program: &Program, function: &Function) -> BTreeSet<usize> 
     found
 }
 
-/// Names that generated code refers to and that have files of their own.
+/// Names in the generated code that are defined in separate generated files.
 #[derive(Default)]
 pub struct Used {
     pub constants: BTreeMap<String, i64>,
     pub extensions: BTreeSet<String>,
 }
 
-/// What the expressions are part of.
+/// Emits the expressions of a command or a function.
 pub struct Emitter<'a> {
     pub program: &'a Program,
     /// `None` in a function.
     pub command: Option<&'a Command>,
     pub locals: &'a [Local],
     pub used: &'a mut Used,
-    /// Whether the group is locked, so that names are looked up in it.
+    /// Whether the group is locked. Names are then looked up in the group instead of the cache.
     pub is_group_locked: bool,
-    /// Whether the thread's fields are parameters.
+    /// Whether the expressions are a function's, which gets the thread's fields as parameters.
     pub is_function: bool,
 }
 
-/// The value that a field begins with.
+/// The initial value of a field.
 pub fn initial(program: &Program, field: &Field) -> String {
     match &field.default {
         Some(value) => wrapped_constant(program, value, &field.ty),
@@ -157,7 +157,7 @@ fn wrapped_constant(program: &Program, value: &Expr, ty: &Type) -> String {
     }
 }
 
-/// A value of a field's default.
+/// A constant expression of a field's default as a value of `ty`.
 fn constant(program: &Program, value: &Expr, ty: &Type) -> String {
     let mut used = Used::default();
     let mut emitter = Emitter {
@@ -168,7 +168,7 @@ fn constant(program: &Program, value: &Expr, ty: &Type) -> String {
         is_group_locked: false,
         is_function: true,
     };
-    // Defaults have no file of constants at hand.
+    // The file of the state's structs does not import the generated constants.
     emitter.value(&plain(value), ty)
 }
 
@@ -180,18 +180,18 @@ pub fn plain(expr: &Expr) -> Expr {
     }
 }
 
-/// Where something is stored.
+/// The path to a stored value.
 pub struct Path {
-    /// An `Option` of a reference that `it` stands for.
+    /// An `Option` of a reference, which `tail` calls `it`.
     base: Option<String>,
-    /// From `it` on, or from a variable on.
+    /// The rest of the path, beginning with `it` or with a variable.
     tail: String,
-    /// What is read where nothing is.
+    /// The value to use if `base` is `None`.
     default: String,
 }
 
 impl Emitter<'_> {
-    /// The value as one of `ty`: a number is cut to its width.
+    /// `expr` as a value of `ty`: a number is cut to its width.
     pub fn value(&mut self, expr: &Expr, ty: &Type) -> String {
         match (ty, &expr.ty, &expr.kind) {
             (_, _, ExprKind::None) => default(self.program, ty),
@@ -204,7 +204,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// As a number of the repr.
+    /// `expr` as a number of the type `repr`.
     fn number(&mut self, expr: &Expr, repr: Repr) -> String {
         let name = types::repr(repr);
         match (&expr.kind, &expr.ty) {
@@ -212,7 +212,7 @@ impl Emitter<'_> {
                 Repr::F32 | Repr::F64 => format!("{value}.0"),
                 _ => value.to_string(),
             },
-            // Constants are of the type that integers are computed with.
+            // Generated constants are `i64`, like all integers in computations.
             (ExprKind::Int(..), _) if repr == Repr::I64 => self.own(expr),
             (ExprKind::Int(..), _) => format!("({} as {name})", self.own(expr)),
             (_, Type::Number(found)) if found.repr == repr => self.own(expr),
@@ -230,7 +230,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// As what integers are computed with.
+    /// `expr` as an `i64`, the type of integers in computations.
     pub fn int(&mut self, expr: &Expr) -> String {
         match &expr.kind {
             ExprKind::Int(value, None) => value.to_string(),
@@ -248,7 +248,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// As what numbers with a point are computed with.
+    /// `expr` as an `f64`, the type of floats in computations.
     fn float(&mut self, expr: &Expr) -> String {
         self.number(expr, Repr::F64)
     }
@@ -257,7 +257,7 @@ impl Emitter<'_> {
         self.own(expr)
     }
 
-    /// The value in its own type.
+    /// `expr` as a value of its own type.
     fn own(&mut self, expr: &Expr) -> String {
         match &expr.kind {
             ExprKind::Bool(value) => value.to_string(),
@@ -310,7 +310,7 @@ impl Emitter<'_> {
             }
             ExprKind::IsNull(pointer) => format!("({} == 0)", self.address(pointer)),
             ExprKind::Call(id, arguments) => self.call(*id, arguments),
-            // Lowered: only statements have them.
+            // After lowering only statements contain these actions.
             ExprKind::CallExtern(..) | ExprKind::Delete(..) => "()".to_owned(),
             ExprKind::Push(..) | ExprKind::Remove(..) | ExprKind::Clear(_) => "()".to_owned(),
             ExprKind::Sizes(id, value) => {
@@ -367,7 +367,7 @@ impl Emitter<'_> {
         if param.ty == Type::Bool { format!("({name} != 0)") } else { name }
     }
 
-    /// The address that a parameter is.
+    /// A parameter's value as an address.
     pub fn pointer(&self, at: usize) -> String {
         let param = self.command.and_then(|command| command.params.get(at));
         param.map_or_else(String::new, |param| variable(&param.name))
@@ -378,7 +378,7 @@ impl Emitter<'_> {
         if ty == Some(&Type::Bool) { "(result != 0)".to_owned() } else { "result".to_owned() }
     }
 
-    /// What is stored at `place`, as a value.
+    /// The value that is stored at `place`: copied, or cloned if its type is not `Copy`.
     fn read(&self, expr: &Expr, place: String) -> String {
         if is_copy(self.program, &expr.ty) { place } else { format!("{place}.clone()") }
     }
@@ -394,7 +394,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Where the value of `expr` is stored; one that is computed is in parentheses.
+    /// The path to the stored value of `expr`. A computed value becomes an expression in parentheses.
     pub fn path(&mut self, expr: &Expr) -> Path {
         let program = self.program;
         match &expr.kind {
@@ -449,7 +449,7 @@ impl Emitter<'_> {
         format!("{}.{method}({name})", self.table(id))
     }
 
-    /// A name of an object, as its table wants it.
+    /// An object's name as the key of its table.
     pub fn name(&mut self, id: ObjectId, name: &Expr) -> String {
         if self.program[id].by_handle {
             return self.address(name);
@@ -485,7 +485,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A length, and whether it says that a zero byte ends the text.
+    /// The length of a text, and the condition on the length under which the text is NUL-terminated.
     pub fn text_of(&mut self, length: &Expr, terminated: Terminated) -> (String, String) {
         let length = self.int(length);
         let comparison = match terminated {
@@ -533,7 +533,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// An operand of `&&` or `||`: what has the same operator needs no parentheses.
+    /// An operand of `&&` or `||`. An operand with the same operator needs no parentheses.
     fn condition(&mut self, op: BinaryOp, operand: &Expr) -> String {
         let text = self.bool(operand);
         match &operand.kind {
@@ -619,7 +619,7 @@ impl Emitter<'_> {
         if value.ty.is_integer() { self.int(value) } else { self.own(value) }
     }
 
-    /// Arms with their bodies, without the rest.
+    /// The arms of a `match` with their bodies, without the arm `_`.
     pub fn arms<T>(
         &mut self,
         arms: &[Arm<T>],
@@ -720,7 +720,7 @@ impl Path {
     }
 }
 
-/// The text of an expression where it need not be in parentheses.
+/// The text of an expression without parentheses around the whole of it.
 pub fn bare(text: &str) -> &str {
     let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
     let Some(inner) = inner else { return text };
@@ -738,7 +738,7 @@ pub fn bare(text: &str) -> &str {
     inner
 }
 
-/// The parameter by which a function gets a field of the thread's state.
+/// The name of the parameter through which a function gets a field of the thread's state.
 pub fn thread_field(name: &str) -> String {
     format!("thread_{}", name.trim_start_matches("r#"))
 }

@@ -1,11 +1,11 @@
-//! `fields.rs`: what is kept, as structs.
+//! `fields.rs`: the structs of the state.
 
 use super::expr::initial;
 use super::types::{docs, field, is_copy, is_scoped, kept, rust, table};
 use crate::lang::typed::{Enum, Field, Object, Program, Scope, Struct};
 
 pub const PRELUDE: &str = "\
-// Defaults are written out, whether or not they could be derived.
+// Implementations of `Default` are always written out, even if they could be derived.
 #![allow(unused_imports, unused_parens, clippy::all)]
 
 use std::collections::BTreeMap;
@@ -35,11 +35,11 @@ pub fn emit(program: &Program) -> String {
     )
 }
 
-/// A struct of fields that all APIs have and of declared fields.
+/// A struct with built-in fields, which exist for all APIs, and with the fields that descriptions declare.
 struct Shell<'a> {
     docs: &'a str,
     name: &'a str,
-    /// Documentation, name, type and first value.
+    /// Documentation, name, type and initial value of each built-in field.
     own: &'a [(&'a str, &'a str, &'a str, &'a str)],
     /// Parameters of `new`.
     params: &'a str,
@@ -66,7 +66,7 @@ fn shell(program: &Program, scope: Scope, shell: &Shell<'_>) -> String {
     format!("    /// {docs}\n    scope {name}<S>({params}) {{\n{own}{fields}{tables}    }}\n")
 }
 
-/// A field, with what it begins with; one that is not tracked exists in whole state only.
+/// A field with its initial value. An untracked field exists in whole state only.
 fn line(name: &str, ty: &str, first: &str, tracked: bool) -> String {
     let (ty, first) = kept(ty, first, tracked);
     format!("        {name}: {ty} = {first},\n")
@@ -87,7 +87,7 @@ fn context(program: &Program) -> String {
             ("The share group.", "group", "Arc<Group<S>>", "group"),
             ("Client version: major, minor.", "version", "(u8, u8)", "version"),
             (
-                "The extensions that descriptions ask about.",
+                "The extensions that descriptions test with `extension(…)`.",
                 "extensions",
                 "Extensions",
                 "Extensions::default()",
@@ -99,7 +99,7 @@ fn context(program: &Program) -> String {
                 "Caches::new()",
             ),
             (
-                "The last capture whose stream describes what is this context's own; 0 for none.",
+                "The last capture whose stream describes the state of this context; 0 for none.",
                 "described",
                 "u64",
                 "0",
@@ -144,7 +144,7 @@ fn thread(program: &Program) -> String {
     shell(program, Scope::Thread, &of_thread)
 }
 
-/// A cache for each kind of object that contexts share.
+/// The struct with a cache for each kind of object in share groups.
 fn caches(program: &Program) -> String {
     let shared = program.objects.iter().filter(|object| object.scope == Scope::ShareGroup);
     let fields: String = shared
@@ -160,7 +160,7 @@ fn caches(program: &Program) -> String {
 }
 
 fn object(program: &Program, object: &Object) -> String {
-    // An object that is not tracked exists in whole state only, with all that it has.
+    // An untracked object exists in whole state only, with all its fields.
     let fields = match object.tracked {
         true => declared(program, &object.fields),
         false => kept_whole(program, &object.fields),
@@ -188,7 +188,7 @@ fn declared(program: &Program, fields: &[Field]) -> String {
     fields.iter().map(|found| declaration(program, found, found.tracked)).collect()
 }
 
-/// Fields of a type that exists either as a whole or not at all.
+/// The fields of a type that the shim keeps either completely or not at all.
 fn kept_whole(program: &Program, fields: &[Field]) -> String {
     fields.iter().map(|found| declaration(program, found, true)).collect()
 }

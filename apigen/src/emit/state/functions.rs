@@ -17,7 +17,7 @@ use crate::{At, Ref, Scope, Whole, number};
 ";
 
 pub fn emit(program: &Program, used: &mut Used) -> Vec<String> {
-    // Those that call hand-written functions are written out where they are used.
+    // Functions that call hand-written functions are inlined at their calls.
     let own = program.functions.iter().filter(|found| !parts::calls_extern(program, found));
     own.map(|found| function(program, found, used)).collect()
 }
@@ -46,7 +46,7 @@ fn function(program: &Program, function: &Function, used: &mut Used) -> String {
     let generics = if is_generic { "<S: Scope>" } else { "" };
     let (name, result) = (field(&function.name), rust(program, &function.result));
     let docs = docs(&function.docs);
-    // They are called in other crates, on the way of a call.
+    // Other crates call them on the path of a recorded command.
     format!("{docs}#[inline]\npub fn {name}{generics}({params}) -> {result} {{\n{body}\n}}\n")
 }
 

@@ -1,5 +1,5 @@
-//! `layouts.rs`: C structs in the program's memory, with what they point at and their chains, as data
-//! for the walk over them.
+//! `layouts.rs`: tables of C structs in the program's memory: their pointers, nested structs and chains. The walk over
+//! the structs reads the tables.
 
 use super::expr::{Emitter, Used};
 use super::types;
@@ -31,7 +31,7 @@ fn layout(program: &Program, id: LayoutId, used: &mut Used) -> String {
     format!("pub static {name}: Layout = Layout::new({size}, &[{parts}]);\n")
 }
 
-/// What a field points at or has inside, with a comma behind it; `None` for plain values.
+/// The table entry of a field that is a pointer or a nested struct, with a comma behind it; `None` for plain values.
 fn points_at(
     program: &Program,
     layout: &Layout,
@@ -98,7 +98,7 @@ fn bytes(ty: &Type) -> u64 {
     }
 }
 
-/// The layouts that a chain may have, by the value of their first field.
+/// The layouts that may occur in a chain, by the value of their first field.
 fn chain(program: &Program) -> String {
     let mut links: Vec<(i64, &str)> = program
         .layouts

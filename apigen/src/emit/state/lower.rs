@@ -1,9 +1,9 @@
-//! Hand-written functions out of expressions: after this, one is called only as the value of a
-//! `let`, as a statement, or by an observation.
+//! Moves calls of hand-written functions out of expressions. Afterwards such a function is called only as the value of
+//! a `let`, as a statement, or by an observation.
 //!
-//! Generated code holds locks and borrows between such calls, never across one. Descriptions'
-//! functions that call one are written out where they are used. All of this may evaluate what a
-//! condition would have skipped: functions have no effect, and none of them can fail.
+//! Generated code holds locks and borrows between these calls, never during one. Functions of descriptions that call a
+//! hand-written function are inlined. Lowered code may evaluate a call that a condition would have skipped. This is
+//! harmless: these functions have no effects and can't fail.
 
 use crate::lang::typed::{
     Arm, Block, Command, Expr, ExprKind, Extent, ExternKind, FunctionId, Local, LocalId,
@@ -12,7 +12,7 @@ use crate::lang::typed::{
 use crate::lang::walk::{map, map_extent, map_place};
 use crate::parts::calls_extern;
 
-/// Both parts of a command without calls inside of expressions, and their variables.
+/// Both parts of a command without calls inside expressions, and the variables of both.
 pub struct Lowered {
     pub locals: Vec<Local>,
     pub enter: Block,
@@ -78,7 +78,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// An expression that is all of a `let` or a statement: its own call stays.
+    /// Lowers an expression that is the whole value of a `let` or a whole statement. Its outermost call stays.
     fn root(&mut self, expr: &Expr, before: &mut Before<'_>) -> Expr {
         match &expr.kind {
             ExprKind::CallExtern(id, arguments) => {
@@ -89,7 +89,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// An expression whose value is used as it is: an object looked up there need no variable.
+    /// Lowers an expression whose value is used directly: an object lookup there needs no variable.
     fn top(&mut self, expr: &Expr, before: &mut Before<'_>) -> Expr {
         match &expr.kind {
             ExprKind::Find(object, name) => {
@@ -127,7 +127,7 @@ impl Lowering<'_> {
         exprs.iter().map(|expr| self.expr(expr, before)).collect()
     }
 
-    /// A new variable with that value.
+    /// Declares a new variable with the value, and returns an expression for it.
     fn variable(&mut self, name: &str, value: Expr, before: &mut Before<'_>) -> Expr {
         let (ty, span) = (value.ty.clone(), value.span);
         let local = self.local(name, ty.clone(), before.tools_only);
@@ -142,7 +142,7 @@ impl Lowering<'_> {
         id
     }
 
-    /// The body of a function in place of its call.
+    /// Replaces a call of a function by the function's body.
     fn write_out(&mut self, id: FunctionId, arguments: Vec<Expr>, before: &mut Before<'_>) -> Expr {
         let program = self.program;
         let function = &program[id];
@@ -176,7 +176,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Where the statements go that come before the one that is being lowered.
+/// Destination of the statements that must run before the statement that is being lowered.
 struct Before<'a> {
     statements: &'a mut Vec<Stmt>,
     tools_only: bool,

@@ -1,4 +1,4 @@
-//! The files of `state`: what is kept, and what each command does with it.
+//! The generated files of `state` and `state/follow`: the state, and the effect of each command on it.
 
 mod commands;
 mod describe;
@@ -18,7 +18,7 @@ use super::output::file;
 use crate::lang::typed::{Program, Sizes};
 use expr::Used;
 
-/// Unformatted contents of the files, by path from the folder that both crates are in.
+/// Unformatted contents of the files, by path from the folder `state`.
 pub fn emit(program: &Program) -> BTreeMap<PathBuf, String> {
     let mut used = Used::default();
     let all = commands::emit(program, &mut used);
@@ -56,12 +56,12 @@ pub fn emit(program: &Program) -> BTreeMap<PathBuf, String> {
     by_path
 }
 
-/// Where the state is, and what each command does with it.
+/// Folder for the state's structs and the effects of commands.
 const STATE: &str = "src/generated";
-/// What tools need besides.
+/// Folder for the code that only tools need.
 const FOLLOW: &str = "follow/src/generated";
 
-/// The files of a folder, with one that declares them as modules.
+/// The files of a folder, and a `mod.rs` that declares them as modules.
 fn folder(folder: &str, mut files: BTreeMap<String, String>) -> BTreeMap<PathBuf, String> {
     let modules: Vec<String> = files.keys().map(|module| format!("pub mod {module};")).collect();
     files.insert("mod".to_owned(), file("", &modules));
@@ -89,7 +89,7 @@ fn table(table: &Sizes) -> String {
     )
 }
 
-/// Enumerants that descriptions name.
+/// Constants for the enumerants that descriptions use.
 fn constants(used: &Used) -> Vec<String> {
     let constant = |(name, value): (&String, &i64)| match value {
         0.. => format!("pub const {name}: i64 = {value:#x};"),

@@ -1,8 +1,8 @@
-//! Statements of descriptions as those of Rust, with the locks they need.
+//! Translates statements of descriptions to Rust, with the locks that they need.
 //!
-//! Locks are taken when the first statement needs one, all that the part needs in one order, and
-//! let go before anything that is not generated is called: a hand-written function or the observer.
-//! Statements that only tools have take their own.
+//! The first statement that needs a lock takes all locks of its part, always in the same order. They are released
+//! before a call of a hand-written function or of the observer. Statements that exist in the tools only take locks of
+//! their own.
 
 use super::expr::{Emitter, Needs, bare, function_needs, needs, place_needs};
 use super::lower::Lowered;
@@ -16,21 +16,21 @@ use crate::parts::Does;
 
 use super::expr::Used;
 
-/// What every hand-written function gets.
+/// The first arguments of every hand-written function.
 const FIRST: [&str; 2] = ["thread", "memory"];
 const CONTEXT: &str = "let Some(context) = thread.context.as_deref_mut() else { return };";
 
-/// What is held at a point of a part.
+/// Locks and borrows that are held at a point of a part.
 #[derive(Clone, Copy, Default)]
 struct Held {
     group: bool,
     process: bool,
-    /// Whether the variable `context` is the thread's.
+    /// Whether the variable `context` borrows the thread's context.
     context: bool,
 }
 
-/// The statements of a part of a command. One that `consumes` first has it observed what the program
-/// changed in mapped buffers.
+/// Emits the statements of a part of a command. If the part `consumes`, it first observes the program's writes into
+/// mapped buffers.
 pub fn emit(
     program: &Program,
     command: &Command,
@@ -39,7 +39,7 @@ pub fn emit(
     consumes: bool,
     used: &mut Used,
 ) -> String {
-    // Where all of the part is for tools, none of its statements has to say so.
+    // A part that is for tools as a whole needs no condition around single statements.
     let in_tools = !Does::of(part).anything() && !consumes;
     let shared = |stmt: &&Stmt| in_tools || !stmt.tools_only;
     let locks = locks_of(program, part.statements.iter().filter(shared));
@@ -63,7 +63,7 @@ pub fn emit(
     statements.out
 }
 
-/// Locks that the statements need; names are looked up in the group where it is locked anyway.
+/// Locks that the statements need. If the group is locked, names are looked up in it rather than in the cache.
 fn locks_of<'a>(program: &Program, statements: impl Iterator<Item = &'a Stmt>) -> Needs {
     let mut all = Needs::default();
     for stmt in statements {
@@ -72,7 +72,7 @@ fn locks_of<'a>(program: &Program, statements: impl Iterator<Item = &'a Stmt>) -
     Needs { context: all.group, names: false, thread: false, ..all }
 }
 
-/// Calls `see` with the statement and all inside of it.
+/// Calls `see` with the statement and all statements inside it.
 fn each(stmt: &Stmt, see: &mut dyn FnMut(&Stmt)) {
     see(stmt);
     let mut blocks: Vec<&Block> = Vec::new();
@@ -88,7 +88,7 @@ fn each(stmt: &Stmt, see: &mut dyn FnMut(&Stmt)) {
     blocks.iter().flat_map(|block| &block.statements).for_each(|stmt| each(stmt, see));
 }
 
-/// What the statement needs without those inside of it.
+/// State that the statement itself needs, without the statements inside it.
 fn own_needs(program: &Program, stmt: &Stmt) -> Needs {
     match &stmt.kind {
         StmtKind::Let(_, value) | StmtKind::Act(value) => needs(program, value),
@@ -119,7 +119,7 @@ fn all_needs(program: &Program, stmt: &Stmt) -> Needs {
     all
 }
 
-/// Whether no lock may be held: something that is not generated is called.
+/// Whether the statement calls code that is not generated, so that no lock may be held.
 fn leaves_us(stmt: &Stmt) -> bool {
     let mut found = takes_thread(stmt);
     each(stmt, &mut |inner| {
@@ -128,7 +128,7 @@ fn leaves_us(stmt: &Stmt) -> bool {
     found
 }
 
-/// Whether a hand-written function gets the thread.
+/// Whether the statement passes the thread to a hand-written function.
 fn takes_thread(stmt: &Stmt) -> bool {
     let mut found = false;
     each(stmt, &mut |inner| {
@@ -145,7 +145,7 @@ fn takes_thread(stmt: &Stmt) -> bool {
     found
 }
 
-/// Whether the statement, or one inside of it, refers to fields of the context that only whole state has.
+/// Whether the statement, or one inside it, uses fields of the context that exist in whole state only.
 fn has_whole_context(program: &Program, stmt: &Stmt) -> bool {
     let mut found = false;
     each(stmt, &mut |inner| {
@@ -182,7 +182,7 @@ fn reads_whole_context(program: &Program, expr: &Expr) -> bool {
             ExprKind::Push(place, _) | ExprKind::Remove(place, _) | ExprKind::Clear(place) => {
                 is_whole_root(program, &place.root)
             }
-            // It is given the context and the group, both in one scope.
+            // The function gets the context and the group, both of the same scope.
             ExprKind::Call(id, _) => function_needs(program, &program[*id]).context,
             _ => false,
         };
@@ -214,7 +214,7 @@ fn exprs(stmt: &Stmt, see: &mut dyn FnMut(&Expr)) {
 struct Statements<'a> {
     emitter: Emitter<'a>,
     lowered: &'a Lowered,
-    /// What the part locks, when it locks.
+    /// All locks that the part takes at its first use of one.
     locks: Needs,
     in_tools: bool,
     out: String,
@@ -226,7 +226,7 @@ impl Statements<'_> {
         self.out.push('\n');
     }
 
-    /// Commands of OpenGL ES do nothing without a context.
+    /// Emits the return from a command that does nothing without a current context.
     fn begin(&mut self, part: &Block, held: &mut Held, consumes: bool) {
         let program = self.emitter.program;
         let first = part.statements.first().filter(|_| !consumes);
@@ -257,7 +257,7 @@ impl Statements<'_> {
         }
     }
 
-    /// Statements about fields that only whole state has, in a block of their own.
+    /// Emits statements that use fields of whole state, in a block with a condition that the state is whole.
     fn tools(&mut self, statements: &[Stmt], held: &mut Held) {
         let program = self.emitter.program;
         let locks = locks_of(program, statements.iter());
@@ -265,7 +265,7 @@ impl Statements<'_> {
         statements.iter().for_each(|stmt| all.add(all_needs(program, stmt)));
         let takes_thread = statements.iter().any(takes_thread);
         all.thread |= takes_thread;
-        // While the group is locked the context is borrowed, and can't be found to be whole.
+        // A locked group borrows the context, which can't be converted to whole state then.
         let is_borrowed =
             held.group && statements.iter().any(|stmt| has_whole_context(program, stmt));
         if statements.iter().any(leaves_us) || lacks(*held, locks) || is_borrowed {
@@ -273,7 +273,7 @@ impl Statements<'_> {
         }
         let mut inner = *held;
         if all.thread || locks.process && !held.process {
-            // Everything is reached through the thread, which is found to be whole.
+            // The condition converts the thread to whole state; everything else is reached through it.
             held.context = false;
             inner.context = false;
         } else if all.context {
@@ -290,8 +290,7 @@ impl Statements<'_> {
         self.locks = outer;
     }
 
-    /// The condition that the state is whole: behind it the variables for what is needed are of
-    /// whole state.
+    /// The condition that the state is whole. It rebinds the variables that are `needed` to whole state.
     fn whole(&self, needed: Needs, held: Held) -> String {
         let reaches_context = needed.context || needed.group || needed.names;
         let reached = [
@@ -340,8 +339,8 @@ impl Statements<'_> {
         }
     }
 
-    /// Everything that has statements inside, and what changes state. Inside, either all locks that
-    /// are needed are held, or none is.
+    /// Emits a compound statement or a change of state. Inside a compound statement either all needed locks are held
+    /// or none.
     fn compound(&mut self, stmt: &Stmt, held: &mut Held) {
         match &stmt.kind {
             StmtKind::Assign(place, value) => self.assign(place, value, held),
@@ -374,7 +373,7 @@ impl Statements<'_> {
                 let to = self.header(to, held, |emitter, expr| emitter.int(expr));
                 let name = self.local(*local);
                 self.line(&format!("for {name} in number::range({from}, {to}) {{"));
-                // The thread may have been given away by the turn before.
+                // The previous iteration may have passed the thread to a hand-written function.
                 let context = held.context && !takes_thread(stmt);
                 self.inner(body, Held { context, ..*held });
                 self.line("}");
@@ -397,7 +396,7 @@ impl Statements<'_> {
         self.lowered.locals.get(id.0).map_or_else(String::new, |local| variable(&local.name))
     }
 
-    /// Makes sure that what is needed is locked.
+    /// Emits code that takes the locks and borrows in `needed` if they are not held.
     fn prepare(&mut self, needed: Needs, held: &mut Held) {
         let mut needed = needed;
         needed.group |= needed.names && self.locks.group;
@@ -419,7 +418,7 @@ impl Statements<'_> {
         }
     }
 
-    /// Takes locks where none is held, always in this order.
+    /// Emits code that takes the locks, always in this order. No lock may be held.
     fn lock(&mut self, locks: Needs, held: &mut Held) {
         if locks.process {
             self.line("let mut process = thread.process.lock();");
@@ -444,7 +443,7 @@ impl Statements<'_> {
         self.emitter.is_group_locked = false;
     }
 
-    /// An expression where no lock may stay: one that needs some takes and drops them.
+    /// An expression after which no lock may be held. If it needs locks, it takes and drops them.
     fn header(
         &mut self,
         expr: &Expr,
@@ -462,7 +461,7 @@ impl Statements<'_> {
         self.scoped(needed, *held, |this| emit(&mut this.emitter, expr))
     }
 
-    /// A block with locks around what `emit` gives.
+    /// A block that takes locks around the code from `emit`.
     fn scoped(
         &mut self,
         needed: Needs,
@@ -531,7 +530,7 @@ impl Statements<'_> {
         ));
     }
 
-    /// A call of a hand-written function, its arguments computed before: it gets the thread.
+    /// A call of a hand-written function. `let`s compute the arguments first, because the call borrows the thread.
     fn extern_call(
         &mut self,
         id: ExternId,
@@ -597,7 +596,7 @@ impl Statements<'_> {
         self.change(place, &value, |place, value| format!("set!(S, *{place}, {value});"));
     }
 
-    /// Does something with a place, if there is one, and a value that was computed before.
+    /// Emits `act` on a place and a computed value, under the condition that the place exists.
     fn change(&mut self, place: &Place, value: &str, act: impl Fn(&str, &str) -> String) {
         let (conditions, target) = self.target(place);
         let is_plain = value.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
@@ -622,7 +621,7 @@ impl Statements<'_> {
         }
     }
 
-    /// How to get at a place, and what it is called then.
+    /// The conditions under which a place exists, and the expression for it.
     fn target(&mut self, place: &Place) -> (Conditions, String) {
         let program = self.emitter.program;
         let mut conditions = Conditions::default();
@@ -756,17 +755,17 @@ impl Statements<'_> {
     }
 }
 
-/// What must be there on the way to a place.
+/// Conditions under which a place exists.
 #[derive(Default)]
 struct Conditions {
-    /// `let`s of what reads state.
+    /// `let`s for keys and indices that read state.
     keys: Vec<String>,
-    /// `let Some(it) = …`.
+    /// Patterns `let Some(it) = …`.
     tests: Vec<String>,
 }
 
 impl Conditions {
-    /// An expression, or a variable for it where it reads state.
+    /// The expression, or a variable for it if it reads state.
     fn key(&mut self, value: String, needed: Needs) -> String {
         let is_guarded = needed.group || needed.process || needed.names;
         if !is_guarded && !value.contains('(') || needed.is_nothing() {
@@ -790,7 +789,7 @@ fn statement(call: &str) -> String {
     if call.starts_with("let ") { format!("{{ {call}; }}") } else { format!("{call};") }
 }
 
-/// Whether something that is needed is not locked.
+/// Whether a lock in `needed` is not held.
 fn lacks(held: Held, needed: Needs) -> bool {
     needed.group && !held.group || needed.process && !held.process
 }

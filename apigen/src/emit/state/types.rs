@@ -1,10 +1,10 @@
-//! Descriptions' types and names as those of Rust.
+//! Translates types and names of descriptions to Rust.
 
 use crate::ctype::Repr;
 use crate::lang::typed::{Object, Program, Scope, Type};
 use crate::naming;
 
-/// Names that generated functions use for themselves.
+/// Names that generated functions use for their own variables.
 const TAKEN: &[&str] = &[
     "at",
     "constants",
@@ -31,17 +31,17 @@ const KEYWORDS: &[&str] = &[
     "use", "where", "while", "yield",
 ];
 
-/// A field's or a function's name.
+/// The Rust identifier of a field or a function.
 pub fn field(name: &str) -> String {
     match name {
-        // These can't be raw.
+        // These keywords can't be raw identifiers.
         "self" | "super" | "crate" | "Self" => format!("{name}_"),
         _ if KEYWORDS.contains(&name) => format!("r#{name}"),
         _ => name.to_owned(),
     }
 }
 
-/// A parameter's or a variable's name.
+/// The Rust identifier of a parameter or a variable.
 pub fn variable(name: &str) -> String {
     if TAKEN.contains(&name) { format!("{name}_") } else { field(name) }
 }
@@ -56,7 +56,7 @@ pub fn is_scoped(object: &Object) -> bool {
     object.tracked && object.fields.iter().any(|field| !field.tracked)
 }
 
-/// The type and the first value of a field; one that is not tracked exists in whole state only.
+/// The Rust type and the initial value of a field. An untracked field exists in whole state only.
 pub fn kept(ty: &str, first: &str, tracked: bool) -> (String, String) {
     match tracked {
         true => (ty.to_owned(), first.to_owned()),
@@ -100,7 +100,7 @@ pub fn rust(program: &Program, ty: &Type) -> String {
         Type::Bytes => "Vec<u8>".to_owned(),
         Type::Array(element, len) => format!("[{}; {len}]", inner(element)),
         Type::List(element) => format!("Vec<{}>", inner(element)),
-        // What is bound to each target, or the like.
+        // Maps to objects are small, for example the binding of each target.
         Type::Map(key, value) if matches!(**value, Type::Ref(_)) => {
             format!("Few<{}, {}>", inner(key), inner(value))
         }
@@ -150,7 +150,7 @@ pub fn default(program: &Program, ty: &Type) -> String {
     }
 }
 
-/// `///` lines.
+/// Documentation as `///` lines.
 pub fn docs(lines: &[String]) -> String {
     lines
         .iter()

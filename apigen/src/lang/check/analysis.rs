@@ -1,4 +1,4 @@
-//! Questions about typed expressions: what they consist of, and what they depend on.
+//! Analyses of typed expressions: their parts and their dependencies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,10 +6,10 @@ use super::super::typed::{
     Block, Expr, ExprKind, Extent, Local, LocalId, Place, Program, Root, Step, Stmt, StmtKind,
 };
 
-/// An expression that is written out for a slot has at most so many nodes.
+/// Maximum number of nodes of an expression that is written out for a slot.
 const MOST_NODES: usize = 256;
 
-/// Calls `visit` with the expressions directly inside of one.
+/// Calls `visit` with the direct subexpressions of `kind`.
 pub(super) fn children<'t>(kind: &'t ExprKind, visit: &mut dyn FnMut(&'t Expr)) {
     match kind {
         ExprKind::Bool(_)
@@ -103,7 +103,8 @@ pub(super) fn extent_children<'t>(extent: &'t Extent, visit: &mut dyn FnMut(&'t 
     }
 }
 
-/// Something that an expression depends on and only the tools have.
+/// The name of a field, function or variable that `expr` depends on and that the shim does not have; `None` if the
+/// shim has all of them.
 pub(super) fn untracked(expr: &Expr, program: &Program, locals: &[Local]) -> Option<String> {
     let own = match &expr.kind {
         ExprKind::State(scope, field) => {
@@ -148,7 +149,7 @@ pub(super) fn untracked(expr: &Expr, program: &Program, locals: &[Local]) -> Opt
     found
 }
 
-/// The field that a place is in.
+/// The name of the field that contains `place`.
 pub(super) fn place_name(place: &Place, program: &Program) -> String {
     match &place.root {
         Root::State(scope, field) => program[*scope].fields[*field].name.clone(),
@@ -159,8 +160,7 @@ pub(super) fn place_name(place: &Place, program: &Program) -> String {
     }
 }
 
-/// Whether an expression depends on the arguments alone; inside of a function its variables count
-/// as such.
+/// Whether an expression depends on arguments alone. Inside a function its variables count as arguments.
 pub(super) fn is_of_arguments(expr: &Expr, program: &Program, in_function: bool) -> bool {
     let own = match &expr.kind {
         ExprKind::Bool(_)
@@ -187,8 +187,8 @@ pub(super) fn is_of_arguments(expr: &Expr, program: &Program, in_function: bool)
     all
 }
 
-/// `expr` with variables replaced by what they stand for; `None` if one has no meaning, or if the
-/// result would be long.
+/// `expr` with variables replaced by their values; `None` if the value of a variable is unknown, or if the result
+/// would have more than [`MOST_NODES`] nodes.
 pub(super) fn written_out(expr: &Expr, meanings: &BTreeMap<LocalId, Expr>) -> Option<Expr> {
     if nodes(expr, meanings) > MOST_NODES {
         return None;
@@ -207,7 +207,7 @@ fn nodes(expr: &Expr, meanings: &BTreeMap<LocalId, Expr>) -> usize {
     sum
 }
 
-/// Of the kinds that [`is_of_arguments`] allows.
+/// Replaces variables in an expression that [`is_of_arguments`] accepts.
 fn replace(expr: &mut Expr, meanings: &BTreeMap<LocalId, Expr>) -> Option<()> {
     match &mut expr.kind {
         ExprKind::Local(id) => *expr = meanings.get(id)?.clone(),
@@ -243,8 +243,8 @@ fn replace(expr: &mut Expr, meanings: &BTreeMap<LocalId, Expr>) -> Option<()> {
     Some(())
 }
 
-/// Marks what only the tools need: compound statements of nothing else, and variables that nothing
-/// else uses.
+/// Marks as `tools_only` the compound statements that contain only such statements, and the variables that only such
+/// statements use.
 pub(super) fn mark_tools_only(block: &mut Block, locals: &mut [Local], program: &Program) {
     loop {
         let mut used = BTreeSet::new();
@@ -341,7 +341,7 @@ fn mark(statement: &mut Stmt, locals: &mut [Local], used: &BTreeSet<LocalId>, pr
     statement.tools_only = all;
 }
 
-/// Whether evaluating changes what the shim keeps.
+/// Whether evaluating `expr` changes state that the shim keeps.
 pub(super) fn acts(expr: &Expr, program: &Program) -> bool {
     let own = expr.kind.is_action(program) && untracked(expr, program, &[]).is_none();
     let mut found = own;

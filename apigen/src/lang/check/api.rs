@@ -6,17 +6,17 @@ use crate::registry::Registry;
 /// An API and its registry.
 #[derive(Clone, Copy, Debug)]
 pub struct Api<'a> {
-    /// As files say it: `api egl;`.
+    /// The name in `api egl;`.
     pub name: &'a str,
-    /// The enum group of all its names.
+    /// The enum group of all the API's names.
     pub catch_all: &'a str,
-    /// Whether its commands do nothing without a current context.
+    /// Whether the API's commands do nothing without a current context.
     pub needs_context: bool,
     pub registry: &'a Registry,
 }
 
 impl<'a> Api<'a> {
-    /// The API of these facts.
+    /// The checker's view of an entry of the list and its registry.
     pub fn new(facts: &'a ApiFacts, registry: &'a Registry) -> Self {
         let needs_context = !facts.is_of_process();
         Self { name: &facts.name, catch_all: &facts.names, needs_context, registry }

@@ -1,4 +1,4 @@
-//! Attributes: `@tracked`, `@effect(leave)` and the others, each where it means something.
+//! Attributes: `@tracked`, `@effect(leave)` and the others. Each is allowed on certain items only.
 
 use super::super::ast::{Attribute, Name};
 use super::super::diagnostic::Diagnostic;
@@ -7,7 +7,7 @@ use super::checker::Checker;
 use super::names::did_you_mean;
 
 impl<'a> Checker<'a> {
-    /// Refuses attributes that mean nothing here, and second ones.
+    /// Reports attributes that are not in `allowed`, and repeated ones.
     pub(super) fn allow_attributes(&mut self, found: &[Attribute], allowed: &[&str]) {
         for (at, attribute) in found.iter().enumerate() {
             let name = attribute.name.text.as_str();
@@ -26,7 +26,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether a plain word such as `@tracked` is there.
+    /// Whether `found` contains an attribute without arguments, such as `@tracked`.
     pub(super) fn has_word(&mut self, found: &[Attribute], word: &str) -> bool {
         let Some(attribute) = find(found, word) else { return false };
         if !attribute.arguments.is_empty() {
@@ -69,7 +69,7 @@ impl<'a> Checker<'a> {
         Some(hook)
     }
 
-    /// `@frame(EGL_TRUE)`: the result that says that the frame has ended.
+    /// `@frame(EGL_TRUE)`: the result with which the command ends a frame.
     pub(super) fn frame(&mut self, found: &[Attribute]) -> Option<i64> {
         let attribute = find(found, "frame")?;
         let [result] = attribute.arguments.as_slice() else {
@@ -110,7 +110,7 @@ impl<'a> Checker<'a> {
         attribute.arguments.iter().filter_map(|name| self.pointer_of(command, name)).collect()
     }
 
-    /// A parameter that is a pointer.
+    /// The index of the pointer parameter called `name`; reports a mistake if there is none.
     fn pointer_of(&mut self, command: &crate::registry::Command, name: &Name) -> Option<usize> {
         let mut params = command.params.iter();
         let at = params.position(|known| known.name == name.text && known.ty.is_pointer());
@@ -142,8 +142,8 @@ impl<'a> Checker<'a> {
         Some((pointer?, at?))
     }
 
-    /// `@offset(pixels, GL_PIXEL_UNPACK_BUFFER_BINDING)`: the parameter, and the value that asks for
-    /// the buffer.
+    /// `@offset(pixels, GL_PIXEL_UNPACK_BUFFER_BINDING)`: the index of the parameter, and the enumerant that queries
+    /// the buffer binding.
     pub(super) fn offset(
         &mut self,
         found: &[Attribute],

@@ -1,4 +1,4 @@
-//! What a body is checked in: its parameters and variables, and how far it has got.
+//! Environment in which a body is checked: its parameters, variables and scopes, and the current part.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,50 +21,50 @@ pub(super) enum Part {
 /// The command that a body describes.
 pub(super) struct Subject {
     pub name: String,
-    /// Whether it is a procedure, which sees nothing of the command that calls it.
+    /// Whether the body is a procedure's. A procedure does not see the command that calls it.
     pub is_procedure: bool,
-    /// The parameters as the body names them.
+    /// The parameters' names in the body.
     pub names: Vec<String>,
     pub params: Vec<Param>,
     pub result: Option<Type>,
-    /// Parameters with a `read`, a `write`, an `ignore`.
+    /// Parameters with a `read`. The next sets hold those with a `write` and with an `ignore`.
     pub reads: BTreeSet<usize>,
     pub writes: BTreeSet<usize>,
     pub ignores: BTreeSet<usize>,
-    /// Those of which the registry's `len` is enough.
+    /// Parameters whose extent is the registry's `len`.
     pub by_registry: BTreeSet<usize>,
     pub has_fence: bool,
 }
 
-/// What names stand for besides declarations, and what the statements so far have made.
+/// Names and variables that are visible in a body, and the slots that its statements have defined so far.
 pub(super) struct Body<'c, 'a> {
     pub checker: &'c mut Checker<'a>,
     pub subject: Option<Subject>,
-    /// Fields of the layout whose counts are checked.
+    /// Fields of the layout whose counts are being checked.
     pub siblings: Vec<(String, Option<Type>)>,
-    /// Whether nothing but constants may occur.
+    /// Whether only constants are allowed.
     pub is_constant: bool,
     pub part: Part,
     pub locals: Vec<Local>,
-    /// The part that each variable was made in.
+    /// The part in which each variable was declared.
     local_parts: Vec<Part>,
     pub scopes: Vec<Vec<(String, Binding)>>,
-    /// What unconditional variables stand for, in terms of arguments.
+    /// Values of unconditional variables, as expressions of arguments.
     pub meanings: BTreeMap<LocalId, Expr>,
-    /// Untracked things that conditions around the statement depend on.
+    /// Names of untracked fields that the conditions around the statement depend on.
     pub conditions: Vec<String>,
-    /// Of `if`, `match` and `for` around the statement.
+    /// Number of `if`, `match` and `for` around the statement.
     pub nesting: u32,
     /// Whether this part may have returned.
     pub returned: bool,
     pub slots: Vec<Slot>,
-    /// Procedures around the statement.
+    /// Number of procedure calls around the statement.
     pub depth: usize,
-    /// Procedures that have been called.
+    /// Number of procedure calls so far.
     pub calls: u32,
 }
 
-/// What a name stands for in a scope.
+/// Meaning of a name in a scope.
 pub(super) enum Binding {
     Local(LocalId),
     /// The argument of a procedure.
@@ -126,7 +126,7 @@ impl<'c, 'a> Body<'c, 'a> {
         self.checker.program.name_of_type(ty)
     }
 
-    /// Makes a variable of a value.
+    /// Declares a variable with a value.
     pub fn let_(&mut self, name: &ast::Name, value: &Expr) -> LocalId {
         let untracked = analysis::untracked(value, &self.checker.program, &self.locals);
         self.variable(name, value.ty.clone(), untracked.is_some())
@@ -136,9 +136,9 @@ impl<'c, 'a> Body<'c, 'a> {
         let is_param = self.param(&name.text).is_some();
         if is_param || self.binding(&name.text).is_some() {
             let what = if is_param { "parameter" } else { "variable" };
-            self.mistake(name.span, format!("there is a {what} `{}` already", name.text));
+            self.mistake(name.span, format!("a {what} `{}` exists already", name.text));
         }
-        // Calls of a procedure share the variables' names with the code around them.
+        // The statements of a procedure are inserted into the caller's code, so their variables need unique names.
         let unique = match self.depth {
             0 => name.text.clone(),
             _ => format!("{}_{}", name.text, self.locals.len()),
@@ -150,7 +150,7 @@ impl<'c, 'a> Body<'c, 'a> {
         id
     }
 
-    /// A variable that no name finds.
+    /// Declares a variable that descriptions cannot refer to.
     pub fn new_local(&mut self, name: String, ty: Type, tools_only: bool) -> LocalId {
         let id = LocalId(self.locals.len());
         self.locals.push(Local { name, ty, tools_only });
@@ -158,7 +158,7 @@ impl<'c, 'a> Body<'c, 'a> {
         id
     }
 
-    /// Runs `inner` with variables of its own.
+    /// Runs `inner` in a new scope of variables.
     pub fn in_scope<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
         self.scopes.push(Vec::new());
         let done = inner(self);
@@ -166,13 +166,13 @@ impl<'c, 'a> Body<'c, 'a> {
         done
     }
 
-    /// What a variable's name, or that of a procedure's parameter, stands for.
+    /// The meaning of the name of a variable or of a procedure's parameter.
     pub fn binding(&self, name: &str) -> Option<&Binding> {
         let mut all = self.scopes.iter().rev().flatten();
         all.find(|(known, _)| known == name).map(|(_, binding)| binding)
     }
 
-    /// Whether a variable was made in the other part, where its value stayed.
+    /// Whether a variable was declared in the other part of the command, so that it has no value in this one.
     pub fn is_of_other_part(&self, id: LocalId) -> bool {
         self.local_parts[id.0] != self.part
     }
@@ -190,13 +190,13 @@ impl<'c, 'a> Body<'c, 'a> {
         params.chain(locals).chain(siblings).map(String::as_str).collect()
     }
 
-    /// The parameter that must be there, and a pointer.
+    /// The index of the parameter called `name`; reports a mistake if it does not exist or is not a pointer.
     pub fn pointer(&mut self, name: &ast::Name) -> Option<usize> {
         let param = self.existing_param(name)?;
         let is_pointer =
             self.subject.as_ref().is_some_and(|subject| subject.params[param].ctype.is_pointer());
         if !is_pointer {
-            self.mistake(name.span, format!("`{}` is no pointer", name.text));
+            self.mistake(name.span, format!("`{}` is not a pointer", name.text));
         }
         is_pointer.then_some(param)
     }
@@ -207,7 +207,7 @@ impl<'c, 'a> Body<'c, 'a> {
         if found.is_none() && is_procedure {
             let help = "a procedure observes `memory(address, bytes)`, or what a hand-written \
                         function finds";
-            let message = format!("`{}` is no parameter of a command", name.text);
+            let message = format!("`{}` is not a parameter of a command", name.text);
             self.report(Diagnostic::at(name.span, message).help(help));
         } else if found.is_none() {
             let help = super::names::nearest(&name.text, self.names().into_iter())
@@ -219,13 +219,13 @@ impl<'c, 'a> Body<'c, 'a> {
         found
     }
 
-    /// What a pointer parameter points at; `None` if its size is not known, which is reported.
+    /// The type behind a pointer parameter; reports a mistake if its size is unknown.
     pub fn element(&mut self, param: usize, span: Span) -> Option<Element> {
         let subject = self.subject.as_ref()?;
         let found = element_of(&subject.params[param].ctype);
         if found.is_none() {
             let message =
-                format!("the size of what `{}` points at is not known", subject.names[param]);
+                format!("the size of the type behind `{}` is unknown", subject.names[param]);
             let help =
                 "describe it as a `layout` and read `chain(…)`, or use `memory(address, bytes)`";
             self.report(Diagnostic::at(span, message).help(help));
@@ -234,7 +234,7 @@ impl<'c, 'a> Body<'c, 'a> {
     }
 }
 
-/// What a C pointer points at; bytes behind `void *`.
+/// The type behind a C pointer: bytes behind `void *`.
 pub(super) fn element_of(pointer: &CType) -> Option<Element> {
     let pointee = pointer.pointee()?;
     if pointee.is_void() {

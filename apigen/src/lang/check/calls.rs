@@ -1,4 +1,4 @@
-//! Calls: functions, tables of sizes, hand-written functions, methods, and the language's own words.
+//! Calls of functions, size tables, hand-written functions, methods and builtins.
 
 use super::super::ast;
 use super::super::diagnostic::Diagnostic;
@@ -10,7 +10,7 @@ use super::body::Body;
 use super::expressions::object_name_type;
 use super::names::{self, Declared, did_you_mean};
 
-/// The language's own functions.
+/// The builtin functions.
 const BUILTINS: &[&str] = &[
     "address",
     "attribute",
@@ -35,7 +35,7 @@ impl Body<'_, '_> {
             ast::ExprKind::Name(name) => self.call_named(name, function.span, arguments, span),
             ast::ExprKind::Member(base, method) => self.method(base, method, arguments, span),
             _ => {
-                self.mistake(function.span, "this is no function");
+                self.mistake(function.span, "this is not a function");
                 None
             }
         }
@@ -88,7 +88,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The arguments, if there are as many as wanted.
+    /// The arguments; reports a mistake if their number is not `N`.
     fn exactly<'e, const N: usize>(
         &mut self,
         arguments: &'e [ast::Expr],
@@ -142,7 +142,7 @@ impl Body<'_, '_> {
             (ExternKind::Update, _) if self.subject.is_some() => Type::None,
             _ => {
                 let message = match function.kind {
-                    ExternKind::Update => "a function changes no state",
+                    ExternKind::Update => "a function can't change state",
                     _ => "this observes memory: write `read …` or `write …`",
                 };
                 self.mistake(span, message);
@@ -174,7 +174,7 @@ impl Body<'_, '_> {
             _ => None,
         });
         let [Some(major), Some(minor)] = numbers else {
-            self.mistake(span, "a version is two numbers: `version(3, 1)`");
+            self.mistake(span, "a version has two numbers: `version(3, 1)`");
             return None;
         };
         Some((ExprKind::Version(major, minor), Type::Bool))
@@ -183,7 +183,7 @@ impl Body<'_, '_> {
     fn extension(&mut self, arguments: &[ast::Expr], span: Span) -> Typed {
         let [argument] = self.exactly(arguments, span)?;
         let ast::ExprKind::Text(name) = &argument.kind else {
-            self.mistake(argument.span, "an extension is named in quotes");
+            self.mistake(argument.span, "expected the extension's name in quotes");
             return None;
         };
         Some((ExprKind::HasExtension(name.clone()), Type::Bool))
@@ -215,17 +215,17 @@ impl Body<'_, '_> {
         let inner = self.infer(inner)?;
         if !accepts(&inner.ty) {
             let message =
-                format!("{} is not made of {}", self.type_name(&to), self.type_name(&inner.ty));
+                format!("can't convert {} to {}", self.type_name(&inner.ty), self.type_name(&to));
             self.mistake(inner.span, message);
             return None;
         }
         Some((ExprKind::Convert(Box::new(inner)), to))
     }
 
-    /// A pointer parameter that may be read here.
+    /// The pointer parameter that `expr` names; reports a mistake if its memory can't be read in this part.
     fn memory_of(&mut self, expr: &ast::Expr) -> Option<usize> {
         let Some(param) = self.pointer_named(expr) else {
-            self.mistake(expr.span, "this is no pointer parameter");
+            self.mistake(expr.span, "this is not a pointer parameter");
             return None;
         };
         self.check_readable(param, expr.span)?;
@@ -238,7 +238,7 @@ impl Body<'_, '_> {
         let param = self.memory_of(list)?;
         let element = self.element(param, list.span)?;
         if !element.ty.is_integer() {
-            self.mistake(list.span, "this is no list of attributes");
+            self.mistake(list.span, "this is not a list of attributes");
             return None;
         }
         let (key, default) = (Box::new(key?), Box::new(default?));
@@ -277,7 +277,7 @@ impl Body<'_, '_> {
                 Extent::Strings { count: count?, lengths: Some(lengths) }
             }
             _ => {
-                self.mistake(span, format!("`{word}` does not take so many arguments"));
+                self.mistake(span, format!("too many arguments for `{word}`"));
                 return None;
             }
         };
@@ -347,7 +347,7 @@ impl Body<'_, '_> {
     ) -> Typed {
         let is_action = method.text != "find";
         if self.is_constant || is_action && self.subject.is_none() {
-            self.mistake(span, "no objects are made or unmade here");
+            self.mistake(span, "objects can't be created or deleted here");
             return None;
         }
         let make: fn(ObjectId, Box<Expr>) -> ExprKind = match method.text.as_str() {
@@ -382,7 +382,7 @@ impl Body<'_, '_> {
         span: Span,
     ) -> Typed {
         if self.subject.is_none() {
-            self.mistake(span, "a function changes no state");
+            self.mistake(span, "a function can't change state");
             return None;
         }
         let place = self.place(base)?;

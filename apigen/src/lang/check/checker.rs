@@ -1,4 +1,4 @@
-//! The state of a check: what is known so far, and the mistakes that were found.
+//! The state of a check: the declarations that are known so far, and the mistakes that were found.
 
 use super::super::diagnostic::{Diagnostic, Sink};
 use super::super::source::Span;
@@ -9,12 +9,12 @@ use super::progress::{Procedure, Progress};
 pub(super) struct Checker<'a> {
     pub names: Names<'a>,
     pub program: Program,
-    /// Of each function of the program.
+    /// Progress of the check of each function of the program.
     pub functions: Vec<Progress<'a>>,
     pub procedures: Vec<Procedure<'a>>,
     pub sink: Sink,
-    /// Commands that need a description. Not a word of them while there are other mistakes: the
-    /// description may be among what could not be read.
+    /// Mistakes for commands that lack a description. They are reported only if there are no other mistakes, because
+    /// the description may be in text that could not be parsed.
     pub undescribed: Vec<Diagnostic>,
 }
 

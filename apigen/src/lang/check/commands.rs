@@ -1,4 +1,4 @@
-//! Commands: every one of the registry, with the description that holds for it.
+//! Commands: joins each command of the registries with the description that holds for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ use crate::registry;
 struct Described<'a> {
     item: &'a Item,
     body: Option<&'a ast::Block>,
-    /// The place of the name.
+    /// The span of the name.
     span: Span,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Commands by the one that all of them are other names of.
+    /// Commands grouped by the command that all of them are aliases of.
     fn families(&self) -> BTreeMap<&'a str, Vec<&'a registry::Command>> {
         let mut families: BTreeMap<&str, Vec<_>> = BTreeMap::new();
         for api in &self.names.apis {
@@ -90,7 +90,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// The command, the one it is another name of, and so on; a circle is walked once.
+    /// The command, the command that it is an alias of, and so on. The walk ends at a name that it has visited.
     fn aliases(&self, command: &'a registry::Command) -> Vec<&'a registry::Command> {
         let mut chain = vec![command];
         while let Some(next) = chain.last().and_then(|last| last.alias.as_deref()) {
@@ -102,8 +102,8 @@ impl<'a> Checker<'a> {
         chain
     }
 
-    /// The command whose description holds for one: itself, else along its aliases, else the only
-    /// described one of its family.
+    /// The command whose description holds for `command`: itself, else the first described one along its aliases,
+    /// else the only described one of its family.
     fn describer(
         &self,
         command: &'a registry::Command,
@@ -217,7 +217,7 @@ impl<'a> Checker<'a> {
         all.map(|(at, param)| Param {
             name: param.name.clone(),
             ctype: param.ty.clone(),
-            // `void` is no parameter's type; an unknown type is reported by who needs its size.
+            // No parameter has the type `void`. An unknown type is reported where its size is needed.
             ty: types::scalar(&param.ty).unwrap_or(Type::Address),
             group: slots.groups.of(command, Some(at)).or_else(|| param.group.clone()),
             class: slots.classes.of(command, Some(at)).or_else(|| class_of(param)),
@@ -237,7 +237,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What the registry's `len`s say of pointers that the description is silent about.
+    /// Slots from the registry's `len`s, for pointers that the description does not mention.
     fn slots_of_registry(&self, command: &registry::Command, mentions: &Mentions) -> Vec<Slot> {
         let all = command.params.iter().enumerate();
         all.filter(|(at, _)| !mentions.has(*at))
@@ -266,7 +266,7 @@ impl<'a> Checker<'a> {
     ) {
         let is_told = hook.is_some_and(|hook| hook.enter_flags && hook.leave_flags);
         if effect == Some(Effect::Recorded) && !is_told {
-            let message = "a recorded effect is told by a hook with both flags";
+            let message = "`@effect(recorded)` needs a hook that computes both flags";
             let help = "add `@hook(enter_flags, leave_flags)`";
             if let Some(span) = span {
                 self.report(Diagnostic::at(span, message).help(help));
@@ -274,8 +274,8 @@ impl<'a> Checker<'a> {
         }
         if effect.is_none() && seems_to_take_effect_at_leave(&command.name) {
             let message = format!("when does {} take effect?", command.name);
-            let help = "what creates, acquires or waits takes effect at leave: say `@effect(leave)` \
-                        or another";
+            let help = "a command that creates, acquires or waits takes effect at leave: say \
+                        `@effect(leave)` or another";
             match span {
                 Some(span) => self.report(Diagnostic::at(span, message).help(help)),
                 None => self.undescribed.push(Diagnostic::without_place(message).help(help)),
@@ -283,7 +283,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What `group` items say.
+    /// Collects the enum groups from `group` items.
     fn groups(&mut self, files: &[File]) -> Groups {
         let items = files.iter().flat_map(|file| &file.items);
         let all = items.filter_map(|item| match &item.kind {
@@ -294,7 +294,7 @@ impl<'a> Checker<'a> {
         self.by_slot("group", &known, |param| param.group.is_none())
     }
 
-    /// What `class` items say.
+    /// Collects the kinds of objects from `class` items.
     fn classes(&mut self, files: &[File]) -> Groups {
         let items = files.iter().flat_map(|file| &file.items);
         let all = items.filter_map(|item| match &item.kind {
@@ -305,7 +305,8 @@ impl<'a> Checker<'a> {
         self.by_slot("class", &known, |param| param.class.is_none())
     }
 
-    /// What the names of items are given to, patterns behind names; `what` they are.
+    /// Assigns the names of items to their targets: first to named targets, then to patterns that match parameters
+    /// without a name. `what` is the noun for messages.
     fn by_slot(
         &mut self,
         what: &str,
@@ -332,7 +333,7 @@ impl<'a> Checker<'a> {
         groups
     }
 
-    /// Kinds of objects are those of the registries and of the descriptions.
+    /// Whether a kind of object exists in a registry or a description; reports a mistake if not.
     fn class_named(&mut self, name: &ast::Name) -> bool {
         let commands = self.names.apis.iter().flat_map(|api| api.registry.commands.values());
         let of_registries = commands.flat_map(|command| &command.params).filter_map(class_of);
@@ -347,7 +348,7 @@ impl<'a> Checker<'a> {
         is_known
     }
 
-    /// A parameter, or `None` for the result, of a target that names a command.
+    /// The parameter index of a target that names a command; the inner `None` is the result.
     fn target(&mut self, target: &ast::Target) -> Option<Option<usize>> {
         let command = self.command_named(&target.command)?;
         let found = command.params.iter().position(|param| param.name == target.slot.text);
@@ -362,7 +363,8 @@ impl<'a> Checker<'a> {
         found.map(Some)
     }
 
-    /// `egl*.attribute`: integers of that name, of all commands that have a free one.
+    /// `egl*.attribute`: assigns a name to integer parameters of that name in all commands, except for parameters that
+    /// have one already.
     fn pattern(
         &mut self,
         group: &str,
@@ -387,7 +389,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// What items say of parameters.
+/// Enum groups and object kinds of parameters, from `group` and `class` items.
 struct Slots {
     groups: Groups,
     classes: Groups,
@@ -398,7 +400,7 @@ fn class_of(param: &registry::Param) -> Option<String> {
     param.class.as_ref().map(|class| class.replace(' ', "_"))
 }
 
-/// Groups or classes by command and parameter; the result has none.
+/// Groups or classes by command and parameter index; the index of the result is `None`.
 #[derive(Default)]
 struct Groups(BTreeMap<(String, Option<usize>), String>);
 
@@ -409,7 +411,7 @@ impl Groups {
 }
 
 impl Subject {
-    /// What is known of a parameter's memory.
+    /// How the memory behind a parameter is described.
     fn memory(&self, at: usize) -> MemoryUse {
         let ctype = &self.params[at].ctype;
         if !ctype.is_pointer() {
@@ -428,7 +430,7 @@ impl Subject {
     }
 }
 
-/// The parameters that a body observes or ignores, wherever it does.
+/// The parameters that a body observes or ignores, at any depth.
 #[derive(Default)]
 struct Mentions {
     reads: BTreeSet<usize>,
@@ -491,7 +493,7 @@ fn same_item(
     span(left) == span(right)
 }
 
-/// A `len` of the registry as an expression of parameters; `None` if it names none of integers.
+/// A `len` of the registry as an expression of parameters; `None` if it uses a parameter that is not an integer.
 fn len_expr(len: &Len, command: &registry::Command) -> Option<Expr> {
     use super::super::typed::BinaryOp;
     let int = |kind| Expr { kind, ty: Type::INT, span: Span::default() };
@@ -514,7 +516,7 @@ fn len_expr(len: &Len, command: &registry::Command) -> Option<Expr> {
     }
 }
 
-/// Commands of such names take effect at leave, or a description says why not.
+/// Whether the command's name suggests that it takes effect at leave. A description must then state the effect.
 fn seems_to_take_effect_at_leave(command: &str) -> bool {
     let prefix = command.find(|c: char| c.is_ascii_uppercase()).unwrap_or(0);
     let verb = &command[prefix..];

@@ -1,4 +1,4 @@
-//! Names and places of declarations; what is in them comes later, so that their order means nothing.
+//! Declares all items before their contents are checked, so that the order of declarations does not matter.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::items::placeholder;
 use super::names::{Declared, did_you_mean, scope};
 use super::progress::{Procedure, ProcedureId, Progress};
 
-/// Words that declarations can't have: expressions would not find them.
+/// Words that can't be names of declarations: in an expression they have another meaning.
 const RESERVED: &[&str] = &[
     "address",
     "attribute",
@@ -41,7 +41,7 @@ const RESERVED: &[&str] = &[
 ];
 
 impl<'a> Checker<'a> {
-    /// Gives every named item its name and its place in the program.
+    /// Declares a named item: registers its name and adds an empty entry to the program.
     pub(super) fn declare(&mut self, api: &str, item: &'a Item) {
         let allowed: &[&str] = match &item.kind {
             ItemKind::Object { .. } => &["tracked"],
@@ -61,7 +61,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A place in the program for what `item` declares, empty so far.
+    /// Adds an empty entry to the program for the declaration `item`.
     fn place(&mut self, api: &str, item: &'a Item) -> Option<(&'a ast::Name, Declared)> {
         Some(match &item.kind {
             ItemKind::Object { name, scope, by_handle, .. } => {
@@ -157,7 +157,7 @@ impl<'a> Checker<'a> {
     ) -> EnumId {
         self.refuse_second_names(variants, "variant");
         if variants.is_empty() {
-            self.mistake(name.span, "an enum needs a variant");
+            self.mistake(name.span, "an enum needs at least one variant");
         }
         let enums = &mut self.program.enums;
         enums.push(Enum {
@@ -213,7 +213,7 @@ impl<'a> Checker<'a> {
         ExternId(externs.len() - 1)
     }
 
-    /// State blocks are merged; their fields get their places here, and their types later.
+    /// Merges state blocks of a scope. Declares their fields, whose types are checked later.
     fn state_names(&mut self, api: &str, word: &ast::Name, fields: &[ast::Field]) {
         let Some(scope) = scope(&word.text) else {
             let message = format!("no state `{}`", word.text);
@@ -239,17 +239,17 @@ impl<'a> Checker<'a> {
         let mut seen = BTreeSet::new();
         for name in names {
             if !seen.insert(name.text.as_str()) {
-                self.mistake(name.span, format!("the {what} `{}` stands here twice", name.text));
+                self.mistake(name.span, format!("the {what} `{}` is repeated", name.text));
             }
         }
     }
 }
 
 impl Checker<'_> {
-    /// Gives `name` to an item; refuses a second one.
+    /// Registers an item's name; reports a mistake if the name is reserved or declared already.
     pub(super) fn give_name(&mut self, name: &ast::Name, declared: Declared) {
         if RESERVED.contains(&name.text.as_str()) {
-            let message = format!("`{}` is a word of the language", name.text);
+            let message = format!("`{}` is a reserved word", name.text);
             self.mistake(name.span, message);
         }
         if let Some((_, first)) = self.names.declared.get(&name.text) {
@@ -263,7 +263,7 @@ impl Checker<'_> {
         self.names.declared.insert(name.text.clone(), (declared, name.span));
     }
 
-    /// The value of an enumerant that must exist.
+    /// The value of an enumerant; reports a mistake if it does not exist.
     pub(super) fn enumerant(&mut self, name: &ast::Name) -> Option<i64> {
         let found = self.names.constant(&name.text);
         if found.is_none() {

@@ -9,7 +9,7 @@ use super::names::{self, Declared, did_you_mean};
 use crate::ctype::Repr;
 
 impl Body<'_, '_> {
-    /// A typed expression; `None` if it is wrong, which has been reported.
+    /// The typed expression; `None` after a reported mistake.
     pub fn infer(&mut self, expr: &ast::Expr) -> Option<Expr> {
         let span = expr.span;
         let (kind, ty) = match &expr.kind {
@@ -39,7 +39,7 @@ impl Body<'_, '_> {
         Some(Expr { kind, ty, span })
     }
 
-    /// An expression where a type is wanted.
+    /// The typed expression, converted to the type `wanted`.
     pub fn check(&mut self, expr: &ast::Expr, wanted: &Type) -> Option<Expr> {
         let typed = self.infer(expr)?;
         self.coerce(typed, wanted)
@@ -53,7 +53,7 @@ impl Body<'_, '_> {
         self.check(expr, &Type::Bool)
     }
 
-    /// `expr` as a value of the type `wanted`.
+    /// Converts `expr` to the type `wanted`; reports a mistake if that needs an explicit conversion.
     pub fn coerce(&mut self, expr: Expr, wanted: &Type) -> Option<Expr> {
         match self.try_coerce(expr, wanted) {
             Ok(expr) => Some(expr),
@@ -91,7 +91,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Two values as values of one type.
+    /// Converts two values to one common type.
     pub fn unify(&mut self, left: Expr, right: Expr) -> Option<(Expr, Expr, Type)> {
         if left.ty.is_integer() && right.ty.is_integer() {
             return Some((left, right, Type::INT));
@@ -119,7 +119,7 @@ impl Body<'_, '_> {
         };
         let left = self.try_coerce(left, &right_ty).map_err(|left| {
             let (a, b) = (self.type_name(&left.ty), self.type_name(&right.ty));
-            let message = format!("{a} and {b} don't go together");
+            let message = format!("{a} and {b} have no common type");
             let mistake = Diagnostic::at(left.span, message)
                 .label(format!("this is {a}"))
                 .also(right.span, format!("this is {b}"));
@@ -141,7 +141,7 @@ impl Body<'_, '_> {
         }
         if let Some(at) = self.siblings.iter().position(|(known, _)| known == name) {
             let Some(ty) = self.siblings[at].1.clone() else {
-                self.mistake(span, format!("`{name}` is no number"));
+                self.mistake(span, format!("`{name}` is not a number"));
                 return None;
             };
             return Some((ExprKind::LayoutField(at), ty));
@@ -163,8 +163,8 @@ impl Body<'_, '_> {
     ) -> Option<(ExprKind, Type)> {
         let (name, ty) = (self.locals[id.0].name.clone(), self.locals[id.0].ty.clone());
         if self.is_of_other_part(id) {
-            let message = format!("`{name}` is gone after the fence");
-            let help = "say the `let` again behind the `fence;`";
+            let message = format!("`{name}` is not available behind the fence");
+            let help = "repeat the `let` behind the `fence;`";
             self.report(Diagnostic::at(span, message).help(help));
             return None;
         }
@@ -200,13 +200,15 @@ impl Body<'_, '_> {
 
     fn unknown_name(&mut self, name: &str, span: Span) {
         let help = match (names::scope(name), self.checker.names.declared(name)) {
-            (Some(_), _) => Some(format!("a field of it is `{name}.…`")),
+            (Some(_), _) => Some(format!("write `{name}.…` for one of its fields")),
             (_, Some(Declared::Object(_))) => {
                 Some(format!("an object is found by its name: `{name}.find(…)`"))
             }
-            (_, Some(Declared::Enum(_))) => Some(format!("a variant of it is `{name}.…`")),
+            (_, Some(Declared::Enum(_))) => {
+                Some(format!("write `{name}.…` for one of its variants"))
+            }
             (_, Some(Declared::Sizes(_) | Declared::Function(_) | Declared::Extern(_))) => {
-                Some(format!("it is called: `{name}(…)`"))
+                Some(format!("write `{name}(…)` to call it"))
             }
             (_, Some(Declared::Procedure(_))) => {
                 Some("a procedure is called by a statement of its own".to_owned())
@@ -217,7 +219,7 @@ impl Body<'_, '_> {
                 near.map(did_you_mean)
             }
         };
-        let message = format!("`{name}` is no value here");
+        let message = format!("`{name}` is not a value");
         self.report(Diagnostic { help, ..Diagnostic::at(span, message) });
     }
 
@@ -274,7 +276,7 @@ impl Body<'_, '_> {
         None
     }
 
-    /// The state that a word means before a dot, whatever parameters are called.
+    /// The scope that a word before a dot denotes, even if a parameter has the same name.
     pub fn state_named(&self, base: &ast::Expr) -> Option<Scope> {
         let ast::ExprKind::Name(name) = &base.kind else { return None };
         names::scope(name).filter(|_| self.binding(name).is_none() && !self.is_constant)
@@ -342,15 +344,15 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The parameter, if the expression names a pointer.
+    /// The parameter index, if the expression is the name of a pointer parameter.
     pub fn pointer_named(&self, expr: &ast::Expr) -> Option<usize> {
         let ast::ExprKind::Name(name) = &expr.kind else { return None };
         let param = self.param(name).filter(|_| self.binding(name).is_none())?;
         self.subject.as_ref()?.params[param].ctype.is_pointer().then_some(param)
     }
 
-    /// Memory is read before the fence if the command reads it, and after it if it wrote it or is
-    /// not allowed to.
+    /// Checks that the memory behind `param` can be read in this part: before the fence if the command reads it, behind
+    /// the fence if the command writes it or the pointer is `const`.
     pub fn check_readable(&mut self, param: usize, span: Span) -> Option<()> {
         let subject = self.subject.as_ref()?;
         let name = subject.names[param].clone();
@@ -358,8 +360,8 @@ impl Body<'_, '_> {
         let is_written = subject.writes.contains(&param);
         let is_const = subject.params[param].ctype.points_at_const();
         if !is_read && !is_written && !subject.by_registry.contains(&param) {
-            let message = format!("nobody observes what `{name}` points at");
-            let help = format!("the tools could not read it from a trace: add `read {name}…;`");
+            let message = format!("the memory behind `{name}` is not observed");
+            let help = format!("a trace would not contain it: add `read {name}…;`");
             self.report(Diagnostic::at(span, message).help(help));
             return None;
         }
@@ -418,14 +420,14 @@ impl Body<'_, '_> {
             }
         }
         let Some(otherwise) = otherwise else {
-            let mistake = Diagnostic::at(span, "a `match` that is a value needs a case `_`");
-            self.report(mistake.help("it has a value for every value"));
+            let mistake = Diagnostic::at(span, "a `match` expression needs a case `_`");
+            self.report(mistake.help("the expression needs a result for every value"));
             return None;
         };
         Some((ExprKind::Match { value: Box::new(value), arms: cases, otherwise }, ty))
     }
 
-    /// The patterns of each arm; `None` for that of `_`.
+    /// The patterns of each arm; the inner `None` is the arm `_`.
     pub fn patterns<T>(
         &mut self,
         value: &Expr,
@@ -441,7 +443,7 @@ impl Body<'_, '_> {
                 match pattern {
                     ast::Pattern::Rest(span) => {
                         if arm.patterns.len() > 1 {
-                            self.mistake(*span, "`_` is all values: it stands alone");
+                            self.mistake(*span, "`_` can't be combined with other values");
                             is_right = false;
                         }
                         if let Some(first) = rest.replace(*span) {
@@ -498,7 +500,7 @@ impl Body<'_, '_> {
             ExprKind::Bool(value) => Some(Pattern::Bool(value)),
             ExprKind::Variant(id, at) => Some(Pattern::Variant(id, at)),
             _ => {
-                let message = "a case is an enumerant, a number, a bool or a variant";
+                let message = "expected an enumerant, a number, a bool or a variant as a case";
                 self.mistake(expr.span, message);
                 None
             }
@@ -518,7 +520,7 @@ fn can_be_none(ty: &Type) -> bool {
     matches!(ty, Type::Ref(_) | Type::Optional(_) | Type::None)
 }
 
-/// How to write a conversion that is not made silently.
+/// The syntax of an explicit conversion between two types.
 fn conversion(from: &Type, to: &Type) -> Option<&'static str> {
     match (from, to) {
         (from, Type::Bool) if from.is_integer() => Some("write `… != 0`"),

@@ -1,4 +1,4 @@
-//! `read` and `write`: slots where the arguments alone tell, ranges otherwise.
+//! `read` and `write`: a slot if the extent depends on arguments alone, otherwise a range.
 
 use super::super::ast::{self, ExtentKind};
 use super::super::diagnostic::Diagnostic;
@@ -11,7 +11,7 @@ use super::body::{Body, Part};
 use super::names::{self, Declared, did_you_mean};
 
 impl Body<'_, '_> {
-    /// The statement of a range; `None` for a slot, which is kept apart, and for a mistake.
+    /// The statement of a range; `None` for a slot, which goes to `self.slots`, and after a mistake.
     pub fn observe(
         &mut self,
         direction: Direction,
@@ -20,7 +20,7 @@ impl Body<'_, '_> {
     ) -> Option<StmtKind> {
         match (direction, self.part) {
             (Direction::In, Part::Leave) => {
-                let help = "what the command reads is observed before the driver is called";
+                let help = "memory that the command reads is observed before the driver is called";
                 let mistake = Diagnostic::at(span, "a `read` stands before the `fence;`");
                 self.report(mistake.help(help));
             }
@@ -28,7 +28,7 @@ impl Body<'_, '_> {
                 let has_fence = self.subject.as_ref().is_some_and(|subject| subject.has_fence);
                 let mistake = Diagnostic::at(span, "a `write` stands behind the `fence;`");
                 let help = if has_fence {
-                    "what the command writes is there when the driver has returned"
+                    "memory that the command writes is valid when the driver has returned"
                 } else {
                     "put a `fence;` before it"
                 };
@@ -48,7 +48,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// What is unconditional and depends on arguments alone, the first of its parameter.
+    /// The slot of an observation that is unconditional, depends on arguments alone and is the first of its parameter.
     fn slot(&self, observation: &Observation, span: Span) -> Option<Slot> {
         let param = observation.param?;
         let is_taken = self.slots.iter().any(|slot| slot.param == param);
@@ -169,7 +169,7 @@ impl Body<'_, '_> {
         span: Span,
     ) -> Option<Option<Element>> {
         match extent {
-            // The layout or the function knows.
+            // The layout or the function determines the element.
             Extent::Chain { .. } | Extent::AnyChain | Extent::By { .. } => {
                 let subject = self.subject.as_ref()?;
                 Some(super::body::element_of(&subject.params[param].ctype))
@@ -181,7 +181,7 @@ impl Body<'_, '_> {
             Extent::Attributes => {
                 let element = self.element(param, span)?;
                 if !element.ty.is_integer() || element.size < 4 {
-                    self.mistake(span, "this is no list of attributes");
+                    self.mistake(span, "this is not a list of attributes");
                     return None;
                 }
                 Some(Some(element))
@@ -190,23 +190,23 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Texts are bytes, strings are pointers.
+    /// Checks the pointee of a text extent: bytes for `text`, pointers for `strings`.
     pub fn check_text(&mut self, param: usize, extent: &Extent, span: Span) -> Option<()> {
         let element = self.element(param, span)?;
         let is_strings = matches!(extent, Extent::Strings { .. });
         let is_right = element.size == if is_strings { 8 } else { 1 };
         if !is_right {
-            let what = if is_strings { "pointers to texts" } else { "text" };
+            let what = if is_strings { "pointers to text" } else { "text" };
             let name = self.subject.as_ref()?.names[param].clone();
             self.mistake(span, format!("`{name}` does not point at {what}"));
         }
         is_right.then_some(())
     }
 
-    /// The output that says how many elements there are.
+    /// The index of the output parameter that holds the number of elements.
     fn count_of(&mut self, direction: Direction, count: &ast::Name) -> Option<usize> {
         if direction == Direction::In {
-            self.mistake(count.span, "an output counts what is written, not what is read");
+            self.mistake(count.span, "`counted` is for `write` only: an output holds the count");
             return None;
         }
         let param = self.pointer(count)?;
@@ -228,7 +228,7 @@ impl Body<'_, '_> {
         Some(param)
     }
 
-    /// A hand-written function that observes.
+    /// A hand-written function that observes memory in the given direction.
     fn observer(
         &mut self,
         direction: Direction,

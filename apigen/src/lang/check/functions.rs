@@ -1,4 +1,4 @@
-//! Functions, each checked before those that call it, so that types of results need not be written.
+//! Functions. Each is checked before its callers, so that the type of its result need not be written.
 
 use super::super::ast::{Expr, ExprKind, Item, ItemKind};
 use super::super::diagnostic::Diagnostic;
@@ -11,7 +11,7 @@ use super::names::Declared;
 use super::progress::Progress;
 
 impl Function {
-    /// Stands in its place until it is checked.
+    /// An entry for a function that has not been checked.
     pub(super) fn placeholder(name: &str, docs: Vec<String>, api: String, span: Span) -> Self {
         Self {
             name: name.to_owned(),
@@ -30,7 +30,7 @@ impl Function {
 }
 
 impl<'a> Checker<'a> {
-    /// Checks all functions, what they call first: their types may follow from it.
+    /// Checks all functions, callees first: a callee's type may determine its caller's.
     pub(super) fn check_functions(&mut self) {
         for at in 0..self.functions.len() {
             let mut open = vec![FunctionId(at)];
@@ -52,7 +52,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Functions that one calls and that have not been looked at.
+    /// Functions that `item` calls and whose check has not begun.
     fn called_first(&self, item: &Item) -> Vec<FunctionId> {
         let ItemKind::Function { body, .. } = &item.kind else { return Vec::new() };
         let mut called = Vec::new();
@@ -69,7 +69,7 @@ impl<'a> Checker<'a> {
         called
     }
 
-    /// Whether a function can be called: it is right, and does not call the caller.
+    /// Whether a function can be called: it has no mistakes and does not call the caller.
     pub(super) fn is_callable(&mut self, id: FunctionId, caller: Span) -> bool {
         match self.functions[id.0] {
             Progress::Done => true,
@@ -127,7 +127,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Names that an expression consists of.
+/// Calls `note` with every name in an expression.
 fn names_in(expr: &Expr, note: &mut dyn FnMut(&str)) {
     match &expr.kind {
         ExprKind::Name(name) => note(name),

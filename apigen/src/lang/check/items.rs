@@ -1,4 +1,4 @@
-//! What is in declarations: fields, tables of sizes, signatures; and which of them the shim keeps.
+//! Checks the contents of declarations: fields, size tables, signatures. Determines which of them the shim keeps.
 
 use std::collections::BTreeSet;
 
@@ -28,10 +28,7 @@ impl<'a> Checker<'a> {
             ItemKind::Object { name, fields, .. } => {
                 let Some(Declared::Object(id)) = self.declared_here(name, item) else { return };
                 for field in fields.iter().filter(|field| field.name.text == "name") {
-                    self.mistake(
-                        field.name.span,
-                        "`name` is the name that an object was made under",
-                    );
+                    self.mistake(field.name.span, "every object has a built-in field `name`");
                 }
                 let api = self.program[id].api.clone();
                 let typed = self.field_list(&api, fields, &["tracked", "ask", "group"]);
@@ -47,7 +44,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What `item` was declared as; `None` for a second one of its name.
+    /// The declaration of `item`; `None` if another item has its name.
     pub(super) fn declared_here(&self, name: &ast::Name, item: &Item) -> Option<Declared> {
         let declared = self.names.declared(&name.text)?;
         let program = &self.program;
@@ -79,7 +76,7 @@ impl<'a> Checker<'a> {
         Some(Field { ty, tracked, group, ask, ..placeholder(api, field) })
     }
 
-    /// State may refer to objects that live at least as long.
+    /// Reports references to objects whose scope ends before that of the field.
     pub(super) fn check_lifetimes(&mut self) {
         let mut mistakes = Vec::new();
         let scopes = [Scope::Context, Scope::ShareGroup, Scope::Thread, Scope::Process];
@@ -96,8 +93,8 @@ impl<'a> Checker<'a> {
                     });
                 if let Some(object) = short {
                     let message =
-                        format!("a {} lives shorter than what refers to it here", object.name);
-                    let help = "keep its name instead";
+                        format!("this field outlives a {} that it refers to", object.name);
+                    let help = "keep the object's name instead";
                     mistakes.push(Diagnostic::at(field.span, message).help(help));
                 }
             }
@@ -105,7 +102,7 @@ impl<'a> Checker<'a> {
         self.sink.extend(mistakes);
     }
 
-    /// Object kinds that a value of a type may refer to.
+    /// Object kinds that a value of the type may refer to, directly or through structs.
     fn refs_in(&self, ty: &Type) -> Vec<ObjectId> {
         let mut found = objects_in(ty);
         let mut seen = BTreeSet::new();
@@ -121,7 +118,7 @@ impl<'a> Checker<'a> {
         found
     }
 
-    /// A struct can't contain itself.
+    /// Reports structs that contain themselves.
     pub(super) fn refuse_endless_structs(&mut self) {
         for at in 0..self.program.structs.len() {
             let mut seen = BTreeSet::new();
@@ -133,7 +130,7 @@ impl<'a> Checker<'a> {
                     let span = self.program.structs[at].span;
                     let message = format!("`{}` contains itself", self.program.structs[at].name);
                     self.mistake(span, message);
-                    // Nobody walks into it for ever.
+                    // Without fields, later walks over the struct end.
                     self.program.structs[at].fields.clear();
                     break;
                 }
@@ -142,7 +139,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// An object kind is the shim's business if one of its fields is, or a tracked field refers to it.
+    /// Marks object kinds as tracked that have a tracked field or that a tracked field refers to.
     pub(super) fn track(&mut self) {
         for object in &mut self.program.objects {
             object.tracked |= object.fields.iter().any(|field| field.tracked);
@@ -165,8 +162,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Structs that run through functions of the shim are the shim's too; and a struct's fields are
-    /// kept where it is.
+    /// Marks structs as tracked that functions of the shim use. All fields of a tracked struct are tracked.
     pub(super) fn track_structs(&mut self) {
         let functions = self.program.functions.iter().filter(|function| !function.tools_only);
         let mut todo: Vec<Type> = functions
@@ -193,7 +189,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Defaults of fields: constants.
+    /// Checks the defaults of fields: constants.
     pub(super) fn defaults(&mut self, item: &Item) {
         let fields = match &item.kind {
             ItemKind::State { fields, .. }
@@ -231,7 +227,8 @@ impl<'a> Checker<'a> {
             for name in &case.enumerants {
                 let Some(value) = self.enumerant(name) else { continue };
                 if !seen.insert(value) {
-                    self.mistake(name.span, format!("the value of `{}` has a case", name.text));
+                    let message = format!("the value of `{}` has a case already", name.text);
+                    self.mistake(name.span, message);
                 }
                 enumerants.push((name.text.clone(), value));
             }
@@ -241,7 +238,7 @@ impl<'a> Checker<'a> {
         match default {
             Some(default) => self.check_count(default),
             None => {
-                let help = "add `_ => 1`, or `_ => 0` for what is not known";
+                let help = "add `_ => 1`, or `_ => 0` for unknown values";
                 let message = "the table has no `_`";
                 self.report(Diagnostic::at(name.span, message).help(help));
             }
@@ -253,11 +250,11 @@ impl<'a> Checker<'a> {
 
     fn check_count(&mut self, count: &ast::Number) {
         if !(0..=i64::from(u16::MAX)).contains(&count.value) {
-            self.mistake(count.span, format!("a number of elements is 0 to {}", u16::MAX));
+            self.mistake(count.span, format!("expected 0 to {} elements", u16::MAX));
         }
     }
 
-    /// Parameters and results of functions, procedures and hand-written functions.
+    /// Checks parameters and results of functions, procedures and hand-written functions.
     pub(super) fn signature(&mut self, item: &'a Item) {
         match &item.kind {
             ItemKind::Function { name, params, result, .. } => {
@@ -292,8 +289,7 @@ impl<'a> Checker<'a> {
                     "fn" => ExternKind::Function,
                     "update" => ExternKind::Update,
                     _ => {
-                        let message =
-                            "a hand-written function is a `read`, `write`, `fn` or `update`";
+                        let message = "expected `read`, `write`, `fn` or `update` behind `extern`";
                         self.mistake(kind.span, message);
                         return;
                     }
@@ -330,7 +326,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// A field whose type is not known yet.
+/// A field whose type has not been checked yet.
 pub(super) fn placeholder(api: &str, field: &ast::Field) -> Field {
     Field {
         name: field.name.text.clone(),
@@ -345,7 +341,7 @@ pub(super) fn placeholder(api: &str, field: &ast::Field) -> Field {
     }
 }
 
-/// The structs that a type contains, not those inside of these.
+/// The structs that a type contains directly.
 pub(super) fn structs_in(ty: &Type) -> Vec<StructId> {
     match ty {
         Type::Struct(id) => vec![*id],

@@ -10,18 +10,18 @@ use super::body::Body;
 use super::checker::Checker;
 use super::names::Declared;
 
-/// No struct is as large.
+/// Maximum size of a layout, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
 impl Checker<'_> {
-    /// Types of the fields; sizes and offsets come when all layouts have theirs.
+    /// Checks the types of the fields. Sizes and offsets are computed when all layouts have been checked.
     pub(super) fn layout(&mut self, item: &Item) {
         let ItemKind::Layout { name, fields } = &item.kind else { return };
         let Some(Declared::Layout(id)) = self.declared_here(name, item) else { return };
         let mut seen = BTreeSet::new();
         for field in fields {
             if !seen.insert(&field.name.text) {
-                let message = format!("the field `{}` stands here twice", field.name.text);
+                let message = format!("the field `{}` is repeated", field.name.text);
                 self.mistake(field.name.span, message);
             }
         }
@@ -38,19 +38,20 @@ impl Checker<'_> {
             self.stype(id, at, field);
         }
         if fields.is_empty() {
-            self.mistake(name.span, "a layout needs a field");
+            self.mistake(name.span, "a layout needs at least one field");
         }
         let has_chain = typed.iter().any(|field| matches!(field.kind, LayoutFieldKind::Chain));
         let is_told = fields.first().is_some_and(|first| first.value.is_some());
         if has_chain && !is_told {
-            let help = "say `stype: u32 = …;` first: the next struct is told by its first field";
-            let message = "a layout with a chain needs a first field with a value";
+            let help =
+                "begin with `stype: u32 = …;`: a chain identifies structs by their first field";
+            let message = "the first field of a layout with a chain needs a value";
             self.report(Diagnostic::at(name.span, message).help(help));
         }
         self.program.layouts[id.0].fields = typed;
     }
 
-    /// The type of a field that counts may use; silent about mistakes.
+    /// The type of a field that counts may use. Reports no mistakes.
     fn number_of_layout(&mut self, ty: &LayoutType) -> Option<Type> {
         let LayoutType::Inline(ty) = ty else { return None };
         let TypeKind::Named(name) = &ty.kind else { return None };
@@ -60,25 +61,25 @@ impl Checker<'_> {
         self.ty(ty).filter(Type::is_integer)
     }
 
-    /// `stype: u32 = VALUE;` as the first field.
+    /// Checks the value of the first field: `stype: u32 = VALUE;`.
     fn stype(&mut self, id: LayoutId, at: usize, field: &ast::LayoutField) {
         let Some(value) = &field.value else { return };
         if at > 0 {
-            self.mistake(value.span, "only the first field has a value: it tells the layout");
+            self.mistake(value.span, "only the first field can have a value");
             return;
         }
         if !matches!(field.ty, LayoutType::Inline(_)) {
-            self.mistake(field.span, "the field that tells the layout is a number");
+            self.mistake(field.span, "the field that identifies the layout must be a number");
             return;
         }
         let Some(value_typed) = Body::constant(self).integer(value) else { return };
         let super::super::typed::ExprKind::Int(stype, _) = value_typed.kind else {
-            self.mistake(value.span, "this is no constant");
+            self.mistake(value.span, "this is not a constant");
             return;
         };
         let other = self.program.layouts.iter().find(|layout| layout.stype == Some(stype));
         if let Some(other) = other {
-            let message = format!("`{}` has this value too", other.name);
+            let message = format!("the layout `{}` has the same value", other.name);
             let mistake = Diagnostic::at(value.span, message).also(other.span, "declared here");
             self.report(mistake);
             return;
@@ -152,7 +153,7 @@ impl Checker<'_> {
         let typed = self.ty(ty)?;
         if size_of(&typed).is_none() {
             let message =
-                format!("{} has no place in a C struct", self.program.name_of_type(&typed));
+                format!("{} can't be a field of a layout", self.program.name_of_type(&typed));
             let help = "fields are numbers, addresses, layouts, arrays of these, `chain`, `text`, \
                         `strings[…]` and `read …[…]`";
             self.report(Diagnostic::at(ty.span, message).help(help));
@@ -161,7 +162,7 @@ impl Checker<'_> {
         Some(typed)
     }
 
-    /// Sizes, alignments and offsets; a layout can't contain itself.
+    /// Computes sizes, alignments and offsets; reports layouts that contain themselves.
     pub(super) fn refuse_endless_layouts(&mut self) {
         let mut states = vec![Measured::Not; self.program.layouts.len()];
         for at in 0..states.len() {
@@ -241,7 +242,7 @@ fn measured(program: &Program, layout: &Layout) -> (Vec<u64>, u64, u64) {
     (offsets, size, align)
 }
 
-/// Of what a C struct can hold.
+/// Size in bytes of a type that a C struct can contain.
 fn size_of(ty: &Type) -> Option<u64> {
     match ty {
         Type::Number(number) => Some(u64::from(number.repr.size())),

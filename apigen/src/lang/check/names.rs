@@ -1,4 +1,4 @@
-//! What a name may refer to: enumerants and commands of the registries, and declarations.
+//! Names that descriptions may use: enumerants and commands of the registries, and declarations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +62,7 @@ impl<'a> Names<'a> {
         self.declared.get(name).map(|(declared, _)| *declared)
     }
 
-    /// A name of the same sort that looks like a misspelt one.
+    /// The enumerant whose name is most similar to `name`.
     pub fn like_constant(&self, name: &str) -> Option<&str> {
         nearest(name, self.constants.keys().copied())
     }
@@ -77,7 +77,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// A scope by its word.
+/// The scope that a word denotes.
 pub(super) fn scope(word: &str) -> Option<Scope> {
     Some(match word {
         "context" => Scope::Context,
@@ -92,7 +92,7 @@ pub(super) fn did_you_mean(name: &str) -> String {
     format!("did you mean `{name}`?")
 }
 
-/// The candidate with the fewest edits to `name`, if it is at most a third of its letters away.
+/// The candidate with the smallest edit distance to `name`, if that is at most a third of its letters.
 pub(super) fn nearest<'c>(
     name: &str,
     candidates: impl Iterator<Item = &'c str>,
@@ -106,7 +106,7 @@ pub(super) fn nearest<'c>(
         .map(|(_, candidate)| candidate)
 }
 
-/// Letters to insert, remove or change.
+/// Edit distance: the number of letters to insert, remove or change.
 fn distance(left: &str, right: &str) -> usize {
     let right = right.as_bytes();
     let mut row: Vec<usize> = (0..=right.len()).collect();

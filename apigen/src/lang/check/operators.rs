@@ -77,7 +77,7 @@ impl Body<'_, '_> {
         if is_ordered || is_equality && is_equatable {
             return Some((left, right, Type::Bool));
         }
-        let message = format!("{} can't be compared so", self.type_name(&ty));
+        let message = format!("{} can't be compared with this operator", self.type_name(&ty));
         let help = matches!(ty, Type::Optional(_)).then(|| "write `….or(value)`".to_owned());
         self.report(Diagnostic { help, ..Diagnostic::at(span, message) });
         None
@@ -105,7 +105,7 @@ impl Body<'_, '_> {
                 return Some((left, right, Type::INT));
             }
             BinaryOp::Divide | BinaryOp::Remainder if matches!(right.kind, ExprKind::Int(0, _)) => {
-                self.mistake(span, "this divides by 0");
+                self.mistake(span, "division by 0");
                 return None;
             }
             _ => {}

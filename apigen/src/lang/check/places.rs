@@ -1,4 +1,4 @@
-//! What is assigned to.
+//! Targets of assignments.
 
 use super::super::ast;
 use super::super::diagnostic::Diagnostic;
@@ -12,7 +12,7 @@ impl Body<'_, '_> {
             ast::ExprKind::Member(base, member) => self.place_member(base, member)?,
             ast::ExprKind::Index(base, index) => self.place_index(base, index)?,
             ast::ExprKind::Name(name) if self.binding(name).is_some() => {
-                let help = "variables keep their value; state is `context.…` and its like";
+                let help = "variables are constant; state such as `context.…` can be changed";
                 let mistake = Diagnostic::at(expr.span, format!("`{name}` can't be changed"));
                 self.report(mistake.help(help));
                 return None;

@@ -1,8 +1,8 @@
-//! Procedures: statements with a name, which a call puts in its place.
+//! Procedures: named statements, which replace each call.
 //!
-//! A procedure is checked by itself first, so that its mistakes are reported once and at their own place.
-//! Each call then checks its statements again where the call stands: there the part of the command, the
-//! conditions around the call and the arguments are known. The typed program has no procedures.
+//! A procedure is first checked by itself, so that its mistakes are reported once, with their own spans. Each call
+//! checks the statements again in the caller, where the part of the command, the conditions around the call and the
+//! arguments are known. The typed program has no procedures.
 
 use super::super::ast::{self, StmtKind as Written};
 use super::super::diagnostic::{Diagnostic, Sink};
@@ -14,9 +14,9 @@ use super::checker::Checker;
 use super::names::Declared;
 use super::progress::{ProcedureId, ProcedureProgress};
 
-/// Limit of procedures that call each other, one inside the other.
+/// Maximum depth of nested procedure calls.
 const MOST_DEPTH: usize = 16;
-/// Limit of procedures that one body calls, directly and through others.
+/// Maximum number of procedure calls in one body, calls inside of called procedures included.
 const MOST_CALLS: u32 = 1024;
 
 impl<'a> Checker<'a> {
@@ -27,7 +27,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks a procedure behind those that it calls; `depth` procedures are waiting for it.
+    /// Checks a procedure after the procedures that it calls. `depth` is the number of callers whose checks wait for it.
     fn procedure(&mut self, id: ProcedureId, depth: usize) {
         if self.procedures[id.0].progress != ProcedureProgress::Declared {
             return;
@@ -75,7 +75,7 @@ impl<'a> Checker<'a> {
             if is_right { ProcedureProgress::Done } else { ProcedureProgress::Failed };
     }
 
-    /// The procedure that an expression calls, and the arguments.
+    /// The procedure that an expression calls, with the arguments; `None` if it calls none.
     fn called<'e>(&self, expr: &'e ast::Expr) -> Option<(ProcedureId, &'e [ast::Expr])> {
         let ast::ExprKind::Call { function, arguments } = &expr.kind else { return None };
         let ast::ExprKind::Name(name) = &function.kind else { return None };
@@ -87,7 +87,7 @@ impl<'a> Checker<'a> {
 }
 
 impl Subject {
-    /// What a procedure sees of the command that calls it: nothing.
+    /// The subject of a procedure, without parameters and result: it does not see the command that calls it.
     fn procedure(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -105,7 +105,7 @@ impl Subject {
 }
 
 impl<'a> Body<'_, 'a> {
-    /// Puts the statements of a procedure into `into` if the expression calls one.
+    /// Appends a procedure's statements to `into` if the expression calls a procedure.
     pub fn call_procedure(&mut self, expr: &ast::Expr, into: &mut Vec<Stmt>) -> Option<()> {
         let (id, arguments) = self.checker.called(expr)?;
         let params = self.checker.procedures[id.0].params.clone();
@@ -130,7 +130,7 @@ impl<'a> Body<'_, 'a> {
             return;
         }
         if self.calls == MOST_CALLS {
-            let message = format!("this is more than {MOST_CALLS} calls of procedures");
+            let message = format!("more than {MOST_CALLS} calls of procedures");
             self.mistake(span, message);
             return;
         }
@@ -174,7 +174,7 @@ impl<'a> Body<'_, 'a> {
         id
     }
 
-    /// Reports at the call what is wrong with the procedure's statements there.
+    /// Reports mistakes in the procedure's statements that only this call causes, with the span of the call.
     fn refuse_call(&mut self, name: &ast::Name, found: Sink, span: Span) {
         for mistake in found.into_sorted() {
             let message = format!("`{}` can't be called here: {}", name.text, mistake.message);
@@ -188,8 +188,8 @@ impl<'a> Body<'_, 'a> {
     }
 }
 
-/// Whether an argument may stand wherever the parameter does: it has no effect, the same value
-/// everywhere, and the parameter's own type.
+/// Whether an argument can replace the parameter in the statements: it has no effect, the same value everywhere, and
+/// the parameter's type.
 fn stands_for_itself(value: &Expr, ty: &Type) -> bool {
     let is_fixed = matches!(
         value.kind,
@@ -206,7 +206,7 @@ fn too_deep(span: Span) -> Diagnostic {
     Diagnostic::at(span, format!("procedures call each other more than {MOST_DEPTH} deep"))
 }
 
-/// Calls `see` with every statement of a block, those inside of others too.
+/// Calls `see` with every statement of a block, nested ones included.
 fn each_statement<'b>(block: &'b ast::Block, see: &mut dyn FnMut(&'b ast::Stmt)) {
     for statement in &block.statements {
         see(statement);

@@ -1,16 +1,16 @@
-//! Functions and procedures as far as they have been checked.
+//! Progress of the checks of functions and procedures.
 
 use super::super::ast::{self, Item, ItemKind};
 use super::super::typed::Type;
 
-/// How far the checking of a function is.
+/// Progress of the check of a function.
 #[derive(Clone, Copy)]
 pub(super) enum Progress<'a> {
     Declared(&'a Item),
-    /// What it calls comes first.
+    /// The functions that it calls are being checked.
     Begun(&'a Item),
     Done,
-    /// Its mistakes have been reported; whoever calls it is left alone.
+    /// Its mistakes have been reported. Its callers get no further mistakes for calling it.
     Failed,
 }
 
@@ -18,13 +18,13 @@ pub(super) enum Progress<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ProcedureId(pub usize);
 
-/// A procedure as it is declared, and how far its check has come.
+/// A declared procedure and the progress of its check.
 pub(super) struct Procedure<'a> {
     pub item: &'a Item,
     /// Names and types of the parameters; [`Type::None`] where the type has a mistake.
     pub params: Vec<(&'a ast::Name, Type)>,
     pub progress: ProcedureProgress,
-    /// Whether it writes memory or ends a frame, which only the part behind the fence can do.
+    /// Whether it contains `write` or `frame`, which are allowed behind the fence only.
     pub is_behind_fence: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Names that the generated code of `state` has for itself.
+//! Names that the generated code of `state` uses itself.
 
 use super::super::ast::{Item, ItemKind, Name};
 use super::super::diagnostic::Diagnostic;
@@ -7,7 +7,7 @@ use super::checker::Checker;
 use super::names::scope;
 use crate::naming;
 
-/// Types that stand beside those of descriptions.
+/// Types in scope of the generated code.
 const TYPES: &[&str] = &[
     "Arc",
     "AtomicU64",
@@ -35,7 +35,7 @@ const TYPES: &[&str] = &[
     "Vec",
 ];
 
-/// Fields that every state of a scope has.
+/// Built-in fields of the state of a scope.
 fn fields_of(scope: Scope) -> &'static [&'static str] {
     match scope {
         Scope::Context => &["caches", "extensions", "group", "handle", "version"],
@@ -45,7 +45,7 @@ fn fields_of(scope: Scope) -> &'static [&'static str] {
 }
 
 impl Checker<'_> {
-    /// Once all items are declared.
+    /// Reports declarations with a reserved name. All items must have been declared.
     pub(super) fn refuse_reserved_names(&mut self, item: &Item) {
         match &item.kind {
             ItemKind::Object { name, .. }

@@ -1,4 +1,4 @@
-//! Statements: their order around the fence, and what of them the shim keeps.
+//! Statements: their order around the fence, and which of them run in the shim.
 
 use super::super::ast::{self, StmtKind as Written};
 use super::super::diagnostic::Diagnostic;
@@ -23,7 +23,7 @@ impl Body<'_, '_> {
         })
     }
 
-    /// The whole of a command: what is before the fence, then what is behind it.
+    /// Both parts of a command's body: the statements before the fence, and those behind it.
     pub fn parts(&mut self, block: &ast::Block) -> (Block, Block) {
         let mut statements = Vec::new();
         let mut enter = None;
@@ -50,7 +50,7 @@ impl Body<'_, '_> {
     fn fence(&mut self, span: Span, is_second: bool) {
         if is_second {
             let help = "the driver is called once";
-            self.report(Diagnostic::at(span, "there are two fences").help(help));
+            self.report(Diagnostic::at(span, "second `fence;`").help(help));
         }
         self.part = Part::Leave;
         self.returned = false;
@@ -72,7 +72,8 @@ impl Body<'_, '_> {
         }
     }
 
-    /// What a statement of the tools does to what the shim keeps becomes a statement of its own.
+    /// Moves the parts of a `tools_only` statement that change tracked state into a separate statement, which the shim
+    /// runs.
     fn keep_actions(&mut self, statement: &mut Stmt, into: &mut Vec<Stmt>) {
         let mut values: Vec<&mut Expr> = Vec::new();
         match &mut statement.kind {
@@ -100,8 +101,8 @@ impl Body<'_, '_> {
         let span = statement.span;
         match &statement.kind {
             Written::Fence => {
-                let help = "the fence stands at the outermost level of a command";
-                self.report(Diagnostic::at(span, "no fence inside of braces").help(help));
+                let help = "move it to the outermost level of the command";
+                self.report(Diagnostic::at(span, "`fence;` inside of braces").help(help));
                 None
             }
             Written::Frame => {
@@ -115,8 +116,8 @@ impl Body<'_, '_> {
             Written::Return
                 if self.subject.as_ref().is_some_and(|subject| subject.is_procedure) =>
             {
-                let help = "put what must not happen into an `if`";
-                self.report(Diagnostic::at(span, "a procedure has no `return`").help(help));
+                let help = "use an `if` around the statements that follow";
+                self.report(Diagnostic::at(span, "`return` in a procedure").help(help));
                 None
             }
             Written::Return => {
@@ -170,15 +171,15 @@ impl Body<'_, '_> {
         let Some(param) = self.existing_param(name) else { return };
         let Some(subject) = &self.subject else { return };
         if subject.params[param].ty != Type::Address {
-            self.mistake(name.span, format!("`{}` is no pointer", name.text));
+            self.mistake(name.span, format!("`{}` is not a pointer", name.text));
         } else if subject.reads.contains(&param) || subject.writes.contains(&param) {
-            self.mistake(name.span, format!("`{}` is observed and ignored", name.text));
+            self.mistake(name.span, format!("`{}` is both observed and ignored", name.text));
         }
     }
 
     fn let_statement(&mut self, name: &ast::Name, value: &ast::Expr) -> Typed {
         let Some(value) = self.infer(value) else {
-            // Known from here on, so that its uses are no mistakes of their own.
+            // The variable is declared anyway, so that its uses cause no further mistakes.
             self.variable(name, Type::None, false);
             return None;
         };
@@ -209,12 +210,12 @@ impl Body<'_, '_> {
         Some((StmtKind::Assign(place, value), tools_only))
     }
 
-    /// An expression as a statement: it must do something.
+    /// An expression as a statement. It must have an effect.
     fn act(&mut self, expr: &ast::Expr) -> Typed {
         let span = expr.span;
         let expr = self.infer(expr)?;
         if !expr.kind.is_action(&self.checker.program) {
-            self.mistake(span, "this computes a value that nobody uses");
+            self.mistake(span, "the value of this expression is not used");
             return None;
         }
         let tools_only = match &expr.kind {
@@ -261,7 +262,7 @@ impl Body<'_, '_> {
         Some((StmtKind::Match { value: value?, arms: cases, otherwise }, false))
     }
 
-    /// Runs `inner` as what happens only if `condition` says so.
+    /// Checks `inner` as statements that depend on `condition`.
     fn under<T>(&mut self, condition: Option<&Expr>, inner: impl FnOnce(&mut Self) -> T) -> T {
         let untracked = condition.and_then(|condition| self.untracked(condition));
         self.under_untracked(untracked, inner)
@@ -285,7 +286,7 @@ impl Body<'_, '_> {
         analysis::untracked(expr, &self.checker.program, &self.locals)
     }
 
-    /// A change of something tracked depends on tracked things only.
+    /// Checks that a change of a tracked place depends on tracked state only.
     fn require_tracked_change(&mut self, place: &Place, value: Option<&Expr>, span: Span) {
         if !place.tracked {
             return;
@@ -316,7 +317,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// No condition around a statement of the shim depends on what only the tools have.
+    /// Checks that the conditions around a statement of the shim depend on tracked state only.
     pub fn require_unconditional_tracking(&mut self, span: Span) {
         if let Some(name) = self.conditions.last() {
             let message =

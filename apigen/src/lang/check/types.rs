@@ -1,4 +1,4 @@
-//! Types: from the syntax, from C, and as messages name them.
+//! Types: conversion from the syntax and from C, and their names in messages.
 
 use super::super::ast;
 use super::super::diagnostic::Diagnostic;
@@ -7,11 +7,11 @@ use super::checker::Checker;
 use super::names::{Declared, did_you_mean};
 use crate::ctype::{CType, Repr, Sense};
 
-/// The most elements that an array may have.
+/// Maximum number of elements of an array.
 const MOST_ELEMENTS: i64 = 65536;
 
 impl Checker<'_> {
-    /// The type that is written; `None` if it is wrong, which has been reported.
+    /// The type that the syntax denotes; `None` after a reported mistake.
     pub(super) fn ty(&mut self, ty: &ast::Type) -> Option<Type> {
         Some(match &ty.kind {
             ast::TypeKind::Array(element, len) => {
@@ -37,7 +37,7 @@ impl Checker<'_> {
             ast::TypeKind::Optional(inner) => {
                 let inner_ty = self.ty(inner)?;
                 if matches!(inner_ty, Type::Ref(_)) {
-                    let message = "a ref may be none without being optional";
+                    let message = "a ref can be `none` already: remove the `?`";
                     self.mistake(ty.span, message);
                     return None;
                 }
@@ -102,7 +102,7 @@ fn plain_type(name: &str) -> Option<Type> {
     })
 }
 
-/// A value of a C type as bodies see it; `None` for `void` and what is unknown.
+/// The type of a C value in bodies; `None` for `void` and unknown types.
 pub(super) fn scalar(ty: &CType) -> Option<Type> {
     let (repr, sense) = ty.scalar()?;
     let number = |shown| Type::Number(Number { repr, shown });
@@ -122,7 +122,7 @@ fn is_key(ty: &Type) -> bool {
 }
 
 impl Program {
-    /// As diagnostics say it.
+    /// The type's name in diagnostics, with an article.
     pub fn name_of_type(&self, ty: &Type) -> String {
         match ty {
             Type::Bool => "a bool".to_owned(),

@@ -3,22 +3,22 @@
 use super::super::lexer::{Kind, Token};
 use super::node::Node;
 
-/// Words before an opening bracket that are no function's name.
+/// Keywords that may precede an opening bracket. They get a space behind them, unlike a function's name.
 const WORDS: &[&str] = &["if", "match", "in", "else", "return", "let", "read", "write", "ref"];
 
 #[derive(Clone)]
 pub(super) struct Line {
     text: String,
     indent: usize,
-    /// The last token, whatever line it is on.
+    /// The last token, which may be on an earlier line.
     last: Option<(Kind, String)>,
-    /// The one before.
+    /// The token before `last`.
     before: Option<String>,
-    /// Whether the last token takes no space behind it: a sign before its operand.
+    /// Whether the last token is a prefix operator, which takes no space behind it.
     is_prefix: bool,
-    /// Open `<` of types.
+    /// Number of open `<` of types.
     angles: u32,
-    /// Whether it is a `group`, where `*` belongs to a name.
+    /// Whether the line is in a `group` item, where `*` belongs to a name.
     is_group: bool,
 }
 
@@ -36,7 +36,7 @@ impl Line {
         }
     }
 
-    /// An empty line that goes on where this one ends.
+    /// Begins a continuation line.
     pub fn begin_again(&mut self, indent: usize) {
         self.text = " ".repeat(indent);
         self.indent = indent;
@@ -90,14 +90,14 @@ impl Line {
         self.last = Some((token.kind, token.text.to_owned()));
     }
 
-    /// `list<`, `map<` where a type stands.
+    /// Whether `<` follows `list` or `map` in a type.
     fn is_before_angle(&self) -> bool {
         let is_word = self.last.as_ref().is_some_and(|(_, text)| text == "list" || text == "map");
         let before = self.before.as_deref().unwrap_or_default();
         is_word && (self.angles > 0 || matches!(before, ":" | "["))
     }
 
-    /// Whether a sign belongs to what follows: `-x`, `!x`, `~x`, `@x`.
+    /// Whether a sign is a prefix of the next token: `-x`, `!x`, `~x`, `@x`.
     fn is_prefix(&self, sign: &str) -> bool {
         match sign {
             "!" | "~" | "@" => true,
@@ -129,7 +129,7 @@ impl Line {
     }
 }
 
-/// All of it on a line.
+/// `nodes` on one line.
 pub(super) fn flat(nodes: &[Node<'_>]) -> String {
     let mut line = Line::new(0);
     nodes.iter().for_each(|node| line.push_node(node));

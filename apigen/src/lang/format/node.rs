@@ -1,4 +1,4 @@
-//! Tokens as brackets.
+//! Groups the tokens of a file by brackets.
 
 use super::super::lexer::{Kind, Token};
 
@@ -8,15 +8,15 @@ pub(super) enum Node<'a> {
     Group(Group<'a>),
 }
 
-/// A token, comments too.
+/// A token or a comment.
 #[derive(Clone, Copy)]
 pub(super) struct Leaf<'a> {
     pub token: Token<'a>,
-    /// Line ends between the token before and this one.
+    /// Number of line ends between the preceding token and this one.
     pub lines_before: usize,
 }
 
-/// Brackets and what is in them.
+/// A pair of brackets and the nodes inside.
 #[derive(Clone)]
 pub(super) struct Group<'a> {
     pub open: Leaf<'a>,
@@ -48,7 +48,7 @@ impl<'a> Node<'a> {
         matches!(self, Node::Group(group) if group.open.token.text == "{")
     }
 
-    /// Whether it can't be on one line: statements, cases or comments are in it.
+    /// Whether the node can't be on one line, because it contains statements, cases or comments.
     pub fn must_break(&self) -> bool {
         let Node::Group(group) = self else { return false };
         let is_block = group.open.token.text == "{";
@@ -60,7 +60,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The tokens of a file whose brackets match.
+/// Groups the tokens of a file, whose brackets must match.
 pub(super) fn nodes<'a>(text: &str, tokens: &[Token<'a>]) -> Vec<Node<'a>> {
     let mut end = 0;
     let mut open: Vec<(Leaf<'a>, Vec<Node<'a>>)> = Vec::new();
@@ -84,7 +84,7 @@ pub(super) fn nodes<'a>(text: &str, tokens: &[Token<'a>]) -> Vec<Node<'a>> {
     nodes
 }
 
-/// Whether a token is a comment of any sort.
+/// Whether a token is a comment or a doc comment.
 pub(super) fn is_comment(token: &Token<'_>) -> bool {
     matches!(token.kind, Kind::Comment | Kind::Doc | Kind::InnerDoc)
 }

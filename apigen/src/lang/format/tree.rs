@@ -1,11 +1,11 @@
-//! Brackets as entries.
+//! Splits the contents of a file or of braces into entries.
 
 use super::super::lexer::{Kind, Token};
 use super::super::source::Span;
 use super::line::{columns, flat};
 use super::node::{Leaf, Node, is_comment};
 
-/// What ends an entry of a list.
+/// The token that ends an entry of a list.
 const COMMA: Token<'static> = Token {
     kind: Kind::Sign,
     text: ",",
@@ -13,29 +13,29 @@ const COMMA: Token<'static> = Token {
     at_margin: false,
 };
 
-/// A statement, a field, an item, an arm, or a word of a list; comments go with what they precede.
+/// A statement, a field, an item, an arm, or a word of a list. A comment belongs to the entry that it precedes.
 #[derive(Default)]
 pub(super) struct Entry<'a> {
     pub comments: Vec<Leaf<'a>>,
     pub nodes: Vec<Node<'a>>,
-    /// A comment behind it on its line.
+    /// A comment behind the entry on the same line.
     pub trailing: Option<Token<'a>>,
 }
 
 impl<'a> Entry<'a> {
-    /// Whether an empty line stands before it.
+    /// Whether an empty line precedes the entry.
     pub fn blank_before(&self) -> bool {
         let first = self.comments.first().copied().or_else(|| self.nodes.first().map(Node::first));
         first.is_some_and(|first| first.lines_before > 1)
     }
 
-    /// Whether one stands between the comments and the rest.
+    /// Whether an empty line separates the entry's comments from the entry.
     pub fn blank_behind_comments(&self) -> bool {
         let first = self.nodes.first().map(Node::first);
         !self.comments.is_empty() && first.is_some_and(|first| first.lines_before > 1)
     }
 
-    /// Ends it with a comma, if it does not.
+    /// Appends a comma, unless the entry ends with one.
     pub fn end_with_comma(&mut self) {
         if !self.nodes.last().is_some_and(|last| last.is_sign(",")) {
             self.nodes.push(Node::Leaf(Leaf { token: COMMA, lines_before: 0 }));
@@ -43,7 +43,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Whether an entry can't be on one line: because of what is in its braces, or because it has a body.
+/// Whether an entry can't be on one line: because of the contents of its braces, or because it has a body.
 pub(super) fn must_break(nodes: &[Node<'_>]) -> bool {
     let has_body = ["command", "for", "procedure"]
         .iter()
@@ -53,7 +53,7 @@ pub(super) fn must_break(nodes: &[Node<'_>]) -> bool {
         || has_body && nodes.iter().any(|node| node.is_braces() && is_filled(node))
 }
 
-/// Whether braces hold words or cases with commas between.
+/// Whether braces contain words or cases that are separated by commas.
 pub(super) fn is_list(nodes: &[Node<'_>]) -> bool {
     nodes.iter().any(|node| node.is_sign(",")) && !nodes.iter().any(|node| node.is_sign(";"))
 }
@@ -72,7 +72,7 @@ pub(super) fn entries<'a>(nodes: &[Node<'a>], is_file: bool) -> Vec<Entry<'a>> {
                 Some(last) if entry.is_empty() && last.trailing.is_none() => {
                     last.trailing = Some(leaf.token);
                 }
-                // One in the middle of an entry goes before it.
+                // A comment inside an entry moves in front of it.
                 _ => entry.comments.push(*leaf),
             }
             continue;
@@ -100,7 +100,7 @@ impl Entry<'_> {
     }
 }
 
-/// Whether the braces at the end of `nodes` end the entry that `next` does not belong to.
+/// Whether the braces at the end of `nodes` end the entry, so that `next` begins another one.
 fn ends_entry(nodes: &[Node<'_>], next: Option<&Node<'_>>) -> bool {
     if nodes.len() >= 2 && nodes[nodes.len() - 2].is_sign("=>") {
         return true;
@@ -112,7 +112,7 @@ fn ends_entry(nodes: &[Node<'_>], next: Option<&Node<'_>>) -> bool {
     }
 }
 
-/// The attributes that nodes begin with, each with its arguments; and the rest.
+/// The attributes at the beginning of `nodes`, each with its arguments, and the other nodes.
 pub(super) fn attributes<'n, 'a>(nodes: &'n [Node<'a>]) -> (Vec<&'n [Node<'a>]>, &'n [Node<'a>]) {
     let mut attributes = Vec::new();
     let mut rest = nodes;
@@ -125,7 +125,7 @@ pub(super) fn attributes<'n, 'a>(nodes: &'n [Node<'a>]) -> (Vec<&'n [Node<'a>]>,
     (attributes, rest)
 }
 
-/// Where the names begin of an item that lists names: behind `command`, `prefer`, `group g:`, `class c:`.
+/// Index of the first name in an item that lists names: behind `command`, `prefer`, `group g:`, `class c:`.
 pub(super) fn list_head(nodes: &[Node<'_>]) -> Option<usize> {
     let first = nodes.first()?;
     if first.is_word("group") || first.is_word("class") {
@@ -135,8 +135,8 @@ pub(super) fn list_head(nodes: &[Node<'_>]) -> Option<usize> {
     (is_list && nodes.iter().any(|node| node.is_sign(","))).then_some(1)
 }
 
-/// `nodes` cut where a line may end: behind `=>` or `=` if the rest fits into `room`, else before the
-/// loosest operators.
+/// Splits `nodes` where a line may end: behind `=>` or `=` if the rest fits into `room` columns, else before the
+/// operators of the lowest precedence.
 pub(super) fn chunks<'n, 'a>(nodes: &'n [Node<'a>], room: usize) -> Vec<&'n [Node<'a>]> {
     const LEVELS: &[&[&str]] = &[
         &["||"],
@@ -148,7 +148,7 @@ pub(super) fn chunks<'n, 'a>(nodes: &'n [Node<'a>], room: usize) -> Vec<&'n [Nod
         &["+", "-"],
         &["*", "/", "%"],
     ];
-    // Cases are cut at their patterns.
+    // Cases are split at their patterns.
     let arrow = nodes.iter().position(|node| node.is_sign("=>"));
     let patterns = &nodes[..arrow.unwrap_or(0)];
     let levels: &[&[&str]] =
@@ -176,7 +176,7 @@ pub(super) fn chunks<'n, 'a>(nodes: &'n [Node<'a>], room: usize) -> Vec<&'n [Nod
     chunks
 }
 
-/// Whether a sign behind this one is a prefix.
+/// Whether a sign behind this node is a prefix operator.
 fn is_operator(node: &Node<'_>) -> bool {
     matches!(node, Node::Leaf(leaf) if leaf.token.kind == Kind::Sign && leaf.token.text != "?")
 }

@@ -5,7 +5,7 @@ use super::super::diagnostic::Diagnostic;
 use super::super::lexer::Kind;
 use super::{Failed, Parsed, Parser};
 
-/// Operators from the loosest to the tightest; all of them group to the left.
+/// Operators from the lowest to the highest precedence. All of them are left-associative.
 const LEVELS: &[&[(&str, BinaryOp)]] = &[
     &[("||", BinaryOp::Or)],
     &[("&&", BinaryOp::And)],
@@ -129,7 +129,7 @@ impl Parser<'_> {
             _ => int(token.text).map(ExprKind::Int),
         };
         let Some(kind) = kind else {
-            let message = format!("`{}` is no number", token.text);
+            let message = format!("`{}` is not a number", token.text);
             let help = "numbers are decimal or `0x…`, up to 0x7FFFFFFFFFFFFFFF";
             self.diagnostics.push(Diagnostic::at(token.span, message).help(help));
             return Err(Failed);

@@ -1,4 +1,4 @@
-//! Extents: what `read` and `write` say of memory.
+//! Extents: the operands of `read` and `write`.
 
 use super::super::ast::{Extent, ExtentKind, Name};
 use super::{Parsed, Parser};
@@ -24,7 +24,7 @@ impl Parser<'_> {
         let kind = if self.is_word("counted") && self.is_sign_at(1, "(") {
             self.advance();
             self.expect("(")?;
-            let count = self.name("the parameter that points at the number")?;
+            let count = self.name("the parameter that points at the count")?;
             self.expect(",")?;
             let most = self.expr()?;
             self.expect(")")?;

@@ -34,7 +34,7 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    /// To where the next item begins.
+    /// Skips tokens up to the next item.
     fn skip_to_item(&mut self) {
         while self.peek().kind != Kind::End && !self.is_item() {
             self.advance();

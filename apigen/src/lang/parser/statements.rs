@@ -41,7 +41,7 @@ impl Parser<'_> {
 
     fn statement_kind(&mut self) -> Parsed<StmtKind> {
         let word = self.peek();
-        // `read = …`, `fence.…`: the word is a name here.
+        // In `read = …` or `fence.…` the word is a name.
         let is_name = ["=", ".", "[", "("].iter().any(|sign| self.is_sign_at(1, sign));
         match word.text {
             "if" => return self.if_(),
@@ -108,7 +108,7 @@ impl Parser<'_> {
         Ok(StmtKind::If { condition, then, otherwise })
     }
 
-    /// A block, or another `if` as the only statement of one.
+    /// A block, or `else if` as a block with a single statement.
     fn else_(&mut self) -> Parsed<Block> {
         if !self.is_word("if") {
             return self.block();

@@ -1,4 +1,4 @@
-//! Types, of values and of the fields of layouts.
+//! Types of values and of fields of layouts.
 
 use super::super::ast::{ExprKind, LayoutType, Number, Type, TypeKind};
 use super::super::diagnostic::Diagnostic;
@@ -12,7 +12,7 @@ impl Parser<'_> {
             while parser.is_sign("?") {
                 let span = ty.span.to(parser.advance().span);
                 if matches!(ty.kind, TypeKind::Optional(_)) {
-                    let message = "an optional value is optional already";
+                    let message = "this type is optional already";
                     parser.diagnostics.push(Diagnostic::at(span, message));
                     return Err(Failed);
                 }
@@ -62,7 +62,7 @@ impl Parser<'_> {
         self.expect(">").map(|_| ())
     }
 
-    /// Of a field of a layout.
+    /// The type of a field of a layout.
     pub(super) fn layout_type(&mut self) -> Parsed<LayoutType> {
         if self.accept_word("chain") {
             return Ok(LayoutType::Chain);
@@ -94,7 +94,7 @@ impl Parser<'_> {
         Ok(inner)
     }
 
-    /// A whole number, perhaps negative.
+    /// An integer, which may be negative.
     pub(super) fn number(&mut self) -> Parsed<Number> {
         let start = self.peek().span;
         let is_negative = self.accept("-");

@@ -1,4 +1,4 @@
-//! Objects: names, lifetimes, and what is known of memory that was mapped.
+//! Objects: names, lifetimes, and the contents of mapped buffers.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ fn generated_names_are_bound_as_the_objects_they_were_made_for() {
 }
 
 #[test]
-fn name_that_was_never_made_is_made_by_binding_it() {
+fn unknown_name_is_created_by_binding_it() {
     let mut thread = thread();
     bind(&mut thread, INDICES, 9);
     assert_eq!(context(&thread).indices.name(), 9);
@@ -48,7 +48,7 @@ fn name_that_was_never_made_is_made_by_binding_it() {
 }
 
 #[test]
-fn deleted_buffer_is_unbound_here_and_lives_on_where_it_is_bound() {
+fn deleted_buffer_is_unbound_in_its_context_and_stays_bound_in_others() {
     let group = Arc::new(Group::default());
     let (mut here, mut there) = (thread_in(&group), thread_in(&group));
     generate(&mut here, &[7]);
@@ -60,7 +60,7 @@ fn deleted_buffer_is_unbound_here_and_lives_on_where_it_is_bound() {
     assert!(context(&here).vertices.is_none());
     assert_eq!(context(&there).vertices, old);
 
-    // The name is used again at once; the other context still has the old one bound.
+    // The name is reused at once; the old object is still bound in the other context.
     generate(&mut here, &[7]);
     bind(&mut here, VERTICES, 7);
     assert_ne!(context(&here).vertices, old);
@@ -70,13 +70,13 @@ fn deleted_buffer_is_unbound_here_and_lives_on_where_it_is_bound() {
     let size = |object| shared(&here, |group| group.buffers.get(object).map(|it| it.size));
     assert_eq!((size(context(&here).vertices), size(old)), (Some(8), Some(5)));
 
-    // And a bind that knew the name finds the new one.
+    // A context with the old object in its cache finds the new object.
     bind(&mut there, INDICES, 7);
     assert_eq!(context(&there).indices, context(&here).vertices);
 }
 
 #[test]
-fn field_of_no_object_is_neither_changed_nor_read() {
+fn field_of_none_reads_as_default_and_ignores_assignments() {
     let mut thread = thread();
     let heap = Heap::default();
     toyBufferData::enter(&mut thread, &heap, &mut Ignore, VERTICES, 8, 0);
@@ -84,7 +84,7 @@ fn field_of_no_object_is_neither_changed_nor_read() {
 }
 
 #[test]
-fn contents_are_known_as_far_as_the_program_gave_them() {
+fn contents_are_known_if_the_program_passed_them() {
     let mut thread = thread();
     let heap = Heap::default();
     let data = heap.put(b"0123456789abcdef and more");
@@ -141,14 +141,14 @@ fn command_without_a_context_does_nothing() {
 }
 
 #[test]
-fn absurd_count_of_names_ends() {
+fn huge_count_of_unreadable_names_creates_none() {
     let mut thread = thread();
     toyGenBuffers::leave(&mut thread, &Heap::default(), &mut Ignore, i32::MAX, 0x1000);
     assert_eq!(shared(&thread, |group| group.buffers.named().count()), 0);
 }
 
 #[test]
-fn label_is_its_text_and_state_says_so() {
+fn label_is_a_text_value_of_the_state() {
     let mut thread = thread();
     let heap = Heap::default();
     let label = heap.text("crates");

@@ -26,7 +26,7 @@ fn handle_of_64_bits_names_a_device_until_it_is_destroyed() {
 }
 
 #[test]
-fn destruction_that_failed_leaves_the_name() {
+fn failed_destruction_keeps_the_name() {
     let mut thread = thread();
     create(&mut thread, 5);
     toyDestroyDevice::leave(&mut thread, &Nothing, &mut Ignore, 5, 0);
@@ -34,7 +34,7 @@ fn destruction_that_failed_leaves_the_name() {
 }
 
 #[test]
-fn no_device_is_made_where_creation_failed() {
+fn failed_creation_makes_no_device() {
     let mut thread = thread();
     create(&mut thread, 0);
     assert_eq!(thread.process.lock().devices.named().count(), 0);
@@ -43,7 +43,7 @@ fn no_device_is_made_where_creation_failed() {
 const DEVICE_DESC: u64 = 0x40;
 const DEVICE_QUEUES: u64 = 0x42;
 
-/// `DeviceDesc` as C lays it out.
+/// The bytes of a `DeviceDesc` in C's layout.
 fn desc(next: u64, queues: (u32, u64), name: u64, layers: (u32, u64)) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut word = |word: u64| bytes.extend(word.to_le_bytes());
@@ -65,7 +65,7 @@ fn observed(heap: &Heap, desc: u64) -> Seen {
 }
 
 #[test]
-fn struct_is_observed_with_all_that_it_points_at() {
+fn struct_is_observed_with_the_memory_behind_its_pointers() {
     let heap = Heap::default();
     let priorities = heap.put_f32(&[1.0, 0.5]);
     let mut queue = (2u64 << 32 | 7).to_le_bytes().to_vec();
@@ -118,7 +118,7 @@ fn chain_in_a_circle_ends() {
 }
 
 #[test]
-fn null_struct_is_nothing() {
+fn null_struct_is_not_observed() {
     assert_eq!(observed(&Heap::default(), 0), Seen::default());
 }
 
@@ -138,7 +138,7 @@ fn attribute_list_gives_values_and_defaults() {
 }
 
 #[test]
-fn output_is_read_when_the_driver_has_returned() {
+fn output_is_read_after_the_driver_has_returned() {
     let mut thread = thread();
     let heap = Heap::default();
     let value = heap.put_u32(&[1920]);

@@ -1,4 +1,4 @@
-//! Hand-written functions: what they are given, and that no lock is held when they run.
+//! Hand-written functions: their arguments, and that no lock is held while they run.
 
 use crate::commands::*;
 use crate::generated::constants::*;
@@ -8,7 +8,7 @@ use crate::toy::CHANGED_MAPS;
 use crate::whole::Thread;
 use crate::{Ignore, NO_PARAM, Nothing};
 
-/// What a command that consumes begins with.
+/// The range that a command with `@consumes` observes first.
 const CHANGED: (u8, u64, u64) = (NO_PARAM, CHANGED_MAPS, 1);
 
 const SHORT: u32 = 0x31;
@@ -22,7 +22,7 @@ fn with_array() -> Thread {
 }
 
 #[test]
-fn array_of_the_program_is_observed_as_far_as_it_is_drawn() {
+fn client_array_is_observed_up_to_the_last_drawn_vertex() {
     let mut thread = with_array();
     let mut seen = Seen::default();
     toyDraw::enter(&mut thread, &Nothing, &mut seen, 1, 3);
@@ -32,14 +32,14 @@ fn array_of_the_program_is_observed_as_far_as_it_is_drawn() {
 }
 
 #[test]
-fn array_beyond_the_last_is_not_there() {
+fn assignment_past_the_end_of_an_array_does_nothing() {
     let mut thread = thread();
     toyEnableArray::enter(&mut thread, &Nothing, &mut Ignore, 4, 1);
     assert!(context(&thread).arrays.iter().all(|array| !array.enabled));
 }
 
 #[test]
-fn indices_are_looked_at_only_in_memory_and_from_that_version_on() {
+fn highest_index_is_computed_from_client_memory_since_version_1_1() {
     let heap = Heap::default();
     let indices = heap.put(&[0, 0, 5, 0, 2, 0]);
     let mut thread = with_array();
@@ -54,7 +54,7 @@ fn indices_are_looked_at_only_in_memory_and_from_that_version_on() {
     assert_eq!(seen.ranges, [CHANGED, (2, indices, 6), (NO_PARAM, 0x4000, 6 * 12)]);
 
     let context = thread.context.as_deref_mut().unwrap();
-    // Extensions are bits, and their names in the runtime are those of its own APIs.
+    // Extensions are bits. The runtime names them by its own list, not by the toy's.
     context.extensions.add(gapii_state::generated::extensions::NAMES[TOY_EXT_bind]);
     let mut seen = Seen::default();
     toyDrawIndexed::enter(&mut thread, &heap, &mut seen, 3, SHORT, indices);
@@ -75,7 +75,7 @@ fn return_ends_the_part() {
 }
 
 #[test]
-fn image_is_observed_by_hand_unless_a_buffer_stands_for_it() {
+fn image_is_observed_unless_a_pixel_buffer_is_bound() {
     let mut thread = thread();
     toyRowLength::enter(&mut thread, &Nothing, &mut Ignore, 10);
     let mut seen = Seen::default();

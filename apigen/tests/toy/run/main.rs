@@ -1,5 +1,4 @@
-//! The toy API at work: what is generated from `pass/` runs here, on the runtime of `gapii_state` and
-//! `gapii_follow`.
+//! Runs the code that is generated from `pass/`, on the runtime of `gapii_state` and `gapii_follow`.
 
 /// State as values, and commands by name.
 #[path = "follow/generated/mod.rs"]
@@ -7,14 +6,14 @@ pub mod described;
 pub mod generated;
 pub mod toy;
 
-/// What the generated code of the tools refers to.
+/// Items that the generated code of the tools imports.
 pub mod state {
     pub use crate::generated::commands;
     pub use crate::generated::fields::*;
     pub use gapii_state::Whole;
 }
 
-/// State as the tools have it.
+/// The state in the scope of the tools.
 pub mod whole {
     use gapii_state::Whole;
 

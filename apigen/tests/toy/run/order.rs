@@ -13,7 +13,7 @@ fn command(name: &str) -> Option<&'static CommandState<Thread>> {
 }
 
 #[test]
-fn frame_ends_where_the_swap_succeeded() {
+fn successful_swap_ends_the_frame() {
     let mut thread = thread();
     let mut seen = Seen::default();
     toySwap::leave(&mut thread, &Nothing, &mut seen, 1);
@@ -31,7 +31,7 @@ fn value_of_all_64_bits_is_compared() {
 }
 
 #[test]
-fn result_decides_after_the_driver() {
+fn condition_on_the_result_is_evaluated_after_the_driver() {
     let mut thread = thread();
     toyMakeCurrent::leave(&mut thread, &Nothing, &mut Ignore, 7, 1);
     toyMakeCurrent::leave(&mut thread, &Nothing, &mut Ignore, 8, 0);

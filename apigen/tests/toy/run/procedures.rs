@@ -1,4 +1,4 @@
-//! Procedures: their statements do what they would in the commands that call them.
+//! Procedures: their statements have the same effect as if they were written in the calling commands.
 
 use crate::commands::*;
 use crate::program::{Seen, thread};
@@ -7,7 +7,7 @@ use crate::{Ignore, Nothing};
 const QUEUE: u64 = 0x9000;
 
 #[test]
-fn procedure_does_in_every_command_what_its_statements_say() {
+fn procedure_has_its_effects_in_every_command_that_calls_it() {
     let mut thread = thread();
     let mut seen = Seen::default();
     toySubmit::leave(&mut thread, &Nothing, &mut seen, QUEUE, 3, 1);
@@ -39,7 +39,7 @@ fn argument_is_cut_to_the_width_of_the_parameter() {
 }
 
 #[test]
-fn procedure_of_the_other_case_deletes_the_queue() {
+fn procedure_in_an_else_branch_deletes_the_queue() {
     let mut thread = thread();
     toySubmit::leave(&mut thread, &Nothing, &mut Ignore, QUEUE, 1, 1);
     toyFinish::leave(&mut thread, &Nothing, &mut Ignore, QUEUE, 0);

@@ -1,4 +1,4 @@
-//! A program to follow: its memory, a thread with a context, and what is observed of it.
+//! A simulated program: its memory, a thread with a context, and an observer that collects ranges.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -6,15 +6,15 @@ use std::sync::Arc;
 use crate::whole::{Context, Group, GroupState, Process, Thread};
 use crate::{Memory, Observer};
 
-/// Where the program's memory begins.
+/// The address at which the program's memory begins.
 const BASE: u64 = 0x1000;
 
-/// Memory that grows by what is put into it.
+/// Memory that grows with each [`Heap::put`].
 #[derive(Default)]
 pub struct Heap(RefCell<Vec<u8>>);
 
 impl Heap {
-    /// Puts bytes there, aligned to 8, and says where they are.
+    /// Appends bytes, aligned to 8, and returns their address.
     pub fn put(&self, bytes: &[u8]) -> u64 {
         let mut all = self.0.borrow_mut();
         let len = all.len().next_multiple_of(8);
@@ -35,7 +35,7 @@ impl Heap {
         self.put(&numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<_>>())
     }
 
-    /// Text with its closing zero byte.
+    /// Appends a NUL-terminated string, and returns its address.
     pub fn text(&self, text: &str) -> u64 {
         self.put(&[text.as_bytes(), b"\0"].concat())
     }
@@ -55,7 +55,7 @@ impl Memory for Heap {
     }
 }
 
-/// Ranges as (parameter, address, bytes), and how many frames ended.
+/// Ranges as (parameter, address, bytes), and the number of ended frames.
 #[derive(Default, PartialEq, Debug)]
 pub struct Seen {
     pub ranges: Vec<(u8, u64, u64)>,
@@ -82,7 +82,7 @@ pub fn thread() -> Thread {
     thread_in(&Arc::new(Group::default()))
 }
 
-/// A thread with a context of that group.
+/// A thread with a context of version 1.0 in `group`.
 pub fn thread_in(group: &Arc<Group>) -> Thread {
     let mut thread = Thread::new(Arc::new(Process::default()), 1);
     thread.context = Some(Box::new(Context::new(1, group.clone(), (1, 0))));
@@ -93,7 +93,7 @@ pub fn context(thread: &Thread) -> &Context {
     thread.context.as_deref().expect("one is current")
 }
 
-/// Something of the thread's share group.
+/// Calls `ask` with the locked state of the thread's share group.
 pub fn shared<T>(thread: &Thread, ask: impl FnOnce(&GroupState) -> T) -> T {
     ask(&context(thread).group.lock())
 }

@@ -1,11 +1,11 @@
-//! The hand-written functions that the toy's descriptions name.
+//! The hand-written functions that the toy's descriptions declare with `extern`.
 
 use crate::{At, Memory, NO_PARAM, Observer, Scope, Thread, Values, Whole};
 
-/// Where [`changed_maps`] says that it was.
+/// The address that [`changed_maps`] observes.
 pub const CHANGED_MAPS: u64 = 0xc0de;
 
-/// What a command that consumes begins with: one byte at an address that tells.
+/// Called first by a command with `@consumes`: observes one byte at [`CHANGED_MAPS`], so that tests notice the call.
 pub fn changed_maps<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     _thread: &mut Thread<S>,
     _memory: &M,
@@ -14,7 +14,7 @@ pub fn changed_maps<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     seen.range(NO_PARAM, CHANGED_MAPS, 1);
 }
 
-/// Ranges of the enabled arrays of the program.
+/// Observes the enabled client arrays.
 pub fn arrays_used<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -33,7 +33,7 @@ pub fn arrays_used<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
 
 #[expect(
     clippy::too_many_arguments,
-    reason = "what every such function gets, and three of its own"
+    reason = "the arguments of every observer, and three of the declaration"
 )]
 pub fn image<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     _thread: &mut Thread<S>,
@@ -64,7 +64,7 @@ pub fn highest_index<S: Scope, M: Memory + ?Sized>(
     (0..count).map(index).max().unwrap_or(-1)
 }
 
-/// Takes the locks that generated code must not hold: a mistake there would hang the tests.
+/// Takes the locks that generated code must not hold. If generated code held one, the test would deadlock.
 pub fn count_draw<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
