@@ -42,61 +42,62 @@ state! {
         uniform_buffers: S::Only<Vec<BufferRange>> = S::only(|| Vec::new()),
         shader_storage_buffers: S::Only<Vec<BufferRange>> = S::only(|| Vec::new()),
         atomic_counter_buffers: S::Only<Vec<BufferRange>> = S::only(|| Vec::new()),
-        /// Index sources of this context, by a hash of their names: known ones need no look at the group.
+        /// Cache of index sources, by a hash of their names: cached ones need no lock of the group.
         index_sources: [Ref<Buffer>; 16] = [Ref::NONE; 16],
-        /// Buffers that are none, in the same way, as of when the group had so many of them.
+        /// Cache of buffers whose contents are not kept, by a hash of their names.
         other_buffers: [Ref<Buffer>; 16] = [Ref::NONE; 16],
+        /// Number of index sources in the group for which `other_buffers` is valid.
         other_buffers_of: i64 = 0,
         images: S::Only<Vec<ImageUnit>> = S::only(|| Vec::new()),
         limits: Limits = Limits::default(),
-        /// GL_NUM_SAMPLE_COUNTS that the program asked for, by `format_key`.
+        /// GL_NUM_SAMPLE_COUNTS that the program queried, by `format_key`.
         sample_counts: BTreeMap<i64, i32> = BTreeMap::new(),
-        /// What the program was told last.
+        /// The last result of glGetError.
         error: S::Only<u32> = S::only(|| 0),
         reset_status: S::Only<u32> = S::only(|| 0),
         hints: S::Only<BTreeMap<u32, u32>> = S::only(|| BTreeMap::new()),
         debug_callback: S::Only<u64> = S::only(|| 0),
         debug_groups: S::Only<Vec<String>> = S::only(|| Vec::new()),
-        /// The program has chosen which messages are let through.
+        /// Whether the program has called glDebugMessageControl.
         controls_messages: bool = false,
-        /// Draws whose vertices are missing because nothing is known of their indices, which are in a
-        /// buffer that the driver wrote or that was filled before it was a source of indices.
+        /// Number of draws whose client vertices were not observed because their indices are unknown:
+        /// the driver wrote the buffer of indices, or it was filled before it became an index source.
         unknown_indices: u64 = 0,
-        /// The unit whose texture coordinates the next pointer is of.
+        /// The texture unit that glTexCoordPointer sets.
         client_active_texture: u32 = 33984,
-        /// By `GL_LIGHT0` and on.
+        /// By light: `GL_LIGHT0` and higher.
         lights: S::Only<BTreeMap<u32, Parameters>> = S::only(|| BTreeMap::new()),
         light_model: S::Only<Parameters> = S::only(|| Parameters::default()),
-        /// Of both faces.
+        /// The material of both faces.
         material: S::Only<Parameters> = S::only(|| Parameters::default()),
         fog: S::Only<Parameters> = S::only(|| Parameters::default()),
         point_parameters: S::Only<Parameters> = S::only(|| Parameters::default()),
         matrix_mode: S::Only<u32> = S::only(|| 5888),
         modelview: S::Only<MatrixStack> = S::only(|| MatrixStack::default()),
         projection: S::Only<MatrixStack> = S::only(|| MatrixStack::default()),
-        /// By number of the texture unit.
+        /// Stacks by number of the texture unit.
         texture_matrices: S::Only<BTreeMap<u32, MatrixStack>> = S::only(|| BTreeMap::new()),
-        /// GL_OES_matrix_palette: by palette index; stacks of one.
+        /// GL_OES_matrix_palette: stacks of one matrix, by palette index.
         palette_matrices: S::Only<BTreeMap<u32, MatrixStack>> = S::only(|| BTreeMap::new()),
         palette_matrix: S::Only<u32> = S::only(|| 0),
         /// Current vertex values that the program has set: `GL_CURRENT_COLOR`, `GL_CURRENT_NORMAL`, and
-        /// `GL_TEXTURE0` and on for texture coordinates.
+        /// `GL_TEXTURE0` and higher for texture coordinates.
         current_values: S::Only<BTreeMap<u32, [f32; 4]>> = S::only(|| BTreeMap::new()),
         alpha_function: S::Only<u32> = S::only(|| 519),
         alpha_reference: S::Only<f32> = S::only(|| 0.0),
         shade_model: S::Only<u32> = S::only(|| 7425),
         logic_operation: S::Only<u32> = S::only(|| 5379),
         point_size: S::Only<f32> = S::only(|| 1.0_f64 as f32),
-        /// By `GL_CLIP_PLANE0` and on, as given.
+        /// Coefficients as passed, by plane: `GL_CLIP_PLANE0` and higher.
         clip_planes: S::Only<BTreeMap<u32, [f32; 4]>> = S::only(|| BTreeMap::new()),
-        /// By number of the texture unit. Parameters of all targets: no two share a name.
+        /// Parameters of all targets, by number of the texture unit. No two targets share a parameter.
         texture_environments: S::Only<BTreeMap<u32, Parameters>> = S::only(|| BTreeMap::new()),
         draw_framebuffer: S::Only<Ref<Framebuffer>> = S::only(|| Ref::NONE),
         read_framebuffer: S::Only<Ref<Framebuffer>> = S::only(|| Ref::NONE),
         clear_color: S::Only<[f32; 4]> = S::only(|| [0.0; 4]),
         clear_depth: S::Only<f32> = S::only(|| 1.0_f64 as f32),
         clear_stencil: S::Only<i32> = S::only(|| 0),
-        /// Of the default framebuffer.
+        /// Draw buffers of the default framebuffer.
         draw_buffers: S::Only<Vec<u32>> = S::only(|| Vec::new()),
         read_buffer: S::Only<u32> = S::only(|| 1029),
         pipeline: Ref<Pipeline> = Ref::NONE,
@@ -110,11 +111,11 @@ state! {
         pack_row_length: i32 = 0,
         pack_skip_pixels: i32 = 0,
         pack_skip_rows: i32 = 0,
-        /// By target.
+        /// The active query of each target.
         active_queries: S::Only<Few<u32, Ref<Query>>> = S::only(|| Few::new()),
-        /// The highest index of its type stands between primitives.
+        /// Whether the highest value of the index type restarts a primitive.
         primitive_restart: bool = false,
-        /// GL_DITHER and GL_MULTISAMPLE are missing until they are touched: they begin enabled.
+        /// Capabilities that the program has set. GL_DITHER and GL_MULTISAMPLE are initially enabled.
         capabilities: S::Only<BTreeMap<u32, bool>> = S::only(|| BTreeMap::new()),
         targets: S::Only<[DrawBuffer; 8]> = S::only(|| [DrawBuffer::default(); 8]),
         blend_color: S::Only<[f32; 4]> = S::only(|| [0.0; 4]),
@@ -139,22 +140,22 @@ state! {
         scissor: S::Only<[i32; 4]> = S::only(|| [0; 4]),
         renderbuffer: Ref<Renderbuffer> = Ref::NONE,
         program: Ref<Program> = Ref::NONE,
-        /// It was deleted while it was current, and goes when it no longer is.
+        /// Whether the current program is marked for deletion: it is deleted when it is no longer current.
         program_is_deleted: bool = false,
         active_texture: u32 = 0,
         texture_units: Vec<TextureUnit> = Vec::new(),
-        /// Textures that this context has bound, by a hash of their names: those have their target, and
-        /// need no look at the group.
+        /// Cache of textures that have a target, by a hash of their names: binding a cached one needs no
+        /// lock of the group.
         targeted_textures: [Ref<Texture>; 64] = [Ref::NONE; 64],
         transform_feedback: Ref<TransformFeedback> = Ref::NONE,
-        /// What is drawn by the transform feedback that has no name.
+        /// Primitive mode of the default transform feedback object.
         default_feedback_mode: u32 = 0,
         vertex_array: Ref<VertexArray> = Ref::NONE,
-        /// While no vertex array object is bound.
+        /// The default vertex array object.
         default_arrays: VertexArrays = VertexArrays::default(),
-        /// What a vertex has of attributes whose arrays are disabled: bits of four numbers.
+        /// Current attribute values, for attributes whose arrays are disabled.
         current_attribs: S::Only<[CurrentAttrib; 32]> = S::only(|| [CurrentAttrib::default(); 32]),
-        /// Those of them that are four integers.
+        /// Whether each current value consists of integers.
         integer_attribs: [bool; 32] = [false; 32],
         clip_origin: S::Only<u32> = S::only(|| 36001),
         clip_depth: S::Only<u32> = S::only(|| 37726),
@@ -186,7 +187,7 @@ state! {
     }
     /// State that the contexts of a share group have in common.
     scope GroupState<S>(version: &Arc<AtomicU64>) {
-        /// Buffers that are mapped persistently and for writing.
+        /// Buffers with a persistent mapping for writing.
         persistent_buffers: Vec<Ref<Buffer>> = Vec::new(),
         buffers: Objects<Buffer<S>> = Objects::shared(version),
         renderbuffers: Objects<Renderbuffer<S>> = Objects::shared(version),
@@ -203,7 +204,7 @@ state! {
     /// State that the threads of a process have in common.
     scope ProcessState<S>() {
         debug_callback: S::Only<u64> = S::only(|| 0),
-        /// Which types of messages the callback is told of.
+        /// Whether the callback receives messages of each type.
         debug_types: S::Only<BTreeMap<i64, i64>> = S::only(|| BTreeMap::new()),
         /// Sizes of the allocations that the host sees, by address.
         visible_memory: BTreeMap<u64, i64> = BTreeMap::new(),
@@ -232,7 +233,7 @@ state! {
         context: Option<Box<Context<S>>> = None,
         /// Distinguishes the threads of the process.
         id: u64 = id,
-        /// What the next context is of.
+        /// The API of the next created context: `eglBindAPI`.
         bound_api: u32 = 12448,
         /// The context that was current when eglMakeCurrent or eglReleaseThread began.
         released: u64 = 0,
@@ -241,31 +242,31 @@ state! {
         read_surface: Ref<Surface> = Ref::NONE,
         label: S::Only<u64> = S::only(|| 0),
     }
-    /// A format of surfaces. Its handle means nothing to another driver, its attributes do.
+    /// A format of surfaces. Handles of configs are valid in one driver only; attributes are portable.
     object Config {
         display: u64 = 0,
-        /// What the program was told.
+        /// Attributes that the program queried.
         attributes: BTreeMap<u32, i32> = BTreeMap::new(),
     }
-    /// A context as EGL sees it.
+    /// EGL's part of a context.
     object EglContext<S> {
         display: u64 = 0,
         config: u64 = 0,
         share: Ref<EglContext> = Ref::NONE,
         api: u32 = 0,
-        /// As asked for; the driver may give more.
+        /// Requested client version; the driver may return a higher one.
         major: S::Only<i32> = S::only(|| 1),
         minor: S::Only<i32> = S::only(|| 0),
         attributes: BTreeMap<u32, i32> = BTreeMap::new(),
-        /// Of its thread's draw surface.
+        /// Swap interval of the draw surface with which the context is current.
         swap_interval: i32 = 1,
         label: S::Only<u64> = S::only(|| 0),
     }
     /// A connection to a window system or to a device.
     object Display<S> {
-        /// As eglGetPlatformDisplay was told; 0 where eglGetDisplay chose.
+        /// The platform passed to eglGetPlatformDisplay; 0 for eglGetDisplay, where the driver chooses.
         platform: u32 = 0,
-        /// The window system's own display.
+        /// The display of the window system.
         native: u64 = 0,
         attributes: S::Only<BTreeMap<u32, i64>> = S::only(|| BTreeMap::new()),
         initialized: bool = false,
@@ -273,7 +274,7 @@ state! {
         minor: S::Only<i32> = S::only(|| 0),
         /// Whether each eglInitialize needs an eglTerminate of its own (EGL_KHR_display_reference).
         is_counted: bool = false,
-        /// Calls of eglInitialize that no eglTerminate has answered.
+        /// Number of eglInitialize calls without a matching eglTerminate.
         references: u32 = 0,
         label: S::Only<u64> = S::only(|| 0),
     }
@@ -281,14 +282,14 @@ state! {
     object Image<S> {
         display: u64 = 0,
         context: u64 = 0,
-        /// What it was made from; 0: the driver's own memory.
+        /// Type of the source: the target of eglCreateImage; 0 for memory that the driver allocated.
         target: u32 = 0,
-        /// The object's name or address, as target says.
+        /// The source's name or address, depending on the target.
         buffer: u64 = 0,
         attributes: BTreeMap<u32, i64> = BTreeMap::new(),
-        /// What the texture had that it was made from.
+        /// Size and format of the source texture's image.
         pixels: TextureImage = TextureImage::default(),
-        /// Planes, as eglExportDMABUFImageQueryMESA said; every image has one.
+        /// Number of planes from eglExportDMABUFImageQueryMESA; at least 1.
         planes: u32 = 1,
         label: S::Only<u64> = S::only(|| 0),
     }
@@ -305,65 +306,65 @@ state! {
         kind: SurfaceKind = SurfaceKind::Window,
         /// The native window or pixmap, the client buffer or the stream.
         native: u64 = 0,
-        /// Of a pbuffer as asked for; of a window as eglQuerySurface last said.
+        /// The requested size of a pbuffer; the size of a window from the last eglQuerySurface.
         width: S::Only<i32> = S::only(|| 0),
         height: S::Only<i32> = S::only(|| 0),
         attributes: BTreeMap<u32, i64> = BTreeMap::new(),
         /// The buffer that eglBindTexImage bound; 0 for none.
         texture_buffer: S::Only<i32> = S::only(|| 0),
         is_locked: S::Only<bool> = S::only(|| false),
-        /// Successful swaps.
+        /// Number of successful swaps.
         swaps: S::Only<u64> = S::only(|| 0),
         label: S::Only<u64> = S::only(|| 0),
     }
-    /// `Sync` is what OpenGL ES calls its own.
+    /// A sync object of EGL; `Sync` is one of OpenGL ES.
     object EglSync<S> {
         display: u64 = 0,
         kind: u32 = 0,
         /// The condition that signals it.
         condition: S::Only<i32> = S::only(|| 0),
         attributes: BTreeMap<u32, i64> = BTreeMap::new(),
-        /// As the program last was told or said.
+        /// The last status that the program set or queried.
         status: S::Only<i32> = S::only(|| 12531),
         label: S::Only<u64> = S::only(|| 0),
     }
     /// An object.
     object Buffer<S> {
-        /// Bytes in the data store.
+        /// Size of the data store in bytes.
         size: i64 = 0,
         usage: S::Only<u32> = S::only(|| 35044),
-        /// It was made by glBufferStorageEXT, and can't be given another data store.
+        /// Whether glBufferStorageEXT created the data store, which can't be replaced then.
         immutable: bool = false,
         storage_flags: S::Only<u32> = S::only(|| 0),
-        /// Its contents are kept, because draws may take their indices from it.
+        /// Whether draws may read indices from the buffer, so that its contents are kept.
         is_index_source: bool = false,
-        /// It is or was bound where the driver writes: its contents can't be known.
+        /// Whether the buffer is or was bound for writes of the driver, so that its contents are unknown.
         is_the_drivers: bool = false,
-        /// Bytes of an index source; empty if they are not known.
+        /// Contents of an index source; empty if they are unknown.
         contents: Vec<u8> = Vec::new(),
         mapping: Mapping = Mapping::default(),
         label: S::Only<String> = S::only(|| String::new()),
     }
     /// An object.
     object Framebuffer<S> {
-        /// By GL_COLOR_ATTACHMENTi, GL_DEPTH_ATTACHMENT and GL_STENCIL_ATTACHMENT.
+        /// By attachment point: GL_COLOR_ATTACHMENTi, GL_DEPTH_ATTACHMENT and GL_STENCIL_ATTACHMENT.
         attachments: S::Only<BTreeMap<u32, Attachment>> = S::only(|| BTreeMap::new()),
         draw_buffers: S::Only<Vec<u32>> = S::only(|| Vec::new()),
         read_buffer: S::Only<u32> = S::only(|| 36064),
-        /// GL_FRAMEBUFFER_DEFAULT_WIDTH and the like.
+        /// GL_FRAMEBUFFER_DEFAULT_WIDTH and the other default parameters.
         defaults: S::Only<BTreeMap<u32, i32>> = S::only(|| BTreeMap::new()),
         label: S::Only<String> = S::only(|| String::new()),
     }
     /// An object.
     object Pipeline<S> {
-        /// By the bit of glUseProgramStages.
+        /// Program of each stage, by the stage's bit in glUseProgramStages.
         stages: S::Only<Few<u32, Ref<Program>>> = S::only(|| Few::new()),
         active_program: Ref<Program> = Ref::NONE,
         label: S::Only<String> = S::only(|| String::new()),
     }
     /// An object.
     object Query<S> {
-        /// What it was begun with first; 0 before.
+        /// The target with which the query was first begun; 0 before that.
         target: u32 = 0,
         is_active: S::Only<bool> = S::only(|| false),
         label: S::Only<String> = S::only(|| String::new()),
@@ -374,7 +375,7 @@ state! {
         height: i32 = 0,
         samples: S::Only<i32> = S::only(|| 0),
         format: u32 = 0,
-        /// The EGLImage it is made of, if it is of one.
+        /// The EGLImage that provides the storage, if any.
         image: Ref<Image> = Ref::NONE,
         label: S::Only<String> = S::only(|| String::new()),
     }
@@ -386,12 +387,13 @@ state! {
     /// An object.
     object Shader<S> {
         kind: u32 = 0,
-        /// All texts that glShaderSource gave, one after the other.
+        /// The concatenated strings of glShaderSource.
         source: String = String::new(),
-        /// Programs it is attached to: a deleted shader keeps its name while there are any.
+        /// Number of programs that the shader is attached to. While it is positive, a deleted shader
+        /// keeps its name.
         attachments: u32 = 0,
         is_deleted: bool = false,
-        /// What the program was told of its last compilation.
+        /// Status and log of the last compilation, as the program queried them.
         compiled: S::Only<Outcome> = S::only(|| Outcome::Unknown),
         binary_format: S::Only<u32> = S::only(|| 0),
         label: S::Only<String> = S::only(|| String::new()),
@@ -399,26 +401,26 @@ state! {
     /// An object.
     object Program<S> {
         shaders: Vec<Ref<Shader>> = Vec::new(),
-        /// What it was linked from: the shaders may be gone since.
+        /// The shaders from which the program was linked. They may have been deleted since.
         stages: Vec<Stage> = Vec::new(),
         is_deleted: bool = false,
-        /// Times it was linked or given a binary.
+        /// Number of times that the program was linked or loaded from a binary.
         links: u32 = 0,
         linked: S::Only<Outcome> = S::only(|| Outcome::Unknown),
         separable: S::Only<bool> = S::only(|| false),
         binary_retrievable: S::Only<bool> = S::only(|| false),
         binary_format: S::Only<u32> = S::only(|| 0),
-        /// Names of uniforms by the locations that the program was told.
+        /// Names of uniforms by location, for locations that were queried.
         uniform_names: BTreeMap<i32, String> = BTreeMap::new(),
-        /// Types of uniforms by name, as the program was told.
+        /// Types of uniforms by name, for uniforms that were queried.
         uniform_types: BTreeMap<String, u32> = BTreeMap::new(),
-        /// Values by location.
+        /// Values of uniforms by location.
         uniforms: S::Only<BTreeMap<i32, Uniform>> = S::only(|| BTreeMap::new()),
-        /// Uniforms of each block that the program asked for.
+        /// Number of uniforms of each uniform block that was queried.
         block_uniforms: BTreeMap<u32, i32> = BTreeMap::new(),
         /// Binding points of uniform blocks.
         block_bindings: S::Only<BTreeMap<u32, u32>> = S::only(|| BTreeMap::new()),
-        /// Locations that the program chose, by name.
+        /// Locations from glBindAttribLocation, by name.
         attrib_locations: S::Only<BTreeMap<String, u32>> = S::only(|| BTreeMap::new()),
         feedback_varyings: S::Only<String> = S::only(|| String::new()),
         feedback_mode: S::Only<u32> = S::only(|| 35980),
@@ -432,22 +434,22 @@ state! {
     }
     /// An object.
     object Texture<S> {
-        /// What it was bound to first; 0 before.
+        /// The target to which the texture was first bound; 0 before that.
         target: u32 = 0,
         sampling: S::Only<SamplerState> = S::only(|| SamplerState::default()),
         base_level: i32 = 0,
         max_level: S::Only<i32> = S::only(|| 1000),
-        /// 0: the component itself.
+        /// 0 for a component that is not swizzled.
         swizzle: S::Only<[u32; 4]> = S::only(|| [0; 4]),
         depth_stencil_mode: S::Only<u32> = S::only(|| 6402),
-        /// Levels of an immutable texture; 0 for others.
+        /// Number of levels of an immutable texture; 0 for other textures.
         immutable_levels: i32 = 0,
-        /// By target (a face of a cube, or the texture's own) and level.
+        /// By target (a face of a cube map, or the texture's own target) and level.
         images: BTreeMap<u32, BTreeMap<i32, TextureImage>> = BTreeMap::new(),
-        /// Of a buffer texture.
+        /// The buffer range of a buffer texture.
         buffer: BufferRange = BufferRange::default(),
         buffer_format: u32 = 0,
-        /// The EGL image whose pixels it has.
+        /// The EGLImage that provides the pixels, if any.
         image: Ref<Image> = Ref::NONE,
         label: S::Only<String> = S::only(|| String::new()),
     }
@@ -479,8 +481,8 @@ state! {
     object Fence {
         condition: u32 = 0,
     }
-    /// How much a path has of what can be asked for without a size: known once the program has asked
-    /// for that.
+    /// Lengths of the arrays that glGetPath*NV returns without a size argument. Commands and
+    /// coordinates are known when the program has set or queried them.
     object Path {
         commands: i32 = 0,
         coordinates: i32 = 0,
@@ -507,22 +509,22 @@ state! {
         /// What it tells of.
         queue: u64 = 0,
     }
-    /// A buffer's data store as the program sees it while it is mapped.
+    /// A mapping of a buffer's data store in the program's memory.
     value Mapping {
-        /// Where the mapped range begins in the program's memory; 0: the buffer is not mapped.
+        /// Address at which the mapped range begins; 0 while the buffer is not mapped.
         pointer: u64 = 0,
         offset: i64 = 0,
         length: i64 = 0,
         access: u32 = 0,
-        /// What the memory of a persistent mapping held when it was observed last.
+        /// Contents of a persistent mapping when it was last observed.
         shadow: Vec<u8> = Vec::new(),
     }
-    /// A part of a buffer at an indexed binding point.
+    /// A range of a buffer at an indexed binding point.
     #[derive(Copy)]
     value BufferRange {
         buffer: Ref<Buffer> = Ref::NONE,
         offset: i64 = 0,
-        /// 0: to its end.
+        /// In bytes; 0 for the rest of the buffer.
         size: i64 = 0,
     }
     /// A value.
@@ -535,8 +537,7 @@ state! {
         access: u32 = 35000,
         format: u32 = 33334,
     }
-    /// What a context draws to where it has bound no framebuffer, when it first becomes current; all 0
-    /// without surfaces.
+    /// The default framebuffer of a context when it first becomes current; all 0 without surfaces.
     #[derive(Copy)]
     value DefaultFramebuffer {
         red_bits: i32 = 0,
@@ -546,28 +547,28 @@ state! {
         depth_bits: i32 = 0,
         stencil_bits: i32 = 0,
         samples: i32 = 0,
-        /// Of the viewport, which begins as the surface.
+        /// Size of the initial viewport, which is the size of the surface.
         width: i32 = 0,
         height: i32 = 0,
     }
-    /// What a context can do, as far as the extent of an answer depends on it. Known from its first
-    /// make-current on, or from the program's own questions.
+    /// Limits of a context on which extents of query results depend. They are known from its first
+    /// make-current, or from the program's own queries.
     #[derive(Copy)]
     value Limits {
-        /// The driver was asked.
+        /// Whether the driver has been queried.
         is_known: bool = false,
         compressed_texture_formats: i32 = 0,
         program_binary_formats: i32 = 0,
         shader_binary_formats: i32 = 0,
-        /// 0 while unknown.
+        /// GL_MAX_VERTEX_ATTRIBS; 0 if unknown.
         vertex_attribs: i32 = 0,
         default_framebuffer: DefaultFramebuffer = DefaultFramebuffer::default(),
     }
-    /// Up to four values of each parameter that was set, by its name.
+    /// Up to four values of each parameter that was set, by its enumerant.
     value Parameters {
         values: BTreeMap<u32, [f32; 4]> = BTreeMap::new(),
     }
-    /// Matrices by columns, the current one last. Where there is none, it is the identity.
+    /// Column-major matrices, the current one last. The current matrix of an empty stack is the identity.
     value MatrixStack {
         matrices: Vec<[f32; 16]> = Vec::new(),
     }
@@ -576,15 +577,15 @@ state! {
     value Attachment {
         texture: Ref<Texture> = Ref::NONE,
         renderbuffer: Ref<Renderbuffer> = Ref::NONE,
-        /// A face of a cube, or the texture's target.
+        /// A face of a cube map, or the texture's target.
         target: u32 = 0,
         level: i32 = 0,
         layer: i32 = 0,
-        /// All layers at once.
+        /// Whether all layers of a level are attached.
         is_layered: bool = false,
         samples: i32 = 0,
     }
-    /// How a draw buffer takes fragments.
+    /// Blending and color mask of a draw buffer.
     #[derive(Copy)]
     value DrawBuffer {
         blend: bool = false,
@@ -623,12 +624,12 @@ state! {
         height: i32 = 0,
         depth: i32 = 1,
         format: u32 = 0,
-        /// The type that its pixels came in; 0 where nobody said one.
+        /// The `type` argument of its pixels; 0 if it was defined without pixels of the program.
         pixel_type: u32 = 0,
         samples: i32 = 0,
-        /// Bytes of a compressed image; 0 for others.
+        /// Size of a compressed image in bytes; 0 for other images.
         compressed_bytes: i32 = 0,
-        /// Its pixels came from the program, the framebuffer, an EGLImage or the driver.
+        /// Whether it has pixels, from the program, the framebuffer, an EGLImage or the driver.
         is_defined: bool = false,
     }
     /// A value.
@@ -645,26 +646,27 @@ state! {
         compare_func: u32 = 515,
         max_anisotropy: f32 = 1.0_f64 as f32,
         srgb_decode: u32 = 35401,
-        /// Four numbers as the program gave them: their bits.
+        /// Bits of the four numbers that the program passed.
         border_color: [u32; 4] = [0; 4],
     }
     /// A value.
     value TextureUnit {
-        /// By target.
+        /// Bound texture of each target.
         bindings: Few<u32, Ref<Texture>> = Few::new(),
         sampler: Ref<Sampler> = Ref::NONE,
     }
     /// A value.
     value Uniform {
-        /// Of one element.
+        /// Type of one element.
         kind: u32 = 0,
         count: i32 = 0,
-        /// Numbers of all elements, matrices by columns; integers in the other list.
+        /// Values of all elements, column-major for matrices; integer values are in `integers`.
         floats: Vec<f32> = Vec::new(),
         integers: Vec<i64> = Vec::new(),
     }
-    /// How a vertex has an attribute. Slots 0 to 31 are the generic attributes; from 32 on those of
-    /// ES 1.1: vertex, normal, color, point size, matrix index, weight, texture coordinates of 8 units.
+    /// Format of one vertex attribute (OpenGL ES 3.2, table 21.3). Slots 0 to 31 are the generic
+    /// attributes. Slots from 32 on are those of OpenGL ES 1.1: vertex, normal, color, point size,
+    /// matrix index, weight, texture coordinates of 8 units.
     #[derive(Copy)]
     value VertexAttrib {
         enabled: bool = false,
@@ -672,20 +674,20 @@ state! {
         kind: u32 = 5126,
         normalized: bool = false,
         integer: bool = false,
-        /// Bytes from where its binding point has the vertex.
+        /// Offset of the attribute in a vertex, in bytes.
         relative_offset: u32 = 0,
-        /// Its binding point is this much further on than itself.
+        /// Index of the attribute's binding point minus its own slot.
         binding_shift: i32 = 0,
     }
     /// A value.
     #[derive(Copy)]
     value VertexBinding {
-        /// None: vertices are in the program's memory.
+        /// `none` for client memory.
         buffer: Ref<Buffer> = Ref::NONE,
-        /// Offset in the buffer, or address.
+        /// Offset in the buffer, or address in client memory.
         offset: u64 = 0,
         stride: i32 = 16,
-        /// Vertices are taken in turn (0), or one for so many instances.
+        /// `glVertexAttribDivisor`: 0 advances per vertex, n once per n instances.
         divisor: u32 = 0,
     }
     /// A value.
@@ -694,9 +696,9 @@ state! {
         attribs: [VertexAttrib; 48] = [VertexAttrib::default(); 48],
         bindings: [VertexBinding; 48] = [VertexBinding::default(); 48],
         element_buffer: Ref<Buffer> = Ref::NONE,
-        /// A bit for each slot that is enabled and in the program's memory.
+        /// Bit mask of the enabled slots with an array in client memory.
         client: u64 = 0,
-        /// A slot has been given another binding point than its own.
+        /// Whether any slot has had a binding point with another index than its own.
         is_shifted: bool = false,
     }
     /// A value.
@@ -706,7 +708,7 @@ state! {
         y: f32 = 0.0,
         z: f32 = 0.0,
         w: f32 = 1.0_f64 as f32,
-        /// Of those that are in `integer_attribs`.
+        /// The value, if `integer_attribs` is set.
         integers: [i64; 4] = [0; 4],
     }
     /// A value.

@@ -9,8 +9,8 @@ use super::fields::*;
 use super::{extensions, functions, sizes};
 use crate::{At, Ref, Scope, Whole, number};
 
-/// Bytes behind the pointer to a native window or pixmap: X11 passes its name by address, the
-/// others an object of their own.
+/// Number of bytes behind the pointer to a native window or pixmap. On X11 the pointer points at an
+/// XID; on other platforms it is the native object itself.
 #[inline]
 pub fn native_bytes<S: Scope>(process: &ProcessState<S>, display: u64) -> i64 {
     if i64::from(process.displays.get(process.displays.find(display)).map_or(0, |it| it.platform))
@@ -57,7 +57,7 @@ pub fn is_buffer_usage(usage: u32) -> bool {
     }
 }
 
-/// Formats of a list, whose length is a limit.
+/// Number of formats in a list whose length is a limit; 0 for other values.
 #[inline]
 pub fn format_list<S: Scope>(context: &Context<S>, pname: u32) -> i64 {
     match i64::from(pname) {
@@ -74,7 +74,7 @@ pub fn format_key(target: u32, format: u32) -> i64 {
     number::shl(i64::from(target), 32) | i64::from(format)
 }
 
-/// Those that a program's own messages may have.
+/// Whether a source is allowed in messages that the program inserts.
 #[inline]
 pub fn is_message_source(source: u32) -> bool {
     i64::from(source) == GL_DEBUG_SOURCE_APPLICATION
@@ -137,7 +137,7 @@ pub fn is_coordinate(r#type: u32) -> bool {
     }
 }
 
-/// A number of 16.16 bits, unless the parameter's values are names or truths.
+/// Converts a fixed-point (16.16) value, unless the parameter's values are enumerants or bools.
 #[inline]
 pub fn fixed_parameter(pname: u32, value_: i32) -> f64 {
     match i64::from(pname) {
@@ -153,7 +153,7 @@ pub fn fixed_parameter(pname: u32, value_: i32) -> f64 {
     }
 }
 
-/// Numbers of a light's parameter; 0 where there is no such light.
+/// Number of values of a light's parameter; 0 for an invalid light.
 #[inline]
 pub fn light_numbers(light: u32, pname: u32) -> i64 {
     if i64::from(light) >= GL_LIGHT0 && i64::from(light) <= GL_LIGHT7 {
@@ -163,13 +163,13 @@ pub fn light_numbers(light: u32, pname: u32) -> i64 {
     }
 }
 
-/// Numbers of a material's parameter; 0 where there is no such face.
+/// Number of values of a material's parameter; 0 for an invalid face.
 #[inline]
 pub fn material_numbers(is_face: bool, pname: u32) -> i64 {
     if is_face { sizes::material_values(i64::from(pname)) } else { 0 }
 }
 
-/// A number of 16.16 bits.
+/// Converts a fixed-point (16.16) value.
 #[inline]
 pub fn fixed(value_: i32) -> f64 {
     (i64::from(value_) as f64) / 65536.0_f64
@@ -180,7 +180,7 @@ pub fn is_clip_plane(plane: u32) -> bool {
     i64::from(plane) >= GL_CLIP_PLANE0 && i64::from(plane) <= GL_CLIP_PLANE5
 }
 
-/// Numbers of a target's parameter; 0 where the target has no such parameter.
+/// Number of values of a target's parameter; 0 if the target does not have the parameter.
 #[inline]
 pub fn texture_environment_numbers(target: u32, pname: u32) -> i64 {
     let is_of_target: bool = match i64::from(pname) {
@@ -241,7 +241,7 @@ pub fn is_back(face: u32) -> bool {
     i64::from(face) == GL_BACK || i64::from(face) == GL_FRONT_AND_BACK
 }
 
-/// The program of that name: the current one keeps it even when it is deleted.
+/// The program of this name. The current program has its name even when it is marked for deletion.
 #[inline]
 pub fn program_named<S: Scope>(
     context: &Context<S>,
@@ -255,7 +255,7 @@ pub fn program_named<S: Scope>(
     }
 }
 
-/// What a target of image commands is a part of.
+/// The texture target that an image target belongs to: a cube map for each of its faces.
 #[inline]
 pub fn texture_target(target: u32) -> u32 {
     (match i64::from(target) {
@@ -305,7 +305,7 @@ pub fn bound_texture<S: Scope>(context: &Context<S>, target: u32) -> Ref<Texture
         .unwrap_or(Ref::NONE)
 }
 
-/// So many numbers; location -1 stands for a uniform that there is not, of which nothing is read.
+/// `count`, or 0 for location -1, for which the driver reads nothing (OpenGL ES 3.2, 7.6.1).
 #[inline]
 pub fn numbers(location: i32, count: i64) -> i64 {
     if i64::from(location) >= 0 { count } else { 0 }
@@ -346,7 +346,7 @@ pub fn is_integer_format(size: i32, r#type: u32) -> bool {
         })
 }
 
-/// Generic attributes that there are.
+/// Whether a generic attribute of this index exists.
 #[inline]
 pub fn is_attrib<S: Scope>(context: &Context<S>, index: u32) -> bool {
     i64::from(index) < 32
@@ -354,7 +354,8 @@ pub fn is_attrib<S: Scope>(context: &Context<S>, index: u32) -> bool {
             || i64::from(context.limits.vertex_attribs) <= 0)
 }
 
-/// Since ES 3 memory of the program can't be given to a vertex array object.
+/// Whether the pointer is valid: since OpenGL ES 3.0 only the default vertex array object can have
+/// arrays in client memory.
 #[inline]
 pub fn may_point<S: Scope>(context: &Context<S>, pointer: u64) -> bool {
     context.array_buffer.is_some()
@@ -363,7 +364,7 @@ pub fn may_point<S: Scope>(context: &Context<S>, pointer: u64) -> bool {
         || !(context.version >= (3, 0))
 }
 
-/// What GL_KHR_debug calls that kind of object.
+/// The identifier of a kind of object in GL_KHR_debug.
 #[inline]
 pub fn label_identifier(r#type: u32) -> u32 {
     (match i64::from(r#type) {
@@ -377,7 +378,7 @@ pub fn label_identifier(r#type: u32) -> u32 {
     }) as u32
 }
 
-/// Numbers of a coordinate's parameter; 0 where there is no such coordinate.
+/// Number of values of a coordinate's parameter; 0 for an invalid coordinate.
 #[inline]
 pub fn texture_generation_numbers(coord: u32, pname: u32) -> i64 {
     if i64::from(coord) == GL_TEXTURE_GEN_STR_OES {
