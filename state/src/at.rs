@@ -10,7 +10,7 @@ const LIST_MAX: usize = 1 << 16;
 /// The most entries that a map grows to.
 const MAP_MAX: usize = 1 << 20;
 
-/// Something with elements.
+/// A collection with elements of keys `K`.
 pub trait At<K> {
     type Element;
 
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn list_grows_to_what_is_written_but_not_for_ever() {
+    fn list_grows_to_the_written_element_up_to_the_limit() {
         let mut list: Vec<i32> = vec![];
         *list.at_mut(2).unwrap() = 5;
         assert_eq!(list, [0, 0, 5]);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn map_makes_an_entry_when_it_is_written() {
+    fn map_creates_an_entry_when_it_is_written() {
         let mut map: BTreeMap<u32, i32> = BTreeMap::new();
         assert_eq!(map.at(7), None);
         *map.at_mut(7).unwrap() = 1;

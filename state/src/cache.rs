@@ -1,4 +1,4 @@
-//! Names of the share group that a context remembers, so that binding a known name takes no lock.
+//! A context's cache of names in the share group. Binding a cached name takes no lock.
 
 use std::sync::atomic::Ordering::Acquire;
 
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn known_name_is_found_without_asking_until_a_name_changes_hands() {
+    fn cached_name_is_found_without_the_group_until_a_name_changes() {
         let group: Group = Group::default();
         let mut table = Objects::shared(&group.version);
         let mut cache = NameCache::default();
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_one_place_take_turns() {
+    fn names_of_the_same_entry_replace_each_other() {
         let group: Group = Group::default();
         let mut table = Objects::shared(&group.version);
         let mut cache = NameCache::default();

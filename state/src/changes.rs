@@ -1,7 +1,7 @@
 //! Counts of the assignments that descriptions make, and of those that change a value.
 //!
-//! Counted for [`Whole`](crate::Whole) state, per thread of the tool. For [`Tracked`](crate::Tracked)
-//! state an assignment is an assignment and nothing else.
+//! Counted for [`Whole`](crate::Whole) state, per thread of the tool. Assignments to
+//! [`Tracked`](crate::Tracked) state are not counted.
 
 use std::cell::Cell;
 
@@ -47,7 +47,7 @@ mod tests {
     use crate::{Tracked, Whole};
 
     #[test]
-    fn assignment_of_the_present_value_is_no_change() {
+    fn assignment_of_the_current_value_is_not_a_change() {
         let mut place = 1;
         take();
         set!(Whole, place, 2);

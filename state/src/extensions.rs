@@ -1,11 +1,11 @@
-//! The set of extensions that a context has, among those that descriptions ask about.
+//! The set of extensions that a context has, among those that descriptions test with `extension(…)`.
 
 /// A bit for each of [`NAMES`](crate::generated::extensions::NAMES).
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Extensions([u64; 4]);
 
 impl Extensions {
-    /// The most names.
+    /// Maximum number of names.
     pub const MOST: usize = 256;
 
     /// The extensions in `list`, which is what `glGetString(GL_EXTENSIONS)` returns: names separated by spaces.
@@ -17,7 +17,7 @@ impl Extensions {
         found
     }
 
-    /// Adds an extension by its name; ignores a name that no description asks about.
+    /// Adds an extension by its name; ignores a name that no description tests.
     pub fn add(&mut self, name: &str) {
         let names = crate::generated::extensions::NAMES;
         if let Ok(bit) = names.binary_search(&name)

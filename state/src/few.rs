@@ -1,10 +1,10 @@
 //! A map with few entries, such as the object bound to each target.
 //!
-//! The entries are in a list sorted by key: a search among two or three entries is faster there than in a tree.
+//! The entries are in a list sorted by key: for two or three entries, a search in a list is faster than in a tree.
 
 use crate::at::At;
 
-/// The most entries. No API has more targets of one kind.
+/// Maximum number of entries. No API has more targets of one kind.
 const ENTRIES_MAX: usize = 64;
 
 /// Values by key, in the order of the keys.

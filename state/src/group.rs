@@ -11,13 +11,13 @@ use crate::generated::fields::GroupState;
 #[derive(Debug)]
 pub struct GroupOf<G> {
     state: Mutex<G>,
-    /// Raised whenever an object's name is given to another object or to none.
+    /// Incremented whenever a name gets another object or loses its object.
     pub version: Arc<AtomicU64>,
-    /// Number of buffers that are mapped persistently now.
+    /// Number of buffers with a persistent mapping for writing.
     pub persistent_maps: AtomicU32,
-    /// How often a buffer became a source of indices.
+    /// Number of times that a buffer became an index source.
     pub index_sources: AtomicU64,
-    /// The last capture that began in the middle and has a description of the group; 0 for none.
+    /// The last capture whose stream describes the group's objects; 0 for none.
     pub described: AtomicU64,
 }
 
@@ -31,11 +31,11 @@ pub trait Shared {
 }
 
 impl<G: Shared> GroupOf<G> {
-    /// Forgets all objects, because changes to them were not followed.
+    /// Forgets all objects, because their changes were not tracked.
     pub fn forget(&self) {
         *self.lock() = G::begin(&self.version);
         self.persistent_maps.store(0, Relaxed);
-        // A context that remembers a name asks for it again.
+        // Invalidates the contexts' caches of names.
         self.version.fetch_add(1, Release);
         self.index_sources.fetch_add(1, Release);
     }

@@ -1,12 +1,12 @@
-//! What a program has set up: objects, bindings, parameters, and which memory its commands touch.
+//! The state that a program has set up (objects, bindings, parameters), and the memory that its commands access.
 //!
-//! [`generated`] is written from `apis/`: structs for every declared state and object, and for each
-//! command what it does when it is called and when the driver has returned. The modules beside it are the
-//! small runtime that the generated code calls. [`gles`], [`egl`] and [`level_zero`] have the hand-written
-//! functions that the descriptions name.
+//! [`generated`] is generated from `apis/`: structs for every declared state and object, and for each
+//! command its effects at enter and at leave. The other modules are the
+//! runtime that the generated code calls. [`gles`], [`egl`] and [`level_zero`] have the hand-written
+//! functions that the descriptions declare with `extern`.
 //!
 //! State is generic over a [`Scope`]: the shim keeps [`Tracked`] state, the tools [`Whole`] state, and both
-//! run the same functions. A type without its scope named is the shim's.
+//! run the same functions. [`Tracked`] is the default scope of all types.
 //!
 //! This crate reads the program's memory through [`Memory`] alone, reports what commands read and wrote to
 //! an [`Observer`], and never calls a driver.

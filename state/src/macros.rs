@@ -1,10 +1,10 @@
 //! Macros that generated code uses.
 
-/// Structs of state, each field with its type and its first value.
+/// Declares structs of state. Each field has a type and an initial value.
 ///
-/// A `scope` is what a context, a share group, a process or a thread has; an `object` is the state of one
-/// object; a `value` is a struct that fields have. `<S>` stands behind the name of a struct with fields
-/// that only whole state has.
+/// A `scope` is the state of a context, a share group, a process or a thread; an `object` is the state of one
+/// object; a `value` is a struct that is the type of fields. A struct with fields of whole state has `<S>` behind
+/// its name.
 #[macro_export]
 macro_rules! state {
     ($(
@@ -36,7 +36,7 @@ macro_rules! state_struct {
         }
 
         impl<$scope: Scope> $name<$scope> {
-            /// The state as it is in the beginning.
+            /// The initial state.
             pub fn new($($param: $param_ty),*) -> Self {
                 Self { $($field: $first,)* _scope: std::marker::PhantomData }
             }
@@ -95,11 +95,11 @@ macro_rules! state_struct {
     };
 }
 
-/// Commands, each a module with a function for what it does when it is called, `enter`, and when the
-/// driver has returned, `leave`.
+/// Declares a module for each command, with the functions `enter`, for the command's call, and `leave`, for the
+/// driver's return.
 ///
 /// The first three parameters are the thread in scope `S`, the program's memory `M`, and the observer `O`.
-/// A function whose thread is `Whole` does nothing to state in another scope.
+/// A function with a `Whole` thread does nothing in another scope.
 #[macro_export]
 macro_rules! command_modules {
     ($(mod $name:ident { $(fn $part:ident $params:tt $body:block)* })*) => {$(

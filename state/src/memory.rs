@@ -1,10 +1,10 @@
-//! The program's memory, and the observer that hears which of it a command touches.
+//! The program's memory, and the observer that receives the ranges that a command accesses.
 //!
 //! Unreadable memory reads as zero: a description continues where a driver would report an error.
 
 use crate::number;
 
-/// The memory of the program whose commands are followed.
+/// The memory of the program that is tracked.
 pub trait Memory {
     /// Copies `into.len()` bytes from `address`. Returns false if they are not readable; then `into` is unchanged.
     fn read(&self, address: u64, into: &mut [u8]) -> bool;
@@ -60,7 +60,7 @@ pub trait Values: Memory {
 
 impl<M: Memory + ?Sized> Values for M {}
 
-/// The longest text or array of bytes that is kept, in bytes.
+/// Longest string or byte array that the state keeps, in bytes.
 pub const BYTES_MAX: usize = 16 << 20;
 
 /// Memory in which nothing is readable.
@@ -76,22 +76,22 @@ impl Memory for Nothing {
     }
 }
 
-/// Stands for a parameter's index where a range belongs to no parameter.
+/// The parameter index of a range that belongs to no parameter.
 pub const NO_PARAM: u8 = 255;
 
-/// Receives the ranges of memory that a command touches, in the order of its description.
+/// Receives the ranges of memory that a command accesses, in the order of its description.
 pub trait Observer {
     /// The command reads (at enter) or has written (at leave) `len` bytes at `address`, for parameter `param` or
     /// for none ([`NO_PARAM`]).
     fn range(&mut self, param: u8, address: u64, len: u64);
 
-    /// The next range must not be merged with the previous one, even if it begins where that ends.
+    /// The next range must not be merged with the previous one, even if they are adjacent.
     fn apart(&mut self) {}
 
     /// A frame ended.
     fn frame(&mut self) {}
 
-    /// A chain of structs ended at a struct whose type no description has.
+    /// A chain of structs ended at a struct without a known layout; `stype` is its first field.
     fn unknown_struct(&mut self, stype: u64) {
         let _ = stype;
     }
@@ -109,7 +109,7 @@ pub trait Scalar: Copy {
     const ZERO: Self;
     const BYTES: usize;
 
-    /// The value at `address`; zero where nothing is readable.
+    /// The value at `address`; zero if it is not readable.
     fn read<M: Memory + ?Sized>(memory: &M, address: u64) -> Self;
 }
 
@@ -133,7 +133,7 @@ scalar!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
 pub(crate) mod tests {
     use super::*;
 
-    /// Bytes from an address on.
+    /// An address, and the bytes there.
     pub struct Bytes(pub u64, pub Vec<u8>);
 
     impl Memory for Bytes {

@@ -1,11 +1,11 @@
-//! Arithmetic of descriptions: whole numbers saturate, and nothing panics.
+//! Arithmetic of descriptions: integers saturate, and no function panics.
 //!
-//! Division by zero gives zero, and so does a shift by more than there are bits.
+//! Division by zero gives zero, and so does a shift by a negative number or by 64 and more bits.
 
-/// The most iterations a loop of a description runs, whatever the program says.
+/// Maximum number of iterations of a loop in a description, whatever the program's arguments are.
 const ITERATIONS_MAX: i64 = 1 << 20;
 
-/// A number as descriptions compute with it.
+/// A number that converts to `i64`, the type of integers in computations of descriptions.
 pub trait Int {
     /// Returns the number as 64 signed bits.
     fn int(self) -> i64;
@@ -23,7 +23,7 @@ macro_rules! int {
 
 int!(u8, i8, u16, i16, u32, i32, i64, usize);
 
-/// Values above `i64::MAX` become `i64::MAX`: they are endless timeouts, or sizes that no memory has.
+/// Values above `i64::MAX` become `i64::MAX`: they are infinite timeouts, or sizes that exceed any memory.
 impl Int for u64 {
     fn int(self) -> i64 {
         i64::try_from(self).unwrap_or(i64::MAX)
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_beyond_a_number_are_its_ends() {
+    fn results_out_of_range_saturate() {
         assert_eq!((int(u64::MAX), int(7u64), int(-1i32)), (i64::MAX, 7, -1));
         assert_eq!(add(i64::MAX, 1), i64::MAX);
         assert_eq!(sub(i64::MIN, 1), i64::MIN);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn loop_over_an_absurd_count_ends() {
+    fn loop_over_a_huge_count_ends() {
         assert_eq!(range(0, i64::MAX).count(), ITERATIONS_MAX as usize);
         assert_eq!(range(5, 2).count(), 0);
     }

@@ -1,4 +1,4 @@
-//! All objects of one kind in one name space.
+//! All objects of one kind in one namespace.
 //!
 //! A deleted object loses its name, and its state stays readable through references to it. At most 4,096 deleted
 //! objects are kept; the one deleted first is dropped first.
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Release};
 
 use crate::reference::Ref;
 
-/// The most deleted objects that are kept.
+/// Maximum number of deleted objects that are kept.
 const DELETED_MAX: usize = 4096;
 
 /// The state of one object.
@@ -28,7 +28,7 @@ pub struct Objects<T: Object> {
     deleted: VecDeque<Ref<T::Kind>>,
     /// Number of objects made so far; skips 0 when it wraps.
     made: u32,
-    /// Raised whenever a name is given to another object or to none; caches of a share group compare it.
+    /// Incremented whenever a name gets another object or loses its object; caches of a share group compare it.
     version: Option<Arc<AtomicU64>>,
 }
 
@@ -52,7 +52,7 @@ impl<T: Object> Default for Objects<T> {
 }
 
 impl<T: Object> Objects<T> {
-    /// A table whose changes of names raise `version`.
+    /// A table that increments `version` when names change.
     pub fn shared(version: &Arc<AtomicU64>) -> Self {
         Self { version: Some(version.clone()), ..Self::default() }
     }
@@ -173,7 +173,7 @@ mod tests {
     type Table = Objects<u32>;
 
     #[test]
-    fn deleted_object_lives_on_for_its_references() {
+    fn deleted_object_is_readable_through_references() {
         let mut table = Table::default();
         let old = table.create(7);
         *table.get_mut(old).unwrap() = 1;
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn version_rises_with_every_name_that_changes_hands() {
+    fn version_rises_with_every_change_of_a_name() {
         let version = Arc::new(AtomicU64::new(0));
         let mut table = Table::shared(&version);
         let now = || version.load(std::sync::atomic::Ordering::Relaxed);

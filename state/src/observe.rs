@@ -1,14 +1,14 @@
 //! Ranges of the program's memory, computed from the extents in descriptions.
 //!
-//! Generated code calls these functions. Each reports to the observer, and reads no more than it needs to find the
-//! end of a range.
+//! Generated code calls these functions. Each reports ranges to the observer, and reads only the memory that
+//! determines the end of a range.
 
 use gapii_commands::constants;
 
 use crate::memory::{Memory, NO_PARAM, Observer, Values};
 use crate::number::range as counts;
 
-/// Ranges are shorter than this, in bytes.
+/// Upper limit of a range's length, in bytes.
 const RANGE_BYTES_MAX: i64 = 1 << 47;
 /// The attribute that ends a list.
 const EGL_NONE: i64 = constants::EGL_NONE as i64;
@@ -20,7 +20,7 @@ pub fn memory<O: Observer + ?Sized>(seen: &mut O, address: u64, bytes: i64) {
     range(seen, NO_PARAM, address, bytes);
 }
 
-/// Observes a number of elements from the pointer on.
+/// Observes a number of elements at the pointer.
 pub fn elements<O: Observer + ?Sized>(
     seen: &mut O,
     param: u8,
@@ -47,7 +47,7 @@ pub fn slice<O: Observer + ?Sized>(
     }
 }
 
-/// Observes as many elements as the integer at `count` says, at most `most`; `most` if `count` is null.
+/// Observes `*count` elements, but at most `most`; `most` elements if `count` is null.
 pub fn counted<M: Memory + ?Sized, O: Observer + ?Sized>(
     memory: &M,
     seen: &mut O,
@@ -78,7 +78,7 @@ pub fn text<M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-/// Observes `length` bytes, or up to the NUL if `is_terminated`.
+/// Observes a string of `length` bytes, or a NUL-terminated string if `is_terminated`.
 pub fn text_of<M: Memory + ?Sized, O: Observer + ?Sized>(
     memory: &M,
     seen: &mut O,
@@ -138,7 +138,7 @@ pub fn attribute<M: Memory + ?Sized>(
         .map(|at| attribute_word(memory, pointer, element_bytes, at + 1))
 }
 
-/// Returns all strings of an array of pointers, one after another.
+/// Returns the concatenated strings of an array of pointers.
 pub fn joined<M: Memory + ?Sized>(memory: &M, pointer: u64, count: i64, lengths: u64) -> String {
     let mut joined = String::new();
     for at in counts(0, count) {
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn null_and_absurd_counts_are_no_range() {
+    fn null_and_invalid_counts_give_no_range() {
         check(|seen| elements(seen, 1, 0, 3, 4), &[]);
         check(|seen| elements(seen, 1, 0x1000, -3, 4), &[]);
         check(|seen| elements(seen, 1, 0x1000, i64::MAX, 4), &[]);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn counted_array_has_what_was_written_or_all_without_a_count() {
+    fn counted_array_has_the_written_elements_or_all_without_a_count() {
         let memory = words(&[2]);
         check(|seen| counted(&memory, seen, 0, 0x2000, 0x1000, 5, 4), &[(0, 0x2000, 8)]);
         check(|seen| counted(&memory, seen, 0, 0x2000, 0x1000, 1, 4), &[(0, 0x2000, 4)]);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn text_ends_where_its_length_or_its_zero_byte_says() {
+    fn text_ends_at_its_length_or_its_nul() {
         let memory = Bytes(0x1000, b"abcd\0".to_vec());
         check(|seen| text(&memory, seen, 0, 0x1000, 100), &[(0, 0x1000, 4)]);
         check(|seen| text(&memory, seen, 0, 0x1000, 3), &[(0, 0x1000, 3)]);
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_their_pointers_and_each_text() {
+    fn strings_are_observed_with_their_pointers() {
         let mut memory = Bytes(0x1000, vec![]);
         memory.1.extend([0x1018u64, 0x101b].iter().flat_map(|at| at.to_le_bytes()));
         memory.1.extend([-1i32, 1].iter().flat_map(|length| length.to_le_bytes()));

@@ -1,7 +1,7 @@
-//! Settings that affect a read-back of the default framebuffer, put aside while it lasts.
+//! Saves and restores the settings that affect a read-back of the default framebuffer.
 //!
-//! Nothing is queried or set that the context's version and extensions do not have, so that the read-back causes no
-//! GL error and a pending error stays pending. This module calls no driver itself; the caller passes one in.
+//! Only settings that the context's version and extensions have are queried and set, so that the read-back causes no
+//! GL error and a pending error stays pending. The caller provides the driver.
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
@@ -37,7 +37,7 @@ pub trait Driver {
     fn read_buffer(&self, buffer: u32) -> bool;
 }
 
-/// The settings that were put aside. Dropping this puts them back, the last one first.
+/// The saved settings. Dropping this restores them, the last one first.
 pub struct Aside<'d, D: Driver> {
     driver: &'d D,
     taken: [Option<(Setting, u32)>; SETTINGS.len()],
@@ -54,7 +54,7 @@ enum Setting {
     ReadBuffer,
 }
 
-/// Settings in the order in which they are put aside: a read buffer belongs to the framebuffer that is bound.
+/// Settings in the order in which they are saved: a read buffer belongs to the framebuffer that is bound.
 const SETTINGS: [Setting; 10] = [
     Setting::DebugOutput,
     Setting::Pack(GL_PACK_ALIGNMENT, 4),
@@ -73,8 +73,8 @@ const READ_FRAMEBUFFERS: [&str; 3] =
     ["GL_NV_framebuffer_blit", "GL_ANGLE_framebuffer_blit", "GL_APPLE_framebuffer_multisample"];
 
 impl<'d, D: Driver> Aside<'d, D> {
-    /// Makes a read-back of the draw surface's back buffer plain: RGBA rows of four bytes per pixel, from the bottom
-    /// up and without gaps. `None` if a setting cannot be put aside; all settings are then as they were.
+    /// Sets up a read-back of the draw surface's back buffer: RGBA rows of four bytes per pixel, from the bottom up
+    /// and without gaps. `None` if a setting cannot be restored later; all settings are then unchanged.
     pub fn put(driver: &'d D) -> Option<Self> {
         if driver.has("GL_EXT_shader_pixel_local_storage")
             && driver.is_enabled(GL_SHADER_PIXEL_LOCAL_STORAGE_EXT)
@@ -114,7 +114,7 @@ impl<D: Driver> Drop for Aside<'_, D> {
 }
 
 impl Setting {
-    /// Whether contexts like this one have the setting.
+    /// Whether contexts of this version and with these extensions have the setting.
     fn exists(self, driver: &impl Driver) -> bool {
         let (major, minor) = driver.version();
         let has_read_framebuffer =
@@ -146,13 +146,13 @@ impl Setting {
         }
     }
 
-    /// Returns the value that the setting is to have, if it is `value` now.
+    /// Returns the value for the read-back, if the current value is `value`.
     fn plain(self, driver: &impl Driver, value: u32) -> u32 {
         match self {
             // Rows of four bytes per pixel fit any of the three alignments.
             Self::Pack(GL_PACK_ALIGNMENT, _) if value <= 4 => value,
             Self::Pack(_, plain) => plain,
-            // The only buffer of a single-buffered surface may be reported as this, and cannot be set.
+            // The only buffer of a single-buffered surface may be reported as GL_FRONT, which cannot be set.
             Self::ReadBuffer if value == GL_FRONT && !driver.has("GL_NV_read_buffer_front") => {
                 value
             }
@@ -180,7 +180,7 @@ mod tests {
 
     use super::*;
 
-    /// A driver that refuses what a context of its version does not have.
+    /// A driver that panics on queries that a context of its version does not have.
     struct Model {
         version: (u8, u8),
         extensions: Vec<&'static str>,
@@ -288,7 +288,7 @@ mod tests {
     ];
 
     #[test]
-    fn everything_is_plain_meanwhile_and_then_as_it_was() {
+    fn settings_are_changed_for_the_read_back_and_then_restored() {
         let model = Model::new((3, 2), &[], &BENT);
         model.back.set(0);
         let aside = Aside::put(&model).unwrap();
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn context_is_asked_only_what_it_knows() {
+    fn only_settings_of_the_context_are_queried() {
         let check = |version, extensions: &[&'static str], values: &[(u32, u32)]| {
             let model = Model::new(version, extensions, values);
             drop(Aside::put(&model).unwrap());
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn only_buffer_of_a_surface_is_read_by_the_name_it_has() {
+    fn single_buffer_of_a_surface_is_read_under_its_reported_name() {
         let model = Model::new((3, 0), &[], &[]);
         model.back.set(GL_FRONT);
         drop(Aside::put(&model).unwrap());

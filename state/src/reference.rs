@@ -5,10 +5,10 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
-/// One object of kind `T`, or none. It keeps referring to the same object when the name is given to another.
+/// One object of kind `T`, or none. It refers to the same object even if the name is reused.
 pub struct Ref<T> {
     name: u64,
-    /// The object's place in its table.
+    /// The object's index in its table.
     slot: u32,
     /// Number of the object in its table, from 1; 0 for no object.
     serial: u32,
@@ -23,7 +23,7 @@ impl<T> Ref<T> {
         Self { name, slot, serial, kind: PhantomData }
     }
 
-    /// The name that the object was made under; 0 for no object.
+    /// The name under which the object was created; 0 for no object.
     pub fn name(self) -> u64 {
         self.name
     }

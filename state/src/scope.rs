@@ -1,17 +1,17 @@
-//! How much of the state is kept: what the shim needs, or everything that the descriptions declare.
+//! Scopes of state: the fields that the shim needs, or all fields that the descriptions declare.
 //!
-//! State is generic over a [`Scope`]. The shim follows a program with [`Tracked`] state, the tools follow
-//! a trace with [`Whole`] state. Both run the same functions. A field that no observation depends on has
-//! the type [`Scope::Only`], which has no size in [`Tracked`] state, and statements about it stand behind
+//! State is generic over a [`Scope`]. The shim tracks a program with [`Tracked`] state, the tools follow
+//! a trace with [`Whole`] state. Both run the same functions. An untracked field has
+//! the type [`Scope::Only`], which has no size in [`Tracked`] state. Statements that use it have the condition
 //! `S::WHOLE`, so they are not compiled for [`Tracked`] state. docs/decisions/state-scopes.md has the
 //! reasons.
 
 use std::any::Any;
 use std::fmt::Debug;
 
-/// How much of the state is kept.
+/// The set of fields that state has.
 pub trait Scope: Copy + Default + PartialEq + Debug + 'static {
-    /// Whether everything is kept.
+    /// Whether the state has all fields.
     const WHOLE: bool;
 
     /// The type of a field that only [`Whole`] state has.
@@ -21,8 +21,8 @@ pub trait Scope: Copy + Default + PartialEq + Debug + 'static {
     fn only<T: Debug>(make: impl FnOnce() -> T) -> Self::Only<T>;
 }
 
-/// The fields that the shim keeps at run time: observations depend on them, or no later query of the
-/// driver can tell their values.
+/// The fields that the shim keeps at run time: observations depend on them, or no query of the driver returns
+/// their values.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub struct Tracked;
 
@@ -60,8 +60,8 @@ pub trait Scoped: Any + Sized {
 
     /// This value, if it is whole; `None` in every other scope.
     ///
-    /// Generated code asks for `S::WHOLE` first. That condition is constant, so the compiler drops what
-    /// follows it before it compiles functions for [`Tracked`] state.
+    /// Generated code tests `S::WHOLE` first. The condition is constant, so the compiler drops the guarded code
+    /// when it compiles functions for [`Tracked`] state.
     #[inline(always)]
     fn whole(&mut self) -> Option<&mut Self::Whole> {
         match Self::Scope::WHOLE {
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_state_is_found_to_be_whole_and_tracked_state_is_not() {
+    fn only_whole_state_converts_to_whole_state() {
         assert!(Buffer::<Whole>::default().whole().is_some());
         assert!(Buffer::<Tracked>::default().whole().is_none());
         assert!(Thread::<Tracked>::new(Default::default(), 1).whole().is_none());

@@ -1,7 +1,6 @@
-//! Walks over C structs in the program's memory: the structs, what they point at, and their chains.
+//! Walks over C structs in the program's memory: the structs, the memory behind their pointers, and their chains.
 //!
-//! A chain may be a circle, and counts of counts multiply, so a walk looks into at most 65,536 structs, and
-//! no deeper than 64.
+//! A chain may be cyclic, and nested counts multiply, so a walk visits at most 65,536 structs, nested at most 64 deep.
 
 use std::ops::Range;
 
@@ -12,7 +11,7 @@ use crate::observe;
 pub struct Layout {
     /// In bytes.
     size: u64,
-    /// Fields that point at memory, or that are structs themselves.
+    /// Fields that are pointers or structs.
     fields: &'static [Field],
 }
 
@@ -35,9 +34,9 @@ enum Holds {
     Inline(&'static Layout, u64),
     /// A pointer to the next struct of the chain.
     Chain,
-    /// A pointer to NUL-terminated text.
+    /// A pointer to a NUL-terminated string.
     Text,
-    /// A pointer to pointers to NUL-terminated texts.
+    /// A pointer to pointers to NUL-terminated strings.
     Strings(Count),
     /// A pointer to numbers of a size in bytes.
     Numbers(i64, Count),
@@ -47,7 +46,7 @@ enum Holds {
     Structs(&'static Layout, Count),
 }
 
-/// The offset of a field, before it is said what the field holds.
+/// The offset of a field whose content is not set yet.
 pub struct Offset(u64);
 
 impl Layout {
@@ -67,7 +66,7 @@ impl Offset {
         Field { offset: self.0, holds }
     }
 
-    /// `count` structs in the struct itself.
+    /// An inline array of `count` structs.
     pub const fn inline(self, layout: &'static Layout, count: u64) -> Field {
         self.holds(Holds::Inline(layout, count))
     }
@@ -77,12 +76,12 @@ impl Offset {
         self.holds(Holds::Chain)
     }
 
-    /// A pointer to NUL-terminated text.
+    /// A pointer to a NUL-terminated string.
     pub const fn text(self) -> Field {
         self.holds(Holds::Text)
     }
 
-    /// A pointer to `count` pointers to NUL-terminated texts.
+    /// A pointer to `count` pointers to NUL-terminated strings.
     pub const fn strings(self, count: Count) -> Field {
         self.holds(Holds::Strings(count))
     }
@@ -103,7 +102,7 @@ impl Offset {
     }
 }
 
-/// Observes `count` structs from `pointer` on, what they point at, and their chains.
+/// Observes `count` structs at `pointer`, the memory behind their pointers, and their chains.
 pub fn structs<M: Memory + ?Sized, O: Observer + ?Sized>(
     memory: &M,
     seen: &mut O,
@@ -117,8 +116,8 @@ pub fn structs<M: Memory + ?Sized, O: Observer + ?Sized>(
     walk.structs(pointer, count, layout);
 }
 
-/// Observes the struct at `pointer`, whose first field selects its layout, what it points at, and its
-/// chain.
+/// Observes the struct at `pointer`, the memory behind its pointers, and its chain. Its first field identifies its
+/// layout.
 pub fn chain<M: Memory + ?Sized, O: Observer + ?Sized>(
     memory: &M,
     seen: &mut O,
@@ -151,7 +150,7 @@ impl<O: Observer + ?Sized> Visit<'_, O> {
         observe::elements(self.seen, self.param, pointer, count, element_bytes);
     }
 
-    /// Observes what the struct at `at` points at.
+    /// Observes the memory behind the pointers of the struct at `at`.
     fn inside(&mut self, at: u64, layout: &Layout) {
         if !self.walk.enter(at) {
             return;
@@ -162,7 +161,7 @@ impl<O: Observer + ?Sized> Visit<'_, O> {
         self.walk.leave();
     }
 
-    /// Observes what a field of the struct at `at` points at.
+    /// Observes the memory behind a field of the struct at `at`.
     fn field(&mut self, at: u64, field: u64, holds: &Holds) {
         let memory = self.memory;
         let pointer = || memory.get::<u64>(field);
@@ -195,7 +194,7 @@ impl<O: Observer + ?Sized> Visit<'_, O> {
         }
     }
 
-    /// Observes the next struct of a chain. A struct of a type that no description has ends it.
+    /// Observes the next struct of a chain. A struct without a known layout ends the chain.
     fn chain(&mut self, next: u64) {
         if next == 0 {
             return;
@@ -212,12 +211,12 @@ impl<O: Observer + ?Sized> Visit<'_, O> {
     }
 }
 
-/// The most structs that one walk looks into.
+/// Maximum number of structs that one walk visits.
 const STRUCTS_MAX: u32 = 1 << 16;
-/// The most structs between the first one and the one that is looked into.
+/// Maximum nesting depth of structs in a walk.
 const DEPTH_MAX: u32 = 64;
 
-/// How far a walk from one struct to all that it refers to has got.
+/// Progress of a walk: the number of visited structs, and the current depth.
 #[derive(Default)]
 pub struct Walk {
     seen: u32,
@@ -225,7 +224,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Returns whether to look into the struct at `address`; if so, the caller calls [`Walk::leave`] afterwards.
+    /// Returns whether to visit the struct at `address`; if so, the caller calls [`Walk::leave`] afterwards.
     pub fn enter(&mut self, address: u64) -> bool {
         let goes_on = address != 0 && self.seen < STRUCTS_MAX && self.depth < DEPTH_MAX;
         if goes_on {
@@ -235,7 +234,7 @@ impl Walk {
         goes_on
     }
 
-    /// Ends the look into the struct that [`Walk::enter`] began.
+    /// Ends the visit that [`Walk::enter`] began.
     pub fn leave(&mut self) {
         self.depth = self.depth.saturating_sub(1);
     }
@@ -252,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn walk_in_a_circle_ends() {
+    fn walk_over_a_cyclic_chain_ends() {
         let mut walk = Walk::default();
         assert_eq!((0..).take_while(|_| walk.enter(0x1000)).count(), DEPTH_MAX as usize);
     }
@@ -269,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn array_of_absurd_length_is_cut_and_null_is_empty() {
+    fn array_of_huge_length_is_cut_and_null_is_empty() {
         let walk = Walk::default();
         assert_eq!(walk.elements(0x1000, i64::MAX).count(), STRUCTS_MAX as usize);
         assert_eq!(walk.elements(0, 3).count(), 0);

@@ -1,7 +1,6 @@
-//! What OpenGL ES commands read and write, depending on the commands before them.
+//! The memory that OpenGL ES commands read and write, depending on the preceding commands.
 //!
-//! Each test is a short program: commands as the driver would have executed them, and at the end the ranges that one
-//! of them touched.
+//! Each test is a short program: a sequence of commands, and the ranges that the last one accesses.
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ type Group = gapii_state::Group<Whole>;
 type Process = gapii_state::Process<Whole>;
 type Thread = gapii_state::Thread<Whole>;
 
-/// Ranges as they were reported: parameter, address, length.
+/// Observed ranges: parameter, address, length.
 #[derive(Default, PartialEq, Eq, Debug)]
 struct Seen(Vec<(u8, u64, u64)>);
 
@@ -23,7 +22,7 @@ impl Observer for Seen {
     }
 }
 
-/// Memory of 64 KiB from an address on.
+/// 64 KiB of memory.
 struct Space(Vec<u8>);
 
 const SPACE: u64 = 0x10_0000;
@@ -75,7 +74,7 @@ impl App {
         Self { thread, space: Space::new(), seen: Seen::default() }
     }
 
-    /// Has a current program, as draws need it.
+    /// A program with a current GL program, which draws need.
     fn drawing(version: (u8, u8)) -> Self {
         let mut app = Self::new(version);
         app.leave(|thread, space, seen| glCreateProgram::leave(thread, space, seen, 77));
@@ -83,7 +82,7 @@ impl App {
         app
     }
 
-    /// Runs a part of a command, and returns what it touched.
+    /// Runs a part of a command, and returns the ranges that it observed.
     fn run(&mut self, part: impl FnOnce(&mut Thread, &Space, &mut Seen)) -> Vec<(u8, u64, u64)> {
         part(&mut self.thread, &self.space, &mut self.seen);
         std::mem::take(&mut self.seen.0)
@@ -164,7 +163,7 @@ fn invalid_attribute_pointers_change_nothing() {
 }
 
 #[test]
-fn nothing_is_read_by_draws_that_the_driver_refuses() {
+fn invalid_draws_read_nothing() {
     let mut app = App::drawing((3, 0));
     float_array(&mut app, 0, 3, ARRAY);
     for mode in [7, 9, 0xDEAD] {
@@ -209,7 +208,7 @@ fn each_vertex_array_object_has_its_arrays_and_its_element_buffer() {
         call!(app, glDrawElements::enter(GL_TRIANGLES, 3, GL_UNSIGNED_BYTE, at))
     };
     assert_eq!(elements(&mut app, 0), [(NO_PARAM, ARRAY + 64, 12)]);
-    // A name that was not created is refused.
+    // The driver rejects a name that was not created.
     call!(app, glBindVertexArray::enter(99));
     assert_eq!(elements(&mut app, 0), [(NO_PARAM, ARRAY + 64, 12)]);
     call!(app, glDeleteVertexArrays::enter(1, names));
@@ -217,7 +216,7 @@ fn each_vertex_array_object_has_its_arrays_and_its_element_buffer() {
 }
 
 #[test]
-fn memory_is_no_array_of_a_vertex_array_object_since_es_3() {
+fn vertex_array_object_has_no_client_arrays_since_es_3() {
     let mut app = App::drawing((3, 0));
     let names = app.space.put(0, &[3u32.to_le_bytes()]);
     call!(app, glGenVertexArrays::leave(1, names));
@@ -227,7 +226,7 @@ fn memory_is_no_array_of_a_vertex_array_object_since_es_3() {
 }
 
 #[test]
-fn instances_and_base_vertices_move_what_is_read() {
+fn instances_and_base_vertices_move_the_observed_range() {
     let mut app = App::drawing((3, 2));
     float_array(&mut app, 0, 1, ARRAY);
     float_array(&mut app, 1, 1, ARRAY + 0x1000);
@@ -243,7 +242,7 @@ fn instances_and_base_vertices_move_what_is_read() {
 }
 
 #[test]
-fn restart_index_is_no_vertex_while_it_is_enabled() {
+fn restart_index_is_not_a_vertex_while_restart_is_enabled() {
     let mut app = App::drawing((3, 0));
     float_array(&mut app, 0, 1, ARRAY);
     let at = app.space.put(0, &[[1u8], [255], [2]]);
@@ -257,7 +256,7 @@ fn restart_index_is_no_vertex_while_it_is_enabled() {
 }
 
 #[test]
-fn indices_come_from_a_buffer_however_it_was_filled() {
+fn indices_are_known_for_every_way_of_filling_the_buffer() {
     let mut app = App::drawing((3, 1));
     float_array(&mut app, 0, 1, ARRAY);
     let at = app.space.put(0, &[[9u8], [8], [7]]);
@@ -275,13 +274,13 @@ fn indices_come_from_a_buffer_however_it_was_filled() {
     call!(app, glBindBufferBase::enter(GL_SHADER_STORAGE_BUFFER, 0, 4));
     assert_eq!(elements(&mut app), []);
     assert_eq!(app.thread.context.as_ref().unwrap().unknown_indices, 1);
-    // Then the program's statement is used.
+    // Without known indices, the range in the draw's arguments is used.
     let ranged = call!(app, glDrawRangeElements::enter(GL_TRIANGLES, 2, 5, 3, GL_UNSIGNED_BYTE, 1));
     assert_eq!(ranged, [(NO_PARAM, ARRAY + 8, 16)]);
 }
 
 #[test]
-fn data_is_read_where_there_is_a_buffer_to_take_it() {
+fn buffer_data_is_read_if_a_buffer_is_bound() {
     let mut app = App::new((3, 0));
     let data = |app: &mut App, target, size, usage| {
         call!(app, glBufferData::enter(target, size, ARRAY, usage))
@@ -302,7 +301,7 @@ fn data_is_read_where_there_is_a_buffer_to_take_it() {
 }
 
 #[test]
-fn mapping_is_observed_as_its_access_says() {
+fn observation_of_a_mapping_depends_on_its_access() {
     let mut app = App::new((3, 0));
     call!(app, glBindBuffer::enter(GL_ARRAY_BUFFER, 1));
     call!(app, glBufferData::enter(GL_ARRAY_BUFFER, 100, 0, GL_STATIC_DRAW));
@@ -319,7 +318,7 @@ fn mapping_is_observed_as_its_access_says() {
     let flushed = call!(app, glFlushMappedBufferRange::enter(GL_ARRAY_BUFFER, 4, 8));
     assert_eq!(flushed, [(NO_PARAM, ARRAY + 4, 8)]);
     assert_eq!(unmap(&mut app), []);
-    // The driver refused.
+    // The driver failed: the mapping is null.
     let failed = call!(app, glMapBufferRange::leave(GL_ARRAY_BUFFER, 10, 20, GL_MAP_READ_BIT, 0));
     assert_eq!(failed, []);
     assert_eq!(unmap(&mut app), []);
@@ -352,7 +351,7 @@ fn upload(app: &mut App, target: u32, format: u32, pixels: u64) -> Vec<(u8, u64,
 }
 
 #[test]
-fn upload_reads_what_the_context_has_unpack_parameters_for() {
+fn upload_uses_the_unpack_parameters_of_the_contexts_version() {
     let check = |version, row_length, expected: &[(u8, u64, u64)]| {
         let mut app = App::new(version);
         call!(app, glPixelStorei::enter(GL_UNPACK_ROW_LENGTH, row_length));
@@ -361,7 +360,7 @@ fn upload_reads_what_the_context_has_unpack_parameters_for() {
     check((3, 0), 0, &[(8, ARRAY, 24)]);
     check((3, 0), 10, &[(8, ARRAY, 52)]);
     check((3, 0), -10, &[(8, ARRAY, 24)]);
-    // OpenGL ES 2.0 has no row lengths.
+    // OpenGL ES 2.0 has no GL_UNPACK_ROW_LENGTH.
     check((2, 0), 10, &[(8, ARRAY, 24)]);
 }
 
@@ -376,7 +375,7 @@ fn alignment_is_one_of_four() {
 }
 
 #[test]
-fn pixels_of_null_of_mistakes_and_of_buffers_are_not_read() {
+fn pixels_at_null_with_invalid_arguments_or_in_a_buffer_are_not_read() {
     let mut app = App::new((3, 0));
     assert_eq!(upload(&mut app, GL_TEXTURE_2D, GL_RGBA, 0), []);
     assert_eq!(upload(&mut app, 0xDEAD, GL_RGBA, ARRAY), []);
@@ -392,7 +391,7 @@ fn pixels_of_null_of_mistakes_and_of_buffers_are_not_read() {
 }
 
 #[test]
-fn read_back_is_observed_unless_a_buffer_takes_it() {
+fn read_back_is_observed_unless_a_buffer_is_bound() {
     let mut app = App::new((3, 2));
     let read = |app: &mut App| {
         call!(app, glReadPixels::leave(0, 0, 2, 2, GL_RGBA, GL_UNSIGNED_BYTE, ARRAY))
@@ -409,7 +408,7 @@ fn read_back_is_observed_unless_a_buffer_takes_it() {
 }
 
 #[test]
-fn lists_of_formats_are_as_long_as_the_program_was_told() {
+fn length_of_a_format_list_is_the_queried_limit() {
     let mut app = App::new((3, 0));
     let list = |app: &mut App| call!(app, glGetIntegerv::leave(0x86A3, ARRAY));
     assert_eq!(list(&mut app), []);
@@ -436,7 +435,7 @@ fn with_uniform(source: &str, name: &str) -> App {
 }
 
 #[test]
-fn uniform_is_as_large_as_its_declaration_says() {
+fn size_of_a_uniform_comes_from_its_declaration() {
     let source = "uniform mat3 turn; uniform vec2 offsets[4]; void main() {}";
     for (name, location, len) in
         [("turn", 3, 36), ("offsets[1]", 3, 8), ("offsets", 5, 8), ("x", 3, 4)]
@@ -453,7 +452,7 @@ fn uniform_is_as_large_as_its_declaration_says() {
 }
 
 #[test]
-fn uniform_is_as_large_as_the_driver_said() {
+fn size_of_a_uniform_comes_from_the_queried_type() {
     let mut app = with_uniform("#define T vec4\nuniform T tint;", "tint");
     let uniform = |app: &mut App| call!(app, glGetUniformiv::leave(6, 3, ARRAY))[0].2;
     assert_eq!(uniform(&mut app), 4);
@@ -465,7 +464,7 @@ fn uniform_is_as_large_as_the_driver_said() {
 }
 
 #[test]
-fn blocks_have_as_many_indices_as_the_program_was_told() {
+fn number_of_indices_of_a_block_is_the_queried_one() {
     let mut app = with_uniform("", "x");
     let indices = |app: &mut App| call!(app, glGetActiveUniformBlockiv::leave(6, 1, 0x8A43, ARRAY));
     assert_eq!(indices(&mut app), []);
@@ -488,7 +487,7 @@ fn program_that_was_deleted_while_in_use_still_draws() {
 }
 
 #[test]
-fn messages_are_as_many_as_the_driver_gave() {
+fn number_of_messages_is_the_drivers_result() {
     let mut app = App::new((3, 2));
     app.space.text(0, "first");
     app.space.text(6, "second");

@@ -6,7 +6,7 @@ use gapii_state::Memory;
 
 pub use gapii_state::Ignore;
 
-/// A part of a command: takes the thread, the program's memory, the bits of the arguments, and those of the result.
+/// A part of a command. Takes the thread, the program's memory, the arguments and the result, each as 64 bits.
 pub type Part<T> = fn(&mut T, &dyn Memory, &[u64], u64);
 
 /// A command that changes the state of threads `T`.
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_the_low_bits_and_zero_where_there_are_none() {
+    fn arguments_are_the_low_bits_and_missing_ones_are_zero() {
         assert_eq!(bits::<i32>(&[0xffff_ffff], 0), -1);
         assert_eq!(bits::<f32>(&[u64::from(1.5f32.to_bits())], 0), 1.5);
         assert_eq!(bits::<u64>(&[], 0), 0);

@@ -1,7 +1,7 @@
 //! The state at a command of a trace: the result of running every command before it through the descriptions.
 //!
-//! The program's memory is what the trace observed of it. So a description finds everything that it reads; memory
-//! that no description reads is zero.
+//! The trace's observations stand for the program's memory. They contain all memory that descriptions read; all other
+//! memory is zero.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,20 +20,21 @@ pub struct Follower {
     processes: BTreeMap<u32, Arc<Process>>,
     threads: BTreeMap<u32, Thread>,
     args: Vec<u64>,
-    /// By function id, for functions that were looked up.
+    /// State parts by function id. The outer `None` means that the function has not been looked up.
     states: Vec<Option<Option<&'static CommandState>>>,
 }
 
 impl Follower {
-    /// Brings the state to what it is after `command`.
+    /// Applies `command` to the state.
     ///
-    /// A command that never took effect changes nothing; one that has not returned has only begun.
+    /// A command that never took effect changes nothing. Of a command that has not returned, only the enter part is
+    /// applied.
     pub fn follow(&mut self, command: &Command<'_>) {
         self.enter(command);
         self.leave(command);
     }
 
-    /// Does what the command does when it is called.
+    /// Applies the command's enter part.
     pub fn enter(&mut self, command: &Command<'_>) {
         if !counts(command) {
             return;
@@ -53,8 +54,7 @@ impl Follower {
         }
     }
 
-    /// Does what the command does when the driver has returned. To be called after [`Self::enter`] for the same
-    /// command.
+    /// Applies the command's leave part. Call [`Self::enter`] for the same command first.
     pub fn leave(&mut self, command: &Command<'_>) {
         if !counts(command) || command.in_flight {
             return;
@@ -90,7 +90,7 @@ impl Follower {
     }
 }
 
-/// Replaces `args` with the bits of a command's arguments, without the memory that they point at.
+/// Replaces `args` with a command's arguments as 64-bit words: pointers are addresses.
 fn take_args(args: &mut Vec<u64>, command: &Command<'_>) {
     args.clear();
     if let (Some(function), Some(payload)) = (command.function, command.enter_payload()) {
@@ -105,7 +105,7 @@ fn counts(command: &Command<'_>) -> bool {
     command.seq.is_some() && command.enter_payload().is_some()
 }
 
-/// Returns what a command does, looked up once by its name.
+/// Returns a command's state parts, looked up by name once per function id.
 fn state_of(
     states: &mut Vec<Option<Option<&'static CommandState>>>,
     command: &Command<'_>,
@@ -117,7 +117,7 @@ fn state_of(
     *states.get_mut(id)?.get_or_insert_with(|| crate::command(command.name()))
 }
 
-/// Makes a thread's context current that it may have made current before the trace began.
+/// Makes `context` current on the thread if it is not: the thread may have done so before the trace began.
 fn adopt_context(thread: &mut Thread, context: u64) {
     let current = thread.context.as_ref().map_or(0, |current| current.handle);
     if context != 0 && context != current {

@@ -8,7 +8,7 @@ use gapii_trace::description::{Kind, Observed as Direction};
 use gapii_trace::value::{Arg, Observation, Range, Value};
 use gapii_trace::{Bytes, Command};
 
-/// Arrays of strings are put at addresses that no program uses.
+/// First address for strings of arrays. No program uses addresses from here on.
 const TEXTS_FIRST_ADDRESS: u64 = 1 << 60;
 
 /// Memory that a command read and wrote.
@@ -25,7 +25,7 @@ struct Pieces<'a> {
     writes: Vec<Piece<'a>>,
 }
 
-/// Bytes from an address on. The bytes of a blob are taken from the trace when they are read.
+/// Bytes at an address. The bytes of a blob are read from the trace on demand.
 struct Piece<'a> {
     address: u64,
     observation: Observation<'a>,
@@ -44,12 +44,12 @@ impl<'a> Piece<'a> {
 }
 
 impl<'a> Observed<'a> {
-    /// Shows memory as it was when the command was entered.
+    /// The memory as it was when the command was entered.
     pub fn of(command: &'a Command<'a>) -> Self {
         Self { command, pieces: OnceCell::new(), prefers_outputs: false }
     }
 
-    /// From here on shows memory as it was when the command returned.
+    /// Switches to the memory as it was when the command returned.
     pub fn prefer_outputs(&mut self) {
         self.prefers_outputs = true;
     }
@@ -94,7 +94,7 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    /// The trace holds the strings of an array; the program had pointers to them.
+    /// Adds the strings of an array, and pointers to them: the trace holds the strings without the program's pointers.
     fn add_texts(&mut self, command: &Command<'a>, address: u64, observation: Observation<'a>) {
         let recorded = command.bytes_of(observation);
         let mut rest = recorded.as_deref().unwrap_or_default();

@@ -9,7 +9,7 @@ pub enum Value {
     None,
     Bool(bool),
     Number(i64),
-    /// Unsigned 64 bits: a count that can use all of them.
+    /// An unsigned number that may exceed `i64::MAX`.
     Unsigned(u64),
     Float(f64),
     /// A value of an enum group of the registry: `GL` or `EGL`.
@@ -22,7 +22,7 @@ pub enum Value {
         group: &'static str,
         value: u64,
     },
-    /// One of the names that a description defines.
+    /// A variant of an enum of the descriptions.
     Named(&'static str),
     /// An address in the program's memory.
     Address(u64),
@@ -34,7 +34,7 @@ pub enum Value {
     Map(Vec<(Value, Value)>),
     /// Fields in the order of their declaration.
     Record(Vec<(&'static str, Value)>),
-    /// An object by kind and name, with the number that distinguishes it from others of that name.
+    /// An object: kind, name, and the serial number that distinguishes objects of the same name.
     Object {
         kind: &'static str,
         name: u64,
@@ -42,7 +42,7 @@ pub enum Value {
     },
 }
 
-/// State that can be shown.
+/// State that can be converted to a [`Value`].
 pub trait Describe {
     fn describe(&self) -> Value;
 }
@@ -53,12 +53,12 @@ pub trait Kind {
     const NAME: &'static str;
 }
 
-/// Returns the value of a field, shown by `show`.
+/// Returns the value of a field, converted by `show`.
 pub fn shown<T>(field: &T, show: impl Fn(&T) -> Value) -> Value {
     show(field)
 }
 
-/// Implements showing for structs with their fields; a field may have its own way of showing.
+/// Implements [`Describe`] for structs. A field may have its own conversion.
 #[macro_export]
 macro_rules! record {
     ($($name:ty { $($field:ident $(: $show:expr)?,)* })*) => {$(
@@ -85,7 +85,7 @@ macro_rules! record_field {
     };
 }
 
-/// Kinds of objects, named like their types.
+/// Implements [`Kind`] for kinds of objects, with the names of their types.
 #[macro_export]
 macro_rules! kinds {
     ($($kind:ident,)*) => {$(
@@ -146,7 +146,7 @@ impl<T: Kind> Describe for Ref<T> {
     }
 }
 
-/// Returns all objects of a kind: first those that have a name, then those that lost theirs.
+/// Returns all objects of a kind: first those with a name, then deleted ones.
 pub fn objects<T: Object<Kind: Kind> + Describe>(objects: &Objects<T>) -> Value {
     let named = objects.named().map(|found| (found, false));
     let deleted = objects.deleted().map(|found| (found, true));
@@ -163,12 +163,12 @@ pub fn objects<T: Object<Kind: Kind> + Describe>(objects: &Objects<T>) -> Value 
     Value::Map(entries.collect())
 }
 
-/// Shows a list or array, each element by `element`.
+/// Converts a list or an array, each element by `element`.
 pub fn list<T>(elements: &[T], element: impl Fn(&T) -> Value) -> Value {
     Value::List(elements.iter().map(element).collect())
 }
 
-/// Shows a map, its keys and values by `key` and `value`.
+/// Converts a map, its keys by `key` and its values by `value`.
 pub fn map<'a, K: 'a, V: 'a>(
     entries: impl IntoIterator<Item = (&'a K, &'a V)>,
     key: impl Fn(&K) -> Value,
@@ -177,7 +177,7 @@ pub fn map<'a, K: 'a, V: 'a>(
     Value::Map(entries.into_iter().map(|(k, v)| (key(k), value(v))).collect())
 }
 
-/// Shows an optional, by `inner` if it has a value.
+/// Converts an optional, its value by `inner`.
 pub fn optional<T>(value: &Option<T>, inner: impl Fn(&T) -> Value) -> Value {
     value.as_ref().map_or(Value::None, inner)
 }
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn deleted_objects_come_last_and_say_so() {
+    fn deleted_objects_come_last_and_are_marked() {
         let mut toys = Objects::<Toy>::default();
         let old = toys.create(2);
         toys.delete(2);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn number_beyond_the_signed_ones_keeps_its_value() {
+    fn number_above_the_signed_maximum_keeps_its_value() {
         assert_eq!(u64::MAX.describe(), Value::Unsigned(u64::MAX));
         assert_eq!(7u64.describe(), Value::Number(7));
     }

@@ -1,6 +1,6 @@
-//! Every context of a process: which exist, which share, and the state of those that are not current.
+//! The contexts of a process: their share groups, and the state of those that are not current.
 //!
-//! Knows no threads: a thread that takes a context puts it back.
+//! The table has no record of threads: a thread takes the state of its current context and puts it back.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl<S: Scope> Default for Contexts<S> {
 struct Entry<S: Scope> {
     display: u64,
     group: Arc<Group<S>>,
-    /// The state, while no thread has it. Contexts of other APIs than OpenGL ES have none.
+    /// The state, while the context is not current. Contexts of other APIs than OpenGL ES have no state.
     idle: Option<Box<Context<S>>>,
     fate: Fate,
 }
@@ -48,12 +48,12 @@ impl<S: Scope> Contexts<S> {
         self.entries.insert(handle, Entry { display, group, idle, fate: Fate::Alive });
     }
 
-    /// Whether a context with this handle was created and not destroyed.
+    /// Whether a context with this handle exists.
     pub fn has(&self, handle: u64) -> bool {
         self.entries.contains_key(&handle)
     }
 
-    /// Notes that the driver is about to be asked to destroy a context.
+    /// Notes that the program is about to call the driver to destroy a context.
     pub fn begin_destroy(&mut self, display: u64, handle: u64) {
         if let Some(entry) = self.entries.get_mut(&handle)
             && entry.display == display
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn context_shares_the_group_of_another_even_while_that_is_current() {
+    fn context_can_share_with_a_current_context() {
         let mut contexts = contexts(&[(1, 0)]);
         let first = contexts.take(1).unwrap();
         contexts.create(2, DISPLAY, 1, ES3);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn context_goes_when_it_is_destroyed_and_not_current() {
+    fn destroyed_context_is_removed_when_it_is_not_current() {
         check(&["ask", "done"], false);
         check(&["ask", "refused"], true);
         check(&["ask of another display", "done"], true);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn handle_that_is_given_out_again_is_another_context() {
+    fn reused_handle_is_another_context() {
         check(&["ask", "create", "done"], true);
         check(&["take", "ask", "done", "put back", "create", "let go"], true);
         check(&["take", "create", "put back", "let go"], true);

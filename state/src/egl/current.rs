@@ -1,14 +1,14 @@
 //! The current context of a thread: its state moves between the process and the thread.
 //!
-//! A thread releases its context before it calls the driver, and acquires the other after the driver has answered. So
-//! no two threads ever hold the same context, in whatever order they get here.
+//! A thread releases its context before it calls the driver, and acquires the other after the driver has returned. So
+//! two threads never hold the same context, whatever their order is.
 
 use gapii_commands::constants::EGL_OPENGL_ES_API;
 
 use crate::{Memory, Scope, Thread};
 
-/// Creates a context, in a share group of its own or in that of another context. A context of another API than OpenGL
-/// ES is known, but has no state.
+/// Adds a context, in a new share group or in that of another context. A context of another API than OpenGL ES has no
+/// state.
 #[expect(clippy::too_many_arguments, reason = "as many as eglCreateContext has")]
 pub fn create_context<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
@@ -55,8 +55,8 @@ pub fn release_current<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _me
     thread.process.contexts().put_back(context);
 }
 
-/// After [`release_current`]: makes a context, or none, the thread's. A context whose creation was not seen counts as
-/// an OpenGL ES context in a share group of its own.
+/// After [`release_current`]: makes a context, or none, current on the thread. A context whose creation was not
+/// tracked is taken for an OpenGL ES context in its own share group.
 pub fn make_current<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -73,7 +73,7 @@ pub fn make_current<S: Scope, M: Memory + ?Sized>(
     thread.released = 0;
 }
 
-/// After [`release_current`]: the driver refused, so the thread keeps its context.
+/// After [`release_current`], if the driver failed: makes the released context current again.
 pub fn keep_current<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory: &M) {
     thread.context = thread.process.contexts().take(thread.released);
     thread.released = 0;
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn context_moves_with_what_it_holds() {
+    fn context_moves_between_threads_with_its_state() {
         let mut threads = Threads::new(2);
         threads.create(1, 0);
         threads.make_current(0, 1, true);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn terminated_display_takes_its_contexts_along() {
+    fn terminated_display_removes_its_contexts() {
         let mut threads = Threads::new(1);
         threads.create(1, 0);
         threads.create(2, 0);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn context_made_before_anybody_looked_has_state_from_its_first_use() {
+    fn context_created_before_tracking_has_state_from_its_first_use() {
         let mut threads = Threads::new(2);
         threads.make_current(0, 5, true);
         assert_eq!(threads.current(), [5, 0]);

@@ -1,4 +1,4 @@
-//! Functions that the descriptions of EGL name.
+//! Hand-written functions that the descriptions of EGL declare with `extern`.
 
 mod attributes;
 mod contexts;

@@ -1,4 +1,4 @@
-//! Vertex arrays: the changes that commands make to them, and which of them lie in the program's memory.
+//! Vertex arrays: changes by commands, and the set of arrays in client memory.
 
 use super::formats;
 use crate::{Buffer, Context, Memory, Ref, Scope, Thread, VertexArrays};
@@ -29,14 +29,13 @@ impl VertexArrays {
         self.bindings.get(slot.checked_add_signed(shift)?)
     }
 
-    /// Whether a slot is enabled and its vertices lie in the program's memory.
+    /// Whether a slot is enabled and its array is in client memory.
     fn is_client(&self, slot: usize) -> bool {
         self.attribs.get(slot).is_some_and(|attrib| attrib.enabled)
             && self.binding_of(slot).is_some_and(|at| at.buffer.is_none() && at.offset != 0)
     }
 
-    /// Puts a slot's vertices into `buffer`, or into the program's memory if it is none. `set` makes the other
-    /// changes.
+    /// Sets a slot's array in `buffer`, or in client memory if `buffer` is none. `set` makes the other changes.
     #[inline(always)]
     fn place(
         &mut self,
@@ -61,8 +60,8 @@ impl VertexArrays {
         self.find_client(slot);
     }
 
-    /// Updates which slots lie in the program's memory, after a change of a slot or of the binding point with the
-    /// same number.
+    /// Updates the mask of arrays in client memory, after a change of a slot or of the binding point with the same
+    /// index.
     #[inline]
     fn find_client(&mut self, slot: usize) {
         if self.is_shifted {
@@ -93,7 +92,7 @@ impl VertexArrays {
     }
 }
 
-/// Sets where the vertices of a slot lie. While a buffer is bound to GL_ARRAY_BUFFER, `pointer` is an offset in it.
+/// Sets the array of a slot. While a buffer is bound to GL_ARRAY_BUFFER, `pointer` is an offset in it.
 pub fn set_vertex_array<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -108,7 +107,7 @@ pub fn set_vertex_array<S: Scope, M: Memory + ?Sized>(
     context.arrays_mut().place(slot as usize, buffer, (size, ty), (stride, pointer), |_| {});
 }
 
-/// Does what glVertexAttribPointer does: [`set_vertex_array`], and sets the format of the slot.
+/// glVertexAttribPointer: sets the array of a slot like [`set_vertex_array`], and its format.
 #[inline(always)]
 pub fn set_vertex_pointer<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
@@ -148,7 +147,7 @@ pub fn enable_vertex_array<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// Sets the format of a slot (size, type, normalisation). The place of its vertices stays.
+/// Sets the format of a slot (size, type, normalisation), but not its binding point.
 #[inline]
 pub fn set_vertex_format<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
@@ -170,7 +169,7 @@ pub fn set_vertex_format<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// Sets the binding point that a slot takes its vertices from.
+/// Sets the binding point of a slot.
 #[inline]
 pub fn set_vertex_binding<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
@@ -233,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn array_is_the_programs_own_while_it_is_enabled_and_points_somewhere() {
+    fn array_is_in_client_memory_while_it_is_enabled_and_its_pointer_is_not_null() {
         let mut thread = thread((2, 0));
         set_vertex_array(&mut thread, &Nothing, 3, 2, GL_FLOAT, 0, 0x1000);
         assert_eq!(client(&mut thread), 0);
@@ -275,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn stride_of_zero_is_that_of_packed_vertices() {
+    fn stride_of_zero_means_packed_vertices() {
         let mut thread = thread((2, 0));
         set_vertex_array(&mut thread, &Nothing, 0, 3, GL_SHORT, 0, 0x1000);
         assert_eq!(context(&mut thread).arrays().bindings[0].stride, 6);
@@ -284,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn each_vertex_array_object_has_its_own() {
+    fn each_vertex_array_object_has_its_own_arrays() {
         let mut thread = thread((2, 0));
         set_vertex_array(&mut thread, &Nothing, 0, 3, GL_FLOAT, 0, 0x1000);
         enable_vertex_array(&mut thread, &Nothing, 0, true);

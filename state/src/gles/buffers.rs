@@ -1,4 +1,4 @@
-//! Buffers: their bindings, and the contents of the buffers that indices are taken from.
+//! Buffers: their bindings, and the contents of the buffers from which draws read indices.
 //!
 //! Contents are kept for buffers that have been bound to GL_ELEMENT_ARRAY_BUFFER or filled through it, and for small
 //! buffers filled through the targets of copies. They are known as long as the program makes every change; after a
@@ -18,7 +18,7 @@ const CONTENTS_BYTES_MAX: usize = 64 << 20;
 const COPIED_BYTES_MAX: i64 = 4 << 20;
 
 impl<S: Scope> Context<S> {
-    /// Returns the buffer that is bound to a target; none if no such target exists.
+    /// Returns the buffer that is bound to a target; none for an invalid target.
     #[inline]
     pub(super) fn buffer_at(&self, target: u32) -> Ref<Buffer> {
         match target {
@@ -91,7 +91,7 @@ pub fn bound_buffer<S: Scope, M: Memory + ?Sized>(
     thread.context.as_deref().map(|context| context.buffer_at(target)).unwrap_or_default()
 }
 
-/// Binds the source of indices. Its contents are kept from then on.
+/// Binds the element buffer. Its contents are kept from then on.
 pub fn bind_element_buffer<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -147,8 +147,8 @@ fn may_hold_indices(target: u32, size: i64) -> bool {
     }
 }
 
-/// Returns the first contents of a data store of `size` bytes. Without `data` they are zeros: the program must not
-/// take indices from undefined contents anyway. Empty if the contents are unknown.
+/// Returns the initial contents of a data store of `size` bytes. Without `data` they are zeros: indices from undefined
+/// contents would be an error of the program. Empty if the contents are unknown.
 fn contents_of<M: Memory + ?Sized>(memory: &M, size: i64, data: u64) -> Vec<u8> {
     let fits = usize::try_from(size).ok().filter(|size| *size <= CONTENTS_BYTES_MAX);
     let Some(size) = fits else { return Vec::new() };
@@ -174,11 +174,12 @@ pub fn change_buffer<S: Scope, M: Memory + ?Sized>(
 }
 
 impl<S: Scope> Context<S> {
-    /// Whether the shim has to know the contents of a buffer. Asks the group once about a buffer that needs none.
+    /// Whether the shim keeps the contents of a buffer. For a buffer without contents, only the first call locks the
+    /// group.
     #[inline]
     fn keeps_contents(&mut self, buffer: Ref<Buffer>) -> bool {
-        // Pairs with the releases above. A thread that was told that a buffer has become an index source sees the new
-        // number, because it reads the number before it asks the group.
+        // Pairs with the releases above. If another thread made a buffer an index source before this call, this thread
+        // sees the new number, because it reads the number before it locks the group.
         let sources = self.group.index_sources.load(Acquire) as i64;
         let place = buffer.name() as usize % self.other_buffers.len();
         let is_known = self.other_buffers.get(place) == Some(&buffer);
@@ -250,13 +251,13 @@ impl<S: Scope> Context<S> {
     }
 }
 
-/// Returns `size` bytes from `offset` on, if the contents have them.
+/// Returns `size` bytes at `offset`, if they are within the contents.
 fn part(contents: &mut [u8], offset: i64, size: i64) -> Option<&mut [u8]> {
     let from = usize::try_from(offset).ok()?;
     contents.get_mut(from..)?.get_mut(..usize::try_from(size).ok()?)
 }
 
-/// Follows a copy from one buffer to another that the driver makes.
+/// Applies the driver's copy from one buffer to another to the kept contents.
 pub fn copy_buffer<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -312,7 +313,7 @@ pub fn lose_contents<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// Makes the contents unknown for good, because the driver may write into the buffer at any time from now on.
+/// Makes the contents unknown for good, because the driver may write into the buffer at any later time.
 pub fn give_to_driver<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -378,7 +379,7 @@ mod tests {
         let memory = Bytes(AT, vec![8, 9]);
         change(&mut thread, &memory, GL_ARRAY_BUFFER, (1, 2));
         assert_eq!(contents(&mut thread, source), [1, 8, 9, 4]);
-        // The driver refuses a change that does not fit.
+        // The driver rejects a change that exceeds the buffer.
         change(&mut thread, &memory, GL_ARRAY_BUFFER, (3, 2));
         change(&mut thread, &memory, GL_ARRAY_BUFFER, (-1, 2));
         assert_eq!(contents(&mut thread, source), [1, 8, 9, 4]);
@@ -434,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn deleted_buffer_is_off_the_binding_points_of_its_context() {
+    fn deleted_buffer_is_unbound_from_its_context() {
         let (mut thread, source) = with_index_source();
         delete_buffer(&mut thread, &Nothing, 1);
         let context = context(&mut thread);

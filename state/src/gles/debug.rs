@@ -1,4 +1,4 @@
-//! Debug output: messages that the driver kept, and labels of objects.
+//! Debug output: messages in the driver's log, and labels of objects.
 
 use crate::{Memory, Observer, Scope, Thread, Whole};
 
@@ -33,7 +33,7 @@ pub fn pop_debug_group<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: 
     }
 }
 
-/// Sets the label of an object; `identifier` says which kind of object `name` is.
+/// Sets the label of an object; `identifier` is the kind of object, such as GL_BUFFER.
 pub fn label_object<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     _memory: &M,

@@ -1,4 +1,4 @@
-//! Draws: the vertices and indices that they take from the program's memory.
+//! Draws: the vertices and indices that they read from client memory.
 //!
 //! An array is observed from the first vertex that the draw uses to the end of the last. Interleaved arrays are
 //! observed as one.
@@ -157,12 +157,12 @@ impl Elements {
     }
 }
 
-/// Whether a draw draws anything: without a program only OpenGL ES 1.1 does.
+/// Whether a draw has an effect: without a program only draws of OpenGL ES 1.1 have one.
 fn has_program<S: Scope>(context: &Context<S>) -> bool {
     context.version.0 < 2 || context.program.is_some() || context.pipeline.is_some()
 }
 
-/// Whether an array advances per vertex, and not only per instance.
+/// Whether any client array advances per vertex.
 fn takes_vertices(arrays: &VertexArrays) -> bool {
     client_slots(arrays)
         .any(|slot| arrays.binding_of(slot).is_some_and(|binding| binding.divisor == 0))
@@ -173,7 +173,7 @@ fn client_slots(arrays: &VertexArrays) -> impl Iterator<Item = usize> {
     (0..SLOTS).filter(move |slot| client >> slot & 1 != 0)
 }
 
-/// Observes vertices `first` to `last`, and the instances, in all enabled arrays in the program's memory.
+/// Observes vertices `first` to `last`, and the instances, in all enabled client arrays.
 fn observe_arrays<O: Observer + ?Sized>(
     arrays: &VertexArrays,
     seen: &mut O,
@@ -311,7 +311,7 @@ mod tests {
         check(&[POSITION, instanced(1)], (0, 2, 3, 2), &[(0x1000, 24), (0x200C, 8)]);
         check(&[POSITION, instanced(2)], (0, 2, 3, 4), &[(0x1000, 24), (0x200C, 8)]);
         check(&[instanced(1)], (7, 2, 0, 1), &[(0x2000, 4)]);
-        // Absurd numbers do no harm.
+        // Huge numbers cause no panic.
         check(
             &[POSITION],
             (i64::from(i32::MAX), 1, 0, 1),
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn draw_without_a_program_reads_nothing_but_in_es_1() {
+    fn draw_without_a_program_reads_vertices_in_es_1_only() {
         for (version, expected) in [((2, 0), 0), ((3, 2), 0), ((1, 1), 1)] {
             let mut thread = drawing(version, &[POSITION]);
             context(&mut thread).program = crate::Ref::NONE;
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn indices_of_invalid_draws_are_not_looked_at() {
+    fn indices_of_invalid_draws_are_not_read() {
         let check = |count, ty, pointer, instances| {
             let mut thread = drawing((3, 2), &[POSITION]);
             let mut seen = Seen::default();
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn indices_in_a_buffer_are_scanned_where_the_draw_begins() {
+    fn indices_in_a_buffer_are_read_from_the_offset_of_the_draw() {
         let mut thread = with_element_buffer(&[40, 41, 5, 6, 7]);
         let mut seen = Seen::default();
         elements(&mut thread, &Nothing, &mut seen, 3, 4, 3, GL_UNSIGNED_SHORT, 0, 0, 1);
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn indices_of_unknown_contents_are_counted_or_believed() {
+    fn unknown_indices_are_counted_unless_the_draw_states_their_range() {
         let mut thread = with_element_buffer(&[1, 2, 3]);
         let buffer = context(&mut thread).arrays().element_buffer;
         super::super::buffers::lose_contents(&mut thread, &Nothing, buffer);
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn ranged_draw_reads_what_its_indices_say() {
+    fn ranged_draw_reads_the_vertices_of_its_indices() {
         let mut thread = drawing((3, 2), &[POSITION]);
         let memory = shorts(&[3, 4]);
         let mut seen = Seen::default();
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn instances_alone_need_no_look_at_the_indices() {
+    fn draw_with_instanced_arrays_alone_does_not_read_indices() {
         let mut thread = drawing((3, 2), &[(0, 1, GL_FLOAT, 0, 0x2000, 1)]);
         let mut seen = Seen::default();
         elements(&mut thread, &Nothing, &mut seen, 3, INDICES, 3, GL_UNSIGNED_INT, 0, 0, 4);

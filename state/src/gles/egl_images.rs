@@ -1,4 +1,4 @@
-//! EGL images: what they are made from, and which objects share their pixels.
+//! EGL images: their sources, and the objects that share their pixels.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use gapii_commands::constants::*;
 
 use crate::{Group, Image, Memory, Ref, Scope, Texture, TextureImage, Thread};
 
-/// Finds the object that an image was made from. Both share their pixels from now on.
+/// Finds the source of an image, and notes that both share their pixels.
 pub fn note_source_of_image<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -48,7 +48,7 @@ pub fn note_source_of_image<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// The object that an image was made from.
+/// The texture or renderbuffer that is the source of an image.
 struct Source {
     context: u64,
     target: u32,
@@ -99,7 +99,7 @@ fn pixels_of_texture<S: Scope>(
     texture.images.get(&face)?.get(&level).copied()
 }
 
-/// Gives the texture the pixels of the image, and no others.
+/// Replaces the texture's images by the EGL image.
 pub fn become_image<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -126,7 +126,7 @@ mod tests {
     use crate::Nothing;
     use crate::Whole;
 
-    /// Returns a thread with texture 5, of 4 x 2 pixels, and image 9, which is made from it.
+    /// Returns a thread with texture 5, of 4 x 2 pixels, and image 9, whose source is the texture.
     fn with_image() -> Thread<Whole> {
         let mut thread = thread((2, 0));
         let group = context(&mut thread).group.clone();
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn texture_and_the_image_that_is_made_of_it_know_each_other() {
+    fn image_and_its_source_texture_refer_to_each_other() {
         let mut thread = with_image();
         let (image, pixels) = {
             let process = thread.process.lock();

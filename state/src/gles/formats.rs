@@ -2,7 +2,7 @@
 
 use gapii_commands::constants::*;
 
-/// Returns the bytes of a pixel; 0 for a format and type that do not go together.
+/// Returns the size of a pixel in bytes; 0 for an invalid combination of format and type.
 pub fn texel_bytes(format: u32, ty: u32) -> u64 {
     let components = components(format);
     match packed(ty) {
@@ -13,7 +13,7 @@ pub fn texel_bytes(format: u32, ty: u32) -> u64 {
     }
 }
 
-/// Returns how many numbers a pixel has; 0 for an unknown format.
+/// Returns the number of components of a pixel; 0 for an unknown format.
 fn components(format: u32) -> u64 {
     match format {
         GL_RED | GL_RED_INTEGER | GL_ALPHA | GL_LUMINANCE | GL_DEPTH_COMPONENT
@@ -34,7 +34,7 @@ fn component_bytes(ty: u32) -> u64 {
     }
 }
 
-/// Returns, for a type that holds a whole pixel, its size in bytes and the numbers of components that it may have.
+/// For a packed type: its size in bytes, and the valid numbers of components.
 fn packed(ty: u32) -> Option<(u64, &'static [u64])> {
     Some(match ty {
         GL_UNSIGNED_SHORT_5_6_5 => (2, &[3]),
@@ -62,7 +62,7 @@ fn depth_stencil_bytes(format: u32, ty: u32) -> u64 {
     }
 }
 
-/// Returns the bytes of one attribute of a vertex; 0 for an unknown type.
+/// Returns the size in bytes of one attribute of a vertex; 0 for an unknown type.
 #[inline]
 pub fn vertex_bytes(size: i32, ty: u32) -> u64 {
     let numbers = u64::from(size.max(0).cast_unsigned());
@@ -72,7 +72,7 @@ pub fn vertex_bytes(size: i32, ty: u32) -> u64 {
     }
 }
 
-/// Bytes of a number of each type from GL_BYTE to GL_FIXED; 0 for a type that vertices cannot have.
+/// Sizes in bytes of the types from GL_BYTE to GL_FIXED; 0 for a type that is invalid for vertices.
 const NUMBER_BYTES: [u8; 13] = [1, 1, 2, 2, 4, 4, 4, 0, 0, 0, 0, 2, 4];
 const _: () = assert!(GL_FIXED - GL_BYTE + 1 == NUMBER_BYTES.len() as u32);
 
@@ -88,7 +88,7 @@ fn rare_vertex_bytes(numbers: u64, ty: u32) -> u64 {
     }
 }
 
-/// Returns the bytes of an index; 0 for an unknown type.
+/// Returns the size of an index in bytes; 0 for an unknown type.
 pub fn index_bytes(ty: u32) -> u64 {
     match ty {
         GL_UNSIGNED_BYTE => 1,
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texel_takes_the_bytes_of_its_format_and_type() {
+    fn texel_size_depends_on_format_and_type() {
         let cases = [
             (GL_RED, GL_UNSIGNED_BYTE, 1),
             (GL_RED, GL_BYTE, 1),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn format_and_type_that_do_not_go_together_take_nothing() {
+    fn invalid_combination_of_format_and_type_has_no_size() {
         let cases = [
             (GL_RGBA, GL_UNSIGNED_SHORT_5_6_5),
             (GL_RGB, GL_UNSIGNED_SHORT_4_4_4_4),
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn vertex_takes_the_bytes_of_its_numbers_or_of_all_packed() {
+    fn vertex_size_is_that_of_its_components_or_of_the_packed_type() {
         let cases = [
             (1, GL_BYTE, 1),
             (3, GL_UNSIGNED_BYTE, 3),

@@ -7,7 +7,7 @@
 
 use gapii_commands::constants::*;
 
-/// Returns the GL type of a uniform by the name that glGetUniformLocation takes: `light.color`, `lights[2].color`,
+/// Returns the GL type of a uniform by its name in glGetUniformLocation: `light.color`, `lights[2].color`,
 /// `bones[3]`.
 pub fn uniform_type(source: &str, name: &str) -> Option<u32> {
     let tokens = tokens(source);
@@ -21,7 +21,7 @@ pub fn uniform_type(source: &str, name: &str) -> Option<u32> {
     gl_type(ty)
 }
 
-/// Returns the GL type of the uniform that the source itself places at a location: `layout(location = 3)`.
+/// Returns the GL type of the uniform with an explicit location: `layout(location = 3)`.
 pub fn type_at(source: &str, location: i32) -> Option<u32> {
     let tokens = tokens(source);
     let starts = tokens.iter().enumerate().filter(|(_, token)| **token == "layout");
@@ -47,7 +47,7 @@ pub fn type_at(source: &str, location: i32) -> Option<u32> {
     })
 }
 
-/// Returns how many numbers a value of a GL type has; `None` for an unknown type.
+/// Returns the number of components of a GL type; `None` for an unknown type.
 pub fn components(ty: u32) -> Option<i64> {
     Some(match ty {
         GL_FLOAT | GL_INT | GL_UNSIGNED_INT | GL_BOOL => 1,
@@ -83,7 +83,7 @@ fn declared<'a>(all: &Declarations<'a>, name: &str) -> Option<&'a str> {
     all.iter().find(|(declared, _)| *declared == name).map(|(_, ty)| *ty)
 }
 
-/// Returns the words and marks of a source, without comments and preprocessor lines.
+/// Returns the tokens of a source, without comments and preprocessor lines.
 fn tokens(source: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = source;
@@ -111,7 +111,7 @@ fn is_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// Returns what `uniform` declares. Blocks are left out: their members have no location.
+/// Returns the uniforms that a source declares, without blocks: members of blocks have no location.
 fn uniforms<'a>(tokens: &[&'a str]) -> Declarations<'a> {
     let mut found = Vec::new();
     for (at, _) in tokens.iter().enumerate().filter(|(_, token)| **token == "uniform") {
@@ -275,7 +275,7 @@ void main() { vec2 local = vec2(0.0); }
     }
 
     #[test]
-    fn placed_uniform_is_found_by_its_location() {
+    fn uniform_with_an_explicit_location_is_found_by_it() {
         let source = "layout(location = 0) in vec2 corner;
 layout(location = 2) uniform mediump vec4 tint;
 layout(location=4) uniform mat3 turns[2];
@@ -300,7 +300,7 @@ layout(location = 7) uniform float tail;";
     }
 
     #[test]
-    fn source_cut_anywhere_is_no_trouble() {
+    fn source_that_is_cut_anywhere_causes_no_panic() {
         for end in 0..SOURCE.len() {
             uniform_type(&SOURCE[..end], "lights[1].inner[0].turn");
             uniform_type(&SOURCE[end..], "own.cell");

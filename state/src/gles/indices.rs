@@ -12,11 +12,10 @@ pub struct Bounds {
     pub highest: u32,
 }
 
-/// Bytes that are read at a time; a multiple of the size of every index type.
+/// Size in bytes of one read; a multiple of the size of every index type.
 const PIECE_BYTES: usize = 8192;
 
-/// Returns the bounds of `count` indices in the program's memory. `None` if there are no indices, or if they cannot
-/// be read.
+/// Returns the bounds of `count` indices in client memory. `None` if `count` is 0, or if the indices cannot be read.
 pub fn in_memory<M: Memory + ?Sized>(
     memory: &M,
     address: u64,
@@ -109,7 +108,7 @@ mod tests {
     use gapii_commands::constants::*;
 
     #[test]
-    fn bounds_leave_out_the_restart_index_only_where_it_restarts() {
+    fn bounds_exclude_the_restart_index_only_if_restart_is_enabled() {
         let check = |bytes: &[u8], ty, restart, expected: Option<(u32, u32)>| {
             let bounds = in_bytes(bytes, ty, restart).map(|found| (found.lowest, found.highest));
             assert_eq!(bounds, expected, "{bytes:?} {ty:#x} {restart}");
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn indices_in_memory_are_looked_at_piece_by_piece() {
+    fn indices_in_memory_are_read_in_pieces() {
         let count = 3 * PIECE_BYTES as u64;
         let indices: Vec<u8> =
             (0..count).flat_map(|index| ((index + 5) as u16).to_le_bytes()).collect();

@@ -1,7 +1,7 @@
 //! Mapped buffers: the bytes that programs write into them without a command.
 //!
-//! A persistent mapping has a shadow, which holds what its memory held when it was last observed. Commands that make
-//! the driver read buffers compare the two, block by block, and observe the blocks that differ.
+//! A persistent mapping has a shadow: a copy of its memory from the last observation. Before a command that makes the
+//! driver read buffers, memory and shadow are compared block by block, and the blocks that differ are observed.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,7 +13,7 @@ use crate::{Buffer, Context, Mapping, Memory, NO_PARAM, Observer, Ref, Scope, Th
 
 /// Size in bytes of a block: if one of its bytes has changed, the block is observed.
 const BLOCK_BYTES: usize = 4096;
-/// Bytes that are compared at a time; a multiple of the above.
+/// Size in bytes of one read of memory; a multiple of [`BLOCK_BYTES`].
 const PIECE_BYTES: usize = 16 * BLOCK_BYTES;
 
 impl Mapping {
@@ -21,14 +21,13 @@ impl Mapping {
         self.pointer != 0 && self.access & access == access
     }
 
-    /// Whether the program may write at any time while the driver reads the present content when it draws.
+    /// Whether the program may write into the mapping at any time without flushing it.
     fn is_watched(&self) -> bool {
         self.is(GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT_EXT) && !self.is(GL_MAP_FLUSH_EXPLICIT_BIT)
     }
 }
 
-/// Notes that the range of a target's buffer from `offset` on is mapped at `pointer`; up to the end if `length` is
-/// -1.
+/// Maps a range of the target's buffer at `pointer`; from `offset` to the end if `length` is -1.
 pub fn map_buffer<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -58,12 +57,12 @@ pub fn map_buffer<S: Scope, M: Memory + ?Sized>(
     buffer.mapping = mapping;
     if is_watched {
         group.persistent_buffers.push(bound);
-        // A program that maps in one thread and draws in another tells the other thread itself.
+        // Relaxed: a program that maps in one thread and draws in another synchronises these threads itself.
         context.group.persistent_maps.fetch_add(1, Relaxed);
     }
 }
 
-/// Observes what the program may have written through the mapping that ends here.
+/// Observes the memory that the program may have written through the mapping that ends.
 pub fn mapped_writes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -83,7 +82,7 @@ pub fn mapped_writes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-/// Observes what the program says it wrote: `length` bytes from `offset` in the mapping on.
+/// Observes a flushed range: `length` bytes at `offset` of the mapping.
 pub fn flushed_writes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -98,7 +97,7 @@ pub fn flushed_writes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-/// Copies what the program says it wrote into the contents of an index source.
+/// Copies a flushed range into the kept contents of an index source.
 pub fn flush_mapping<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -113,7 +112,7 @@ pub fn flush_mapping<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// Forgets the mapping, after copying what it leaves in an index source.
+/// Removes the mapping, after copying its memory into the kept contents of an index source.
 pub fn unmap_buffer<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, memory: &M, target: u32) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let bound = context.buffer_at(target);
@@ -126,7 +125,7 @@ pub fn unmap_buffer<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, memory
     forget(context, bound);
 }
 
-/// Forgets the mapping of a buffer.
+/// Removes the mapping of a buffer.
 pub(super) fn forget<S: Scope>(context: &Context<S>, buffer: Ref<Buffer>) {
     let mut group = context.group.lock();
     let Some(forgotten) = group.buffers.get_mut(buffer) else { return };
@@ -140,8 +139,8 @@ pub(super) fn forget<S: Scope>(context: &Context<S>, buffer: Ref<Buffer>) {
     }
 }
 
-/// Observes what the program changed in persistent mappings since they were last compared. Runs before a command that
-/// makes the driver read buffers.
+/// Observes the blocks that the program changed in persistent mappings since the last comparison. Runs before a
+/// command that makes the driver read buffers.
 #[inline]
 pub fn changed_maps<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
@@ -174,8 +173,8 @@ impl<S: Scope> Context<S> {
         (mapping.pointer != 0).then_some((mapping.pointer, mapping.length, mapping.access))
     }
 
-    /// Returns the address of `length` bytes from `offset` in a mapping on, and their offset in the buffer, if the
-    /// program may flush them.
+    /// Returns the address of `length` bytes at `offset` of a mapping, and their offset in the buffer, if the program
+    /// may flush them.
     fn flushed(&self, buffer: Ref<Buffer>, offset: i64, length: i64) -> Option<(u64, i64)> {
         let group = self.group.lock();
         let mapping = &group.buffers.get(buffer)?.mapping;
@@ -359,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn persistent_mapping_ends_with_what_changed_last() {
+    fn end_of_a_persistent_mapping_observes_the_last_changes() {
         let (mut thread, mut memory) = mapping(8192, (0, 8192), PERSISTENT);
         memory.1[1] = 1;
         let mut seen = Seen::default();
@@ -370,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn only_mappings_that_the_program_writes_without_a_word_are_watched() {
+    fn only_persistent_write_mappings_without_explicit_flush_are_watched() {
         for access in [
             GL_MAP_READ_BIT | GL_MAP_PERSISTENT_BIT_EXT,
             PERSISTENT | GL_MAP_FLUSH_EXPLICIT_BIT,
@@ -382,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn mapping_goes_with_its_buffer_or_its_data_store() {
+    fn mapping_ends_with_its_buffer_or_its_data_store() {
         let (mut thread, memory) = mapping(100, (0, 100), PERSISTENT);
         define_buffer(&mut thread, &Nothing, TARGET, 50, 0);
         assert_eq!(maps(&mut thread), 0);

@@ -1,17 +1,17 @@
 //! Matrix stacks of OpenGL ES 1.1: the current matrix, and the commands that multiply it.
 //!
-//! Matrices are stored by columns and multiplied from the right, as in OpenGL ES.
+//! Matrices are column-major and multiplied from the right, as in OpenGL ES.
 
 use gapii_commands::constants::{GL_MATRIX_PALETTE_OES, GL_PROJECTION, GL_TEXTURE};
 
 use crate::{Context, Memory, Thread, Values, Whole};
 
-/// A matrix of 4 x 4 numbers, by columns.
+/// A column-major matrix of 4 x 4 numbers.
 pub type Matrix = [f32; 16];
 
 const IDENTITY: Matrix = [1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1.];
 
-/// The most matrices on one stack.
+/// Maximum number of matrices on one stack.
 const DEPTH_MAX: usize = 64;
 
 /// Replaces the current matrix with the one at an address.
@@ -100,8 +100,8 @@ pub fn translate_matrix<M: Memory + ?Sized>(
     change(thread, |current| product(current, &right));
 }
 
-/// Multiplies the current matrix by a perspective projection. Does nothing if the volume is empty, because OpenGL ES
-/// refuses that.
+/// Multiplies the current matrix by a perspective projection. Does nothing if the volume is empty: OpenGL ES
+/// generates GL_INVALID_VALUE then.
 pub fn multiply_frustum<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     _memory: &M,
@@ -125,8 +125,8 @@ pub fn multiply_frustum<M: Memory + ?Sized>(
     change(thread, |current| product(current, &perspective));
 }
 
-/// Multiplies the current matrix by a parallel projection. Does nothing if the volume is empty, because OpenGL ES
-/// refuses that.
+/// Multiplies the current matrix by a parallel projection. Does nothing if the volume is empty: OpenGL ES generates
+/// GL_INVALID_VALUE then.
 pub fn multiply_ortho<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     _memory: &M,
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn point_goes_where_opengl_es_moves_it() {
+    fn point_is_transformed_as_in_opengl_es() {
         let point = [1., 2., 3., 1.];
         check(|_| (), point, point);
         check(|it| translate_matrix(it, &Nothing, 5., 6., 7.), point, [6., 8., 10., 1.]);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn each_mode_has_a_stack_of_its_own() {
+    fn each_mode_has_its_own_stack() {
         let mut thread = thread();
         scale_matrix(&mut thread, &Nothing, 2., 2., 2.);
         for mode in [GL_PROJECTION, GL_TEXTURE, GL_MATRIX_PALETTE_OES] {
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn matrix_is_loaded_from_floats_and_from_numbers_of_16_bits_after_the_point() {
+    fn matrix_is_loaded_from_floats_and_from_fixed_point_numbers() {
         let floats = IDENTITY.iter().flat_map(|value| (value * 1.5).to_le_bytes()).collect();
         let fixed = IDENTITY.iter().flat_map(|value| ((value * 98304.) as i32).to_le_bytes());
         for (memory, is_fixed) in

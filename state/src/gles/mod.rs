@@ -1,6 +1,6 @@
-//! Functions that the descriptions of OpenGL ES name.
+//! Hand-written functions that the descriptions of OpenGL ES declare with `extern`.
 
-#![allow(clippy::too_many_arguments, reason = "they are those of the commands")]
+#![allow(clippy::too_many_arguments, reason = "the descriptions define the signatures")]
 
 mod arrays;
 mod attribute_lists;

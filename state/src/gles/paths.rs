@@ -1,4 +1,4 @@
-//! Lists of path names (GL_NV_path_rendering), which may be given as text.
+//! Lists of path names (GL_NV_path_rendering), which may be text in UTF-8 or UTF-16.
 
 use gapii_commands::constants::{
     GL_2_BYTES_NV, GL_3_BYTES_NV, GL_4_BYTES_NV, GL_BYTE, GL_FLOAT, GL_INT, GL_SHORT,
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn list_of_names_is_as_long_as_its_type_says() {
+    fn length_of_a_list_of_names_depends_on_its_type() {
         let check = |ty: u32, count: i64, bytes: &[u8], expected: &[u64]| {
             let mut thread = Thread::new(Arc::<Process>::default(), 1);
             let mut seen = Sizes(Vec::new());

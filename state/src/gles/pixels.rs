@@ -1,4 +1,4 @@
-//! Pixel transfers: the memory of an upload or a read-back.
+//! Pixel transfers: the memory that an upload reads or a read-back writes.
 //!
 //! A rectangle of pixels is observed as one range, from its first pixel to the end of its last. Where rows are
 //! further apart than they are long, the range includes the bytes between them.
@@ -96,7 +96,7 @@ pub fn pack_within<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     observe(seen, param, pointer, extent.filter(fits));
 }
 
-/// Returns the bytes of one pixel; 0 for a format and type that do not go together.
+/// Returns the size of one pixel in bytes; 0 for an invalid combination of format and type.
 pub fn texel_bytes<S: Scope, M: Memory + ?Sized>(
     _thread: &mut Thread<S>,
     _memory: &M,
@@ -106,7 +106,7 @@ pub fn texel_bytes<S: Scope, M: Memory + ?Sized>(
     formats::texel_bytes(format, ty) as i64
 }
 
-/// Returns the bytes of one row in a read-back of `width` pixels, and the bytes from one row to the next.
+/// Returns the size of a row of `width` pixels in a read-back, and the distance between two rows, in bytes.
 pub fn packed_rows<S: Scope>(
     context: &Context<S>,
     width: i32,
@@ -119,7 +119,7 @@ pub fn packed_rows<S: Scope>(
     Some((row, two_rows - row))
 }
 
-/// Observes where a read-back puts its pixels; nothing while a buffer receives them.
+/// Returns the range that a read-back writes; `None` while a pixel pack buffer is bound.
 fn read_back<S: Scope>(
     thread: &Thread<S>,
     [width, height]: [i32; 2],
@@ -143,7 +143,7 @@ fn observe<O: Observer + ?Sized>(
     }
 }
 
-/// Layout of pixels in memory, as glPixelStorei set it.
+/// Layout of pixels in memory, set by glPixelStorei.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     alignment: i32,
@@ -202,7 +202,7 @@ impl Layout {
     }
 }
 
-/// Returns 0 for negative numbers, which are mistakes of the program.
+/// Converts a size; 0 for a negative number, for which the driver generates GL_INVALID_VALUE.
 fn number(value: i32) -> u64 {
     u64::try_from(value).unwrap_or(0)
 }
@@ -216,7 +216,7 @@ mod tests {
     use gapii_commands::constants::*;
 
     #[test]
-    fn upload_reads_what_unpack_parameters_say_in_its_dimensions() {
+    fn upload_reads_the_memory_that_unpack_parameters_determine() {
         let mut thread = thread((3, 0));
         let set = context(&mut thread);
         (set.unpack_row_length, set.unpack_skip_pixels, set.unpack_skip_rows) = (10, 1, 2);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_a_read_back_are_as_far_apart_as_pack_parameters_say() {
+    fn distance_of_rows_in_a_read_back_follows_pack_parameters() {
         let mut thread = thread((3, 0));
         let set = context(&mut thread);
         assert_eq!(packed_rows(set, 3, GL_RGB, GL_UNSIGNED_BYTE), Some((9, 12)));
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_from_null_for_mistakes_or_with_a_buffer_bound() {
+    fn upload_reads_nothing_from_null_with_invalid_arguments_or_a_bound_buffer() {
         let (format, ty) = (GL_RGBA, GL_UNSIGNED_BYTE);
         let uploads = |thread: &mut Thread<Whole>, pointer, width, ty| {
             let mut seen = Seen::default();
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn read_back_writes_what_pack_parameters_say_where_there_is_room() {
+    fn read_back_writes_the_memory_that_pack_parameters_determine_if_it_fits() {
         let mut thread = thread((3, 0));
         let set = context(&mut thread);
         (set.pack_alignment, set.pack_row_length) = (8, 3);
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn extent_of_nothing_or_of_absurd_sizes_is_none() {
+    fn extent_of_no_pixels_or_of_huge_sizes_is_none() {
         let most = Layout {
             alignment: 8,
             row_length: i32::MAX,

@@ -1,4 +1,4 @@
-//! Shaders and programs: names that outlive their deletion, and the sources that a program was linked from.
+//! Shaders and programs: deferred deletion of names, and the sources from which a program was linked.
 
 use crate::{Context, GroupState, Memory, Program, Ref, Scope, Scoped as _, Shader, Stage, Thread};
 
@@ -93,7 +93,7 @@ pub fn use_program<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory
     }
 }
 
-/// Notes the shaders that a program is linked from, and forgets what was known of its uniforms.
+/// Notes the shaders from which a program is linked, and forgets its uniforms.
 pub fn link_program<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -120,7 +120,7 @@ fn relink<S: Scope>(program: &mut Program<S>, stages: Vec<Stage>) {
     program.block_uniforms.clear();
 }
 
-/// Creates a program from one shader, which no longer exists when the command returns.
+/// glCreateShaderProgramv: creates a program from a shader that exists during the command only.
 pub fn create_shader_program<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -162,7 +162,7 @@ fn remove_program<S: Scope>(group: &mut GroupState<S>, program: Ref<Program>) {
     }
 }
 
-/// Notes that one program less has the shader attached.
+/// Notes that the shader is detached from a program; deletes it after the last detach if it is marked for deletion.
 fn let_go<S: Scope>(group: &mut GroupState<S>, shader: Ref<Shader>) {
     let Some(found) = group.shaders.get_mut(shader) else { return };
     found.attachments = found.attachments.saturating_sub(1);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn deleted_shader_keeps_its_name_until_the_last_program_lets_go() {
+    fn deleted_shader_keeps_its_name_until_the_last_detach() {
         let (mut thread, _, _) = with_program();
         context(&mut thread).group.lock().programs.create(9);
         attach_shader(&mut thread, &Nothing, PROGRAM, SHADER);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn shader_of_no_program_goes_at_once() {
+    fn unattached_shader_is_deleted_at_once() {
         let (mut thread, _, _) = with_program();
         delete_shader(&mut thread, &Nothing, SHADER);
         assert!(!has_shader(&mut thread));
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn linked_program_keeps_the_sources_of_that_moment() {
+    fn linked_program_keeps_the_sources_of_its_link() {
         let (mut thread, program, shader) = with_program();
         attach_shader(&mut thread, &Nothing, PROGRAM, SHADER);
         link_program(&mut thread, &Nothing, program);

@@ -1,4 +1,4 @@
-//! Textures whose images are all defined at once.
+//! Immutable texture storage, texture targets, and generated levels.
 
 use gapii_commands::constants::*;
 
@@ -39,7 +39,7 @@ pub fn define_storage<S: Scope, M: Memory + ?Sized>(
     });
 }
 
-/// Gives a texture the target that it is first bound to.
+/// Notes the target to which a texture is first bound.
 #[inline]
 pub fn note_target<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
@@ -54,7 +54,7 @@ pub fn note_target<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// Notes the target of a texture. Kept out of line: most bindings find the texture noted.
+/// Notes the target of a texture. Cold path, kept out of line: most bindings find a target that is noted already.
 #[cold]
 #[inline(never)]
 fn set_target<S: Scope>(context: &mut Context<S>, texture: Ref<Texture>, target: u32) {
@@ -68,7 +68,7 @@ fn set_target<S: Scope>(context: &mut Context<S>, texture: Ref<Texture>, target:
     }
 }
 
-/// Derives the levels below the base level from it.
+/// glGenerateMipmap: defines the levels above the base level.
 pub fn generate_levels<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn storage_has_levels_of_half_the_size_for_each_image() {
+    fn storage_halves_the_size_at_each_level_of_each_image() {
         let check = |target, image, size: [i32; 3], expected: &[(i32, [i32; 3])]| {
             let (mut thread, texture) = with_texture(target);
             let [width, height, depth] = size;

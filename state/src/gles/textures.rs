@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn deleted_texture_is_off_the_units_and_the_bound_framebuffer() {
+    fn deleted_texture_is_removed_from_units_and_the_bound_framebuffer() {
         use super::super::framebuffers::attach_texture;
         let (mut thread, texture) = with_texture(GL_TEXTURE_2D);
         let unit = context(&mut thread);

@@ -1,4 +1,4 @@
-//! Uniforms: how many numbers each has, and their values.
+//! Uniforms: their numbers of components, and their values.
 
 #![allow(non_upper_case_globals, reason = "the registry spells GL_FLOAT_MAT2x3")]
 
@@ -6,8 +6,8 @@ use super::glsl;
 use crate::Values as _;
 use crate::{Memory, Program, Ref, Scope, Thread, Whole};
 
-/// Returns how many numbers the uniform at a location has: from what the driver told the program, or else from the
-/// sources that the program was linked from; 1 if neither tells.
+/// Returns the number of components of the uniform at a location: from the driver's query results, or else from the
+/// sources from which the program was linked; 1 if both are missing.
 pub fn uniform_components<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -37,7 +37,7 @@ fn components_at<S: Scope>(program: &Program<S>, location: i32) -> Option<i64> {
     glsl::components(placed().or_else(element)?)
 }
 
-/// Returns the type of a uniform by name: from the driver's answer, or else from the sources.
+/// Returns the type of a uniform by name: from the driver's query results, or else from the sources.
 fn type_of<S: Scope>(program: &Program<S>, name: &str) -> Option<u32> {
     let same =
         |known: &str| known == name || known.strip_suffix("[0]") == Some(without_last_index(name));
@@ -54,7 +54,7 @@ fn without_last_index(name: &str) -> &str {
     }
 }
 
-/// Does what glUniform* does: sets all numbers of `count` elements.
+/// glUniform*: sets the floats of `count` elements.
 pub fn set_uniform_floats<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     memory: &M,
@@ -93,7 +93,7 @@ fn columns(ty: u32) -> i64 {
     }
 }
 
-/// Sets the integers of `count` elements.
+/// glUniform*: sets the integers of `count` elements.
 pub fn set_uniform_integers<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     memory: &M,
@@ -129,7 +129,7 @@ fn set(
     if location < 0 || count < 0 {
         return;
     }
-    // The tools' memory does not block, so no thread waits for this lock.
+    // Reading the tools' memory does not block, so it is harmless to read it under this lock.
     if let Some(program) = context.group.lock().programs.get_mut(program) {
         let uniform = program.uniforms.entry(location).or_default();
         uniform.kind = kind;
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn components_are_those_of_what_was_told_or_declared() {
+    fn components_come_from_query_results_or_declarations() {
         let names =
             [(0, "tint"), (1, "bones[0]"), (5, "alpha"), (6, "told"), (7, "list[2]"), (9, "gone")];
         let types = [("told", GL_FLOAT_MAT2x3), ("list[0]", GL_INT_VEC2)];
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn uniform_of_no_program_has_one_number() {
+    fn uniform_without_a_program_has_one_component() {
         let (mut thread, _) = with_uniforms(&[], &[]);
         assert_eq!(uniform_components(&mut thread, &Nothing, Ref::NONE, 3), 1);
         thread.context = None;
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_kept_by_columns() {
+    fn matrices_are_stored_column_major() {
         use crate::memory::tests::Bytes;
         let check = |ty, transpose, expected: &[f32]| {
             let (mut thread, program) = with_uniforms(&[], &[]);

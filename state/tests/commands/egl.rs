@@ -1,4 +1,4 @@
-//! What EGL commands do to the state of threads and processes, and which memory they touch.
+//! EGL commands: their effects on the state of threads and processes, and the memory that they access.
 
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ fn desktop_context_has_no_state() {
 }
 
 #[test]
-fn api_that_could_not_be_bound_is_not() {
+fn failed_bind_api_keeps_the_bound_api() {
     let mut thread = thread();
     eglBindAPI::leave(&mut thread, &Nothing, &mut Ignore, EGL_OPENGL_API, 0);
     create_context(&mut thread, &Program::default(), 1, 0, 0);
@@ -92,7 +92,7 @@ fn released_thread_has_no_context_and_makes_those_of_opengl_es() {
     eglBindAPI::leave(&mut thread, &Nothing, &mut Ignore, EGL_OPENGL_API, 1);
     eglReleaseThread::enter(&mut thread, &Nothing, &mut Ignore);
     eglReleaseThread::leave(&mut thread, &Nothing, &mut Ignore, 0);
-    assert_eq!(current(&thread), 1, "the driver refused");
+    assert_eq!(current(&thread), 1, "the driver failed");
     eglReleaseThread::enter(&mut thread, &Nothing, &mut Ignore);
     eglReleaseThread::leave(&mut thread, &Nothing, &mut Ignore, 1);
     assert_eq!(current(&thread), 0);
@@ -114,7 +114,7 @@ fn context_destroyed_while_current_stays_until_it_is_released() {
 }
 
 #[test]
-fn display_that_is_counted_ends_with_its_last_reference() {
+fn reference_counted_display_ends_with_its_last_reference() {
     let check = |list: &[u64], initialized: u32, terminated: u32, expected: bool| {
         let mut thread = thread();
         let mut program = Program::default();
@@ -141,7 +141,7 @@ fn display_that_is_counted_ends_with_its_last_reference() {
 }
 
 #[test]
-fn native_window_is_seen_where_it_is_passed_by_address() {
+fn native_window_is_observed_on_platforms_that_pass_it_by_address() {
     let check = |platform: u32, expected: &[u64]| {
         let mut thread = thread();
         let mut program = Program::default();
@@ -163,7 +163,7 @@ fn native_window_is_seen_where_it_is_passed_by_address() {
 }
 
 #[test]
-fn exported_image_is_seen_with_all_its_planes() {
+fn exported_image_is_observed_with_all_its_planes() {
     let check = |planes: Option<i32>, is_done: bool, expected: u64| {
         let mut thread = thread();
         let mut program = Program::default();

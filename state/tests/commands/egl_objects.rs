@@ -1,4 +1,4 @@
-//! Objects of EGL as the tools keep them.
+//! Objects of EGL in the state of the tools.
 
 use crate::program::{Program, thread};
 use gapii_state::commands::*;
@@ -14,7 +14,7 @@ const EGL_SUCCESS: i32 = 0x3000;
 const EGL_SYNC_FENCE: u32 = 0x30F9;
 
 #[test]
-fn config_is_known_from_where_it_was_seen() {
+fn config_is_known_when_a_command_has_returned_it() {
     let check = |result: u32, room: i32, found: i32, expected: &[u64]| {
         let mut thread = thread();
         let mut program = Program::default();
@@ -43,7 +43,7 @@ fn config_is_known_from_where_it_was_seen() {
 }
 
 #[test]
-fn attribute_of_a_config_is_what_the_program_was_told() {
+fn attribute_of_a_config_is_the_queried_value() {
     let mut thread = thread();
     let mut program = Program::default();
     let value = program.put_i32(&[4]);
@@ -65,7 +65,7 @@ fn attribute_of_a_config_is_what_the_program_was_told() {
 }
 
 #[test]
-fn size_of_a_surface_is_asked_for_or_told() {
+fn size_of_a_surface_is_requested_or_queried() {
     let mut thread = thread();
     let mut program = Program::default();
     let list = program.put_i32(&[EGL_WIDTH, 640, EGL_HEIGHT, 480, EGL_NONE]);
@@ -114,7 +114,7 @@ fn sync_is_destroyed_on_its_own_display_alone() {
 }
 
 #[test]
-fn label_is_of_the_object_that_it_was_given_to() {
+fn label_is_set_on_its_object_alone() {
     let mut thread = thread();
     let program = Program::default();
     let (thread, seen) = (&mut thread, &mut Ignore);

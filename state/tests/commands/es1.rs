@@ -1,4 +1,4 @@
-//! Vertex arrays of OpenGL ES 1.1 and draws of extensions: which of the program's memory they read.
+//! Vertex arrays of OpenGL ES 1.1 and draws of extensions: the client memory that they read.
 
 use crate::program::{BASE, Context, Group, Program, Seen, Thread, thread};
 use gapii_state::commands::*;
@@ -33,7 +33,7 @@ fn enable(thread: &mut Thread, array: u32) {
     glEnableClientState::enter(thread, &Nothing, &mut Ignore, array);
 }
 
-/// Returns what glDrawArrays reads for `count` vertices from `first` on, without the parameters.
+/// Returns the ranges that glDrawArrays reads for `count` vertices from `first` on, without parameter indices.
 fn drawn(thread: &mut Thread, first: i32, count: i32) -> Vec<(u64, u64)> {
     let mut seen = Seen::default();
     glDrawArrays::enter(thread, &Nothing, &mut seen, GL_TRIANGLES, first, count);
@@ -43,7 +43,7 @@ fn drawn(thread: &mut Thread, first: i32, count: i32) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn each_enabled_array_is_seen_where_the_draw_takes_its_vertices() {
+fn each_enabled_array_is_observed_for_the_drawn_vertices() {
     let mut thread = es1();
     let seen = &mut Ignore;
     glVertexPointer::enter(&mut thread, &Nothing, seen, 3, GL_FLOAT, 0, 0x1000);
@@ -63,7 +63,7 @@ fn each_enabled_array_is_seen_where_the_draw_takes_its_vertices() {
 }
 
 #[test]
-fn texture_coordinates_are_of_the_unit_that_is_active_for_arrays() {
+fn texture_coordinates_belong_to_the_active_client_unit() {
     let mut thread = es1();
     let mut seen = Ignore;
     for (unit, address) in [(0, 0x1000), (1, 0x2000), (7, 0x8000)] {
@@ -78,11 +78,11 @@ fn texture_coordinates_are_of_the_unit_that_is_active_for_arrays() {
     assert_eq!(drawn(&mut thread, 0, 2), [(0x2000, 16), (0x8000, 16)]);
     glClientActiveTexture::enter(&mut thread, &Nothing, &mut seen, GL_TEXTURE0 + 8);
     glDisableClientState::enter(&mut thread, &Nothing, &mut seen, GL_TEXTURE_COORD_ARRAY);
-    assert_eq!(drawn(&mut thread, 0, 2), [(0x8000, 16)], "there is no unit 8 to make active");
+    assert_eq!(drawn(&mut thread, 0, 2), [(0x8000, 16)], "unit 8 does not exist");
 }
 
 #[test]
-fn array_in_a_buffer_is_not_the_programs_memory() {
+fn array_in_a_buffer_is_not_observed() {
     let mut thread = es1();
     let mut seen = Ignore;
     glBindBuffer::enter(&mut thread, &Nothing, &mut seen, GL_ARRAY_BUFFER, 5);
@@ -95,7 +95,7 @@ fn array_in_a_buffer_is_not_the_programs_memory() {
 }
 
 #[test]
-fn pointer_that_opengl_es_refuses_changes_nothing() {
+fn invalid_pointer_changes_nothing() {
     let check = |version: (u8, u8), size: i32, ty: u32, stride: i32| {
         let mut thread = with_version(version);
         glVertexPointer::enter(&mut thread, &Nothing, &mut Ignore, 2, GL_FLOAT, 0, 0x1000);
@@ -113,7 +113,7 @@ fn pointer_that_opengl_es_refuses_changes_nothing() {
 }
 
 #[test]
-fn several_draws_in_one_command_see_each_its_part() {
+fn each_draw_of_a_multi_draw_is_observed_by_itself() {
     let mut thread = es1();
     let mut program = Program::default();
     glVertexPointer::enter(&mut thread, &Nothing, &mut Ignore, 2, GL_FLOAT, 0, 0x1000);

@@ -1,4 +1,4 @@
-//! Parameters and matrices of OpenGL ES 1.1 as the tools keep them.
+//! Parameters and matrices of OpenGL ES 1.1 in the state of the tools.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn es1() -> Thread {
 }
 
 #[test]
-fn light_has_what_was_set_and_nothing_else() {
+fn light_has_the_parameters_that_were_set_alone() {
     let mut thread = es1();
     let mut program = Program::default();
     let floats = [0.5f32, 0.25, 1.0, 2.0].map(f32::to_bits).map(u32::cast_signed);
@@ -47,7 +47,7 @@ fn light_has_what_was_set_and_nothing_else() {
 }
 
 #[test]
-fn ambient_and_diffuse_are_two_parameters() {
+fn ambient_and_diffuse_sets_two_parameters() {
     let mut thread = es1();
     let mut program = Program::default();
     let fixed = program.put_i32(&[0x1_0000, 0, 0x2_0000, 0]);
@@ -59,7 +59,7 @@ fn ambient_and_diffuse_are_two_parameters() {
 }
 
 #[test]
-fn name_that_is_passed_as_a_fixed_number_stays_a_name() {
+fn enumerant_that_is_passed_as_fixed_point_is_not_scaled() {
     let mut thread = es1();
     let seen = &mut Ignore;
     glFogx::enter(&mut thread, &Nothing, seen, GL_FOG_MODE, GL_LINEAR);

@@ -1,5 +1,5 @@
-//! Commands run through the generated code and the hand-written functions together: what they change, and which
-//! memory of the program they touch.
+//! Commands run through the generated code and the hand-written functions together: their effects on the state, and the
+//! memory that they access.
 
 mod egl;
 mod egl_objects;

@@ -1,4 +1,4 @@
-//! A program as its state sees it: memory that the test laid out, and the ranges that were observed.
+//! A simulated program: memory that the test fills, and an observer that collects ranges.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub struct Program {
 pub const BASE: u64 = 0x10_0000;
 
 impl Program {
-    /// Lays out bytes, aligned to 16, and returns their address.
+    /// Appends bytes, aligned to 16, and returns their address.
     pub fn put(&mut self, bytes: &[u8]) -> u64 {
         self.bytes.resize(self.bytes.len().next_multiple_of(16), 0);
         let address = BASE + self.bytes.len() as u64;
@@ -52,7 +52,7 @@ impl Memory for Program {
     }
 }
 
-/// Ranges that were observed: parameter, address, length.
+/// Observed ranges: parameter, address, length.
 #[derive(Default)]
 pub struct Seen {
     pub ranges: Vec<(u8, u64, u64)>,
