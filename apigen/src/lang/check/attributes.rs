@@ -13,15 +13,15 @@ impl<'a> Checker<'a> {
             let name = attribute.name.text.as_str();
             if !allowed.contains(&name) {
                 let help = if allowed.is_empty() {
-                    "no attribute does".to_owned()
+                    "no attribute is allowed".to_owned()
                 } else {
                     let all: Vec<_> = allowed.iter().map(|name| format!("`@{name}`")).collect();
-                    format!("what may stand here: {}", all.join(", "))
+                    format!("allowed here: {}", all.join(", "))
                 };
-                let message = format!("`@{name}` means nothing here");
+                let message = format!("`@{name}` is not allowed here");
                 self.report(Diagnostic::at(attribute.span, message).help(help));
             } else if found[..at].iter().any(|first| first.name.text == name) {
-                self.mistake(attribute.span, format!("`@{name}` stands here twice"));
+                self.mistake(attribute.span, format!("`@{name}` is repeated"));
             }
         }
     }
@@ -43,7 +43,7 @@ impl<'a> Checker<'a> {
             [word] if word.text == "leave" => Some(Effect::Leave),
             [word] if word.text == "recorded" => Some(Effect::Recorded),
             _ => {
-                let message = "an effect is `enter`, `leave` or `recorded`";
+                let message = "expected `enter`, `leave` or `recorded`";
                 self.mistake(attribute.span, message);
                 None
             }
@@ -60,8 +60,7 @@ impl<'a> Checker<'a> {
                 "leave_flags" => hook.leave_flags = true,
                 "before" => hook.before = true,
                 _ => {
-                    let message =
-                        "a hook computes `enter_flags` or `leave_flags`, or looks `before`";
+                    let message = "expected `enter_flags`, `leave_flags` or `before`";
                     self.mistake(argument.span, message);
                 }
             }
@@ -73,12 +72,12 @@ impl<'a> Checker<'a> {
     pub(super) fn frame(&mut self, found: &[Attribute]) -> Option<i64> {
         let attribute = find(found, "frame")?;
         let [result] = attribute.arguments.as_slice() else {
-            let message = "`@frame` names the result with which the command ends a frame";
+            let message = "`@frame` needs the result with which the command ends a frame";
             self.mistake(attribute.span, message);
             return None;
         };
         if let Some(hook) = find(found, "hook") {
-            self.mistake(hook.span, "a command with `@frame` has its hook from it");
+            self.mistake(hook.span, "`@frame` generates the command's hook: remove `@hook`");
         }
         self.enumerant(result)
     }
@@ -90,7 +89,7 @@ impl<'a> Checker<'a> {
             [word] if word.text == "by_hand" => Replay::ByHand,
             [word] if word.text == "outside" => Replay::Outside,
             _ => {
-                let message = "a command is replayed `by_hand`, or not: `outside`";
+                let message = "expected `by_hand` or `outside`";
                 self.mistake(attribute.span, message);
                 Replay::Generated
             }
@@ -129,7 +128,7 @@ impl<'a> Checker<'a> {
     ) -> Option<(usize, usize)> {
         let attribute = find(found, "array")?;
         let [pointer, stride] = attribute.arguments.as_slice() else {
-            self.mistake(attribute.span, "`@array` names a pointer and a stride");
+            self.mistake(attribute.span, "`@array` needs a pointer and a stride");
             return None;
         };
         let pointer = self.pointer_of(command, pointer);
@@ -151,7 +150,8 @@ impl<'a> Checker<'a> {
     ) -> Option<(usize, i64)> {
         let attribute = find(found, "offset")?;
         let [param, binding] = attribute.arguments.as_slice() else {
-            let message = "`@offset` names a parameter, and the enumerant that asks for the buffer";
+            let message =
+                "`@offset` needs a parameter and the enumerant that queries the buffer binding";
             self.mistake(attribute.span, message);
             return None;
         };
@@ -162,7 +162,7 @@ impl<'a> Checker<'a> {
     pub(super) fn ask(&mut self, found: &[Attribute]) -> Option<Ask> {
         let attribute = find(found, "ask")?;
         let Some((command, enumerants)) = attribute.arguments.split_first() else {
-            let message = "`@ask` names a command, and the enumerants it is asked for";
+            let message = "`@ask` needs a command and enumerants";
             self.mistake(attribute.span, message);
             return None;
         };
@@ -179,7 +179,7 @@ impl<'a> Checker<'a> {
     pub(super) fn group_of_field(&mut self, found: &[Attribute]) -> Option<String> {
         let attribute = find(found, "group")?;
         let [name] = attribute.arguments.as_slice() else {
-            self.mistake(attribute.span, "`@group` names one enum group");
+            self.mistake(attribute.span, "`@group` needs one enum group");
             return None;
         };
         self.group_named(name).then(|| name.text.clone())
