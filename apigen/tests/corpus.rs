@@ -12,7 +12,8 @@ fn corpus_is_compiled_or_refused() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/description");
     let mut count = 0;
     for entry in fs::read_dir(&folder).expect("apigen/fuzz/corpus/description is committed") {
-        let bytes = fs::read(entry.expect("it can be read").path()).expect("it can be read");
+        let bytes =
+            fs::read(entry.expect("the folder is readable").path()).expect("the file is readable");
         survive(&String::from_utf8_lossy(&bytes));
         count += 1;
     }
@@ -24,9 +25,9 @@ fn every_description_of_the_toy_survives() {
     for folder in ["pass", "fail"] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/toy").join(folder);
         for entry in fs::read_dir(folder).expect("the folder exists") {
-            let path = entry.expect("it can be read").path();
+            let path = entry.expect("the folder is readable").path();
             if path.extension().is_some_and(|extension| extension == "api") {
-                survive(&fs::read_to_string(path).expect("it can be read"));
+                survive(&fs::read_to_string(path).expect("the file is readable"));
             }
         }
     }

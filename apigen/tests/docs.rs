@@ -11,7 +11,7 @@ use apigen::registry;
 
 fn read(path: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    fs::read_to_string(root.join(path)).expect("it can be read")
+    fs::read_to_string(root.join(path)).expect("the file is readable")
 }
 
 /// The examples of the reference, and the worked example, which is a whole file.

@@ -8,7 +8,7 @@ use apigen::lang::format::format;
 /// All `.api` files below a folder.
 fn descriptions(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the folder exists") {
-        let path = entry.expect("it can be read").path();
+        let path = entry.expect("the folder is readable").path();
         if path.is_dir() {
             descriptions(&path, into);
         } else if path.extension().is_some_and(|extension| extension == "api") {
@@ -22,7 +22,7 @@ fn check_all(folder: &str, check: impl Fn(&Path, &str)) {
     descriptions(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut paths);
     assert!(!paths.is_empty(), "{folder} has descriptions");
     for path in paths {
-        check(&path, &fs::read_to_string(&path).expect("it can be read"));
+        check(&path, &fs::read_to_string(&path).expect("the file is readable"));
     }
 }
 

@@ -15,7 +15,7 @@ fn committed_code_of_the_toy_is_that_of_its_descriptions() {
         assert!(committed == *text, "{path} is stale; run `cargo xtask generate`");
     }
     let folders = ["apigen/tests/toy/run/generated", "apigen/tests/toy/run/follow/generated"];
-    let count = |folder| fs::read_dir(root.join(folder)).expect("it is there").count();
+    let count = |folder| fs::read_dir(root.join(folder)).expect("the folder exists").count();
     let committed: usize = folders.into_iter().map(count).sum();
     assert_eq!(committed, files.len(), "a file is left over; run `cargo xtask generate`");
 }

@@ -32,13 +32,14 @@ fn folder(name: &str) -> PathBuf {
 /// The descriptions of a folder, sorted. Their paths are file names.
 fn sources(name: &str) -> Vec<Source> {
     let entries = fs::read_dir(folder(name)).expect("the folder exists");
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("it can be read").path()).collect();
+    let mut paths: Vec<_> =
+        entries.map(|entry| entry.expect("the folder is readable").path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "api"));
     paths.sort();
     assert!(!paths.is_empty(), "{name} has descriptions");
     let read = |path: PathBuf| Source {
-        text: fs::read_to_string(&path).expect("it can be read"),
-        path: path.file_name().expect("it has a name").to_string_lossy().into_owned(),
+        text: fs::read_to_string(&path).expect("the file is readable"),
+        path: path.file_name().expect("the path has a file name").to_string_lossy().into_owned(),
     };
     paths.into_iter().map(read).collect()
 }
@@ -47,7 +48,7 @@ fn sources(name: &str) -> Vec<Source> {
 fn expect(folder_name: &str, source: &Source, found: &str) -> Result<(), String> {
     let path = folder(folder_name).join(&source.path).with_extension("txt");
     if std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, found).expect("it can be written");
+        fs::write(&path, found).expect("the file is writable");
     }
     let expected = fs::read_to_string(&path).unwrap_or_default();
     if expected == found {

@@ -96,15 +96,16 @@ fn api_is_added_by_files_in_apis_alone_and_compiles() {
     }
     for (path, text) in &files {
         let path = folder.join(path);
-        fs::create_dir_all(path.parent().expect("files are in folders")).expect("it can be made");
-        fs::write(path, text).expect("it can be written");
+        fs::create_dir_all(path.parent().expect("files are in folders"))
+            .expect("the folder can be created");
+        fs::write(path, text).expect("the file is writable");
     }
     let uses = "use gapii_commands::{Api, CommandId, descriptions};\n\
                 use gapii_state::{Memory, Observer, Scope, commands, state};\n\
                 const _: Api = Api::Toy;\n\
                 const _: CommandId = CommandId::TOY_PRESENT;\n\
                 use commands::toyPresent;\n";
-    fs::write(folder.join("uses.rs"), uses).expect("it can be written");
+    fs::write(folder.join("uses.rs"), uses).expect("the file is writable");
     compile(&folder, "commands/src/lib.rs", "gapii_commands", &[]);
     compile(&folder, "state/src/lib.rs", "gapii_state", &["gapii_commands"]);
     compile(&folder, "uses.rs", "uses", &["gapii_commands", "gapii_state"]);

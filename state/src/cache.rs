@@ -56,8 +56,9 @@ impl<T> NameCache<T> {
         if name == 0 {
             return Ref::NONE;
         }
-        // VERSION: pairs with the release in Objects. A thread that was told of a change sees its version.
-        // The version is read before the table, so an entry made meanwhile is newer than its version says.
+        // VERSION: pairs with the release in Objects. If another thread changed a name before this call, this thread
+        // sees the new version. The version is read before the table, so an entry may be newer than `self.version`, but
+        // never older.
         let version = group.version.load(Acquire);
         if self.version != version {
             self.forget(version);

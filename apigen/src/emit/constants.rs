@@ -8,7 +8,7 @@ pub fn emit(model: &Model) -> String {
         let ty = if u32::try_from(*value).is_ok() { "u32" } else { "u64" };
         format!("pub const {name}: {ty} = {value:#06x};")
     };
-    let prelude = "//! Bits of every enumerant; negative numbers are in two's complement.\n\n\
+    let prelude = "//! Value of every enumerant; negative numbers are in two's complement.\n\n\
                    #![allow(non_upper_case_globals)]";
     file(prelude, &model.constants.iter().map(constant).collect::<Vec<_>>())
 }

@@ -1,4 +1,4 @@
-//! `frames.rs` of the shim: hooks of the commands whose descriptions say `@frame`.
+//! `frames.rs` of the shim: hooks of the commands with `@frame` in their descriptions.
 
 use super::output::file;
 use super::source::spell;

@@ -27,7 +27,7 @@ pub fn walk_place(place: &Place, see: &mut dyn FnMut(&Expr)) {
     });
 }
 
-/// Replaces each expression of the place by `f` of it.
+/// Applies `f` to each expression of the place, and returns the result.
 pub fn map_place(place: &Place, f: &mut dyn FnMut(&Expr) -> Expr) -> Place {
     let root = match &place.root {
         Root::State(..) => place.root.clone(),
@@ -41,7 +41,7 @@ pub fn map_place(place: &Place, f: &mut dyn FnMut(&Expr) -> Expr) -> Place {
     Place { root, steps: steps.collect(), ..place.clone() }
 }
 
-/// Replaces each expression of the extent by `f` of it.
+/// Applies `f` to each expression of the extent, and returns the result.
 pub fn map_extent(extent: &Extent, f: &mut dyn FnMut(&Expr) -> Expr) -> Extent {
     let mut all = |exprs: &[Expr]| exprs.iter().map(&mut *f).collect();
     match extent {
@@ -69,7 +69,7 @@ pub fn map_extent(extent: &Extent, f: &mut dyn FnMut(&Expr) -> Expr) -> Extent {
     }
 }
 
-/// Replaces each direct subexpression by `f` of it.
+/// Applies `f` to each direct subexpression, and returns the result.
 pub fn map(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
     let mut b = |inner: &Expr| Box::new(f(inner));
     let kind = match &expr.kind {

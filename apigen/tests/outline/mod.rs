@@ -60,7 +60,7 @@ struct Outline<'a> {
 
 impl Outline<'_> {
     fn line(&mut self, depth: usize, text: &str) {
-        writeln!(self.text, "{:1$}{text}", "", depth * 4).expect("a string takes it");
+        writeln!(self.text, "{:1$}{text}", "", depth * 4).expect("writing to a string never fails");
     }
 
     fn field(&mut self, field: &Field) {
@@ -95,13 +95,13 @@ impl Outline<'_> {
     fn command(&mut self, command: &Command) {
         let mut head = format!("{}: effect {:?}", command.name, command.effect);
         if let Some(hook) = command.hook {
-            write!(head, ", {hook:?}").expect("a string takes it");
+            write!(head, ", {hook:?}").expect("writing to a string never fails");
         }
         if command.consumes {
             head.push_str(", consumes");
         }
         if let Some(by) = command.described_by.as_ref().filter(|by| **by != command.name) {
-            write!(head, ", as {by}").expect("a string takes it");
+            write!(head, ", as {by}").expect("writing to a string never fails");
         }
         self.line(0, &head);
         for slot in &command.slots {

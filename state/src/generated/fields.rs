@@ -731,7 +731,7 @@ impl<S: Scope> Shared for GroupState<S> {
     }
 }
 
-/// One of these.
+/// The variants of `SurfaceKind`.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum SurfaceKind {
     #[default]
@@ -742,7 +742,7 @@ pub enum SurfaceKind {
     StreamProducer,
 }
 
-/// One of these.
+/// The variants of `Outcome`.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Outcome {
     #[default]

@@ -202,7 +202,7 @@ fn declaration(program: &Program, found: &Field, tracked: bool) -> String {
 
 fn choice(choice: &Enum) -> String {
     let about = match choice.docs.is_empty() {
-        true => "/// One of these.\n".to_owned(),
+        true => format!("/// The variants of `{}`.\n", choice.name),
         false => docs(&choice.docs),
     };
     let mut variants = String::new();

@@ -104,7 +104,7 @@ fn extensions(program: &Program, used: &Used) -> Vec<String> {
     let names: BTreeSet<&String> = used.extensions.iter().chain(with_commands).collect();
     let listed: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
     let mut items = vec![format!(
-        "/// Names of extensions that have commands or that descriptions ask about, sorted.\n\
+        "/// Names of extensions that have commands or that descriptions test, sorted.\n\
          pub const NAMES: &[&str] = &[{}];\n",
         listed.join(", ")
     )];

@@ -2,7 +2,7 @@
 
 #![allow(non_upper_case_globals)]
 
-/// Names of extensions that have commands or that descriptions ask about, sorted.
+/// Names of extensions that have commands or that descriptions test, sorted.
 pub const NAMES: &[&str] = &["TOY_EXT_bind"];
 
 pub const TOY_EXT_bind: usize = 0;
