@@ -1,8 +1,8 @@
-//! Where two traces begin to differ, thread by thread.
+//! Finds the first difference of two traces, thread by thread.
 //!
 //! Threads are matched by the order in which they appear, and each thread is compared up to its first
-//! difference. The interleaving of threads is not compared. Addresses do not count. What the driver
-//! returned is compared separately.
+//! difference. The interleaving of threads and addresses are not compared. Results and outputs of the driver are
+//! compared separately.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::identity::{Digest, Identity};
 
-/// How two traces differ. `a` is the first trace, `b` the second.
+/// Differences of two traces. `a` is the first trace, `b` the second.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Diff {
     /// Numbers of commands.
@@ -19,7 +19,7 @@ pub struct Diff {
     /// The earliest of the threads' first differences, as `seq` in each trace; `None` if there is no
     /// difference. A side is `None` where its trace has no more commands of the thread.
     pub first: Option<Sides<Option<u64>>>,
-    /// Equal commands for which the driver returned something else.
+    /// Number of equal commands with different results or outputs of the driver.
     pub answers: u64,
     /// The first of these commands, as `seq` in each trace.
     pub first_answer: Option<Sides<u64>>,
@@ -36,7 +36,7 @@ pub struct Sides<T> {
     pub b: T,
 }
 
-/// How often a function is called.
+/// Numbers of calls of a function.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct FunctionDiff {
     /// Name of the function.
@@ -54,7 +54,7 @@ pub enum Side {
     B,
 }
 
-/// Compares commands as they are given, alternating between both traces.
+/// Compares the commands of two traces. The caller passes them in turn from both traces.
 #[derive(Default)]
 pub struct Comparer {
     a: Trace,

@@ -1,4 +1,4 @@
-//! Digests of commands that are equal in two runs of a program, wherever its memory was.
+//! Digests of commands that do not depend on addresses, so that they are equal in two runs of a program.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,14 +11,14 @@ use gapii_trace::value::{Observation, Value};
 /// Pointers below this limit that have no memory are offsets into a buffer, and count by value.
 const OFFSET_MAX: u64 = 1 << 20;
 
-/// Makes the digests of one trace.
+/// Computes the digests of the commands of one trace.
 #[derive(Default)]
 pub struct Identity {
     /// Ordinals of handles, in the order of their first use.
     handles: HashMap<u64, u64>,
 }
 
-/// Two commands of two runs are equal if their parts are equal.
+/// Digest of a command. Commands of two runs are equal if both fields are equal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Digest {
     /// Function, arguments, and memory that the command read.
@@ -67,7 +67,7 @@ impl Identity {
         hasher.finish()
     }
 
-    /// Returns a value's bits; of a handle its ordinal, of an address only that it is one.
+    /// Returns a value's bits; for a handle its ordinal, for an address a constant.
     fn value(&mut self, ty: Type, value: Value, has_memory: bool) -> u64 {
         match value {
             Value::Pointer(address) if has_memory || address >= OFFSET_MAX => 1,

@@ -1,6 +1,6 @@
-//! What a trace consists of ([`stats`]), and how two traces differ ([`diff`]).
+//! Statistics of a trace ([`stats`]), and differences of two traces ([`diff`]).
 //!
-//! Takes commands one by one; opens no file and calls no driver.
+//! The caller passes commands one by one. The crate opens no file and calls no driver.
 //!
 //! ```
 //! use std::io::Cursor;

@@ -1,4 +1,4 @@
-//! What a trace consists of: commands by function, frame and thread, memory, redundant state changes, and
+//! Statistics of a trace: commands by function, frame and thread, memory, redundant state changes, and
 //! the driver's time if it was measured.
 
 use std::collections::BTreeMap;
@@ -11,10 +11,10 @@ use gapii_trace::description::{Function, Kind, Observed};
 use gapii_trace::value::Observation;
 use serde::Serialize;
 
-/// Counts of a trace. Its JSON shape gains fields and never loses them.
+/// Counts of a trace. Later versions may add fields to its JSON form, but never remove any.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Stats {
-    /// Commands that the program called.
+    /// Number of commands that the program called.
     pub commands: u64,
     /// Commands of snapshots, which the program did not call. No other count includes them.
     pub setup_commands: u64,
@@ -24,7 +24,7 @@ pub struct Stats {
     pub dispatches: u64,
     /// Commands that only set state.
     pub state_changes: u64,
-    /// Commands among these that left the state as it was.
+    /// State changes that set the current value again.
     pub redundant_changes: u64,
     /// Bytes that the program passed to the driver for buffers and textures.
     pub uploaded_bytes: u64,
@@ -32,7 +32,7 @@ pub struct Stats {
     pub client_bytes: u64,
     /// Bytes that the driver wrote into the program's memory.
     pub read_back_bytes: u64,
-    /// The driver's time; `None` if no command was timed, as in all fields of this type.
+    /// The driver's time; `None` if no command was timed. All fields of this type have this meaning.
     pub driver: Option<DriverTime>,
     /// The driver's time per frame.
     pub driver_in_frames: Option<Spread>,
@@ -49,19 +49,19 @@ pub struct Stats {
 pub struct FunctionStats {
     /// Name of the function.
     pub name: String,
-    /// Calls.
+    /// Number of calls.
     pub commands: u64,
-    /// Bytes that they read from the program's memory.
+    /// Bytes that the calls read from the program's memory.
     pub read_bytes: u64,
-    /// Bytes that they wrote into the program's memory.
+    /// Bytes that the calls wrote into the program's memory.
     pub written_bytes: u64,
-    /// Calls that only set state, and left it as it was.
+    /// Calls that only set state, and set the current value again.
     pub redundant: u64,
     /// The driver's time for these calls.
     pub driver: Option<DriverTime>,
 }
 
-/// How long the driver took.
+/// Durations of driver calls.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct DriverTime {
     /// Timed commands. Commands in flight at the end are not timed.
@@ -131,7 +131,7 @@ pub struct Counter {
     follower: Follower,
 }
 
-/// What a command is for.
+/// The main purpose of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Purpose {
     Draw,
@@ -199,8 +199,8 @@ impl Counter {
         self.stats
     }
 
-    /// Follows the state. Returns whether a command that only sets state changed it, and `None` for other
-    /// commands.
+    /// Applies the command to the state. For a command that only sets state, returns whether the state changed; `None`
+    /// for other commands.
     fn follow(&mut self, command: &Command<'_>) -> Option<bool> {
         changes::take();
         self.follower.follow(command);
@@ -395,7 +395,7 @@ impl Purpose {
     }
 }
 
-/// Words that begin the names of commands which do more than set state that is followed.
+/// Verbs of commands that have other effects than setting tracked state.
 const DOES_MORE: &[&str] = &[
     "Attach",
     "Begin",
@@ -471,7 +471,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_that_do_more_than_set_state_are_no_changes_of_it() {
+    fn commands_with_other_effects_are_not_state_changes() {
         let functions = Description::built_in().functions();
         let sets = |name: &str| only_sets(functions.iter().find(|f| f.name == name).expect(name));
         for name in ["glBindTexture", "glClearColor", "glEnable", "glUseProgram", "glViewport"] {
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_summed_shared_out_and_never_overflow() {
+    fn times_have_sums_and_shares_and_never_overflow() {
         let mut driver = None;
         note(&mut driver, None);
         assert_eq!(driver, None);
@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_spread_over_those_that_have_times() {
+    fn spread_of_frames_covers_frames_with_times_only() {
         let frame = |driver_ns| FrameStats { driver_ns, ..FrameStats::default() };
         let frames = [frame(Some(9)), frame(None), frame(Some(1)), frame(Some(4))];
         let expected = Spread { min_ns: 1, median_ns: 4, max_ns: 9 };
@@ -510,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn purposes_are_told_by_command() {
+    fn purpose_follows_from_the_command() {
         for (name, purpose) in [
             ("glDrawArrays", Purpose::Draw),
             ("glMultiDrawElementsEXT", Purpose::Draw),
