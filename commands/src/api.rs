@@ -1,4 +1,4 @@
-//! The APIs, and the one spelling of each one's name.
+//! The APIs and their names.
 
 use std::fmt;
 use std::str::FromStr;

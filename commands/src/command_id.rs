@@ -1,4 +1,4 @@
-//! The id of a command in this build, and what is known from the id alone: name and API.
+//! The id of a command in this build, with the facts that follow from the id: name and API.
 //!
 //! [`every_command!`] has one line per command; this file derives every constant and table from that line.
 //! Ids of different builds differ. A trace carries the ids and names of the build that recorded it, so a
@@ -33,7 +33,7 @@ macro_rules! define {
         /// Names by id as the APIs spell them, NUL-terminated. Sorted.
         pub static NAMES: [&CStr; COUNT] = [$($(c_name(concat!($name, "\0")),)*)*];
 
-        /// By id: whether a library of the API exports the command. A program gets the other commands
+        /// Whether a library of the API exports the command, by id. A program gets all other commands
         /// through a look-up function of the API, for example `eglGetProcAddress`.
         pub static EXPORTED: [bool; COUNT] = [$($($is_exported,)*)*];
 

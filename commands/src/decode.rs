@@ -69,18 +69,18 @@ impl Descriptions {
     }
 }
 
-/// What the lines so far have said.
+/// The result of the lines that have been decoded.
 #[derive(Default)]
 struct Decoder {
     decoded: Descriptions,
     section: Section,
     values: HashMap<&'static str, u64>,
     groups: HashMap<&'static str, u16>,
-    /// Of the whole text: a struct may have a field of a struct below it.
+    /// Structs of the whole text: a struct may have a field of a struct that is described below it.
     layouts: HashMap<&'static str, u16>,
 }
 
-/// What indented lines belong to.
+/// The header line that indented lines belong to.
 #[derive(Clone, Copy, Default)]
 enum Section {
     #[default]
@@ -92,7 +92,7 @@ enum Section {
     Commands(Api),
 }
 
-/// The structs of the text by name, numbered in their order.
+/// The indices of the structs of the text, by name.
 fn struct_names(text: &'static str) -> HashMap<&'static str, u16> {
     let structs = text.lines().filter_map(|line| line.strip_prefix("struct "));
     let names = structs.filter_map(|rest| rest.split(' ').next());
@@ -150,7 +150,7 @@ impl Decoder {
                 Section::Struct
             }
             ["api", name] => Section::Commands(name.parse().map_err(|e| format!("{e}"))?),
-            _ => return Err(format!("{line:?} is not the beginning of anything")),
+            _ => return Err(format!("{line:?} is not a valid header line")),
         };
         Ok(())
     }
@@ -203,7 +203,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// A command from behind its opening parenthesis.
+    /// A command, from the text behind its opening parenthesis.
     fn command(&mut self, api: Api, name: &'static str, rest: &'static str) -> Result<(), String> {
         let (listed, rest) = rest.split_once(") ").ok_or("`) ` must end the parameters")?;
         let mut params = Vec::new();
@@ -231,7 +231,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// A parameter behind one that ends at `end`.
+    /// A parameter; the preceding one ends at the offset `end`.
     fn param(&self, param: &'static str, end: u16) -> Result<ParamDesc, String> {
         let words: Vec<&'static str> = param.split(' ').collect();
         let (name, observed, ty) = match *words.as_slice() {
@@ -245,7 +245,7 @@ impl Decoder {
         Ok(ParamDesc { name, ty, offset, observed, element })
     }
 
-    /// A type, and that of the elements behind it.
+    /// A type, and the type of the elements behind it.
     fn types(&self, words: &[&'static str]) -> Result<(TypeRef, Option<TypeRef>), String> {
         match *words {
             [ty] => Ok((self.ty(ty)?, None)),

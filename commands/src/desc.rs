@@ -5,7 +5,7 @@
 
 use crate::{Api, CommandId};
 
-/// Everything the data file says.
+/// Descriptions of all commands, enum groups and structs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Descriptions {
     /// By id.
@@ -137,7 +137,7 @@ impl Repr {
     }
 }
 
-/// What a value means.
+/// Meaning of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Number,
@@ -150,9 +150,9 @@ pub enum Kind {
     Handle,
     /// An address whose memory is not in the trace.
     Pointer,
-    /// Text; observed without the terminating NUL.
+    /// A NUL-terminated string, observed without the NUL.
     String,
-    /// An array of texts, observed as `length u32, bytes` for each, without padding.
+    /// An array of strings, observed as `length u32, bytes` for each, without padding.
     Strings,
     /// Observed elements of [`ParamDesc::element`].
     Array,
@@ -163,7 +163,7 @@ pub enum Kind {
     /// and so on, are observations and ranges; each begins at the address that leads to it. An argument
     /// that is passed by value is stored as null, and observed.
     Struct(u16),
-    /// The address of a struct whose first field tells its layout, or null.
+    /// The address of a struct whose first field identifies its layout, or null.
     Chain,
 }
 

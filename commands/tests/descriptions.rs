@@ -1,4 +1,4 @@
-//! The data file decodes to exactly what it says, and malformed lines are refused by number.
+//! The data file decodes to the descriptions in it, and malformed lines are rejected with their numbers.
 
 use gapii_commands::{
     Api, COUNT, CommandId, Descriptions, Effect, EnumGroup, FieldDesc, FunctionDesc, Kind,
@@ -162,7 +162,7 @@ fn small_file_has_groups_structs_and_commands() {
 }
 
 #[test]
-fn malformed_line_is_refused_by_number() {
+fn malformed_line_is_rejected_with_its_number() {
     let check = |line: &str, broken: &str, expected: &str| {
         let at = SMALL.lines().position(|known| known == line).expect("a line of the small file");
         let lines: Vec<&str> =
@@ -171,7 +171,7 @@ fn malformed_line_is_refused_by_number() {
         let refused = Descriptions::decode(text).unwrap_err();
         assert_eq!(refused.to_string(), format!("line {}: {expected}", at + 1), "{broken}");
     };
-    check("enum GL", "enums GL", "\"enums GL\" is not the beginning of anything");
+    check("enum GL", "enums GL", "\"enums GL\" is not a valid header line");
     check("enum GL", " 0x0 GL_X", "an indented line needs an enum, group or struct above it");
     let value = " 0x0de1 GL_TEXTURE_2D";
     check(value, " 0x0de1", "a value needs a name");
@@ -192,7 +192,7 @@ fn malformed_line_is_refused_by_number() {
     check(
         "struct outer_t 24 0xd",
         "struct outer_t 24",
-        "\"struct outer_t 24\" is not the beginning of anything",
+        "\"struct outer_t 24\" is not a valid header line",
     );
     check("api egl", "struct outer_t 4 -", "struct \"outer_t\" is described twice");
     let large = "struct inner_t 0x100000000 -";
@@ -218,8 +218,8 @@ fn malformed_line_is_refused_by_number() {
     check(clear, "glClear(mask u32) void enter stays", end);
 }
 
-/// The lines that are not empty. Comments, the names of no group, and where lines of groups break are
-/// taken from `expected`, for descriptions do not hold them.
+/// Encodes descriptions as the lines of the data file, without empty ones. Comments, names without a group, and the line
+/// breaks of groups are copied from `expected`, because descriptions do not hold them.
 fn encode(descriptions: &Descriptions, expected: &[&str]) -> Vec<String> {
     let comments = expected.iter().take_while(|line| line.starts_with('#'));
     let mut lines: Vec<String> = comments.map(|line| (*line).to_owned()).collect();
