@@ -1,7 +1,7 @@
-//! Traces in the formats of other tools.
+//! Exports traces to the formats of other tools.
 //!
-//! Reads commands by the trace's own description, writes each command when it has read it, and holds no
-//! more than one command and what later commands refer to. Opens no file.
+//! Decodes commands by the trace's own description and writes each command at once. Holds no more than one command
+//! and the state that later commands need. Opens no file.
 //!
 //! ```
 //! use std::io::Cursor;

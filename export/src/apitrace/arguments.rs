@@ -1,7 +1,7 @@
 //! Arguments and results as values of a `.trace`, by the trace's own description.
 //!
 //! Observed memory becomes an array of its elements, a string, or bytes; other memory becomes its address.
-//! Knows no command by name.
+//! No command is handled by its name.
 
 use std::cmp::Reverse;
 use std::io::{self, Write};
@@ -14,11 +14,11 @@ use super::values::{Names, Values};
 
 /// Writes arguments with the names of one trace.
 pub struct Arguments<'a, W> {
-    /// Where they are written.
+    /// Destination of the values.
     pub values: &'a mut Values<W>,
     /// Description of the trace.
     pub description: &'a Description,
-    /// True if booleans are EGL's.
+    /// True if booleans are `EGL_FALSE` and `EGL_TRUE`.
     pub egl: bool,
 }
 
@@ -37,11 +37,11 @@ impl<W: Write> Arguments<'_, W> {
         let is_null = matches!(value, Value::Pointer(0));
         match observed {
             Some(bytes) => self.memory(ty.kind, element, bytes),
-            // Where a parameter has elements, players need an array and end without one.
+            // For a parameter with elements, players need an array and stop without one.
             None if !is_null && element.is_some_and(|element| element != BYTE) => {
                 self.values.array(0)
             }
-            // Likewise where a parameter has strings.
+            // Likewise for a parameter with strings.
             None if !is_null && ty.kind == Kind::String => self.values.string(b""),
             None if !is_null && ty.kind == Kind::Strings => self.values.array(0),
             None => self.scalar(ty, value),
@@ -88,7 +88,7 @@ impl<W: Write> Arguments<'_, W> {
         self.values.enumerant(names, || [(0, of[0]), (1, of[1])].into_iter(), i64::from(value))
     }
 
-    /// Writes a value of an enum, with the names of the group that names it: this one, or its fallback.
+    /// Writes a value of an enum, with the names of `group` or, if that has no name for the value, of its fallback.
     fn enumerant(&mut self, group: u16, ty: Type, bits: u64) -> io::Result<()> {
         let groups = self.description.groups();
         let of = |index: u16| groups.get(usize::from(index));
@@ -105,7 +105,7 @@ impl<W: Write> Arguments<'_, W> {
         let values = || {
             let mut flags: Vec<_> =
                 names(self.description.groups().get(usize::from(group))).collect();
-            // The name of 0 comes first, then names of several bits, so that players show these names.
+            // Players use the first names that match: the name of 0 comes first, then names of several bits.
             flags.sort_by_key(|(bits, _)| (*bits != 0, Reverse(bits.count_ones())));
             flags.into_iter()
         };
@@ -143,7 +143,7 @@ impl<W: Write> Arguments<'_, W> {
     }
 }
 
-/// The strings of an array, up to the first that is cut.
+/// Iterator over the strings of an array. Ends at the first truncated string.
 struct Texts<'a>(&'a [u8]);
 
 impl<'a> Iterator for Texts<'a> {

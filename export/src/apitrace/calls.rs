@@ -7,7 +7,7 @@
 //! details := { 1 index value | 2 result | 5 flags } 0
 //! ```
 //!
-//! Calls are numbered by their enter events, from 0. Knows no function.
+//! Calls are numbered by their enter events, from 0. No function is handled by its name.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -26,7 +26,7 @@ const RESULT: u8 = 2;
 const FLAGS: u8 = 5;
 const FAKE: u64 = 1;
 
-/// Writes calls, one after the other.
+/// Writes calls in sequence.
 pub struct Calls<W> {
     pub values: Values<W>,
     functions: HashMap<String, u64>,
@@ -36,9 +36,9 @@ pub struct Calls<W> {
 /// The origin of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// The program made it.
+    /// A call of the program.
     Program,
-    /// No command of the program made it; players execute it all the same.
+    /// A call without a command of the program. Players execute it like any other.
     Fake,
 }
 
@@ -56,7 +56,7 @@ impl<W: Write> Calls<W> {
         Ok(Self { values, functions: HashMap::new(), count: 0 })
     }
 
-    /// Writes what is left and returns the output.
+    /// Writes all buffered bytes and returns the output.
     pub fn finish(self) -> io::Result<W> {
         self.values.finish()
     }

@@ -1,9 +1,8 @@
-//! Vertex arrays in the program's memory: keeps the `gl*Pointer` commands that gave an address until a draw
-//! reads it.
+//! Vertex arrays in client memory: holds back the `gl*Pointer` commands with an address until a draw reads the array.
 //!
-//! The format can't express an address of the program. Such a command is therefore left out, and before
-//! each draw comes a fake one with the bytes that the draw reads. Follows only the state that this needs,
-//! and assumes that the driver accepted every command.
+//! The format can't express an address of the program. The exporter therefore omits such a command, and writes a fake
+//! one with the bytes that the draw reads before each draw. This module tracks only the state that it needs, and
+//! assumes that the driver accepted every command.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -53,7 +52,7 @@ impl Slot {
     }
 }
 
-/// What the last commands about an array said.
+/// State of an array from the last commands that set it.
 #[derive(Default, Debug)]
 struct Array {
     enabled: bool,
@@ -62,22 +61,22 @@ struct Array {
     client: Option<ClientArray>,
 }
 
-/// An array in the program's memory.
+/// An array in client memory.
 #[derive(Clone, Debug)]
 pub struct ClientArray {
-    /// Function id of the command that set it, which is written again.
+    /// Function id of the command that set the array. The exporter writes this command again.
     pub function: u16,
     /// Enter payload of that command.
     pub payload: Box<[u8]>,
     /// Address of the array.
     pub pointer: u64,
-    /// Bytes from one element to the next.
+    /// Distance between two elements, in bytes.
     stride: u64,
-    /// Bytes of one element.
+    /// Size of one element in bytes.
     bytes: u64,
 }
 
-/// What a command does to arrays.
+/// Effect of a command on vertex arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     None,
@@ -100,11 +99,14 @@ pub enum Role {
 const VERTEX_ARRAY: u64 = constants::GL_VERTEX_ARRAY as u64;
 const NORMAL_ARRAY: u64 = constants::GL_NORMAL_ARRAY as u64;
 const COLOR_ARRAY: u64 = constants::GL_COLOR_ARRAY as u64;
+/// GL_TEXTURE_COORD_ARRAY.
 pub const TEXTURE_COORD_ARRAY: u64 = constants::GL_TEXTURE_COORD_ARRAY as u64;
 const MATRIX_INDEX_ARRAY: u64 = constants::GL_MATRIX_INDEX_ARRAY_OES as u64;
 const WEIGHT_ARRAY: u64 = constants::GL_WEIGHT_ARRAY_OES as u64;
 const POINT_SIZE_ARRAY: u64 = constants::GL_POINT_SIZE_ARRAY_OES as u64;
+/// GL_ARRAY_BUFFER.
 pub const ARRAY_BUFFER: u64 = constants::GL_ARRAY_BUFFER as u64;
+/// GL_TEXTURE0.
 pub const TEXTURE0: u64 = constants::GL_TEXTURE0 as u64;
 
 impl Role {
@@ -182,7 +184,7 @@ pub struct Needed<'s> {
     pub texture_unit: u64,
 }
 
-/// Where the elements are that a draw uses.
+/// Location of the elements that a draw uses, in a list of ranges.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
     /// Index of the first range.
@@ -194,8 +196,8 @@ pub struct Place {
 }
 
 impl ClientArrays {
-    /// Takes note of a command. Returns true if the command gave an address of the program, and so must be
-    /// left out.
+    /// Applies a command to the state. Returns true if the command sets an array in client memory, so that the exporter
+    /// must omit it.
     pub fn follow(&mut self, role: Role, command: &Command<'_>) -> bool {
         let context = self.contexts.entry(command.context).or_default();
         let arg = |name: &str| argument(command, name).unwrap_or(0);
@@ -238,7 +240,7 @@ impl ClientArrays {
         false
     }
 
-    /// Returns what the draw `command` reads of `ranges`, which are sorted by address.
+    /// Returns the arrays that the draw `command` reads, with their parts of `ranges`, which are sorted by address.
     pub fn needed(
         &self,
         role: Role,
@@ -331,7 +333,7 @@ impl ClientArray {
 /// An enabled array and its divisor.
 type InUse<'s> = (Slot, &'s ClientArray, u64);
 
-/// Returns the element at which a draw begins, if its arguments say so.
+/// Returns the first element of a draw, if its arguments state it.
 fn first_element(command: &Command<'_>) -> Option<i64> {
     let mut args = command.args();
     args.find(|arg| arg.param.name == "first").and_then(|arg| match arg.value {
@@ -340,8 +342,8 @@ fn first_element(command: &Command<'_>) -> Option<i64> {
     })
 }
 
-/// Returns the smallest element number that lies in a range for all arrays. Indices are not read here, but
-/// the observed memory begins where the smallest index points.
+/// Returns the smallest element number that is in a range for all arrays. This function does not read indices: the
+/// observed memory begins at the element of the smallest index.
 fn smallest_element(arrays: &[InUse<'_>], ranges: &[Range<'_>]) -> Option<i64> {
     let per_vertex = arrays.iter().filter(|(_, _, divisor)| *divisor == 0);
     let candidates = per_vertex.clone().flat_map(|(_, array, _)| {
@@ -358,8 +360,8 @@ fn smallest_element(arrays: &[InUse<'_>], ranges: &[Range<'_>]) -> Option<i64> {
         })
     };
     let mut candidates: Vec<i64> = candidates.flat_map(|number| [number, number + 1]).collect();
-    // Element numbers below 0 come last: a base vertex that leads below the array's beginning is rare, and
-    // other memory usually lies there.
+    // Negative element numbers come last: a base vertex that leads below the array's beginning is rare, and the memory
+    // there usually belongs to something else.
     candidates.sort_unstable_by_key(|number| (*number < 0, number.unsigned_abs()));
     candidates.into_iter().find(lies_in_ranges)
 }
@@ -375,7 +377,7 @@ fn place_of(
     let begins = array.element(first)?;
     let first = ranges.iter().position(|range| range.contains(begins))?;
     let behind = ranges[first].end();
-    // Multi-draws read several pieces of an array; they end where another array begins.
+    // Multi-draws read several pieces of an array. The pieces end where another array begins.
     let more = match several {
         true => {
             let next =
@@ -389,7 +391,7 @@ fn place_of(
     Some(Place { first, end, address_end: ranges[end - 1].end() })
 }
 
-/// Returns the bytes from one element of an array to the next, as its command says.
+/// Returns the distance between two elements of an array in bytes, from the arguments of its command.
 fn stride(command: &Command<'_>) -> u64 {
     match argument(command, "stride") {
         Some(stride) if stride != 0 => stride,
@@ -397,7 +399,7 @@ fn stride(command: &Command<'_>) -> u64 {
     }
 }
 
-/// Returns the bytes of an element of an array, as its command says.
+/// Returns the size of an element of an array in bytes, from the arguments of its command.
 fn element_bytes(command: &Command<'_>) -> u64 {
     // Normals have three components and point sizes one; their commands have no `size`.
     let implied = if command.known() == Some(CommandId::GL_NORMAL_POINTER) { 3 } else { 1 };

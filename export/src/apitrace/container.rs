@@ -1,16 +1,16 @@
-//! The outermost layer of a `.trace`: two letters, then chunks of bytes that are compressed by Snappy.
+//! The outermost layer of a `.trace`: two letters, then chunks compressed with Snappy.
 //!
 //! ```text
 //! 'a' 't' | len u32 LE | Snappy block of len bytes | len u32 | Snappy block | …
 //! ```
 //!
-//! A chunk holds up to 1 MiB, and a value may cross from one chunk to the next at any byte. Knows no calls.
+//! A chunk holds up to 1 MiB. A value may cross chunk boundaries at any byte.
 
 use std::io::{self, Write};
 
 use snap::raw::{Encoder, max_compress_len};
 
-/// Bytes of a chunk before compression: readers of the format have room for so many.
+/// Size of a chunk before compression, in bytes: the buffer size of the format's readers.
 pub const CHUNK_BYTES: usize = 1 << 20;
 const LETTERS: &[u8] = b"at";
 
@@ -88,13 +88,14 @@ mod tests {
     }
 
     #[test]
-    fn chunk_boundaries_are_at_1_mib_whatever_the_writes_are() {
+    fn chunk_boundaries_are_at_1_mib_for_writes_of_any_size() {
         let check = |writes: &[usize], expected: &[usize]| {
-            let mut container = Container::begin(Vec::new()).expect("memory takes it");
+            let mut container =
+                Container::begin(Vec::new()).expect("writing to memory never fails");
             for len in writes {
-                container.write_all(&vec![7; *len]).expect("memory takes it");
+                container.write_all(&vec![7; *len]).expect("writing to memory never fails");
             }
-            let file = container.finish().expect("memory takes it");
+            let file = container.finish().expect("writing to memory never fails");
             assert_eq!(chunk_lengths(&file), expected, "{writes:?}");
         };
         check(&[], &[]);

@@ -26,14 +26,14 @@ pub struct Program {
     pub name: String,
 }
 
-/// What was written, and what could not be.
+/// Counts of an export: written, replaced, skipped and missing parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
     /// Commands that became calls.
     pub commands: u64,
-    /// Commands that players can't execute as they are: fake calls take their place, or nothing does.
+    /// Commands that players can't execute in their original form: replaced by fake calls, or omitted.
     pub replaced: u64,
-    /// Calls that no command made.
+    /// Fake calls, which correspond to no command.
     pub fake: u64,
     /// Commands without arguments, because the trace lacks their record or does not describe it.
     pub skipped: u64,
@@ -47,7 +47,7 @@ pub struct Summary {
 pub struct Exporter<W> {
     calls: Calls<W>,
     threads: HashMap<u32, u64>,
-    /// What each function does, by function id.
+    /// The roles of each function, by function id.
     roles: Vec<Roles>,
     arrays: ClientArrays,
     mappings: Mappings,
@@ -55,7 +55,7 @@ pub struct Exporter<W> {
     summary: Summary,
 }
 
-/// What a function does, as each part sees it.
+/// The role of a function for each module that tracks state.
 #[derive(Clone, Copy)]
 struct Roles {
     arrays: client_memory::Role,
@@ -80,7 +80,7 @@ impl<W: Write> Exporter<W> {
         })
     }
 
-    /// Writes what is left, and returns the output.
+    /// Writes all buffered bytes, and returns the output.
     ///
     /// # Errors
     /// An error of the output.
@@ -119,7 +119,7 @@ impl<W: Write> Exporter<W> {
         }
     }
 
-    /// Writes fake calls with the memory that `command` reads through none of its parameters.
+    /// Writes fake calls with the memory that `command` reads, but not through its own parameters.
     fn memory_before(
         &mut self,
         roles: Roles,
@@ -157,7 +157,7 @@ impl<W: Write> Exporter<W> {
         written
     }
 
-    /// Sets the arrays that a draw needs, with their content.
+    /// Writes fake calls that set the arrays of a draw, with their contents.
     fn client_arrays(
         &mut self,
         command: &Command<'_>,

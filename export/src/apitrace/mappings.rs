@@ -1,7 +1,7 @@
-//! Mapped buffers: what the program wrote into one becomes a fake `memcpy` to its address.
+//! Mapped buffers: the program's writes into a mapping become a fake `memcpy` to the mapping's address.
 //!
-//! Players know only the addresses that mapping commands returned, and stop at any other address. So only
-//! these are written to.
+//! Players know only the addresses that mapping commands returned, and stop at any other address. Fake calls therefore
+//! write to these mappings only.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use gapii_trace::Command;
 use super::arguments::{argument, number};
 use super::ranges::Range;
 
-/// The buffers that are mapped now, as far as commands tell.
+/// The currently mapped buffers, from the commands that map and unmap them.
 #[derive(Default)]
 pub struct Mappings {
     /// The bound buffer, by context and target.
@@ -22,14 +22,14 @@ pub struct Mappings {
 
 struct Mapping {
     address: u64,
-    /// Size in bytes; 2^32 for a whole buffer, whose size is not known here.
+    /// Size in bytes; 2^32 for a whole buffer, whose size is not tracked.
     size: u64,
     buffer: u64,
 }
 
 const WHOLE_BUFFER_BYTES: u64 = 1 << 32;
 
-/// What a command does to mappings.
+/// Effect of a command on mappings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     None,
@@ -55,7 +55,7 @@ impl Role {
 }
 
 impl Mappings {
-    /// Takes note of a command. Call this after the command was written.
+    /// Applies a command to the state. Call this after the command was written.
     pub fn follow(&mut self, role: Role, command: &Command<'_>) {
         let Some(target) = argument(command, "target") else { return };
         let place = (command.context, target);

@@ -2,9 +2,9 @@
 //! `eglretrace` open.
 //!
 //! The layers, from the outside in: `container` compresses, `calls` writes events, and `values` writes
-//! typed values. `arguments` turns arguments and their memory into values. `client_memory` and `mappings`
-//! make the calls that tell players what the program wrote into its memory, and `quirks` makes other calls
-//! that players need. docs/export.md says how each command is expressed.
+//! typed values. `arguments` converts arguments and their memory to values. `client_memory` and `mappings`
+//! create the fake calls that give players the contents of the program's memory, and `quirks` creates other calls
+//! that players need. docs/export.md documents how each command is expressed.
 
 mod arguments;
 mod calls;

@@ -1,7 +1,7 @@
-//! What players of the format need besides the program's own calls.
+//! Fake calls that players of the format need.
 //!
 //! Window systems are not in the trace. Players take the size of a surface from viewports, so a fake
-//! viewport with that size follows the first time that a context is current.
+//! viewport with that size follows the first `eglMakeCurrent` of a context.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ const WIDTH: u32 = constants::EGL_WIDTH;
 const HEIGHT: u32 = constants::EGL_HEIGHT;
 const NONE: u32 = constants::EGL_NONE;
 
-/// Sizes of surfaces, as far as commands tell them.
+/// Sizes of surfaces, from the commands that create or query them.
 #[derive(Default)]
 pub struct Surfaces {
     sizes: HashMap<u64, Size>,
@@ -29,7 +29,7 @@ pub struct Size {
     pub height: u32,
 }
 
-/// What a command does to surfaces.
+/// Effect of a command on surfaces and contexts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     None,
@@ -54,15 +54,15 @@ impl Role {
     }
 }
 
-/// Returns true if a player can't execute `command`: players end where a context can't be created, and the
-/// program did not get this context either.
+/// Returns true for a failed creation of a context: players stop if they can't create a context, and the program did
+/// not get this context either.
 pub fn must_be_left_out(role: Role, command: &Command<'_>) -> bool {
     let result = command.result().and_then(|(value, _)| number(value));
     role == Role::CreateContext && result == Some(0)
 }
 
 impl Surfaces {
-    /// Takes note of a command. Returns the size of the surface if a context becomes current for the first
+    /// Applies a command to the state. Returns the size of the surface if a context becomes current for the first
     /// time and the size is known.
     pub fn follow(&mut self, role: Role, command: &Command<'_>) -> Option<Size> {
         let result = || command.result().and_then(|(value, _)| number(value)).unwrap_or(0);

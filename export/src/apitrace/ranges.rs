@@ -1,6 +1,6 @@
-//! Memory of the program that a command read, beyond what its parameters alone tell.
+//! Ranges of memory that a command read or wrote in addition to its slots.
 //!
-//! Joins pieces of memory; the bytes between them are zero. Decides nothing about their meaning.
+//! Joins pieces of memory; the bytes between them are zero. Does not interpret the bytes.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use gapii_trace::{Bytes, Command};
 
 use super::values::Values;
 
-/// Most bytes between two pieces that are joined.
+/// Maximum distance of two pieces that are joined, in bytes.
 const GAP_BYTES_MAX: u64 = 1 << 30;
 
 /// A piece of memory, as it was when the command was entered.
 #[derive(Clone, Copy, Debug)]
 pub struct Range<'a> {
-    /// Index of the parameter that it belongs to, if it belongs to one.
+    /// Index of the parameter that the range belongs to, if any.
     pub param: Option<usize>,
     pub address: u64,
     pub size: u64,
@@ -86,20 +86,20 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// Returns true if an argument is an output. Memory without element type that depends on state, such as
-    /// pixels, is not: the format has its address instead.
+    /// Returns true if an argument is an output. Ranges without an element type, such as pixels, are not outputs: the
+    /// call has the address instead.
     pub fn has(&self, index: usize, arg: &Arg<'_>) -> bool {
         arg.param.observed == Observed::Out
             || arg.param.element.is_some() && self.range(index).is_some()
     }
 
-    /// Returns the range that begins where the argument points.
+    /// Returns the range that begins at the argument's address.
     pub fn range(&self, index: usize) -> Option<Observation<'a>> {
         self.0.iter().find(|(param, _)| *param == index).map(|(_, observation)| *observation)
     }
 }
 
-/// Memory from an address on, joined from ranges.
+/// Contiguous memory, joined from ranges.
 pub struct Span<'r, 'a> {
     start: u64,
     end: u64,
@@ -108,15 +108,15 @@ pub struct Span<'r, 'a> {
 }
 
 impl<'r, 'a> Span<'r, 'a> {
-    /// Joins `ranges` from `start` to the end of the last one. Returns `None` if there is no memory, or too
-    /// little for the length.
+    /// Joins `ranges` from `start` to the end of the last one. Returns `None` if no range ends behind `start`, or if
+    /// the ranges hold too little of the joined length.
     pub fn new(start: u64, ranges: &'r [Range<'a>]) -> Option<Self> {
         let end = ranges.iter().map(Range::end).max().filter(|end| *end > start)?;
         let known: u64 = ranges.iter().map(|range| range.size).sum();
         (end - start <= known.saturating_add(GAP_BYTES_MAX)).then_some(Self { start, end, ranges })
     }
 
-    /// Returns the same memory without what is behind `end`.
+    /// Returns the memory cut at `end`.
     pub fn up_to(self, end: u64) -> Self {
         Self { end: self.end.min(end.max(self.start)), ..self }
     }

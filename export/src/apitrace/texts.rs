@@ -1,7 +1,7 @@
 //! Strings behind an array of addresses, such as the sources of a shader and the names of varyings.
 //!
-//! Adjoining pieces of memory were observed as one, so each string is found by its address. It ends at its
-//! given length or at its NUL.
+//! Adjacent pieces of memory were observed as one, so each string is found by its address. It ends at its length, if
+//! the program passed one, or at its NUL.
 
 use std::io::{self, Write};
 
@@ -42,7 +42,7 @@ pub fn write<W: Write>(
             address => {
                 let memory = behind(command, ranges, address);
                 let ends = || memory.iter().position(|byte| *byte == 0).unwrap_or(memory.len());
-                // A negative length stands for a NUL-terminated string.
+                // A negative length means a NUL-terminated string.
                 let said = lengths.get(index).and_then(|len| usize::try_from(*len).ok());
                 let len = said.unwrap_or_else(ends).min(memory.len());
                 values.string(&memory[..len])?;
@@ -59,7 +59,7 @@ fn behind(command: &Command<'_>, ranges: &[Range<'_>], address: u64) -> Vec<u8> 
     bytes.map_or(Vec::new(), |(range, bytes)| bytes[(address - range.address) as usize..].to_vec())
 }
 
-/// Returns the lengths that the program gave.
+/// Returns the lengths that the program passed.
 fn lengths(command: &Command<'_>) -> Vec<i32> {
     let arg = command.args().find(|arg| arg.param.name == "length");
     let bytes = arg.and_then(|arg| command.bytes_of(arg.observation));

@@ -1,8 +1,7 @@
 //! Values of a `.trace`: a byte for the type, then the value.
 //!
-//! Numbers are written in groups of seven bits, lowest first; the top bit of a byte says that more follow.
+//! Numbers are written in groups of seven bits, lowest first; the top bit of a byte is set if another byte follows.
 //! Enums, bitmasks and functions are defined at their first use and referred to by number afterwards.
-//! Decides nothing about the meaning of arguments.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -27,7 +26,7 @@ enum Tag {
     Opaque = 13,
 }
 
-/// What defines an enum or bitmask in the file.
+/// The source of the names of an enum or bitmask.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Names {
     /// A group of the trace's description, by its index.
@@ -62,12 +61,12 @@ pub struct Values<W> {
 }
 
 impl<W: Write> Values<W> {
-    /// Writes into `out`.
+    /// Creates a writer to `out`.
     pub fn new(out: Container<W>) -> Self {
         Self { out, enums: Numbers(HashMap::new()), bitmasks: Numbers(HashMap::new()) }
     }
 
-    /// Writes what is left and returns the output.
+    /// Writes all buffered bytes and returns the output.
     pub fn finish(self) -> io::Result<W> {
         self.out.finish()
     }
@@ -129,10 +128,12 @@ impl<W: Write> Values<W> {
         self.number(len)
     }
 
+    /// Writes bytes of a blob.
     pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.out.write_all(bytes)
     }
 
+    /// Writes `len` zero bytes of a blob.
     pub fn zeros(&mut self, len: u64) -> io::Result<()> {
         const ZEROS: [u8; 4096] = [0; 4096];
         let mut left = len;
@@ -144,7 +145,7 @@ impl<W: Write> Values<W> {
         Ok(())
     }
 
-    /// One of the names that `names` stands for; `values` is asked for all of them at first use.
+    /// Writes a value of the enum `names`. `values` gives all values and names for the definition at first use.
     pub fn enumerant<'n, I: ExactSizeIterator<Item = (i64, &'n str)>>(
         &mut self,
         names: Names,
@@ -165,7 +166,7 @@ impl<W: Write> Values<W> {
         self.signed(value)
     }
 
-    /// Some of the bits that `names` stands for.
+    /// Writes bits of the bitmask `names`.
     pub fn bitmask<'n, I: ExactSizeIterator<Item = (u64, &'n str)>>(
         &mut self,
         names: Names,
@@ -186,7 +187,7 @@ impl<W: Write> Values<W> {
         self.number(value)
     }
 
-    /// A number without its type.
+    /// Writes a number without its type.
     pub(super) fn number(&mut self, mut value: u64) -> io::Result<()> {
         let mut bytes = [0; 10];
         let mut len = 0;
@@ -201,7 +202,7 @@ impl<W: Write> Values<W> {
         }
     }
 
-    /// Text without its type.
+    /// Writes a string without its type.
     pub(super) fn text(&mut self, text: &[u8]) -> io::Result<()> {
         self.number(text.len() as u64)?;
         self.out.write_all(text)

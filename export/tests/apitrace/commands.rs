@@ -24,7 +24,7 @@ pub fn export(file: &[u8]) -> (File, Summary) {
     (read(&bytes), summary)
 }
 
-/// The calls that one thread's commands become.
+/// The exported calls of one thread's commands.
 fn calls(commands: impl FnOnce(&mut Writer, u32)) -> Vec<Call> {
     let mut w = Writer::new();
     let process = w.process(1, "p");
@@ -47,7 +47,7 @@ fn file_begins_with_versions_and_the_name_of_the_program() {
 }
 
 #[test]
-fn calls_come_in_the_order_of_effect_with_threads_as_they_come() {
+fn calls_are_in_the_order_of_effect_and_threads_in_that_of_their_first_call() {
     let (file, summary) = export(&small_file());
     let list: Vec<_> = file.calls.iter().map(|call| (call.thread, call.name.as_str())).collect();
     let expected = [
@@ -67,13 +67,13 @@ fn calls_come_in_the_order_of_effect_with_threads_as_they_come() {
     ];
     assert_eq!(list, expected);
     assert!(file.calls.iter().all(|call| call.returned && !call.fake));
-    // The second draw has two pieces of memory: one belongs to no array, the other could not be read.
+    // The second draw has two pieces of memory: one belongs to no array, the other was not readable.
     let expected = Summary { commands: 13, unexpressed: 1, missing: 1, ..Summary::default() };
     assert_eq!(summary, expected);
 }
 
 #[test]
-fn every_shape_of_value_is_what_the_description_says() {
+fn every_kind_of_value_follows_the_description() {
     let (file, _) = export(&small_file());
     let calls = file.calls;
     let bits = vec!["GL_DEPTH_BUFFER_BIT".to_owned(), "GL_COLOR_BUFFER_BIT".to_owned()];
@@ -98,7 +98,7 @@ fn every_shape_of_value_is_what_the_description_says() {
 }
 
 #[test]
-fn enum_without_a_name_of_its_group_has_one_of_all() {
+fn enum_without_a_name_in_its_group_has_a_name_of_the_fallback() {
     let calls = calls(|w, thread| {
         w.command(thread, DRAW, None, &draw(0x8892, -1, 0));
         w.command(thread, DRAW, None, &draw(0x1234, i32::MIN, i32::MAX));
@@ -111,7 +111,7 @@ fn enum_without_a_name_of_its_group_has_one_of_all() {
 }
 
 #[test]
-fn attribute_list_is_an_array_up_to_its_end() {
+fn attribute_list_is_an_array_with_its_terminator() {
     let calls = calls(|w, thread| {
         let attributes = int_bytes(&[0x3024, 8, 0x9999, -1, 0x3038]);
         let args = Payload::new().u64(1).u64(0x10).u64(0x20).i32(4).u64(0x30).inline(&attributes);
@@ -139,7 +139,7 @@ fn attribute_list_is_an_array_up_to_its_end() {
 }
 
 #[test]
-fn command_that_never_returned_is_a_call_that_did_not() {
+fn command_without_return_is_a_call_without_leave_event() {
     let mut w = Writer::new();
     let process = w.process(1, "p");
     let thread = w.thread(process, 2, 1);
@@ -152,7 +152,7 @@ fn command_that_never_returned_is_a_call_that_did_not() {
 }
 
 #[test]
-fn command_that_nothing_is_known_of_is_counted_and_left_out() {
+fn command_without_description_is_counted_and_left_out() {
     let mut w = Writer::new();
     let process = w.process(1, "p");
     let thread = w.thread(process, 2, 1);
@@ -167,7 +167,7 @@ fn command_that_nothing_is_known_of_is_counted_and_left_out() {
 }
 
 #[test]
-fn failed_context_is_left_out_for_players_end_there() {
+fn failed_creation_of_a_context_is_left_out() {
     for (context, expected) in [(0, 0), (0x40, 1)] {
         let functions = vec![Function {
             id: 0,

@@ -1,4 +1,4 @@
-//! Traces exported to apitrace's format, and read back by a second reader that only these tests use.
+//! Exports traces to apitrace's format, and reads the files with a reader that only these tests use.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Memory that commands read through addresses, and the calls that carry it.
+//! Memory that commands read through addresses, and the calls that contain it.
 
 use crate::commands::export;
 use crate::reader::{Call, Value};
@@ -12,7 +12,7 @@ const TEXTURE0: u64 = 0x84C0;
 const VERTEX_ARRAY: u64 = 0x8074;
 const TEXTURE_COORD_ARRAY: u64 = 0x8078;
 
-/// Bytes whose values tell their address.
+/// Bytes with consecutive values, so that a test can tell their positions.
 fn bytes(from: u8, len: usize) -> Vec<u8> {
     (0..len).map(|at| from.wrapping_add(at as u8)).collect()
 }
@@ -25,14 +25,14 @@ fn calls(script: Script) -> Vec<Call> {
     export(&script.file()).0.calls
 }
 
-/// Name and last argument of each call.
+/// Name of each call, whether it is fake, and its last argument.
 fn last_args(calls: &[Call]) -> Vec<(&str, bool, &Value)> {
     let last = |call: &Call| call.params.last().cloned().unwrap();
     calls.iter().map(|call| (call.name.as_str(), call.fake, call.arg(&last(call)))).collect()
 }
 
 #[test]
-fn client_array_is_set_before_the_draw_with_what_it_reads() {
+fn client_array_is_set_before_the_draw_with_the_memory_that_it_reads() {
     let mut script = Script::new();
     let places = bytes(1, 24);
     script.call("glVertexAttribPointer", &[0, 2, FLOAT, 0, 0x1000]);
@@ -49,7 +49,7 @@ fn client_array_is_set_before_the_draw_with_what_it_reads() {
 }
 
 #[test]
-fn draw_that_begins_later_has_zeros_before_what_it_reads() {
+fn draw_that_begins_at_a_later_vertex_has_zeros_before_it() {
     let mut script = Script::new();
     let places = bytes(1, 24);
     script.call("glVertexAttribPointer", &[0, 2, FLOAT, 0, 0x1000]);
@@ -72,7 +72,7 @@ fn interleaved_arrays_each_begin_at_their_own_address() {
     let read = [indices, piece(0x100C, &vertices)];
     script.reading("glDrawElements", &[TRIANGLES, 3, UNSIGNED_BYTE, 0x5000], &read);
     let calls = calls(script);
-    // Each array ends with its own last element.
+    // Each array ends with its last element.
     let places = Value::Blob([&[0; 12], &vertices[..20]].concat());
     let colours = Value::Blob([vec![0; 4], vertices].concat());
     let expected = [
@@ -122,7 +122,7 @@ fn instanced_array_begins_at_its_own_first_element() {
 }
 
 #[test]
-fn bound_buffer_is_put_back_after_the_arrays() {
+fn bound_buffer_is_restored_after_the_arrays() {
     let mut script = Script::new();
     script.call("glVertexAttribPointer", &[0, 2, FLOAT, 0, 0x1000]);
     script.call("glEnableVertexAttribArray", &[0]);
@@ -162,7 +162,7 @@ fn texture_coordinates_are_set_for_their_unit() {
 }
 
 #[test]
-fn array_in_a_buffer_and_disabled_array_are_left_alone() {
+fn array_in_a_buffer_and_disabled_array_are_not_set() {
     let mut script = Script::new();
     script.call("glBindBuffer", &[ARRAY_BUFFER, 7]);
     script.call("glVertexAttribPointer", &[0, 2, FLOAT, 0, 0x10]);
@@ -179,7 +179,7 @@ fn array_in_a_buffer_and_disabled_array_are_left_alone() {
 }
 
 #[test]
-fn what_was_written_into_a_mapping_is_copied_there_first() {
+fn writes_into_a_mapping_are_copied_before_they_take_effect() {
     let mut script = Script::new();
     let (early, late) = (bytes(1, 16), bytes(99, 32));
     script.call("glBindBuffer", &[ARRAY_BUFFER, 7]);
@@ -198,7 +198,7 @@ fn what_was_written_into_a_mapping_is_copied_there_first() {
 }
 
 #[test]
-fn memory_of_no_mapping_is_not_written_to_but_counted() {
+fn memory_outside_of_mappings_is_counted_and_not_written() {
     let mut script = Script::new();
     script.call("glBindBuffer", &[ARRAY_BUFFER, 7]);
     script.map(ARRAY_BUFFER, 64, 0x9000);
@@ -210,7 +210,7 @@ fn memory_of_no_mapping_is_not_written_to_but_counted() {
 }
 
 #[test]
-fn pixels_that_are_not_all_read_keep_their_places() {
+fn skipped_pixels_keep_the_offsets_of_the_others() {
     let mut script = Script::new();
     let rows = [[1u8; 8], [2; 8]];
     let row = |at: usize| Piece { param: 2, address: 0x1010 + 32 * at as u64, bytes: &rows[at] };
@@ -220,7 +220,7 @@ fn pixels_that_are_not_all_read_keep_their_places() {
 }
 
 #[test]
-fn values_that_were_written_are_an_array_and_pixels_an_address() {
+fn written_values_are_an_array_and_written_pixels_an_address() {
     let mut script = Script::new();
     let values: Vec<u8> = [0.5f32, -2.0].iter().flat_map(|value| value.to_le_bytes()).collect();
     let piece = |param, address, bytes| Piece { param, address, bytes };
@@ -233,11 +233,11 @@ fn values_that_were_written_are_an_array_and_pixels_an_address() {
 }
 
 #[test]
-fn texts_are_found_by_their_addresses() {
+fn strings_are_found_by_their_addresses() {
     let mut script = Script::new();
     let addresses: Vec<u8> =
         [0x2004u64, 0x2000, 0x3000, 0].iter().flat_map(|at| at.to_le_bytes()).collect();
-    // Two adjoining strings are one piece; one has no NUL, and one is empty.
+    // Two adjacent strings are one piece; one has no NUL, and one is empty.
     let piece = |address, bytes| Piece { param: 2, address, bytes };
     let read = [piece(0x1000, &addresses), piece(0x2000, b"abc\0de")];
     script.reading("glShaderSource", &[1, 4, 0x1000, 0], &read);
@@ -247,7 +247,7 @@ fn texts_are_found_by_their_addresses() {
 }
 
 #[test]
-fn array_that_was_not_read_is_an_empty_one() {
+fn array_without_observed_memory_is_empty() {
     let mut script = Script::new();
     script.call("glUniform1fv", &[0, 0, 0x1000]);
     script.call("glUniform1fv", &[0, 0, 0]);
@@ -257,7 +257,7 @@ fn array_that_was_not_read_is_an_empty_one() {
 }
 
 #[test]
-fn memory_below_an_array_is_not_its_own() {
+fn memory_below_an_array_does_not_belong_to_it() {
     let mut script = Script::new();
     let (places, offsets) = (bytes(1, 24), bytes(50, 8));
     script.call("glVertexAttribPointer", &[0, 2, FLOAT, 0, 0x1060]);
@@ -275,7 +275,7 @@ fn memory_below_an_array_is_not_its_own() {
 }
 
 #[test]
-fn arrays_side_by_side_end_where_the_vertices_do() {
+fn adjacent_arrays_end_with_their_last_vertex() {
     let mut script = Script::new();
     let memory = bytes(1, 36);
     script.call("glVertexAttribPointer", &[0, 2, FLOAT, 0, 0x1000]);

@@ -1,10 +1,10 @@
-//! A second reader of `.trace`, for tests: the whole file in memory, each call with its values.
+//! A reader of `.trace` files for tests. Holds the whole file in memory, each call with its values.
 //!
-//! Panics if the file breaks the format.
+//! Panics if the file violates the format.
 
 use std::collections::HashMap;
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Debug)]
 pub struct File {
     pub versions: (u64, u64),
@@ -17,7 +17,7 @@ pub struct Call {
     pub thread: u64,
     pub name: String,
     pub params: Vec<String>,
-    /// By index.
+    /// Arguments by index.
     pub args: HashMap<u64, Value>,
     pub result: Option<Value>,
     pub fake: bool,
@@ -42,7 +42,7 @@ pub enum Value {
 }
 
 impl Call {
-    /// An argument by its parameter's name.
+    /// The argument of the parameter called `name`.
     pub fn arg(&self, name: &str) -> &Value {
         let index = self.params.iter().position(|param| param == name);
         let index = index.unwrap_or_else(|| panic!("no {name} in {:?}", self.params)) as u64;
@@ -195,7 +195,7 @@ impl Parser<'_> {
         match self.value() {
             Value::Signed(value) => value,
             Value::Unsigned(value) => value as i64,
-            value => panic!("{value:?} is no number"),
+            value => panic!("{value:?} is not a number"),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Makes traces of commands by name, with memory at addresses.
+//! Writes traces from commands by name, with memory at addresses.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ pub struct Script {
     description: Description,
 }
 
-/// Memory that a command reads, beyond its arguments.
+/// Memory that a command reads or writes.
 #[derive(Clone, Copy)]
 pub struct Piece<'a> {
     /// Index of the parameter, or [`NO_PARAM`].
@@ -31,8 +31,8 @@ const INT: Type = Type { repr: Some(Repr::I32), kind: Kind::Number };
 const FLOAT: Type = Type { repr: Some(Repr::F32), kind: Kind::Number };
 const POINTER: Type = Type { repr: Some(Repr::Pointer), kind: Kind::Pointer };
 
-/// Functions whose parameters are `i32`, or addresses where a `*` stands; the word behind the `*` is the type
-/// of the elements, if it is known.
+/// Functions and their parameters. A parameter has the type `i32`, or is an address if it has a `*`; the word behind
+/// the `*` is the type of the elements, if known.
 const COMMANDS: &[(&str, &[&str])] = &[
     ("glBindBuffer", &["target", "buffer"]),
     ("glBindVertexArray", &["array"]),
@@ -74,7 +74,7 @@ impl Script {
         self.reading(name, args, &[])
     }
 
-    /// A command that reads memory.
+    /// Adds a command that reads memory.
     pub fn reading(&mut self, name: &str, args: &[u64], pieces: &[Piece<'_>]) -> &mut Self {
         let (id, payload) = self.enter(name, args);
         let payload = pieces
@@ -84,7 +84,7 @@ impl Script {
         self
     }
 
-    /// A command that writes memory.
+    /// Adds a command that writes memory.
     pub fn writing(&mut self, name: &str, args: &[u64], pieces: &[Piece<'_>]) -> &mut Self {
         let (id, payload) = self.enter(name, args);
         self.writer.enter(self.thread, id, EFFECT, None, &payload);
@@ -95,7 +95,7 @@ impl Script {
         self
     }
 
-    /// A `glMapBufferRange` that returned `address`.
+    /// Adds a `glMapBufferRange` that returned `address`.
     pub fn map(&mut self, target: u64, length: u64, address: u64) -> &mut Self {
         let (id, payload) = self.enter("glMapBufferRange", &[target, 0, length, 2]);
         self.writer.enter(self.thread, id, 0, None, &payload);
