@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
 const OLD_MAGIC: &[u8] = b"ld.so-1.7.0";
-/// Bytes before the entries: magic, count, string table size, five words.
+/// Size in bytes of the header before the entries: magic, count, string table size, five words.
 const HEADER_BYTES: usize = 48;
-/// Bytes of an entry: flags, key, value, OS version, hardware capabilities.
+/// Size in bytes of an entry: flags, key, value, OS version, hardware capabilities.
 const ENTRY_BYTES: usize = 24;
 /// Flags of a library for this machine's usual ABI.
 const FLAGS: u32 = if cfg!(target_arch = "x86_64") { 0x0303 } else { 0x0a03 };
@@ -19,7 +19,7 @@ const FLAGS: u32 = if cfg!(target_arch = "x86_64") { 0x0303 } else { 0x0a03 };
 pub struct LdCache(Vec<u8>);
 
 impl LdCache {
-    /// Opens the system's cache; `None` if there is none.
+    /// Reads the system's cache; `None` if it cannot be read.
     pub fn open() -> Option<LdCache> {
         std::fs::read("/etc/ld.so.cache").ok().map(LdCache)
     }
@@ -71,7 +71,7 @@ fn text(table: &[u8], offset: u32) -> Option<&[u8]> {
 mod tests {
     use super::*;
 
-    /// A cache of `(flags, soname, path)` entries, as ldconfig writes it.
+    /// A cache of `(flags, soname, path)` entries, in the format of ldconfig.
     fn cache(libraries: &[(u32, &str, &str)]) -> Vec<u8> {
         let mut strings = Vec::new();
         let strings_at = HEADER_BYTES + libraries.len() * ENTRY_BYTES;

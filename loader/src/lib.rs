@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn interceptor_is_known_under_another_name() {
+    fn shim_is_recognised_through_a_link_of_another_name() {
         let folder = std::env::temp_dir().join(format!("gapii-loader-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("the folder for temporary files is writable");
         let (file, name) = (folder.join("libgapii.so"), folder.join("libEGL.so.1"));
