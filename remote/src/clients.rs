@@ -75,7 +75,7 @@ pub enum Kind {
     Token,
 }
 
-/// Why a client was not admitted. For the daemon's log only; the client is not told.
+/// Why a client was not admitted. For the daemon's log only; the client does not learn the reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NotAdmitted {
     #[error("it presented neither a certificate nor a token")]
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_in_the_list_and_has_not_expired_is_admitted() {
+    fn listed_client_is_admitted_until_it_expires() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("clients.json");
         let mut list = Clients::load(&path).unwrap();

@@ -19,7 +19,7 @@ pub struct Credentials {
     pub name: String,
     /// Time of expiry in Unix seconds.
     pub expires_unix: u64,
-    /// Certificate of the authority that signs the daemon's certificate (PEM). The daemon has an authority of its own.
+    /// Certificate of the authority that signs the daemon's certificate (PEM). Each daemon has its own authority.
     pub authority: String,
     /// The client's certificate or token.
     #[serde(flatten)]
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn file_holds_what_was_stored_and_shows_no_secret() {
+    fn stored_credentials_load_unchanged_and_debug_output_hides_secrets() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("host.json");
         let token = Secret::random().unwrap();

@@ -13,8 +13,8 @@
 //! ```
 //!
 //! Integers are little-endian. A checksum is the first eight bytes of BLAKE3. It detects bytes that a connection
-//! garbled; authentication is the job of TLS or ssh. The header has a checksum of its own, so that a reader never waits
-//! for a garbled length. A reader never allocates more than its limit because of a length field.
+//! corrupted; TLS or ssh authenticate. The header has its own checksum, so that a reader never waits for a payload of a
+//! corrupted length. A length field never makes a reader allocate more than its limit.
 
 use std::io;
 
@@ -105,13 +105,13 @@ pub struct Frame {
 /// Why bytes are not a valid frame.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
-    #[error("what arrives is no gapii link: it begins with {0:?}")]
+    #[error("the peer does not speak the gapii link protocol: its data begins with {0:?}")]
     Foreign(String),
-    #[error("a frame's header was garbled on the way")]
+    #[error("the checksum of a frame's header is wrong")]
     Header,
-    #[error("a frame of {0} bytes was garbled on the way")]
+    #[error("the checksum of a frame of {0} bytes is wrong")]
     Payload(usize),
-    #[error("a frame of kind {0} is not known")]
+    #[error("frame kind {0} is unknown")]
     Kind(u8),
     #[error("a frame of {len} bytes exceeds the limit of {limit}")]
     TooLong { len: usize, limit: usize },
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn every_changed_bit_is_found() {
+    fn every_changed_bit_is_detected() {
         let frame = encode(Kind::Event, 3, 0, b"something was said");
         for bit in 0..frame.len() * 8 {
             let mut garbled = frame.clone();
@@ -277,14 +277,14 @@ mod tests {
     }
 
     #[test]
-    fn garbled_length_is_told_without_waiting_for_it() {
+    fn corrupted_length_is_an_error_before_the_payload_arrives() {
         let mut frame = encode(Kind::Event, 3, 0, b"said");
         frame[6] = 1;
         assert!(matches!(taken(&frame[..HEADER_LEN]), Err(FrameError::Header)));
     }
 
     #[test]
-    fn foreign_bytes_are_told_at_once() {
+    fn foreign_protocol_is_an_error_at_once() {
         let error = taken(b"Wel").unwrap_err();
         assert!(matches!(error, FrameError::Foreign(_)), "{error}");
     }

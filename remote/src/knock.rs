@@ -31,7 +31,9 @@ pub mod code {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Knock {
+    /// Oldest protocol version that the client supports.
     pub version_min: u16,
+    /// Newest protocol version that the client supports.
     pub version_max: u16,
     /// Name and version of the client, for the log.
     pub client: String,
@@ -41,10 +43,12 @@ pub struct Knock {
     pub resume: Option<Resume>,
 }
 
-/// Which link to resume, and from which frame.
+/// The link to resume, and the frame from which to resume it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Resume {
+    /// Number of the link.
     pub link: u64,
+    /// The link's secret, from [`Welcome`].
     pub secret: Secret,
     /// Number of frames of the daemon that have arrived; the daemon continues with this one.
     pub taken: u64,
@@ -53,7 +57,9 @@ pub struct Resume {
 /// The daemon's first message to an admitted client.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Welcome {
+    /// Protocol version of the link.
     pub version: u16,
+    /// Number of the link.
     pub link: u64,
     /// Secret with which the client can resume the link.
     pub secret: Secret,
@@ -80,7 +86,7 @@ pub enum KnockError {
     Refused(Refused),
     #[error(transparent)]
     Frame(#[from] FrameError),
-    #[error("the answer is not part of the protocol: {0}")]
+    #[error("the peer violates the handshake protocol: {0}")]
     Foreign(String),
 }
 
@@ -106,7 +112,7 @@ impl Knock {
         match frame.kind {
             Kind::Welcome => Ok(decode(&frame.payload)?),
             Kind::Refused => Err(KnockError::Refused(decode(&frame.payload)?)),
-            kind => Err(KnockError::Foreign(format!("a {kind:?} frame answers no handshake"))),
+            kind => Err(KnockError::Foreign(format!("answered with a {kind:?} frame"))),
         }
     }
 
@@ -115,7 +121,7 @@ impl Knock {
         let frame = frame::read(stream, KNOCK_LEN_MAX).await?;
         match frame.kind {
             Kind::Knock => decode(&frame.payload),
-            kind => Err(KnockError::Foreign(format!("a {kind:?} frame begins no handshake"))),
+            kind => Err(KnockError::Foreign(format!("began with a {kind:?} frame"))),
         }
     }
 
@@ -140,6 +146,7 @@ impl Welcome {
 }
 
 impl Refused {
+    /// Creates a refusal with a constant of [`code`] and a message for people.
     pub fn new(code: &str, message: impl Into<String>) -> Self {
         Self { code: code.to_owned(), message: message.into() }
     }
@@ -168,7 +175,7 @@ mod tests {
     use tokio::io::duplex;
 
     #[tokio::test]
-    async fn first_words_and_answers_arrive() {
+    async fn first_message_and_answers_arrive() {
         let (mut client, mut daemon) = duplex(1 << 10);
         let secret = Secret::random().unwrap();
         let hash = secret.hash();
@@ -200,7 +207,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn long_first_words_are_not_read() {
+    async fn long_first_message_is_not_read() {
         let long = frame::encode(Kind::Knock, 0, 0, &[0; KNOCK_LEN_MAX + 1]);
         let heard = Knock::hear(&mut &long[..]).await;
         assert!(matches!(heard, Err(KnockError::Frame(FrameError::TooLong { .. }))));

@@ -16,7 +16,7 @@ pub struct Line {
     room_bytes: usize,
     /// Number of the first frame in `held`.
     first: u64,
-    /// How many frames in `held` were sent over the current connection.
+    /// Number of frames in `held` that were sent over the current connection.
     gone: usize,
     /// Number of frames of the other end that have arrived.
     taken: u64,
@@ -29,24 +29,24 @@ pub struct Line {
 /// A violation of the protocol by the other end.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum LineError {
-    #[error("frame {number} came where {expected} was due")]
+    #[error("frame {number} arrived, expected frame {expected}")]
     Gap { number: u64, expected: u64 },
-    #[error("{claimed} frames were acknowledged, of {sent} sent")]
+    #[error("the peer acknowledged {claimed} frames, but only {sent} were sent")]
     Unsent { claimed: u64, sent: u64 },
-    #[error("frame {claimed} is wanted again, after {kept} were acknowledged")]
+    #[error("the peer requests frame {claimed} again, after it acknowledged {kept} frames")]
     Forgotten { claimed: u64, kept: u64 },
-    #[error("a {0:?} came in the middle of a link")]
+    #[error("a {0:?} frame is not allowed after the handshake")]
     OutOfTurn(Kind),
 }
 
-/// What an arrived frame means.
+/// Result of [`Line::take`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Taken {
     /// A new frame, to be processed.
     New(Frame),
     /// An acknowledgement; there may be more room now.
     Released,
-    /// A repetition of a frame that arrived before.
+    /// A frame that has arrived before.
     Known,
 }
 
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_acknowledged_is_said_again_and_heard_once() {
+    fn unacknowledged_frame_is_sent_again_and_delivered_once() {
         let (mut ours, mut theirs) = (Line::new(1 << 20), Line::new(1 << 20));
         for word in ["one", "two", "three"] {
             ours.say(Kind::Event, 0, word.as_bytes());
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn room_is_what_is_not_acknowledged() {
+    fn room_depends_on_the_unacknowledged_bytes() {
         let mut line = Line::new(100);
         line.say(Kind::Chunk, 0, &[0; 52]);
         assert!(!line.has_room());

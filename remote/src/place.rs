@@ -15,13 +15,13 @@ const FILE_LEN_MAX: u64 = 1 << 20;
 /// Why a file of credentials can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
-    #[error("{} is not there", .0.display())]
+    #[error("{} does not exist", .0.display())]
     Absent(PathBuf),
     #[error("users other than its owner can read or change {}; run `chmod 600` on it", .0.display())]
     Open(PathBuf),
     #[error("{} belongs to user {owner}", path.display())]
     Foreign { path: PathBuf, owner: u32 },
-    #[error("{} is no file of credentials: {why}", path.display())]
+    #[error("{} is not a valid credentials file: {why}", path.display())]
     Bad { path: PathBuf, why: String },
     #[error("can't use {}: {error}", path.display())]
     Io { path: PathBuf, error: io::Error },
@@ -47,7 +47,7 @@ fn user_folder() -> Option<PathBuf> {
     Some(folder.join("gapii"))
 }
 
-/// Reads a file that belongs to this user or root and that nobody else can access.
+/// Reads a file that belongs to this user or root and that no other user can access.
 pub fn read_private(path: &Path) -> Result<String, PlaceError> {
     let io = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => PlaceError::Absent(path.to_owned()),
@@ -68,7 +68,7 @@ pub fn read_private(path: &Path) -> Result<String, PlaceError> {
     }
     let bad = |why: &str| PlaceError::Bad { path: path.to_owned(), why: why.to_owned() };
     if !metadata.is_file() {
-        return Err(bad("it is no regular file"));
+        return Err(bad("it is not a regular file"));
     }
     let mut text = String::new();
     let read = file.take(FILE_LEN_MAX + 1).read_to_string(&mut text).map_err(io)?;
@@ -113,7 +113,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn file_is_read_only_where_nobody_else_can() {
+    fn file_that_other_users_can_access_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         assert!(matches!(read_private(&path), Err(PlaceError::Absent(_))));

@@ -1,6 +1,6 @@
 //! TLS 1.3 configuration of clients and daemons.
 //!
-//! The system's certificate authorities are not trusted. Each daemon has an authority of its own, which signs only
+//! The system's certificate authorities are not trusted. Each daemon has its own authority, which signs only
 //! the daemon's certificate and those of its clients; the host name is therefore not verified. TLS sessions are not
 //! resumed: each connection authenticates anew, so a revocation takes effect at the next connection.
 

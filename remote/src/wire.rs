@@ -1,6 +1,6 @@
 //! `Wire`: one connection of a link; sends the frames of a `Line` and receives frames for it.
 //!
-//! A connection that is silent, garbles bytes or violates the protocol is abandoned. The line keeps the frames that
+//! A connection that is silent, corrupts bytes or violates the protocol is abandoned. The line keeps the frames that
 //! were in transit and sends them over the next connection.
 
 use std::future::poll_fn;
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn everything_said_arrives_in_order_and_is_acknowledged() {
+    async fn frames_arrive_in_order_and_are_acknowledged() {
         let (mut ours, mut theirs) = pair();
         let (mut said, mut heard) = (Line::new(1 << 20), Line::new(1 << 20));
         for number in 0..50_u8 {
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn silence_is_a_loss_and_signs_of_life_prevent_it() {
+    async fn silent_connection_is_lost_unless_signs_of_life_arrive() {
         let (mut ours, mut theirs) = pair();
         let (mut line, mut other) = (Line::new(1 << 20), Line::new(1 << 20));
         let both = async {
@@ -281,10 +281,10 @@ mod tests {
             }
         };
         let began = Instant::now();
-        // An acknowledgement of nothing is a sign of life, and all that comes.
+        // The only received frame is a sign of life: an acknowledgement of 0 frames.
         assert!(matches!(both.await, Ok(None)));
         assert!(began.elapsed() >= SIGN_OF_LIFE);
-        // The other end does nothing from here on.
+        // The other end is silent from here on.
         let lost = loop {
             match ours.next(&mut line, true).await {
                 Ok(_) => {}
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn bye_comes_after_what_was_said() {
+    async fn bye_arrives_after_all_frames() {
         let (ours, mut theirs) = pair();
         let (mut line, mut other) = (Line::new(1 << 20), Line::new(1 << 20));
         line.say(Kind::Event, 0, b"last");

@@ -1,5 +1,5 @@
-//! Any bytes as the first words of a client of another machine, and as the answer to ours: as they arrive, and
-//! in a frame whose checks are right.
+//! Feeds arbitrary bytes to both sides of the handshake: to the daemon as the first message of a client, and to the
+//! client as the daemon's answer. Each time raw, and as the payload of a frame with valid checksums.
 
 #![no_main]
 
@@ -14,7 +14,7 @@ use libfuzzer_sys::fuzz_target;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::runtime::{Builder, Runtime};
 
-/// What answers with given bytes, whatever it is told.
+/// A peer that sends fixed bytes and ignores what it receives.
 struct Answers<'a>(&'a [u8]);
 
 fuzz_target!(|input: &[u8]| {

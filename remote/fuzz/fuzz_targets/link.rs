@@ -1,5 +1,4 @@
-//! Any bytes, and any frames, as what the other end of a link says: through the cutting into frames, and
-//! what keeps account of them.
+//! Feeds arbitrary bytes and arbitrary frames from the other end of a link to `Inbox` and `Line`.
 
 #![no_main]
 
@@ -17,7 +16,8 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// Frames whose checks are right: of four bytes each, and a payload as long as the last says.
+/// Encodes frames with valid checksums from the input: four bytes for each frame, then a payload of the length in the
+/// last of them.
 fn frames(mut input: &[u8]) -> Vec<u8> {
     let mut stream = Vec::new();
     while let Some(([kind, number, offset, len], rest)) = input.split_first_chunk() {
@@ -31,7 +31,7 @@ fn frames(mut input: &[u8]) -> Vec<u8> {
     stream
 }
 
-/// Hears a stream in pieces of so many bytes, answering each frame that is new.
+/// Receives a stream in pieces of `piece_bytes` bytes, and answers each new frame.
 fn hear(stream: &[u8], piece_bytes: usize) {
     let mut inbox = Inbox::default();
     let mut line = Line::new(ROOM_BYTES);
@@ -51,7 +51,7 @@ fn hear(stream: &[u8], piece_bytes: usize) {
                 }
                 Ok(_) => assert_eq!(line.taken(), before),
                 Err(_) => {
-                    // The connection is cut: what is claimed of the next one is the number.
+                    // Simulates a new connection, on which the peer claims to have received `number` frames.
                     let _ = line.reconnected(number);
                 }
             }
