@@ -1,6 +1,6 @@
 /*
- * A tool: tints the color that a program clears to, skips its flushes, makes the driver finish at the end of each
- * frame, runs kernels in groups of one, and reports at the end how long the driver took for its draws.
+ * A tool that tints the program's clear color, skips its flushes, calls glFinish at the end of each frame, and runs
+ * kernels in groups of one. At the end it reports the driver's time for draws.
  *
  *   cc -std=c11 -shared -fPIC -o draws.so draws.c $(pkg-config --cflags --libs gapii)
  *   gapii-ctl run --tool ./draws.so -o draws.gapii -- PROGRAM
@@ -27,7 +27,7 @@ static unsigned long long now(void)
     return (unsigned long long)time.tv_sec * 1000000000u + (unsigned long long)time.tv_nsec;
 }
 
-/* Changes a parameter: the driver gets the copy as it is left here. */
+/* Changes a parameter: the driver gets the changed copy. */
 static void tint(gapii_call *call, void *user_data, void **instance)
 {
     struct gapii_glClearColor_params *color = gapii_call_params(call);
@@ -35,7 +35,7 @@ static void tint(gapii_call *call, void *user_data, void **instance)
     color->red = 0.5f + color->red / 2;
 }
 
-/* Does the same for Level Zero. */
+/* Changes a parameter of Level Zero. */
 static void ungroup(gapii_call *call, void *user_data, void **instance)
 {
     struct gapii_zeKernelSetGroupSize_params *size = gapii_call_params(call);
@@ -43,14 +43,14 @@ static void ungroup(gapii_call *call, void *user_data, void **instance)
     size->groupSizeX = size->groupSizeY = size->groupSizeZ = 1;
 }
 
-/* Skips a call: the driver never gets it. */
+/* Skips the call of the driver. */
 static void skip(gapii_call *call, void *user_data, void **instance)
 {
     (void)user_data, (void)instance;
     gapii_call_skip(call);
 }
 
-/* Instance data: the epilogue gets what the prologue of the same call stored there. */
+/* Instance data: the epilogue gets the pointer that the prologue of the same call stored. */
 static void begin_draw(gapii_call *call, void *user_data, void **instance)
 {
     unsigned long long *begun = malloc(sizeof *begun);
@@ -71,7 +71,7 @@ static void end_draw(gapii_call *call, void *user_data, void **instance)
     free(begun);
 }
 
-/* A command that the tool makes itself: no callback runs for it, and the trace marks it as the tool's. */
+/* Calls a command: no callback runs for it, and the trace marks it as a call of the tool. */
 extern void glFinish(void);
 
 static void finish(gapii_call *call, void *user_data, void **instance)

@@ -1,5 +1,5 @@
-//! A tool: tints the color that a program clears to, skips its flushes, and reports how long the driver took for its
-//! draws when the program closes its display.
+//! A tool that tints the program's clear color and skips its flushes. When the program terminates its display, the tool
+//! reports the driver's time for draws.
 //!
 //! ```console
 //! $ cargo build --release -p gapii --examples
@@ -17,7 +17,7 @@ use gapii::{Command, Tracer};
 static DRAWS: AtomicU64 = AtomicU64::new(0);
 static NANOSECONDS: AtomicU64 = AtomicU64::new(0);
 
-/// Runs when the loader has loaded this library.
+/// The dynamic loader runs this function when it has loaded the library.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEGIN: extern "C" fn() = begin;

@@ -1,4 +1,4 @@
-//! `Prologue` and `Epilogue`: a call as closures see it.
+//! `Prologue` and `Epilogue`: a traced call, as closures receive it.
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -24,8 +24,8 @@ impl<'a, C: Command> Prologue<'a, C> {
         Self(Raw { library, call, _command: PhantomData })
     }
 
-    /// Returns copies of the parameters. Later prologues, the driver and epilogues see what is written here. Memory
-    /// that a pointer points at is the program's own.
+    /// Returns copies of the parameters. Later prologues, the driver and epilogues see changes of these copies. Memory
+    /// behind pointers belongs to the program.
     pub fn params(&mut self) -> &mut C::Params {
         self.0.params()
     }
@@ -54,13 +54,13 @@ impl<'a, C: Command> Epilogue<'a, C> {
         Self(Raw { library, call, _command: PhantomData })
     }
 
-    /// Returns the parameters as the driver got them.
+    /// Returns the parameters that the driver received.
     pub fn params(&mut self) -> &C::Params {
         self.0.params()
     }
 
-    /// Returns the driver's result, or the result of a call that was skipped. The program gets the value that is left
-    /// here.
+    /// Returns the driver's result, or the result of a call that was skipped. The program gets the value that the
+    /// epilogues leave here.
     pub fn result(&mut self) -> &mut C::Result {
         self.0.result()
     }

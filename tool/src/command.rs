@@ -1,12 +1,12 @@
-//! `Command`: a command's name and types, as a Rust type.
+//! `Command`: a Rust type for a command, with its name and types.
 
 use std::ffi::CStr;
 
 /// A command of EGL or OpenGL ES: [`commands`](crate::commands) has a type for each.
 ///
 /// # Safety
-/// The types are those that libgapii uses for the command of that name. A type without a size stands for no
-/// parameters or for no result.
+/// The types are those that libgapii uses for the command of this name. A zero-sized type means that the command has no
+/// parameters or no result.
 pub unsafe trait Command: 'static {
     const NAME: &'static CStr;
     /// A structure with one field per parameter, or `()`.

@@ -41,7 +41,7 @@ macro_rules! result_of {
     };
 }
 
-/// `text` ends with its only NUL.
+/// Converts a string to a C string. `text` must end with its only NUL.
 const fn c_string(text: &'static str) -> &'static CStr {
     match CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(text) => text,

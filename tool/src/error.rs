@@ -11,18 +11,18 @@ pub enum Error {
     NotLoaded,
     #[error("the libgapii.so in this process has no {0}; it is older than this tool")]
     Older(&'static str),
-    #[error("the libgapii.so in this process knows no command {0}")]
+    #[error("the libgapii.so in this process does not have the command {0}")]
     NoSuchCommand(&'static str),
     #[error("the tracer is enabled; disable it first")]
     Enabled,
     #[error("calls that began while the tracer was enabled have not ended")]
     Draining,
-    #[error("libgapii.so answered {0}")]
+    #[error("libgapii.so returned the unknown result code {0}")]
     Other(i32),
 }
 
 impl Error {
-    /// Returns what a result code about `command` means.
+    /// Converts the result code of an operation about `command` to a `Result`.
     pub(crate) fn check(answer: gapii_result, command: &'static str) -> Result<(), Self> {
         match answer {
             GAPII_OK => Ok(()),

@@ -12,11 +12,11 @@
 //!
 //! fn trace() -> Result<Tracer, gapii::Error> {
 //!     let mut tracer = Tracer::new()?;
-//!     // The driver gets more red than the program wants, ...
+//!     // Changes a parameter: the driver clears with more red than the program requested.
 //!     tracer.prologue::<glClearColor>(|call| call.params().red = 1.0)?;
-//!     // ... hears of no flush, ...
+//!     // Skips calls of the driver.
 //!     tracer.prologue::<glFlush>(|call| call.skip())?;
-//!     // ... and is timed: what the prologue returns, the epilogue of the same call gets.
+//!     // Measures draws: the epilogue gets the value that the prologue of the same call returned.
 //!     tracer.around::<glDrawArrays, _>(
 //!         |_call| Instant::now(),
 //!         |_call, begun| eprintln!("a draw took {:?}", begun.elapsed()),
@@ -27,8 +27,8 @@
 //! # trace().expect("libgapii.so is there");
 //! ```
 //!
-//! The crate finds libgapii in the process and never loads it. A closure that panics ends the process, because it
-//! runs in the middle of a program's call, which cannot handle a panic.
+//! The crate finds libgapii in the process and never loads it. A closure that panics aborts the process, because it
+//! runs inside a call of the program, which cannot handle a panic.
 
 mod call;
 mod command;

@@ -39,7 +39,7 @@ pub struct Library {
     pub call_is_skipped: Is,
 }
 
-/// A function of the library, with the name and the type that `gapii.h` declares.
+/// Looks up a function of the library, by the name and with the type that `gapii.h` declares.
 macro_rules! find {
     ($name:literal as $ty:ty) => {{
         let address = find($name)?;
@@ -49,7 +49,7 @@ macro_rules! find {
 }
 
 impl Library {
-    /// Returns the library. It is looked for until it is found; afterwards it is never unloaded.
+    /// Returns the library. Repeats the look-up at each call until it succeeds. The library is never unloaded.
     pub fn get() -> Result<&'static Self, Error> {
         static FOUND: OnceLock<Library> = OnceLock::new();
         match FOUND.get() {
@@ -77,7 +77,7 @@ impl Library {
     }
 }
 
-/// Not null.
+/// Returns the address of a symbol, which is not null.
 fn find(name: &'static CStr) -> Result<*mut c_void, Error> {
     let address = symbol(name);
     if address.is_null() {

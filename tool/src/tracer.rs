@@ -10,8 +10,8 @@ use crate::{Command, Epilogue, Error, Prologue};
 
 /// Closures that run before and after calls of commands, while the tracer is enabled. A new tracer is disabled.
 ///
-/// Dropping a tracer disables and destroys it. Afterwards none of its closures runs, except for calls that this
-/// thread is inside of. The closures stay in memory for those calls, and are never freed.
+/// Dropping a tracer disables and destroys it. Afterwards none of its closures runs, except in a traced call from which
+/// the tracer was dropped. For the sake of this call the closures are never freed.
 #[derive(Debug)]
 pub struct Tracer {
     library: &'static Library,
@@ -19,7 +19,7 @@ pub struct Tracer {
     is_enabled: bool,
 }
 
-/// Each pair of closures is one tracer of libgapii, because a libgapii tracer has one user data.
+/// A pair of closures. Each is a separate tracer of libgapii, because a libgapii tracer has one `user_data`.
 #[derive(Debug)]
 struct Hook {
     tracer: gapii_tracer,
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn process_without_libgapii_is_told_so() {
+    fn process_without_libgapii_gets_an_error() {
         let error = Tracer::new().expect_err("no test is run with gapii");
         assert_eq!(error, Error::NotLoaded);
         assert!(error.to_string().contains("gapii-ctl run"), "{error}");

@@ -1,29 +1,28 @@
-//! What callbacks get, and what names a tracer.
+//! The types of callbacks, calls and tracers.
 
 use core::ffi::c_void;
 
-/// A call that is on its way. Callbacks get its address, which is good until they return and in their
-/// thread only.
+/// A traced call. Callbacks get its address, which is valid in their thread, until they return.
 pub struct gapii_call {
     _opaque: [u8; 0],
 }
 
-/// What a `gapii_tracer` points at.
+/// The opaque target of a `gapii_tracer`.
 pub struct gapii_tracer_object {
     _opaque: [u8; 0],
 }
 
-/// A tracer: callbacks for commands, which run while it is enabled. Null is none; a destroyed tracer's is
-/// never given again.
+/// A tracer: callbacks for commands, which run while it is enabled. Null is no tracer. The value of a destroyed tracer
+/// is never reused.
 pub type gapii_tracer = *mut gapii_tracer_object;
 
 /// A prologue or an epilogue, called in the thread that makes the call.
 ///
-/// `user_data` is what the tracer was created with. `instance` is a place of this call and this tracer
-/// alone, which is null in its prologue and holds in its epilogue what the prologue left there.
+/// `user_data` is the pointer that `gapii_tracer_create` received. `*instance` is a pointer for this call and this
+/// tracer: it is null in the prologue, and the epilogue finds the value that the prologue stored.
 ///
-/// Commands that a callback makes itself have no callbacks, of no tracer. A callback must return; it must not
-/// throw, nor jump out.
+/// Commands that a callback calls are not traced. A callback must return; it must not throw an exception or leave
+/// through `longjmp`.
 pub type gapii_callback = Option<
     unsafe extern "C" fn(call: *mut gapii_call, user_data: *mut c_void, instance: *mut *mut c_void),
 >;

@@ -1,6 +1,6 @@
-//! What `libgapii.so` and tools say to each other: results, callbacks, and the parameters of commands.
+//! Types that `libgapii.so` and tools share: result codes, callbacks, and the parameters of commands.
 //!
-//! Types alone: the shim defines the functions, `gapii.h` declares them for C, and the crate `gapii` wraps
+//! The crate has no functions: the shim defines them, `gapii.h` declares them for C, and the crate `gapii` wraps
 //! them for Rust.
 
 #![forbid(unsafe_code)]

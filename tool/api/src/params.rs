@@ -1,6 +1,6 @@
-//! The parameters of each command that has any, as a structure of the command's name: `params::glClear`.
+//! A structure with the parameters of each command that has any, named like the command: `params::glClear`.
 //!
-//! A structure is laid out as the fixed part of the command's enter record. C knows it as
+//! A structure has the layout of the fixed part of the command's enter record. Its name in C is
 //! `struct gapii_glClear_params`.
 
 #![allow(non_snake_case)] // Commands are spelled as the API spells them.
