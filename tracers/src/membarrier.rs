@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering, compiler_fence, fence};
 use std::thread;
 use std::time::Duration;
 
-/// Sleep that replaces the kernel's barrier if `membarrier` starts to fail.
+/// Duration of the sleep that replaces the kernel's barrier if `membarrier` starts to fail.
 const FOR_SURE: Duration = Duration::from_millis(10);
 
 /// Whether the process is registered for expedited private barriers.

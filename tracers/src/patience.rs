@@ -17,6 +17,7 @@ pub struct Patience {
 }
 
 impl Patience {
+    /// Creates a back-off that begins with yields.
     pub fn new() -> Self {
         Self { yields_left: YIELDS, pause: SHORTEST }
     }

@@ -14,7 +14,7 @@ use crate::tracer::{Refusal, TracerId};
 #[derive(Debug)]
 pub(crate) struct Registry {
     tracers: BTreeMap<TracerId, Tracer>,
-    /// In the order in which they were enabled.
+    /// Enabled tracers, in the order in which they were enabled.
     enabled: Vec<TracerId>,
     retired: Vec<Retired>,
     last_id: usize,
@@ -34,10 +34,12 @@ struct Retired(*mut Roster);
 unsafe impl Send for Retired {}
 
 impl Registry {
+    /// Creates an empty registry.
     pub const fn new() -> Self {
         Self { tracers: BTreeMap::new(), enabled: Vec::new(), retired: Vec::new(), last_id: 0 }
     }
 
+    /// Adds a disabled tracer without callbacks.
     pub fn add(&mut self, user_data: *mut c_void) -> TracerId {
         self.last_id += 1;
         let id = TracerId::new(self.last_id);
@@ -45,6 +47,7 @@ impl Registry {
         id
     }
 
+    /// Whether a tracer is enabled; an error if it does not exist.
     pub fn is_enabled(&self, tracer: TracerId) -> Result<bool, Refusal> {
         let known = self.tracers.contains_key(&tracer);
         if known { Ok(self.enabled.contains(&tracer)) } else { Err(Refusal::Unknown) }

@@ -33,6 +33,7 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
+    /// Returns the callback for a moment.
     pub fn of_mut(&mut self, moment: Moment) -> &mut Option<Callback> {
         match moment {
             Moment::Prologue => &mut self.prologue,
@@ -40,6 +41,7 @@ impl Pair {
         }
     }
 
+    /// Whether no callback is set.
     pub fn is_empty(&self) -> bool {
         self.prologue.is_none() && self.epilogue.is_none()
     }
@@ -55,7 +57,7 @@ pub(crate) struct Hook {
 
 #[derive(Debug)]
 pub(crate) struct Roster {
-    /// By function.
+    /// Hooks by function.
     hooks: Box<[Box<[Hook]>]>,
 }
 

@@ -35,7 +35,7 @@ unsafe impl Send for Seat {}
 unsafe impl Sync for Seat {}
 
 impl Seat {
-    /// Announces that a call of `function` is about to hold `what`.
+    /// Announces that a call of `function` is about to hold the roster `what`.
     #[inline]
     pub(crate) fn announce(&self, what: *mut (), function: usize) {
         // Relaxed: only read after the `held` that is stored next has been acquired.
@@ -194,7 +194,7 @@ mod tests {
     use super::Seats;
 
     #[test]
-    fn seat_that_was_given_back_is_the_next_ones() {
+    fn seat_that_was_given_back_is_claimed_again() {
         let seats = Seats::new();
         let [first, second] = [(); 2].map(|()| seats.claim());
         assert!(!std::ptr::eq(first, second));

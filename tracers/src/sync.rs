@@ -8,13 +8,13 @@ pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, fence}
 #[cfg(not(loom))]
 pub use crate::membarrier::{frequent_fence, rare_fence};
 
-/// In models both sides are full fences.
+/// The frequent side of the asymmetric fence: a full fence in models.
 #[cfg(loom)]
 pub fn frequent_fence() {
     fence(Ordering::SeqCst);
 }
 
-/// In models both sides are full fences.
+/// The rare side of the asymmetric fence: a full fence in models.
 #[cfg(loom)]
 pub fn rare_fence() {
     fence(Ordering::SeqCst);

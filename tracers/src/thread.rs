@@ -83,7 +83,7 @@ impl Inside {
             return None;
         }
         *is_inside = 1;
-        // A signal handler sees the thread as inside before the seat announces anything, ...
+        // A signal handler must see `is_inside` before the seat announces a roster.
         compiler_fence(Ordering::SeqCst);
         Some(Self { words, seat: own_seat(words).unwrap_or_else(sit_down) })
     }
@@ -96,14 +96,14 @@ impl Drop for Inside {
         if own_seat(self.words).is_none() {
             SEATS.give_back(self.seat);
         }
-        // ... and until the seat announces nothing any more.
+        // A signal handler must see `is_inside` until the seat has released its roster.
         compiler_fence(Ordering::SeqCst);
         // SAFETY: this thread's own words.
         unsafe { (*self.words.as_ptr()).is_inside = 0 };
     }
 }
 
-/// Claims a seat for this thread until it ends; for a thread that is ending already, for this call only.
+/// Claims a seat for this thread until it ends. If the thread is ending already, the seat is for this call only.
 #[cold]
 fn sit_down() -> &'static Seat {
     let seat = SEATS.claim();

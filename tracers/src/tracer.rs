@@ -21,7 +21,7 @@ impl TracerId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The tracer was destroyed or never existed.
-    #[error("there is no such tracer")]
+    #[error("the tracer does not exist")]
     Unknown,
     /// The operation needs a disabled tracer.
     #[error("the tracer is enabled")]

@@ -1,6 +1,6 @@
 //! Loom model of HOLD: a roster that a call holds is not freed, and a replaced roster that no call holds is freed.
 //!
-//! Run them with `cargo xtask models`.
+//! Run it with `cargo xtask models`.
 
 #![cfg(loom)]
 
@@ -15,7 +15,7 @@ use loom::thread;
 const ALIVE: u32 = 0x600d;
 const FREED: u32 = 0xdead;
 
-/// Stays allocated after it was freed, so that a failing model reads defined memory.
+/// A value that the model marks as freed instead of deallocating it, so that a failing model reads valid memory.
 struct Value(UnsafeCell<u32>);
 
 impl Value {
@@ -49,7 +49,7 @@ fn model(readers: usize, calls: usize) {
         free_unheld(&shared, &mut retired);
         assert!(retired.is_empty(), "held by nobody, and not freed");
         for value in values {
-            // SAFETY: out of a box above, and all threads that knew it have ended.
+            // SAFETY: allocated as a box above, and all threads with a pointer to it have ended.
             drop(unsafe { Box::from_raw(value) });
         }
     });
@@ -59,9 +59,9 @@ fn read(shared: &Shared, calls: usize) {
     let seat = shared.seats.claim();
     for function in 0..calls {
         if let Some(value) = shared.current.hold(seat, function) {
-            // SAFETY: it is in memory until the model ends.
+            // SAFETY: values are not deallocated before the model ends.
             let value = unsafe { value.as_ref() };
-            // SAFETY: a word of the model's.
+            // SAFETY: a word of the model.
             value.0.with(|word| assert_eq!(unsafe { *word }, ALIVE));
             seat.release();
         }
@@ -73,9 +73,9 @@ fn free_unheld(shared: &Shared, retired: &mut Vec<*mut Value>) {
     retired.retain(|value| {
         let held = is_held(&shared.seats, *value);
         if !held {
-            // SAFETY: it is in memory until the model ends.
+            // SAFETY: values are not deallocated before the model ends.
             let value = unsafe { &**value };
-            // SAFETY: a word of the model's, which nobody reads any more.
+            // SAFETY: a word of the model, which no thread reads any more.
             value.0.with_mut(|word| unsafe { *word = FREED });
         }
         held
@@ -83,11 +83,11 @@ fn free_unheld(shared: &Shared, retired: &mut Vec<*mut Value>) {
 }
 
 #[test]
-fn what_a_call_holds_is_not_freed_while_it_is_replaced_twice() {
+fn held_value_is_not_freed_while_it_is_replaced_twice() {
     model(1, 2);
 }
 
 #[test]
-fn what_either_of_two_calls_holds_is_not_freed() {
+fn value_that_either_of_two_calls_holds_is_not_freed() {
     model(2, 1);
 }

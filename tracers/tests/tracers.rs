@@ -1,5 +1,5 @@
-//! What tracers promise, with calls that the tests make: who runs, in which order, and who waits for
-//! whom.
+//! Guarantees of tracers, tested with calls that the tests make: the callbacks that run, their order, and the calls
+//! that destroying waits for.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -14,14 +14,14 @@ const FUNCTIONS: usize = 4;
 
 unsafe extern "C" fn callback() {}
 
-/// Never called: the tests look at what they are told to call.
+/// A callback that is never called: the tests compare the callbacks that a call reports.
 const CALLBACK: Option<Callback> = Some(callback);
 
 fn tracers() -> &'static Tracers {
     Box::leak(Box::new(Tracers::new(FUNCTIONS, |_| {})))
 }
 
-/// A tracer of `function` whose events are marked with `label`.
+/// Creates a tracer of `function` with the user data `label`, which marks its events.
 fn add(tracers: &Tracers, label: usize, function: usize) -> TracerId {
     let tracer = tracers.create(ptr::without_provenance_mut(label));
     for moment in [Moment::Prologue, Moment::Epilogue] {
@@ -30,7 +30,7 @@ fn add(tracers: &Tracers, label: usize, function: usize) -> TracerId {
     tracer
 }
 
-/// Makes a call; `+1` is the prologue of the tracer with the label 1, `-1` its epilogue.
+/// Makes a call and returns its events: `+1` is the prologue of the tracer with the label 1, `-1` its epilogue.
 fn call(tracers: &Tracers, function: usize, inside: impl FnOnce()) -> Vec<String> {
     let mut events = Vec::new();
     let Some(mut call) = tracers.begin(function) else {
@@ -50,7 +50,7 @@ fn call(tracers: &Tracers, function: usize, inside: impl FnOnce()) -> Vec<String
     events
 }
 
-/// A thread that is in a call of `function` until it is told to end.
+/// A thread that stays in a call of `function` until a message arrives.
 struct InCall {
     end: Sender<()>,
     thread: thread::JoinHandle<Vec<String>>,
@@ -76,7 +76,7 @@ impl InCall {
     }
 }
 
-/// Until somebody has begun to destroy `tracer`.
+/// Waits until another thread has begun to destroy `tracer`.
 fn wait_until_unknown(tracers: &Tracers, tracer: TracerId) {
     while tracers.register(tracer, 0, Moment::Prologue, CALLBACK) != Err(Refusal::Unknown) {
         thread::yield_now();
@@ -103,7 +103,7 @@ fn tracers_run_in_the_order_in_which_they_were_enabled() {
 }
 
 #[test]
-fn more_tracers_than_have_room_without_an_allocation_run() {
+fn tracers_beyond_the_preallocated_pointers_run() {
     let tracers = tracers();
     for label in 1..=20 {
         tracers.set_enabled(add(tracers, label, 0), true).unwrap();
@@ -112,7 +112,7 @@ fn more_tracers_than_have_room_without_an_allocation_run() {
 }
 
 #[test]
-fn tracer_that_changes_during_a_call_changes_nothing_for_that_call() {
+fn change_of_a_tracer_does_not_affect_a_call_in_flight() {
     let tracers = tracers();
     let [one, two] = [1, 2].map(|label| add(tracers, label, 0));
     tracers.set_enabled(one, true).unwrap();
@@ -125,7 +125,7 @@ fn tracer_that_changes_during_a_call_changes_nothing_for_that_call() {
 }
 
 #[test]
-fn calls_inside_a_call_are_not_traced_whichever_function_they_are_of() {
+fn calls_of_any_function_inside_a_call_are_not_traced() {
     let tracers = tracers();
     let tracer = add(tracers, 1, 0);
     tracers.set_enabled(tracer, true).unwrap();
@@ -178,7 +178,7 @@ fn tracer_that_is_disabled_by_its_own_callback_is_enabled_again_later() {
 }
 
 #[test]
-fn enabled_tracer_is_not_destroyed_and_goes_on() {
+fn destroying_an_enabled_tracer_fails_and_changes_nothing() {
     let tracers = tracers();
     let tracer = add(tracers, 1, 0);
     tracers.set_enabled(tracer, true).unwrap();
@@ -193,7 +193,7 @@ fn destroyed_tracer_is_unknown() {
     tracers.destroy(tracer).unwrap();
     assert_eq!(tracers.destroy(tracer), Err(Refusal::Unknown));
     assert_eq!(tracers.set_enabled(tracer, true), Err(Refusal::Unknown));
-    assert_ne!(add(tracers, 2, 0), tracer, "no number is given twice");
+    assert_ne!(add(tracers, 2, 0), tracer, "no number is reused");
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn destroying_waits_for_calls_with_its_callbacks() {
             destroyed.store(true, Ordering::SeqCst);
         });
         wait_until_unknown(tracers, tracer);
-        // As many chances to return too early.
+        // Gives the destroying thread 1000 chances to return too early.
         for _ in 0..1000 {
             thread::yield_now();
             assert!(!destroyed.load(Ordering::SeqCst));
@@ -220,7 +220,7 @@ fn destroying_waits_for_calls_with_its_callbacks() {
     assert!(destroyed.load(Ordering::SeqCst));
 }
 
-/// With calls that never end before it has returned.
+/// The other calls end only after `destroy` has returned.
 #[test]
 fn destroying_waits_for_no_other_calls() {
     let tracers = tracers();
@@ -290,7 +290,7 @@ fn tracer_is_enabled_inside_a_call_while_another_is_being_destroyed() {
 }
 
 #[test]
-fn switch_hears_what_is_traced() {
+fn switch_receives_the_traced_functions() {
     static TRACED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
     let tracers = Tracers::new(FUNCTIONS, |traced| {
         let heard: Vec<usize> = (0..FUNCTIONS).filter(|function| traced.has(*function)).collect();
