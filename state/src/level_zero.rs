@@ -1,13 +1,13 @@
-//! Level Zero: which of the program's own memory command lists read and write, and when.
+//! Level Zero: the memory that command lists read and write, and the moments at which it is observed.
 //!
-//! An address tells whether memory is the program's own or was allocated through the API.
+//! An address determines whether memory belongs to the program or was allocated through the API.
 
 use std::collections::BTreeMap;
 
 use crate::generated::fields::{CommandList, Piece, ProcessState};
 use crate::{Memory, NO_PARAM, Observer, Scope, Thread, Values};
 
-/// The most handles that one submit may name.
+/// Maximum number of handles in one submission.
 const LISTS_MAX: i64 = 1 << 16;
 /// Offset of `mode` in `ze_command_queue_desc_t`, in bytes; below it, `ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS`.
 const QUEUE_MODE_OFFSET: u64 = 28;
@@ -36,7 +36,8 @@ impl<S: Scope> ProcessState<S> {
         }
     }
 
-    /// Notes memory that is written by the time the program has waited for `executor`, a queue or an immediate list.
+    /// Notes memory that `executor`, a queue or an immediate list, writes. The memory is valid when the program has
+    /// waited for it.
     fn will_write(&mut self, executor: u64, piece: &Piece) {
         let size = self.written_memory.entry(piece.address).or_default();
         *size = piece.size.max(*size);
@@ -78,8 +79,8 @@ pub fn source_of_immediate<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-/// Does the same for a region of rows of bytes.
-#[expect(clippy::too_many_arguments, reason = "what the command says")]
+/// Like [`source_of_immediate`], for a region of rows of bytes.
+#[expect(clippy::too_many_arguments, reason = "the arguments of the command")]
 pub fn source_region_of_immediate<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -112,8 +113,8 @@ pub fn append_copy<S: Scope, M: Memory + ?Sized>(
     );
 }
 
-/// Does the same for a region of rows of bytes.
-#[expect(clippy::too_many_arguments, reason = "what the command says")]
+/// Like [`append_copy`], for a region of rows of bytes.
+#[expect(clippy::too_many_arguments, reason = "the arguments of the command")]
 pub fn append_region_copy<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -182,8 +183,8 @@ pub fn memory_of_immediate<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     pieces.iter().for_each(|piece| observe(seen, NO_PARAM, piece));
 }
 
-/// Notes that the memory which the lists write is written by the time the program has waited for the queue, or for
-/// anything that may stand for the queue's work.
+/// Notes the memory that the lists write. It is valid when the program has waited for the queue, or for an object that
+/// may signal the end of the queue's work.
 pub fn submit<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -229,8 +230,8 @@ pub fn complete_by<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// Observes all memory that is written and that the program has not waited for, and all allocated memory that the
-/// host can read.
+/// Observes all noted memory for which the program has not waited yet, and all allocated memory that the host can
+/// read.
 pub fn completed_memory<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -243,7 +244,7 @@ pub fn completed_memory<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     pieces.iter().for_each(|piece| observe(seen, NO_PARAM, piece));
 }
 
-/// Forgets all memory that is written, after the program has waited for everything.
+/// Forgets all noted memory, after the program has waited for all work.
 pub fn complete<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory: &M) {
     let mut state = thread.process.lock();
     state.written_memory.clear();
@@ -277,7 +278,7 @@ fn observe<O: Observer + ?Sized>(seen: &mut O, param: u8, piece: &Piece) {
     seen.range(param, piece.address, piece.size.max(0).unsigned_abs());
 }
 
-/// Returns the memory from the first byte of a region to its last; a row takes `pitch` bytes.
+/// Returns the memory from the first byte of a region to its last; the distance between rows is `pitch` bytes.
 fn region_piece<M: Memory + ?Sized>(
     memory: &M,
     base: u64,
@@ -332,7 +333,7 @@ mod tests {
     const VISIBLE: (u8, u64, u64) = (NO_PARAM, SHARED, 0x100);
 
     #[test]
-    fn what_a_list_copies_from_is_observed_when_it_is_submitted() {
+    fn source_of_a_copy_is_observed_when_the_list_is_submitted() {
         let mut thread = thread(false);
         append_copy(&mut thread, &Nothing, LIST, SHARED, 0x5000, 8);
         append_copy(&mut thread, &Nothing, LIST, SHARED + 8, SHARED + 0x80, 8);
@@ -344,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_list_copies_to_is_observed_once_somebody_has_waited() {
+    fn destination_of_a_copy_is_observed_after_a_wait() {
         let mut thread = thread(false);
         append_copy(&mut thread, &Nothing, LIST, 0x6000, SHARED, 8);
         let completed = |thread: &mut Thread<Whole>| {
@@ -360,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_queue_writes_is_observed_once_that_was_waited_for() {
+    fn memory_that_another_queue_writes_is_observed_after_a_wait_for_it() {
         let mut thread = thread(false);
         append_copy(&mut thread, &Nothing, LIST, 0x6000, SHARED, 8);
         submit(&mut thread, &lists(), QUEUE, 0x1000, 1);
@@ -392,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_is_written_again_and_again_is_noted_once() {
+    fn memory_that_is_written_repeatedly_is_noted_once() {
         let mut thread = thread(true);
         for size in [8, 16, 4] {
             append_copy(&mut thread, &Nothing, LIST, 0x6000, SHARED, size);
@@ -403,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn queue_says_by_its_mode_whether_it_waits() {
+    fn mode_of_a_queue_decides_whether_it_is_synchronous() {
         let mut thread = thread(false);
         let mut check = |mode: u32, expected: bool| {
             let mut desc = vec![0; 40];
