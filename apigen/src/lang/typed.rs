@@ -380,7 +380,7 @@ pub enum Replay {
     Generated,
     /// By a hand-written function in `replay/src/gl`.
     ByHand,
-    /// Not at all: the command needs an object from outside of the program.
+    /// Not at all: the command needs something that a trace cannot contain, such as a semaphore of another process.
     Outside,
 }
 
