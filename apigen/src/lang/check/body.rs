@@ -205,8 +205,8 @@ impl<'c, 'a> Body<'c, 'a> {
         let found = self.param(&name.text);
         let is_procedure = self.subject.as_ref().is_some_and(|subject| subject.is_procedure);
         if found.is_none() && is_procedure {
-            let help = "a procedure observes `memory(address, bytes)`, or what a hand-written \
-                        function finds";
+            let help = "a procedure can observe `memory(address, bytes)`, or the memory that a \
+                        hand-written function finds";
             let message = format!("`{}` is not a parameter of a command", name.text);
             self.report(Diagnostic::at(name.span, message).help(help));
         } else if found.is_none() {

@@ -366,7 +366,7 @@ impl Body<'_, '_> {
         let name_ty = object_name_type(self.checker.program[id].by_handle);
         let name = Box::new(self.check(name, &name_ty)?);
         if is_action && self.checker.program[id].tracked {
-            self.require_tracked(&name, "what the shim keeps");
+            self.require_tracked(&name, "an object that the shim keeps");
             self.require_unconditional_tracking(span);
         }
         let ty = if method.text == "delete" { Type::None } else { Type::Ref(id) };

@@ -273,7 +273,7 @@ impl<'a> Checker<'a> {
             }
         }
         if effect.is_none() && seems_to_take_effect_at_leave(&command.name) {
-            let message = format!("when does {} take effect?", command.name);
+            let message = format!("{} needs `@effect`", command.name);
             let help = "a command that creates, acquires or waits takes effect at leave: say \
                         `@effect(leave)` or another";
             match span {
@@ -322,7 +322,7 @@ impl<'a> Checker<'a> {
                 } else if let Some(slot) = self.target(target) {
                     let key = (target.command.text.clone(), slot);
                     if groups.0.insert(key, name.text.clone()).is_some() {
-                        self.mistake(target.span, format!("this has a {what} already"));
+                        self.mistake(target.span, format!("this target has a {what} already"));
                     }
                 }
             }
@@ -384,7 +384,7 @@ impl<'a> Checker<'a> {
             }
         }
         if !is_used {
-            self.mistake(target.span, "no command has such a parameter");
+            self.mistake(target.span, "this pattern matches no parameter");
         }
     }
 }

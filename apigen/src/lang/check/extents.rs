@@ -253,7 +253,7 @@ impl Body<'_, '_> {
             return None;
         };
         if self.checker.program[id].kind != wanted {
-            self.mistake(name.span, format!("`{}` is no `extern {word}`", name.text));
+            self.mistake(name.span, format!("`{}` is not an `extern {word}`", name.text));
             return None;
         }
         let params = self.checker.program[id].params.iter();

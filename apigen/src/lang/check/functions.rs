@@ -105,7 +105,7 @@ impl<'a> Checker<'a> {
         if value.ty == Type::None {
             let help = "say the type of the result: `fn name(…): type { … }`";
             let mistake =
-                Diagnostic::at(name.span, format!("what is the type of `{}`?", name.text));
+                Diagnostic::at(name.span, format!("the type of `{}` is unknown", name.text));
             self.report(mistake.help(help));
             return None;
         }

@@ -184,7 +184,7 @@ impl Body<'_, '_> {
             return None;
         };
         if value.ty == Type::None {
-            self.mistake(value.span, "this has no value");
+            self.mistake(value.span, "this expression has no value");
             self.variable(name, Type::None, false);
             return None;
         }
@@ -234,7 +234,7 @@ impl Body<'_, '_> {
                 let tools_only = self.checker.program[*function].tools_only;
                 if !tools_only {
                     for argument in arguments {
-                        self.require_tracked(argument, "what the shim does");
+                        self.require_tracked(argument, "a call in the shim");
                     }
                     self.require_unconditional_tracking(span);
                 }
@@ -305,7 +305,7 @@ impl Body<'_, '_> {
         let mut all = Vec::new();
         analysis::extent_children(extent, &mut |expr| all.push(expr.clone()));
         for expr in all {
-            self.require_tracked(&expr, "what is observed");
+            self.require_tracked(&expr, "the observed memory");
         }
     }
 
