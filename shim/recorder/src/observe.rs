@@ -327,6 +327,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel which pages are readable")]
     fn array_that_is_not_all_there_is_cut_to_what_is() {
         let pages = crate::own_memory::map(8192).unwrap();
         let second = pages.as_ptr().wrapping_add(4096);
@@ -358,6 +359,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "reads a page to its end to find a NUL")]
     fn strings_are_joined_with_their_lengths() {
         let (whole, cut) = (c"void main() {}", c"// not all of it");
         let texts = [whole.as_ptr(), cut.as_ptr(), ptr::null()];

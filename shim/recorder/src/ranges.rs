@@ -231,8 +231,7 @@ mod tests {
 
     use super::*;
 
-    fn staged(end: usize) -> Staged<'static> {
-        let words = vec![u64::MAX; 32].leak();
+    fn staged(words: &mut [u64], end: usize) -> Staged<'_> {
         Staged { at: 0, end, unnamed_bytes: 0, words }
     }
 
@@ -243,7 +242,8 @@ mod tests {
     #[test]
     fn ranges_stand_one_behind_the_other() {
         let text = *b"twelve bytes";
-        let mut staged = staged(256);
+        let mut words = [u64::MAX; 32];
+        let mut staged = staged(&mut words, 256);
         staged.put_inline(range(2, &text));
         staged.put_kept(range(255, &text), Kept::Blob([1, 2]));
         staged.put_kept(range(0, &text), Kept::Unrecorded);
@@ -266,7 +266,8 @@ mod tests {
 
     #[test]
     fn range_that_is_not_readable_has_no_bytes() {
-        let mut staged = staged(256);
+        let mut words = [u64::MAX; 32];
+        let mut staged = staged(&mut words, 256);
         staged.put_inline(Range::new(1, 8, 12).unwrap());
         assert_eq!(staged.words[..2], [8, range_word(OBSERVED_NONE, 1, 12)]);
         assert_eq!(staged.at, 16);
@@ -275,7 +276,8 @@ mod tests {
     #[test]
     fn ranges_without_room_are_summed_up_at_the_end() {
         let bytes = [7; 40];
-        let mut staged = staged(64);
+        let mut words = [u64::MAX; 32];
+        let mut staged = staged(&mut words, 64);
         staged.put_inline(range(0, &bytes[..20]));
         staged.put_inline(range(1, &bytes));
         staged.put_inline(range(2, &bytes[..9]));

@@ -117,6 +117,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
     fn blob_is_there_until_the_store_has_another_number() {
         let mut bench = Bench::new(3, 100);
         assert!(bench.terms().is_empty());
@@ -136,6 +137,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
     fn room_is_taken_up_to_the_end_and_given_back() {
         let bench = Bench::new(1, 100);
         assert!(bench.terms().reserve(60));
@@ -150,6 +152,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
     fn full_table_takes_no_more_and_forgets_nothing() {
         let bench = Bench::new(1, u64::MAX);
         let key = |number: u64| {

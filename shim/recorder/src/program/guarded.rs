@@ -132,6 +132,7 @@ pub mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel which pages are readable")]
     fn memory_with_a_hole_is_not_read() {
         let memory = holed();
         let mut out = vec![0_u8; 3 * PAGE_BYTES as usize];
@@ -153,6 +154,7 @@ pub mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel which pages are readable")]
     fn pages_are_probed_without_a_trace() {
         let memory = holed();
         assert!(is_page_readable(memory) && is_page_readable(memory + 8192));
@@ -166,6 +168,7 @@ pub mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel which pages are readable")]
     fn errno_stays() {
         let memory = holed();
         // SAFETY: has no failure.

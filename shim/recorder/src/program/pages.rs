@@ -188,6 +188,7 @@ mod tests {
     use crate::program::guarded::tests::holed;
 
     #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel which pages are readable")]
     fn page_is_asked_about_once_until_it_is_forgotten() {
         let memory = holed();
         let pages = Pages::unknown();
@@ -204,6 +205,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel which pages are readable")]
     fn nothing_is_known_of_no_memory() {
         let pages = Pages::unknown();
         assert!(!pages.know(0, 1) && !pages.look(0, 1));
@@ -212,6 +214,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel which pages are readable")]
     fn program_stack_and_heap_last_and_mappings_do_not() {
         static OF_THE_PROGRAM: u8 = 7;
         set_up();
@@ -229,6 +232,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel which pages are readable")]
     fn text_ends_at_its_zero_or_at_a_hole() {
         let memory = holed();
         let zero = (memory + 100) as *mut u8;
