@@ -51,11 +51,11 @@ pub const FLAG_NO_MONITOR: u32 = 2;
 /// descriptors that the application shared with that daemon, in the order of [`DESCRIPTORS`].
 pub const FLAG_TAKE_OVER: u32 = 4;
 
-/// Milliseconds that an application looks for another daemon during a capture. The client that started the
-/// capture looks as long.
+/// Milliseconds for which an application looks for another daemon during a capture. The client that started the
+/// capture looks equally long.
 pub const LOOK_MS: u64 = 10_000;
-/// Milliseconds that a daemon keeps such an application waiting for a client that wants its capture to
-/// continue.
+/// Milliseconds for which a daemon keeps an application with [`FLAG_TAKE_OVER`] waiting for a client that wants
+/// to continue the application's capture.
 pub const CLAIM_MS: u64 = 1_000;
 
 /// Bit of [`AppHello::apis`]: EGL and OpenGL ES.
@@ -72,7 +72,7 @@ pub mod reply_status {
     pub const OK: u16 = 0;
     /// The application and the daemon have no version in common; the reply has the daemon's versions.
     pub const VERSION: u16 = 1;
-    /// The application belongs to another user, or its hello was not one.
+    /// The application belongs to another user, or its first message is not a valid hello.
     pub const NOT_ALLOWED: u16 = 2;
     /// The daemon has reached its limit of applications.
     pub const TOO_MANY: u16 = 3;
@@ -116,7 +116,7 @@ pub struct AppHello {
 /// The daemon's answer to a hello.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HelloReply {
-    /// The version that both speak; 0 unless the status is OK.
+    /// The version that both sides speak; 0 unless the status is OK.
     pub version: u16,
     /// One of [`reply_status`].
     pub status: u16,
@@ -141,7 +141,7 @@ pub struct HelloReply {
 /// Why bytes are not the expected message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BadMessage {
-    /// The first eight bytes are these.
+    /// The message begins with these eight bytes instead of its magic.
     Magic([u8; 8]),
     /// `version_min` is above `version_max`, or zero.
     VersionRange {
@@ -297,7 +297,7 @@ impl HelloReply {
         bytes
     }
 
-    /// Reads a reply. The sizes are the sender's claims: check what is mapped against them.
+    /// Reads a reply. The sizes are the sender's claims: check the mapped descriptors against them.
     ///
     /// # Errors
     /// [`BadMessage`].

@@ -76,7 +76,8 @@ flags! {
     LEAVES = 16;
     /// From version 3 on, on a leave record only: the time that the driver took follows.
     TIMED = TIMED;
-    /// The program did not call this command. It makes what existed when the capture, or its keyframe, began. In a ring, on BLOB: the piece is for the daemon's store too.
+    /// The program did not call this command. It recreates state that existed when the capture, or its keyframe,
+    /// began. On a BLOB in a ring: the daemon's store keeps the piece too.
     SETUP = 64;
 }
 
@@ -84,7 +85,7 @@ flags! {
 pub const META_FIRST: u16 = gapii_ringbuf::record::META_IDS_FIRST;
 
 atoms! {
-    /// First record of a thread in a capture, and behind each keyframe.
+    /// First record of a thread in a capture, and after each keyframe.
     pub struct Thread = THREAD 0xFF01, Shim, 24 bytes {
         /// Thread id of the operating system.
         0 tid: u32,
@@ -135,7 +136,8 @@ atoms! {
         /// Where the piece begins in the blob, in bytes.
         8 offset: u64,
     }
-    /// What the driver answered about a context when it first became current; follows its CONTEXT.
+    /// Limits and extensions that the driver reported for a context when it first became current; follows its
+    /// CONTEXT.
     pub struct Limits = LIMITS 0xFF07, Shim, 16 bytes, then "`numbers` times `i32`, then `extensions_len` bytes of names, separated by spaces" {
         /// Handle of the context.
         0 context: u64,
@@ -148,7 +150,7 @@ atoms! {
         /// Bytes of extension names that follow the numbers.
         14 extensions_len: u16,
     }
-    /// What a surface held just before a swap; precedes the swap's enter record.
+    /// Pixels of a surface just before a swap, or their hash; precedes the swap's enter record.
     pub struct Frame = FRAME 0xFF08, Shim, 48 bytes {
         /// Handle of the surface.
         0 surface: u64,
@@ -163,7 +165,8 @@ atoms! {
         /// Name that the pixels have, or would have, as a blob.
         32 name: [u8; 16],
     }
-    /// The thread's `SETUP` commands so far make what it found when the capture, or its keyframe, began.
+    /// End of a thread's part of a snapshot: the thread's `SETUP` commands so far recreate the state that
+    /// existed when the capture, or its keyframe, began.
     pub struct Snapshot = SNAPSHOT 0xFF09, Shim, 8 bytes, then "`len` bytes of UTF-8: what the commands leave out, a line each" {
         /// Bytes of text that follow.
         0 len: u32,
@@ -175,7 +178,8 @@ atoms! {
         /// Frames of the process that the application counted before.
         0 frame: u64,
     }
-    /// In captures with keyframes: what the thread's next `SETUP` commands describe, or what the thread has just made.
+    /// In captures with keyframes: the subject that the thread's next `SETUP` commands describe, or that the
+    /// thread has just made.
     pub struct Subject = SUBJECT 0xFF0B, Shim, 16 bytes {
         /// Number of the subject among those of its kind.
         0 id: u64,
@@ -195,7 +199,7 @@ atoms! {
         /// Name of the blob.
         24 name: [u8; 16],
     }
-    /// What a tracer did to a command of the thread, or that a tracer calls it.
+    /// Changes that a tracer made to a command of the thread, or the note that a tracer calls the command.
     pub struct Traced = TRACED 0xFF0D, Shim, 8 bytes, then "arguments of `args_len` bytes each, and a result, as the kind says" {
         /// Function id of the command.
         0 id: u16,
@@ -213,7 +217,7 @@ atoms! {
         /// `CLOCK_MONOTONIC` in nanoseconds when the block was begun.
         16 start_ns: u64,
     }
-    /// A process and how far it is; precedes the first THREAD_STATE of the process in a block.
+    /// A process and its frame count so far; precedes the first THREAD_STATE of the process in a block.
     pub struct Process = PROCESS 0xFF11, Daemon, 32 bytes, then "`name_len` bytes of the name" {
         /// Index of the process in the trace, dense from 0.
         0 process: u32,
@@ -303,7 +307,7 @@ atoms! {
         /// Why they are missing: a GapCause.
         120 missed_cause: GapCause,
     }
-    /// Another daemon took the capture up.
+    /// Another daemon continued the capture here.
     pub struct Seam = SEAM 0xFF17, Daemon, 24 bytes {
         /// `CLOCK_MONOTONIC` in nanoseconds when a program first noticed that the daemon was gone; where no program came back, when the last block was begun.
         0 from_ns: u64,
@@ -311,7 +315,7 @@ atoms! {
         8 to_ns: u64,
         /// Processes that handed their rings over.
         16 processes: u32,
-        /// Processes that were in the capture, are alive, and did not.
+        /// Processes that were in the capture, are alive, and did not hand their rings over.
         20 absent: u32,
     }
 }
@@ -344,7 +348,7 @@ layout! {
     24 index: u64,
     /// Records of the ring below `index`, of all owners.
     32 records: u64,
-    /// Stamp of the last of them.
+    /// Stamp of the last of these records.
     40 stamp: u64,
     /// Id of the owner's last command.
     48 last_id: u16,
@@ -430,11 +434,11 @@ pub mod ring_flags {
         LACKS_RECORDS = 2;
         /// The process' part in the stream is over, though the process is alive.
         IS_OVER = 4;
-        /// What the process does is missing in the stream, up to its next keyframe.
+        /// The stream lacks the process' commands up to its next keyframe.
         IS_MISSING = 8;
         /// The process' part begins, or goes on, at a keyframe: records of a thread before its THREAD do not belong to the stream.
         AT_KEYFRAME = 16;
-        /// The owner has written its THREAD since.
+        /// The owner has written its THREAD since that keyframe.
         IS_INTRODUCED = 32;
     }
 }

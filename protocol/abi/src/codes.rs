@@ -173,7 +173,7 @@ codes! {
     }
     /// How much of a frame's pixels the trace has: `kind` of FRAME.
     pub enum FrameKind: u32, default Self::Other(0) => {
-        /// Their name alone.
+        /// The pixels' hash, which is the name that they would have as a blob.
         Hash = 1 "hash",
         /// The pixels, as a blob of that name.
         Blob = 2 "blob",
@@ -193,7 +193,7 @@ codes! {
     pub enum SubjectKind: u32, default Self::Other(0) => {
         /// The process: `id` 0 for displays, contexts and surfaces, 1 for fences.
         Process = 1 "process",
-        /// What is current on the thread; `id` means nothing.
+        /// The state that is current on the thread; `id` has no meaning.
         Thread = 2 "thread",
         /// A share group.
         Group = 3 "group",

@@ -1,4 +1,4 @@
-//! What the shim and the daemon share: the table of atoms, and the application's hello.
+//! Definitions that the shim and the daemon share: the table of atoms, and the application's hello.
 //!
 //! Reads and writes only the bytes that its caller passes. Never allocates or panics, links neither serde
 //! nor zstd into a traced program, and holds no unsafe code.

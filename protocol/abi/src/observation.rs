@@ -7,14 +7,14 @@
 //! +---------+-----------+------------------------+
 //! ```
 
-/// Kind 0: no data follows. With size 0 there was nothing to observe. Otherwise that many bytes could not
-/// be read, or found no room.
+/// Kind 0: no data follows. A size of 0 means that there was nothing to observe. Any other size is the number of
+/// bytes that could not be read, or for which there was no room.
 pub const OBSERVED_NONE: u8 = 0;
 /// Kind 1: the bytes follow, padded to 8.
 pub const OBSERVED_INLINE: u8 = 1;
 /// Kind 3: the name of a blob follows. Its bytes are in earlier BLOB records.
 pub const OBSERVED_BLOB: u8 = 3;
-/// Length of a blob's name in bytes: the first of the BLAKE3 hash of the blob's bytes.
+/// Length of a blob's name, in bytes. The name is the beginning of the BLAKE3 hash of the blob's bytes.
 pub const BLOB_NAME_LEN: usize = 16;
 
 /// Returns the word before the observation in a slot. `size` is in bytes; its lower 48 bits are used.

@@ -1,4 +1,4 @@
-//! What the daemon sends to clients.
+//! Messages from the daemon to clients.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub enum Event {
     Status(StatusInfo),
     /// The capture is set up, and its programs may run.
     Started(Started),
-    /// How far a capture of this connection is. Comes a few times a second.
+    /// Progress of a capture of this connection. Comes a few times a second.
     Progress(Progress),
     /// A capture of this connection has ended; its output is written and closed.
     Ended(Ended),
@@ -33,7 +33,7 @@ pub enum Event {
     Error(ControlError),
 }
 
-/// What the daemon is, and which version both sides will speak.
+/// The daemon's build, session and process, and the protocol version that both sides will speak.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct ServerHello {
     /// The version that both sides speak from here on.
@@ -66,7 +66,7 @@ pub struct Started {
 pub struct Ended {
     /// Number of the capture in the session.
     pub capture: u64,
-    /// What was recorded and lost.
+    /// Totals of the capture.
     pub summary: Summary,
 }
 
@@ -80,7 +80,7 @@ pub struct Saved {
     pub name: String,
     /// Number of the first frame in the trace, counted from when keeping began.
     pub first_frame: u64,
-    /// What the trace holds.
+    /// Totals of the trace.
     pub summary: Summary,
 }
 

@@ -15,7 +15,7 @@ pub const PREFIX_LEN: usize = 4;
 /// Why a message could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
-    /// The message, of so many bytes, exceeds [`MESSAGE_LEN_MAX`].
+    /// The message has this many bytes, more than [`MESSAGE_LEN_MAX`].
     #[error("message of {0} bytes exceeds the limit of {MESSAGE_LEN_MAX}")]
     TooLong(usize),
     /// A value of the message can't be written as MessagePack.

@@ -1,4 +1,4 @@
-//! What the daemon reports about its applications, its captures and itself.
+//! Reports of the daemon about its applications, its captures and itself.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,8 +31,7 @@ pub struct AppInfo {
     pub counts: Option<AppCounts>,
 }
 
-/// Totals of an application since it connected. All but `calls` are what the application's threads count
-/// themselves.
+/// Totals of an application since it connected. The application's threads count all of them except `calls`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AppCounts {
@@ -92,7 +91,7 @@ pub struct CaptureInfo {
     pub pids: Vec<u32>,
     /// Nanoseconds since it started.
     pub running_ns: u64,
-    /// How far it is.
+    /// Progress of the capture.
     pub progress: Progress,
 }
 
@@ -114,7 +113,7 @@ pub struct KeptInfo {
     pub keyframes: u64,
     /// The longest that a thread stood still for the last keyframe, in microseconds.
     pub held_us: u64,
-    /// What the client asked to keep.
+    /// The limits that the client asked for.
     pub limits: KeepRequest,
 }
 
@@ -140,7 +139,7 @@ pub struct Totals {
     pub ring_bytes: u64,
     /// Bytes written to outputs.
     pub file_bytes: u64,
-    /// What was not recorded.
+    /// Commands that were not recorded.
     pub lost: Lost,
     /// Times that a thread waited for ring space.
     pub waits: u64,

@@ -1,8 +1,8 @@
-//! How far a capture is, and what it came to.
+//! Progress of a running capture, and the totals of an ended one.
 
 use serde::{Deserialize, Serialize};
 
-/// How far a capture is.
+/// Progress of a capture.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Progress {
@@ -35,7 +35,7 @@ pub struct Progress {
     pub waits: u64,
 }
 
-/// What a capture recorded and lost.
+/// Totals of a capture: recorded and lost.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Summary {
@@ -63,7 +63,7 @@ pub struct Summary {
     pub stored_bytes: u64,
     /// Bytes of the file.
     pub file_bytes: u64,
-    /// What was not recorded.
+    /// Commands that were not recorded.
     pub lost: Lost,
     /// Times that a thread waited for ring space.
     pub waits: u64,
@@ -83,11 +83,11 @@ pub struct Summary {
     pub away_ns: u64,
     /// The signal that ended the program, if its parent process reported it.
     pub signal: Option<i32>,
-    /// What went wrong with the output, in one sentence. What was written before is kept.
+    /// The error that ended writing to the output, in one sentence. The bytes written before it are kept.
     pub error: Option<String>,
 }
 
-/// What was not recorded.
+/// Commands that were not recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Lost {

@@ -1,4 +1,4 @@
-//! What clients send to the daemon.
+//! Messages from clients to the daemon.
 
 use gapii_trace::filter::Filter;
 use serde::{Deserialize, Serialize};
@@ -24,8 +24,8 @@ pub enum Request {
     /// then [`Event::Progress`](super::Event::Progress) several times, then one
     /// [`Event::Ended`](super::Event::Ended). The capture stops when the connection closes.
     Start(StartRequest),
-    /// Continues a capture of a daemon that is gone. The attached descriptor is a regular file with what that
-    /// daemon wrote. Answered like [`Self::Start`].
+    /// Continues a capture of a daemon that is gone. The attached descriptor is the regular file that the daemon
+    /// wrote. Answered like [`Self::Start`].
     TakeUp(TakeUpRequest),
     /// Writes the kept frames of an application into the attached descriptor. Answered with
     /// [`Event::Saved`](super::Event::Saved) when the file is complete.
@@ -45,7 +45,7 @@ pub enum Request {
     Exited(ExitedRequest),
 }
 
-/// What a client is, and which versions it speaks.
+/// A client's name, and the protocol versions that it speaks.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct ClientHello {
     /// Oldest version that the client speaks.
@@ -67,7 +67,7 @@ impl ClientHello {
 /// Selects applications, or the captures that these applications are in.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Target {
-    /// The only one. An error if there is none, or more than one.
+    /// The only application or capture. It is an error if the daemon has none, or several.
     #[default]
     Only,
     /// All applications that are connected now, or all captures that run now.
@@ -78,7 +78,7 @@ pub enum Target {
     Launch([u8; 16]),
 }
 
-/// What a thread does when its ring is full.
+/// Behaviour of a thread whose ring is full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Overflow {
     /// The thread waits for room, up to [`StartRequest::stall_ms`].
@@ -88,7 +88,7 @@ pub enum Overflow {
     Drop,
 }
 
-/// What happens when the output takes less than the programs produce.
+/// Behaviour of a capture whose output takes less than the programs produce.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum IfSlow {
     /// The daemon spills the blocks to a temporary file, up to its limit, and drops records beyond it.
@@ -109,7 +109,7 @@ pub fn is_name(name: &str) -> bool {
         && name.parse::<u64>().is_err()
 }
 
-/// How much of an application is kept in the daemon's memory, and how far apart keyframes are.
+/// Limits for keeping an application's last frames in the daemon's memory, and the distance between keyframes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KeepRequest {
@@ -127,7 +127,7 @@ impl Default for KeepRequest {
     }
 }
 
-/// What to capture, and how much of it.
+/// Applications to capture, and the capture's limits and options.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StartRequest {
@@ -139,11 +139,11 @@ pub struct StartRequest {
     pub skip_frames: u64,
     /// Seconds after which the capture ends.
     pub seconds: Option<f64>,
-    /// What a thread does when its ring is full.
+    /// Behaviour of a thread whose ring is full.
     pub overflow: Overflow,
     /// Milliseconds that a thread waits for ring space before it leaves the capture.
     pub stall_ms: u64,
-    /// Reads back the first of every so many frames before it is shown; `None` reads back none.
+    /// Reads back the first of every n frames before it is shown; `None` reads back none.
     pub observe_frames: Option<u32>,
     /// Records the pixels of these frames, not only their hash.
     pub frame_pixels: bool,
@@ -159,11 +159,11 @@ pub struct StartRequest {
     pub name: Option<String>,
     /// Written bytes after which the capture ends.
     pub bytes: Option<u64>,
-    /// What happens when the output takes less than the programs produce.
+    /// Behaviour when the output takes less than the programs produce.
     pub if_slow: IfSlow,
-    /// Which commands are recorded.
+    /// Selects the commands that are recorded.
     pub filter: Filter,
-    /// Records a process only once this has happened in it, from its next keyframe on.
+    /// Event to wait for: recording of a process begins at its next keyframe after the event has happened in it.
     pub when: Option<Trigger>,
     /// The command line that led to the capture, for the trace's footer.
     pub command: Vec<String>,
@@ -193,7 +193,7 @@ impl Default for StartRequest {
     }
 }
 
-/// Which capture of which daemon to continue.
+/// Names the capture to continue, and the daemon that began it.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TakeUpRequest {
@@ -205,8 +205,8 @@ pub struct TakeUpRequest {
     pub start: StartRequest,
 }
 
-/// Which captures to stop, pause or resume: all captures that the target's applications are in, or one of
-/// them.
+/// Selects the captures to stop, pause or resume: all captures that the target's applications are in, or one of
+/// these captures.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StopRequest {
@@ -218,13 +218,13 @@ pub struct StopRequest {
     pub name: Option<String>,
 }
 
-/// Which application's kept frames to save. The application may have ended.
+/// Selects the application whose kept frames are saved. The application may have ended.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SaveRequest {
     /// The application.
     pub target: Target,
-    /// Saves at least so many of the last frames; `None` saves all that are kept.
+    /// Saves at least this many of the last frames; `None` saves all that are kept.
     pub last: Option<u64>,
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use gapii_trace::Description;
 use gapii_trace::filter::Filter;
 
-/// A condition. Each process of a capture is waited for by itself.
+/// A condition. The capture waits for it in each process separately.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Trigger {
     /// The process calls a function whose name matches this pattern.

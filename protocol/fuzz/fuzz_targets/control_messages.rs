@@ -20,7 +20,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// The bodies of a stream that arrives in pieces of so many bytes.
+/// Returns the message bodies of a stream that arrives in pieces of `piece_bytes` bytes.
 fn bodies(stream: &[u8], piece_bytes: usize) -> Vec<Vec<u8>> {
     let mut buffer = FrameBuffer::default();
     let mut bodies = Vec::new();

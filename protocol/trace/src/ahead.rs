@@ -16,7 +16,7 @@ const BLOCKS_AHEAD: usize = 8;
 pub trait Input: Read + Seek + Send {}
 impl<T: Read + Seek + Send> Input for T {}
 
-/// The end at which decoded blocks come out.
+/// Receiving end of the thread that decodes blocks.
 pub(super) struct Ahead {
     next: usize,
     blocks: Receiver<Arc<Vec<u8>>>,

@@ -5,8 +5,8 @@
 //! have been handed out. Commands that wait are held within [`HoldLimits`]. A thread without an open
 //! command holds nothing up. Reads no file: blocks are given to it.
 //!
-//! Parts: `queue` has the commands that wait, `held` one command with its bytes, `announced` what a
-//! thread's records say about its next command.
+//! Modules: `queue` has the commands that wait, `held` one command with its bytes, `announced` the notes of a
+//! thread's records about its next command.
 
 mod announced;
 mod held;
@@ -43,13 +43,13 @@ impl Default for HoldLimits {
     }
 }
 
-/// Commands that may wait behind one that has left and whose result a tracer may still change. Epilogues
-/// seldom take longer than other threads take for so many commands. A changed result that comes later is
-/// not reported.
+/// Most commands that wait behind a command that has left and whose result a tracer may still change. An
+/// epilogue seldom takes longer than the other threads take for this many commands. A changed result that comes
+/// later is not reported.
 const WAITING_MAX: usize = 1 << 16;
 
-/// Counts of records that a complete trace would not have like this. A cut file, and reading from the middle,
-/// cause them too.
+/// Counts of records that are out of place. A complete trace has none; a cut file, and reading from the middle,
+/// cause them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
 pub struct Anomalies {
     /// Leave records whose enter record was not read.
@@ -78,7 +78,7 @@ pub enum StreamError {
     },
 }
 
-/// What [`Assembler::advance`] came to.
+/// Result of [`Assembler::advance`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Advance {
     /// [`Assembler::command`] has the next command.
@@ -109,12 +109,12 @@ pub struct Assembler {
     ends_in_flight: Vec<InFlight>,
     is_finished: bool,
     anomalies: Anomalies,
-    /// True if commands come with what tracers did. Then skipped commands are handed out too, and a command
-    /// that has left waits for its thread's next record, which may hold the result that the program got.
+    /// True if commands come with the changes that tracers made. Then skipped commands are handed out too, and a
+    /// command that has left waits for its thread's next record, which may hold the result that the program got.
     tells_tracers: bool,
 }
 
-/// How far a thread's last command is.
+/// State of a thread's last command.
 #[derive(Default)]
 enum LastCommand {
     /// Complete, or the thread has had none.
@@ -124,7 +124,7 @@ enum LastCommand {
     Entered(Box<Held>),
     /// It took effect at its enter record and is in the queue; its leave record has not come.
     Queued(QueuePlace),
-    /// Like `Queued`, but it has no leave record, and END may mean this one as in flight.
+    /// Like `Queued`, but the command has no leave record, and END may list it as in flight.
     Suspect(QueuePlace),
     /// Its leave record has come. It waits in the queue because a tracer may still change its result.
     Left(QueuePlace),
@@ -153,8 +153,8 @@ impl Assembler {
         }
     }
 
-    /// Hands out commands with what tracers did to them, and commands that a tracer skipped. Call this before
-    /// the first [`Self::refill`].
+    /// Hands out commands with the changes that tracers made to them, and commands that a tracer skipped. Call
+    /// this before the first [`Self::refill`].
     pub fn tell_tracers(&mut self) {
         self.tells_tracers = true;
     }
@@ -467,7 +467,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Takes what a TRACED record of the current thread says about a command of function `id`.
+    /// Takes the content of a TRACED record of the current thread about a command of function `id`.
     fn tracer_note(&mut self, thread: u32, process: u32, id: u16, note: TracerNote) {
         match note {
             TracerNote::Next(traces) => self.announced.traces(thread, id, traces),
@@ -545,7 +545,7 @@ impl Assembler {
         }
     }
 
-    /// Copies what is held of the block that is about to go.
+    /// Copies the held bytes of the current block, which is about to be freed.
     fn leave_block(&mut self) {
         let Self { queue, last, block, budget, anomalies, .. } = self;
         anomalies.dropped_records += queue.leave_block(block, budget);

@@ -15,7 +15,7 @@ pub(super) struct BlockFile<R> {
     blocks: Arc<[BlockLocation]>,
     decoder: BlockDecoder,
     compressed: Vec<u8>,
-    /// The blocks read last, with their indices: commands refer to blobs that have just gone by.
+    /// The blocks read last, with their indices, because commands often refer to blobs in recent blocks.
     recent: VecDeque<(usize, Arc<Vec<u8>>)>,
     recent_bytes: usize,
     /// The first blocks of the file, for callers that read it again.

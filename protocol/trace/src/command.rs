@@ -31,7 +31,7 @@ pub struct Command<'a> {
     pub tid: u32,
     /// Handle of the context that was current when the command was entered, or 0.
     pub context: u64,
-    /// What the driver answered about that context.
+    /// Limits and extensions that the driver reported for that context.
     pub limits: Option<&'a ContextLimits>,
     /// Number of frames of its process that had ended when it took effect.
     pub frame: u64,
@@ -43,7 +43,7 @@ pub struct Command<'a> {
     pub driver_ns: Option<u64>,
     /// True if the command had not returned when the stream ended.
     pub in_flight: bool,
-    /// True if the program did not call the command: a snapshot makes with it what existed before.
+    /// True if the program did not call the command: it is part of a snapshot and recreates earlier state.
     pub is_setup: bool,
     /// True if the command ended the frame of its process.
     pub ends_frame: bool,
@@ -51,10 +51,10 @@ pub struct Command<'a> {
     pub id: u16,
     /// Description of the function; `None` if the header does not describe its id.
     pub function: Option<&'a Function>,
-    /// What tracers did to the command; only from a reader that [asked](super::Commands::with_tracers) for
-    /// it.
+    /// Changes that tracers made to the command; only from a reader that [asked](super::Commands::with_tracers)
+    /// for them.
     pub traces: Option<&'a Traces>,
-    /// Of a swap: what the surface held just before, if that was read back.
+    /// For a swap: the surface's pixels just before it, or their hash, if they were read back.
     pub observed_frame: Option<&'a Frame>,
     pub(crate) description: &'a Description,
     pub(crate) enter: Option<&'a [u8]>,
@@ -62,7 +62,7 @@ pub struct Command<'a> {
     pub(crate) blobs: Blobs<'a>,
 }
 
-/// What tracers did to a command.
+/// Changes that tracers made to a command.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Traces {
     /// True if a tracer's callback called the command.

@@ -81,8 +81,8 @@ pub struct Commands<'r, R> {
 }
 
 impl<R: Read + Seek> Commands<'_, R> {
-    /// Hands out commands with what tracers did to them, and commands that a tracer skipped, which have no
-    /// number. Call this before the first command.
+    /// Hands out commands with the changes that tracers made to them, and commands that a tracer skipped, which
+    /// have no number. Call this before the first command.
     pub fn with_tracers(mut self) -> Self {
         self.assembler.tell_tracers();
         self
@@ -122,7 +122,7 @@ impl<R: Read + Seek> Commands<'_, R> {
         &self.reader.tail
     }
 
-    /// Returns the counts of records that a complete trace would not have like this, so far.
+    /// Returns the counts so far of records that are out of place; a complete trace has none.
     pub fn anomalies(&self) -> Anomalies {
         self.assembler.anomalies()
     }
@@ -156,7 +156,7 @@ impl<R: Read + Seek> Commands<'_, R> {
         }
         self.next_block += 1;
         let file = self.reader.file.get_mut();
-        // A thread is not worth it for one block.
+        // For a single block, starting a thread costs more than it saves.
         if self.blocks_read == 1 {
             file.begin_ahead(index);
         }

@@ -61,7 +61,7 @@ pub struct Param {
     pub ty: Type,
     /// Offset of the argument in the enter payload, in bytes.
     pub offset: u32,
-    /// Whether a slot for the memory it points at is in the enter record, in the leave record, or in none.
+    /// The record that has a slot for the memory which the argument points at: enter, leave, or none.
     #[serde(with = "observed_word", default = "not_observed")]
     pub observed: Observed,
     /// Type of the elements of that memory, if known.
@@ -125,8 +125,8 @@ pub struct Group {
 }
 
 impl Description {
-    /// Makes a description. `groups` and `layouts` are what the indices in types refer to. If several
-    /// functions have one id, the first counts; ids of records that are not commands are ignored.
+    /// Makes a description. The indices in types refer to `groups` and `layouts`. If several functions have one
+    /// id, the first counts; ids of records that are not commands are ignored.
     pub fn new(mut functions: Vec<Function>, mut groups: Vec<Group>, layouts: Vec<Layout>) -> Self {
         for function in &mut functions {
             function.known = CommandId::named(&function.name);
@@ -385,6 +385,10 @@ fn not_observed() -> Observed {
 mod effect_word {
     use super::{Cow, Deserialize, Effect};
 
+    /// Writes the word.
+    ///
+    /// # Errors
+    /// The serializer's.
     pub fn serialize<S: serde::Serializer>(effect: &Effect, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(match effect {
             Effect::Enter => "enter",
@@ -393,6 +397,10 @@ mod effect_word {
         })
     }
 
+    /// Reads the word.
+    ///
+    /// # Errors
+    /// The deserializer's.
     pub fn deserialize<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Effect, D::Error> {
         Ok(match Cow::<str>::deserialize(from)?.as_ref() {
             "enter" => Effect::Enter,
@@ -406,6 +414,10 @@ mod effect_word {
 mod observed_word {
     use super::{Cow, Deserialize, Observed};
 
+    /// Writes the word.
+    ///
+    /// # Errors
+    /// The serializer's.
     pub fn serialize<S: serde::Serializer>(observed: &Observed, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(match observed {
             Observed::No => "no",
@@ -414,6 +426,10 @@ mod observed_word {
         })
     }
 
+    /// Reads the word.
+    ///
+    /// # Errors
+    /// The deserializer's.
     pub fn deserialize<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Observed, D::Error> {
         Ok(match Cow::<str>::deserialize(from)?.as_ref() {
             "in" => Observed::In,

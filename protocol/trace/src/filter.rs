@@ -1,4 +1,4 @@
-//! Which commands of the programs a capture records.
+//! Selection of the commands that a capture records.
 //!
 //! A filter selects by thread, API and function, never by arguments. This module filters no record itself.
 

@@ -31,9 +31,9 @@ pub struct Footer {
     /// How far the system's calendar clock was set back during the capture, in nanoseconds.
     #[serde(skip_serializing_if = "is_zero")]
     pub set_back_ns: u64,
-    /// What the stream holds.
+    /// Totals of the stream.
     pub totals: Totals,
-    /// What the stream lacks.
+    /// Totals of what the stream lacks.
     pub lost: Lost,
     /// The processes of the capture.
     pub processes: Vec<ProcessEntry>,
@@ -46,7 +46,7 @@ pub struct Footer {
     /// The commands in flight, as in the END record.
     #[serde(with = "atom_serde::in_flight")]
     pub in_flight: Vec<InFlight>,
-    /// What was asked of the capture.
+    /// Options that the client asked for.
     pub options: CaptureOptions,
     /// True if the stream has a snapshot.
     pub snapshot: bool,
@@ -59,7 +59,7 @@ pub struct Footer {
     pub seams: Vec<Seam>,
 }
 
-/// What the stream holds.
+/// Totals of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Totals {
@@ -111,7 +111,7 @@ pub struct RefusedRing {
     pub why: String,
 }
 
-/// What was asked of the capture.
+/// Options that the client of a capture asked for.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CaptureOptions {
@@ -125,24 +125,24 @@ pub struct CaptureOptions {
     pub overflow: String,
     /// Milliseconds that a thread waits for ring space before it leaves the capture.
     pub stall_ms: u64,
-    /// The first of every so many frames is read back; `None` for none.
+    /// The first frame of every n is read back; `None` if none is.
     pub observe_frames: Option<u32>,
     /// True if the pixels of these frames are recorded, not only their hash.
     pub frame_pixels: bool,
-    /// True if the driver's time was measured. Left out of the file where it is false, as by writers that
-    /// knew no times.
+    /// True if the driver's time was measured. Left out of the file if false, as in files of writers that could
+    /// not measure it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub timing: bool,
     /// True if submissions to a queue of a compute API count as frames, also in processes that swap.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub counts_submits: bool,
-    /// Of a saved trace: frames that were to be kept.
+    /// For a saved trace: number of frames that the client asked to keep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_frames: Option<u64>,
-    /// Of a saved trace: frames from one keyframe to the next.
+    /// For a saved trace: frames from one keyframe to the next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keyframe_every: Option<u32>,
-    /// Which commands were recorded. Left out of the file if it lets every command through.
+    /// Filter that selected the recorded commands. Left out of the file if it selects every command.
     #[serde(skip_serializing_if = "Filter::is_empty")]
     pub filter: Filter,
     /// The trigger that the capture waited for, as the user wrote it.

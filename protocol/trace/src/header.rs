@@ -1,4 +1,4 @@
-//! The header of a trace file: who wrote it, and the description of every command in it.
+//! The header of a trace file: its writer, and the description of every command in it.
 //!
 //! The body is one zstd frame of MessagePack. How the capture went is in the footer.
 
@@ -40,10 +40,10 @@ pub struct TraceHeader {
     /// Number of the capture in the session; 0 if unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub capture: u64,
-    /// Of a saved trace: where in its capture the trace begins.
+    /// For a saved trace: where in its capture the trace begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptFrom>,
-    /// Which commands the trace has, if it does not have all.
+    /// Filter that selected the trace's commands; empty if the trace has all.
     #[serde(default, skip_serializing_if = "Filter::is_empty")]
     pub filter: Filter,
     /// The functions, enums and C structs that the records refer to.

@@ -35,12 +35,12 @@ pub struct Info {
     pub held_us: u64,
     /// What the snapshots leave out, one sentence per item.
     pub missing: Vec<String>,
-    /// Which commands the trace has, if it does not have all.
+    /// Filter that selected the trace's commands; empty if the trace has all.
     #[serde(skip_serializing_if = "Filter::is_empty")]
     pub filter: Filter,
     /// How the stream ended.
     pub end_of_stream: EndOfStream,
-    /// What the stream lacks.
+    /// Totals of what the stream lacks.
     pub lost: Lost,
     /// The processes of the capture.
     pub processes: Vec<ProcessEntry>,
@@ -204,7 +204,7 @@ impl Info {
         })
     }
 
-    /// Returns what header and tail say; all other fields are empty.
+    /// Returns a summary with the fields that the header and the tail determine; all other fields are empty.
     fn from_file<R: Read + Seek>(reader: &TraceReader<R>) -> Self {
         let tail = match reader.tail() {
             Tail::Complete => None,

@@ -120,8 +120,8 @@ impl Serialize for MadeJson<'_> {
     }
 }
 
-/// The addresses of the memory that stands in place of arguments. They are apart from the arguments,
-/// because memory is the same from one run of a program to the next, and its addresses are not.
+/// The addresses of the pointer arguments that are shown as memory. They have an object of their own, because
+/// memory is the same from one run of a program to the next, and its addresses are not.
 struct AddressesJson<'a>(&'a Command<'a>);
 
 impl Serialize for AddressesJson<'_> {

@@ -1,4 +1,4 @@
-//! What a stream holds and lacks of each thread, in numbers.
+//! Counts of the records that a stream holds and lacks, per thread.
 //!
 //! Checks no sums; `verify` does.
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::atom_serde;
 
-/// What a stream lacks.
+/// Totals of what a stream lacks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Lost {

@@ -1,4 +1,4 @@
-//! How much memory the records of a stream hold and refer to.
+//! Totals of the memory that the records of a stream hold and refer to.
 //!
 //! Looks at observations and frames alone; blobs are counted as they are found.
 
@@ -9,7 +9,7 @@ use super::blob_name::BlobName;
 use super::description::Function;
 use super::value::{Observation, Observations, slots};
 
-/// How much memory the records of a stream hold and refer to.
+/// Totals of the memory that the records of a stream hold and refer to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoryTotals {

@@ -10,7 +10,7 @@ use gapii_abi::atom::{
     Stored, Subject, SwitchThread, Thread, ThreadState, TracedKind,
 };
 
-/// A process and how far it is, before its first thread in each block.
+/// A process and its frame count so far; precedes its first thread in each block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Process<'a> {
     /// Index in the trace, dense from 0.
@@ -34,7 +34,7 @@ pub struct End {
     pub in_flight: Vec<InFlight>,
 }
 
-/// What the driver answered about a context when it first became current.
+/// Limits and extensions that the driver reported for a context when it first became current.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits<'a> {
     /// Handle of the context.
@@ -58,30 +58,30 @@ pub struct Blob<'a> {
     pub bytes: &'a [u8],
 }
 
-/// The commands before it with flag [`SETUP`](atom::SETUP) make what a thread found when the capture
-/// began.
+/// End of a thread's description: the commands before it with flag [`SETUP`](atom::SETUP) recreate the state
+/// that existed when the capture began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Snapshot<'a> {
     /// Time that the thread was held for them, in microseconds.
     pub held_us: u32,
-    /// What the commands leave out: UTF-8, a line each.
+    /// State that the commands leave out: UTF-8, one sentence per line.
     pub missing: &'a [u8],
 }
 
 impl Snapshot<'_> {
-    /// What the commands leave out, one sentence per item.
+    /// Returns the state that the commands leave out, one sentence per item.
     pub fn sentences(&self) -> impl Iterator<Item = String> {
         let lines = self.missing.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         lines.map(|line| String::from_utf8_lossy(line).into_owned())
     }
 }
 
-/// What tracers did to a command of the thread, or that a tracer calls it.
+/// Changes that a tracer made to a command of the thread, or the note that a tracer calls the command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Traced<'a> {
     /// Function id.
     pub id: u16,
-    /// What the tracers did.
+    /// Kind of the changes.
     pub kind: TracedKind,
     /// The arguments that the program passed.
     pub made: &'a [u8],
@@ -96,7 +96,7 @@ pub struct Traced<'a> {
 pub enum Meta<'a> {
     /// First record of a block.
     Block(Block),
-    /// A process and how far it is.
+    /// A process and its frame count so far.
     Process(Process<'a>),
     /// A thread's state before its first record in a block.
     ThreadState(ThreadState),
@@ -114,17 +114,17 @@ pub enum Meta<'a> {
     CaptureEnd(CaptureEnd),
     /// A piece of a blob.
     Blob(Blob<'a>),
-    /// What the driver answered about a context.
+    /// Limits and extensions that the driver reported for a context.
     Limits(Limits<'a>),
-    /// What a surface held just before a swap.
+    /// A surface's pixels just before a swap, or their hash.
     Frame(Frame),
     /// End of a thread's description.
     Snapshot(Snapshot<'a>),
     /// The capture goes on as if it began here.
     Keyframe(Keyframe),
-    /// What the thread describes next.
+    /// The subject that the thread describes next.
     Subject(Subject),
-    /// What tracers did to a command.
+    /// Changes that tracers made to a command.
     Traced(Traced<'a>),
     /// A piece of a blob that the daemon's store has; in rings only.
     Stored(Stored),
@@ -132,7 +132,7 @@ pub enum Meta<'a> {
     Rings(Rings),
     /// Totals of a thread that is gone.
     Account(Account),
-    /// Another daemon took the capture up.
+    /// Another daemon continued the capture.
     Seam(Seam),
     /// Id of an atom of a later version, which readers pass over.
     Unknown(u16),
@@ -141,7 +141,7 @@ pub enum Meta<'a> {
 /// Why a record that is not a command is refused.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MetaError {
-    /// The payload ends before the record's fixed part, or before what that announces.
+    /// The payload is shorter than the record's fixed part, or than the lengths in that part require.
     #[error("record {id:#06x} has {len} bytes of payload and needs {needed}")]
     Short {
         /// Id of the record.

@@ -1,11 +1,11 @@
-//! What is wrong with a trace, as `verify` lists it.
+//! Contradictions in a trace, as `verify` lists them.
 
 use serde::Serialize;
 
 /// A contradiction that verification found.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Problem {
-    /// What it is about.
+    /// Kind of the contradiction.
     pub kind: ProblemKind,
     /// Index of the block in which it was found; `None` if it concerns the whole file.
     pub block: Option<u64>,
@@ -13,7 +13,7 @@ pub struct Problem {
     pub message: String,
 }
 
-/// What a problem is about.
+/// Kind of a contradiction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProblemKind {
@@ -21,13 +21,13 @@ pub enum ProblemKind {
     Tail,
     /// The bytes of a block are not those that were written.
     Checksum,
-    /// A record can't stand where it does.
+    /// A record is not allowed at its place.
     Structure,
     /// Block numbers, sequence numbers, stamps or restated state contradict each other.
     Sequence,
     /// Enter and leave records do not pair up.
     Pairing,
-    /// A payload does not have what the header describes.
+    /// A payload does not match the description in the header.
     Payload,
     /// A record refers to a blob that does not precede it.
     Memory,

@@ -24,7 +24,7 @@ pub struct Rings {
     pub rings: Vec<RingState>,
 }
 
-/// How much of a ring is in the stream, and what its owner was doing.
+/// Position of one ring in the stream, and the state of its owner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RingState {
     /// Index of the process in the trace.
@@ -41,12 +41,12 @@ pub struct RingState {
     pub lacks_records: bool,
     /// True if the process' part in the stream is over, though the process is alive.
     pub is_over: bool,
-    /// True if the stream lacks what the process does, up to its next keyframe.
+    /// True if the stream lacks the process' commands up to its next keyframe.
     pub is_missing: bool,
     /// True if the process' part begins, or goes on, at a keyframe: records of a thread before its THREAD
     /// do not belong to the stream.
     pub at_keyframe: bool,
-    /// True if the owner has written its THREAD since.
+    /// True if the owner has written its THREAD since that keyframe.
     pub is_introduced: bool,
     /// Ring index in bytes behind the last record that is in the stream or does not belong there.
     pub index: u64,
@@ -64,7 +64,7 @@ pub struct RingState {
     pub last_end: u64,
     /// Losses that the owner's GAPs report.
     pub told: Lost,
-    /// What the application had counted when the owner, or the stream, began.
+    /// Counts of the application when the owner, or the stream, began.
     pub begun: Counts,
     /// Records of the owner that are in the stream.
     pub emitted: u64,
@@ -72,9 +72,9 @@ pub struct RingState {
     pub left_out: u64,
     /// Records of the owner that the daemon refused.
     pub refused_records: u64,
-    /// What of the owner is missing in the stream.
+    /// Records of the owner that are missing in the stream.
     pub missed: Lost,
-    /// Why it is missing.
+    /// Why `missed` is missing.
     pub missed_cause: GapCause,
 }
 
@@ -85,7 +85,7 @@ pub struct Account {
     pub thread: u32,
     /// Slot of its ring in the process' segment.
     pub slot: u32,
-    /// What the application counted.
+    /// Counts of the application.
     pub counts: Counts,
     /// Losses that the thread's GAPs report.
     pub told: Lost,
@@ -93,13 +93,13 @@ pub struct Account {
     pub refused_records: u64,
     /// Records that do not belong to the stream.
     pub left_out: u64,
-    /// What is missing in the stream.
+    /// Records that are missing in the stream.
     pub missed: Lost,
-    /// Why it is missing.
+    /// Why `missed` is missing.
     pub missed_cause: GapCause,
 }
 
-/// What an application counts of a ring. Records that found no room are not among `produced`.
+/// Counts that an application keeps per ring. Records that found no room are not among `produced`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Records that were written into the ring.
@@ -108,7 +108,7 @@ pub struct Counts {
     pub waits: u64,
     /// Nanoseconds of these waits.
     pub wait_ns: u64,
-    /// What found no room.
+    /// Records that found no room.
     pub dropped: Lost,
 }
 

@@ -34,7 +34,7 @@ pub struct FoundFrame {
     pub len: u64,
 }
 
-/// What one step of the walk found.
+/// Result of one step of the walk.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Step {
     /// A whole frame.

@@ -54,10 +54,10 @@ const NEW_BYTES_MAX: usize = 32 << 20;
 const NEW_BLOB_BYTES_MAX: usize = 16 << 20;
 /// Most freed buffers that are kept for the next blobs.
 const SPARE_MAX: usize = 8;
-/// Most bytes that are reserved in advance for a blob, because only the file says how large it is.
+/// Most bytes that are reserved in advance for a blob, because its size is only the file's claim.
 const ROOM_BYTES_MAX: u64 = 16 << 20;
 
-/// What is known about a file's blobs so far.
+/// The known blobs of a file.
 #[derive(Default)]
 pub(super) struct Store {
     /// The known blobs, by name; `None` before the first search.

@@ -1,4 +1,4 @@
-//! Which records of a stream repeat what the reader already has: a capture with keyframes describes the
+//! Finds the records of a stream that repeat what the reader already has: a capture with keyframes describes the
 //! same objects again and again, and a file may begin at any keyframe.
 //!
 //! Looks at records, not at arguments. Holds at most one entry per context.
@@ -27,7 +27,7 @@ pub enum Begin {
     Middle,
 }
 
-/// Which subjects and threads have been described so far.
+/// The subjects and threads that have been described so far.
 #[derive(Default)]
 pub struct Story {
     begin: Begin,
@@ -40,7 +40,7 @@ pub struct Story {
 }
 
 impl Story {
-    /// Makes a story that begins there.
+    /// Makes a story that begins at `begin`.
     pub fn new(begin: Begin) -> Self {
         Self { begin, ..Self::default() }
     }

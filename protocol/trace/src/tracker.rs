@@ -30,7 +30,7 @@ pub struct Tracker {
     limits: BTreeMap<(u32, u64), ContextLimits>,
 }
 
-/// What the driver answered about a context when it first became current.
+/// Limits and extensions that the driver reported for a context when it first became current.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ContextLimits {
     /// Client version: major, minor.
@@ -137,7 +137,7 @@ pub struct ThreadTrack {
     block: u64,
 }
 
-/// Where a command record stands.
+/// Position of a command record in the stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
     /// Index of its thread.
@@ -160,7 +160,7 @@ pub enum TrackError {
     /// The record is too short.
     #[error(transparent)]
     Meta(#[from] MetaError),
-    /// The block has not said which thread's records come.
+    /// No record before this one in its block says which thread it belongs to.
     #[error("record {id:#06x} before the block says whose it is")]
     NoThread {
         /// Id of the record.
@@ -211,7 +211,7 @@ impl Tracker {
         self.current = None;
     }
 
-    /// Takes note of a command record and returns where it stands.
+    /// Takes note of a command record and returns its position.
     ///
     /// # Errors
     /// [`TrackError`].
@@ -332,7 +332,7 @@ impl Tracker {
         self.processes.get(process as usize).filter(|process| process.known)
     }
 
-    /// Returns what the driver answered about a context of a process, if that was read.
+    /// Returns the limits that the driver reported for a context of a process, if they are in the stream.
     pub fn limits(&self, process: u32, context: u64) -> Option<&ContextLimits> {
         self.limits.get(&(process, context))
     }

@@ -131,7 +131,7 @@ impl Value {
         if size >= 8 { self.bits() } else { self.bits() & ((1 << (size * 8)) - 1) }
     }
 
-    /// Returns a stored number as what its type means.
+    /// Returns a stored number as the variant for its type's kind.
     fn meaning(self, ty: Type) -> Self {
         let size = ty.repr.map_or(0, Repr::size);
         match ty.kind {

@@ -26,7 +26,7 @@ use super::value::{Observation, Value};
 /// Most problems that are listed. All are counted.
 pub const PROBLEMS_MAX: usize = 100;
 
-/// What verification found.
+/// Result of a verification.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Verification {
     /// True if there is no problem.
@@ -35,13 +35,13 @@ pub struct Verification {
     pub problems: Vec<Problem>,
     /// Number of all problems.
     pub problem_count: u64,
-    /// What the trace lacks because it lost records.
+    /// Records that the trace lacks because they were lost, in sentences.
     pub warnings: Vec<String>,
-    /// How much was checked.
+    /// Totals of the checked parts.
     pub checked: Checked,
 }
 
-/// How much was checked.
+/// Totals of the checked parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Checked {
     /// Blocks.

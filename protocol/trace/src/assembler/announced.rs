@@ -1,5 +1,5 @@
-//! What a thread's records say about its next command: the frame that was read back before a swap, and what
-//! tracers did to the command's arguments.
+//! Notes of a thread's records about its next command: the frame that was read back before a swap, and the
+//! changes that tracers made to the command's arguments.
 //!
 //! Also tells the four kinds of TRACED records apart.
 
@@ -11,7 +11,7 @@ use super::held::Held;
 use crate::command::Traces;
 use crate::meta::Traced;
 
-/// What was announced for the next command, by thread.
+/// Notes about the next command, by thread.
 #[derive(Default)]
 pub(super) struct Announced {
     threads: BTreeMap<u32, Announcement>,
@@ -21,11 +21,11 @@ pub(super) struct Announced {
 struct Announcement {
     /// The frame that was read back before the command.
     frame: Option<Box<Frame>>,
-    /// Function id of the command, and what tracers did to it.
+    /// Function id of the command, and the changes that tracers made to it.
     traces: Option<(u16, Box<Traces>)>,
 }
 
-/// What a TRACED record says, and about which command of its thread.
+/// Content of a TRACED record, by the command of its thread that it is about.
 pub(super) enum TracerNote {
     /// Tracers changed the arguments of the next command, or call it themselves.
     Next(Box<Traces>),
@@ -43,17 +43,17 @@ impl Announced {
         self.threads.entry(thread).or_default().frame = Some(Box::new(frame));
     }
 
-    /// Notes what tracers did to the thread's next command, which is of function `id`.
+    /// Notes the changes that tracers made to the thread's next command, which is of function `id`.
     pub(super) fn traces(&mut self, thread: u32, id: u16, traces: Box<Traces>) {
         self.threads.entry(thread).or_default().traces = Some((id, traces));
     }
 
-    /// Forgets what was announced for a thread whose next command is not in the stream.
+    /// Forgets the notes for a thread whose next command is not in the stream.
     pub(super) fn forget(&mut self, thread: u32) {
         self.threads.remove(&thread);
     }
 
-    /// Moves what was announced for the thread of `held` into it.
+    /// Moves the notes for the thread of `held` into `held`.
     #[inline]
     pub(super) fn give(&mut self, held: &mut Held) {
         if !self.threads.is_empty() {
@@ -67,7 +67,7 @@ impl Announced {
         held.observed_frame = announced.frame;
         match announced.traces {
             Some((id, traces)) if !held.is_setup && id == held.id => held.traces = Some(traces),
-            // The program did not call a command of a snapshot. Such a command may come in between.
+            // A snapshot's command, which the program did not call, may come in between.
             traces if held.is_setup && traces.is_some() => {
                 self.threads.insert(held.thread, Announcement { frame: None, traces });
             }
@@ -77,7 +77,7 @@ impl Announced {
 }
 
 impl TracerNote {
-    /// What a TRACED record says.
+    /// Returns the content of a TRACED record.
     pub(super) fn of(traced: &Traced<'_>) -> Self {
         let made = || Some(Box::from(traced.made));
         match traced.kind {

@@ -45,7 +45,7 @@ pub(super) enum Span {
     Own(Box<[u8]>),
 }
 
-/// How many bytes of copies may be held at once, and how many are.
+/// Limit of the bytes of copies that are held at one time, and the bytes that are held now.
 pub(super) struct Budget {
     max_bytes: usize,
     used_bytes: usize,
@@ -120,7 +120,7 @@ impl Span {
 }
 
 impl Budget {
-    /// A budget of `max_bytes`, of which nothing is used.
+    /// Makes an unused budget of `max_bytes`.
     pub(super) fn new(max_bytes: usize) -> Self {
         Self { max_bytes, used_bytes: 0 }
     }

@@ -19,7 +19,7 @@ enum Act {
     EnterNow,
     /// A command with a leave record that takes effect at leave.
     EnterLater,
-    /// The open command returns and has written so many bytes, as a blob in pieces of so many bytes.
+    /// The open command returns and has written `written` bytes, as a blob in pieces.
     Leave {
         written: usize,
         piece: usize,

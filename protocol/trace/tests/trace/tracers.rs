@@ -28,7 +28,7 @@ fn start() -> (Writer, u32, u32) {
     (w, a, b)
 }
 
-/// Commands as JSON, with what tracers did to them.
+/// Returns the commands as JSON, with the changes that tracers made to them.
 fn told(file: &[u8], limits: HoldLimits) -> Vec<Value> {
     let mut reader = open(file);
     let mut commands = reader.commands_limited(limits).unwrap().with_tracers();
@@ -166,7 +166,7 @@ fn word_of_another_command_is_nobodys() {
     assert!(told.iter().all(|command| command.get("made").or(command.get("given")).is_none()));
 }
 
-/// What a reader that does not know TRACED records reads.
+/// The commands that a reader reads if it does not know TRACED records.
 #[test]
 fn record_of_a_later_applications_is_accounted_for() {
     let (mut w, a, _) = start();

@@ -129,7 +129,7 @@ impl Writer {
         self.record(thread, atom::BLOB, 0, None, &payload);
     }
 
-    /// A blob in pieces of so many bytes.
+    /// Writes a blob in pieces of `piece` bytes.
     pub fn blob(&mut self, thread: u32, bytes: &[u8], piece: usize) {
         for (index, part) in bytes.chunks(piece).enumerate() {
             self.piece(thread, bytes.len() as u64, (index * piece) as u64, part);
@@ -216,7 +216,7 @@ impl Writer {
         }
     }
 
-    /// Bytes that no thread's account has.
+    /// Appends bytes that no thread's account counts.
     pub fn raw_bytes(&mut self, bytes: &[u8]) {
         self.begin_block();
         self.raw.extend_from_slice(bytes);
