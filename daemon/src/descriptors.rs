@@ -1,4 +1,4 @@
-//! The limit of open descriptors, of which each application needs several; and the answer when none are left.
+//! The limit of open descriptors. Each application needs several. Also the answer when none are left.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,12 +13,12 @@ use tokio::net::UnixListener;
 
 use crate::refusals::Refusals;
 
-/// More than all limits of the daemon add up to, and few enough for loops over all descriptors.
+/// More than the sum of the daemon's limits, and few enough for loops over all descriptors.
 const WANTED: u64 = 1 << 16;
 /// Pause after an accept that failed, if the peer could not be told: 100 ms.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// A descriptor in reserve. If no other is left, it serves to tell a connecting peer so.
+/// A descriptor in reserve. When no other is left, it serves to tell a connecting peer.
 #[derive(Debug)]
 pub struct Reserve {
     kept: Option<OwnedFd>,

@@ -1,4 +1,4 @@
-//! An application whose last frames are kept: what outlives the application, and saving it.
+//! An application whose last frames are kept: the part that outlives the application, and saving it.
 
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::{RecvTimeoutError, channel};

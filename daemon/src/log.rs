@@ -20,7 +20,7 @@ const FIELD_PREFIX: &str = "GAPII";
 const CAPTURE_MODULE: &str = "gapiid::capture";
 const CAPTURE_CRATE: &str = "gapii_capture";
 
-/// Which events are logged: those of one level and above, with other levels for some modules.
+/// Selects the events that are logged: those of one level and above, with other levels for some modules.
 ///
 /// The capture core is a crate of its own. A directive for `gapiid` or for a module of `gapiid::capture` also covers
 /// that crate, so that users do not need to know the crate's name.

@@ -1,4 +1,4 @@
-//! Messages to the service manager: that the daemon is ready, what it does, that it is alive.
+//! Messages to the service manager: the daemon is ready, its state, and that it is alive.
 //!
 //! Without a manager none are sent.
 

@@ -11,14 +11,16 @@ use gapii_trace::filter;
 use gapii_trace::meta::Meta;
 use gapii_trace::record::{Record, Records};
 
-/// Frames after a record that says threads are held: one of them may be longer for that reason.
+/// Number of frames after a record that says that threads were held. One of these frames may be longer for that
+/// reason.
 const DISTURBED_FRAMES: u64 = 2;
 
 /// A trigger in one process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Armed {
     sought: Sought,
-    /// The process' number of frames from which on frame durations are the program's own again. `None`: they are.
+    /// The process' number of frames from which on frame durations are the program's own again. `None`: they are
+    /// now.
     disturbed_until: Option<u64>,
     has_come: bool,
     /// The process' own CAPTURE_END record, once it has come.
@@ -27,7 +29,7 @@ pub struct Armed {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Sought {
-    /// A command of the functions whose ids are true here.
+    /// A command of a function whose entry, by function id, is true.
     Function(Vec<bool>),
     /// A result other than 0 of the function with this id.
     Result(u16),

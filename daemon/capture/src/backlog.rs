@@ -127,7 +127,7 @@ struct Queue {
     pressed_until: Option<Instant>,
     /// When the writer began to wait for its output, if it waits.
     writes_since: Option<Instant>,
-    /// Somebody waits for all blocks to leave, so blocks are put aside even if they do not queue up.
+    /// A caller waits for all blocks to leave, so blocks are put aside even if they do not queue up.
     is_awaited: bool,
     /// No more work comes.
     is_closed: bool,
@@ -192,7 +192,7 @@ impl Feed {
         self.0.push(Item::Finish(Box::new(finish)));
     }
 
-    /// Asks for all waiting blocks to be written or put aside soon, because somebody waits for their ring space.
+    /// Asks for all waiting blocks to be written or put aside soon, because a caller waits for their ring space.
     pub fn await_all(&self) {
         let mut queue = self.0.lock();
         queue.is_awaited = queue.blocks > 0;

@@ -1,4 +1,4 @@
-//! A capture, as the rest of the daemon has it.
+//! A capture's handle: starts its threads, and passes orders to its drain.
 //!
 //! A running capture has three threads of its own: the writer, which touches the output and no ring; a thread of low
 //! priority that compresses in advance; and a thread that puts aside blocks which the output does not accept yet. The
@@ -33,7 +33,7 @@ use crate::recover::Recovered;
 use crate::spill::SpillRoom;
 use crate::taker::Taker;
 
-/// Where a capture's blocks go.
+/// Destination of a capture's blocks.
 pub enum Destination {
     File(OwnedFd),
     /// Into a file that another daemon has begun, behind its blocks.
@@ -43,7 +43,7 @@ pub enum Destination {
     Memory(Arc<KeptFrames>, Box<dyn Fn(u64, u64) + Send>),
 }
 
-/// What a capture needs of the daemon, beside its plan.
+/// The daemon's resources that a capture uses, beside its plan.
 #[derive(Clone, Copy)]
 pub struct Resources<'a> {
     /// The counter page that the capture's processes take stamps from.
@@ -58,7 +58,7 @@ pub struct Resources<'a> {
 #[derive(Debug)]
 pub struct Capture {
     profile: Arc<Profile>,
-    /// The segments of the processes that another daemon had in the capture's file, each with whether that
+    /// The segments of the processes in the capture's file that another daemon began, each with whether that
     /// process' part is over.
     segments: BTreeMap<u64, bool>,
     /// The drain that gives the capture its records. Set before the capture is handed to anybody.
@@ -72,7 +72,7 @@ struct Started {
     can_continue: bool,
     /// The memory that the capture goes to, if it goes to memory.
     kept: Option<Arc<KeptFrames>>,
-    /// What another daemon wrote of the capture, if one began it.
+    /// The part of the capture that another daemon wrote, if one began it.
     recovered: Option<Recovered>,
 }
 
@@ -231,14 +231,15 @@ impl Capture {
         }
     }
 
-    /// Adds a process that the drain may have for other captures already. Returns false if the capture has ended.
+    /// Adds a process that the drain may already have for other captures. Returns false if the capture has
+    /// ended.
     pub fn want(&self, process: &Arc<Process>) -> bool {
         self.processes().insert(process.index);
         let process = Arc::clone(process);
         self.order(Order::Want { capture: self.plan.id, process }).is_ok()
     }
 
-    /// Notes that all processes have joined that are to be in the capture, unless it is of a launch.
+    /// Notes that all processes that are to be in the capture have joined, unless the capture is of a launch.
     pub fn all_joined(&self) {
         if self.plan.launch.is_none() {
             // A drain that takes no orders has ended.
@@ -264,7 +265,7 @@ impl Capture {
         self.order(order).is_ok()
     }
 
-    /// Notes that the launched program has ended, by this signal if by any.
+    /// Notes that the launched program has ended, with the signal that ended it, if one did.
     pub fn exited(&self, signal: Option<i32>) {
         // A drain that takes no orders has ended for another reason.
         let _ = self.order(Order::Exited { capture: self.plan.id, signal });
@@ -293,7 +294,7 @@ impl Capture {
         kept + self.progress.waiting_bytes.load(Ordering::Relaxed)
     }
 
-    /// Tells the writer that nobody waits any more for a slow reader of the output.
+    /// Tells the writer that no caller waits any more for a slow reader of the output.
     pub fn hurry(&self) {
         // Relaxed: a flag on its own.
         self.hurry.store(true, Ordering::Relaxed);

@@ -39,12 +39,12 @@ const SLEEP: Duration = Duration::from_millis(200);
 /// Time for which the first processes of a continued capture wait for the others: 250 ms.
 const PATIENCE_NS: u64 = 250_000_000;
 
-/// A drain, as the rest of the daemon has it.
+/// The handle of a drain.
 #[derive(Debug)]
 pub struct DrainHandle {
     /// Number of the capture that the drain began with.
     pub id: u64,
-    /// Plan of the first capture: what the drain's processes were told.
+    /// Plan of the first capture, with the settings that the drain's processes got.
     pub plan: Plan,
     /// `None` once the drain takes no more orders.
     orders: Mutex<Option<Sender<Order>>>,
@@ -68,7 +68,7 @@ pub struct Drain {
     waits_until_ns: Option<u64>,
 }
 
-/// When the drain takes its next step.
+/// Time of the drain's next step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
     /// At once.
@@ -80,7 +80,7 @@ pub enum Step {
 }
 
 impl DrainHandle {
-    /// Adds a capture to `drain`, or starts a drain with it if there is none, or if that one has just ended.
+    /// Adds a capture to `drain`. Starts a drain with the capture if `drain` is `None`, or has just ended.
     pub fn with(
         drain: Option<Arc<Self>>,
         taker: Box<Taker>,
@@ -165,7 +165,7 @@ impl Drain {
         self.takers.iter().any(Taker::is_waiting)
     }
 
-    /// Does all work that is due at that time.
+    /// Does all work that is due at `now_ns`, in nanoseconds of the monotonic clock.
     pub fn step(&mut self, now_ns: u64) -> Step {
         self.take_done();
         let mut busy = false;

@@ -1,4 +1,4 @@
-//! Why a capture ended: what its processes did, what its parent saw, what the capture was told.
+//! The reason for a capture's end, from its processes' ends, their parent's report and the capture's orders.
 //!
 //! Guesses nothing: a signal is known from the program's parent, or not at all.
 
@@ -22,7 +22,7 @@ pub enum Cause {
     Shutdown,
     /// The output failed.
     Output,
-    /// The daemon has reached its memory limit, and this capture holds most.
+    /// The daemon has reached its memory limit, and this capture holds the most memory.
     Memory,
 }
 
@@ -37,7 +37,7 @@ pub struct MemberEnd {
     pub in_flight: Vec<InFlight>,
 }
 
-/// What the parent of the launched program saw.
+/// The end of the launched program as its parent reports it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exited {
     pub signal: Option<i32>,

@@ -1,4 +1,4 @@
-//! What must be known of a block once its records are compressed.
+//! Facts about a block that are needed after its records are compressed.
 
 use gapii_abi::atom::META_FIRST;
 use gapii_trace::Description;

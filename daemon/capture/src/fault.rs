@@ -3,7 +3,7 @@
 /// A fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
-    /// A round reads all heads once, and not again.
+    /// A round reads all heads only once.
     OneReading,
     /// The slot of a thread that is gone is freed while its ring has records.
     FreedUnread,
@@ -31,7 +31,7 @@ pub fn is_put_in(fault: Fault) -> bool {
     }
 }
 
-/// How the tests inject faults.
+/// Injects faults, for the tests.
 #[cfg(test)]
 pub mod putting_in {
     use std::cell::{Cell, RefCell};
@@ -54,7 +54,7 @@ pub mod putting_in {
         BETWEEN_LOOKS.set(does);
     }
 
-    /// Runs what runs beside the drain, which has just looked at a ring.
+    /// Runs the function of [`set_between_looks`], if one is set: the drain has just looked at a ring.
     pub fn between_looks() {
         if let Some(does) = BETWEEN_LOOKS.with_borrow(Option::clone) {
             does();

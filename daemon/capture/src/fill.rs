@@ -1,4 +1,4 @@
-//! Replaces records that only name contents by the contents, from the application's store.
+//! Replaces records that only name contents by the contents from the application's store.
 //!
 //! Done by the thread that takes a block to write it, in the order of the blocks, because earlier blocks fill the
 //! store.

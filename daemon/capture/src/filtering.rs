@@ -5,7 +5,7 @@ use gapii_abi::atom::Thread;
 use gapii_trace::Description;
 use gapii_trace::filter::Filter;
 
-/// Which records of a capture its client wants.
+/// Selects the records that a capture's client wants.
 #[derive(Debug)]
 pub struct Filtering {
     filter: Filter,

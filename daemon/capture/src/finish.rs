@@ -1,10 +1,10 @@
-//! What the drain's half of a capture hands to its writer at the end of the stream.
+//! Data that the drain's half of a capture hands to its writer at the end of the stream.
 
 use gapii_trace::{Footer, meta};
 
 use crate::ledger::Ledger;
 
-/// How the stream ends, and what the footer says.
+/// The end of the stream, and the contents of the footer.
 #[derive(Debug)]
 pub struct Finish {
     /// The END record.
@@ -17,6 +17,6 @@ pub struct Finish {
     pub stored_bytes: u64,
     /// The daemon ended the capture because it held too much memory.
     pub ends_for_memory: bool,
-    /// The footer without what only the writer knows: totals, and the accounts by what is in the file.
+    /// The footer without the parts that only the writer knows: totals, and accounts of the records in the file.
     pub footer: Footer,
 }

@@ -39,7 +39,7 @@ pub struct KeptBlock {
     pub facts: Facts,
 }
 
-/// How much is kept at the moment, for people.
+/// The size of the kept frames at the moment, for people.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Extent {
     pub frames: u64,
@@ -126,7 +126,7 @@ impl KeptFrames {
         state.begin_again();
     }
 
-    /// Returns whether a keyframe is needed now. Returns true once for each.
+    /// Returns whether a keyframe is needed now. Returns true only once per keyframe.
     pub fn wants_keyframe(&self) -> bool {
         let mut state = self.lock();
         let newest = state.spans.back().map_or(0, |span| span.bytes);
@@ -146,7 +146,7 @@ impl KeptFrames {
         waited.unwrap_or_else(PoisonError::into_inner).0.end.is_some()
     }
 
-    /// Returns how much is kept now.
+    /// Returns the size of the kept frames now.
     pub fn extent(&self) -> Extent {
         let state = self.lock();
         Extent {

@@ -1,6 +1,6 @@
-//! A ring in a drain: its consumer, its place in the merge, and how far it is.
+//! A ring in a drain: its consumer, its place in the merge, and its counts.
 //!
-//! Decides nothing. It reports what the ring has, and what was done with it.
+//! Decides nothing. It reports the ring's contents, and how they were used.
 
 use std::sync::atomic::{Ordering, fence};
 
@@ -22,7 +22,7 @@ pub struct Lane {
     pub merged: Option<LaneId>,
     /// Heads of this round's two readings, as the application states them.
     pub heads: [u64; 2],
-    /// Where the reading of the ring ends, if records behind that place are not wanted.
+    /// The place at which the reading of the ring ends, if records behind it are not wanted.
     cut: Option<Cut>,
     /// Ring index behind the last record that the merge gave out.
     pub taken_index: u64,
@@ -45,7 +45,8 @@ pub struct Lane {
     pub refused: Option<String>,
 }
 
-/// Where the reading of a ring ends although its owner may continue, for example with the command that it was in.
+/// The place at which the reading of a ring ends although its owner may continue, for example with the command
+/// that the owner was in.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     index: u64,
@@ -53,7 +54,7 @@ struct Cut {
     produced: u64,
 }
 
-/// Where another daemon has left a ring, as the ring itself states.
+/// The place at which another daemon has left a ring, as the ring itself states.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Found {
     pub released: u64,

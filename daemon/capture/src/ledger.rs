@@ -1,8 +1,8 @@
-//! The accounts of a capture's threads: which records each thread produced, which of them are in the stream, and
-//! which are not.
+//! The accounts of a capture's threads: the records that each thread produced, those of them that are in the
+//! stream, and those that are not.
 //!
-//! Copies what the application counted, and never makes a sum come out even: a record that nobody accounts for shows
-//! as `emitted + lost + left_out` below `produced`.
+//! Copies the application's counts, and never adjusts a sum: a record that no account contains shows as `emitted
+//! + lost + left_out` below `produced`.
 
 use gapii_abi::atom::GapCause;
 use gapii_ringbuf::SlotCounts;

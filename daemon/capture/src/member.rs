@@ -1,4 +1,4 @@
-//! Processes in a drain, and how far the drain is with each.
+//! Processes in a drain, and the phase of each.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct Member {
     pub phase: Phase,
     /// For a process that was handed over: the monotonic time at which it first missed its daemon.
     pub lost_ns: Option<u64>,
-    /// The captures that continue with a process that was handed over, as long as its rings' places are not decided.
+    /// The captures that continue with a process that was handed over, until its rings' places are decided.
     pub claims: Option<Vec<u64>>,
     /// The number of captures that could continue with the process in another daemon, as last written to its mode
     /// page.
@@ -51,7 +51,7 @@ pub struct Member {
     pub put_back: bool,
 }
 
-/// How far the drain is with a process. Only the drain's thread changes it, and only forward, so no ordering is
+/// Phase of a process in the drain. Only the drain's thread changes it, and only forward, so no ordering is
 /// involved. The last column names what the drain reads of the process.
 ///
 /// | phase | meaning | entered from | when |
@@ -156,7 +156,7 @@ impl Member {
     }
 }
 
-/// What [`Member::look`] finds.
+/// Result of [`Member::look`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Look {
     GoesOn,

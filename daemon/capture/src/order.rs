@@ -30,6 +30,6 @@ pub enum Order {
     Resume { capture: u64 },
     /// Write all records that are published by now. The drain drops `reached` once they are written.
     Flush { capture: u64, reached: Sender<()> },
-    /// The launched program has ended, by this signal if by any.
+    /// The launched program has ended, by this signal if a signal ended it.
     Exited { capture: u64, signal: Option<i32> },
 }

@@ -26,7 +26,7 @@ pub struct Output {
     kind: Kind,
     /// Bytes written, in whole pieces.
     len: u64,
-    /// Set when nobody waits any more for a slow reader.
+    /// Set when no caller waits any more for a slow reader.
     hurry: Arc<AtomicBool>,
 }
 
@@ -34,7 +34,7 @@ pub struct Output {
 enum Kind {
     /// A regular file, in which the trace starts at this offset.
     Regular(u64),
-    /// A pipe, a socket or a device: what is written cannot be taken back.
+    /// A pipe, a socket or a device: written bytes cannot be taken back.
     Stream,
 }
 
@@ -125,7 +125,7 @@ impl Output {
         }
     }
 
-    /// Writes only as much as a poll has promised not to block on.
+    /// Writes only as many bytes as the poll has promised not to block on.
     fn write_stream(&mut self, piece: &[u8]) -> Result<(), OutputError> {
         for part in piece.chunks(PIPE_BUF) {
             let mut part = part;

@@ -26,16 +26,16 @@ use crate::recover::Recovered;
 use crate::spill::{Spill, SpillRoom};
 use crate::writer::{Writer, Written};
 
-/// What the threads between a capture's drain and its output need.
+/// Shared parts of the threads between a capture's drain and its output.
 pub(crate) struct OutputThreads<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) backlog: Backlog,
-    /// Where written blocks are reported to the drain.
+    /// Sender of the reports of written blocks to the drain.
     pub(crate) done: Sender<Done>,
     /// The counter page whose doorbell wakes the drain.
     pub(crate) counter: Arc<CounterMap>,
     pub(crate) progress: Arc<Progress>,
-    /// Set when nobody waits any more for a slow reader of the output.
+    /// Set when no caller waits any more for a slow reader of the output.
     pub(crate) hurry: Arc<AtomicBool>,
     pub(crate) spill_room: &'a Arc<SpillRoom>,
     pub(crate) clock: Clock,
@@ -47,8 +47,8 @@ struct EndNotice {
 }
 
 impl OutputThreads<'_> {
-    /// Starts the threads that write into `output`, behind what another daemon wrote, if one did. Returns whether another
-    /// daemon could continue the capture. `ended` is called once the trace is written.
+    /// Starts the threads that write into `output`, behind the part that another daemon wrote, if one did.
+    /// Returns whether another daemon could continue the capture. `ended` is called once the trace is written.
     pub(crate) fn write_file(
         self,
         output: OwnedFd,

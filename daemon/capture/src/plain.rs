@@ -1,4 +1,4 @@
-//! The lengths of command records that hold no memory. Longer records hold some.
+//! The lengths of command records that hold no memory. A longer record holds some.
 
 use gapii_abi::atom::{Header, LEAVE};
 use gapii_trace::Description;

@@ -1,4 +1,4 @@
-//! What a client asked a capture to be, and the settings for its applications.
+//! The plan of a capture: the client's request, and the settings for the capture's applications.
 
 use gapii_abi::app::Launch;
 use gapii_control::trigger::Trigger;
@@ -8,15 +8,16 @@ use gapii_trace::footer::CaptureOptions;
 
 use crate::kept_frames::KeepLimits;
 
-/// What a client asked a capture to be.
+/// The plan of a capture, from its client's request.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub id: u64,
     /// Pid of the client that asked for the capture.
     pub client: u32,
-    /// The capture's number for good, with its session: another daemon may have begun it.
+    /// The capture's permanent identity: its number and session. Another daemon may have begun the capture.
     pub origin: CaptureId,
-    /// Processes with this token join. Without a token only the processes join that were there at the start.
+    /// Processes with this token join. Without a token, only the processes that were connected at the start
+    /// join.
     pub launch: Option<Launch>,
     pub frames: Option<u64>,
     pub skip_frames: u64,
@@ -33,7 +34,7 @@ pub struct Plan {
     /// Size of the output, in bytes, at which the capture ends.
     pub bytes: Option<u64>,
     pub if_slow: gapii_control::IfSlow,
-    /// Which commands of its processes the capture has.
+    /// Selects the commands of its processes that the capture has.
     pub filter: Filter,
     /// The trigger that the capture waits for in each process before it begins.
     pub when: Option<Trigger>,

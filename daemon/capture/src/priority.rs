@@ -1,12 +1,13 @@
 //! Priority of threads whose work can wait.
 
-/// Niceness of such a thread: beside a busy thread of an application it gets a tenth of the processor time.
+/// Niceness of a thread whose work can wait: beside a busy thread of an application it gets a tenth of the
+/// processor time.
 const LOW_PRIORITY: i32 = 10;
 
 /// Lowers the priority of the calling thread.
 ///
-/// Not to the lowest: a thread that gets next to no processor time delays the end of a killed daemon, and no
-/// other daemon can take over before that end.
+/// The priority is not the lowest: a thread that gets next to no processor time delays the end of a killed
+/// daemon, and no other daemon can take over before that end.
 pub fn yield_to_programs() {
     // On Linux this sets the niceness of the calling thread only.
     if let Err(error) = rustix::process::setpriority_process(None, LOW_PRIORITY) {

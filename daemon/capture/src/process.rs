@@ -1,4 +1,4 @@
-//! An application: the memory that it shares with the daemon, and what the daemon tells it.
+//! An application: the memory that it shares with the daemon, and the daemon's orders to it.
 //!
 //! Reads no record. Its rings are lent to one drain at a time.
 
@@ -53,7 +53,8 @@ pub struct Process {
     calls: AtomicU64,
     /// The counter page that its threads take stamps from.
     counter: Counter,
-    /// What another daemon had told the process, and how many captures could continue with it.
+    /// The settings that another daemon had given the process, and the number of captures that could continue
+    /// with it.
     before: (ModeSettings, u32),
 }
 
@@ -237,7 +238,7 @@ impl Process {
         self.before.1
     }
 
-    /// Returns what that daemon had told the process.
+    /// Returns the settings that the earlier daemon had given the process.
     pub fn settings_before(&self) -> ModeSettings {
         self.before.0
     }
@@ -296,7 +297,7 @@ impl Process {
             .is_ok_and(|maps| maps_lack(&maps, self.segment_inode))
     }
 
-    /// Tells the application what to do. Returns the generation of the order.
+    /// Gives the application a mode. Returns the generation of the order.
     pub fn set_mode(&self, settings: ModeSettings) -> u64 {
         lock(&self.mode).set(settings)
     }

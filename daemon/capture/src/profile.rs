@@ -1,4 +1,4 @@
-//! What a capture is, and its progress: the part that its handle and its threads share.
+//! A capture's plan and progress: the part that its handle and its threads share.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,10 +8,10 @@ use crate::kept_frames::KeptFrames;
 use crate::plan::Plan;
 use crate::progress::Progress;
 
-/// What a capture is, and its progress.
+/// A capture's plan and progress.
 #[derive(Debug)]
 pub struct Profile {
-    /// What the client asked for.
+    /// The client's request.
     pub plan: Plan,
     /// When the capture began, by both clocks. For a continued capture, when the first daemon began it.
     pub started_unix_ns: u64,

@@ -1,4 +1,4 @@
-//! Reads from a capture's file how far the capture is, for a daemon that continues it.
+//! Reads a capture's state from its file, for a daemon that continues the capture.
 //!
 //! Reads the lengths of all frames, and the first and the last block. Accepts nothing that would make the daemon
 //! remember more than a capture of its own could.
@@ -20,7 +20,7 @@ use rustix::fs::{FileType, fstat};
 
 use crate::stream::thread::is_count_of_threads;
 
-/// How far a capture is, by its file.
+/// A capture's state, by its file.
 #[derive(Clone, Debug, Default)]
 pub struct Recovered {
     /// `None`: the header is incomplete.
@@ -36,7 +36,7 @@ pub struct Recovered {
     /// The processes and threads that the last block states, as of its end.
     pub processes: Vec<(u32, ProcessTrack)>,
     pub threads: Vec<(u32, ThreadTrack)>,
-    /// Processes, by their indices in the trace, of which the file has everything.
+    /// Processes, by their indices in the trace, whose records are all in the file.
     pub ended: Vec<(u32, CaptureEnd)>,
     pub rings: Rings,
 }
@@ -81,7 +81,7 @@ impl Recovered {
     }
 }
 
-/// Reads how far the capture `id` is in its file.
+/// Reads the state of the capture `id` from its file.
 pub fn recover(file: &File, id: CaptureId) -> Result<Recovered, RecoverError> {
     let stat = fstat(file).map_err(io::Error::from)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
@@ -146,7 +146,7 @@ fn begun_ns(raw: &[u8]) -> Option<u64> {
     }
 }
 
-/// What the records of a block state, read without earlier blocks.
+/// The statements of a block's records, read without earlier blocks.
 #[derive(Default)]
 struct LastBlock {
     tracker: Tracker,
@@ -277,7 +277,7 @@ mod tests {
             Self { stream, place: RingPlace::default(), blocks: Vec::new() }
         }
 
-        /// Makes the stream of another daemon, which continues it from there.
+        /// Makes the stream of another daemon, which continues from `recovered`.
         fn after(recovered: &Recovered) -> Self {
             let mut stream = StreamBuilder::new(1 << 20, false);
             stream.state_rings();

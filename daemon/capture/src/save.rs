@@ -20,7 +20,7 @@ use crate::ledger::Ledger;
 use crate::output::{Output, OutputError};
 use crate::writer::{Writer, Written};
 
-/// What every trace saved from a capture states of that capture.
+/// Facts about a capture that every trace saved from it states.
 #[derive(Clone, Debug)]
 pub struct Origin {
     pub session: [u8; 16],
@@ -30,7 +30,7 @@ pub struct Origin {
     pub options: CaptureOptions,
 }
 
-/// Writes an excerpt into `output`. The result says what could not be written.
+/// Writes an excerpt into `output`. The result names the parts that could not be written.
 pub fn save(
     excerpt: &Excerpt,
     origin: &Origin,
@@ -65,7 +65,7 @@ fn finish(excerpt: &Excerpt, origin: &Origin, exited: Option<Exited>) -> Finish 
         Some(finish) => {
             End { reason: seen(finish.end.reason, exited), in_flight: finish.end.in_flight.clone() }
         }
-        // The program continues. Commands without a leave record show what it is in.
+        // The program continues. Commands without a leave record show the calls that it is in.
         None => End { reason: EndReason::Stop, in_flight: Vec::new() },
     };
     let ledger = ledger(facts(), &told, untold, ended.map(|finish| &finish.ledger));
@@ -90,7 +90,7 @@ fn finish(excerpt: &Excerpt, origin: &Origin, exited: Option<Exited>) -> Finish 
     Finish { end, ledger, calls, stored_bytes: 0, ends_for_memory: false, footer }
 }
 
-/// Returns the end reason, with what the program's parent saw if nobody else could tell.
+/// Returns the end reason: the parent's report if the processes and the drain know none.
 fn seen(reason: EndReason, exited: Option<Exited>) -> EndReason {
     match (reason, exited) {
         (EndReason::Lost, Some(Exited { signal: Some(_) })) => EndReason::Crash,

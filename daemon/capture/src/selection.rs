@@ -1,16 +1,16 @@
-//! Which of the drain's records belong to one client's stream.
+//! Selects the drain's records that belong to one client's stream.
 //!
 //! Several clients may take one program's records, from different moments on. A later client begins at a keyframe,
-//! where the program describes its whole state once more, which the earlier clients know already. So a stream has
-//! everything once: it leaves out what repeats a description. If it begins at a keyframe, it also leaves out records
-//! of a thread before the thread introduces itself there, because the description covers them. Records that are left
-//! out are counted, and are not lost.
+//! where the program describes its whole state once more, which the earlier clients know already. So a stream
+//! has everything once: it leaves out repeated descriptions. If it begins at a keyframe, it also leaves out
+//! records of a thread before the thread introduces itself there, because the description covers them. Records
+//! that are left out are counted, and are not lost.
 //!
 //! A client may want only some of a program's commands. Then its stream leaves out the other commands, except for
 //! those that describe the program.
 //!
-//! Decides by the rules of [`Story`], as readers of saved traces do. Looks at every record only while something of
-//! this is going on. Memory is never left out of a stream that has begun, because the program takes it as sent.
+//! Uses the rules of [`Story`], as readers of saved traces do. Looks at every record only while one of these
+//! rules may apply. Memory is never left out of a stream that has begun, because the program takes it as sent.
 
 use std::sync::Arc;
 
@@ -31,7 +31,8 @@ pub struct Selection {
     filter: Option<Arc<Filtering>>,
     /// The stream continues behind a gap, at a keyframe that has not come yet and that tells readers.
     resumes: bool,
-    /// What the stream had before is unknown, but it is there: at the next keyframe everything is described anew.
+    /// The earlier content of the stream is unknown, but it exists: at the next keyframe everything is described
+    /// anew.
     has_forgotten: bool,
 }
 
@@ -42,8 +43,8 @@ pub struct Owner {
     number: u32,
     /// All following records belong to the stream, up to the next landmark.
     is_plain: bool,
-    /// Whether the owner has described something new to the stream since its last SNAPSHOT record, and something
-    /// known.
+    /// Whether the owner has described a new subject to the stream since its last SNAPSHOT record, and whether
+    /// it has described a known one.
     tells: bool,
     repeats: bool,
     /// Whether the filter wants the owner's commands. `None`: the owner has not introduced itself.
@@ -69,7 +70,7 @@ impl Selection {
         Self { has_forgotten: true, ..Self::new(begin, filter) }
     }
 
-    /// Makes the view of a stream that continues behind a gap: what it had before is unknown.
+    /// Makes the view of a stream that continues behind a gap, with unknown earlier content.
     pub fn resuming(filter: Option<Arc<Filtering>>) -> Self {
         Self { resumes: true, ..Self::new(Begin::Keyframe, filter) }
     }
@@ -361,7 +362,7 @@ mod tests {
         let swap = record(swap.id, EFFECT, &[]);
         let records =
             [draw(), thread(), subject(1, false), set_up(), snapshot(), draw(), blob(), swap];
-        // Whose it is, is not known before the thread has introduced itself.
+        // The owner of the record is not known before the thread has introduced itself.
         assert_eq!(wanted(&0x0101_0101.to_string(), &records), "-+++++++");
         assert_eq!(wanted("17", &records), "-++++-++");
     }

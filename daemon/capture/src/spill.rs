@@ -14,7 +14,7 @@ use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::nameless;
 
-/// How much all captures may put aside, and where.
+/// Folder and limits of the blocks that all captures may put aside.
 #[derive(Debug)]
 pub struct SpillRoom {
     folder: PathBuf,

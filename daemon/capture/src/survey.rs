@@ -101,8 +101,8 @@ impl Surveyed {
         self.census.gaps.iter().map(|(thread, gap)| GapEntry::told_by(*thread, gap))
     }
 
-    /// Adds the threads whose accounts another daemon closed. For threads of a process that did not come back, the
-    /// stream is all that is known.
+    /// Adds the threads whose accounts another daemon closed. The stream is the only source for threads of a
+    /// process that did not come back.
     pub fn add_accounts(&self, ledger: &mut Ledger) {
         let mut known: BTreeSet<u32> = ledger.threads.iter().map(|known| known.thread).collect();
         for account in &self.census.accounts {

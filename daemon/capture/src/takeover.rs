@@ -1,5 +1,5 @@
-//! A capture that another daemon began: which processes were in it, which of them hand their rings over, and the seam
-//! in the trace.
+//! A capture that another daemon began: the processes that were in it, those of them that hand their rings over,
+//! and the seam in the trace.
 
 use gapii_abi::atom::Seam;
 use gapii_trace::rings::RingState;
@@ -8,7 +8,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use crate::process::Process;
 use crate::recover::Recovered;
 
-/// What another daemon left of its capture.
+/// The state in which another daemon left its capture.
 #[derive(Debug)]
 pub struct Takeover {
     pub file: Recovered,

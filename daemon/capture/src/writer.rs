@@ -354,7 +354,7 @@ impl Writer {
         }
     }
 
-    /// Completes the footer with the sums and accounts of what is in the file.
+    /// Completes the footer with the sums and accounts of the records in the file.
     fn complete(&mut self, footer: &mut Footer, end: meta::End, mut ledger: Ledger) {
         if !self.unfilled.is_empty() {
             ledger.lost = self.unfilled.iter().fold(ledger.lost, |sum, gap| {

@@ -1,5 +1,5 @@
-//! An application without an API: connects to a daemon as the shim does, and records what its standard input asks
-//! for.
+//! An application without an API: connects to a daemon as the shim does, and carries out the orders on its
+//! standard input.
 //!
 //! For the daemon's tests. One order per line, each answered by the line `done`:
 //!

@@ -75,7 +75,7 @@ async fn serve_relay(session: Arc<Session>, socket: UnixStream, ending: watch::R
     }
 }
 
-/// Brings a connection to its link, a new one or one that it resumes, or tells the client why not.
+/// Brings a connection to its link, a new one or one that it resumes, or tells the client why that failed.
 pub(super) async fn bring(
     session: &Arc<Session>,
     visitor: Visitor,
@@ -110,7 +110,7 @@ fn resume_link(
         Ok(version) => version,
         Err(words) => return Err(Turned { stream, why: Refusal::Version, words }),
     };
-    // One answer for all failures, so that nobody learns which links exist.
+    // One answer for all failures, so that no peer learns which links exist.
     let gone =
         "the link has ended: the daemon was restarted, or the client took too long to come back";
     let Some(way) = way else { return Err(turned(stream, code::NO_LINK, gone)) };

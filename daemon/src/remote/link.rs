@@ -73,7 +73,7 @@ enum Over {
     Io(#[from] io::Error),
 }
 
-/// What a link waits for.
+/// Event that a link waits for.
 enum Happened {
     Connection(Arrival),
     Frame(Option<Frame>),
@@ -230,7 +230,7 @@ impl Link {
         self.deadline = Some(Instant::now() + Duration::from_secs(grace.into()));
     }
 
-    /// Takes a frame of the client.
+    /// Takes a frame from the client.
     fn take(&mut self, frame: Frame) -> Result<(), Over> {
         match frame.kind {
             Kind::Request => self.ask(&frame.payload, None),

@@ -1,4 +1,4 @@
-//! The links of a session, and which client may resume which.
+//! The links of a session, and the identity of the client that may resume each.
 
 use std::collections::HashMap;
 use std::fmt;

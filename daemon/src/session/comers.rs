@@ -1,4 +1,4 @@
-//! The processes that a capture begins with which another daemon began.
+//! The processes that a capture begins with if another daemon began the capture.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use gapii_capture::recover::Recovered;
 pub(super) struct Comers {
     /// Processes that have handed their rings over and wait for this capture.
     waiting: Vec<Waiting>,
-    /// Processes of the capture that another of their captures has brought already.
+    /// Processes of the capture that another capture of theirs has already brought to its drain.
     here: Vec<Arc<Process>>,
     /// The target's processes, if the capture had not begun with any process.
     wanted: Vec<Arc<Process>>,

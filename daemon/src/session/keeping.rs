@@ -21,7 +21,7 @@ use gapii_capture::process::Process;
 use gapii_capture::save::Origin;
 
 impl Session {
-    /// Returns how many ended programs' frames stay, and for how long.
+    /// Returns the number of ended programs whose frames stay, and the time for which they stay.
     pub fn retention(&self) -> Retention {
         self.retention
     }
@@ -192,7 +192,7 @@ impl Table {
         let newest = match (&found[..], target) {
             ([], Target::App(name)) => return Err(no_app(format!("nothing is kept of {name}"))),
             ([], _) => return Err(no_app("no application is kept".to_owned())),
-            // Most children of a launch show nothing, so the one with most frames counts.
+            // Most child processes of a launch draw nothing, so the process with the most frames counts.
             (_, Target::Launch(_)) => {
                 found.iter().max_by_key(|keep| keep.kept.extent().frames).copied()
             }

@@ -54,7 +54,7 @@ pub struct Session {
     pub id: [u8; 16],
     pub rejected: Counters,
     pub refusals: Refusals,
-    /// Notified when something changes that the status page shows.
+    /// Notified when a value on the status page changes.
     pub changed: Notify,
     /// Remote clients.
     pub links: Links,
@@ -438,7 +438,7 @@ fn log_end(Ended { capture, summary }: &Ended) {
     }
 }
 
-/// Refuses requests whose values make no sense.
+/// Refuses requests with invalid values.
 fn check(request: &StartRequest) -> Result<(), ControlError> {
     let bad = |message: String| Err(ControlError::new(code::BAD_REQUEST, message));
     if let Some(mistake) = request.filter.mistake(Description::built_in()) {

@@ -1,8 +1,8 @@
-//! How long the kept frames of ended programs stay.
+//! Limits for the kept frames of ended programs.
 
 use crate::config::Config;
 
-/// How long the kept frames of ended programs stay.
+/// Limits for the kept frames of ended programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Retention {
     /// Largest number of ended programs whose frames stay.

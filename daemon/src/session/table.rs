@@ -1,4 +1,4 @@
-//! The connected processes and running captures, and which of them a target means.
+//! The connected processes and running captures, and the selection of those that a target means.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

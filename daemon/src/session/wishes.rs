@@ -13,7 +13,7 @@ const LAUNCHES_KEPT: usize = 64;
 #[derive(Clone, Debug)]
 pub(super) struct Wish {
     pub(super) request: StartRequest,
-    /// Where messages about held threads go.
+    /// Receives messages about held threads.
     pub(super) held: mpsc::UnboundedSender<gapii_control::Held>,
 }
 

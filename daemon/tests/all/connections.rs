@@ -1,4 +1,4 @@
-//! Who may connect, who is refused, and that neither costs other connections anything.
+//! Peers that may connect, peers that are refused, and that neither cost other connections anything.
 
 use crate::support;
 use std::io::{Read, Write};

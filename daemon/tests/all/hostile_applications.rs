@@ -1,4 +1,4 @@
-//! Hostile applications: each loses its own commands, and none of anybody else's.
+//! Hostile applications: each loses its own commands, and no other application loses any.
 
 use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -157,7 +157,7 @@ const LIES: &[Lie] = &[
     ("talk after the hello", &["talk"], Taken),
     ("socket closed in the middle", &["hang-up"], Taken),
     ("a second hello of the same process", &["hello"], Taken),
-    // What all applications share.
+    // Memory that all applications share.
     ("counter of all goes back to nothing", &["counter 0", "calls 5"], Taken),
     ("counter of all is at its end", &["counter 0xfffffffffffffff0", "calls 50"], Taken),
 ];

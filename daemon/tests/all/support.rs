@@ -1,4 +1,5 @@
-//! A daemon under test, applications that it records, and a client; each in a process of its own where that matters.
+//! A daemon under test, applications that it records, and a client; each in a process of its own where the test
+//! needs it.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 

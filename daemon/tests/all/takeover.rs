@@ -1,5 +1,5 @@
-//! What a process hands over after its daemon has ended: accepted only in the right form, and only where it is
-//! wanted.
+//! The memory that a process hands over after its daemon has ended: accepted only in the right form, and only if
+//! a client wants it.
 
 use std::fs::File;
 use std::io::{IoSlice, Read};

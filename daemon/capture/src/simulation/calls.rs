@@ -1,4 +1,4 @@
-//! What the simulated programs have done. The traces are compared with it.
+//! The calls of the simulated programs. The traces are compared with them.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,8 @@ pub struct Call {
     /// The recording of its program that the call belongs to.
     pub recording: u64,
     pub reserved: u64,
-    /// Moment of the call's publication. Nobody sees it before. `None`: its program was killed first.
+    /// Moment of the call's publication. No other thread sees the call before. `None`: its program was killed
+    /// first.
     pub published: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Compares a trace with what the programs did.
+//! Compares a trace with the programs' calls.
 
 use std::collections::BTreeMap;
 use std::io::BufReader;
@@ -26,7 +26,7 @@ pub fn check(client: &Client, calls: &Calls) -> Result<(), String> {
     let found = in_order(&mut reader, calls)?;
     let footer = reader.footer().ok_or("no footer")?;
     let restarted = footer.gaps.iter().find(|gap| gap.cause == GapCause::Restarted);
-    // The blocks on their way of a capture that is told to stop hold no ring space.
+    // A capture that is told to stop holds no ring space for its blocks on their way.
     if let (Some(gap), false) = (restarted, client.was_slow || client.is_stopped) {
         return Err(format!("a restart has lost what nobody had put aside: {gap:?}"));
     }

@@ -255,7 +255,7 @@ impl StreamBuilder {
         let raw_len = self.open.block.raw.len();
         let room = self.block_bytes.saturating_sub(raw_len);
         let limit = records.len().min(start + room.max(1));
-        // As readers know it: records that were left out may have had later stamps.
+        // The stamp that readers know: records that were left out may have had later stamps.
         let mut stamp = self.threads[index as usize].stamp;
         let (mut at, mut count, mut calls) = (start, 0, 0);
         let mut last_command = None;

@@ -30,7 +30,8 @@ pub struct Block {
     pub gaps: Vec<GapEntry>,
     /// The block's first record of an application is a keyframe.
     pub is_keyframe: bool,
-    /// The longest time that a thread was held for a snapshot, in microseconds, and what the snapshot leaves out.
+    /// The longest time that a thread was held for a snapshot, in microseconds, and the state that the snapshot
+    /// leaves out.
     pub held_us: u64,
     pub missing: Vec<String>,
     /// Ring space below the index may be reused once the block is safe.
@@ -48,8 +49,8 @@ pub struct Memory {
 }
 
 impl Block {
-    /// Removes what is addressed to a store from the records that hold memory, from `first_memory` on: traces know no
-    /// stores.
+    /// Removes data that is addressed to a store from the records that hold memory, from `first_memory` on,
+    /// because traces have no stores.
     pub(super) fn strip_stores(&mut self, first_memory: usize) {
         for memory in &self.memory[first_memory..] {
             let at = memory.at as usize;

@@ -33,11 +33,11 @@ pub(super) struct OpenBlock {
     /// together, and their ring space is wanted.
     pub(super) blob_bytes: usize,
     /// Bytes that the stream passed over since the block was opened. They hold ring space until the block is
-    /// written, because the block says how far the rings are.
+    /// written, because the block states the rings' places.
     pub(super) passed_bytes: usize,
 }
 
-/// What a stream states for a daemon that may continue it, and what it took from one that it continues.
+/// Statements of a stream for a daemon that may continue it, and data from the stream that it continues.
 #[derive(Default)]
 pub(super) struct Handover {
     /// Blocks state the places of the rings at their end.
@@ -70,8 +70,8 @@ pub struct StreamBuilder {
 }
 
 impl StreamBuilder {
-    /// Makes a builder. Blocks are full at `block_bytes`; one more record, and what the block states, can come on
-    /// top. Records have times only in a timed capture.
+    /// Makes a builder. A block is full at `block_bytes`; one more record, and the block's statements, may
+    /// exceed that. Records have times only in a timed capture.
     pub fn new(block_bytes: usize, is_timed: bool) -> Self {
         Self {
             block_bytes,
@@ -109,14 +109,14 @@ impl StreamBuilder {
         self.filter = Some(Arc::new(filter));
     }
 
-    /// Lets only those records of a process into the stream from now on that are new to a stream which begins like
-    /// this. Must be called before the process' rings are set.
+    /// Limits the process' records in the stream, from now on, to those that are new to a stream which begins
+    /// like `begin`. Must be called before the process' rings are set.
     pub fn select(&mut self, process: ProcessKey, begin: Begin) {
         let selection = Selection::new(begin, self.filter.clone());
         self.processes[process.0 as usize].selection = Some(selection);
     }
 
-    /// Continues a process' part behind a gap, at the keyframe that is appended next, as if the part began there.
+    /// Continues a process' part behind a gap, at the next appended keyframe, as if the part began there.
     pub fn resume(&mut self, process: ProcessKey) {
         let mut selection = Selection::resuming(self.filter.clone());
         for ring in self.rings.iter_mut().filter(|ring| ring.process == process) {
@@ -248,7 +248,7 @@ impl StreamBuilder {
         self.figures.held_us
     }
 
-    /// Returns what snapshots leave out, one sentence each.
+    /// Returns the state that snapshots leave out, one sentence per item.
     pub fn missing(&self) -> &[String] {
         &self.figures.missing
     }

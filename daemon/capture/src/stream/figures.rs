@@ -4,7 +4,7 @@ use gapii_trace::footer::GapEntry;
 
 /// Largest number of gaps that are listed one by one. Later ones are added to the thread's last gap.
 pub(super) const GAPS_MAX: usize = 1 << 14;
-/// Largest number of sentences about what snapshots leave out.
+/// Largest number of sentences about state that snapshots leave out.
 pub const MISSING_MAX: usize = 1 << 10;
 
 /// Sums over a stream.
@@ -27,7 +27,7 @@ pub(super) struct Figures {
     pub(super) snapshot: bool,
     /// The longest time that a thread was held for a snapshot, in microseconds.
     pub(super) held_us: u64,
-    /// What snapshots leave out, a sentence each.
+    /// State that snapshots leave out, one sentence per item.
     pub(super) missing: Vec<String>,
 }
 

@@ -160,14 +160,14 @@ impl StreamBuilder {
         }
     }
 
-    /// Lets everything be described anew behind a keyframe, because what another daemon wrote of descriptions is
-    /// unknown.
+    /// Lets everything be described anew behind a keyframe, because the descriptions that another daemon wrote
+    /// are unknown.
     pub(super) fn forget_what_is_described(&mut self, ring: RingKey) {
         let key = self.rings[ring.0 as usize].process;
         let selection = &self.processes[key.0 as usize].selection;
         let Some(mut anew) = selection.as_ref().and_then(Selection::anew) else { return };
         for ring in self.rings.iter_mut().filter(|ring| ring.process == key) {
-            // A thread continues with what it is in.
+            // The thread continues with its open command.
             let thread = ring.thread.and_then(|thread| self.threads.get(thread as usize));
             ring.owner = match thread {
                 Some(thread) => anew.known_owner(thread.tid, thread.name),

@@ -7,11 +7,11 @@ use gapii_abi::atom::CaptureEnd;
 use crate::selection::{Owner, Selection};
 use crate::store::Store;
 
-/// A process, by the order in which the stream was told of it. This is not its index in the trace.
+/// A process, by the order in which it was added to the stream. This is not its index in the trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProcessKey(pub u32);
 
-/// What the stream knows of a process.
+/// The stream's data about a process.
 #[derive(Default)]
 pub struct StreamProcess {
     /// Index of the process in the trace. `None`: the stream has no record of the process yet.
@@ -25,7 +25,7 @@ pub struct StreamProcess {
     pub ended: Option<CaptureEnd>,
     /// The store that holds the process' blobs from one capture to the next.
     pub(super) store: Option<Arc<Store>>,
-    /// Which of the process' records belong to the stream. `None`: all.
+    /// Selects the process' records that belong to the stream. `None`: all.
     pub(super) selection: Option<Selection>,
     /// Number of frames after which the process' part ends.
     pub(super) frame_limit: Option<u64>,

@@ -1,4 +1,4 @@
-//! A ring in the stream: which ring it is, its place, and its owner.
+//! A ring in the stream: its identity, its place, and its owner.
 
 use gapii_abi::atom::GapCause;
 use gapii_trace::footer::Lost;
@@ -7,7 +7,7 @@ use gapii_trace::rings::Counts;
 use super::process::ProcessKey;
 use crate::selection::Owner;
 
-/// A ring, by the order in which the stream was told of it.
+/// A ring, by the order in which it was added to the stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RingKey(pub u32);
 
@@ -22,7 +22,7 @@ pub struct Run<'a> {
     pub end_index: u64,
 }
 
-/// What identifies a ring permanently.
+/// Permanent identity of a ring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RingSite {
     /// The ring's slot in the segment.
@@ -43,7 +43,7 @@ pub struct RingPlace {
     pub stamp: u64,
 }
 
-/// What a stream states of a ring's owner beside its records.
+/// Statements of a stream about a ring's owner beside the owner's records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RingNote {
     pub begun: Counts,
@@ -80,7 +80,7 @@ pub fn index_at((start, end): (u64, u64), (at, len): (usize, usize), capacity_by
     if padded <= lap_end { unpadded } else { padded }
 }
 
-/// What the stream knows of a ring.
+/// The stream's data about a ring.
 #[derive(Clone, Copy, Debug)]
 pub struct Ring {
     pub(super) process: ProcessKey,

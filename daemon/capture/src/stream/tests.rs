@@ -109,7 +109,7 @@ fn times_are_taken_on_leave_records_of_timed_captures_alone() {
     }
 }
 
-/// A stream that wants swaps alone.
+/// A stream that takes only swaps.
 fn filtered(block_bytes: usize) -> Bench {
     let mut stream = StreamBuilder::new(block_bytes, false);
     let functions = vec!["eglSwapBuffers".to_owned()];

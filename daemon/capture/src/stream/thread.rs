@@ -27,7 +27,7 @@ pub fn name_text(name: &[u8; 16]) -> String {
     String::from_utf8_lossy(gapii_abi::app::until_nul(name)).into_owned()
 }
 
-/// What the stream knows of a thread.
+/// The stream's data about a thread.
 #[derive(Clone, Debug, Default)]
 pub struct StreamThread {
     pub process: u32,

@@ -1,4 +1,4 @@
-//! A capture's accounts: what each thread has produced for it, and how its processes ended.
+//! A capture's accounts: the records that each thread has produced for it, and the ends of its processes.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::taker::Taker;
 use crate::taker::membership::{Membership, MembershipState};
 use crate::taker::share::Share;
 
-/// What a ring's last owner came to, as far as its account needs it.
+/// Totals of a ring's last owner that its account needs.
 struct Closing {
     /// The share of the owner, whose account is not closed yet.
     share: Share,
@@ -118,7 +118,8 @@ impl Taker {
         }
     }
 
-    /// Ends the part of a member that other captures continue with. `said` is what the trace is to say of its end.
+    /// Ends the part of a member that other captures continue with. `said` is the end that the trace states for
+    /// the process.
     pub fn cut(&mut self, lanes: &[Lane], member: usize, said: Option<CaptureEnd>, now_ns: u64) {
         if self.memberships.get(member).is_some_and(Membership::has_begun) {
             let own = lanes.iter().enumerate().filter(|(_, lane)| lane.member == member);
@@ -130,7 +131,7 @@ impl Taker {
                 after.produced = after.produced.wrapping_add(more);
                 let account = self.close_account(at, lane, after, lane.given + more);
                 self.write_last_account(member, at, account, now_ns);
-                // The first ring states the end of all.
+                // The first ring states the end for all rings.
                 self.stream.end_ring(RingKey(at as u32), number == 0);
             }
         }
@@ -206,7 +207,7 @@ impl Taker {
         self.profile.leave(membership.process.index);
     }
 
-    /// Returns the commands that the threads of a dead process were in.
+    /// Returns the commands in flight in the threads of a dead process.
     fn commands_in_flight(&self, member: &Member, lanes: &[Lane]) -> Vec<InFlight> {
         if member.left != Some(Departure::Died) {
             return Vec::new();

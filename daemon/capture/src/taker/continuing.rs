@@ -1,9 +1,10 @@
-//! Continuing a stream that another daemon began: from where on each ring is read for it, and which records are missing
-//! because the ring does not have them any more.
+//! Continues a stream that another daemon began: finds the place from which each ring is read for it, and the
+//! records that are missing because the ring does not have them any more.
 //!
-//! A ring is read from the lowest place of all captures that continue with it. A capture that was further passes over
-//! the records that it already has. Records that were in the temporary file of a slow client, or not wanted, were lost
-//! with the daemon and are counted as lost. As behind any gap, the capture then continues at a keyframe.
+//! A ring is read from the lowest place of all captures that continue with it. A capture with a higher place
+//! passes over the records that it already has. Records that were in the temporary file of a slow client, or not
+//! wanted, were lost with the daemon and are counted as lost. As behind any gap, the capture then continues at a
+//! keyframe.
 
 use gapii_abi::atom::{CaptureEnd, GapCause, ProcessEnd};
 use gapii_ringbuf::{Joined, Slot, SlotCounts, Standing};
@@ -136,9 +137,9 @@ impl Taker {
         is_past
     }
 
-    /// Closes the account of the owner that the stream knows, if another one owns the ring by now: what the former and
-    /// the owners between produced was lost, so only the present owner's share is returned. `records` is the number of
-    /// the ring's records that the stream knows.
+    /// Closes the account of the owner that the stream knows, if another thread owns the ring by now. The
+    /// records of the former owner and of the owners in between were lost, so only the present owner's share is
+    /// returned. `records` is the number of the ring's records that the stream knows.
     fn with_lost_owners_closed(
         &mut self,
         at: usize,
@@ -181,8 +182,8 @@ fn with_missed(mut share: Share, lane: &Lane, records: u64, now_ns: u64) -> Shar
     share
 }
 
-/// Returns whether the ring belongs to this thread, as the slot says itself. A thread that has not introduced itself
-/// (tid 0) may be any.
+/// Returns whether the ring belongs to the thread `tid`, by its slot. A thread that has not introduced itself
+/// (tid 0) may be any thread.
 fn is_owner(lane: &Lane, tid: u32) -> bool {
     let is_it = |slot: &Slot| tid == 0 || slot.tid_untrusted() == tid;
     lane.consumer.as_ref().is_some_and(|consumer| is_it(consumer.slot()))

@@ -1,10 +1,10 @@
-//! When a capture ends, and why.
+//! The end of a capture: its time, and its reason.
 
 use gapii_abi::atom::EndReason;
 
 use crate::end::{self, Cause, Exited, MemberEnd};
 
-/// When a capture ends, and why.
+/// The end of a capture: its time, and its reason.
 pub(super) struct Lifetime {
     /// Why the capture was told to end, if it was.
     pub(super) cause: Option<Cause>,
@@ -14,7 +14,7 @@ pub(super) struct Lifetime {
     pub(super) awaits_more: bool,
     /// Monotonic time at which the capture's time is up.
     deadline_ns: Option<u64>,
-    /// How the memberships ended that are over.
+    /// The ends of the memberships that are over.
     pub(super) ends: Vec<MemberEnd>,
     /// The end of the stream was handed to the writer.
     pub(super) is_finished: bool,

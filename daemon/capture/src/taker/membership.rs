@@ -21,7 +21,7 @@ pub(super) struct Membership {
     pub(super) unslotted_calls_begun: u64,
 }
 
-/// How far a capture is with a process. Only the drain's thread changes it, so no ordering is involved.
+/// State of a capture with a process. Only the drain's thread changes it, so no ordering is involved.
 ///
 /// | state | meaning | entered from | when |
 /// |---|---|---|---|

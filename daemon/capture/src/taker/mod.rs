@@ -1,4 +1,4 @@
-//! A capture as its drain sees it: which of the drain's records go into its stream, and its accounts.
+//! A capture as its drain sees it: the selection of the drain's records for its stream, and its accounts.
 //!
 //! Has no thread and no clock: the drain gives it the records that the merge gives out, and the time. Its blocks hold
 //! ring space until they are written. Apart from them it holds no ring space, so that a capture whose output accepts
@@ -51,7 +51,7 @@ const BLOCK_AGE_NS: u64 = 200_000_000;
 /// A capture as its drain sees it.
 pub struct Taker {
     pub profile: Arc<Profile>,
-    /// Processes that the capture is to have, once they have left what they are in.
+    /// Processes that the capture is to have, once their part in the former captures is over.
     pub wants: Vec<Arc<Process>>,
     stream: StreamBuilder,
     /// By the drain's members.
@@ -68,8 +68,8 @@ pub struct Taker {
 }
 
 impl Taker {
-    /// Makes the drain's half of a capture. `feed` and `done` connect it to its writer. `recovered` is what another
-    /// daemon wrote of the capture, if one began it.
+    /// Makes the drain's half of a capture. `feed` and `done` connect it to its writer. `recovered` is the part
+    /// of the capture that another daemon wrote, if one began it.
     pub fn new(
         profile: Arc<Profile>,
         feed: Feed,
@@ -251,7 +251,7 @@ impl Taker {
         self.lifetime.awaits_more = false;
     }
 
-    /// Tells the capture to end. If all its processes are over already, the reason for its end stays what they did.
+    /// Tells the capture to end. If all its processes are over already, their ends stay the reason for its end.
     pub fn stop(&mut self, cause: Cause) {
         let mut memberships = self.memberships.values().peekable();
         let is_empty = memberships.peek().is_none();
@@ -381,7 +381,7 @@ impl Taker {
         self.outlet.flush_for(reached);
     }
 
-    /// Sends the open block if somebody waits for it. Returns whether another round of the drain is needed.
+    /// Sends the open block if a caller waits for it. Returns whether another round of the drain is needed.
     pub fn flush_for_others(&mut self) -> bool {
         if !self.outlet.has_flushes() {
             return false;
@@ -397,7 +397,7 @@ impl Taker {
         }
     }
 
-    /// Lets the blocks on their way leave memory, because somebody waits for the ring space that they hold.
+    /// Lets the blocks on their way leave memory, because a caller waits for the ring space that they hold.
     pub fn await_all(&self) {
         self.outlet.await_all();
     }

@@ -129,7 +129,7 @@ impl Outlet {
         self.feed.spilled_bytes()
     }
 
-    /// Lets the blocks on their way leave memory, because somebody waits for the ring space that they hold.
+    /// Lets the blocks on their way leave memory, because a caller waits for the ring space that they hold.
     pub(super) fn await_all(&self) {
         if self.blocks_under_way > 0 {
             self.feed.await_all();
@@ -141,7 +141,7 @@ impl Outlet {
         self.flushes.push(Flush { rounds: FLUSH_ROUNDS, reached });
     }
 
-    /// Returns whether somebody waits for published records to be written.
+    /// Returns whether a caller waits for published records to be written.
     pub(super) fn has_flushes(&self) -> bool {
         !self.flushes.is_empty()
     }

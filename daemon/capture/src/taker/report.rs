@@ -1,4 +1,4 @@
-//! What a capture reports of itself: counters while it runs, and its footer.
+//! A capture's reports: counters while it runs, and its footer.
 
 use std::sync::atomic::Ordering;
 

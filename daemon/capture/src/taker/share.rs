@@ -19,7 +19,7 @@ pub(super) struct Share {
     pub(super) begun_given: u64,
     /// The stream began while the present owner was recording.
     pub(super) is_late: bool,
-    /// The daemon that died had read records of which nothing is known.
+    /// The daemon that died had read records that no file and no ring accounts for.
     pub(super) lacks_records: bool,
     /// Records of the present owner that were read and not appended to the stream.
     pub(super) discarded: u64,

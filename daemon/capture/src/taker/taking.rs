@@ -1,4 +1,4 @@
-//! Which of the drain's records a capture takes, from which moment on, and which it misses.
+//! Selects the drain's records that a capture takes, from its first to its last, and those that it misses.
 
 use gapii_abi::atom::{CaptureEnd, GapCause, ProcessEnd};
 use gapii_ringbuf::Emitted;
@@ -57,7 +57,8 @@ impl Taker {
         self.armed_sees(member, |armed, frames| armed.hear_of_frames(frames, longest_ns));
     }
 
-    /// Lets the member's trigger see something; `sees` gets the number of frames that the process has ended, too.
+    /// Passes an event to the member's trigger; `sees` also gets the number of frames that the process has
+    /// ended.
     fn armed_sees(&mut self, member: usize, sees: impl FnOnce(&mut Armed, u64)) {
         let capture = self.id();
         let membership = self.memberships.get_mut(member);

@@ -23,7 +23,7 @@ pub(super) struct Tally {
     pub(super) reported_ns: u64,
 }
 
-/// What was lost, and how often and for how long threads waited for ring space.
+/// Losses, and the number and duration of waits for ring space.
 #[derive(Clone, Copy)]
 pub(super) struct LossesAndWaits {
     pub(super) lost: Lost,
@@ -54,7 +54,7 @@ impl LossesAndWaits {
         self.wait_ns = self.wait_ns.saturating_add(counts.wait_ns.saturating_sub(begun.wait_ns));
     }
 
-    /// Adds calls of which nothing else was counted.
+    /// Adds calls about which only their number is known.
     pub(super) fn add_calls(&mut self, calls: u64) {
         self.lost = self.lost.plus(Lost { calls, ..Lost::default() });
     }
