@@ -1,4 +1,4 @@
-//! Plays one input as a hostile application, and checks what the consumer makes of it.
+//! Plays one input as a hostile application, and checks the consumer's results.
 //!
 //! ```text
 //! input   0  first 1   u16 LE, in bytes, added to the head before reading 1 of round 1
@@ -6,11 +6,11 @@
 //!         4  first 2, second 2, first 3, second 3: rounds 2 and 3
 //!        12  produced  u16 LE
 //!        14  flags     1: dead after round 2; 2: add 2^63 to the head in round 3; 4: retire
-//!        15  chunk     how many bytes of what follows are new in each round
+//!        15  chunk     number of the following bytes that are new in each round
 //!        16  bytes of the ring
 //! ```
 //!
-//! The checks know the format of records and nothing of how the consumer works.
+//! The checks know the format of records, and do not depend on the consumer's implementation.
 
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const HEAD_AT: u64 = 0;
 const PRODUCED_AT: u64 = 16;
 const STATE_AT: u64 = 64;
 
-/// Runs `input`; panics if the consumer lets anything unlawful through.
+/// Runs `input`; panics if the consumer passes on a record that breaks a rule.
 pub fn check(input: &[u8]) {
     let Some((script, bytes)) = input.split_first_chunk::<16>() else { return };
     let mut application = Application::new(script, bytes);
@@ -57,7 +57,7 @@ pub fn check(input: &[u8]) {
     assert!(merger.is_empty() && seen.records == consumer.consumed(), "all is emitted");
 }
 
-/// What was emitted so far.
+/// Records that were emitted so far.
 #[derive(Default)]
 struct Seen {
     stamp: u64,

@@ -34,7 +34,7 @@ pub struct Consumer<R> {
     lacks_records: bool,
 }
 
-/// How far another consumer had read a ring.
+/// Place up to which another consumer had read a ring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Standing {
     /// Ring index of the next record to copy, or of the PAD before it.

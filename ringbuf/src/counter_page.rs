@@ -1,4 +1,4 @@
-//! What both sides do with the [`CounterPage`]: take stamps, ring the doorbell, sleep on it.
+//! Operations of both sides on the [`CounterPage`]: take stamps, ring the doorbell, sleep on it.
 //!
 //! The layout is in [`crate::layout`].
 

@@ -1,10 +1,10 @@
 //! The layout of all memory that an application and its daemon share. This file is the specification: every
 //! structure is `repr(C)`, fields stand in offset order, and offsets and sizes are asserted at compile time.
 //!
-//! Each field says what it means, who writes it, who reads it, and with which ordering. A name in capitals is
-//! an edge of docs/memory-model.md; `Relaxed` means that the value orders nothing. *Application* is any
-//! thread of the recorded process (its shim), *producer* is the thread that owns a slot, *consumer* is the
-//! daemon's drain. The code that works on the words is in `slot`, `counter_page` and `mode_page`.
+//! Each field's comment states its meaning, its writer, its readers and the ordering. A name in capitals is an
+//! edge of docs/memory-model.md; `Relaxed` means that the value orders nothing. *Application* is any thread of
+//! the recorded process (its shim), *producer* is the thread that owns a slot, *consumer* is the daemon's drain.
+//! The code that works on the words is in `slot`, `counter_page` and `mode_page`.
 //!
 //! Three memory files, all made by the daemon and sealed so that their length cannot change (`F_SEAL_SHRINK`,
 //! `F_SEAL_GROW`, `F_SEAL_SEAL`):
@@ -280,7 +280,7 @@ pub struct Slot {
     pub(crate) line_3: [u64; 5],
 }
 
-/// Where a ring was when its process joined a capture.
+/// Place of a ring when its process joined a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Joined {
     /// Ring index of the first record that can be in the capture.
@@ -289,7 +289,7 @@ pub struct Joined {
     pub produced: u64,
 }
 
-/// What producers claim to have done through a slot, summed over all threads that ever owned it.
+/// Counts that producers claim for a slot, summed over all threads that ever owned it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SlotCounts {
     /// Records written into the ring, PAD not counted.
@@ -325,9 +325,8 @@ pub struct CounterPage {
     pub(crate) doorbell: AtomicU32,
 }
 
-/// Value of the word `mode`: what the daemon wants of a process. The daemon enters any value from any other,
-/// in [`ModeWriter::set`](crate::ModeWriter::set), under MODE. The shim acts on a change at its next safe
-/// point.
+/// Value of the word `mode`: the daemon's order to a process. The daemon enters any value from any other, in
+/// [`ModeWriter::set`](crate::ModeWriter::set), under MODE. The shim acts on a change at its next safe point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum Mode {
@@ -370,7 +369,8 @@ impl Overflow {
     }
 }
 
-/// What the daemon tells one process. Only the daemon writes it; the application cannot map it for writing.
+/// The daemon's settings for one process. Only the daemon writes them; the application cannot map the page for
+/// writing.
 ///
 /// The *settings* are the words marked S: they change together, under the sequence lock in `generation`
 /// (MODE). The reader takes the value of `generation`, then the settings, then checks that `generation` is
@@ -412,7 +412,7 @@ pub struct ModePage {
     /// Offset 40. Number under which blobs count as sent. Raised by 1 before the settings that begin a
     /// capture, and never lowered. `Relaxed`: MODE and then BEGIN order it for every thread that records.
     pub(crate) blob_epoch: AtomicU32,
-    /// Offset 44. S. The first of every so many frames is observed; 0 for none.
+    /// Offset 44. S. The first frame of every n is observed; 0 observes none.
     pub(crate) observe_frames: AtomicU32,
     /// Offset 48. S. 1: the pixels of observed frames are kept; 0: only their hash.
     pub(crate) observe_pixels: AtomicU32,

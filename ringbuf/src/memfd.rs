@@ -1,4 +1,4 @@
-//! Creates, seals, maps and checks memory files. Does not know what they hold.
+//! Creates, seals, maps and checks memory files. Does not interpret their contents.
 
 use std::ffi::CStr;
 use std::io;

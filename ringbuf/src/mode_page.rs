@@ -1,4 +1,4 @@
-//! What both sides do with a [`ModePage`]: the daemon changes the settings, the application reads them.
+//! Operations of both sides on a [`ModePage`]: the daemon changes the settings, the application reads them.
 //!
 //! The layout, and the sequence lock around the settings, are in [`crate::layout`].
 
@@ -16,9 +16,9 @@ pub const STALL_NS_DEFAULT: u64 = 2_000_000_000;
 /// The settings of a [`ModePage`]: the words that change together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ModeSettings {
-    /// What the process is to do.
+    /// The daemon's order to the process.
     pub mode: Mode,
-    /// What a thread does when its ring is full.
+    /// Behaviour of a thread whose ring is full.
     pub overflow: Overflow,
     /// Frames to record; 0 for no limit.
     pub frames: u64,
@@ -26,7 +26,7 @@ pub struct ModeSettings {
     pub skip_frames: u64,
     /// Longest wait for a daemon that releases nothing, in nanoseconds. Default: 2 s.
     pub stall_ns: u64,
-    /// The first of every so many frames is observed; 0 for none.
+    /// The first frame of every n is observed; 0 observes none.
     pub observe_frames: u32,
     /// The pixels of observed frames are kept, not only their hash.
     pub observe_pixels: bool,
@@ -38,7 +38,8 @@ pub struct ModeSettings {
     pub counts_submits: bool,
 }
 
-/// What the daemon's store holds of a process' blobs, and how much more it takes.
+/// Terms of the daemon's store: the blobs of a process that it holds, and the number of bytes that it still
+/// takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StoreTerms {
     /// Number of the store. Blobs that were sent under another number are gone. 0: no store. Only rises while
@@ -123,8 +124,8 @@ impl ModePage {
         self.blob_epoch.load(Ordering::Relaxed)
     }
 
-    /// What the daemon's store holds and takes. A reader between two captures may get the number of one and
-    /// the end of the other.
+    /// Returns the terms of the daemon's store. A reader between two captures may get the number of one and the
+    /// end of the other.
     pub fn store(&self) -> StoreTerms {
         // Relaxed, both: as for the blob epoch. A piece that is sent under an old number is not stored; bytes
         // that are counted against a wrong end show when the daemon compares.
@@ -257,7 +258,7 @@ impl ModePage {
     #[cfg(not(loom))]
     pub(crate) fn ask_keyframe(&self) {
         // KEYFRAME: pairs with the acquire in ModePage::keyframes_asked, so that the store's terms which were
-        // written before hold for what the keyframe describes.
+        // written before hold for the keyframe's description.
         self.keyframes_asked.fetch_add(1, Ordering::Release);
     }
 

@@ -127,12 +127,12 @@ impl ModeWriter {
         self.publish(settings)
     }
 
-    /// Makes the process forget which blobs it has sent. Call it before the settings that begin a capture.
+    /// Makes the process forget its list of sent blobs. Call it before the settings that begin a capture.
     pub fn raise_blob_epoch(&mut self) {
         ModePage::raise_blob_epoch(self);
     }
 
-    /// Sets what the store holds and takes. Call it before the settings that begin a capture.
+    /// Sets the terms of the store. Call it before the settings that begin a capture.
     pub fn set_store(&mut self, terms: StoreTerms) {
         ModePage::set_store(self, terms);
     }

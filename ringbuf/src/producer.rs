@@ -55,9 +55,9 @@ const _: () = assert!(size_of::<Producer>() <= 128);
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a reservation that is not published is lost"]
 pub struct Reservation {
-    /// Where the payload goes: aligned to 8 bytes, and as long as the header said. `NonNull`, so that
-    /// `Option<Reservation>` is returned in registers; a handler would stall on a value that was just stored
-    /// on its stack.
+    /// Place of the payload: aligned to 8 bytes, with the length that the header states. `NonNull`, so that
+    /// `Option<Reservation>` is returned in registers; a handler would stall on a value that was just stored on
+    /// its stack.
     pub payload: NonNull<u8>,
     /// Index just past the record.
     pub end: u64,
@@ -162,7 +162,7 @@ impl<B: RingBytes> Producer<B> {
     /// The slot, while attached.
     #[inline(always)]
     pub fn slot(&self) -> Option<&Slot> {
-        // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
+        // SAFETY: null, or the slot that `attach_at` got; its caller keeps the slot mapped.
         unsafe { self.slot.as_ref() }
     }
 
@@ -233,7 +233,7 @@ impl<B: RingBytes> Producer<B> {
         // Relaxed, here and in `next_stamp`: STAMP needs one variable's coherence and no more.
         if counter.stamp.load(Ordering::Relaxed) != self.last_stamp {
             let stamp = self.take_stamp(counter);
-            // SAFETY: `limit` is within the lap and within what was released.
+            // SAFETY: `limit` is within the lap and within the released bytes.
             unsafe { bytes.write_word(position, header.with_stamp().0) };
             // SAFETY: as above; the check above included room for the stamp.
             unsafe { bytes.write_word(position + HEADER_LEN as u64, stamp) };
@@ -267,7 +267,7 @@ impl<B: RingBytes> Producer<B> {
     #[inline(always)]
     pub unsafe fn publish(&mut self, reservation: Reservation) -> bool {
         // In a child that was forked since the reservation the producer is detached, and publishes nothing.
-        // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
+        // SAFETY: null, or the slot that `attach_at` got; its caller keeps the slot mapped.
         let Some(slot) = (unsafe { self.open.as_ref() }) else { return refused() };
         self.publish_in(slot, reservation);
         true
@@ -280,7 +280,7 @@ impl<B: RingBytes> Producer<B> {
     /// As for [`Self::publish`].
     #[inline(always)]
     pub unsafe fn publish_last(&mut self, reservation: Reservation) -> bool {
-        // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
+        // SAFETY: null, or the slot that `attach_at` got; its caller keeps the slot mapped.
         let Some(slot) = (unsafe { self.open.as_ref() }) else { return refused() };
         self.publish_in(slot, reservation);
         // Relaxed: as in `finish`.
@@ -303,7 +303,7 @@ impl<B: RingBytes> Producer<B> {
     /// marked, while on hold or detached.
     #[inline(always)]
     pub fn finish(&self) -> bool {
-        // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
+        // SAFETY: null, or the slot that `attach_at` got; its caller keeps the slot mapped.
         let Some(slot) = (unsafe { self.open.as_ref() }) else { return refused() };
         // Relaxed: the consumer relies on it only once the process is dead, when every store is visible.
         slot.finished.store(self.write, Ordering::Relaxed);
@@ -318,7 +318,7 @@ impl<B: RingBytes> Producer<B> {
     pub fn make_room(&mut self, len: u64) -> Room {
         self.ring_doorbell();
         let capacity = self.mask.wrapping_add(1);
-        // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
+        // SAFETY: null, or the slot that `attach_at` got; its caller keeps the slot mapped.
         let Some(slot) = (unsafe { self.slot.as_ref() }) else { return Room::Never };
         let need = len.next_multiple_of(RECORD_ALIGN as u64).saturating_add(STAMP_LEN);
         // Relaxed: a hint that avoids a useless wait.
@@ -364,7 +364,7 @@ impl<B: RingBytes> Producer<B> {
     }
 
     fn sleep_for_room(&mut self, len: u64, timeout: Duration) -> Room {
-        // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
+        // SAFETY: null, or the slot that `attach_at` got; its caller keeps the slot mapped.
         let Some(slot) = (unsafe { self.slot.as_ref() }) else { return Room::Never };
         // Relaxed: the fence orders it.
         slot.waiting.store(1, Ordering::Relaxed);
@@ -387,7 +387,7 @@ impl<B: RingBytes> Producer<B> {
     /// Wakes the drain if the mode page says that it sleeps. A wake-up may be missed; the drain sleeps for 20
     /// ms at most. Changes `errno` if it wakes the drain.
     pub fn ring_doorbell(&self) {
-        // SAFETY: null, or what `attach_at` was given; its caller keeps the page mapped.
+        // SAFETY: null, or the page that `attach_at` got; its caller keeps the page mapped.
         let Some(mode) = (unsafe { self.mode.as_ref() }) else { return };
         if !mode.drain_sleeps() {
             return;

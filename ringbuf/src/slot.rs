@@ -1,4 +1,4 @@
-//! What both sides do with the words of a [`Slot`]: claim and retire it, read what its owner claims, leave
+//! Operations of both sides on the words of a [`Slot`]: claim and retire it, read its owner's claims, leave
 //! notes.
 //!
 //! The layout and the meaning of each word are in [`crate::layout`]; `head` and `release` are moved by
@@ -102,7 +102,7 @@ impl Slot {
         }
     }
 
-    /// Where the ring was when its process joined a capture: the note of a dead daemon's consumer.
+    /// Returns the ring's place when its process joined a capture: the note of a dead daemon's consumer.
     pub fn joined_untrusted(&self) -> Joined {
         // Relaxed: as in `begun_untrusted`.
         let [index, produced] = self.joined.each_ref().map(|word| word.load(Ordering::Relaxed));

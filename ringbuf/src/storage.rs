@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use crate::layout::Slot;
 use crate::sync::{AtomicU64, Ordering};
 
-/// How far ahead of the written record memory is prefetched, in bytes. The cache lines that the consumer has
+/// Distance from the written record to the prefetched memory, in bytes. The cache lines that the consumer has
 /// read last are in its core's cache; fetching one back takes as long as writing several records.
 #[cfg(not(miri))]
 const AHEAD_BYTES: usize = 2048;

@@ -1,6 +1,6 @@
 //! The atomics of this crate: the standard library's, or loom's in a model.
 //!
-//! No other file of the crate may name `std::sync::atomic`: loom does not see such an atomic.
+//! No other file of the crate may name `std::sync::atomic`, because loom does not see an atomic from there.
 
 #[cfg(loom)]
 pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};

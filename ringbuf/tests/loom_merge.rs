@@ -1,4 +1,4 @@
-//! Models of stamping and merging: who was told of a record comes after it.
+//! Models of stamping and merging: a record of a thread that was told of another record comes after that record.
 //!
 //! Run them with `cargo xtask models`.
 
@@ -23,7 +23,7 @@ struct Ring {
     lane: LaneId,
 }
 
-/// How the drain reads the heads.
+/// The number of times that the drain reads the heads.
 #[derive(Clone, Copy, PartialEq)]
 enum Rule {
     TwoReadings,
@@ -73,9 +73,9 @@ impl Drain {
     }
 }
 
-/// Ring 0's thread writes 1, tells, writes 2. Ring 1's thread writes 10, looks whether it was told,
-/// and writes 12 if so, 11 if not. With its first record the second thread has an open run: what it
-/// writes when told may carry a stamp from before.
+/// Ring 0's thread writes 1, tells, writes 2. Ring 1's thread writes 10, checks whether it was told, and writes
+/// 12 if so, 11 if not. With its first record the second thread has an open run: a record that it writes when
+/// told may carry a stamp from before.
 fn teller_and_told(rule: Rule) {
     let counter = Arc::new(CounterPage::modelled());
     let mode = Arc::new(ModePage::modelled());

@@ -1,4 +1,4 @@
-//! The consumer and the merge against an application that writes what it likes into its segment.
+//! The consumer and the merge against an application that writes arbitrary bytes into its segment.
 //!
 //! `cargo +nightly fuzz run consumer` in `ringbuf/`. The seeds in `corpus/consumer` also run as
 //! ordinary tests, in `ringbuf/tests/all/corpus.rs`.

@@ -1,4 +1,4 @@
-//! What the tests on real segments share: a session, and records that can be told from garbage.
+//! Shared parts of the tests on real segments: a session, and records that can be told from garbage.
 
 #![allow(dead_code, reason = "every test file uses its own part")]
 
@@ -13,7 +13,7 @@ use gapii_ringbuf::{
     SegmentLayout, SegmentRing,
 };
 
-/// What a daemon has for one process.
+/// The daemon's memory and consumers for one process.
 pub struct Session {
     pub segment: Arc<Segment>,
     pub segment_fd: OwnedFd,
@@ -67,7 +67,7 @@ pub fn try_produce(producer: &mut Producer, id: u16, flags: u16, payload: &[u8])
     try_produce_by(Producer::publish, producer, header, payload)
 }
 
-/// The same of a command's last record.
+/// Like [`try_produce`], for a command's last record.
 pub fn try_produce_last(producer: &mut Producer, id: u16, payload: &[u8]) -> Room {
     let header = Header::new(id, 0, 8 + payload.len() as u32);
     try_produce_by(Producer::publish_last, producer, header, payload)
@@ -116,7 +116,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Which checked record this is; panics if it is none.
+    /// Returns the number of the checked record; panics if the record is not a checked one.
     pub fn seq_checked(&self) -> u64 {
         let seq = u64::from_le_bytes(*self.payload.first_chunk().expect("8 bytes at least"));
         let mut expected = [0; 88];
@@ -146,7 +146,7 @@ fn word(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(*bytes.first_chunk().expect("a whole word"))
 }
 
-/// Drains what is published, and gives it out as records.
+/// Drains the published records, and returns them.
 pub fn drain(consumer: &mut Consumer<SegmentRing>) -> Vec<Record> {
     let head = consumer.head_untrusted();
     drain_to(consumer, head)

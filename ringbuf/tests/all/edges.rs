@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Folders whose comments name edges.
 const FOLDERS: [&str; 4] = ["ringbuf/src", "shim", "daemon", "tracers/src"];
-/// Words in capitals that begin a comment and are no edges.
+/// Words in capitals that begin a comment and do not name an edge.
 const NO_EDGES: [&str; 1] = ["SAFETY"];
 
 fn root() -> &'static Path {
@@ -37,7 +37,7 @@ fn names_of(line: &str) -> Vec<&str> {
     if are_names { names } else { Vec::new() }
 }
 
-/// How many comments name each edge.
+/// Returns the number of comments that name each edge.
 fn named() -> BTreeMap<String, usize> {
     let mut files = Vec::new();
     FOLDERS.iter().for_each(|folder| sources(&root().join(folder), &mut files));

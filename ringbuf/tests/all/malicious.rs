@@ -1,5 +1,5 @@
-//! A producer that lies. Whatever it writes, nothing outside its ring is read, what was lawful
-//! before is kept, and the ring is refused with the right reason.
+//! A producer that lies. Whatever it writes, the consumer reads nothing outside the producer's ring, keeps the
+//! valid records before the lie, and refuses the ring with the right reason.
 
 use std::os::fd::AsRawFd;
 
@@ -84,7 +84,7 @@ fn check(lie: impl Fn(&Intruder), lawful: u64, expected: Refusal) {
     assert_eq!(consumer.drain_into(16, Reading::First, &mut batch), Err(expected));
     assert!(batch.is_empty());
 
-    // And its thread is told that waiting is no use.
+    // The thread also learns that waiting is useless.
     intruder.set_state(0, 0);
     intruder.set_head(0);
     let (_, mut producer) = session.producer();

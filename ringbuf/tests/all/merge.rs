@@ -1,6 +1,6 @@
 //! The merge against simulated threads: every schedule must keep every happens-before.
 //!
-//! A simulated thread looks whether it was told something, loads the counter, takes a stamp if it
+//! A simulated thread checks for a message from another thread, loads the counter, takes a stamp if it
 //! needs one, publishes, and tells: one step each, in any order with the other threads' steps and
 //! with the drain's reads of single heads. Rules simpler than the merger's fail here.
 
@@ -9,13 +9,13 @@ use proptest::prelude::*;
 
 const THREADS: usize = 3;
 
-/// How many records of each thread are known to be published.
+/// Number of records of each thread that are known to be published.
 type Knowledge = [usize; THREADS];
 
 #[derive(Clone, Copy, Debug)]
 struct Record {
     stamp: u64,
-    /// What its thread knew when it took or kept the stamp.
+    /// The records that the record's thread knew of when it took or kept the stamp.
     after: Knowledge,
 }
 
@@ -35,7 +35,7 @@ struct Thread {
     published: Vec<Record>,
 }
 
-/// The threads, what they share, and the heads that the drain has read.
+/// The threads, their shared memory, and the heads that the drain has read.
 struct Simulation<R> {
     counter: u64,
     told: [Knowledge; THREADS],
@@ -87,8 +87,8 @@ impl<R: Rule> Simulation<R> {
         }
     }
 
-    /// Runs `schedule`, then ends what is begun and drains all. `Err` names a record that came
-    /// before one that it knew of.
+    /// Runs `schedule`, then completes open records and drains all rings. `Err` names a record that came before
+    /// a record that its thread knew of.
     fn run(mut self, schedule: impl IntoIterator<Item = u8>) -> Result<(), String> {
         for choice in schedule {
             // Half of the choices are the drain's: it has more steps to take in a round.
@@ -191,7 +191,7 @@ impl Rule for TwoReadings {
     }
 }
 
-/// A rule that emits, in stamp order, what `ends` says of each thread.
+/// A rule that emits, in stamp order, the records of each thread up to its place in `ends`.
 struct Simple(fn(&[Thread; THREADS], &[usize]) -> Knowledge);
 
 impl Rule for Simple {
@@ -225,7 +225,7 @@ fn both_up_to_the_firsts_highest(threads: &[Thread; THREADS], heads: &[usize]) -
     })
 }
 
-/// Schedules that are the same every time.
+/// Schedules that are the same in every run.
 fn schedules(count: u64, len: usize) -> impl Iterator<Item = Vec<u8>> {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut next = move || {
@@ -273,7 +273,7 @@ proptest! {
     }
 }
 
-/// One round of one case: per ring what each reading holds, as stamps; and what comes out.
+/// One round of one case: the stamps that each reading holds, per ring, and the emitted stamps.
 fn check(rings: &[(&[u64], &[u64])], expected: &[(usize, u64, u64)]) {
     let mut merger = Merger::new();
     for (ring, (first, second)) in rings.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Memory files: what is sealed, what is mapped, who may write.
+//! Memory files: their seals, their maps, and the processes that may write them.
 
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -79,7 +79,7 @@ fn settings_reach_the_reader_with_their_generation() {
     assert!(!reader.drain_sleeps());
     writer.set_drain_sleeping(true);
     assert!(reader.drain_sleeps());
-    // What is asked for is so of the settings that there are by then, whenever they are heard of.
+    // A request holds for the settings that exist when the application reads it, however late that is.
     writer.set(settings);
     assert_eq!(reader.keyframes_asked(), 0);
 }

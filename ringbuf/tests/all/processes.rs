@@ -1,4 +1,4 @@
-//! Real threads and processes: order across them, and what a SIGKILL leaves.
+//! Real threads and processes: order across them, and the state after a SIGKILL.
 //!
 //! Children are made by `fork` and touch nothing but their ring, their stack and system calls: no
 //! allocation, no locks, no return into the test.
@@ -17,7 +17,7 @@ use gapii_ringbuf::{Consumer, LaneId, Merger, Producer, Reading, Room, SegmentRi
 struct Child(libc::pid_t);
 
 impl Child {
-    /// Runs `body` in a child, which then exits with what it returns.
+    /// Runs `body` in a child process, which exits with the result of `body`.
     fn fork(body: impl FnOnce() -> i32) -> Self {
         // SAFETY: the child does nothing that another thread's lock could hold up; see above.
         match unsafe { libc::fork() } {
@@ -76,7 +76,7 @@ fn assert_contiguous(records: &[Record], next: &mut u64) {
     }
 }
 
-/// What a child of the kill tests does until it dies.
+/// Body of a child in the kill tests: it produces until it dies.
 fn produce_for_ever(producer: &mut Producer) -> i32 {
     for seq in 0.. {
         while produce_checked(producer, seq) != Room::Ready {
@@ -123,7 +123,7 @@ fn process_killed_at_any_instruction_leaves_a_lawful_ring() {
         let session = Session::new(1, 4096);
         let (slot, mut producer) = session.producer();
         let mut consumer = session.consumer(slot);
-        // Near the end of the lap, so that padding is among what is interrupted.
+        // Near the end of the lap, so that the kill may also interrupt padding.
         while consumer.head_untrusted() < 4096 - 96 {
             assert_eq!(try_produce(&mut producer, 9, 0, &[0; 8]), Room::Ready);
         }

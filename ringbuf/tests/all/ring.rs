@@ -1,4 +1,4 @@
-//! One ring, both halves in one thread: what fits, what waits, what is stamped.
+//! One ring, both halves in one thread: records that fit, that wait and that are stamped.
 
 use std::time::Duration;
 
@@ -188,7 +188,7 @@ fn counter_that_is_set_back_costs_no_ring() {
     assert_eq!(try_produce(&mut one, 1, 0, &[]), Room::Ready);
     let stamps: Vec<_> = drain(&mut consumer).iter().map(|record| record.stamp).collect();
     assert_eq!(stamps, [Some(2), Some(4), Some(6), Some(6)]);
-    // The slot's next thread knows nothing of that.
+    // The slot's next thread is not affected.
     one.retire();
     consumer.release(consumer.read_index());
     assert!(consumer.free_retired());

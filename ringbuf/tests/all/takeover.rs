@@ -29,7 +29,7 @@ fn records_come_out_once_whichever_consumer_takes_them() {
             expected += 1;
         }
         let stamp = records.iter().filter_map(|record| record.stamp).next_back().unwrap_or(0);
-        // What was taken may be released, in part, or not at all, when another comes.
+        // When another consumer comes, the read records may be released completely, in part, or not at all.
         let (read, released) = (consumer.read_index(), consumer.released_index());
         consumer.release(released + ((read - released) * random.below(9) / 64 * 8));
         let index = read;
@@ -58,7 +58,7 @@ fn place_that_cannot_be_is_refused() {
         assert!(!next.go_on(Standing { index, ..Standing::default() }), "{index}");
         assert!(next.refusal().is_some());
     }
-    // One ahead of the head is one that the ring will contradict.
+    // The ring will contradict a place ahead of the head.
     let mut next = session.consumer(slot);
     assert!(next.go_on(Standing { index: released + 8, ..Standing::default() }));
     let head = next.head_untrusted();
@@ -112,7 +112,7 @@ fn page_in_the_place_of_another_says_the_same_and_then_its_own() {
     assert!(later > generation);
     old.set(settings);
     assert_eq!(reader.generation(), later, "nobody hears of the old one");
-    // What is no page takes no page's place.
+    // A memory file that is not a mode page does not replace one.
     assert!(reader.replace(session_fd().as_fd()).is_err());
     assert_eq!(reader.generation(), later);
 }

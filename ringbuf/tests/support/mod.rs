@@ -1,4 +1,4 @@
-//! What the models share.
+//! Shared parts of the models.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,7 +29,7 @@ pub fn bounds(short: (usize, usize), long: (usize, usize)) -> (usize, usize) {
     if std::env::var_os("GAPII_LONG_MODELS").is_some() { long } else { short }
 }
 
-/// A step that every thread of a model takes before each thing it does.
+/// A step that every thread of a model takes before each of its actions.
 ///
 /// Loom finds the orders to try from pairs of accesses to one word, and remembers only the latest
 /// access: where a thread loads a word and then stores to it, the load hides the other threads'
