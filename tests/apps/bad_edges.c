@@ -67,7 +67,7 @@ static void instances(void)
     glDisableVertexAttribArray(1);
 }
 
-/* The last row ends with its last texel, whatever rows are rounded up to. */
+/* The last row ends with its last texel: its padding to the row alignment is not read. */
 static void texels(void)
 {
     GLuint texture = new_texture(GL_TEXTURE_2D);

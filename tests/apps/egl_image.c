@@ -28,7 +28,7 @@ static GLuint sibling(void)
     return texture;
 }
 
-/* What is drawn into the renderbuffer is seen in the textures. */
+/* Content drawn into the renderbuffer appears in the textures. */
 static void drawn_into(int frame)
 {
     FUNCTION(PFNGLEGLIMAGETARGETRENDERBUFFERSTORAGEOESPROC, glEGLImageTargetRenderbufferStorageOES);

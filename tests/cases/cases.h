@@ -1,6 +1,6 @@
 /*
  * Small cases, each run in a process of its own: `PROGRAM` lists their names, `PROGRAM NAME` runs
- * one. A case says on stdout what it was answered and what it drew; nothing it says depends on an
+ * one. A case prints the driver's answers and its picture on stdout; its output does not depend on an
  * address, a clock or a random number. Errors of GL are answers like any other.
  */
 #ifndef CASES_H

@@ -8,7 +8,7 @@ static void say_egl(const char *what, long answer)
     printf("%s: %ld, 0x%04x\n", what, answer, eglGetError());
 }
 
-/* A context of every version, and of versions that are not. */
+/* A context of every version, and of versions that do not exist. */
 static void version(long number)
 {
     const EGLint wanted[] = {EGL_CONTEXT_MAJOR_VERSION, (EGLint)number / 10, EGL_CONTEXT_MINOR_VERSION,
@@ -103,7 +103,7 @@ static void config_attribute(long name)
     printf("%d of %d\n", count, total);
 }
 
-/* Makes current what can't be. */
+/* eglMakeCurrent with arguments that cannot be made current. */
 static void current(long way)
 {
     app_prepare(20);
@@ -132,7 +132,7 @@ static void current(long way)
     say_egl("swapped", eglSwapBuffers(display, surface));
 }
 
-/* A context that another thread has, and an API of each thread's own. */
+/* A context that is current on another thread, and a bound API per thread. */
 static void *elsewhere(void *unused)
 {
     (void)unused;
@@ -182,7 +182,7 @@ static void string(long name)
     say_egl("without a display", eglQueryString(EGL_NO_DISPLAY, (EGLint)name) != NULL);
 }
 
-/* Images of things that are, and of things that are not. */
+/* Images of objects that exist, and of objects that do not. */
 static void image(long kind)
 {
     app_open(30);
@@ -238,7 +238,7 @@ static void sync(long kind)
     say_egl("destroyed", eglDestroySync(app.display, made));
 }
 
-/* Ended and begun again, with things that were current. */
+/* eglTerminate and eglInitialize again, with a context and surfaces that are current. */
 static void terminated(long times)
 {
     for (long i = 0; i < times; i++) {

@@ -100,7 +100,7 @@ static void blended(long factor)
     square();
 }
 
-/* A light with every parameter, and what comes back of them. */
+/* A light with every parameter, and the queries of these parameters. */
 static void light(long number)
 {
     const GLenum names[] = {GL_AMBIENT, GL_DIFFUSE, GL_SPECULAR, GL_POSITION, GL_SPOT_DIRECTION};

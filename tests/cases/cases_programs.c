@@ -1,4 +1,4 @@
-/* Shaders and programs: what compiles and links, what is said of them, and what does not work. */
+/* Shaders and programs: successful and failing compilations and links, info logs and queries. */
 #include "cases.h"
 
 static const char *const SHADERS[] = {
@@ -44,7 +44,7 @@ static void compiled(long number)
     say_errors("used");
 }
 
-/* Pairs of stages that do not fit, or do. */
+/* Pairs of stages with matching and mismatching interfaces. */
 static const char *const PAIRS[][2] = {
     {"out vec4 v;\nvoid main() { gl_Position = v = vec4(1); }", "in vec4 v;\nvoid main() { o = v; }"},
     {"out vec3 v;\nvoid main() { gl_Position = vec4(v = vec3(1), 1); }", "in vec4 v;\nvoid main() { o = v; }"},
@@ -100,7 +100,7 @@ static GLuint rich(void)
                       "void main() { red = vec4(passed + list[1], count) + texture(images[1], passed); }\n");
 }
 
-/* Everything that can be asked of the resources of one interface. */
+/* All queries of the resources of one program interface. */
 static void resources(long interface)
 {
     static const GLenum properties[] = {GL_NAME_LENGTH, GL_TYPE, GL_ARRAY_SIZE, GL_OFFSET, GL_BLOCK_INDEX,
@@ -139,7 +139,7 @@ static void parameters(long first)
     }
 }
 
-/* A uniform given in every type but its own. */
+/* A uniform set with the functions of every other type. */
 static void mistyped(long number)
 {
     static const char *const names[] = {"nested[0].a", "nested[1].b[1]", "images[0]", "first"};
@@ -168,7 +168,7 @@ static void mistyped(long number)
     }
 }
 
-/* Commands for programs, shaders and names that are none. */
+/* Commands with names of programs, of shaders and of no object. */
 static void misused(long name)
 {
     GLuint shader = glCreateShader(GL_VERTEX_SHADER), program = glCreateProgram();

@@ -1,4 +1,4 @@
-/* What the driver says of its state: by every way to ask, with right names and with wrong. */
+/* The driver's answers about its state: through every query, with valid names and with invalid ones. */
 #include "cases.h"
 
 /* Sixteen names in a row from each of these, known or not, in five types. */
@@ -57,7 +57,7 @@ static void string(long name)
     say_errors("asked");
 }
 
-/* Every parameter of textures and samplers, set in each type and asked in each. */
+/* Every parameter of textures and samplers, set and queried in each type. */
 static void texture_parameter(long name)
 {
     static const GLenum targets[] = {GL_TEXTURE_2D, GL_TEXTURE_3D, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_2D_ARRAY, 0x1234};

@@ -1,5 +1,5 @@
 /*
- * A program that asks for much and waits in every way: a replay has to answer alike.
+ * A program that makes many queries and waits in every way: a replay must get the same answers.
  */
 #include "ze.h"
 
@@ -48,7 +48,7 @@ static void allocate(void)
     must(owner == device && properties.type == ZE_MEMORY_TYPE_SHARED, "shared memory of the device");
     done(zeMemGetAddressRange(context, on_device + 7, &base, &size), "its range");
     must(base == on_device && size == BYTES, "the range that was asked for");
-    /* Wrong, and told so. */
+    /* Invalid calls, which return an error. */
     must(zeMemAllocDevice(context, &device_desc, 0, 0, device, &base) != ZE_RESULT_SUCCESS,
          "no memory of no bytes");
 }
@@ -92,7 +92,7 @@ static void copy_rows(void)
     done(zeCommandListReset(list), "to reset");
 }
 
-/* Each way to learn that something is done. */
+/* Each way to learn that submitted work is done. */
 static void wait_in_every_way(ze_kernel_handle_t kernel)
 {
     ze_group_count_t groups = {1, 1, 1};
@@ -140,7 +140,7 @@ int main(void)
     done(zeCommandListCreate(context, device, &list_desc, &list), "a list");
     wait_in_every_way(make_kernel());
     copy_rows();
-    /* Memory that is allocated again may be where it was. */
+    /* Memory that is freed and allocated again may have the same address. */
     done(zeMemFree(context, host), "to free");
     done(zeMemFree(context, shared), "to free");
     allocate();

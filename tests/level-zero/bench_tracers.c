@@ -1,5 +1,5 @@
 /*
- * What a call takes, of zeKernelSetGroupSize, which does next to nothing.
+ * Measures a call of zeKernelSetGroupSize, in which the driver does next to nothing.
  *
  * usage: bench_tracers CALLS    by the thread's CPU clock; prints
  *

@@ -1,6 +1,6 @@
 /*
  * A tool, as others write them: preloaded, it measures how long zeCommandListAppendLaunchKernel takes
- * in a program that knows nothing of it, and says so at the end. Uses the public headers alone.
+ * in a program that knows nothing of it, and prints the time at the end. Uses only the public headers.
  */
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /*
- * The layer without a loader: what it does with the tables that it is given.
+ * The layer without a loader: its writes to the tables that it is given.
  *
  * usage: layer_tables CASE LAYER
  */

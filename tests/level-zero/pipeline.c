@@ -1,11 +1,11 @@
 /*
- * A program of a thousand kernels, copies and events: what it copies comes from its own memory, from shared
- * memory and from the device's, and it says what came of it.
+ * A program of a thousand kernels, copies and events. It copies from its own memory, from shared
+ * memory and from the device's, and prints the results.
  *
  * usage: pipeline STEPS            does them and ends
  *        pipeline STEPS immediate  the same with an immediate list
  *        pipeline STEPS synchronous  and with a queue that needs no waiting for
- *        pipeline 0                says its process id after the third, and goes on until it is killed
+ *        pipeline 0                prints its process id after the third step, and continues until it is killed
  */
 #include "ze.h"
 

@@ -1,4 +1,4 @@
-/* Which callbacks run around a call, in which order, and with what. */
+/* The callbacks that run around a call, their order, and their arguments. */
 #include "ze.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* What tracers' functions answer, in every state of a tracer. */
+/* The answers of the tracer functions in every state of a tracer. */
 #include "ze.h"
 
 static void say_callback(ze_context_get_status_params_t *params, ze_result_t result, void *data,

@@ -1,7 +1,7 @@
-/* For whom zelTracerDestroy waits, and for whom it does not. */
+/* The calls that zelTracerDestroy waits for, and those that it does not wait for. */
 #include "ze.h"
 
-/* What a thread waits for inside a call, and what it has done there. */
+/* The event that a thread waits for inside a call, and the work that it has done there. */
 struct held_call {
     ze_event_handle_t event;
     pthread_t thread;
@@ -75,7 +75,7 @@ static void begin_destroying(struct destroyer *destroyer)
 {
     pthread_create(&destroyer->thread, NULL, destroy, destroyer);
     wait_for(&destroyer->begins);
-    /* As many chances to return too early. */
+    /* Number of attempts to see zelTracerDestroy return too early. */
     for (int i = 0; i < 1000; i++)
         sched_yield();
 }

@@ -1,6 +1,6 @@
 /*
- * A program that computes without knowing of tracers: copies, fills, launches, events and fences, and
- * says what came of it.
+ * A program that computes without knowing of tracers: copies, fills, launches, events and fences. It
+ * prints the results.
  *
  * usage: work LAUNCHES
  */

@@ -1,7 +1,7 @@
 /*
- * What the programs of this folder have in common: a device, and how answers are said. A program
- * `NAME CASE` runs one case, which says on stdout what it saw; nothing of it depends on an address,
- * a clock or a random number.
+ * Shared parts of the programs in this folder: a device, and the printing of answers. A program
+ * `NAME CASE` runs one case, which prints its observations on stdout; its output does not depend on an
+ * address, a clock or a random number.
  */
 #ifndef ZE_H
 #define ZE_H

@@ -1,6 +1,6 @@
 /*
- * Preloaded into a program with an X window: what Mesa's software driver puts on it goes into the
- * file GAPII_PRESENTED too, the first GAPII_PRESENTED_FRAMES times.
+ * A library to preload into a program with an X window: the first GAPII_PRESENTED_FRAMES pictures that
+ * Mesa's software driver puts on the window are also written to the file GAPII_PRESENTED.
  *
  * Each picture is its width and height as two 32-bit numbers, little endian, then its rows of BGRX
  * from the top; it is as large as the driver's buffer, which may be larger than the window.

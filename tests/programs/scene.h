@@ -1,8 +1,8 @@
 /*
  * The scene that all programs for tests of loading and of child processes draw, and its checksum.
  *
- * Which commands it issues, and in which order, is written down a second time in
- * tests/src/scene.rs; a test compares a trace with that list, command by command.
+ * tests/src/scene.rs lists its commands in their order; a test compares a trace with that list,
+ * command by command.
  */
 #ifndef SCENE_H
 #define SCENE_H

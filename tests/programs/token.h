@@ -1,5 +1,5 @@
 /*
- * A number in shared memory that says whose turn it is: threads and processes wait for theirs.
+ * A number in shared memory that names the thread or process whose turn it is; the others wait.
  *
  * The waiter spins a little before it sleeps, so that hand-overs come both within nanoseconds and
  * by way of the kernel.

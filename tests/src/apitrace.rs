@@ -1,4 +1,4 @@
-//! Records with Debian's apitrace, and reads what `apitrace dump` prints.
+//! Records with Debian's apitrace, and reads the output of `apitrace dump`.
 //!
 //! Knows which calls are apitrace's own and leaves them out.
 
@@ -18,12 +18,12 @@ pub struct Call {
     pub result: Option<Value>,
 }
 
-/// An argument or result, as far as apitrace says.
+/// An argument or result, as far as apitrace prints it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     Null,
     Number(f64),
-    /// Too large for a float to hold exactly, or written as one.
+    /// An integer; wide enough for every integer type of the API.
     Integer(i128),
     /// Names joined by `|`.
     Names(String),

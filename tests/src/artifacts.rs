@@ -1,4 +1,4 @@
-//! Finds the built tools and libraries, and the folder for what the tests build themselves.
+//! Finds the built tools and libraries, and the folder for programs that the tests build themselves.
 //!
 //! Never builds the product: a missing file is an error that names the command.
 
@@ -11,7 +11,7 @@ const BUILD_COMMAND: &str =
 /// Path of a built file of the product, such as `gapii-ctl`.
 ///
 /// # Panics
-/// Where the file has not been built.
+/// If the file has not been built.
 pub fn artifact(name: &str) -> PathBuf {
     let path = directory().join(name);
     assert!(path.exists(), "{} is missing; build it: {BUILD_COMMAND}", path.display());
@@ -26,7 +26,7 @@ pub fn directory() -> PathBuf {
     }
 }
 
-/// Folder for what the tests compile; kept from run to run, shared by the profiles.
+/// Folder for programs that the tests compile; kept from run to run, shared by the profiles.
 pub fn cache_directory() -> PathBuf {
     let profile = profile_directory();
     let directory = profile.parent().unwrap_or(Path::new("target")).join("gapii-tests");

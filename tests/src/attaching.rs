@@ -39,7 +39,7 @@ pub fn attach(session: &Session, name: &str, frames: &str) -> Trace {
     trace
 }
 
-/// Attaches at random moments to threads that share their objects, and plays what was recorded.
+/// Attaches at random moments to threads that share their objects, and replays the traces.
 #[track_caller]
 pub fn attach_at_random(threads: usize, times: u64) {
     let session = Session::new();

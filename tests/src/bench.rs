@@ -1,4 +1,4 @@
-//! One program of cheap calls, run in five ways, and what a call costs in each.
+//! One program of cheap calls, run in five ways, and the cost of a call in each.
 //!
 //! *Burst* is thread CPU time in runs of half a ring, with pauses in which the ring drains: the cost of
 //! recording alone. *Sustained* is wall time of many calls without a pause, nothing lost: the
@@ -18,11 +18,11 @@ use crate::programs::{self, Driver, fake_driver, program};
 pub enum On {
     /// A driver whose functions do nothing, so that nanoseconds show
     Bare,
-    /// Mesa's llvmpipe, with what its own functions cost
+    /// Mesa's llvmpipe, including the cost of its own functions
     Mesa,
 }
 
-/// How the program is run.
+/// The way in which the program is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
     Native,
@@ -88,11 +88,11 @@ pub struct Sample {
     pub cpu_ns_per_call: f64,
     /// Calls of all threads by wall time.
     pub calls_per_second: f64,
-    /// Of a captured run.
+    /// Waits for ring space in a captured run.
     pub waits: u64,
     pub wait_ns: u64,
     pub lost_calls: u64,
-    /// Bytes on disk for each call; the header left out, which is the same for any number.
+    /// Bytes on disk per call, without the header, whose size does not depend on the number of calls.
     pub bytes_per_call: f64,
 }
 
@@ -121,7 +121,7 @@ pub fn sample(on: On, way: Way, load: Load) -> Sample {
     }
 }
 
-/// The same of calls of Level Zero, on the null driver, of one thread.
+/// Measures calls of Level Zero in the same way, on the null driver, in one thread.
 pub fn level_zero_sample(way: Way, load: Load) -> Sample {
     let session = Session::new();
     let trace = session.path("bench");
@@ -132,8 +132,8 @@ pub fn level_zero_sample(way: Way, load: Load) -> Sample {
     if way == Way::Captured { with_trace(sample, &Trace::new(trace)) } else { sample }
 }
 
-/// What each command of `programs/bench_tracked.c` takes, in nanoseconds, in the order in which it says
-/// so. The first is not followed.
+/// Returns the time that each command of `programs/bench_tracked.c` takes, in nanoseconds, in the order of the
+/// program's output. The first command is not tracked.
 pub fn tracked(way: Way, calls: u64) -> Vec<(String, f64)> {
     let session = Session::new();
     let mut process = Command::new(program("bench_tracked"));

@@ -43,8 +43,8 @@ struct Whole {
 /// Captures all programs for `time`, with eight clients, of which three are slow.
 ///
 /// # Panics
-/// When a trace does not verify, a lossless one lacks something, a slow client is not told what it missed, a program
-/// ends, or the daemon holds too much.
+/// If a trace does not verify, a lossless trace lacks something, a slow client is not told what it missed, a
+/// program ends, or the daemon holds too much memory.
 #[track_caller]
 pub fn capture_crowd(time: Duration) -> Crowd {
     let session = Session::new();

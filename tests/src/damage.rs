@@ -1,4 +1,4 @@
-//! Damaged traces: cut or with changed bytes, and what `gapii-ctl` still reads from them.
+//! Damaged traces, cut or with changed bytes, and the parts that `gapii-ctl` still reads from them.
 
 use std::path::Path;
 use std::process::Command as Process;
@@ -113,7 +113,7 @@ impl Sample {
     }
 }
 
-/// Refused with `code` and one sentence.
+/// Checks that the command is refused with `code` and one sentence.
 #[track_caller]
 pub fn assert_rejected(finished: &Finished, code: i32) {
     assert_eq!(finished.status.code(), Some(code), "{}", brief(finished));

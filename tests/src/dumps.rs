@@ -17,7 +17,7 @@ pub struct Call {
     number: u64,
     thread: u32,
     pub name: String,
-    /// Arguments, then the result if there is one; each the words it is made of.
+    /// Arguments, then the result if the call has one; each as its words.
     values: Vec<Vec<String>>,
     has_result: bool,
     /// Marked `// fake`: inserted by a recorder, not made by the program.
@@ -33,7 +33,7 @@ impl Call {
 /// Every call in a trace.
 pub fn calls(trace: &Path) -> Vec<Call> {
     let mut command = Command::new("apitrace");
-    // Without -v it hides calls without error, such as glGetError.
+    // Without -v apitrace hides calls without side effects, such as glGetError.
     command.args(["dump", "-v", "--color=never", "--thread-ids=yes", "--multiline=no"]).arg(trace);
     let dump = run(&mut command).ok();
     let lines = lines(&dump.stdout);

@@ -23,7 +23,7 @@ impl Enums {
     /// Returns the values of the installed headers, which are read once.
     ///
     /// # Panics
-    /// Where the headers are not installed.
+    /// If the headers are not installed.
     pub fn from_headers() -> &'static Self {
         static ENUMS: OnceLock<Enums> = OnceLock::new();
         ENUMS.get_or_init(Self::read)

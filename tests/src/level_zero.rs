@@ -8,7 +8,7 @@ use crate::artifacts::artifact;
 use crate::process::{Finished, LIMIT, Running, run};
 use crate::programs::level_zero;
 
-/// Which tracing layer the loader finds.
+/// The tracing layer that the loader finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
     Ours,

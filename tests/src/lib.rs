@@ -1,6 +1,6 @@
-//! What the whole-system tests, the benchmark and the soak run share.
+//! Shared parts of the whole-system tests, the benchmark and the soak run.
 //!
-//! Everything here goes through what a user has: the tools, their output, the files they write.
+//! Everything here uses only the user's interfaces: the tools, their output, the files that they write.
 //! No crate of the product is linked. A tool that is missing ends the test with the command that
 //! installs it; nothing is skipped.
 

@@ -1,4 +1,4 @@
-//! Runs a program without a display natively and recorded, and compares what must be the same.
+//! Runs a program without a display natively and recorded, and compares output and exit status.
 
 use std::ffi::OsStr;
 use std::path::Path;

@@ -11,8 +11,8 @@ use crate::fake_driver;
 use crate::gapii::{Command, Session};
 use crate::programs::program;
 
-/// How long the fake driver stays in a command after its effect is visible to other threads, in turns of a loop: about
-/// 100 ns.
+/// Turns of a loop for which the fake driver stays in a command after the command's effect is visible to other
+/// threads: about 100 ns.
 const LINGER: &str = "200";
 
 /// Members pass a token round; the stream must have their hops in the order in which they passed it.
@@ -74,7 +74,7 @@ pub fn uniforms(commands: &[Command], location: i64) -> Vec<i64> {
         .collect()
 }
 
-/// `values` are 0, 1, 2 … `count` of them.
+/// Checks that `values` are 0, 1, 2, …, `count` values in all.
 pub fn counts_up(values: &[i64], count: u64) -> Result<(), String> {
     let wrong = values.iter().enumerate().find(|(index, value)| *index as i64 != **value);
     match wrong {

@@ -15,7 +15,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 /// Longest time that a single command of a test may take on two shared cores.
 pub const LIMIT: Duration = Duration::from_secs(120);
-/// How long a process that is no longer needed has to end by itself.
+/// Time within which a process that is no longer needed must end by itself.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A command that has ended.
@@ -29,7 +29,7 @@ pub struct Finished {
 
 impl Finished {
     /// # Panics
-    /// Unless it exited with `code`.
+    /// If the command did not exit with `code`.
     #[track_caller]
     pub fn exited_with(self, code: i32) -> Self {
         assert!(self.status.code() == Some(code), "expected exit status {code}: {self}");
@@ -70,7 +70,7 @@ pub struct Running {
 
 impl Running {
     /// # Panics
-    /// Where the program can't be started, naming the package of a known one.
+    /// If the program can't be started; the message names the package of a known program.
     pub fn start(command: &mut Command) -> Self {
         let described = describe(command);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -82,7 +82,7 @@ fn deterministic(folder: &str, name: &str, inputs: &[&Path]) -> PathBuf {
         true => &["-lEGL", "-lGLESv1_CM", "-lpthread"],
         false => &["-lEGL", "-lGLESv2", "-lpthread"],
     };
-    // These make few calls, and there are many of them: the compiler would take longer than they run.
+    // These many programs make few calls each: optimizing would take longer than running them.
     compile(&format!("{folder}/{name}"), &source, &["-O1", "-g0"], libraries, inputs)
 }
 
@@ -125,7 +125,7 @@ pub fn example_tool(name: &str) -> PathBuf {
     tool(&format!("examples/{name}.so"), &tool_directory().join(format!("examples/{name}.c")))
 }
 
-/// Where `gapii.h` is.
+/// Folder of `gapii.h`.
 pub fn include_directory() -> PathBuf {
     tool_directory().join("include")
 }
@@ -191,7 +191,7 @@ fn of_these_artifacts(name: &str) -> String {
     format!("{profile}/{name}")
 }
 
-/// How the fake driver is built.
+/// Variant of the fake driver that is built.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Driver {
     /// Counts every call, see [`crate::fake_driver`].

@@ -1,6 +1,6 @@
-//! A proxy between a remote client and its daemon that cuts, delays and garbles what goes through.
+//! A proxy between a remote client and its daemon that cuts, delays and garbles the bytes between them.
 //!
-//! A seed decides what happens to each connection.
+//! A seed determines the faults of each connection.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

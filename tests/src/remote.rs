@@ -101,7 +101,7 @@ impl Remote {
         value.trim().parse().unwrap_or_else(|_| panic!("{name} is {value}"))
     }
 
-    /// How many connections were turned away for this reason.
+    /// Returns the number of connections that were refused for this reason.
     pub fn refused(&self, why: &str) -> u64 {
         self.metric(&format!("gapiid_remote_refused_total{{why=\"{why}\"}}"))
     }
@@ -129,8 +129,8 @@ impl Remote {
         trace.path.metadata().expect("it was written").len()
     }
 
-    /// Fetches what is kept with `command`, which lacks the subcommand: the file is what the daemon's writer
-    /// wrote, bit by bit. Its length.
+    /// Saves the kept frames with `command`, which lacks the subcommand, and checks that the file has the bytes
+    /// that the daemon's writer wrote. Returns its length in bytes.
     #[track_caller]
     pub fn saved_there(&self, mut command: Command) -> u64 {
         let before = self.outputs().len();
@@ -142,8 +142,8 @@ impl Remote {
         len
     }
 
-    /// The trace is what the daemon's writer wrote, by the hash of what was taken from it before it went
-    /// over any connection: the output after the first `before`. Its length.
+    /// Checks the trace against the hash that the daemon took of the output before sending it, for the first
+    /// output after `before`. Returns its length in bytes.
     #[track_caller]
     pub fn is_what_was_written(&self, trace: &Trace, before: usize, fetched: &Finished) -> u64 {
         let (len, hash) = wait::until("the output in the daemon's log", LIMIT, || {
@@ -183,8 +183,8 @@ fn pair(session: &Session, arguments: &[&str], file: &Path) -> Finished {
     run(command.arg(folder_of(session)).args(arguments).arg(file))
 }
 
-/// Fetches what is kept of a program again and again, each time through a proxy of another seed, and
-/// compares it with what the daemon has written.
+/// Saves the kept frames of a program again and again, each time through a proxy of another seed, and compares
+/// the file with the bytes that the daemon has written.
 #[track_caller]
 pub fn save_through(remote: &Remote, random: &mut Random, times: u64) -> Fetched {
     const ROUNDS: u64 = 20_000;
@@ -232,5 +232,5 @@ impl fmt::Display for Fetched {
     }
 }
 
-/// How long a test waits for the daemon to notice something.
+/// Time that a test waits for the daemon to notice an event.
 pub const NOTICE: Duration = Duration::from_secs(20);

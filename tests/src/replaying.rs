@@ -1,5 +1,5 @@
-//! Scenes of glmark2-es2 run natively and captured, and the recording played by gapii and, exported,
-//! by eglretrace: frames a second of each.
+//! Scenes of glmark2-es2 run natively and captured, and the recording replayed by gapii and, exported,
+//! by eglretrace: frames per second of each.
 //!
 //! A round runs all of them one after the other, and ratios are taken within a round. Prints nothing.
 

@@ -7,7 +7,7 @@ pub fn scene() -> Vec<&'static str> {
     [OPEN, &draw(), CLOSE].concat()
 }
 
-/// `offscreen_open`, also what comes before the first frame of other programs.
+/// Commands of `offscreen_open`, which also precede the first frame of other programs.
 pub const OPEN: &[&str] = &[
     "eglGetDisplay",
     "eglInitialize",

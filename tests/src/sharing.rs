@@ -12,7 +12,7 @@ use crate::gapii::{Session, Trace};
 use crate::process::{LIMIT, Running, ended_within, run, send_signal};
 use crate::wait;
 
-/// How long a client that is no longer needed has to end by itself.
+/// Time within which a client that is no longer needed must end by itself.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// `gapii-ctl` that writes a trace to a pipe, which the test reads when it calls [`Piped::read`].

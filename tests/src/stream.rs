@@ -23,7 +23,7 @@ pub struct Frame {
     pub skippable: bool,
 }
 
-/// How many records of each kind a block holds.
+/// Numbers of records of each kind in a block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     pub records: u64,

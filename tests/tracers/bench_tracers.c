@@ -1,5 +1,5 @@
 /*
- * What a call takes, of glViewport, on a driver that does next to nothing.
+ * Measures a call of glViewport on a driver that does next to nothing.
  *
  * usage: bench_tracers CALLS    by the thread's CPU clock; prints
  *

@@ -1,4 +1,4 @@
-/* What callbacks see and change, and in which order they run. */
+/* The values that callbacks see and change, and the order in which they run. */
 #include "tracers.h"
 
 #include <GLES2/gl2ext.h>
@@ -135,11 +135,11 @@ static void *flush_elsewhere(void *unused)
 static void call_others(gapii_call *call, void *user_data, void **instance)
 {
     (void)call, (void)user_data, (void)instance;
-    /* None of these is traced, ... */
+    /* None of these calls is traced, ... */
     glFinish();
     glFlush();
     clear_to(0, 0, 1);
-    /* ... and what another thread calls is. */
+    /* ... and a call of another thread is. */
     pthread_t thread;
     must(pthread_create(&thread, NULL, flush_elsewhere, NULL) == 0, "pthread_create");
     must(pthread_join(thread, NULL) == 0, "pthread_join");
@@ -155,7 +155,7 @@ static void reentrant(void)
     glFinish();
     printf("afterwards:\n");
     glFlush();
-    /* The driver has got what the callbacks called. */
+    /* The driver has got the calls of the callbacks. */
     say_pixel("drawn");
 }
 
@@ -171,7 +171,7 @@ static void first_command(void)
     say_pixel("drawn");
 }
 
-/* Of a command that only eglGetProcAddress hands out: asked for before it is traced, and afterwards. */
+/* A command that only eglGetProcAddress hands out: requested before it is traced, and afterwards. */
 static void handed_out(void)
 {
     offscreen_open(2);

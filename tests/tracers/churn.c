@@ -51,7 +51,7 @@ static void *call(void *unused)
     struct offscreen o = offscreen_open(2);
     while (!atomic_load(&is_over)) {
         glScissor(0, 0, (int)own % SIDE, SIDE);
-        /* Where a capture may begin or end. */
+        /* A capture may begin or end here. */
         if (++own % 1024 == 0)
             must(eglBindAPI(EGL_OPENGL_ES_API), "eglBindAPI");
     }

@@ -1,5 +1,5 @@
 /*
- * Three frames, of which tracers change everything that they may: what a trace has to tell.
+ * Three frames in which tracers make every change that they can make. A trace must show each of them.
  *
  * A clear is changed from blue to magenta, a flush is skipped, a result is changed, a result is given in
  * place of a skipped call, and the epilogue of the swap makes two commands of its own.
@@ -19,7 +19,7 @@ static void skip(gapii_call *call, void *user_data, void **instance)
     done(gapii_call_skip(call), "gapii_call_skip");
 }
 
-/* Says that it is enabled, of GL_BLEND, without asking the driver. */
+/* Returns that GL_BLEND is enabled, without asking the driver. */
 static void answer_yes(gapii_call *call, void *user_data, void **instance)
 {
     (void)user_data, (void)instance;
@@ -46,7 +46,7 @@ static void call_on(gapii_call *call, void *user_data, void **instance)
 
 int main(int argc, char **argv)
 {
-    /* Enabled before a capture begins, or while one runs. */
+    /* The tracer is enabled before a capture begins, or while one runs. */
     const int is_late = argc > 1 && strcmp(argv[1], "late") == 0;
     gapii_tracer tracer = new_tracer(NULL);
     set(tracer, "glClearColor", make_red, NULL);

@@ -1,4 +1,4 @@
-/* What the functions answer in every state of a tracer, and for whom destroying waits. */
+/* The answers of the functions in every state of a tracer, and the calls that destroying a tracer waits for. */
 #include "tracers.h"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@ static void say_callback(gapii_call *call, void *user_data, void **instance)
     printf("callback\n");
 }
 
-/* All that a tracer's state may forbid. */
+/* All functions that a tracer's state may forbid. */
 static void say_all(gapii_tracer tracer)
 {
     say("prologue", gapii_tracer_register_prologue(tracer, "glFlush", say_callback));
@@ -125,7 +125,7 @@ static void say_nothing(gapii_call *call, void *user_data, void **instance)
            gapii_call_result(call) ? "a result" : "none");
 }
 
-/* Null for what a command does not have. */
+/* Null for parts that a command does not have. */
 static void parts(void)
 {
     offscreen_open(2);
@@ -198,7 +198,7 @@ static void draining(void)
     pthread_join(thread, NULL);
 }
 
-/* It does not wait for the calls of others. */
+/* It does not wait for calls of other tracers. */
 static void others(void)
 {
     offscreen_open(2);
@@ -232,7 +232,7 @@ static void inside(void)
     glFlush();
 }
 
-/* A child that was forked while a thread was inside, and has no such thread. */
+/* A child that was forked while a thread was inside a traced call; the child does not have that thread. */
 static void forked(void)
 {
     offscreen_open(2);

@@ -1,7 +1,7 @@
 /*
- * What the programs of this folder share: a tracer made of its callbacks, and words for what comes back.
+ * Shared parts of the programs in this folder: a tracer made of its callbacks, and words for results.
  *
- * They are their own tools: linked with libgapii, they set tracers around what they call themselves.
+ * The programs are their own tools: linked with libgapii, they set tracers around their own calls.
  */
 #ifndef TRACERS_H
 #define TRACERS_H
@@ -57,7 +57,7 @@ static inline gapii_tracer trace(const char *command, gapii_callback prologue, g
     return tracer;
 }
 
-/* What the driver has drawn, at the lower left. */
+/* Prints the pixel that the driver has drawn, at the lower left. */
 static inline void say_pixel(const char *what)
 {
     unsigned char pixel[4] = {0};

@@ -1,6 +1,6 @@
 /*
- * Whose code calls the driver's glFlush, as witness.c sees it: the program's own where the command's slot
- * holds the driver's function, and the shim's where it holds anything else.
+ * Finds the code that calls the driver's glFlush, as witness.c sees it: the program's own if the command's
+ * slot holds the driver's function, and the shim's if it holds another function.
  */
 #define _GNU_SOURCE
 #include "tracers.h"

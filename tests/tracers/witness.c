@@ -1,6 +1,6 @@
 /*
  * Stands below the shim, preloaded behind it: the next definition of glFlush in the program's search order
- * is the driver's as far as the shim can tell. It sees from whose code it is called.
+ * is the driver's as far as the shim can tell. It finds the file whose code has called it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -49,7 +49,7 @@ struct Options {
     #[arg(long, default_value_t = 500)]
     captures: u64,
 
-    /// Times that a running program is attached to, and who attaches killed
+    /// Attaches to a running program in which the daemon, the client or both are killed
     #[arg(long, default_value_t = 100)]
     attaches: u64,
 

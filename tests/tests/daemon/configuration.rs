@@ -17,7 +17,7 @@ fn configure(session: &Session, text: &str) {
 
 /// State and findings of `gapii-ctl doctor` for the configuration.
 fn diagnosis(session: &Session) -> (String, String) {
-    // Its exit status covers all checks, so it is not looked at here.
+    // Its exit status covers all checks, so it is ignored here.
     let answer = run(&mut session.ctl(["doctor", "--json"])).stdout;
     let report: Value = serde_json::from_str(&answer).expect("doctor --json is JSON");
     let checks = report["checks"].as_array().expect("there are checks");

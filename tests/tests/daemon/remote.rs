@@ -56,7 +56,7 @@ fn saved_trace_is_what_the_daemon_wrote_bit_by_bit() {
     let file = remote.session.path("token.json");
     remote.pair(&["new", "other", "--token", "-o"], &file).ok();
     remote.saved_there(remote.ctl_as(&file, remote.address, &[]));
-    // Where it is looked for without being named.
+    // The folder in which the credentials are looked for by default.
     let hosts = remote.session.path("config/gapii/hosts");
     fs::create_dir_all(&hosts).unwrap();
     fs::rename(&file, hosts.join("127.0.0.1.json")).unwrap();
@@ -152,7 +152,7 @@ fn fake_ssh(remote: &Remote) -> PathBuf {
     folder
 }
 
-/// `gapii-ctl --via`, with `folder` before what is on PATH, and the tools that were built behind it.
+/// `gapii-ctl --via`, with `folder` at the beginning of PATH, followed by the folder of the built tools.
 fn ctl_by_ssh(session: &Session, folder: &Path, url: &str) -> Process {
     let mut command = session.ctl(["--via", url]);
     let tools = artifact("gapii-ctl");
@@ -211,19 +211,19 @@ fn wrong_credentials_are_refused_counted_and_explained() {
     counted(&remote, "credentials", 1);
     assert!(!remote.daemon.log().contains(&token[1..]), "{}", remote.daemon.log());
 
-    // A client that is no longer admitted.
+    // A revoked client.
     remote.pair(&["revoke"], Path::new("token")).ok();
     check_refused(ask(&file("token.json")), &["does not admit"]);
     counted(&remote, "credentials", 2);
 
-    // Another daemon's credentials: the client does not believe this one.
+    // Another daemon's credentials: the client does not trust this daemon.
     let other = remote.session.path("other-credentials");
     let mut pair = remote.session.ctl(["pair", "new", "stranger", "--folder"]);
     run(pair.arg(&other).arg("-o").arg(file("stranger.json"))).ok();
     check_refused(ask(&file("stranger.json")), &["is not the daemon that made the credentials"]);
     counted(&remote, "tls", 1);
 
-    // The same, by a client that would believe it: the daemon does not.
+    // The same with a client that trusts this daemon: the daemon does not trust the client.
     let mut stranger = json(&file("stranger.json"));
     stranger["authority"] = json(&remote.credentials)["authority"].clone();
     write_private(&file("bold.json"), &stranger.to_string());
@@ -242,7 +242,7 @@ fn expired_credentials_are_refused_counted_and_explained() {
     let remote = Remote::new();
     let file = |name: &str| remote.session.path(name);
     let ask = |name: &str| run(&mut remote.ctl_as(&file(name), remote.address, &["apps"]));
-    // Asked in the second in which they expire, the certificate may be taken and its client not.
+    // In the second in which they expire, the certificate may be accepted and its client refused.
     let expired = |name: &str| {
         wait::until("credentials to expire", NOTICE, || {
             let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
@@ -257,7 +257,7 @@ fn expired_credentials_are_refused_counted_and_explained() {
     check_refused(expired("token.json"), &["does not admit", "which expired on"]);
     counted(&remote, "credentials", 1);
 
-    // The daemon's own, which is read for each connection.
+    // The daemon's own certificate, which is read for each connection.
     remote.pair(&["renew", "--for"], Path::new("1s")).ok();
     let refused = wait::until("the daemon's certificate to expire", NOTICE, || {
         Some(ask("client.json")).filter(|asked| !asked.status.success())
@@ -285,7 +285,7 @@ fn plain_text_and_silence_are_refused_and_counted() {
     };
     closed(&mut plain);
     counted(&remote, "plain_text", 1);
-    // Others are served meanwhile.
+    // Other clients are served meanwhile.
     run(&mut remote.ctl(remote.address, &["apps"])).ok();
     closed(&mut silent);
     counted(&remote, "timeout", 1);
@@ -304,7 +304,7 @@ fn address_that_fails_too_often_is_not_listened_to() {
     }
     check_refused(run(&mut remote.ctl(remote.address, &["apps"])), &["closed the connection"]);
     counted(&remote, "attempts", 1);
-    // Those of this machine are another matter.
+    // The limit does not apply to clients of this machine.
     run(&mut remote.session.ctl(["apps"])).ok();
 }
 

@@ -1,5 +1,5 @@
-//! Several captures of one program at a time: each is whole, none disturbs another, and a client that reads too slowly is
-//! told what it lacks.
+//! Several captures of one program at a time: each is whole, none disturbs another, and a client that reads too
+//! slowly is told of its losses.
 
 use std::process::Command;
 use std::time::Duration;
@@ -38,7 +38,7 @@ fn captures_of_one_program_overlap_and_are_each_played_exactly() {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
     let _program = run_idle(&session, &drawing());
-    // The first one's limit is reached while the second one goes on, the third one's within the second's.
+    // The first capture reaches its limit while the second continues; the third ends during the second.
     let observe = ["--observe-frames", "1"];
     let (first, first_trace) =
         start(&session, "first", &[&observe[..], &["--frames", "1500"]].concat());

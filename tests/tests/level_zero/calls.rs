@@ -18,7 +18,7 @@ fn prologues_and_epilogues_run_in_the_order_of_enabling() {
     );
 }
 
-/// Loaders have functions of their own where they are told to, or there are several drivers.
+/// Loaders put their own functions in place if they are told to, or if several drivers are installed.
 #[test]
 fn layer_is_above_the_loaders_own_functions() {
     let driver = artifact(DRIVER).display().to_string();

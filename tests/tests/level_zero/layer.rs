@@ -1,5 +1,5 @@
-//! The tracing layer of Level Zero as a library: its name and exports, and what it does with the tables
-//! that a loader gives it.
+//! The tracing layer of Level Zero as a library: its name and exports, and its writes to the tables that a
+//! loader gives it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,8 +18,8 @@ const OTHERS: [&str; 3] =
     ["zelGetTracerApiProcAddrTable", "zelLoaderGetVersion", "zelTracerResetAllCallbacks"];
 
 const LAYER: &str = "libze_tracing_layer.so";
-/// What is written to tables of a version. Releases with 1.9 to 1.11 had other orders of
-/// `CommandListExp`, which is left alone.
+/// Functions that are written to tables of a version. Releases with 1.9 to 1.11 had other orders of
+/// `CommandListExp`, which stays unchanged.
 const WRITTEN: &[&str] = &[
     "1.0: 26 of CommandList, 0 of CommandListExp, 0 of KernelExp",
     "1.4: 28 of CommandList, 0 of CommandListExp, 2 of KernelExp",

@@ -32,7 +32,7 @@ fn named<'a>(commands: &'a [Command], name: &'a str) -> impl Iterator<Item = &'a
     commands.iter().filter(move |command| command.name == name)
 }
 
-/// The process id that `pipeline 0` says once it runs.
+/// The process id that `pipeline 0` prints once it runs.
 fn pid_said(run: &Running) -> u32 {
     until("the program to run", LIMIT, || run.stdout_line()?.parse().ok())
 }
@@ -44,7 +44,7 @@ fn graphics_too() -> Process {
     program
 }
 
-/// The first command of that name.
+/// Returns the first command of this name.
 #[track_caller]
 fn first<'a>(commands: &'a [Command], name: &'a str) -> &'a Command {
     named(commands, name).next().unwrap_or_else(|| panic!("no {name}"))
@@ -83,7 +83,7 @@ fn structs_are_shown_by_field_with_what_they_point_at() {
     assert_eq!(module["pInputModule"]["values"], json!([7, 7, 7, 7]));
     assert_eq!(module["pBuildFlags"], "-fast");
     assert_eq!(module["pConstants"]["pConstantIds"]["values"], json!([3]));
-    // The constants' ids and addresses, and the one itself.
+    // The constants' ids and addresses, and the only constant's value.
     let reads = memory(&trace, "zeModuleCreate", "reads");
     let sizes: Vec<_> = reads[0].iter().map(|piece| piece.0).collect();
     assert_eq!(sizes[sizes.len() - 3..], [4, 8, 8]);
@@ -132,11 +132,11 @@ fn copied_memory_is_observed_when_it_is_submitted_and_when_somebody_has_waited()
     let completed = memory(&trace, "zeCommandQueueSynchronize", "writes");
     assert_eq!((submitted.len(), completed.len()), (3, 3));
     for step in 0..3 {
-        // Shared memory, and the program's own.
+        // Shared memory, and the program's own memory.
         let sizes = |pieces: &[(i64, String)]| pieces.iter().map(|it| it.0).collect::<Vec<_>>();
         assert_eq!(sizes(&submitted[step]), [2048, 2048], "step {step}");
         assert_eq!(sizes(&completed[step]), [2048, 2048], "step {step}");
-        // What the device wrote last is what it has copied from shared memory.
+        // The device's last write is the memory that it has copied from shared memory.
         assert_eq!(completed[step][0].1, completed[step][1].1, "step {step}");
         assert_ne!(completed[step][0].1, submitted[step][0].1, "step {step}");
     }

@@ -111,7 +111,7 @@ fn another_device_may_have_other_properties_and_must_do_the_same() {
     finished.ok();
     let tolerated =
         &report["verified"]["reasons"]["the driver is not known to be that of the recording"];
-    // Its name, and three sizes of groups, twice.
+    // The device's name and three group sizes, each twice.
     assert_eq!(tolerated, 7, "{report:#}");
 }
 
@@ -129,7 +129,7 @@ fn object_that_was_not_made_is_missed_wherever_it_is_named() {
     assert!(why.contains("an object that was not made"), "{why}");
 }
 
-/// What is played is recorded: it is the program's commands again, at this process' addresses.
+/// A replay can be recorded: the trace has the program's commands again, at this process' addresses.
 #[test]
 fn recorded_again_a_replay_makes_the_same_commands() {
     let session = Session::new();
@@ -137,8 +137,8 @@ fn recorded_again_a_replay_makes_the_same_commands() {
     let again = session.record(&[], &replay(&session, &first, &[]));
     again.run.ok();
     let (first, again) = (first.commands(), again.trace.commands());
-    // Debian's loader initialises a driver that it has not chosen yet; what had failed is not played, how
-    // often one asks is a matter of time, and a replay waits before it changes memory.
+    // Debian's loader initialises a driver that it has not chosen yet; calls that failed are not replayed, the
+    // number of queries depends on timing, and a replay waits before it changes memory.
     let is_again = |command: &&Command| {
         let failed = command.result.as_str().is_some_and(|it| it.starts_with("ZE_RESULT_ERROR"));
         let is_waiting =

@@ -1,5 +1,5 @@
-//! Tracers of Level Zero: what their functions answer in every state, and which calls destroying waits for. Under our
-//! layer, and under Debian's where it answers at all.
+//! Tracers of Level Zero: the answers of their functions in every state, and the calls that destroying a tracer
+//! waits for. Under our layer, and under Debian's where it answers at all.
 
 use std::time::Duration;
 
@@ -166,7 +166,7 @@ fn destroying_waits_for_the_tracers_own_calls() {
     both_say("tracer_waits", "own_calls", &["destroyed after the call's end"]);
 }
 
-/// Debian's layer waits for them.
+/// Debian's layer waits for these calls.
 #[test]
 fn destroying_does_not_wait_for_calls_of_other_tracers() {
     ours_says("tracer_waits", "other_calls", &["destroy: SUCCESS", "the call goes on"]);

@@ -1,4 +1,4 @@
-//! Progress messages of an attach while the snapshot is written, which takes as long as nobody reads the trace.
+//! Progress messages of an attach while the snapshot is written, which lasts as long as the trace is not read.
 
 use std::fs::File;
 use std::process::Command;

@@ -40,7 +40,7 @@ fn check_exec(kind: &str) {
 
 fn scene_on_a_device() -> Vec<&'static str> {
     let mut calls = vec!["eglGetProcAddress", "eglQueryDevicesEXT", "eglGetPlatformDisplay"];
-    // It does not bind the API: GLES is what a process begins with.
+    // The child does not bind the API, because GLES is a process' initial API.
     calls.extend(scene::OPEN[1..].iter().filter(|name| **name != "eglBindAPI"));
     calls.extend(scene::draw());
     calls

@@ -1,5 +1,5 @@
-//! The driver gets the program's calls, and besides them only the queries that gapii makes once per context, however much
-//! the program does.
+//! The driver gets the program's calls, and besides them only the queries that gapii makes once per context, however many
+//! calls the program makes.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -11,7 +11,7 @@ use gapii_tests::programs::program;
 
 const THREADS: u64 = 2;
 
-/// Calls by function, of all threads, of a program that makes so many rounds.
+/// Returns the calls by function, over all threads, of a program that makes `rounds` rounds.
 fn calls(rounds: u64, way: Way) -> BTreeMap<String, u64> {
     let session = Session::new();
     let page = session.path("page");

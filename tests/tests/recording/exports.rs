@@ -6,8 +6,8 @@ use std::process::Command;
 
 use gapii_tests::artifacts::artifact;
 
-/// Beside the commands: the loader's function that names of driver libraries pass through, and what Level
-/// Zero's tracing layer looks for.
+/// Exports beside the commands: the loader's function through which programs open driver libraries, and the
+/// function that Level Zero's tracing layer looks up.
 const OURS: [&str; 2] = ["dlopen", "gapii_intercept"];
 /// Functions that `gapii.h` declares.
 const TRACERS: [&str; 13] = [

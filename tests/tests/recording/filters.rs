@@ -32,7 +32,7 @@ fn lines(trace: &Trace) -> Vec<Value> {
     lines.filter(|line| line["setup"] != true).collect()
 }
 
-/// How often each function occurs.
+/// Returns the number of calls of each function.
 fn counts(lines: &[Value]) -> BTreeMap<&str, u64> {
     let mut counts = BTreeMap::new();
     for line in lines {

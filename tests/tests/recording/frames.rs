@@ -14,7 +14,7 @@ fn name_of(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..32].to_owned()
 }
 
-/// What the program itself read back: sizes and rows of RGBA from the bottom.
+/// Returns the pictures that the program itself read back: sizes and rows of RGBA from the bottom.
 fn written_by_the_program(folder: &Path) -> Vec<(u32, u32, Vec<u8>)> {
     let entries = std::fs::read_dir(folder).expect("the program wrote it").flatten();
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
@@ -27,7 +27,7 @@ fn written_by_the_program(folder: &Path) -> Vec<(u32, u32, Vec<u8>)> {
     paths.into_iter().map(frame).collect()
 }
 
-/// Records `program` with its frames observed; it must behave as without.
+/// Records `program` with observed frames; its output must be the same as without.
 fn observed(
     session: &Session,
     program: &Path,

@@ -1,4 +1,4 @@
-//! The shim is a guest: programs that are hard to live in behave as natively, and are recorded.
+//! The shim is a guest: programs that are hard to record behave as natively, and are recorded.
 
 use std::process::Command as Process;
 
@@ -21,7 +21,7 @@ fn count(commands: &[Command], name: &str) -> usize {
     names(commands).into_iter().filter(|known| *known == name).count()
 }
 
-/// The number before `words` in what the program said on stderr.
+/// Returns the number before `words` in the program's output on stderr.
 fn said(recording: &Recording, words: &str) -> u64 {
     let stderr = &recording.run.stderr;
     let number = stderr.split(words).next().and_then(|before| before.split_whitespace().last());

@@ -1,4 +1,4 @@
-//! Recording: programs behave as they do natively, and their traces hold what they did.
+//! Recording: programs behave as they do natively, and their traces hold all their commands.
 
 mod attach;
 mod attach_progress;

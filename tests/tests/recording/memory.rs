@@ -153,7 +153,7 @@ fn memory_that_is_not_there_is_said_not_to_be() {
     let commands = recording.trace.commands();
     let uploads = uploads(&commands);
     let unrecorded: Vec<_> = uploads.iter().map(|upload| upload["unrecorded"] == true).collect();
-    // Of a partly readable array, the readable part is recorded, up to 64 KiB.
+    // The readable part of a partly readable array is recorded, up to 64 KiB.
     let large = [true, false, true, false, true, true];
     let small = [true, false, false, true];
     assert_eq!(unrecorded, [&large[..], &small].concat());

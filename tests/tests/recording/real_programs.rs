@@ -17,7 +17,7 @@ struct Program<'a> {
     words: &'a [&'a str],
     /// Text that the program prints before it draws.
     ready: &'a str,
-    /// Arguments that make it end by itself, if it has such arguments.
+    /// Arguments with which the program ends by itself; empty if it has none.
     ending: &'a [&'a str],
 }
 
@@ -32,8 +32,8 @@ const GLMARK: Program = Program {
     ending: &["glmark2-es2", "-s", "200x200", "-b", "build:duration=2.0"],
 };
 
-/// SDL's own loader, which apitrace can't follow. Left to itself it would get its GLES context from
-/// GLX, which nobody records; `run` tells it to use EGL.
+/// SDL's own loader, which apitrace can't follow. By default it would get its GLES context from
+/// GLX, which gapii does not record; `run` tells it to use EGL.
 const SDL: Program = Program { words: TESTGLES2, ready: "SDL_GL_DEPTH_SIZE", ending: &[] };
 
 /// libepoxy, and several threads.
@@ -56,7 +56,7 @@ impl Program<'_> {
         check_trace(&trace);
     }
 
-    /// Ended by `--quit`: its end is a success, and it has said nothing that it does not say natively.
+    /// Ends the program by `--quit`: its end is a success, and it prints nothing that it does not print natively.
     fn check_quit(&self) {
         let display = Display::start();
         let session = Session::new();
@@ -108,7 +108,7 @@ fn check_trace(trace: &Trace) {
     assert_eq!(swaps as u64, FRAMES);
 }
 
-/// What a program said, its figures masked, each line once, `gapii-ctl`'s own left out.
+/// Returns the lines of a program's output, each once, with masked figures and without the lines of `gapii-ctl`.
 fn lines(finished: &Finished) -> Vec<String> {
     let said = finished.stdout.split(['\n', '\r']).chain(finished.stderr.split(['\n', '\r']));
     let mut lines = Vec::new();

@@ -17,7 +17,7 @@ const CONTENTS: u64 = 16 * MIB;
 /// Most bytes of a snapshot that sends none of the contents.
 const LITTLE: u64 = MIB;
 
-/// A program that holds contents, and what is captured of it.
+/// A program that holds contents, and its captures.
 struct Bench<'a> {
     session: &'a Session,
     _running: Running,
@@ -58,21 +58,21 @@ impl<'a> Bench<'a> {
 }
 
 impl Attached {
-    /// All contents were sent.
+    /// Checks that all contents were sent.
     #[track_caller]
     fn is_sent(&self) {
         assert_eq!(self.stored_bytes, 0);
         assert!(self.ring_bytes >= CONTENTS, "{}", self.ring_bytes);
     }
 
-    /// None was.
+    /// Checks that no contents were sent.
     #[track_caller]
     fn is_named(&self) {
         assert!(self.stored_bytes >= CONTENTS, "{}", self.stored_bytes);
         assert!(self.ring_bytes < LITTLE, "{}", self.ring_bytes);
     }
 
-    /// The images or buffers that it has.
+    /// Returns the images or buffers of the trace.
     fn contents(&self) -> BTreeSet<String> {
         let dump = self.trace.ask("dump", &["--json"]).ok();
         let commands = dump.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON"));

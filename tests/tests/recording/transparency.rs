@@ -121,7 +121,7 @@ const GLMARK2_SCENES: &[&str] = &[
     "clear",
 ];
 
-/// Scenes that check their own pictures, and tools that say what there is.
+/// Scenes that check their own pictures, and tools that list the driver's capabilities.
 #[test]
 fn programs_of_debian_behave_as_natively() {
     for program in ["glmark2-es2", "eglinfo", "es2_info"] {

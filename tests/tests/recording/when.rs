@@ -1,4 +1,4 @@
-//! Captures that wait for something: nothing is recorded before it comes, and what follows is played exactly.
+//! Captures that wait for an event: no command before the event is recorded, and the following ones replay exactly.
 
 use std::process::Command;
 
@@ -12,12 +12,12 @@ use gapii_tests::sharing::{number, start, until};
 use gapii_tests::wait;
 use rustix::process::Signal;
 
-/// Draws frames, and does what it is told.
+/// Draws frames, and obeys orders.
 fn told() -> Command {
     offscreen(&program("told"), [""; 0])
 }
 
-/// The capture of that name waits, and the program has made frames meanwhile.
+/// Checks that the capture `name` waits while the program makes frames.
 fn waits_for_frames(session: &Session, name: &str) {
     const MANY: u64 = 30;
     until(session, name, "it waits", |progress| progress["is_waiting"] == true);
@@ -27,7 +27,7 @@ fn waits_for_frames(session: &Session, name: &str) {
     until(session, name, "it still waits", |progress| progress["is_waiting"] == true);
 }
 
-/// Five frames that are played exactly.
+/// Checks that the trace has five frames that replay exactly.
 #[track_caller]
 fn is_what_followed(session: &Session, trace: &Trace) {
     trace.is_whole("frames");
@@ -108,7 +108,7 @@ fn program_is_recorded_from_a_frame_on_that_it_was_started_for() {
     let trace = Trace::new(session.path("run.gapii"));
     let options = [&OPTIONS[..], &["--when", "frame=40", "--quit"]].concat();
     let running = Running::start(&mut session.run_command(&options, &trace.path, &told()));
-    // With its input open: it would end with that.
+    // Its input is still open; closing the input would end the program.
     assert!(running.ended_within(LIMIT));
     running.finish(LIMIT).ok();
     is_what_followed(&session, &trace);

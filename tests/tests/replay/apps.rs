@@ -11,7 +11,7 @@ use gapii_tests::programs::names_in;
 use gapii_tests::random::Random;
 use gapii_tests::replays::{images, record_app, replay, verified};
 
-/// Every frame is compared with what is played.
+/// Every frame is compared with the replayed one.
 const OBSERVED: &[&str] = &["--observe-frames", "1"];
 
 /// Records a program, plays it and compares: answers, and each frame as the shim saw it.

@@ -1,4 +1,4 @@
-//! Pictures of a replay: they equal what the program drew, and only whole files are written.
+//! Pictures of a replay: they equal the program's frames, and only whole files are written.
 
 use std::fs;
 use std::io::Cursor;

@@ -1,4 +1,4 @@
-//! Replay: a played trace draws, answers and writes what the recorded program did.
+//! Replay: a replayed trace draws, answers and writes the same as the recorded program.
 
 mod apps;
 mod images;

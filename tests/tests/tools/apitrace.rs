@@ -1,14 +1,14 @@
 //! A program recorded by gapii and by Debian's apitrace: the recordings do not differ.
 //!
 //! apitrace's own calls (`// fake`) are left out by the reader. Both runs have their addresses
-//! randomized or not as the kernel likes: handles are compared one to one, see `compare`.
+//! randomized or not, as the kernel decides: handles are compared one to one, see `compare`.
 
 use gapii_tests::gapii::Session;
 use gapii_tests::loading::offscreen;
 use gapii_tests::programs::program;
 use gapii_tests::{apitrace, compare, process};
 
-/// Differences that are apitrace's: the program, the beginning of the sentence, and why.
+/// Differences that apitrace causes: the program, the beginning of the sentence, and the reason.
 const EXPLAINED: &[(&str, &str, &str)] = &[];
 
 fn check(name: &str) {

@@ -152,7 +152,7 @@ fn daemon_that_is_not_there_is_named() {
     }
 }
 
-/// root can open any socket, so for root the daemon is somebody else's; for others the folder is shut.
+/// root can open any socket, so for root the daemon belongs to another user; for others the folder is closed.
 #[test]
 fn socket_of_another_user_is_not_used() {
     use std::os::unix::fs::PermissionsExt;

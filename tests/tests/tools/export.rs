@@ -5,7 +5,7 @@ use gapii_tests::loading::offscreen;
 use gapii_tests::programs::program;
 use gapii_tests::{apitrace, dumps, process};
 
-/// Holds the dump of `name`'s exported recording against that of apitrace's own.
+/// Compares the dump of `name`'s exported recording with that of apitrace's own recording.
 fn check(name: &str) {
     let session = Session::new();
     let program = offscreen(&program(name), [""; 0]);

@@ -1,8 +1,8 @@
 //! Traces that earlier builds recorded: this build reads, verifies, plays and exports them as those did.
 //!
-//! `data/traces/` holds one small trace of each kind, and `expected.json` holds what the build that recorded
-//! them answered. A change that is meant to alter an answer writes the file anew:
-//! `GAPII_UPDATE_EXPECTED=1 cargo test --release -p gapii-tests older_traces`.
+//! `data/traces/` holds one small trace of each kind, and `expected.json` holds the answers of the build that
+//! recorded them. A change that is meant to alter an answer writes the file anew: `GAPII_UPDATE_EXPECTED=1 cargo
+//! test --release -p gapii-tests older_traces`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! Tracers of EGL and OpenGL ES: what callbacks see and change, what the functions for tools answer, and what a trace
-//! records of them.
+//! Tracers of EGL and OpenGL ES: the values that callbacks see and change, the answers of the functions for
+//! tools, and the records of tracers in a trace.
 
 use std::process::Command as Process;
 use std::time::Duration;
@@ -247,7 +247,7 @@ fn threads_that_come_and_go_run_callbacks_in_pairs() {
     churn(Duration::from_secs(2));
 }
 
-/// Both change the table of commands, at any moment.
+/// Tracers and captures both change the table of commands, at any moment.
 #[test]
 fn captures_begin_and_end_while_tracers_come_and_go() {
     let session = Session::new();
@@ -268,7 +268,7 @@ fn captures_begin_and_end_while_tracers_come_and_go() {
     assert_eq!(finished.stdout, "every prologue had its epilogue\n", "{finished}");
 }
 
-/// The witness is the driver's glFlush, and says whose code has called it.
+/// The witness stands in for the driver's glFlush, and prints the file whose code has called it.
 #[test]
 fn slot_holds_the_drivers_function_unless_its_command_is_traced() {
     let session = Session::new();
@@ -290,7 +290,7 @@ fn slot_holds_the_drivers_function_unless_its_command_is_traced() {
 
 const OBSERVED: &[&str] = &["--observe-frames", "1"];
 
-/// What `recorded.c` must leave, however its tracer came to be: three traced frames and one without.
+/// The trace of `recorded.c`, with any way of loading its tracer: three traced frames and one without a tracer.
 #[track_caller]
 fn check_recorded(session: &Session, recording: &Recording) {
     let said = recording.run.clone().ok().stdout;
@@ -335,7 +335,7 @@ fn check_commands(commands: &[Command]) {
         }),
         vec![json!([true, "GL_BLEND", "0x1bd0", true]); 3]
     );
-    // The program's own get another result; the tracer's are only its own.
+    // The program's own calls get another result; the tracer's calls are marked as the tracer's own.
     let errors = [json!(["GL_NO_ERROR", "0x1267", false]), json!(["GL_NO_ERROR", null, true])];
     assert_eq!(
         rows("glGetError", |command| json!([command.result, command.given, command.tracer])),
@@ -384,7 +384,7 @@ fn capture_that_begins_while_a_tracer_is_enabled_says_what_it_does() {
     let count = |is: fn(&Command) -> bool| called.iter().filter(|command| is(command)).count();
     assert_eq!(count(|command| command.name == "glClearColor" && command.made.is_some()), 2);
     assert_eq!(count(|command| command.name == "glFlush" && command.skipped), 2);
-    // The swap that the capture begins in has its epilogue after that.
+    // The swap in which the capture begins has its epilogue after the beginning.
     assert_eq!(count(|command| command.name == "glFinish" && command.tracer), 3);
     assert!(verified(&session, &recording.trace, &[]).is_ok());
 }
@@ -519,7 +519,7 @@ fn pkg_config_says_where_headers_and_library_are() {
     assert_eq!(version.stdout.trim(), env!("CARGO_PKG_VERSION"));
 }
 
-/// The trace's file, where a reader that knows no tracers sees what the driver got.
+/// The trace's file: a reader that does not know tracers sees the values that the driver got.
 #[test]
 fn other_tools_see_what_the_driver_got() {
     let session = Session::new();

@@ -1,4 +1,4 @@
-//! Measures what attaching costs a running program.
+//! Measures the cost of attaching to a running program.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,18 +11,18 @@ use serde_json::{Value, json};
 use crate::bars::{Bar, print_bars, verdict};
 use crate::options::Options;
 
-/// Objects that a program holds.
+/// Size of the objects that a program holds, in MiB.
 const MIB: u64 = 256;
 /// Longest time that a program may be held, in milliseconds.
 const HELD_MAX_MS: f64 = 1000.0;
-/// How long it may take until a frame is recorded, besides two frames, in milliseconds.
+/// Longest time until a frame is recorded, besides two frames, in milliseconds.
 const RECORDED_MAX_MS: f64 = 50.0;
 const SCENE: &str = "texture";
 
 /// First and second attach to one program, a round each.
 type Rounds = Vec<[Attach; 2]>;
 
-/// Attaches to every program, round after round, and prints what came out.
+/// Attaches to every program, round after round, and prints the results.
 pub fn measure(options: &Options) {
     let display = Display::start();
     let formats = attach_cost::formats().into_iter();
@@ -82,7 +82,7 @@ fn print_scene(frame_ms: f64, rounds: &Rounds) {
     print_bars(&[bar(0, "first"), bar(1, "second")]);
 }
 
-/// What any of the traces lacks.
+/// Returns the state that any of the traces lacks.
 fn missing(rounds: &Rounds) -> BTreeSet<&String> {
     rounds.iter().flatten().flat_map(|attach| &attach.missing).collect()
 }

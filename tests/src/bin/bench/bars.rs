@@ -17,7 +17,7 @@ impl Bar {
     }
 }
 
-/// What there is to say of a figure that may be `most`.
+/// Returns the verdict on a figure whose bar is `most`.
 pub fn verdict(measured: f64, most: f64) -> &'static str {
     if measured <= most { "ok" } else { "OVER" }
 }

@@ -1,10 +1,10 @@
-//! What recording costs: the program of cheap calls natively, with the shim loaded, captured, timed,
+//! Measures the cost of recording: the program of cheap calls natively, with the shim loaded, captured, timed,
 //! and under apitrace, interleaved; medians, added nanoseconds and ratios, and which bars are reached.
 //!
 //! With `--glmark2`, scenes of glmark2-es2 in the same way: frames a second, bytes a frame. With
-//! `--replay`, scenes and replays of their recordings. With `--tracked`, what commands cost that are
-//! followed at all times. With `--attach`, what it costs a running program to be attached to. With
-//! `--tracers`, what tracers cost: of Level Zero, and of OpenGL ES.
+//! `--replay`, scenes and replays of their recordings. With `--tracked`, the cost of commands that the shim
+//! tracks at all times. With `--attach`, the cost of attaching to a running program. With `--tracers`, the
+//! cost of tracers of Level Zero and of OpenGL ES.
 //!
 //! Nothing else should run on the machine meanwhile.
 

@@ -3,7 +3,7 @@
 use clap::Parser;
 use gapii_tests::bench::On;
 
-/// Measure what recording costs
+/// Measure the cost of recording
 #[derive(Parser)]
 #[command(name = "bench")]
 pub struct Options {
@@ -15,7 +15,7 @@ pub struct Options {
     #[arg(long, value_delimiter = ',', default_value = "1,2,4")]
     pub threads: Vec<u64>,
 
-    /// The driver below
+    /// Driver that the programs run on
     #[arg(long, value_enum, default_value = "bare")]
     pub driver: On,
 
@@ -43,17 +43,17 @@ pub struct Options {
     #[arg(long)]
     pub replay: bool,
 
-    /// Measure instead what commands cost that are followed while nothing is recorded
+    /// Measure instead the cost of commands that are tracked while nothing is recorded
     #[arg(long)]
     pub tracked: bool,
 
-    /// Measure instead what it costs a running program to be attached to: how long it is held, and how
-    /// long it takes until a frame is recorded
+    /// Measure instead the cost of attaching to a running program: the time that it is held, and the time
+    /// until a frame is recorded
     #[arg(long)]
     pub attach: bool,
 
-    /// Measure instead what a call of Level Zero costs with the tracing layer, and with a tracer; ours
-    /// beside Debian's; and one of OpenGL ES with and without a tracer
+    /// Measure instead the cost of a Level Zero call with the tracing layer and with a tracer, ours beside
+    /// Debian's; and of an OpenGL ES call with and without a tracer
     #[arg(long)]
     pub tracers: bool,
 

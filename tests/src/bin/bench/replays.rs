@@ -7,7 +7,7 @@ use gapii_tests::replaying::{self, Rates};
 use crate::bars::{Bar, print_bars};
 use crate::options::Options;
 
-/// Runs every scene and replays of it, round after round, and prints what came out.
+/// Runs every scene and replays of it, round after round, and prints the results.
 pub fn measure(options: &Options) {
     let display = Display::start();
     let mut scenes: Vec<(&str, Vec<Rates>)> =

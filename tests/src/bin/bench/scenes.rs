@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::bars::{Bar, print_bars};
 use crate::options::Options;
 
-/// Runs every scene in every way, round after round, and prints what came out.
+/// Runs every scene in every way, round after round, and prints the results.
 pub fn measure(options: &Options) {
     let display = Display::start();
     let mut scenes: Vec<(&str, Rounds)> =

@@ -1,5 +1,5 @@
-//! What a call of Level Zero costs with a tracing layer loaded, with and without a tracer: ours, and
-//! Debian's beside it; and recorded. And what a call of OpenGL ES costs, with and without a tracer.
+//! Measures a call of Level Zero without a tracing layer, with ours and with Debian's, each with and without a
+//! tracer, and captured. Also measures a call of OpenGL ES with and without a tracer.
 
 use gapii_tests::bench::{Load, Way, level_zero_sample, median};
 use gapii_tests::level_zero::{Costs, Layer, costs};
@@ -14,12 +14,12 @@ const CALLS: u64 = 20_000_000;
 const MOST: (f64, f64) = (2.0, 15.0);
 /// Nanoseconds that recording may add, in bursts.
 const MOST_CAPTURED: f64 = 15.0;
-/// Nanoseconds that a prologue and an epilogue may add to a call of OpenGL ES, which looks whether it is
+/// Nanoseconds that a prologue and an epilogue may add to a call of OpenGL ES, which also checks whether it is
 /// recorded.
 const MOST_GLES: f64 = 30.0;
 
-/// Runs the program without a layer, with ours and with Debian's, round after round, and prints what
-/// came out.
+/// Runs the program without a layer, with ours and with Debian's, round after round, and prints the
+/// results.
 pub fn measure(options: &Options) {
     const LAYERS: [Option<Layer>; 3] = [None, Some(Layer::Ours), Some(Layer::Debians)];
     let mut rounds = Vec::new();
@@ -93,7 +93,8 @@ pub fn measure(options: &Options) {
     }
 }
 
-/// What a call of Level Zero takes in bursts: by itself, with libgapii and our layer, and captured.
+/// Measures a call of Level Zero in bursts: without gapii, with libgapii and our layer, and captured. In
+/// nanoseconds.
 fn captures(options: &Options) -> [f64; 3] {
     const RUNS: u64 = 40;
     let load = Load::burst(1, RUNS).halved();

@@ -7,11 +7,11 @@ use crate::bars::verdict;
 use crate::options::{Options, describe};
 
 /// Runs the program of tracked commands natively and with the shim loaded, asleep and not, round after
-/// round, and prints what came out.
+/// round, and prints the results.
 pub fn measure(options: &Options) {
     const CALLS: u64 = 10_000_000;
     const WAYS: [Way; 3] = [Way::Native, Way::Asleep, Way::Idle];
-    /// Added nanoseconds: asleep, and idle of the first command, which is not followed, and of others.
+    /// Nanoseconds that the shim may add: asleep; idle to the first command, which is not tracked; idle to others.
     const MOST: (f64, [f64; 2]) = (2.0, [2.0, 12.0]);
     let mut rounds = Vec::new();
     for number in 1..=options.rounds {
