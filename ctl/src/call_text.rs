@@ -64,7 +64,7 @@ pub fn write_line(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out, "{}", if command.in_flight { "  (in flight)" } else { "" })
 }
 
-/// Writes what tracers did to a command.
+/// Writes the changes that tracers made to a command.
 fn write_traces(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> {
     if let Some(made) = command.made() {
         write!(out, "  made with (")?;

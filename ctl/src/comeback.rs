@@ -20,7 +20,7 @@ const RETRY: Duration = Duration::from_millis(10);
 /// Starts a daemon in place of one that has died.
 pub type Revive<'a> = Box<dyn FnMut() -> Result<(), Failure> + 'a>;
 
-/// What a successor needs to know to continue a capture.
+/// The data with which a successor continues a capture.
 pub struct Comeback<'a> {
     request: TakeUpRequest,
     socket: PathBuf,

@@ -29,7 +29,7 @@ pub struct Program {
     exit: OwnedFd,
 }
 
-/// What the shim reads from the program's environment.
+/// Values that the shim reads from the program's environment.
 pub struct Environment {
     shim: PathBuf,
     sonames: PathBuf,

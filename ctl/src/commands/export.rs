@@ -119,7 +119,8 @@ fn write_apitrace(
     Ok(())
 }
 
-/// Whether the format can express what tracers did. If not, the export has the commands as the driver got them.
+/// Whether the format can express the changes of tracers. If not, the export has the commands as the driver got
+/// them.
 #[derive(PartialEq, Eq)]
 enum Tracers {
     Told,
