@@ -1,4 +1,4 @@
-//! `build`: the product, laid out in the build folder as `gapii-ctl run` looks for it.
+//! `build`: the product, laid out in the build folder as `gapii-ctl run` expects it.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -24,11 +24,11 @@ const SONAMES: [&str; 6] = [
 
 const SONAMES_FOLDER: &str = "sonames";
 
-/// What tools in C are built with, in folders beside the shim.
+/// Headers that tools in C are compiled with, in folders beside the shim.
 const HEADERS: [&str; 2] = ["gapii.h", "gapii_commands.h"];
 const PKG_CONFIG: &str = "gapii.pc";
 
-/// Where Level Zero's loader finds the tracing layer, by the folder's being on its library path.
+/// Folder in which Level Zero's loader finds the tracing layer, if the folder is on its library path.
 const LAYER_FOLDER: &str = "level-zero";
 const LAYER_SONAME: &str = "libze_tracing_layer.so.1";
 
@@ -54,11 +54,11 @@ pub fn run(profile: Profile) -> anyhow::Result<()> {
 
 fn release() -> anyhow::Result<()> {
     cargo_build(&["-p", "gapiid", "-p", "gapii-ctl"])?;
-    // By itself, or cargo would give libraries of the shim the features that the tools' libraries ask for.
+    // Built alone, or cargo would give libraries of the shim the features that the tools' libraries request.
     cargo_build(&["-p", "gapii-shim"])?;
-    // The null driver is the tests' own, which build nothing.
+    // The null driver belongs to the tests, which build nothing themselves.
     cargo_build(&["-p", "gapii-ze-layer", "-p", "gapii-ze-null-driver"])?;
-    // A tool in Rust, to try.
+    // An example of a tool in Rust.
     cargo_build(&["-p", "gapii", "--examples"])?;
     lay_out(Profile::Release)
 }
@@ -90,7 +90,7 @@ pub fn dev(tests: Tests) -> anyhow::Result<Vec<Executable>> {
         suite::build(&[&["build"], packages, targets].concat())
     };
     let mut built = build(&["--workspace", "--exclude", "gapii-shim"], &targets)?;
-    // By itself, or cargo would give the shim's libraries the features that the tools' libraries ask for.
+    // Built alone, or cargo would give the shim's libraries the features that the tools' libraries request.
     let targets: &[&str] = if tests == Tests::All { &["--lib", "--tests"] } else { &["--lib"] };
     built.extend(build(&["-p", "gapii-shim"], targets)?);
     lay_out(Profile::Dev)?;
@@ -105,7 +105,7 @@ pub fn lay_out(profile: Profile) -> anyhow::Result<()> {
     lay_out_headers(&folder)
 }
 
-/// Puts the headers, and the file that says where they are, beside the shim.
+/// Puts the headers, and the pkg-config file with their path, beside the shim.
 fn lay_out_headers(folder: &Path) -> anyhow::Result<()> {
     let tool = tree::root().join("tool");
     for name in HEADERS {

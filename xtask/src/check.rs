@@ -1,4 +1,4 @@
-//! `check`: what a change needs before a commit, for the files that differ from a revision.
+//! `check`: the checks that a change needs before a commit, for the files that differ from a revision.
 //!
 //! Runs the unit tests of the changed packages and the whole-system tests that `impact` lists for them.
 //! `test` runs everything.
@@ -23,7 +23,7 @@ pub struct Check {
     base: String,
 }
 
-/// What the changed files need.
+/// Checks that the changed files need.
 #[derive(Default, Debug)]
 struct Needs {
     /// Packages with a changed file.
@@ -67,7 +67,8 @@ pub fn run(args: &Check) -> anyhow::Result<()> {
     });
     std::thread::scope(|scope| {
         if !needs.changed.is_empty() {
-            // Of all packages, as in `test`: with fewer, cargo would check dependencies anew for other features.
+            // For all packages, as in `test`: with fewer, cargo would check dependencies anew for other
+            // features.
             let clippy = lint::clippy_command();
             let summary = &summary;
             scope.spawn(move || summary.check_aside("clippy", lint::CLIPPY_COMMAND, clippy));
@@ -107,7 +108,7 @@ impl Needs {
         needs
     }
 
-    /// Builds what will run, as `cargo xtask test` does; returns the needed test programs.
+    /// Builds the selected tests, as `cargo xtask test` does; returns the needed test programs.
     fn build(&self) -> anyhow::Result<Vec<Executable>> {
         if !self.system.is_empty() {
             packages::install(&[packages::DEMO, packages::TEST])?;

@@ -1,5 +1,5 @@
-//! `demo`: records 100 frames of glmark2-es2 on a display of its own, prints what was recorded, and
-//! plays it for a contact sheet.
+//! `demo`: records 100 frames of glmark2-es2 on a display of its own, prints a summary of the trace, and replays
+//! it for a contact sheet.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,9 +12,9 @@ use crate::xserver::XServer;
 use crate::{build, packages, step, tree};
 
 const FRAMES: u64 = 100;
-/// Frames of each run that is timed; 100 alone are over too soon to be timed well.
+/// Frames of each timed run; 100 frames end too soon for a good measurement.
 const TIMED_FRAMES: u64 = 500;
-/// Native and captured runs take turns, so that whatever else the machine does meets both.
+/// Number of runs of each kind. Native and captured runs alternate, so that other load on the machine affects both.
 const ROUNDS: usize = 3;
 
 pub fn run() -> anyhow::Result<()> {
@@ -51,7 +51,7 @@ fn glmark2(frames: u64) -> Command {
     step::command("glmark2-es2", &["--size", "640x480", "--benchmark", &scene])
 }
 
-/// Runs `program` under `gapii-ctl run`; what the program prints.
+/// Runs `program` under `gapii-ctl run`; returns the program's output.
 fn record(
     options: &[&str],
     trace: &Path,

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::step;
 
-/// What to type for the examples alone.
+/// Command line that runs only the examples.
 pub const COMMAND: &str = "cargo test --doc --workspace";
 
 pub fn command() -> Command {

@@ -36,7 +36,7 @@ pub fn run(args: &Generate) -> anyhow::Result<()> {
         return Ok(());
     }
     apigen::write(root, &generated.files)?;
-    // Of what has just been written.
+    // Made from the descriptions that were just written.
     let stale_headers = headers::write(root, &headers::generate(root)?)?;
     println!("{}", generated.summary);
     for path in stale.into_iter().chain(stale_headers) {
@@ -45,7 +45,7 @@ pub fn run(args: &Generate) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Brings every description into the one form that there is.
+/// Formats every description.
 fn format(check: bool) -> anyhow::Result<()> {
     let root = tree::root();
     let descriptions = apigen::descriptions(root, &apigen::apis::read(root)?)?;

@@ -1,6 +1,6 @@
-//! What a changed file may break: packages whose unit tests run, and whole-system tests by name.
+//! Tests that a changed file needs: packages whose unit tests run, and whole-system tests by name.
 //!
-//! `check` runs what stands here within 90 s; `test` runs everything. So a row lists the tests that most
+//! `check` runs the listed tests within 90 s; `test` runs everything. So a row lists the tests that most
 //! likely fail first, not all that could.
 
 /// A folder of the repository, and what to test after a change inside it.
@@ -47,7 +47,7 @@ const PARTS: &[Part] = &[
     part("tracers", &["gapii-shim"], &["tools::tracers", "level_zero::calls"]),
 ];
 
-/// What recording and replaying commands of OpenGL ES rests on.
+/// Folders that recording and replaying of OpenGL ES commands depends on.
 const API: &[&str] = &[
     "recording::driver_calls",
     "recording::exports",
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(module_of("tests/src/gapii.rs"), None);
     }
 
-    /// A row for a folder that is gone, or for tests that are renamed, would test nothing.
+    /// A row for a deleted folder, or for renamed tests, would test nothing.
     #[test]
     fn every_row_names_folders_and_modules_that_exist() {
         let root = crate::tree::root();

@@ -16,7 +16,7 @@ pub fn format() -> anyhow::Result<()> {
     step::run(&mut step::cargo(&["fmt", "--all", "--check"]))
 }
 
-/// What to type for clippy alone.
+/// Command line that runs only clippy.
 pub const CLIPPY_COMMAND: &str = "cargo clippy --workspace --all-targets -- -D warnings";
 
 pub fn clippy() -> anyhow::Result<()> {

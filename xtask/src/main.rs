@@ -1,6 +1,6 @@
-//! The commands of the build: `cargo xtask demo`, `test` and what they are made of.
+//! The commands of the build: `cargo xtask demo`, `test` and their parts.
 //!
-//! Runs other programs and says what they did. Nothing here is part of the product.
+//! Runs other programs and reports their results. Nothing here is part of the product.
 
 #![forbid(unsafe_code)]
 

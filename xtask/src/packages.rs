@@ -12,7 +12,7 @@ pub struct Package {
     reason: &'static str,
 }
 
-/// What `demo` needs.
+/// Debian packages that `demo` needs.
 pub const DEMO: &[Package] = &[
     package("gcc", "compiles zstd, and links"),
     package("libc6-dev", "headers for zstd"),
@@ -23,7 +23,7 @@ pub const DEMO: &[Package] = &[
     package("glmark2-es2-x11", "the program that is recorded"),
 ];
 
-/// What `test`, `bench` and `soak` need besides.
+/// Debian packages that `test`, `bench` and `soak` need besides.
 pub const TEST: &[Package] = &[
     package("libgles1", "OpenGL ES 1"),
     package("libegl-dev", "headers for the test programs"),
@@ -48,7 +48,7 @@ const fn package(name: &'static str, reason: &'static str) -> Package {
     Package { name, reason }
 }
 
-/// Installs those of `packages` that are missing, and says which they are first.
+/// Installs the missing ones of `packages`, after printing their names.
 pub fn install(packages: &[&[Package]]) -> anyhow::Result<()> {
     let wanted = packages.iter().copied().flatten();
     if !is_debian() {

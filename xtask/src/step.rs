@@ -13,7 +13,7 @@ pub fn command(program: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// The cargo that runs us.
+/// The cargo that runs this program.
 pub fn cargo(arguments: &[&str]) -> Command {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     command(&cargo, arguments)
@@ -28,7 +28,7 @@ pub fn run(command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs to the end, and takes what it prints on standard output.
+/// Runs the command to its end, and returns its standard output.
 pub fn output(command: &mut Command) -> anyhow::Result<String> {
     let output = command
         .stderr(Stdio::inherit())

@@ -76,7 +76,7 @@ pub struct Job {
     is_alone: bool,
 }
 
-/// What became of the jobs.
+/// Results of the jobs.
 #[derive(Default)]
 pub struct Outcome {
     pub passed: usize,
@@ -232,7 +232,7 @@ fn run_one(mut job: Job, progress: &Mutex<Progress>) {
     }
 }
 
-/// What is known so far, and its display.
+/// Results so far, and their display.
 struct Progress {
     all: usize,
     outcome: Outcome,

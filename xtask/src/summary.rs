@@ -1,4 +1,4 @@
-//! Checks that run one after the other or side by side, and the table of what became of them.
+//! Checks that run one after the other or side by side, and the table of their results.
 //!
 //! A failing check does not stop the others; the end lists the failed checks, each with the command
 //! that runs it again.

@@ -1,4 +1,4 @@
-//! Where things are: the repository and its build folder.
+//! Paths of the repository and its build folder.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub fn target() -> PathBuf {
     }
 }
 
-/// How the product is compiled.
+/// Profile with which the product is compiled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
     /// With debug assertions and overflow checks, in the profile of the tests.

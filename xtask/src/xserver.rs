@@ -1,4 +1,4 @@
-//! `XServer`: an Xvfb of our own, on a display nobody uses, ended with its owner.
+//! `XServer`: an Xvfb of our own, on an unused display, ended with its owner.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -34,7 +34,7 @@ impl XServer {
         Ok(server)
     }
 
-    /// What `DISPLAY` is to say.
+    /// Returns the value for `DISPLAY`.
     pub fn name(&self) -> &str {
         &self.name
     }

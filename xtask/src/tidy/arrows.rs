@@ -17,7 +17,7 @@ pub fn listed(document: &str) -> Option<Arrows> {
     Some(block.lines().filter_map(arrow).collect())
 }
 
-/// Findings for arrows that only one of the two has.
+/// Returns findings for arrows that only the document or only the manifests have.
 pub fn compare(built: &Arrows, listed: &Arrows) -> Vec<String> {
     let mut found = Vec::new();
     for name in built.keys().chain(listed.keys()).collect::<BTreeSet<_>>() {

@@ -1,13 +1,13 @@
-//! Rule: nobody types an API constant by hand: the generated files name all of them.
+//! Rule: no hand-written file spells the value of an API constant, because the generated files name all of them.
 //!
-//! Two signs of one: a definition `const GL_…` or `const EGL_…` of a literal, and a literal of four
+//! Two signs of a hand-written constant: a definition `const GL_…` or `const EGL_…` of a literal, and a literal of four
 //! hexadecimal digits that is the value of an enum in the Khronos registry. Tests may type them.
 
 use std::collections::BTreeSet;
 
 use super::tokens::{Kind, Token};
 
-/// Values that stand for other things as often: masks, and round numbers.
+/// Values that often have another meaning: masks, and round numbers.
 const COMMON: &[u32] = &[0x7fff, 0x8000, 0xfffe, 0xffff];
 
 /// The values of four hexadecimal digits in a registry's `value="0x…"`.

@@ -7,7 +7,7 @@ use super::tokens::{Kind, Token, attribute, balanced};
 
 const ITEMS: &[&str] =
     &["fn", "struct", "enum", "union", "trait", "type", "const", "static", "mod", "macro"];
-/// Words between `pub` and the word that says which item it is.
+/// Words between `pub` and the word for the item's kind.
 const BETWEEN: &[&str] = &["async", "unsafe", "extern", "const"];
 
 /// Lines and names of public items without a docstring. A module in a file of its own (`pub mod x;`) has
@@ -22,7 +22,7 @@ pub fn undocumented(tokens: &[Token<'_>]) -> Vec<(usize, String)> {
             continue;
         }
         if let Some(length) = attribute(&tokens[at..]) {
-            // `#[doc = include_str!(…)]`; what is hidden is for no reader.
+            // `#[doc = include_str!(…)]`; a hidden item needs no docstring.
             is_documented |= tokens[at..at + length].iter().any(|token| token.is("doc"));
             at += length;
             continue;
@@ -36,7 +36,7 @@ pub fn undocumented(tokens: &[Token<'_>]) -> Vec<(usize, String)> {
             found.push((tokens[at].line, format!("{kind} {name} has no docstring")));
         }
         if tokens[at].is("macro_rules") {
-            // Its `pub` is of what it makes.
+            // Its `pub` belongs to the items that the macro makes.
             at += 3;
             at += tokens.get(at..).map_or(0, |rest| balanced(rest));
         } else {
@@ -47,7 +47,7 @@ pub fn undocumented(tokens: &[Token<'_>]) -> Vec<(usize, String)> {
     found
 }
 
-/// What kind of item follows `pub`, and its name.
+/// Returns the kind of the item that follows `pub`, and its name.
 fn item<'a>(tokens: &[Token<'a>]) -> Option<(&'a str, &'a str)> {
     let mut at = 0;
     while let Some(token) = tokens.get(at) {

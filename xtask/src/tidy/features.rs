@@ -1,7 +1,7 @@
-//! Rule: what the shim ships is what clippy saw: its crates have no cargo features, so every build of
-//! them has the same code.
+//! Rule: the shim ships the code that clippy saw: its crates have no cargo features, so every build of them has
+//! the same code.
 
-/// Findings for features in `manifest` and for `cfg(feature)` in `source`; `name` says which crate it is.
+/// Findings for features in `manifest` and for `cfg(feature)` in `source`; `name` is the crate's name.
 pub fn found(name: &str, manifest: &str) -> Vec<String> {
     let mut found = Vec::new();
     if manifest.lines().any(|line| line.trim() == "[features]") {

@@ -1,15 +1,15 @@
 //! Rule: no two files of a crate import each other in a circle.
 //!
-//! A file imports another if it names anything of the other's module by a path (`crate::`, `super::`,
-//! `self::`, or a child module). `mod x;` and `pub use` are no imports: who names a re-exported item
-//! imports the file that the item comes from. Items for tests and generated files do not count.
+//! A file imports another if it names an item of the other's module by a path (`crate::`, `super::`, `self::`,
+//! or a child module). `mod x;` and `pub use` are no imports: a file that names a re-exported item imports the
+//! file that defines the item. Items for tests and generated files do not count.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 use super::tokens::{Kind, Token, attribute, balanced, tokens, without_tests};
 
-/// Hand-written files of one crate with what each imports.
+/// Hand-written files of one crate, with the imports of each.
 pub type Imports = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
 
 /// The modules of a crate, by path from its root.
@@ -120,7 +120,7 @@ impl Crate {
         }
     }
 
-    /// Reads what one file says; returns the modules it declares: name, inline modules around, `#[path]`.
+    /// Reads one file; returns the modules that it declares: name, inline modules around, `#[path]`.
     fn read_module(
         &mut self,
         path: &[String],
@@ -218,7 +218,7 @@ impl Crate {
         found
     }
 
-    /// The file of what `names` leads to from module `from`; None for what is not of this crate.
+    /// Returns the file of the item that `names` leads to from module `from`; None for an item of another crate.
     fn file_of(&self, from: &[String], names: &[String], depth: usize) -> Option<&PathBuf> {
         // Re-exports that lead in a circle do not compile.
         const DEEPEST: usize = 16;

@@ -30,7 +30,7 @@ const DOCSTRINGS: &str = "xtask/tidy/docstrings.txt";
 const FEATURES: &str = "xtask/tidy/features.txt";
 const GLOSSARY: &str = "xtask/tidy/glossary.txt";
 
-/// The crate that ships in programs; the rule about features is for it and what it depends on.
+/// The crate that ships in programs; the rule about features is for it and its dependencies.
 const SHIM: &str = "shim";
 
 #[derive(Args, Default)]
@@ -77,7 +77,7 @@ fn check_imports(repository: &Repository) -> anyhow::Result<Vec<String>> {
     Ok(ratchet::compare_circles(&imports::circles(&all), &repository.text(CIRCLES), CIRCLES, way))
 }
 
-/// Of all crates together: paths are from the repository's root, so crates do not mix.
+/// Imports of all crates together: paths are from the repository's root, so crates do not mix.
 fn all_imports(repository: &Repository) -> imports::Imports {
     let read = |path: &Path| repository.sources.get(path).cloned();
     let mut all = imports::Imports::new();

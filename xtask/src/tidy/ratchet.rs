@@ -1,11 +1,11 @@
 //! Lists of today's exceptions, `xtask/tidy/*.txt`, that may only shrink.
 //!
-//! A line of a counted list is a file and a number: so many places of that file may break the rule.
+//! A line of a counted list is a file and the number of its places that may break the rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// Places that break a rule, by file: line and what is wrong there.
+/// Places that break a rule, by file: line number and message.
 pub type Places = BTreeMap<PathBuf, Vec<(usize, String)>>;
 
 /// Findings for files with more places than `allowed` says, and for numbers that are higher than need be.
@@ -82,7 +82,7 @@ pub fn compare_circles(
     found
 }
 
-/// The list with today's circles in place of the allowed ones that they are part of.
+/// Returns the list with today's circles in place of the allowed circles that contain them.
 pub fn shrunk_circles(circles: &[BTreeSet<PathBuf>], allowed: &str) -> String {
     let sets = sets(allowed);
     let kept = circles.iter().filter(|circle| sets.iter().any(|set| circle.is_subset(set)));

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-/// What documents may name.
+/// Names that documents may use.
 pub struct Known {
     /// All files of the repository, from its root.
     pub files: BTreeSet<PathBuf>,
@@ -22,8 +22,8 @@ pub struct Known {
 /// Extensions of files of the repository; others (`.xml`, `.gapii`) name files of users.
 const EXTENSIONS: &[&str] = &["rs", "md", "api", "c", "h", "service", "socket"];
 
-/// Findings for what `text`, the document at `path`, names and nobody has; `read` returns another
-/// document's text.
+/// Returns a finding for each name that `text`, the document at `path`, uses and that does not exist; `read`
+/// returns another document's text.
 pub fn dead(
     path: &Path,
     text: &str,

@@ -11,13 +11,13 @@ use super::ratchet::Places;
 use super::tokens::{Kind, Token, tokens, without_tests};
 use crate::step;
 
-/// Crates that are no part of a product; they may type API constants.
+/// Crates outside the product; they may have hand-written API constants.
 const NO_PRODUCT: &[&str] = &["tests", "xtask", "apigen"];
 
 pub struct Repository {
     /// All files that git knows or would add, from the root.
     pub files: BTreeSet<PathBuf>,
-    /// Those with text that the rules read.
+    /// Files whose text the rules read.
     pub sources: BTreeMap<PathBuf, String>,
     /// Root files of libraries and programs.
     pub crate_roots: BTreeSet<PathBuf>,
@@ -130,7 +130,7 @@ impl Repository {
         })
     }
 
-    /// Where `rule` finds something in `files`, tests left out.
+    /// Returns the places in `files`, without tests, at which `rule` finds something.
     pub fn places<'a>(
         &'a self,
         files: impl Iterator<Item = &'a PathBuf>,

@@ -164,11 +164,11 @@ fn test_item(tokens: &[Token<'_>]) -> Option<usize> {
     if !inside.iter().any(|token| token.is("cfg")) || !inside.iter().any(|token| token.is("test")) {
         return None;
     }
-    // `#![cfg(test)]` is of the whole file.
+    // `#![cfg(test)]` applies to the whole file.
     if tokens[1].is("!") {
         return Some(tokens.len());
     }
-    // `not(test)` is code of the product.
+    // Code under `not(test)` is part of the product.
     if inside.iter().any(|token| token.is("not")) {
         return None;
     }
