@@ -216,7 +216,7 @@ fn count(session: &Session, error: &HelloError) {
     });
 }
 
-/// Returns the status of the reply, or `None` if nobody would read it.
+/// Returns the status of the reply, or `None` if no peer would read it.
 fn refusal_status(error: &HelloError) -> Option<u16> {
     match error {
         HelloError::Peer(_) | HelloError::Bad(_) => Some(reply_status::NOT_ALLOWED),

@@ -71,7 +71,7 @@ impl Reserve {
         }
     }
 
-    /// Accepts a connection with the reserved descriptor and answers it. Returns false if nobody was answered.
+    /// Accepts a connection with the reserved descriptor and answers it. Returns false if no peer was answered.
     fn turn_away(&mut self, listener: impl AsFd) -> bool {
         if self.kept.take().is_none() {
             return false;

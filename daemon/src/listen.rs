@@ -195,7 +195,7 @@ fn bind(path: &Path) -> anyhow::Result<StdListener> {
     Ok(socket)
 }
 
-/// Removes a socket that nobody answers on. Any other file stays and is an error.
+/// Removes a socket on which no process answers. Any other file stays and is an error.
 fn remove_stale(path: &Path) -> anyhow::Result<()> {
     let found = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),

@@ -138,7 +138,7 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     }
     service::stopping();
     session.end();
-    // Nobody receives this only if the clients' task failed, and then nobody waits either.
+    // If the clients' task has failed, no task receives this, and none waits for it.
     let _ = end.send(true);
     finish(&session, clients).await?;
     drop(sockets.place);

@@ -40,7 +40,7 @@ struct Whole {
     trace: Trace,
 }
 
-/// Captures all programs for `time`, with eight clients, of which three are slow.
+/// Captures all programs for `time`, with eight clients, three of which are slow.
 ///
 /// # Panics
 /// If a trace does not verify, a lossless trace lacks something, a slow client is not told what it missed, a

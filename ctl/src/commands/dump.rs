@@ -1,6 +1,6 @@
 //! `dump`: lists the commands of a trace in the order in which they took effect.
 //!
-//! Of a damaged trace, lists the readable part and then reports the damage.
+//! Lists the readable part of a damaged trace, and then reports the damage.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -61,7 +61,7 @@ pub struct Capture {
     /// The segments of the processes in the capture's file that another daemon began, each with whether that
     /// process' part is over.
     segments: BTreeMap<u64, bool>,
-    /// The drain that gives the capture its records. Set before the capture is handed to anybody.
+    /// The drain that gives the capture its records. Set before another thread gets the capture.
     drain: OnceLock<Arc<DrainHandle>>,
     hurry: Arc<AtomicBool>,
 }

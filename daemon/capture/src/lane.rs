@@ -32,7 +32,7 @@ pub struct Lane {
     pub stamp: u64,
     /// Some records were lost unseen, so `records` undercounts.
     pub lacks_records: bool,
-    /// What the ring stated when its process handed it over from another daemon.
+    /// The ring's own statements when its process handed it over from another daemon.
     pub found: Found,
     /// The slot's counts, and the consumer's, when the ring's present owner began.
     pub begun: SlotCounts,

@@ -247,7 +247,7 @@ impl App {
         loop {
             // SAFETY: the producer is attached (see `begin_thread`); the header claims 8 bytes and the payload.
             if let Some(room) = unsafe { self.producer.reserve(header) } {
-                // SAFETY: the reservation has room for the payload, and nobody else writes there.
+                // SAFETY: the reservation has room for the payload, and no other thread writes there.
                 unsafe { room.payload.as_ptr().copy_from(payload.as_ptr(), payload.len()) };
                 // SAFETY: this is the last reservation, and its payload is written.
                 unsafe { self.producer.publish(room) };

@@ -15,7 +15,7 @@ pub struct Mistake {
     pub message: String,
     /// Range of bytes in the file.
     pub span: Range<usize>,
-    /// What would be right.
+    /// A valid value, or another way to correct the mistake.
     pub help: String,
 }
 

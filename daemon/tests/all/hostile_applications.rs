@@ -8,7 +8,7 @@ use gapii_abi::app::{AppHello, HELLO_LEN, REPLY_LEN};
 use gapii_control::{Event, Request, Target};
 use gapii_trace::{Footer, TraceReader, verify};
 
-/// What the daemon does with the ring of a hostile application.
+/// The daemon's handling of a hostile application's ring.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     /// The ring is refused, for a reason that begins like this.

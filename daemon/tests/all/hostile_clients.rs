@@ -15,7 +15,7 @@ use gapii_control::{
 };
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
-/// What the daemon does with a connection.
+/// The daemon's handling of a connection.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Fate {
     /// The client gets an error with this code, and the connection stays open.
@@ -196,7 +196,7 @@ fn messages_that_are_none_are_errors_and_no_more() {
         check(what, &mut liar.socket, fate);
         assert!(matches!(liar.ask(&Request::Apps), Event::Apps(_)), "{what}");
     }
-    // Not answered, and nobody depends on it.
+    // Not answered, and without effect on other peers.
     let nobody = ExitedRequest { capture: u64::MAX, pid: Some(u32::MAX), signal: Some(-1) };
     liar.send(&Request::Exited(nobody));
     assert!(matches!(liar.ask(&Request::Apps), Event::Apps(_)));
@@ -217,7 +217,7 @@ fn starts_of_nonsense_are_errors_and_no_more() {
     assert_eq!(file.metadata().unwrap().len(), 0);
 }
 
-/// Outputs that cannot be written to, or that nobody reads.
+/// Outputs that cannot be written to, or that no process reads.
 fn outputs(daemon: &Daemon) -> Vec<(&'static str, OwnedFd)> {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);

@@ -49,7 +49,7 @@ fn counter() -> OwnedFd {
     CounterMap::create().unwrap().1
 }
 
-/// Makes a memory file that anybody may shorten.
+/// Makes a memory file that any process may shorten.
 fn unsealed(bytes: u64) -> OwnedFd {
     let fd = memfd_create("unsealed", MemfdFlags::CLOEXEC).unwrap();
     ftruncate(&fd, bytes).unwrap();

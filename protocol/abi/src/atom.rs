@@ -32,7 +32,7 @@ pub struct Flag {
     pub name: &'static str,
     /// Its value.
     pub value: u32,
-    /// What it means, in one line.
+    /// Its meaning, in one line.
     pub meaning: &'static str,
 }
 

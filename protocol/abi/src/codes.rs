@@ -11,7 +11,7 @@ pub struct Code {
     pub code: u32,
     /// The word in footers, JSON and messages.
     pub name: &'static str,
-    /// What it means, in one line.
+    /// Its meaning, in one line.
     pub meaning: &'static str,
 }
 
@@ -178,7 +178,7 @@ codes! {
         /// The pixels, as a blob of that name.
         Blob = 2 "blob",
     }
-    /// What tracers did to a command, and therefore what follows: `kind` of TRACED.
+    /// Changes that tracers made to a command, and the contents of the record: `kind` of TRACED.
     pub enum TracedKind: u16, default Self::Other(0) => {
         /// Ahead of the enter record: the arguments as the program passed them. The enter record has those that the driver got.
         Changed = 1 "CHANGED",
@@ -189,7 +189,7 @@ codes! {
         /// Ahead of the enter record of a command that a callback calls: nothing follows.
         Own = 4 "OWN",
     }
-    /// What a SUBJECT names: its `kind`. `id` distinguishes the subjects of a kind in a process.
+    /// The thing that a SUBJECT names: its `kind`. `id` distinguishes the subjects of a kind in a process.
     pub enum SubjectKind: u32, default Self::Other(0) => {
         /// The process: `id` 0 for displays, contexts and surfaces, 1 for fences.
         Process = 1 "process",

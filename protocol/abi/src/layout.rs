@@ -76,7 +76,7 @@ pub struct Field {
     pub len: usize,
     /// The type's name in docs/trace-format.md.
     pub text: &'static str,
-    /// What the field says, in one line.
+    /// The field's meaning, in one line.
     pub meaning: &'static str,
 }
 
@@ -93,9 +93,9 @@ pub struct Layout {
     pub len: usize,
     /// The fixed part's fields, by offset. Bytes between them are written as zero and not read.
     pub fields: &'static [Field],
-    /// What follows the fixed part; empty if nothing does.
+    /// The contents behind the fixed part; empty if the record ends there.
     pub tail: &'static str,
-    /// What the record says, in one line.
+    /// The record's meaning, in one line.
     pub meaning: &'static str,
 }
 

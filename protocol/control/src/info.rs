@@ -147,7 +147,7 @@ pub struct Totals {
     pub wait_ns: u64,
 }
 
-/// How much input the daemon has rejected, by cause.
+/// Counts of the input that the daemon has rejected, by cause.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Rejected {

@@ -73,7 +73,7 @@ pub struct Summary {
     pub snapshot: bool,
     /// The longest that a thread stood still for a snapshot, in microseconds.
     pub held_us: u64,
-    /// What the snapshots leave out, one sentence per item.
+    /// State that the snapshots leave out, one sentence per item.
     pub missing: Vec<String>,
     /// Commands that had not returned when the stream ended.
     pub in_flight: Vec<InFlight>,

@@ -27,7 +27,7 @@ use super::record::{Located, RecordError, locate};
 use super::story::{Begin, Story};
 use super::tracker::{Place, TrackError, Tracker};
 
-/// How much an [`Assembler`] holds of commands that are not complete.
+/// Limits of the data that an [`Assembler`] holds for incomplete commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HoldLimits {
     /// Commands that wait for an earlier one.
@@ -73,7 +73,7 @@ pub enum StreamError {
     Track {
         /// Where the record begins, in bytes from the block's start.
         at: usize,
-        /// What is wrong with it.
+        /// The contradiction.
         why: TrackError,
     },
 }

@@ -46,7 +46,7 @@ pub enum BlockError {
         index: usize,
         /// Offset of the block in the file, in bytes.
         at: u64,
-        /// What is wrong with it.
+        /// The decoder's error.
         why: DecodeError,
     },
     /// The file has no block with this index.

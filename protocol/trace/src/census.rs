@@ -59,7 +59,7 @@ pub struct Census {
     pub snapshot: bool,
     /// The longest that a thread stood still for a snapshot, in microseconds.
     pub held_us: u64,
-    /// What the snapshots leave out, one sentence per item.
+    /// State that the snapshots leave out, one sentence per item.
     pub missing: Vec<String>,
     /// Where other daemons continued the capture.
     pub seams: Vec<Seam>,

@@ -69,13 +69,13 @@ pub struct Param {
     pub element: Option<Type>,
 }
 
-/// How a value is stored and what it means.
+/// Representation and meaning of a value.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(from = "TypeWords", into = "TypeWords")]
 pub struct Type {
-    /// How the value is stored; `None` if only later versions know.
+    /// Representation of the value in records; `None` if only later versions know it.
     pub repr: Option<Repr>,
-    /// What the value means.
+    /// Meaning of the value.
     pub kind: Kind,
 }
 

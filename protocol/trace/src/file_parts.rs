@@ -25,7 +25,7 @@ pub enum Tail {
     Damaged {
         /// Where the damaged part begins.
         at: u64,
-        /// What is wrong with it.
+        /// The damage, in one sentence.
         why: String,
     },
 }

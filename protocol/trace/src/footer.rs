@@ -52,7 +52,7 @@ pub struct Footer {
     pub snapshot: bool,
     /// The longest that a thread stood still for a snapshot, in microseconds.
     pub held_us: u64,
-    /// What the snapshots leave out, one sentence per item.
+    /// State that the snapshots leave out, one sentence per item.
     pub missing: Vec<String>,
     /// Where other daemons continued the capture.
     #[serde(with = "atom_serde::seams", skip_serializing_if = "Vec::is_empty")]
@@ -107,7 +107,7 @@ pub struct RefusedRing {
     pub slot: u32,
     /// Thread id of the ring's owner.
     pub tid: u32,
-    /// What was wrong, in one sentence.
+    /// The broken rule, in one sentence.
     pub why: String,
 }
 
@@ -121,7 +121,7 @@ pub struct CaptureOptions {
     pub skip_frames: u64,
     /// Seconds after which the capture ends.
     pub seconds: Option<f64>,
-    /// What a thread does when its ring is full: `wait` or `drop`.
+    /// Behaviour of a thread whose ring is full: `wait` or `drop`.
     pub overflow: String,
     /// Milliseconds that a thread waits for ring space before it leaves the capture.
     pub stall_ms: u64,

@@ -60,7 +60,7 @@ pub enum TableError {
     MessagePack {
         /// `index` or `footer`.
         kind: &'static str,
-        /// What is wrong with it.
+        /// The decoder's error.
         why: String,
     },
 }

@@ -40,7 +40,7 @@ pub enum BlobError {
     Damaged {
         /// The blob's name.
         name: BlobName,
-        /// What is wrong with it.
+        /// The damage, in one sentence.
         why: String,
     },
 }

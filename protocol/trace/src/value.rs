@@ -262,7 +262,7 @@ impl<'a> Observations<'a> {
         observation
     }
 
-    /// What follows the slots.
+    /// Returns the ranges, which follow the slots.
     pub(super) fn ranges(self) -> Ranges<'a> {
         Ranges(self)
     }

@@ -42,7 +42,7 @@ pub struct Client {
     /// The client accepted nothing for a while, or had paused the capture.
     pub was_slow: bool,
     pub is_stopped: bool,
-    /// Its daemon was killed while it wrote what follows the stream, so nobody can continue the capture.
+    /// Its daemon was killed while it wrote the index and footer, so no daemon can continue the capture.
     pub has_no_footer: bool,
 }
 

@@ -245,7 +245,7 @@ impl Program {
         let Some(reservation) = thread.reserve(draw, EFFECT, 20) else { return };
         let number = calls.reserve(thread.tid, recording);
         let words = [number, 0, 0, 0, 0].map(u32::to_le_bytes).concat();
-        // SAFETY: the reservation has room for the payload, and nobody else writes there.
+        // SAFETY: the reservation has room for the payload, and no other thread writes there.
         unsafe { reservation.payload.as_ptr().copy_from(words.as_ptr(), words.len()) };
         thread.open = Some(Open { reservation, number });
     }
@@ -373,7 +373,7 @@ impl Thread {
     /// Writes a whole record, if the ring has room.
     fn write(&mut self, id: u16, flags: u16, payload: &[u8]) -> bool {
         let Some(reservation) = self.reserve(id, flags, payload.len()) else { return false };
-        // SAFETY: the reservation has room for the payload, and nobody else writes there.
+        // SAFETY: the reservation has room for the payload, and no other thread writes there.
         unsafe { reservation.payload.as_ptr().copy_from(payload.as_ptr(), payload.len()) };
         // SAFETY: this is the last reservation, and its payload is written.
         unsafe { self.producer.publish(reservation) }
