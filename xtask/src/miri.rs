@@ -1,4 +1,4 @@
-//! `miri`: the unit tests that Miri can run, which are those without system calls.
+//! `miri`: the tests that Miri can run, which are those without system calls; no examples in docs.
 
 use std::process::Command;
 
@@ -17,7 +17,7 @@ const PACKAGES: &[(&str, &str)] = &[
 pub fn run() -> anyhow::Result<()> {
     install()?;
     for (package, flags) in PACKAGES {
-        let mut command = nightly(&["miri", "test", "-p", package]);
+        let mut command = nightly(&["miri", "test", "--tests", "-p", package]);
         command.env("MIRIFLAGS", flags).env("CARGO_TARGET_DIR", tree::target().join("miri"));
         step::run(&mut command)?;
     }
