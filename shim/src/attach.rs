@@ -26,19 +26,16 @@ use crate::tracking;
 /// Begins a record in a thread that is outside the shim. `None` if nothing is recorded, or if the thread is inside a
 /// command.
 pub fn begin(id: u16) -> Option<Call> {
-    let words = words();
-    let thread = words.thread();
+    let thread = words().thread();
     // SAFETY: this thread's own state.
-    if let Some(entered) = thread.and_then(|thread| unsafe { thread.enter(&EPOCH) }) {
-        return Some(Call::new(entered, id));
-    }
-    begin_slowly(id)
+    let entered = thread.and_then(|thread| unsafe { thread.enter(&EPOCH) });
+    Some(Call::new(entered.or_else(|| begin_slowly(id))?, id))
 }
 
-/// Begins a record after the fast path missed: the thread or the epoch is new, the command is called from inside
-/// another, a tracer's callback runs, or nothing is recorded. Not in a child that was forked and has not become a
-/// process of its own.
-pub fn begin_slowly(id: u16) -> Option<Call> {
+/// Enters the thread for command `id` after the fast path missed: the thread or the epoch is new, the command is called
+/// from inside another, a tracer's callback runs, or nothing is recorded. Not in a child that was forked and has not
+/// become a process of its own.
+pub fn begin_slowly(id: u16) -> Option<Entered> {
     if EPOCH.now() == NOT_CAPTURING {
         return None;
     }
@@ -49,9 +46,9 @@ pub fn begin_slowly(id: u16) -> Option<Call> {
     }
     let _errno = ErrnoGuard::save();
     words.in_slow_path.set(true);
-    let call = attach(words, id);
+    let entered = attach(words, id);
     words.in_slow_path.set(false);
-    call
+    entered
 }
 
 /// Tells the daemon the thread's new context, and updates whether its GL commands are recorded.
@@ -128,7 +125,7 @@ pub fn write_note(command: u16, payload: &[u8]) {
     call.in_flight().finish();
 }
 
-fn attach(words: &Words, id: u16) -> Option<Call> {
+fn attach(words: &Words, id: u16) -> Option<Entered> {
     let connection = process::connection()?;
     EPOCH.follow()?;
     let thread = own_thread(words, connection)?;
@@ -144,7 +141,7 @@ fn attach(words: &Words, id: u16) -> Option<Call> {
         let own = atom::Traced { id, kind: TracedKind::Own, args_len: 0 };
         entered.write_meta(TRACED, &own.encode());
     }
-    Some(Call::new(entered, id))
+    Some(entered)
 }
 
 /// Returns the state of this thread at `connection`; claims a slot if it has none.

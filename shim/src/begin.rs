@@ -1,6 +1,6 @@
 //! The beginning of every command that is recorded.
 
-use gapii_recorder::{Call, ErrnoGuard};
+use gapii_recorder::{Call, Entered, ErrnoGuard};
 
 use crate::attach;
 use crate::capture::{EPOCH, NOT_CAPTURING};
@@ -12,20 +12,20 @@ use crate::tls::words;
 /// `None` if the command is not recorded; the handler then passes it to the driver.
 #[inline(always)]
 pub fn begin(id: u16) -> Option<Call> {
-    if let Some(thread) = words().thread() {
-        // SAFETY: this thread's own state.
-        // OUTSIDE, in Gate::enter.
-        if let Some(entered) = unsafe { thread.enter(&EPOCH) } {
-            return Some(Call::new(entered, id));
-        }
-    }
-    begin_slowly(id)
+    let thread = words().thread();
+    // SAFETY: this thread's own state.
+    // OUTSIDE, in Gate::enter.
+    let entered = match thread.and_then(|thread| unsafe { thread.enter(&EPOCH) }) {
+        Some(entered) => entered,
+        None => begin_slowly(id)?,
+    };
+    Some(Call::new(entered, id))
 }
 
 /// Does the same after the fast path missed, which it also does in a forked child.
 #[cold]
 #[inline(never)]
-fn begin_slowly(id: u16) -> Option<Call> {
+fn begin_slowly(id: u16) -> Option<Entered> {
     if EPOCH.now() == NOT_CAPTURING {
         return None;
     }
