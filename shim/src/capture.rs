@@ -189,9 +189,9 @@ pub fn overflow() -> Overflow {
 
 /// Returns what becomes of the capture now that its daemon is gone. Captures that the daemon kept in memory or sent
 /// through a pipe are gone with it: they do not count as takers in the mode page.
-pub fn outlook(connection: &Connection) -> orphan::Outlook {
+pub fn outlook(connection: &Connection) -> orphan::Fate {
     match connection.shared.mode.takers() {
-        0 => orphan::Outlook::Over,
+        0 => orphan::Fate::Over,
         _ => orphan::look(connection),
     }
 }
@@ -222,10 +222,10 @@ impl Host for Connection {
             return if stalled < stall_limit() { Outlook::Waits } else { Outlook::Over };
         }
         match outlook(self) {
-            orphan::Outlook::Open if orphan::is_out_of_patience() => Outlook::Drops,
-            orphan::Outlook::Open => Outlook::Waits,
-            orphan::Outlook::GoesOn => Outlook::GoesOn,
-            orphan::Outlook::Over => Outlook::Over,
+            orphan::Fate::Open if orphan::is_out_of_patience() => Outlook::Drops,
+            orphan::Fate::Open => Outlook::Waits,
+            orphan::Fate::GoesOn => Outlook::GoesOn,
+            orphan::Fate::Over => Outlook::Over,
         }
     }
 

@@ -18,7 +18,7 @@ use gapii_abi::app::{self, AppHello, HELLO_TIMEOUT_MS, HelloReply, REPLY_LEN, re
 use gapii_recorder::{Shared, Thread, own_memory};
 use gapii_ringbuf::{CounterMap, ModeMap, Segment, SegmentLayout};
 
-use crate::descriptor::Kept;
+use crate::descriptor::OwnDescriptor;
 use crate::environment;
 
 /// The connection of a process to a daemon.
@@ -29,9 +29,9 @@ pub struct Connection {
     pub hello: AppHello,
     /// The address of the daemon's socket.
     pub address: libc::sockaddr_un,
-    socket: Kept,
+    socket: OwnDescriptor,
     /// The descriptors that the daemon sent, kept for another daemon: counter, mode page and segment.
-    descriptors: [Kept; app::DESCRIPTORS],
+    descriptors: [OwnDescriptor; app::DESCRIPTORS],
     wiped: Wiped,
 }
 
@@ -64,8 +64,12 @@ impl Connection {
             wiped: Wiped::map(reply.slot_count as usize)?,
             hello,
             address,
-            socket: Kept::keep(stream.into())?,
-            descriptors: [Kept::keep(counter)?, Kept::keep(mode)?, Kept::keep(segment)?],
+            socket: OwnDescriptor::keep(stream.into())?,
+            descriptors: [
+                OwnDescriptor::keep(counter)?,
+                OwnDescriptor::keep(mode)?,
+                OwnDescriptor::keep(segment)?,
+            ],
         })
     }
 
@@ -100,7 +104,7 @@ impl Connection {
     /// rings. The mappings stay, because threads may still write through them.
     pub fn give_up(&self) {
         self.socket.close();
-        self.descriptors.iter().for_each(Kept::close);
+        self.descriptors.iter().for_each(OwnDescriptor::close);
         self.shared.segment.discard_rings();
     }
 

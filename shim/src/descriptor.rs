@@ -11,16 +11,16 @@ const DESCRIPTOR_FLOOR: [RawFd; 2] = [900, 200];
 const NONE: RawFd = -1;
 
 /// A descriptor that is kept for the life of a connection, or until it is replaced.
-pub struct Kept {
+pub struct OwnDescriptor {
     descriptor: AtomicI32,
     device: AtomicU64,
     inode: AtomicU64,
 }
 
-impl Kept {
+impl OwnDescriptor {
     /// Holds no descriptor.
-    pub const fn none() -> Kept {
-        Kept {
+    pub const fn none() -> OwnDescriptor {
+        OwnDescriptor {
             descriptor: AtomicI32::new(NONE),
             device: AtomicU64::new(0),
             inode: AtomicU64::new(0),
@@ -28,13 +28,13 @@ impl Kept {
     }
 
     /// Moves a descriptor to a high number, and keeps it.
-    pub fn keep(descriptor: OwnedFd) -> Option<Kept> {
-        let kept = Kept::none();
+    pub fn keep(descriptor: OwnedFd) -> Option<OwnDescriptor> {
+        let kept = OwnDescriptor::none();
         kept.set(descriptor).then_some(kept)
     }
 
     /// Keeps another descriptor in place of this one; if that fails, keeps none and returns false. One thread at a
-    /// time may call this. Other threads may call [`Kept::get`] meanwhile, and find none.
+    /// time may call this. Other threads may call [`OwnDescriptor::get`] meanwhile, and find none.
     pub fn replace(&self, descriptor: OwnedFd) -> bool {
         self.close();
         self.set(descriptor)
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn descriptor_is_high_and_ours_until_the_program_takes_its_number() {
-        let kept = Kept::keep(file()).unwrap();
+        let kept = OwnDescriptor::keep(file()).unwrap();
         let raw = kept.get().unwrap();
         assert!(raw >= DESCRIPTOR_FLOOR[1], "{raw}");
         let other = other_file();
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn descriptor_that_is_replaced_is_the_other_file() {
-        let kept = Kept::keep(file()).unwrap();
+        let kept = OwnDescriptor::keep(file()).unwrap();
         assert!(kept.replace(other_file()));
         assert_eq!(file_of(kept.get().unwrap()), file_of(other_file().as_raw_fd()));
         kept.close();

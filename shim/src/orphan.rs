@@ -17,7 +17,7 @@ use gapii_abi::app::{
 use gapii_recorder::{ErrnoGuard, clock_ns};
 
 use crate::connection::{Connection, receive_with_descriptors};
-use crate::descriptor::Kept;
+use crate::descriptor::OwnDescriptor;
 
 /// How long threads wait for room, in nanoseconds, counted from when the daemon was first missed. Afterwards they
 /// drop records.
@@ -34,11 +34,11 @@ static BUSY: AtomicBool = AtomicBool::new(false);
 static SINCE_NS: AtomicU64 = AtomicU64::new(0);
 static TRIED_NS: AtomicU64 = AtomicU64::new(0);
 /// The socket on which another daemon was asked.
-static ASKED: Kept = Kept::none();
+static ASKED: OwnDescriptor = OwnDescriptor::none();
 
 /// What becomes of a capture whose daemon is gone.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Outlook {
+pub enum Fate {
     /// Another daemon may come: keep recording.
     Open,
     /// Another daemon has come and continues to read.
@@ -48,9 +48,9 @@ pub enum Outlook {
 }
 
 /// Looks once for another daemon, without waiting.
-pub fn look(connection: &Connection) -> Outlook {
+pub fn look(connection: &Connection) -> Fate {
     if BUSY.swap(true, Acquire) {
-        return Outlook::Open;
+        return Fate::Open;
     }
     let _errno = ErrnoGuard::save();
     let outlook = step(connection);
@@ -78,10 +78,10 @@ pub fn forget() {
     BUSY.store(false, Relaxed);
 }
 
-fn step(connection: &Connection) -> Outlook {
+fn step(connection: &Connection) -> Fate {
     if !connection.is_daemon_gone() {
         // Another thread has connected already.
-        return Outlook::GoesOn;
+        return Fate::GoesOn;
     }
     let now = clock_ns();
     let since = match SINCE_NS.load(Relaxed) {
@@ -90,11 +90,11 @@ fn step(connection: &Connection) -> Outlook {
     };
     SINCE_NS.store(since, Relaxed);
     if now.saturating_sub(since) >= LOOK_MS * 1_000_000 {
-        return Outlook::Over;
+        return Fate::Over;
     }
     match ASKED.get() {
         Some(socket) => hear(connection, socket),
-        None if now.saturating_sub(TRIED_NS.load(Relaxed)) < RETRY_NS => Outlook::Open,
+        None if now.saturating_sub(TRIED_NS.load(Relaxed)) < RETRY_NS => Fate::Open,
         None => {
             TRIED_NS.store(now, Relaxed);
             ask(connection, since)
@@ -103,7 +103,7 @@ fn step(connection: &Connection) -> Outlook {
 }
 
 /// Sends the hello to the daemon that listens now, with the shared descriptors.
-fn ask(connection: &Connection, since_ns: u64) -> Outlook {
+fn ask(connection: &Connection, since_ns: u64) -> Fate {
     let Some(shared) = connection.descriptors() else { return over() };
     let layout = connection.shared.segment.layout();
     let hello = AppHello {
@@ -118,21 +118,21 @@ fn ask(connection: &Connection, since_ns: u64) -> Outlook {
     {
         ASKED.replace(socket);
     }
-    Outlook::Open
+    Fate::Open
 }
 
 /// Reads the answer, if it has arrived.
-fn hear(connection: &Connection, socket: RawFd) -> Outlook {
+fn hear(connection: &Connection, socket: RawFd) -> Fate {
     let mut bytes = [0; REPLY_LEN];
     let mut ready = libc::pollfd { fd: socket, events: libc::POLLIN, revents: 0 };
     // SAFETY: one entry; does not wait.
     if unsafe { libc::poll(&raw mut ready, 1, 0) } == 0 {
-        return Outlook::Open;
+        return Fate::Open;
     }
     let Some((received, [mode, ..])) = receive_with_descriptors(socket, &mut bytes) else {
         // That daemon is gone, too.
         ASKED.close();
-        return Outlook::Open;
+        return Fate::Open;
     };
     let reply = HelloReply::from_bytes(&bytes).ok().filter(|_| received == REPLY_LEN);
     let goes_on = reply.is_some_and(|reply| reply.status == reply_status::TAKEN_OVER);
@@ -141,13 +141,13 @@ fn hear(connection: &Connection, socket: RawFd) -> Outlook {
         return over();
     }
     SINCE_NS.store(0, Relaxed);
-    Outlook::GoesOn
+    Fate::GoesOn
 }
 
-fn over() -> Outlook {
+fn over() -> Fate {
     ASKED.close();
     SINCE_NS.store(LONG_AGO, Relaxed);
-    Outlook::Over
+    Fate::Over
 }
 
 /// Connects without waiting. A connection to a socket in the file system is made at once or not at all.

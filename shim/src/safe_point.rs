@@ -14,7 +14,7 @@ use gapii_ringbuf::{Mode, Overflow};
 use crate::attach;
 use crate::capture::{self, CAPTURE, EPOCH, epoch, has_keyframes, is_running};
 use crate::connection::Connection;
-use crate::orphan::{self, Outlook};
+use crate::orphan::{self, Fate};
 use crate::process;
 use crate::snapshot;
 use crate::table::{self, Hooks};
@@ -109,9 +109,9 @@ fn follow(connection: &Connection, moment: Moment) {
     let capturing = is_running();
     if (capturing || is_in_one(connection)) && connection.is_daemon_gone() {
         match capture::outlook(connection) {
-            Outlook::Open => return,
-            Outlook::GoesOn => {}
-            Outlook::Over => {
+            Fate::Open => return,
+            Fate::GoesOn => {}
+            Fate::Over => {
                 capture::leave(connection);
                 CAPTURE.armed.store(false, Relaxed);
                 process::disconnect();

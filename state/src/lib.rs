@@ -10,6 +10,22 @@
 //!
 //! This crate reads the program's memory through [`Memory`] alone, reports what commands read and wrote to
 //! an [`Observer`], and never calls a driver.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use gapii_commands::constants::GL_ARRAY_BUFFER;
+//! use gapii_state::{Context, Group, Ignore, Nothing, Process, Thread, commands};
+//!
+//! // A thread with a current context of OpenGL ES 3.2, whose handle is 7.
+//! let mut thread: Thread = Thread::new(Arc::new(Process::default()), 1);
+//! thread.context = Some(Box::new(Context::new(7, Arc::new(Group::default()), (3, 2))));
+//! // The program calls glBindBuffer. The command reads no memory.
+//! commands::glBindBuffer::enter(&mut thread, &Nothing, &mut Ignore, GL_ARRAY_BUFFER, 5);
+//! let context = thread.context.ok_or("it is current")?;
+//! assert_eq!(context.array_buffer.name(), 5);
+//! # Ok::<(), &str>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

@@ -85,22 +85,26 @@ impl Thread {
     }
 
     /// Whether this is a thread of this process that has claimed a slot.
+    #[inline]
     pub fn is_claimed(&self) -> bool {
         self.tid() != 0
     }
 
     /// Returns the thread's id; 0 if it has no slot.
+    #[inline]
     pub fn tid(&self) -> u32 {
         // Relaxed: the thread's own word.
         self.tid.load(Relaxed)
     }
 
     /// Whether a recorded command of this thread is in progress. In the thread itself.
+    #[inline]
     pub fn is_inside(&self) -> bool {
-        self.is_claimed() && self.gate.ready() == 0
+        self.gate.ready() == 0 && self.is_claimed()
     }
 
     /// Whether the thread is in no command, for another thread: see [`Gate::is_outside`].
+    #[inline]
     pub fn is_outside(&self) -> bool {
         self.gate.is_outside()
     }
@@ -139,6 +143,7 @@ impl Thread {
     }
 
     /// Returns the epoch in which the thread last introduced itself. In the thread itself.
+    #[inline]
     pub fn epoch(&self) -> u64 {
         self.epoch.get()
     }

@@ -2,6 +2,24 @@
 //!
 //! A [`Follower`](follow::Follower) runs every command of a trace through the functions of `gapii_state`,
 //! on state in the scope [`Whole`]. The names of state here are those of whole state.
+//!
+//! ```
+//! use std::io::Cursor;
+//!
+//! use gapii_follow::follow::Follower;
+//! use gapii_trace::{TraceHeader, TraceReader};
+//!
+//! let file = TraceHeader::new("example", [7; 16], 0, 0).encode()?;
+//! let mut reader = TraceReader::open(Cursor::new(file))?;
+//! let mut commands = reader.commands()?;
+//! let mut follower = Follower::default();
+//! while let Some(command) = commands.next_command()? {
+//!     follower.follow(&command);
+//! }
+//! // The trace has no command, so no thread has state.
+//! assert_eq!(follower.threads().count(), 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![forbid(unsafe_code)]
 
