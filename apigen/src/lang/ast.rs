@@ -45,6 +45,8 @@ pub enum ItemKind {
     Group { name: Name, targets: Vec<Target> },
     Class { name: Name, targets: Vec<Target> },
     Prefer { names: Vec<Name> },
+    Asked { params: Vec<Name> },
+    Answers { rule: Name, argument: Option<Name>, targets: Vec<AnswerTarget> },
     Command { names: Vec<Name>, body: Option<Block> },
 }
 
@@ -117,6 +119,34 @@ pub struct Target {
     /// Whether the command's name ends with `*`.
     pub is_pattern: bool,
     pub slot: Name,
+    pub span: Span,
+}
+
+/// `pattern`, `pattern.output`, `pattern.output.field` or `pattern(VALUE | VALUE)`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AnswerTarget {
+    pub commands: Glob,
+    pub part: AnswerPart,
+    pub span: Span,
+}
+
+/// The answers of a command that a target means.
+#[derive(Clone, PartialEq, Debug)]
+pub enum AnswerPart {
+    All,
+    /// An output parameter or `result`; or a field of the structs that a parameter points at.
+    Output {
+        slot: Glob,
+        field: Option<Name>,
+    },
+    /// Answers to these questions.
+    Values(Vec<Glob>),
+}
+
+/// A name in which each `*` stands for any letters.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Glob {
+    pub text: String,
     pub span: Span,
 }
 
@@ -315,10 +345,50 @@ impl ExprKind {
     }
 }
 
+impl Glob {
+    /// Whether a name has the letters around each `*`, in this order and without overlap.
+    pub fn matches(&self, name: &str) -> bool {
+        let Some((begin, rest)) = self.text.split_once('*') else { return self.text == name };
+        let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));
+        let inner = name.strip_prefix(begin).and_then(|inner| inner.strip_suffix(end));
+        let Some(mut inner) = inner else { return false };
+        middle.split('*').all(|part| {
+            let found = inner.find(part).map(|at| &inner[at + part.len()..]);
+            inner = found.unwrap_or_default();
+            found.is_some()
+        })
+    }
+}
+
 impl BinaryOp {
     /// Whether the operator compares its operands.
     pub fn is_comparison(self) -> bool {
         use BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
         matches!(self, Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn star_stands_for_any_letters() {
+        let check = |glob: &str, name: &str, fits: bool| {
+            let found = Glob { text: glob.to_owned(), span: Span::default() }.matches(name);
+            assert_eq!(found, fits, "{glob} {name}");
+        };
+        check("a", "a", true);
+        check("a", "ab", false);
+        check("a*", "ab", true);
+        check("*b", "ab", true);
+        check("a*b", "ab", true);
+        check("ab*bc", "abc", false);
+        check("*b*", "abc", true);
+        check("*b*", "b", true);
+        check("*b*", "ac", false);
+        check("a*b*c*d", "a1b2c3d", true);
+        check("a*b*c*d", "a1c2b3d", false);
+        check("a*bc*cd", "abcd", false);
     }
 }

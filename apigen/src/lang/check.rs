@@ -4,6 +4,7 @@
 //! no mistake.
 
 mod analysis;
+mod answers;
 mod api;
 mod attributes;
 mod body;
@@ -102,6 +103,7 @@ impl<'a> Checker<'a> {
         self.track_structs();
         self.check_procedures();
         self.commands(files);
+        self.answers(files);
     }
 
     fn api_of_file(&mut self, file: &ast::File) {

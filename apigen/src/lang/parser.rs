@@ -3,6 +3,7 @@
 //! After a mistake in a statement or field the parser continues behind the next `;` or at the end of the block; after
 //! a mistake in an item, at the next item. It checks no names and no types.
 
+mod answers;
 mod expressions;
 mod extents;
 mod items;
@@ -28,6 +29,8 @@ const ITEMS: &[&str] = &[
     "group",
     "class",
     "prefer",
+    "asked",
+    "answers",
     "command",
 ];
 

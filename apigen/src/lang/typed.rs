@@ -51,7 +51,9 @@ pub struct Program {
     pub groups: BTreeSet<String>,
     /// Enumerants that are shown for their value in preference to others.
     pub prefer: BTreeSet<String>,
-    /// The enum group of all names of an API, by the API's name.
+    /// How answers are compared in a replay. Of the entries that fit an answer the first one holds.
+    pub answers: Vec<Answers>,
+    /// By API: the enum group of all its names.
     pub catch_alls: BTreeMap<String, String>,
 }
 
@@ -276,6 +278,58 @@ pub enum ExternKind {
     Function,
     /// Changes state.
     Update,
+}
+
+/// How some answers are compared in a replay: one target of an `answers` item.
+#[derive(Debug)]
+pub struct Answers {
+    /// The target as it is written, without spaces.
+    pub target: String,
+    pub part: AnswerPart,
+    /// Names of the commands, sorted. With them the index of the parameter that [`AnswerPart`] speaks of;
+    /// 0 if it speaks of none.
+    pub commands: Vec<(String, usize)>,
+    pub rule: AnswerRule,
+    pub span: Span,
+}
+
+/// The answers of a command that [`Answers`] are about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AnswerPart {
+    All,
+    Result,
+    /// What the command writes at the parameter.
+    Output,
+    /// Fields of this name in the structs that the command writes at the parameter.
+    Field(String),
+    /// All answers if the parameter, which is an enum, has one of these values, which are sorted.
+    Values(Vec<u64>),
+}
+
+/// How an answer is compared: the words of `answers` items, and of `Rule` in `replay/src/verify`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AnswerRule {
+    Exact,
+    Presence,
+    Locations,
+    Driver,
+    DriverIdentity,
+    QueryResult,
+    Waited,
+    Polled,
+    /// Names of objects of this class.
+    Names(String),
+    Varies(AnswerVaries),
+}
+
+/// Why an answer may be another one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AnswerVaries {
+    Time,
+    OwnForm,
+    Counter,
+    WindowFormat,
+    Callback,
 }
 
 /// A command of the registry.

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use apigen::lang::source::{Sources, Span};
 use apigen::lang::typed::{
-    Block, Command, Direction, Extent, Field, Layout, LayoutFieldKind, Observation, Program, Scope,
-    Slot, Stmt, StmtKind,
+    Answers, Block, Command, Direction, Extent, Field, Layout, LayoutFieldKind, Observation,
+    Program, Scope, Slot, Stmt, StmtKind,
 };
 
 /// The outline of the declarations in the file with the index `file`.
@@ -48,6 +48,10 @@ pub fn outline(program: &Program, sources: &Sources, file: u32) -> String {
     };
     for command in program.commands.iter().filter(described_here) {
         outline.command(command);
+    }
+    for answers in program.answers.iter().filter(|answers| is_here(answers.span)) {
+        let Answers { target, part, commands, rule, .. } = answers;
+        outline.line(0, &format!("answers {target}: {rule:?}, {part:?} of {commands:?}"));
     }
     outline.text
 }

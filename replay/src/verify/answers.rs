@@ -92,7 +92,7 @@ pub(super) fn polled(there: u64, here: u64) -> Verdict {
 /// Whether the command's own result says that it failed in the recording; `None` for EGL and OpenGL
 /// ES, where the program has to ask for errors.
 pub(super) fn had_failed(command: &Command<'_>) -> Option<bool> {
-    if Maker::of(command.name()) == Maker::Graphics {
+    if Maker::of(command) == Maker::Graphics {
         return None;
     }
     let function = command.function?;
@@ -104,17 +104,6 @@ pub(super) fn had_failed(command: &Command<'_>) -> Option<bool> {
 /// Whether a command waits for one of several commands that may be running.
 pub(super) fn waits_for_a_part(command: Option<CommandId>) -> bool {
     matches!(command, Some(CommandId::ZE_EVENT_HOST_SYNCHRONIZE | CommandId::ZE_EVENT_QUERY_STATUS))
-}
-
-/// Whether an answer of Level Zero identifies the driver.
-pub(super) fn names_driver(command: Option<CommandId>, part: &str) -> bool {
-    match command {
-        Some(CommandId::ZE_DRIVER_GET_PROPERTIES) => part.ends_with(".driverVersion"),
-        Some(CommandId::ZE_DEVICE_GET_PROPERTIES) => {
-            [".name", ".vendorId", ".deviceId"].iter().any(|it| part.ends_with(it))
-        }
-        _ => false,
-    }
 }
 
 /// Whether the command reads pixels back.

@@ -8,17 +8,15 @@ use gapii_trace::value::{Observation, Range, Value};
 
 use super::answers;
 use super::differences::{Differences, Maker, Place};
-use super::policy::{Rule, rule};
+use super::policy::{Part, rule};
 use super::replayed::Replayed;
+use super::rule::Rule;
 use super::verdict::{Verdict, key_of};
 use super::why::Why;
 use crate::memory::{FILLED_BYTES, UNWRITTEN};
 use crate::objects::shapes::{Shape, leaves};
 
 const GL_NO_ERROR: u64 = constants::GL_NO_ERROR as u64;
-const GL_VENDOR: u64 = constants::GL_VENDOR as u64;
-const GL_RENDERER: u64 = constants::GL_RENDERER as u64;
-const GL_VERSION: u64 = constants::GL_VERSION as u64;
 
 /// Comparison of one command's recorded answers with those of the replay.
 pub(super) struct Comparison<'a, 'c> {
@@ -31,7 +29,6 @@ impl Comparison<'_, '_> {
     pub(super) fn all(mut self, result: Option<u64>) {
         let command = self.command;
         let Some(function) = command.function else { return };
-        let asked = asked_value(command);
         let is_gl = command.known().is_some_and(|known| known.api() == Api::Gles);
         let is_void = function.result.is_void();
         if !is_gl && !is_void && result.is_none() {
@@ -39,7 +36,7 @@ impl Comparison<'_, '_> {
             return;
         }
         match (command.result(), result) {
-            (Some(recorded), Some(result)) => self.result(asked, recorded, result),
+            (Some(recorded), Some(result)) => self.result(recorded, result),
             (Some(_), None) if is_gl => {
                 let place = Place::of(command, "result");
                 self.found.differs(place, "a result".to_owned(), "none".to_owned());
@@ -51,28 +48,23 @@ impl Comparison<'_, '_> {
                 && let Some(recorded) = command.bytes_of(arg.observation)
             {
                 if let Some(shaped) = self.replayed.shaped(arg.value.bits()) {
-                    self.shaped(&arg.param.name, &recorded, shaped);
+                    self.shaped(index, &arg.param.name, &recorded, shaped);
                     continue;
                 }
-                let rule = rule_of(&function.name, arg.param, asked);
+                let rule = self.rule_of(index, arg.param);
                 let answer = Answer { part: &arg.param.name, element: arg.param.element };
                 self.answer(answer, rule, &recorded, self.replayed.output(index));
             }
         }
         for range in command.ranges_written() {
-            self.range(asked, &range);
+            self.range(&range);
         }
     }
 
-    fn result(
-        &mut self,
-        asked: Option<u64>,
-        (recorded, text): (Value, Observation<'_>),
-        result: u64,
-    ) {
+    fn result(&mut self, (recorded, text): (Value, Observation<'_>), result: u64) {
         let command = self.command;
         let Some(function) = command.function else { return };
-        let rule = rule(&function.name, "result", asked);
+        let rule = self.rule(Part::Result);
         if command.known() == Some(CommandId::GL_GET_ERROR) {
             let was_one = recorded.bits() != GL_NO_ERROR;
             let stands_for_skipped = self.found.error_asked(key_of(command), was_one);
@@ -84,11 +76,10 @@ impl Comparison<'_, '_> {
         if function.result.kind == Meaning::String {
             let (here, there) = (self.replayed.text(), command.bytes_of(text));
             if let (Some(here), Some(there)) = (&here, &there) {
-                if matches!(asked, Some(GL_VENDOR | GL_RENDERER | GL_VERSION)) {
-                    self.found.driver_said(Maker::Graphics, here[..] == there[..]);
+                if rule == Rule::DriverIdentity {
+                    self.found.driver_said(Maker::of(command), here[..] == there[..]);
                 }
-                self.answer(answer, rule, there, Some(here));
-                return;
+                return self.answer(answer, rule, there, Some(here));
             }
         }
         let address = matches!(
@@ -102,7 +93,7 @@ impl Comparison<'_, '_> {
     }
 
     /// Compares a range: pixels of a read-back, content of a mapping, memory of Level Zero.
-    fn range(&mut self, asked: Option<u64>, range: &Range<'_>) {
+    fn range(&mut self, range: &Range<'_>) {
         let (command, replayed) = (self.command, self.replayed);
         let (Some(function), Some(recorded)) =
             (command.function, command.bytes_of(range.observation))
@@ -111,10 +102,10 @@ impl Comparison<'_, '_> {
         };
         let index = range.param.map(usize::from);
         let param = index.and_then(|index| function.params.get(index));
-        if let Some(param) = param
+        if let Some((index, param)) = index.zip(param)
             && let Some(shaped) = replayed.shaped(range.address)
         {
-            return self.shaped(&param.name, &recorded, shaped);
+            return self.shaped(index, &param.name, &recorded, shaped);
         }
         let here = match (index, param) {
             (Some(index), Some(_)) => {
@@ -124,10 +115,10 @@ impl Comparison<'_, '_> {
             }
             _ => replayed.mapped(range.address, recorded.len()),
         };
-        let Some(param) = param else {
+        let Some((index, param)) = index.zip(param) else {
             return self.memory(range.address, &recorded, here);
         };
-        let rule = rule_of(&function.name, param, asked);
+        let rule = self.rule_of(index, param);
         let answer = Answer { part: &param.name, element: param.element };
         match answers::pixels(command, replayed) {
             None => self.answer(answer, rule, &recorded, here),
@@ -157,29 +148,51 @@ impl Comparison<'_, '_> {
         self.answer(answer, Rule::Exact, &there, here.as_deref());
     }
 
-    /// Compares memory of a known shape, value by value.
-    fn shaped(&mut self, part: &str, there: &[u8], (shape, here): (Shape, &[u8])) {
-        let (function, known) = (self.command.name(), self.command.known());
+    /// Compares memory of a known shape at the parameter `name` value by value.
+    fn shaped(&mut self, index: usize, name: &str, there: &[u8], (shape, here): (Shape, &[u8])) {
         let Some(here) = here.get(..there.len()) else {
-            let answer = Answer { part, element: None };
+            let answer = Answer { part: name, element: None };
             return self.answer(answer, Rule::Exact, there, None);
         };
-        leaves(shape, part, there, here, &mut |leaf| {
+        leaves(shape, name, there, here, &mut |leaf| {
             if leaf.ty.kind == Meaning::Chain {
                 // The structure behind this pointer is compared by itself, if it is known.
                 return;
             }
             let is_address = leaf.ty.repr == Some(Repr::Pointer);
-            let rule = match rule(function, leaf.name, None) {
+            let part = match leaf.name.rsplit_once('.') {
+                Some((_, field)) => Part::Field(index, field),
+                None => Part::Output(index),
+            };
+            let rule = match self.rule(part) {
                 Rule::Exact | Rule::Driver if is_address => Rule::Presence,
                 rule => rule,
             };
-            if answers::names_driver(known, leaf.name) {
-                self.found.driver_said(Maker::LevelZero, leaf.there == leaf.here);
+            if rule == Rule::DriverIdentity {
+                self.found.driver_said(Maker::of(self.command), leaf.there == leaf.here);
             }
             let answer = Answer { part: leaf.name, element: Some(leaf.ty) };
             self.answer(answer, rule, leaf.there, Some(leaf.here));
         });
+    }
+
+    /// The rule for a part of the command's answer.
+    fn rule(&self, part: Part<'_>) -> Rule {
+        let command = self.command;
+        let value = |index: usize| {
+            let arg = command.args().nth(index)?;
+            matches!(arg.value, Value::Enum { .. }).then(|| arg.value.bits())
+        };
+        command.known().map_or(Rule::Exact, |known| rule(known, part, value))
+    }
+
+    /// The rule for an output. Handles are compared by presence, unless the descriptions say more.
+    fn rule_of(&self, index: usize, param: &Param) -> Rule {
+        let is_handle = param.element.is_some_and(|element| element.kind == Meaning::Handle);
+        match self.rule(Part::Output(index)) {
+            Rule::Exact if is_handle => Rule::Presence,
+            rule => rule,
+        }
     }
 
     fn answer(&mut self, answer: Answer<'_>, rule: Rule, there: &[u8], here: Option<&[u8]>) {
@@ -203,7 +216,7 @@ impl Comparison<'_, '_> {
                 let none = u64::from(u32::MAX);
                 (there & none == none) == (here & none == none)
             }),
-            Rule::Driver => Verdict::Drivers,
+            Rule::Driver | Rule::DriverIdentity => Verdict::Drivers,
             Rule::QueryResult => answers::query_result(command, replayed.context(), self.found),
             Rule::Waited => answers::waited(answers::number(there), answers::number(here)),
             Rule::Polled => answers::polled(answers::number(there), answers::number(here)),
@@ -267,21 +280,4 @@ impl Answer<'_> {
 fn is_unwritten(output: &[u8]) -> bool {
     let filled = &output[..output.len().min(FILLED_BYTES)];
     !filled.is_empty() && filled.iter().all(|byte| *byte == UNWRITTEN)
-}
-
-/// The rule for an output. Handles are compared by presence, unless the table says more.
-fn rule_of(function: &str, param: &Param, asked: Option<u64>) -> Rule {
-    let is_handle = param.element.is_some_and(|element| element.kind == Meaning::Handle);
-    match rule(function, &param.name, asked) {
-        Rule::Exact if is_handle => Rule::Presence,
-        rule => rule,
-    }
-}
-
-/// Value of the command's argument `pname`, `target` or `name`, if it is an enum. Rules may depend
-/// on it.
-fn asked_value(command: &Command<'_>) -> Option<u64> {
-    let named = |name: &str| command.args().find(|arg| arg.param.name == name);
-    let asked = named("pname").or_else(|| named("target")).or_else(|| named("name"));
-    asked.filter(|asked| matches!(asked.value, Value::Enum { .. })).map(|asked| asked.value.bits())
 }

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use gapii_commands::Api;
 use gapii_trace::Command;
 use serde::Serialize;
 
@@ -52,6 +53,7 @@ pub struct Difference {
 
 /// Identifies an answer.
 pub(super) struct Place {
+    maker: Maker,
     seq: Option<u64>,
     function: String,
     part: String,
@@ -73,8 +75,13 @@ pub(super) enum Maker {
 }
 
 impl Maker {
-    pub(super) fn of(function: &str) -> Self {
-        if function.starts_with("ze") { Self::LevelZero } else { Self::Graphics }
+    /// The kind of driver that executes a command; that of EGL and OpenGL ES if the command's API is
+    /// unknown.
+    pub(super) fn of(command: &Command<'_>) -> Self {
+        match command.function.and_then(|function| Api::named(&function.api)) {
+            Some(Api::LevelZero) => Self::LevelZero,
+            Some(Api::Egl | Api::Gles) | None => Self::Graphics,
+        }
     }
 }
 
@@ -98,15 +105,17 @@ pub(super) struct Differences {
 
 impl Place {
     pub(super) fn of(command: &Command<'_>, part: &str) -> Self {
-        Self { seq: command.seq, function: command.name().to_owned(), part: part.to_owned() }
+        let (function, part) = (command.name().to_owned(), part.to_owned());
+        Self { maker: Maker::of(command), seq: command.seq, function, part }
     }
 
     pub(super) fn of_frame(seq: Option<u64>) -> Self {
-        Self { seq, function: "frame".to_owned(), part: "pixels".to_owned() }
+        let (function, part) = ("frame".to_owned(), "pixels".to_owned());
+        Self { maker: Maker::Graphics, seq, function, part }
     }
 
     fn difference(self, expected: String, seen: String) -> Difference {
-        let Self { seq, function, part } = self;
+        let Self { seq, function, part, .. } = self;
         Difference { seq, function, part, expected, seen }
     }
 }
@@ -157,7 +166,7 @@ impl Differences {
 
     /// Notes a property of the driver that differs.
     pub(super) fn of_driver(&mut self, place: Place, expected: String, seen: String) {
-        let maker = Maker::of(&place.function);
+        let maker = place.maker;
         if self.is_same_driver.get(&maker) == Some(&false) || self.waiting >= WAITING {
             return self.tolerated(Why::AnotherDriver);
         }
@@ -266,7 +275,8 @@ mod tests {
     use super::*;
 
     fn place() -> Place {
-        Place { seq: Some(7), function: "glGetIntegerv".to_owned(), part: "data".to_owned() }
+        let (function, part) = ("glGetIntegerv".to_owned(), "data".to_owned());
+        Place { maker: Maker::Graphics, seq: Some(7), function, part }
     }
 
     fn found(what: impl FnOnce(&mut Differences)) -> (u64, u64, u64) {

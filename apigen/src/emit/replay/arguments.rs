@@ -234,9 +234,15 @@ fn verb(command: &str) -> &str {
     end.map_or(verb, |(end, _)| &verb[..end])
 }
 
-/// The kind of names in `replay/src/names.rs` that belongs to a class.
+/// The kind of names that a class is.
 pub fn kind(class: &str) -> Option<TokenStream> {
-    let kind = match class {
+    let kind = format_ident!("{}", kind_name(class)?);
+    Some(quote!(Kind::#kind))
+}
+
+/// The variant of `Kind` in `replay/src/names.rs` that a class is.
+pub fn kind_name(class: &str) -> Option<&'static str> {
+    Some(match class {
         "buffer" => "Buffer",
         "fence" => "Fence",
         "framebuffer" => "Framebuffer",
@@ -253,9 +259,7 @@ pub fn kind(class: &str) -> Option<TokenStream> {
         "transform_feedback" => "TransformFeedback",
         "vertex_array" => "VertexArray",
         _ => return None,
-    };
-    let kind = format_ident!("{kind}");
-    Some(quote!(Kind::#kind))
+    })
 }
 
 /// The function that reads a number from a record.

@@ -1,9 +1,10 @@
-//! The functions that replay commands of OpenGL ES, and their table.
+//! Playing OpenGL ES commands again: a function for each, and their table; and how answers are compared.
 //!
 //! A line of `play!` (`replay/src/gl/play.rs`) has a command's id, its parameters with their types and values, and
 //! the statements before and after the driver's call. It uses the functions of `replay/src/call.rs` and
 //! `replay/src/gl`. Hand-written functions play all other commands.
 
+mod answers;
 mod arguments;
 mod needs;
 
@@ -44,6 +45,7 @@ const PRELUDE: &str = "\
 pub fn emit(model: &Model, program: &Program) -> BTreeMap<&'static str, String> {
     let commands: Vec<_> = model.functions.iter().zip(&program.commands).collect();
     let mut files = BTreeMap::from([
+        ("answers.rs", answers::emit(model, program)),
         ("table.rs", table(&commands)),
         ("requirements.rs", requirements(&commands)),
     ]);

@@ -333,8 +333,8 @@ impl<'a> Checker<'a> {
         groups
     }
 
-    /// Whether a kind of object exists in a registry or a description; reports a mistake if not.
-    fn class_named(&mut self, name: &ast::Name) -> bool {
+    /// Kinds of objects are those of the registries and of the descriptions.
+    pub(super) fn class_named(&mut self, name: &ast::Name) -> bool {
         let commands = self.names.apis.iter().flat_map(|api| api.registry.commands.values());
         let of_registries = commands.flat_map(|command| &command.params).filter_map(class_of);
         let objects = self.program.objects.iter().map(|object| snake_case(&object.name));

@@ -99,6 +99,8 @@ impl<'a> Checker<'a> {
             | ItemKind::Group { .. }
             | ItemKind::Class { .. }
             | ItemKind::Prefer { .. }
+            | ItemKind::Asked { .. }
+            | ItemKind::Answers { .. }
             | ItemKind::Command { .. } => return None,
         })
     }

@@ -6,6 +6,9 @@ use super::node::Node;
 /// Keywords that may precede an opening bracket. They get a space behind them, unlike a function's name.
 const WORDS: &[&str] = &["if", "match", "in", "else", "return", "let", "read", "write", "ref"];
 
+/// Items of targets, where `*` belongs to a name.
+const HAVE_GLOBS: &[&str] = &["group", "class", "answers"];
+
 #[derive(Clone)]
 pub(super) struct Line {
     text: String,
@@ -18,7 +21,7 @@ pub(super) struct Line {
     is_prefix: bool,
     /// Number of open `<` of types.
     angles: u32,
-    /// Whether the line is in a `group` item, where `*` belongs to a name.
+    /// Whether it is an item of targets, where `*` belongs to a name.
     is_group: bool,
 }
 
@@ -85,7 +88,7 @@ impl Line {
             self.angles = self.angles.saturating_sub(token.text.len() as u32);
         }
         self.is_prefix = is_prefix || opens_angle;
-        self.is_group |= self.last.is_none() && ["group", "class"].contains(&token.text);
+        self.is_group |= self.last.is_none() && HAVE_GLOBS.contains(&token.text);
         self.before = self.last.take().map(|(_, text)| text);
         self.last = Some((token.kind, token.text.to_owned()));
     }
@@ -116,13 +119,19 @@ impl Line {
         if is_angle || self.is_prefix {
             return false;
         }
+        if self.is_group && (token.text == "*" || last == "*") {
+            // A glob: `*` touches the letters beside it.
+            return match token.text {
+                "*" => *kind == Kind::Sign && last != "(" && last != ".",
+                text => text == "|",
+            };
+        }
         let is_word = *kind == Kind::Word && !WORDS.contains(&last.as_str());
         let is_tight = match token.text {
             ")" | "]" | "," | ";" | "." | "?" | ":" | ".." => true,
             "}" => last == "{",
             "(" => is_word || last == "]" || last == ")",
             "[" => is_word || *kind == Kind::Text || matches!(last.as_str(), ")" | "]" | ">"),
-            "*" => self.is_group,
             _ => false,
         };
         !is_tight && !matches!(last.as_str(), "(" | "[" | "." | "..")

@@ -125,10 +125,11 @@ pub(super) fn attributes<'n, 'a>(nodes: &'n [Node<'a>]) -> (Vec<&'n [Node<'a>]>,
     (attributes, rest)
 }
 
-/// Index of the first name in an item that lists names: behind `command`, `prefer`, `group g:`, `class c:`.
+/// Where the names begin of an item that lists names: behind `command`, `prefer`, `group g:`, `class c:`,
+/// `answers r:`.
 pub(super) fn list_head(nodes: &[Node<'_>]) -> Option<usize> {
     let first = nodes.first()?;
-    if first.is_word("group") || first.is_word("class") {
+    if ["group", "class", "answers"].iter().any(|word| first.is_word(word)) {
         return nodes.iter().position(|node| node.is_sign(":")).map(|at| at + 1);
     }
     let is_list = first.is_word("command") || first.is_word("prefer");

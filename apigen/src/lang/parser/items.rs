@@ -67,6 +67,8 @@ impl Parser<'_> {
             (Kind::Word, "group") => self.group(),
             (Kind::Word, "class") => self.class(),
             (Kind::Word, "prefer") => self.prefer(),
+            (Kind::Word, "asked") => self.asked(),
+            (Kind::Word, "answers") => self.answers(),
             (Kind::Word, "command") => self.command(),
             _ => {
                 let failed = self.unexpected("an item, such as `command` or `state`");
