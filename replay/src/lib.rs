@@ -31,12 +31,15 @@
 //! | 3, one command with its arguments | `call`, `parts` |
 //! | 2, the trace's objects; the survey | `objects`, `survey` |
 //! | 1, the driver, and memory for it | `driver`, `memory`, `names` |
-//! | 0 | `events`, `limits`, `skip`, `tally`, `threads` |
+//! | 0 | `events`, `facts`, `limits`, `skip`, `tally`, `threads` |
+//!
+//! Tables in `generated` have the types of the modules that read them, whatever their layer.
 
 mod call;
 mod driver;
 mod egl;
 mod events;
+mod facts;
 mod generated;
 mod gl;
 pub mod images;

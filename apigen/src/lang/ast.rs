@@ -45,6 +45,9 @@ pub enum ItemKind {
     Group { name: Name, targets: Vec<Target> },
     Class { name: Name, targets: Vec<Target> },
     Prefer { names: Vec<Name> },
+    Role { role: Name, targets: Vec<FactTarget> },
+    Reach { size: ReachSize, targets: Vec<FactTarget> },
+    Refuse { reason: Text, names: Vec<Glob> },
     Asked { params: Vec<Name> },
     Answers { rule: Name, argument: Option<Name>, targets: Vec<AnswerTarget> },
     Command { names: Vec<Name>, body: Option<Block> },
@@ -141,6 +144,32 @@ pub enum AnswerPart {
     },
     /// Answers to these questions.
     Values(Vec<Glob>),
+}
+
+/// `pattern` or `pattern.slot`: commands, their parameters, or fields of layouts.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FactTarget {
+    pub subjects: Glob,
+    pub slot: Option<Name>,
+    pub span: Span,
+}
+
+/// How much memory a command reaches at an address.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ReachSize {
+    Bytes(Number),
+    /// As many bytes as a parameter says.
+    Param(Name),
+    /// A region; the bytes from row to row; those from slice to slice.
+    Region([Name; 3]),
+    Unknown,
+}
+
+/// The contents of quotes, with its place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Text {
+    pub text: String,
+    pub span: Span,
 }
 
 /// A name in which each `*` stands for any letters.

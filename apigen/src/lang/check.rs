@@ -14,6 +14,7 @@ mod commands;
 mod declarations;
 mod expressions;
 mod extents;
+mod facts;
 mod functions;
 mod items;
 mod layouts;
@@ -103,6 +104,7 @@ impl<'a> Checker<'a> {
         self.track_structs();
         self.check_procedures();
         self.commands(files);
+        self.facts(files);
         self.answers(files);
     }
 

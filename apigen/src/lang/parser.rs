@@ -6,6 +6,7 @@
 mod answers;
 mod expressions;
 mod extents;
+mod facts;
 mod items;
 mod statements;
 mod types;
@@ -29,6 +30,9 @@ const ITEMS: &[&str] = &[
     "group",
     "class",
     "prefer",
+    "role",
+    "reach",
+    "refuse",
     "asked",
     "answers",
     "command",

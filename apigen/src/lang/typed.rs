@@ -51,6 +51,12 @@ pub struct Program {
     pub groups: BTreeSet<String>,
     /// Enumerants that are shown for their value in preference to others.
     pub prefer: BTreeSet<String>,
+    /// What a replay has to know of commands, their parameters and fields, in the order of files.
+    pub roles: Vec<(Role, Slotted)>,
+    /// How much memory commands reach at addresses, in the order of files.
+    pub reaches: Vec<Reach>,
+    /// What no replay can play, in the order of files.
+    pub refusals: Vec<Refusal>,
     /// How answers are compared in a replay. Of the entries that fit an answer the first one holds.
     pub answers: Vec<Answers>,
     /// By API: the enum group of all its names.
@@ -278,6 +284,89 @@ pub enum ExternKind {
     Function,
     /// Changes state.
     Update,
+}
+
+/// A part that a command, a parameter or a field has in a replay: the words of `role` items.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Role {
+    /// The command gives work to a device.
+    Submits,
+    /// Longest time that the command waits, in nanoseconds.
+    TimeoutNs,
+    /// Handle of an object that the command destroys.
+    Destroyed,
+    /// Address of memory that the command frees.
+    Freed,
+    /// Pointer to the address of memory that the command allocates, and that the host sees.
+    HostMemory,
+    /// The same for memory that only devices see.
+    DeviceMemory,
+    /// Number of bytes that the command allocates, or a pointer to it.
+    MemoryBytes,
+    /// Address of memory that devices write when the command is executed.
+    DeviceWrites,
+    /// Pointer to a value whose type only a kernel knows.
+    KernelArgument,
+    /// Pointer to the handle of a queue that the command creates.
+    NewQueue,
+    /// Pointer to the handle of a list that the command creates, and that executes its commands itself.
+    NewImmediateList,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 11] = [
+        Self::Submits,
+        Self::TimeoutNs,
+        Self::Destroyed,
+        Self::Freed,
+        Self::HostMemory,
+        Self::DeviceMemory,
+        Self::MemoryBytes,
+        Self::DeviceWrites,
+        Self::KernelArgument,
+        Self::NewQueue,
+        Self::NewImmediateList,
+    ];
+}
+
+/// A command, a parameter of it, or a field of a layout.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Slotted {
+    Command(String),
+    Param(String, usize),
+    Field(LayoutId, usize),
+}
+
+/// How much memory a command reaches at the address that a parameter is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reach {
+    pub command: String,
+    pub param: usize,
+    pub size: ReachSize,
+}
+
+/// Numbers are indices of parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReachSize {
+    Bytes(u64),
+    Param(usize),
+    /// A region; the bytes from row to row; those from slice to slice.
+    Region(usize, usize, usize),
+    Unknown,
+}
+
+/// A command or a layout that no replay can play.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    pub subject: Refused,
+    pub reason: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Refused {
+    Command(String),
+    Layout(LayoutId),
 }
 
 /// How some answers are compared in a replay: one target of an `answers` item.

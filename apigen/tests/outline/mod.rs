@@ -49,6 +49,12 @@ pub fn outline(program: &Program, sources: &Sources, file: u32) -> String {
     for command in program.commands.iter().filter(described_here) {
         outline.command(command);
     }
+    if program.answers.iter().any(|answers| is_here(answers.span)) {
+        // Facts have no place of their own: the file with the answers has them.
+        program.roles.iter().for_each(|role| outline.line(0, &format!("{role:?}")));
+        program.reaches.iter().for_each(|reach| outline.line(0, &format!("{reach:?}")));
+        program.refusals.iter().for_each(|refusal| outline.line(0, &format!("{refusal:?}")));
+    }
     for answers in program.answers.iter().filter(|answers| is_here(answers.span)) {
         let Answers { target, part, commands, rule, .. } = answers;
         outline.line(0, &format!("answers {target}: {rule:?}, {part:?} of {commands:?}"));

@@ -15,10 +15,12 @@ use std::sync::Arc;
 
 use gapii_commands::CommandId;
 use gapii_trace::Bytes;
+use gapii_trace::description::Kind;
 
 use super::settle::settle;
 use super::{answers, extents};
 use crate::call::Call;
+use crate::generated::facts::roles;
 use crate::memory::Memory;
 use crate::objects::allocations::{Allocation, Allocations};
 use crate::objects::rows::{Extent, Rows};
@@ -117,25 +119,16 @@ pub fn address(
     }
 }
 
-/// Whether the host sees the memory that a function returns; `None` for functions that return none.
-fn gives(command: CommandId) -> Option<bool> {
-    match command {
-        CommandId::ZE_MEM_ALLOC_HOST | CommandId::ZE_MEM_ALLOC_SHARED => Some(true),
-        CommandId::ZE_MEM_ALLOC_DEVICE
-        | CommandId::ZE_MODULE_GET_GLOBAL_POINTER
-        | CommandId::ZE_VIRTUAL_MEM_RESERVE => Some(false),
-        _ => None,
-    }
+/// The parameter at which a command writes the address of new memory, and whether the host sees that
+/// memory; `None` for commands that allocate nothing.
+fn allocated(command: CommandId) -> Option<(usize, bool)> {
+    let visible = roles::HOST_MEMORY.param(command).map(|param| (param, true));
+    visible.or_else(|| roles::DEVICE_MEMORY.param(command).map(|param| (param, false)))
 }
 
 /// Address that the command frees, if it frees memory.
 fn freed(call: &Call<'_, '_>) -> Option<u64> {
-    let frees = matches!(
-        call.command.known(),
-        Some(CommandId::ZE_MEM_FREE | CommandId::ZE_MEM_FREE_EXT | CommandId::ZE_VIRTUAL_MEM_FREE)
-    );
-    let mut args = call.command.args().filter(|_| frees);
-    args.find(|arg| arg.param.name == "ptr").map(|arg| arg.value.bits())
+    call.command.known().and_then(|command| roles::FREED.param(command)).map(|at| call.bits(at))
 }
 
 /// Refuses to free a part of an allocation: the state of the rest would be unknown.
@@ -150,24 +143,23 @@ pub fn may_free(call: &mut Call<'_, '_>) -> Outcome {
 
 /// Notes memory that the command has allocated or freed.
 pub fn learn(call: &mut Call<'_, '_>) {
-    let command = call.command;
+    let process = call.command.process;
     if let Some(gone) = freed(call) {
-        return call.parts.level_zero.allocations(command.process).remove(gone);
+        return call.parts.level_zero.allocations(process).remove(gone);
     }
-    let at = |name: &str| command.args().find(|arg| arg.param.name == name);
-    let (Some(is_visible), Some(pointer)) = (command.known().and_then(gives), at("pptr")) else {
-        return;
-    };
-    let Some((recorded, real)) = answers::pointers(call, pointer.value.bits()) else { return };
-    let bytes = match at("size") {
-        Some(size) => size.value.bits(),
-        None => {
-            let size = at("pSize").and_then(|arg| answers::numbers(call, arg.value.bits()));
+    let Some(command) = call.command.known() else { return };
+    let Some((pointer, is_visible)) = allocated(command) else { return };
+    let Some((recorded, real)) = answers::pointers(call, call.bits(pointer)) else { return };
+    let bytes = roles::MEMORY_BYTES.param(command).map_or(0, |at| match call.arg(at) {
+        Some(size) if size.param.ty.kind == Kind::Number => call.bits(at),
+        // The driver writes the size.
+        _ => {
+            let size = answers::numbers(call, call.bits(at));
             size.map_or(0, |(recorded, real)| recorded.min(real))
         }
-    };
+    });
     let allocation = Allocation { bytes, real, seen: None, is_visible };
-    call.parts.level_zero.allocations(command.process).insert(recorded, allocation);
+    call.parts.level_zero.allocations(process).insert(recorded, allocation);
 }
 
 /// Bytes here for memory of the recording, allocated or the program's own.

@@ -13,6 +13,8 @@ use super::settle::scopes;
 use super::words::{WORDS_MAX, Words};
 use super::{extents, memory, refused};
 use crate::call::{Call, size_of_observation};
+use crate::facts::Role;
+use crate::generated::facts::roles;
 use crate::memory::UNWRITTEN;
 use crate::names::{Kind, Scopes};
 use crate::objects::shapes::{Piece, Shape, WORD_BYTES, number, size_of, struct_of};
@@ -24,6 +26,7 @@ const DEPTH_MAX: u32 = 64;
 /// recording.
 const ROOM_BYTES: u64 = 16 << 20;
 const BYTE: Type = Type { repr: Some(Repr::U8), kind: Meaning::Number };
+
 /// Builds the arguments of one command.
 pub struct Builder<'b, 'p, 'c> {
     call: &'b mut Call<'p, 'c>,
@@ -84,7 +87,9 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
             (Some(Repr::Pointer), _) => {}
             _ => return Ok(bits),
         }
-        if let Some(extent) = extents::of(self.call, param)? {
+        let known = self.call.command.known();
+        let has = |role: &Role| known.and_then(|known| role.param(known)) == Some(index);
+        if let Some(extent) = extents::of(self.call, index, param)? {
             let parts = &mut *self.call.parts;
             let process = self.call.command.process;
             let allocations = parts.level_zero.processes.entry(process).or_default();
@@ -92,7 +97,7 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
             let real = memory::address(allocations, &mut parts.memory, bits, extent)?;
             // The copy leaves bytes between rows as they are; only in the program's own memory are
             // they unknown.
-            if param.name == "dstptr" && is_own {
+            if has(&roles::DEVICE_WRITES) && is_own {
                 parts.level_zero.note_rows(process, bits, extent);
             }
             return Ok(real);
@@ -102,7 +107,8 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
             return Err(Skip::from("it takes a structure by value"));
         }
         let recorded = self.recorded(bits, slot, param.observed)?;
-        self.memory(bits, param.ty.kind, param.element, &param.name, recorded)
+        let is_kernel_argument = has(&roles::KERNEL_ARGUMENT);
+        self.memory(bits, (param.ty.kind, param.element), is_kernel_argument, recorded)
     }
 
     /// The driver's handle of an object.
@@ -134,13 +140,13 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         Ok(Recorded { read: bytes, written, is_output })
     }
 
-    /// Builds memory like that at `address`, to which a parameter or field points.
+    /// Builds memory like that at `address`, to which a parameter or field points: its kind, the type of
+    /// its elements if it has one, and whether only a kernel knows its type.
     fn memory(
         &mut self,
         address: u64,
-        kind: Meaning,
-        element: Option<Type>,
-        name: &str,
+        (kind, element): (Meaning, Option<Type>),
+        is_kernel_argument: bool,
         recorded: Recorded<'c>,
     ) -> Result<u64, Skip> {
         if address == 0 {
@@ -174,7 +180,7 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         if self.depth > DEPTH_MAX {
             return Err(Skip::from("its structures lead to each other in a circle"));
         }
-        self.patch(&mut bytes, shape, name)?;
+        self.patch(&mut bytes, shape, is_kernel_argument)?;
         self.depth -= 1;
         if has_room {
             self.limit(&mut bytes, shape);
@@ -228,7 +234,12 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
     }
 
     /// Replaces handles and addresses of the recording by those of this process.
-    fn patch(&mut self, bytes: &mut [u8], shape: Shape, name: &str) -> Result<(), Skip> {
+    fn patch(
+        &mut self,
+        bytes: &mut [u8],
+        shape: Shape,
+        is_kernel_argument: bool,
+    ) -> Result<(), Skip> {
         let unit = match shape {
             Shape::Values(ty) => size_of(ty),
             Shape::Structs(layout) => layout.size as usize,
@@ -239,13 +250,13 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         match shape {
             Shape::Values(ty) if ty.repr == Some(Repr::Pointer) => {
                 for word in bytes.chunks_exact_mut(WORD_BYTES) {
-                    self.value(word, ty, None, name)?;
+                    self.value(word, (ty, None), is_kernel_argument)?;
                 }
             }
-            Shape::Values(_) if name == "pArgValue" => self.kernel_argument(bytes),
+            Shape::Values(_) if is_kernel_argument => self.kernel_argument(bytes),
             Shape::Values(_) => {}
             Shape::Structs(layout) => {
-                refused::structure(&layout.name)?;
+                refused::structure(layout)?;
                 for one in bytes.chunks_exact_mut((layout.size as usize).max(1)) {
                     for field in &layout.fields {
                         self.field(one, field)?;
@@ -263,10 +274,11 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
             let Some(bytes) = of.get_mut(start..start + size) else { return Ok(()) };
             match (field.ty.repr, struct_of(field.ty)) {
                 (Some(Repr::Void), Some(layout)) => {
-                    self.patch(bytes, Shape::Structs(layout), &field.name)?;
+                    self.patch(bytes, Shape::Structs(layout), false)?;
                 }
                 (Some(Repr::Pointer), _) => {
-                    self.value(bytes, field.ty, field.element, &field.name)?;
+                    let is_kernel_argument = roles::KERNEL_ARGUMENT.has_field(field);
+                    self.value(bytes, (field.ty, field.element), is_kernel_argument)?;
                 }
                 _ => {}
             }
@@ -274,13 +286,13 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         Ok(())
     }
 
-    /// Replaces a handle or an address in memory.
+    /// Replaces a handle or an address in memory. `ty` is its type, with that of the elements that it
+    /// points at.
     fn value(
         &mut self,
         word: &mut [u8],
-        ty: Type,
-        element: Option<Type>,
-        name: &str,
+        (ty, element): (Type, Option<Type>),
+        is_kernel_argument: bool,
     ) -> Result<(), Skip> {
         let recorded = number(word);
         let real = match ty.kind {
@@ -288,7 +300,7 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
             Meaning::Pointer => self.anywhere(recorded)?,
             kind => {
                 let found = self.recorded(recorded, None, Observed::No)?;
-                self.memory(recorded, kind, element, name, found)?
+                self.memory(recorded, (kind, element), is_kernel_argument, found)?
             }
         };
         word.copy_from_slice(&real.to_le_bytes());
@@ -304,7 +316,7 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         }
         let found = self.recorded(address, None, Observed::No)?;
         match found.read {
-            Some(_) => self.memory(address, Meaning::Array, None, "", found),
+            Some(_) => self.memory(address, (Meaning::Array, None), false, found),
             None if address == 0 => Ok(0),
             None => Ok(self.call.parts.memory.void() as u64),
         }

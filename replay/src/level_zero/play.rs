@@ -11,6 +11,7 @@ use super::settle::{SETTLE_MAX, scopes};
 use super::words::{self, Words};
 use super::{answers, memory, refused};
 use crate::call::Call;
+use crate::generated::facts::roles;
 use crate::names::Kind;
 use crate::objects::level_zero::Executor;
 use crate::skip::Outcome;
@@ -46,7 +47,7 @@ pub fn play(call: &mut Call<'_, '_>) -> Outcome {
         true => SETTLE_MAX,
         false => WAIT_MAX,
     };
-    let deadline = wait_as_recorded(function, recorded, longest, &mut words);
+    let deadline = wait_as_recorded(command, recorded, longest, &mut words);
     let mut result;
     loop {
         // SAFETY: its arguments are the driver's objects, and memory of the player's or the driver's own.
@@ -65,7 +66,7 @@ pub fn play(call: &mut Call<'_, '_>) -> Outcome {
     if recorded == Some(SUCCESS) && result != SUCCESS && is_answer {
         note_failure(call, function, result);
     }
-    learn(call, function, result);
+    learn(call, (command, function), result);
     Ok(())
 }
 
@@ -90,33 +91,28 @@ pub fn after(call: &mut Call<'_, '_>) {
     memory::completed(call);
 }
 
-/// Has a command that waits do so for as long as it takes where the program got what it waited for, and
-/// not at all where it did not; until when it is asked again.
+/// Sets the time for which a command waits: up to `longest` if the recorded wait succeeded, otherwise 0.
+/// Returns until when a command without such a time is called again.
 fn wait_as_recorded(
-    function: &Function,
+    command: CommandId,
     recorded: Option<u64>,
     longest: Duration,
     words: &mut Words,
 ) -> Instant {
-    /// Of all functions that wait, the second is the time in nanoseconds.
-    const TIMEOUT: usize = 1;
     let now = Instant::now();
-    let has_timeout = function.params.get(TIMEOUT).is_some_and(|param| param.name == "timeout");
-    if recorded != Some(SUCCESS) {
-        if has_timeout {
-            words[TIMEOUT] = 0;
+    let has_succeeded = recorded == Some(SUCCESS);
+    match roles::TIMEOUT_NS.param(command) {
+        Some(timeout) => {
+            words[timeout] = if has_succeeded { longest.as_nanos() as u64 } else { 0 };
+            now
         }
-        return now;
+        None if has_succeeded => now + longest,
+        None => now,
     }
-    if has_timeout {
-        words[TIMEOUT] = longest.as_nanos() as u64;
-        return now;
-    }
-    now + longest
 }
 
-/// Takes note of objects and memory that the driver has made, and forgets what it has taken back.
-fn learn(call: &mut Call<'_, '_>, function: &Function, result: u64) {
+/// Notes objects and memory that the command created, and forgets those that it destroyed.
+fn learn(call: &mut Call<'_, '_>, (command, function): (CommandId, &Function), result: u64) {
     let scopes = scopes(call);
     if function.result.kind == Meaning::Handle {
         if let Some(recorded) = call.recorded_result() {
@@ -126,24 +122,23 @@ fn learn(call: &mut Call<'_, '_>, function: &Function, result: u64) {
     }
     answers::learn_handles(call, scopes);
     if result == SUCCESS {
-        // Whether a list is immediate does not matter much.
-        let gives_work = ["Append", "Execute"].iter().any(|word| function.name.contains(word));
-        call.parts.level_zero.is_busy |= gives_work;
+        // Only a command of an immediate list begins to run here. After others a wait returns at once.
+        call.parts.level_zero.is_busy |= roles::SUBMITS.has(command);
         memory::learn(call);
-        if function.name.contains("Destroy") {
-            let gone = call.bits(0);
+        if let Some(destroyed) = roles::DESTROYED.param(command) {
+            let gone = call.bits(destroyed);
             if let Some(real) = call.parts.names.find(scopes, Kind::LevelZero, gone) {
                 call.parts.level_zero.executors.remove(&real);
             }
             call.parts.names.remove(scopes, Kind::LevelZero, gone);
         }
-        let (executor, made) = match call.command.known() {
-            Some(CommandId::ZE_COMMAND_QUEUE_CREATE) => (Executor::Queue, call.bits(3)),
-            Some(CommandId::ZE_COMMAND_LIST_CREATE_IMMEDIATE) => (Executor::List, call.bits(3)),
-            _ => return,
-        };
-        if let Some((_, real)) = answers::pointers(call, made) {
-            call.parts.level_zero.executors.insert(real, executor);
+        let new =
+            [(&roles::NEW_QUEUE, Executor::Queue), (&roles::NEW_IMMEDIATE_LIST, Executor::List)];
+        for (role, executor) in new {
+            let made = role.param(command).map(|pointer| call.bits(pointer));
+            if let Some((_, real)) = made.and_then(|made| answers::pointers(call, made)) {
+                call.parts.level_zero.executors.insert(real, executor);
+            }
         }
     }
 }
@@ -154,11 +149,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_waited_for_is_waited_for() {
+    fn wait_lasts_if_the_recorded_one_succeeded() {
         let timeout = |name: &str, recorded| {
             let mut words = [5; WORDS_MAX];
-            let function = Description::built_in().named(name).expect("it is described");
-            let polls = wait_as_recorded(function, recorded, WAIT_MAX, &mut words) > Instant::now();
+            let command = CommandId::named(name).expect("the name is a command");
+            let polls = wait_as_recorded(command, recorded, WAIT_MAX, &mut words) > Instant::now();
             (words[1], polls)
         };
         let long = WAIT_MAX.as_nanos() as u64;
@@ -178,9 +173,8 @@ mod tests {
 
     #[test]
     fn functions_that_wait_have_their_time_second() {
-        let functions = Description::built_in().functions().iter();
-        let ours = functions.filter(|function| function.api == "level_zero");
-        let places = ours.filter_map(|it| it.params.iter().position(|it| it.name == "timeout"));
+        let ours = CommandId::all().filter(|command| command.api() == Api::LevelZero);
+        let places = ours.filter_map(|command| roles::TIMEOUT_NS.param(command));
         assert_eq!(places.collect::<Vec<_>>(), [1; 4]);
     }
 }

@@ -6,6 +6,7 @@
 
 mod answers;
 mod arguments;
+mod facts;
 mod needs;
 
 use std::collections::BTreeMap;
@@ -46,6 +47,7 @@ pub fn emit(model: &Model, program: &Program) -> BTreeMap<&'static str, String> 
     let commands: Vec<_> = model.functions.iter().zip(&program.commands).collect();
     let mut files = BTreeMap::from([
         ("answers.rs", answers::emit(model, program)),
+        ("facts.rs", facts::emit(model, program)),
         ("table.rs", table(&commands)),
         ("requirements.rs", requirements(&commands)),
     ]);

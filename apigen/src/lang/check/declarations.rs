@@ -99,6 +99,9 @@ impl<'a> Checker<'a> {
             | ItemKind::Group { .. }
             | ItemKind::Class { .. }
             | ItemKind::Prefer { .. }
+            | ItemKind::Role { .. }
+            | ItemKind::Reach { .. }
+            | ItemKind::Refuse { .. }
             | ItemKind::Asked { .. }
             | ItemKind::Answers { .. }
             | ItemKind::Command { .. } => return None,

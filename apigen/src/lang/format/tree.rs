@@ -126,10 +126,11 @@ pub(super) fn attributes<'n, 'a>(nodes: &'n [Node<'a>]) -> (Vec<&'n [Node<'a>]>,
 }
 
 /// Where the names begin of an item that lists names: behind `command`, `prefer`, `group g:`, `class c:`,
-/// `answers r:`.
+/// `answers r:` and the other items of targets.
 pub(super) fn list_head(nodes: &[Node<'_>]) -> Option<usize> {
     let first = nodes.first()?;
-    if ["group", "class", "answers"].iter().any(|word| first.is_word(word)) {
+    let has_targets = ["group", "class", "role", "reach", "refuse", "answers"];
+    if has_targets.iter().any(|word| first.is_word(word)) {
         return nodes.iter().position(|node| node.is_sign(":")).map(|at| at + 1);
     }
     let is_list = first.is_word("command") || first.is_word("prefer");
