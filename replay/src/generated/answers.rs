@@ -51,7 +51,8 @@ answers! {
         C26 GL_GET_PROGRAM_INTERFACEIV;
         C27 GL_GET_TRANSFORM_FEEDBACK_VARYING;
         C28 GL_GET_SHADER_PRECISION_FORMAT;
-        C29 GL_GET_PROGRAM_INFO_LOG GL_GET_PROGRAM_PIPELINE_INFO_LOG GL_GET_SHADER_INFO_LOG;
+        C29 GL_GET_PROGRAM_INFO_LOG GL_GET_PROGRAM_PIPELINE_INFO_LOG
+            GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT GL_GET_SHADER_INFO_LOG;
         C30 GL_GET_TRANSLATED_SHADER_SOURCE_ANGLE;
         C31 GL_GET_PROGRAM_BINARY GL_GET_PROGRAM_BINARY_OES;
         C32 GL_GET_ATTACHED_SHADERS.2;
@@ -469,7 +470,7 @@ answers! {
         C27 [all] => Driver;
         // glGetShaderPrecisionFormat
         C28 [all] => Driver;
-        // glGet*InfoLog
+        // glGet*InfoLog*
         C29 [all] => Driver;
         // glGetTranslatedShaderSource*
         C30 [all] => Driver;

@@ -164,6 +164,18 @@ mod tests {
     }
 
     #[test]
+    fn destroyed_object_is_the_last_argument() {
+        let mut count = 0;
+        for command in CommandId::all() {
+            let Some(destroyed) = roles::DESTROYED.param(command) else { continue };
+            let params = &gapii_commands::descriptions().function(command).params;
+            assert_eq!(destroyed + 1, params.len(), "{command}");
+            count += 1;
+        }
+        assert_eq!(count, 18);
+    }
+
+    #[test]
     fn arguments_of_every_function_fit() {
         let functions = gapii_commands::descriptions().functions.iter();
         for function in functions.filter(|function| function.api == Api::LevelZero) {

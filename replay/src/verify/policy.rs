@@ -117,6 +117,13 @@ mod tests {
     }
 
     #[test]
+    fn logs_are_the_driver_s_under_every_name_of_their_command() {
+        for function in ["glGetProgramPipelineInfoLog", "glGetProgramPipelineInfoLogEXT"] {
+            assert_eq!(rule(command(function), Part::Output(3), |_| None), Driver, "{function}");
+        }
+    }
+
+    #[test]
     fn sets_of_the_table_are_sorted() {
         for target in TARGETS {
             assert!(target.commands.is_sorted() && !target.commands.is_empty(), "{target:?}");
