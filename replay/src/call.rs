@@ -5,6 +5,7 @@
 
 use std::ffi::c_char;
 
+use gapii_commands::CommandId;
 use gapii_trace::description::Kind as ParamKind;
 use gapii_trace::value::{Arg, Observation, Value};
 use gapii_trace::{Bytes, Command};
@@ -22,26 +23,41 @@ const TEXTS_MAX: usize = 1 << 16;
 /// Plays one command.
 pub type Play = fn(&mut Call<'_, '_>) -> Outcome;
 
-/// The function that plays a command, by the command's name.
+/// The function that plays a command.
 pub struct Entry {
-    /// Name of the command, such as `glClear`.
-    pub name: &'static str,
+    /// The command.
+    pub command: CommandId,
     /// Plays the command.
     pub play: Play,
     /// Whether the command shows a surface. Pictures are taken before such a command.
     pub is_swap: bool,
 }
 
-/// Defines a table of [`Entry`]. Each line names a command and the function that plays it.
+/// Defines a table of [`Entry`]. Each line names a command and the function that plays it; `(swap)` marks
+/// a command that shows a surface.
 macro_rules! entries {
-    ($(#[$doc:meta])* $table:ident $len:literal; $($name:ident $play:path;)*) => {
+    ($(#[$doc:meta])* $table:ident $len:literal; $($command:ident $(($swap:ident))? $play:path;)*) => {
         $(#[$doc])*
         pub static $table: [$crate::call::Entry; $len] = [$(
-            $crate::call::Entry { name: stringify!($name), play: $play, is_swap: false },
+            $crate::call::Entry {
+                command: gapii_commands::CommandId::$command,
+                play: $play,
+                is_swap: $crate::call::is_swap!($($swap)?),
+            },
         )*];
     };
 }
-pub(crate) use entries;
+
+/// Whether the line of a table has the mark `(swap)`.
+macro_rules! is_swap {
+    () => {
+        false
+    };
+    (swap) => {
+        true
+    };
+}
+pub(crate) use {entries, is_swap};
 
 /// A command that is being played.
 pub struct Call<'p, 'c> {

@@ -45,6 +45,7 @@ pub enum ItemKind {
     Group { name: Name, targets: Vec<Target> },
     Class { name: Name, targets: Vec<Target> },
     Prefer { names: Vec<Name> },
+    Play { function: Vec<Name>, commands: Vec<Name> },
     Role { role: Name, targets: Vec<FactTarget> },
     Reach { size: ReachSize, targets: Vec<FactTarget> },
     Refuse { reason: Text, names: Vec<Glob> },

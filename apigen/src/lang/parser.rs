@@ -30,6 +30,7 @@ const ITEMS: &[&str] = &[
     "group",
     "class",
     "prefer",
+    "play",
     "role",
     "reach",
     "refuse",

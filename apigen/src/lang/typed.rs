@@ -51,6 +51,8 @@ pub struct Program {
     pub groups: BTreeSet<String>,
     /// Enumerants that are shown for their value in preference to others.
     pub prefer: BTreeSet<String>,
+    /// By command: the hand-written function that plays it, a path from the module of the API.
+    pub players: BTreeMap<String, Vec<String>>,
     /// What a replay has to know of commands, their parameters and fields, in the order of files.
     pub roles: Vec<(Role, Slotted)>,
     /// How much memory commands reach at addresses, in the order of files.

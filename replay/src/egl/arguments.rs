@@ -8,12 +8,6 @@ pub(super) fn succeeded(call: &Call<'_, '_>) -> bool {
     call.recorded_result() != Some(0)
 }
 
-/// Whether this is a function of core EGL, not of an extension: extension names end in capital
-/// letters.
-pub(super) fn is_core(call: &Call<'_, '_>) -> bool {
-    call.command.name().ends_with(|last: char| last.is_ascii_lowercase())
-}
-
 /// Pairs of the attribute list that a command passes at parameter `index`; each word has `width`
 /// bytes.
 pub(super) fn attributes_of(call: &Call<'_, '_>, index: usize, width: usize) -> Vec<(i64, i64)> {

@@ -9,7 +9,7 @@ use gapii_commands::constants::{
     EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_2D, EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z,
 };
 
-use super::arguments::{attributes_of, is_core, succeeded};
+use super::arguments::{attributes_of, succeeded};
 use crate::objects::egl::{Image, OBJECTS_MAX};
 use crate::survey::only;
 
@@ -22,16 +22,17 @@ const KNOWN: [i32; 3] = [EGL_GL_TEXTURE_LEVEL, EGL_GL_TEXTURE_ZOFFSET, EGL_IMAGE
 /// eglCreateImageKHR.
 pub fn create_khr(call: &mut Call<'_, '_>) -> Outcome {
     let attributes = attributes_of(call, 4, 4);
-    create(call, &attributes)
+    create(call, &attributes, false)
 }
 
 /// eglCreateImage.
 pub fn create_wide(call: &mut Call<'_, '_>) -> Outcome {
     let attributes = attributes_of(call, 4, 8);
-    create(call, &attributes)
+    create(call, &attributes, true)
 }
 
-fn create(call: &mut Call<'_, '_>, attributes: &[(i64, i64)]) -> Outcome {
+/// Creates an image with the function of core EGL, or with that of EGL_KHR_image_base.
+fn create(call: &mut Call<'_, '_>, attributes: &[(i64, i64)], is_core: bool) -> Outcome {
     let Some(handle) = call.recorded_result().filter(|handle| *handle != 0) else { return Ok(()) };
     let (process, display, context) = (call.command.process, call.u64(0), call.u64(1));
     let kind = match call.u32(2) {
@@ -43,7 +44,7 @@ fn create(call: &mut Call<'_, '_>, attributes: &[(i64, i64)]) -> Outcome {
         }
     };
     let (target, buffer) = (call.u32(2), call.u64(3));
-    let (is_core, has_list) = (is_core(call), call.bits(4) != 0);
+    let has_list = call.bits(4) != 0;
     let scopes = call.parts.names.scopes(process, context);
     let name = call.parts.names.find(scopes, kind, buffer);
     let name = name.and_then(|name| u32::try_from(name).ok()).filter(|name| *name != 0);
@@ -67,8 +68,16 @@ fn create(call: &mut Call<'_, '_>, attributes: &[(i64, i64)]) -> Outcome {
 
 /// eglDestroyImage.
 pub fn destroy(call: &mut Call<'_, '_>) -> Outcome {
+    end(call, true)
+}
+
+/// eglDestroyImageKHR.
+pub fn destroy_khr(call: &mut Call<'_, '_>) -> Outcome {
+    end(call, false)
+}
+
+fn end(call: &mut Call<'_, '_>, is_core: bool) -> Outcome {
     let key = (call.command.process, call.u64(1));
-    let is_core = is_core(call);
     if succeeded(call)
         && let Some(image) = call.parts.egl.images.remove(&key)
         && let Some(real) = &call.parts.egl.real

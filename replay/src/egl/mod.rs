@@ -4,17 +4,18 @@
 //! Configurations are found by their attributes. Windows become pbuffers of the same size unless
 //! `--window` is given. Queries change nothing, and failed commands are not played. No handle, file
 //! descriptor or address of a trace reaches the driver.
+//!
+//! `play` items of `apis/egl/replay.api` name the function that plays each command.
 
 mod arguments;
-mod contexts;
-mod current;
-mod displays;
-mod images;
-mod questions;
-mod surfaces;
-mod swaps;
-mod syncs;
-mod table;
+pub mod contexts;
+pub mod current;
+pub mod displays;
+pub mod images;
+pub mod questions;
+pub mod surfaces;
+pub mod swaps;
+pub mod syncs;
+pub mod unplayed;
 
 pub use current::end_thread;
-pub use table::COMMANDS;

@@ -7,7 +7,7 @@ use gapii_commands::constants::{
     EGL_SYNC_FENCE, EGL_SYNC_NATIVE_FENCE_ANDROID, EGL_SYNC_REUSABLE_KHR,
 };
 
-use super::arguments::{is_core, succeeded};
+use super::arguments::succeeded;
 use crate::driver::{Handle, Real};
 use crate::objects::egl::{OBJECTS_MAX, Sync};
 
@@ -21,20 +21,29 @@ const WAIT_NS: u64 = 10_000_000_000;
 /// After this number of waits that timed out, replay waits no longer (0 ns).
 const VAIN_WAITS_MAX: u32 = 6;
 
-/// eglCreateSync, eglCreateSyncKHR.
+/// eglCreateSync.
 pub fn create(call: &mut Call<'_, '_>) -> Outcome {
+    create_of_kind(call, true)
+}
+
+/// eglCreateSyncKHR, eglCreateSync64KHR.
+pub fn create_khr(call: &mut Call<'_, '_>) -> Outcome {
+    create_of_kind(call, false)
+}
+
+fn create_of_kind(call: &mut Call<'_, '_>, is_core: bool) -> Outcome {
     let kind = match call.u32(1) {
         // A native fence becomes a plain one: its file descriptor belonged to the program.
         EGL_SYNC_FENCE | EGL_SYNC_NATIVE_FENCE_ANDROID => EGL_SYNC_FENCE,
         EGL_SYNC_REUSABLE_KHR => EGL_SYNC_REUSABLE_KHR,
         kind => return refuse(call, kind),
     };
-    make(call, kind)
+    make(call, kind, is_core)
 }
 
 /// eglCreateFenceSyncNV.
 pub fn create_fence(call: &mut Call<'_, '_>) -> Outcome {
-    make(call, EGL_SYNC_FENCE)
+    make(call, EGL_SYNC_FENCE, false)
 }
 
 fn refuse(call: &Call<'_, '_>, kind: u32) -> Outcome {
@@ -44,11 +53,12 @@ fn refuse(call: &Call<'_, '_>, kind: u32) -> Outcome {
     }
 }
 
-fn make(call: &mut Call<'_, '_>, kind: u32) -> Outcome {
+/// Creates a sync with the function of core EGL, or with that of an extension.
+fn make(call: &mut Call<'_, '_>, kind: u32, is_core: bool) -> Outcome {
     let Some(handle) = call.recorded_result().filter(|handle| *handle != 0) else { return Ok(()) };
     let key = (call.command.process, handle);
     let display = call.u64(0);
-    let (is_core, has_list) = (is_core(call), call.bits(2) != 0);
+    let has_list = call.bits(2) != 0;
     let egl = &mut call.parts.egl;
     let real = egl.real.as_ref().ok_or("there is no display")?;
     if let Some(old) = egl.syncs.remove(&key) {
@@ -65,17 +75,21 @@ fn make(call: &mut Call<'_, '_>, kind: u32) -> Outcome {
 
 /// eglDestroySync.
 pub fn destroy(call: &mut Call<'_, '_>) -> Outcome {
-    end(call, 1)
+    end(call, 1, true)
+}
+
+/// eglDestroySyncKHR.
+pub fn destroy_khr(call: &mut Call<'_, '_>) -> Outcome {
+    end(call, 1, false)
 }
 
 /// eglDestroySyncNV, which has no display parameter.
 pub fn destroy_nv(call: &mut Call<'_, '_>) -> Outcome {
-    end(call, 0)
+    end(call, 0, false)
 }
 
-fn end(call: &mut Call<'_, '_>, index: usize) -> Outcome {
+fn end(call: &mut Call<'_, '_>, index: usize, is_core: bool) -> Outcome {
     let key = (call.command.process, call.u64(index));
-    let is_core = is_core(call);
     if succeeded(call)
         && let Some(sync) = call.parts.egl.syncs.remove(&key)
         && let Some(real) = &call.parts.egl.real
@@ -131,11 +145,20 @@ fn wait_for(call: &mut Call<'_, '_>, index: usize) -> Outcome {
 
 /// eglWaitSync.
 pub fn wait(call: &mut Call<'_, '_>) -> Outcome {
+    wait_here(call, true)
+}
+
+/// eglWaitSyncKHR.
+pub fn wait_khr(call: &mut Call<'_, '_>) -> Outcome {
+    wait_here(call, false)
+}
+
+fn wait_here(call: &mut Call<'_, '_>, is_core: bool) -> Outcome {
     if !succeeded(call) {
         return Ok(());
     }
     let (real, sync) = found(call, 1)?;
-    match real.wait_sync(sync, is_core(call)) {
+    match real.wait_sync(sync, is_core) {
         true => Ok(()),
         false => Err(format!("the driver refused: {}", real.error()).into()),
     }

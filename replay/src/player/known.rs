@@ -1,12 +1,13 @@
-//! Which player plays a function of a trace. Functions are found by name, and must have the
-//! parameters that this build knows.
+//! Which player plays a function of a trace: the player of this build's command of the same name. The
+//! function must have the parameters that this build knows.
 
 use gapii_commands::{Api, CommandId};
 use gapii_trace::description::{Description, Function, Type};
 
 use super::options::ReplayError;
 use crate::call::{ARGS_MAX, Entry, Play};
-use crate::{egl, generated, level_zero};
+use crate::generated::table::COMMANDS;
+use crate::level_zero;
 
 /// A function of the trace: its player, and the offsets of its arguments.
 pub(super) struct Known {
@@ -37,9 +38,9 @@ pub(super) fn functions(description: &Description) -> Result<Vec<Option<Known>>,
 }
 
 fn known(of_trace: &Function) -> Result<Known, ReplayError> {
-    let entry = find(&generated::table::COMMANDS, &of_trace.name)
-        .or_else(|| find(&egl::COMMANDS, &of_trace.name));
-    let api = CommandId::named(&of_trace.name).map(CommandId::api);
+    let command = CommandId::named(&of_trace.name);
+    let entry = command.and_then(find);
+    let api = command.map(CommandId::api);
     let is_level_zero = api == Some(Api::LevelZero);
     let play = entry.map(|entry| entry.play).or(is_level_zero.then_some(level_zero::play));
     if play.is_some() {
@@ -56,9 +57,9 @@ fn known(of_trace: &Function) -> Result<Known, ReplayError> {
     })
 }
 
-fn find(entries: &'static [Entry], name: &str) -> Option<&'static Entry> {
-    let at = entries.binary_search_by_key(&name, |entry| entry.name).ok()?;
-    entries.get(at)
+fn find(command: CommandId) -> Option<&'static Entry> {
+    let at = COMMANDS.binary_search_by_key(&command, |entry| entry.command).ok()?;
+    COMMANDS.get(at)
 }
 
 /// Checks that the trace's parameters and result are those that this build passes to the driver.
@@ -86,6 +87,25 @@ fn check_signature(of_trace: &Function) -> Result<(), ReplayError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_command_of_egl_and_gl_is_played_and_found_by_its_id() {
+        let described = CommandId::all().filter(|command| command.api() != Api::LevelZero);
+        assert!(described.eq(COMMANDS.iter().map(|entry| entry.command)));
+        for Entry { command, .. } in &COMMANDS {
+            assert_eq!(find(*command).map(|entry| entry.command), Some(*command));
+        }
+    }
+
+    #[test]
+    fn pictures_are_taken_before_commands_that_show_a_surface() {
+        let swaps = COMMANDS.iter().filter(|entry| entry.is_swap);
+        let swaps: Vec<&str> = swaps.map(|entry| entry.command.name()).collect();
+        assert_eq!(
+            swaps,
+            ["eglSwapBuffers", "eglSwapBuffersWithDamageEXT", "eglSwapBuffersWithDamageKHR"]
+        );
+    }
 
     #[test]
     fn every_function_of_this_build_has_the_parameters_that_it_plays() {

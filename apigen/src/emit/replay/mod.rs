@@ -9,7 +9,7 @@ mod arguments;
 mod facts;
 mod needs;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -19,6 +19,7 @@ use crate::ctype::Repr;
 use crate::lang::typed::{self, Program, Replay};
 use crate::model::{Function, Model, Value};
 use crate::origin::Origin;
+use crate::parts::Does;
 
 use arguments::Arguments;
 
@@ -48,7 +49,7 @@ pub fn emit(model: &Model, program: &Program) -> BTreeMap<&'static str, String> 
     let mut files = BTreeMap::from([
         ("answers.rs", answers::emit(model, program)),
         ("facts.rs", facts::emit(model, program)),
-        ("table.rs", table(&commands)),
+        ("table.rs", table(&commands, program)),
         ("requirements.rs", requirements(&commands)),
     ]);
     for (origin, module) in MODULES {
@@ -82,9 +83,16 @@ fn name_of(module: &str) -> &'static str {
     }
 }
 
-/// The table with the function that plays each command of OpenGL ES.
-fn table(commands: &[(&Function, &typed::Command)]) -> String {
+/// The function that plays each command, for all commands that have one.
+fn table(commands: &[(&Function, &typed::Command)], program: &Program) -> String {
     let entries = commands.iter().filter_map(|(function, command)| {
+        let ends_frame = command.frame.is_some() || Does::of(&command.leave).ends_frame;
+        let swap = if ends_frame { "(swap)" } else { "" };
+        let constant = &function.constant;
+        if let Some(path) = program.players.get(&function.name) {
+            let (api, path) = (&command.api, path.join("::"));
+            return Some(format!("    {constant}{swap} {api}::{path};\n"));
+        }
         let (_, module) = MODULES.iter().find(|(origin, _)| *origin == function.origin)?;
         let play = match command.replay {
             Replay::Outside => "gl::outside".to_owned(),
@@ -93,14 +101,21 @@ fn table(commands: &[(&Function, &typed::Command)]) -> String {
             }
             Replay::Generated => format!("{module}::{}", function.name),
         };
-        Some(format!("    {} {play};\n", function.name))
+        Some(format!("    {constant}{swap} {play};\n"))
     });
     let entries: Vec<String> = entries.collect();
     let modules: Vec<&str> = MODULES.iter().map(|(_, module)| *module).collect();
-    let prelude = format!("use super::{{{}}};\nuse crate::gl;", modules.join(", "));
+    let played = commands.iter().filter(|(function, command)| {
+        function.api.is_played() || program.players.contains_key(&command.name)
+    });
+    let apis: BTreeSet<&str> = played
+        .map(|(function, command)| if function.api.is_played() { "gl" } else { &command.api })
+        .collect();
+    let apis: String = apis.iter().map(|api| format!("use crate::{api};\n")).collect();
+    let prelude = format!("use super::{{{}}};\n{apis}", modules.join(", "));
     let table = format!(
-        "crate::call::entries! {{\n    {}, sorted by name.\n    COMMANDS {};\n{}}}\n",
-        "/// How commands of OpenGL ES are played",
+        "crate::call::entries! {{\n    {}, sorted by id.\n    COMMANDS {};\n{}}}\n",
+        "/// The functions that play commands",
         entries.len(),
         entries.concat()
     );

@@ -12,6 +12,8 @@ pub struct Api<'a> {
     pub catch_all: &'a str,
     /// Whether the API's commands do nothing without a current context.
     pub needs_context: bool,
+    /// Whether generated functions play its commands.
+    pub is_played: bool,
     pub registry: &'a Registry,
 }
 
@@ -19,6 +21,7 @@ impl<'a> Api<'a> {
     /// The checker's view of an entry of the list and its registry.
     pub fn new(facts: &'a ApiFacts, registry: &'a Registry) -> Self {
         let needs_context = !facts.is_of_process();
-        Self { name: &facts.name, catch_all: &facts.names, needs_context, registry }
+        let (name, catch_all) = (&facts.name, &facts.names);
+        Self { name, catch_all, needs_context, is_played: facts.is_played(), registry }
     }
 }

@@ -99,6 +99,7 @@ impl<'a> Checker<'a> {
             | ItemKind::Group { .. }
             | ItemKind::Class { .. }
             | ItemKind::Prefer { .. }
+            | ItemKind::Play { .. }
             | ItemKind::Role { .. }
             | ItemKind::Reach { .. }
             | ItemKind::Refuse { .. }

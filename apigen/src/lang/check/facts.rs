@@ -1,4 +1,4 @@
-//! `role`, `reach` and `refuse` items: what a replay has to know of commands, parameters and layouts.
+//! `play`, `role`, `reach` and `refuse` items: what a replay has to know of commands, parameters and layouts.
 
 use std::collections::BTreeMap;
 
@@ -42,11 +42,15 @@ impl<'a> Checker<'a> {
         let mut roles: BTreeMap<(Role, Slotted), Span> = BTreeMap::new();
         let mut reaches: BTreeMap<Slotted, Span> = BTreeMap::new();
         let mut refused: BTreeMap<Slotted, Span> = BTreeMap::new();
+        let mut players: BTreeMap<&str, Span> = BTreeMap::new();
         let apis = self.names.apis.clone();
         let items = files.iter().flat_map(|file| file.items.iter().map(move |item| (file, item)));
         for (file, item) in items {
             let Some(api) = apis.iter().find(|api| api.name == file.api.text) else { continue };
             match &item.kind {
+                ItemKind::Play { function, commands } => {
+                    self.play(api, function, commands, &mut players);
+                }
                 ItemKind::Role { role, targets } => self.role(api, role, targets, &mut roles),
                 ItemKind::Reach { size, targets } => self.reach(api, size, targets, &mut reaches),
                 ItemKind::Refuse { reason, names } => {
@@ -55,6 +59,47 @@ impl<'a> Checker<'a> {
                     }
                 }
                 _ => {}
+            }
+        }
+        self.refuse_unplayed(&apis, &players);
+    }
+
+    fn play(
+        &mut self,
+        api: &Api<'a>,
+        function: &[Name],
+        commands: &'a [Name],
+        known: &mut BTreeMap<&'a str, Span>,
+    ) {
+        if let Some(first) = function.first().filter(|_| api.is_played) {
+            let message = format!("generated functions play the commands of {}", api.name);
+            let help = "say `@replay(by_hand)` of a command that they can't play";
+            return self.report(Diagnostic::at(first.span, message).help(help));
+        }
+        for name in commands {
+            if !api.registry.commands.contains_key(&name.text) {
+                let message = format!("{} has no command `{}`", api.name, name.text);
+                self.mistake(name.span, message);
+                continue;
+            }
+            if let Some(first) = known.insert(&name.text, name.span) {
+                self.twice(name.span, first);
+            }
+            let path = function.iter().map(|part| part.text.clone()).collect();
+            self.program.players.insert(name.text.clone(), path);
+        }
+    }
+
+    /// Reports the commands without a player of each API that has players.
+    fn refuse_unplayed(&mut self, apis: &[Api<'a>], players: &BTreeMap<&str, Span>) {
+        for api in apis {
+            let names = || api.registry.commands.keys().map(String::as_str);
+            let first = names().filter_map(|name| players.get(name)).min();
+            let unplayed: Vec<_> = names().filter(|name| !players.contains_key(name)).collect();
+            if let Some(first) = first.filter(|_| !unplayed.is_empty()) {
+                let message = "this API has `play` items, but not for all of its commands";
+                let help = format!("without a function: {}", unplayed.join(", "));
+                self.report(Diagnostic::at(*first, message).help(help));
             }
         }
     }

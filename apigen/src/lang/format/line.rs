@@ -7,7 +7,7 @@ use super::node::Node;
 const WORDS: &[&str] = &["if", "match", "in", "else", "return", "let", "read", "write", "ref"];
 
 /// Items of targets, where `*` belongs to a name.
-const HAVE_GLOBS: &[&str] = &["group", "class", "role", "reach", "refuse", "answers"];
+const HAVE_GLOBS: &[&str] = &["group", "class", "play", "role", "reach", "refuse", "answers"];
 
 #[derive(Clone)]
 pub(super) struct Line {

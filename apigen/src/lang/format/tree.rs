@@ -129,7 +129,7 @@ pub(super) fn attributes<'n, 'a>(nodes: &'n [Node<'a>]) -> (Vec<&'n [Node<'a>]>,
 /// `answers r:` and the other items of targets.
 pub(super) fn list_head(nodes: &[Node<'_>]) -> Option<usize> {
     let first = nodes.first()?;
-    let has_targets = ["group", "class", "role", "reach", "refuse", "answers"];
+    let has_targets = ["group", "class", "play", "role", "reach", "refuse", "answers"];
     if has_targets.iter().any(|word| first.is_word(word)) {
         return nodes.iter().position(|node| node.is_sign(":")).map(|at| at + 1);
     }

@@ -5,6 +5,19 @@ use super::super::lexer::Kind;
 use super::{Parsed, Parser};
 
 impl Parser<'_> {
+    /// `play module.function: command, …;`
+    pub(super) fn play(&mut self) -> Parsed<ItemKind> {
+        self.expect_word("play")?;
+        let mut function = vec![self.name("a function")?];
+        while self.accept(".") {
+            function.push(self.name("a function")?);
+        }
+        self.expect(":")?;
+        let commands = self.names("a command")?;
+        self.expect(";")?;
+        Ok(ItemKind::Play { function, commands })
+    }
+
     /// `role ROLE: target, …;`
     pub(super) fn role(&mut self) -> Parsed<ItemKind> {
         self.expect_word("role")?;

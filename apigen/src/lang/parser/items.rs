@@ -67,6 +67,7 @@ impl Parser<'_> {
             (Kind::Word, "group") => self.group(),
             (Kind::Word, "class") => self.class(),
             (Kind::Word, "prefer") => self.prefer(),
+            (Kind::Word, "play") => self.play(),
             (Kind::Word, "role") => self.role(),
             (Kind::Word, "reach") => self.reach(),
             (Kind::Word, "refuse") => self.refuse(),
