@@ -23,5 +23,7 @@
 #![forbid(unsafe_code)]
 
 pub mod diff;
+mod generated;
 mod identity;
+mod purpose;
 pub mod stats;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use gapii_commands::{Api, CommandId};
+use gapii_commands::Api;
 use gapii_follow::follow::Follower;
 use gapii_state::changes;
 use gapii_trace::Command;
@@ -11,7 +11,9 @@ use gapii_trace::description::{Function, Kind, Observed};
 use gapii_trace::value::Observation;
 use serde::Serialize;
 
-/// Counts of a trace. Later versions may add fields to its JSON form, but never remove any.
+use crate::purpose::{Purpose, acts};
+
+/// Counts of a trace. Its JSON shape gains fields and never loses them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Stats {
     /// Number of commands that the program called.
@@ -131,15 +133,6 @@ pub struct Counter {
     follower: Follower,
 }
 
-/// The main purpose of a command.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Purpose {
-    Draw,
-    Dispatch,
-    Upload,
-    Other,
-}
-
 impl Counter {
     /// Counts the next command.
     pub fn count(&mut self, command: &Command<'_>) {
@@ -251,179 +244,6 @@ fn add(total_ns: &mut Option<u64>, time_ns: Option<u64>) {
     }
 }
 
-impl Purpose {
-    fn of(command: Option<CommandId>) -> Self {
-        let Some(command) = command else { return Self::Other };
-        match command {
-            CommandId::GL_DRAW_ARRAYS
-            | CommandId::GL_DRAW_ARRAYS_INDIRECT
-            | CommandId::GL_DRAW_ARRAYS_INSTANCED
-            | CommandId::GL_DRAW_ARRAYS_INSTANCED_ANGLE
-            | CommandId::GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT
-            | CommandId::GL_DRAW_ARRAYS_INSTANCED_EXT
-            | CommandId::GL_DRAW_ARRAYS_INSTANCED_NV
-            | CommandId::GL_DRAW_ELEMENTS
-            | CommandId::GL_DRAW_ELEMENTS_BASE_VERTEX
-            | CommandId::GL_DRAW_ELEMENTS_BASE_VERTEX_EXT
-            | CommandId::GL_DRAW_ELEMENTS_BASE_VERTEX_OES
-            | CommandId::GL_DRAW_ELEMENTS_INDIRECT
-            | CommandId::GL_DRAW_ELEMENTS_INSTANCED
-            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_ANGLE
-            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT
-            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX
-            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT
-            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT
-            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES
-            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_EXT
-            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_NV
-            | CommandId::GL_DRAW_MESH_TASKS_INDIRECT_NV
-            | CommandId::GL_DRAW_MESH_TASKS_NV
-            | CommandId::GL_DRAW_RANGE_ELEMENTS
-            | CommandId::GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX
-            | CommandId::GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT
-            | CommandId::GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES
-            | CommandId::GL_DRAW_TEXF_OES
-            | CommandId::GL_DRAW_TEXFV_OES
-            | CommandId::GL_DRAW_TEXI_OES
-            | CommandId::GL_DRAW_TEXIV_OES
-            | CommandId::GL_DRAW_TEXS_OES
-            | CommandId::GL_DRAW_TEXSV_OES
-            | CommandId::GL_DRAW_TEXX_OES
-            | CommandId::GL_DRAW_TEXXV_OES
-            | CommandId::GL_DRAW_TRANSFORM_FEEDBACK_EXT
-            | CommandId::GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED_EXT
-            | CommandId::GL_DRAW_VK_IMAGE_NV
-            | CommandId::GL_MULTI_DRAW_ARRAYS_EXT
-            | CommandId::GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT
-            | CommandId::GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX_EXT
-            | CommandId::GL_MULTI_DRAW_ELEMENTS_EXT
-            | CommandId::GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT
-            | CommandId::GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV
-            | CommandId::GL_MULTI_DRAW_MESH_TASKS_INDIRECT_NV => Self::Draw,
-            CommandId::GL_DISPATCH_COMPUTE | CommandId::GL_DISPATCH_COMPUTE_INDIRECT => {
-                Self::Dispatch
-            }
-            CommandId::GL_BUFFER_DATA
-            | CommandId::GL_BUFFER_STORAGE_EXT
-            | CommandId::GL_BUFFER_STORAGE_EXTERNAL_EXT
-            | CommandId::GL_BUFFER_STORAGE_MEM_EXT
-            | CommandId::GL_BUFFER_SUB_DATA
-            | CommandId::GL_COMPRESSED_TEX_IMAGE2D
-            | CommandId::GL_COMPRESSED_TEX_IMAGE3D
-            | CommandId::GL_COMPRESSED_TEX_IMAGE3D_OES
-            | CommandId::GL_COMPRESSED_TEX_SUB_IMAGE2D
-            | CommandId::GL_COMPRESSED_TEX_SUB_IMAGE3D
-            | CommandId::GL_COMPRESSED_TEX_SUB_IMAGE3D_OES
-            | CommandId::GL_FLUSH_MAPPED_BUFFER_RANGE
-            | CommandId::GL_FLUSH_MAPPED_BUFFER_RANGE_EXT
-            | CommandId::GL_TEX_ATTACH_MEMORY_NV
-            | CommandId::GL_TEX_BUFFER
-            | CommandId::GL_TEX_BUFFER_EXT
-            | CommandId::GL_TEX_BUFFER_OES
-            | CommandId::GL_TEX_BUFFER_RANGE
-            | CommandId::GL_TEX_BUFFER_RANGE_EXT
-            | CommandId::GL_TEX_BUFFER_RANGE_OES
-            | CommandId::GL_TEX_COORD_POINTER
-            | CommandId::GL_TEX_ENVF
-            | CommandId::GL_TEX_ENVFV
-            | CommandId::GL_TEX_ENVI
-            | CommandId::GL_TEX_ENVIV
-            | CommandId::GL_TEX_ENVX
-            | CommandId::GL_TEX_ENVX_OES
-            | CommandId::GL_TEX_ENVXV
-            | CommandId::GL_TEX_ENVXV_OES
-            | CommandId::GL_TEX_ESTIMATE_MOTION_QCOM
-            | CommandId::GL_TEX_ESTIMATE_MOTION_REGIONS_QCOM
-            | CommandId::GL_TEX_GENF_OES
-            | CommandId::GL_TEX_GENFV_OES
-            | CommandId::GL_TEX_GENI_OES
-            | CommandId::GL_TEX_GENIV_OES
-            | CommandId::GL_TEX_GENX_OES
-            | CommandId::GL_TEX_GENXV_OES
-            | CommandId::GL_TEX_IMAGE2D
-            | CommandId::GL_TEX_IMAGE3D
-            | CommandId::GL_TEX_IMAGE3D_OES
-            | CommandId::GL_TEX_PAGE_COMMITMENT_EXT
-            | CommandId::GL_TEX_PAGE_COMMITMENT_MEM_NV
-            | CommandId::GL_TEX_PARAMETER_IIV
-            | CommandId::GL_TEX_PARAMETER_IIV_EXT
-            | CommandId::GL_TEX_PARAMETER_IIV_OES
-            | CommandId::GL_TEX_PARAMETER_IUIV
-            | CommandId::GL_TEX_PARAMETER_IUIV_EXT
-            | CommandId::GL_TEX_PARAMETER_IUIV_OES
-            | CommandId::GL_TEX_PARAMETERF
-            | CommandId::GL_TEX_PARAMETERFV
-            | CommandId::GL_TEX_PARAMETERI
-            | CommandId::GL_TEX_PARAMETERIV
-            | CommandId::GL_TEX_PARAMETERX
-            | CommandId::GL_TEX_PARAMETERX_OES
-            | CommandId::GL_TEX_PARAMETERXV
-            | CommandId::GL_TEX_PARAMETERXV_OES
-            | CommandId::GL_TEX_STORAGE1D_EXT
-            | CommandId::GL_TEX_STORAGE2D
-            | CommandId::GL_TEX_STORAGE2D_EXT
-            | CommandId::GL_TEX_STORAGE2D_MULTISAMPLE
-            | CommandId::GL_TEX_STORAGE3D
-            | CommandId::GL_TEX_STORAGE3D_EXT
-            | CommandId::GL_TEX_STORAGE3D_MULTISAMPLE
-            | CommandId::GL_TEX_STORAGE3D_MULTISAMPLE_OES
-            | CommandId::GL_TEX_STORAGE_ATTRIBS2D_EXT
-            | CommandId::GL_TEX_STORAGE_ATTRIBS3D_EXT
-            | CommandId::GL_TEX_STORAGE_MEM2D_EXT
-            | CommandId::GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT
-            | CommandId::GL_TEX_STORAGE_MEM3D_EXT
-            | CommandId::GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT
-            | CommandId::GL_TEX_SUB_IMAGE2D
-            | CommandId::GL_TEX_SUB_IMAGE3D
-            | CommandId::GL_TEX_SUB_IMAGE3D_OES
-            | CommandId::GL_TEXTURE_ATTACH_MEMORY_NV
-            | CommandId::GL_TEXTURE_FOVEATION_PARAMETERS_QCOM
-            | CommandId::GL_TEXTURE_PAGE_COMMITMENT_MEM_NV
-            | CommandId::GL_TEXTURE_STORAGE1D_EXT
-            | CommandId::GL_TEXTURE_STORAGE2D_EXT
-            | CommandId::GL_TEXTURE_STORAGE3D_EXT
-            | CommandId::GL_TEXTURE_STORAGE_MEM2D_EXT
-            | CommandId::GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT
-            | CommandId::GL_TEXTURE_STORAGE_MEM3D_EXT
-            | CommandId::GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT
-            | CommandId::GL_TEXTURE_VIEW_EXT
-            | CommandId::GL_TEXTURE_VIEW_OES
-            | CommandId::GL_UNMAP_BUFFER
-            | CommandId::GL_UNMAP_BUFFER_OES => Self::Upload,
-            _ => Self::Other,
-        }
-    }
-}
-
-/// Verbs of commands that have other effects than setting tracked state.
-const DOES_MORE: &[&str] = &[
-    "Attach",
-    "Begin",
-    "Blit",
-    "ClearBuffer",
-    "Compile",
-    "Copy",
-    "Delete",
-    "Detach",
-    "Dispatch",
-    "End",
-    "Finish",
-    "Flush",
-    "Generate",
-    "Invalidate",
-    "Link",
-    "Load",
-    "MemoryBarrier",
-    "Mult",
-    "Pop",
-    "Push",
-    "Resume",
-    "Rotate",
-    "Scale",
-    "Translate",
-    "Validate",
-];
-
 /// Returns true if the only purpose of a function is to set state: it returns nothing, reads and writes no
 /// memory, draws nothing, and has no other effect.
 fn only_sets(function: &Function) -> bool {
@@ -431,13 +251,11 @@ fn only_sets(function: &Function) -> bool {
         use Kind::{Array, Attributes, Chain, Pointer, String, Strings, Struct};
         matches!(kind, Array | Attributes(_) | Chain | Pointer | String | Strings | Struct(_))
     };
-    let rest = function.name.trim_start_matches("gl");
     Api::named(&function.api) == Some(Api::Gles)
         && function.result.is_void()
         && Purpose::of(function.known) == Purpose::Other
-        && function.known != Some(CommandId::GL_CLEAR)
         && !function.params.iter().any(|param| is_address(param.ty.kind))
-        && !DOES_MORE.iter().any(|word| rest.starts_with(word))
+        && !acts(function.known)
 }
 
 /// Returns the bytes that a command read from the program's memory, and wrote into it.
@@ -507,22 +325,5 @@ mod tests {
         let expected = Spread { min_ns: 1, median_ns: 4, max_ns: 9 };
         assert_eq!(Spread::over(&frames), Some(expected));
         assert_eq!(Spread::over(&[frame(None)]), None);
-    }
-
-    #[test]
-    fn purpose_follows_from_the_command() {
-        for (name, purpose) in [
-            ("glDrawArrays", Purpose::Draw),
-            ("glMultiDrawElementsEXT", Purpose::Draw),
-            ("glDrawBuffers", Purpose::Other),
-            ("glDispatchComputeIndirect", Purpose::Dispatch),
-            ("glCompressedTexSubImage3DOES", Purpose::Upload),
-            ("glBufferSubData", Purpose::Upload),
-            ("eglSwapBuffers", Purpose::Other),
-        ] {
-            let command = CommandId::named(name);
-            assert!(command.is_some(), "{name}");
-            assert_eq!(Purpose::of(command), purpose, "{name}");
-        }
     }
 }

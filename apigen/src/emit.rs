@@ -9,6 +9,7 @@ mod frames;
 mod handlers;
 mod ids;
 pub mod output;
+mod purposes;
 mod replay;
 mod sizes;
 mod source;
@@ -26,7 +27,9 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
     let commands = Path::new("commands/src/generated");
     let shim = Path::new("shim/src/generated");
     let tool_api = Path::new("tool/api/src/generated");
+    let analysis = Path::new("analysis/src/generated");
     let mut files = BTreeMap::from([
+        (analysis.join("purposes.rs"), purposes::emit(model, program)),
         (commands.join("constants.rs"), constants::emit(model)),
         (commands.join("ids.rs"), ids::emit(model)),
         (commands.join("descriptions.txt"), descriptions::emit(model)),
@@ -43,7 +46,7 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
     let replay = Path::new("replay/src/generated");
     let plays = replay::emit(model, program).into_iter();
     files.extend(plays.map(|(name, text)| (replay.join(name), text)));
-    for folder in [commands, shim, replay, tool_api] {
+    for folder in [analysis, commands, shim, replay, tool_api] {
         let here = files.keys().filter(|path| path.starts_with(folder));
         let modules = here.filter(|path| path.extension().is_some_and(|found| found == "rs"));
         let mut lines: Vec<String> = modules

@@ -14,6 +14,7 @@ use crate::problem::Error;
 /// Folders that hold generated files and nothing else.
 pub const GENERATED: &[&str] = &[
     "apigen/tests/toy/run/generated",
+    "analysis/src/generated",
     "commands/src/generated",
     "level-zero/api/src/generated",
     "level-zero/layer/src/generated",

@@ -1,6 +1,11 @@
 //! Helpers of all emitters: the head of a file, and identifiers.
 
+use std::fmt::Write as _;
+
 use proc_macro2::{Ident, Span};
+
+/// Longest line of a list in a macro, which rustfmt leaves as it is.
+const LINE_MAX: usize = 100;
 
 /// A Rust file: the line that every generated file begins with, `prelude`, and `items`.
 pub fn file(prelude: &str, items: &[String]) -> String {
@@ -26,4 +31,19 @@ pub const WRAP: &str = "//@ ";
 /// Removes the prefix [`WRAP`] from the lines of formatted source.
 pub fn unwrapped(formatted: &str) -> String {
     formatted.lines().map(|line| format!("{}\n", line.strip_prefix(WRAP).unwrap_or(line))).collect()
+}
+
+/// Words between `begin` and `end`, in as few lines as they take.
+pub fn wrapped(begin: &str, words: impl Iterator<Item = String>, end: &str) -> String {
+    let mut text = String::new();
+    let mut line = begin.to_owned();
+    for word in words {
+        if line.len() + 1 + word.len() > LINE_MAX {
+            let _ = writeln!(text, "{}", line.trim_end());
+            line = " ".repeat(12);
+        }
+        let space = if line.ends_with(['[', ' ']) { "" } else { " " };
+        let _ = write!(line, "{space}{word}");
+    }
+    format!("{text}{line}{end}\n")
 }

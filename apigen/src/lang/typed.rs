@@ -53,7 +53,7 @@ pub struct Program {
     pub prefer: BTreeSet<String>,
     /// By command: the hand-written function that plays it, a path from the module of the API.
     pub players: BTreeMap<String, Vec<String>>,
-    /// What a replay has to know of commands, their parameters and fields, in the order of files.
+    /// Roles of commands, their parameters and fields, in the order of files.
     pub roles: Vec<(Role, Slotted)>,
     /// How much memory commands reach at addresses, in the order of files.
     pub reaches: Vec<Reach>,
@@ -288,7 +288,8 @@ pub enum ExternKind {
     Update,
 }
 
-/// A part that a command, a parameter or a field has in a replay: the words of `role` items.
+/// A part that a command, a parameter or a field has in a replay or in statistics: the words of `role`
+/// items.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Role {
     /// The command gives work to a device.
@@ -313,11 +314,19 @@ pub enum Role {
     NewQueue,
     /// Pointer to the handle of a list that the command creates, and that executes its commands itself.
     NewImmediateList,
+    /// The command draws.
+    Draw,
+    /// The command starts compute shaders.
+    Dispatch,
+    /// The command passes contents of buffers or textures to the driver, or is a command about textures.
+    Upload,
+    /// The command does more than set state of the context.
+    Act,
 }
 
 impl Role {
-    /// Every role.
-    pub const ALL: [Self; 11] = [
+    /// The roles that a replay needs.
+    pub const OF_REPLAY: [Self; 11] = [
         Self::Submits,
         Self::TimeoutNs,
         Self::Destroyed,
@@ -330,6 +339,9 @@ impl Role {
         Self::NewQueue,
         Self::NewImmediateList,
     ];
+
+    /// The roles that statistics need. Each is a role of commands.
+    pub const OF_STATISTICS: [Self; 4] = [Self::Draw, Self::Dispatch, Self::Upload, Self::Act];
 }
 
 /// A command, a parameter of it, or a field of a layout.

@@ -4,19 +4,15 @@
 //! The file is one call of the macro `facts!` (`replay/src/facts.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
-use super::super::output::file;
+use super::super::output::{file, wrapped};
 use crate::lang::typed::{LayoutId, Program, ReachSize, Refused, Role, Slotted};
 use crate::model::Model;
 use crate::naming;
 
-/// Longest line of a list.
-const LINE_MAX: usize = 100;
-
 pub fn emit(model: &Model, program: &Program) -> String {
     let index = Index::new(model, program);
-    let roles: String = Role::ALL.into_iter().map(|role| index.role(role)).collect();
+    let roles: String = Role::OF_REPLAY.into_iter().map(|role| index.role(role)).collect();
     let items = format!(
         "facts! {{\n    roles {{\n{roles}    }}\n    reach {{\n{}    }}\n    refused {{\n{}    }}\n    \
          refused_layouts {{\n{}    }}\n}}\n",
@@ -127,19 +123,4 @@ impl<'a> Index<'a> {
             .collect();
         lines.into_iter().map(|(_, line)| line).collect()
     }
-}
-
-/// Words between `begin` and `end`, in as few lines as they take.
-fn wrapped(begin: &str, words: impl Iterator<Item = String>, end: &str) -> String {
-    let mut text = String::new();
-    let mut line = begin.to_owned();
-    for word in words {
-        if line.len() + 1 + word.len() > LINE_MAX {
-            let _ = writeln!(text, "{}", line.trim_end());
-            line = " ".repeat(12);
-        }
-        let space = if line.ends_with(['[', ' ']) { "" } else { " " };
-        let _ = write!(line, "{space}{word}");
-    }
-    format!("{text}{line}{end}\n")
 }

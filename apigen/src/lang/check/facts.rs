@@ -35,6 +35,10 @@ const ROLES: &[(&str, Role, Of)] = &[
     ("kernel_argument", Role::KernelArgument, Of::Address),
     ("new_queue", Role::NewQueue, Of::Address),
     ("new_immediate_list", Role::NewImmediateList, Of::Address),
+    ("draw", Role::Draw, Of::Command),
+    ("dispatch", Role::Dispatch, Of::Command),
+    ("upload", Role::Upload, Of::Command),
+    ("act", Role::Act, Of::Command),
 ];
 
 impl<'a> Checker<'a> {

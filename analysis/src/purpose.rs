@@ -1,0 +1,83 @@
+//! What commands are for: `role` items of the descriptions (`docs/apilang.md`), by the ids of commands.
+
+use gapii_commands::{COUNT, CommandId};
+
+use crate::generated::purposes::{ACT, DISPATCH, DRAW, UPLOAD};
+
+/// What a command is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    /// It draws.
+    Draw,
+    /// It starts compute shaders.
+    Dispatch,
+    /// It passes contents of buffers or textures to the driver.
+    Upload,
+    /// It does something else.
+    Other,
+}
+
+/// By id: the purpose of a command.
+static PURPOSES: [Purpose; COUNT] = {
+    let none = [Purpose::Other; COUNT];
+    let uploads = marked(none, UPLOAD, Purpose::Upload);
+    let dispatches = marked(uploads, DISPATCH, Purpose::Dispatch);
+    marked(dispatches, DRAW, Purpose::Draw)
+};
+
+/// By id: whether a command does more than set state, by its description.
+static ACTS: [bool; COUNT] = marked([false; COUNT], ACT, true);
+
+/// `table` with `mark` at these commands.
+const fn marked<T: Copy>(mut table: [T; COUNT], commands: &[CommandId], mark: T) -> [T; COUNT] {
+    let mut at = 0;
+    while at < commands.len() {
+        table[commands[at].index()] = mark;
+        at += 1;
+    }
+    table
+}
+
+impl Purpose {
+    /// The purpose of a command; [`Purpose::Other`] if this build does not know the command.
+    pub fn of(command: Option<CommandId>) -> Self {
+        command.map_or(Self::Other, |command| PURPOSES[command.index()])
+    }
+}
+
+/// Whether a command does more than set state, by its description. False for a command that this build
+/// does not know.
+pub fn acts(command: Option<CommandId>) -> bool {
+    command.is_some_and(|command| ACTS[command.index()])
+}
+
+/// Defines a list of commands for each role.
+macro_rules! purposes {
+    ($($role:ident [$($command:ident)*];)*) => {$(
+        #[doc = concat!("Commands with the role `", stringify!($role), "`.")]
+        pub const $role: &[gapii_commands::CommandId] = &[$(gapii_commands::CommandId::$command),*];
+    )*};
+}
+pub(crate) use purposes;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn purposes_are_told_by_command() {
+        for (name, purpose) in [
+            ("glDrawArrays", Purpose::Draw),
+            ("glMultiDrawElementsEXT", Purpose::Draw),
+            ("glDrawBuffers", Purpose::Other),
+            ("glDispatchComputeIndirect", Purpose::Dispatch),
+            ("glCompressedTexSubImage3DOES", Purpose::Upload),
+            ("glBufferSubData", Purpose::Upload),
+            ("eglSwapBuffers", Purpose::Other),
+        ] {
+            let command = CommandId::named(name);
+            assert!(command.is_some(), "{name}");
+            assert_eq!(Purpose::of(command), purpose, "{name}");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! `purposes.rs` of the crate `analysis`: the commands that have each role of statistics, by id.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::output::{file, wrapped};
+use crate::lang::typed::{Program, Role, Slotted};
+use crate::model::Model;
+use crate::naming;
+
+pub fn emit(model: &Model, program: &Program) -> String {
+    let functions = model.functions.iter();
+    let ids: BTreeMap<&str, (u16, &str)> =
+        functions.map(|it| (it.name.as_str(), (it.id, it.constant.as_str()))).collect();
+    let role = |wanted: Role| {
+        let here = program.roles.iter().filter(|(role, _)| *role == wanted);
+        let commands = here.filter_map(|(_, subject)| match subject {
+            Slotted::Command(name) => ids.get(name.as_str()),
+            Slotted::Param(..) | Slotted::Field(..) => None,
+        });
+        let commands: BTreeSet<_> = commands.collect();
+        let name = naming::snake_case(&format!("{wanted:?}")).to_uppercase();
+        let words = commands.into_iter().map(|(_, constant)| (*constant).to_owned());
+        wrapped(&format!("    {name} ["), words, "];")
+    };
+    let roles: String = Role::OF_STATISTICS.into_iter().map(role).collect();
+    file("use crate::purpose::purposes;", &[format!("purposes! {{\n{roles}}}\n")])
+}
