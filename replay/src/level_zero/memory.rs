@@ -5,11 +5,10 @@
 //! that lists copy from or to lies in the window of [`crate::memory`] and is held until the replay
 //! ends, because a list may be executed again at any time.
 //!
-//! A trace has all memory that the host sees at each submit, and after each wait. At a submit an
-//! earlier command may still be running, so the recorded bytes may or may not include what it
-//! writes. Replay therefore writes only the bytes that have changed since the trace last held them,
-//! and first waits for running commands: what they have written by then is what they wrote in the
-//! recording, or would have written.
+//! A trace has all memory that the host sees, at each submit and after each wait. At a submit an
+//! earlier command may still be running, so the recorded bytes may lack a part of its output. Replay
+//! therefore first waits for running commands, so that their output is complete, and then writes only
+//! the bytes that have changed since the trace last held them.
 
 use std::sync::Arc;
 

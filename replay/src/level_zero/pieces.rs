@@ -20,10 +20,9 @@ use crate::names::{Kind, Scopes};
 use crate::objects::shapes::{Piece, Shape, WORD_BYTES, number, size_of, struct_of};
 use crate::skip::Skip;
 
-/// How many pointers are followed in a row; a chain may be a circle.
+/// Largest number of pointers that are followed one after the other: a chain may be circular.
 const DEPTH_MAX: u32 = 64;
-/// Room that must be left for an output, in bytes: the driver may write more than it wrote in the
-/// recording.
+/// Bytes that must be left for an output: the driver may write more than the recorded one wrote.
 const ROOM_BYTES: u64 = 16 << 20;
 const BYTE: Type = Type { repr: Some(Repr::U8), kind: Meaning::Number };
 
@@ -95,8 +94,8 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
             let allocations = parts.level_zero.processes.entry(process).or_default();
             let is_own = allocations.find(bits).is_none();
             let real = memory::address(allocations, &mut parts.memory, bits, extent)?;
-            // The copy leaves bytes between rows as they are; only in the program's own memory are
-            // they unknown.
+            // A copy of rows does not change the bytes between them. In the program's own memory their
+            // content is unknown, so only the rows are compared.
             if has(&roles::DEVICE_WRITES) && is_own {
                 parts.level_zero.note_rows(process, bits, extent);
             }
@@ -191,7 +190,7 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         let Some(need) = usize::try_from(need).ok().filter(|need| *need <= most) else {
             return Err(Skip::from("it uses more memory than replay takes"));
         };
-        // The driver may read room that the trace says nothing about; it finds zeros.
+        // Room for which the trace has no content holds zeros: the driver may read it.
         let is_marked = is_output && matches!(shape, Shape::Values(_));
         bytes.resize(need, if is_marked { UNWRITTEN } else { 0 });
         let at = match has_room {
@@ -214,7 +213,7 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         Ok(at as usize)
     }
 
-    /// Limits a count that says how much room an output has to the room that it has here.
+    /// Limits a count that tells the driver how many elements an output has room for to the room here.
     fn limit(&self, bytes: &mut [u8], shape: Shape) {
         let Shape::Values(Type { repr: Some(repr @ (Repr::U32 | Repr::U64)), .. }) = shape else {
             return;
@@ -307,7 +306,8 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         Ok(())
     }
 
-    /// Address here for a pointer whose meaning only the memory behind it tells.
+    /// Address here for a pointer field of unknown type: of an allocation, of memory that the trace has, or
+    /// of zeros.
     fn anywhere(&mut self, address: u64) -> Result<u64, Skip> {
         let process = self.call.command.process;
         let allocation = self.call.parts.level_zero.allocations(process).find(address);

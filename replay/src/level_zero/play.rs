@@ -1,4 +1,7 @@
-//! The player of all commands of Level Zero.
+//! The player of all commands of Level Zero: builds the arguments, calls the driver, and notes objects and
+//! memory that the command created or destroyed.
+//!
+//! Passes no handle and no address of a trace to the driver.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,14 +21,17 @@ use crate::skip::Outcome;
 
 const SUCCESS: u64 = 0;
 const NOT_READY: u64 = 1;
-/// Results from here on say that the call was wrong.
+/// Lowest `ZE_RESULT_ERROR_INVALID_…`: such a result says that an argument was wrong.
 const FIRST_INVALID: u64 = 0x7800_0000;
 
-/// How long something is waited for that the program had waited for, until it was so in vain once.
+/// Longest wait for a command whose recorded wait succeeded. After one such wait has timed out, later ones
+/// last up to [`SETTLE_MAX`].
 const WAIT_MAX: Duration = Duration::from_secs(60);
+/// Time between two calls of a command that returns `ZE_RESULT_NOT_READY`.
 const POLL: Duration = Duration::from_micros(50);
 
-/// Plays one command.
+/// Plays one command. A command whose recorded result says that an argument was wrong is not passed to the
+/// driver.
 pub fn play(call: &mut Call<'_, '_>) -> Outcome {
     let known = call.command.known().filter(|known| known.api() == Api::LevelZero);
     let command = known.ok_or("it is not described")?;
@@ -34,11 +40,12 @@ pub fn play(call: &mut Call<'_, '_>) -> Outcome {
     let recorded = call.recorded_result();
     let is_answer = function.result.kind != Meaning::Handle;
     if is_answer && recorded.is_some_and(|result| result >= FIRST_INVALID) {
-        // What drivers do with a wrong call is not said.
+        // Level Zero does not define what a driver does with wrong arguments.
         return Ok(());
     }
     refused::function(command)?;
-    // SAFETY: every function of Level Zero that is not refused is one of words.
+    // SAFETY: parameters and result of each Level Zero function that is not refused are words: the test
+    // `arguments_of_every_function_fit` counts them, and `Builder` refuses structures by value.
     let driver = unsafe { call.driver::<words::Function>(command.number()) }?;
     memory::update(call)?;
     let mut words = Builder::new(call, function).words()?;
@@ -50,7 +57,8 @@ pub fn play(call: &mut Call<'_, '_>) -> Outcome {
     let deadline = wait_as_recorded(command, recorded, longest, &mut words);
     let mut result;
     loop {
-        // SAFETY: its arguments are the driver's objects, and memory of the player's or the driver's own.
+        // SAFETY: `Builder` made the arguments: handles of the driver, and addresses of memory that the player
+        // or the driver owns.
         result = unsafe { words::call(driver, &words) };
         if function.result.repr == Some(Repr::U32) {
             result &= u64::from(u32::MAX);
@@ -70,7 +78,8 @@ pub fn play(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// Says that a command fails which had not: others may be skipped because of it.
+/// Notes for the report that a command fails here which succeeded in the recording. Later commands may be
+/// skipped because of it.
 fn note_failure(call: &mut Call<'_, '_>, function: &Function, result: u64) {
     let name = match function.result.kind {
         Meaning::Enum(group) => Description::built_in().enum_name(group, result),
@@ -86,7 +95,8 @@ fn note_failure(call: &mut Call<'_, '_>, function: &Function, result: u64) {
     call.parts.tally.note(format!("{} fails here, {result}{hint}", function.name));
 }
 
-/// What the command changed is compared: now memory of both is what the program saw.
+/// Called after the answers were compared: takes the recorded content of memory that the command changed as
+/// the content that the program saw.
 pub fn after(call: &mut Call<'_, '_>) {
     memory::completed(call);
 }

@@ -7,8 +7,8 @@ use crate::names::Scopes;
 use crate::objects::level_zero::Executor;
 use gapii_commands::ids;
 
-/// Longest wait for one queue or list before its memory is changed, and longest of every wait of
-/// the trace after one of them timed out.
+/// Longest wait for one queue or list before replay changes memory that it may use. Also the longest wait
+/// of a command after a wait of the trace has timed out.
 pub const SETTLE_MAX: Duration = Duration::from_millis(100);
 
 /// Waits until devices are idle, up to [`SETTLE_MAX`] per queue or list: a device may itself wait
@@ -26,9 +26,9 @@ pub fn settle(call: &mut Call<'_, '_>) {
             Executor::Queue => QUEUE,
             Executor::List => LIST,
         };
-        // SAFETY: the type of both functions.
+        // SAFETY: `zeCommandQueueSynchronize` and `zeCommandListHostSynchronize` have this type.
         if let Ok(synchronize) = unsafe { call.own_driver::<Synchronize>(function) } {
-            // SAFETY: a handle that the driver gave out and that has not been destroyed.
+            // SAFETY: the driver created the object, and `learn` removes the handle when it is destroyed.
             unsafe { synchronize(*handle, wait_ns) };
         }
     }

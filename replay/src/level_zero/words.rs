@@ -1,8 +1,8 @@
-//! Calls of functions as the calling convention passes arguments: a row of words.
+//! Calls of functions whose parameters are integers and addresses: each argument is a word of 64 bits.
 //!
 //! On x86-64 and 64-bit Arm an integer or an address takes a register or eight bytes of the stack,
-//! and the caller removes what is on the stack. So a function may be called with more words, and
-//! with wider ones, than it takes.
+//! and the caller removes the arguments from the stack. So a caller may pass more words than the
+//! function has parameters, and wider ones.
 
 /// Largest number of parameters of a function.
 pub const WORDS_MAX: usize = 12;
@@ -22,7 +22,7 @@ pub type Function =
 /// [`WORDS_MAX`] of them, and it may be called with these arguments.
 pub unsafe fn call(function: Function, words: &Words) -> u64 {
     let [a, b, c, d, e, f, g, h, i, j, k, l] = *words;
-    // SAFETY: the caller's duty.
+    // SAFETY: the caller guarantees that the function takes these words.
     unsafe { function(a, b, c, d, e, f, g, h, i, j, k, l) }
 }
 
@@ -49,9 +49,9 @@ mod tests {
 
     #[test]
     fn words_are_arguments_of_any_width() {
-        // SAFETY: a pointer to a function of integers and an address.
+        // SAFETY: all parameters of `nine` are integers or an address.
         let function = unsafe { std::mem::transmute::<Nine, Function>(nine) };
-        // SAFETY: it takes nine words.
+        // SAFETY: `nine` takes nine words.
         let result = unsafe { call(function, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0]) };
         assert_eq!(result as u32, 77);
     }

@@ -25,8 +25,8 @@ const ZE_RESULT_SUCCESS: u64 = constants::ZE_RESULT_SUCCESS as u64;
 const ZE_RESULT_NOT_READY: u64 = constants::ZE_RESULT_NOT_READY as u64;
 const WORDS_MAX: usize = 8;
 
-/// Whether `here` is the replay's name of the object that the recording calls `there`. For an
-/// unknown object only counts whether both are 0 or neither.
+/// Whether `here` is the replay's name of the object that the recording calls `there`. If the object is
+/// unknown: whether both are 0, or neither is.
 pub(super) fn same_name(kind: Kind, there: u64, here: u64, replayed: &dyn Replayed) -> bool {
     let name = u32::try_from(there).ok().filter(|name| *name != 0);
     match name.and_then(|name| replayed.name(kind, name)) {
@@ -81,7 +81,7 @@ pub(super) fn waited(there: u64, here: u64) -> Verdict {
     }
 }
 
-/// Verdict on results that differ of a Level Zero command that asks whether something is done.
+/// Verdict on differing results of a Level Zero command that asks whether work is done.
 pub(super) fn polled(there: u64, here: u64) -> Verdict {
     match (there, here) {
         (ZE_RESULT_NOT_READY, ZE_RESULT_SUCCESS) => Verdict::Tolerated(Why::Time),

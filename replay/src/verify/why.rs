@@ -18,7 +18,7 @@ pub enum Why {
     NothingWritten,
     /// The command failed in the recording, and replay does not pass such arguments to the driver.
     NotPlayed,
-    /// At least a part was counted before the recording began.
+    /// The query began before the recording, so that its count is not known.
     BeforeRecording,
     /// Callbacks are code of the program, which does not exist here.
     Callback,
