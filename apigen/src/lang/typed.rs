@@ -314,6 +314,10 @@ pub enum Role {
     NewQueue,
     /// Pointer to the handle of a list that the command creates, and that executes its commands itself.
     NewImmediateList,
+    /// The command takes an EGL sync: a program that calls it has created one.
+    TakesSync,
+    /// The command takes an EGL image.
+    TakesImage,
     /// The command draws.
     Draw,
     /// The command starts compute shaders.
@@ -326,7 +330,7 @@ pub enum Role {
 
 impl Role {
     /// The roles that a replay needs.
-    pub const OF_REPLAY: [Self; 11] = [
+    pub const OF_REPLAY: [Self; 13] = [
         Self::Submits,
         Self::TimeoutNs,
         Self::Destroyed,
@@ -338,6 +342,8 @@ impl Role {
         Self::KernelArgument,
         Self::NewQueue,
         Self::NewImmediateList,
+        Self::TakesSync,
+        Self::TakesImage,
     ];
 
     /// The roles that statistics need. Each is a role of commands.

@@ -2,18 +2,33 @@
 
 use std::collections::BTreeSet;
 
+use gapii_commands::CommandId;
+
 use crate::driver::Real;
+use crate::facts::Role;
+use crate::generated::facts::roles;
 use crate::survey::Survey;
 
-/// Kinds of objects that not every display has: commands that show that the trace has one, and the
-/// extensions that provide the kind before EGL 1.5.
-const OPTIONAL: [(&str, &[&str], &[&str]); 2] = [
-    (
-        "EGL syncs",
-        &["eglDestroySync", "eglClientWaitSync", "eglWaitSync"],
-        &["EGL_KHR_fence_sync", "EGL_KHR_reusable_sync"],
-    ),
-    ("EGL images", &["eglDestroyImage"], &["EGL_KHR_image_base", "EGL_KHR_image"]),
+/// A kind of objects that not every display has.
+struct Optional {
+    title: &'static str,
+    /// Role of the commands that show that the trace has such an object.
+    role: &'static Role,
+    /// The extensions that provide the kind before EGL 1.5.
+    extensions: &'static [&'static str],
+}
+
+static OPTIONAL: [Optional; 2] = [
+    Optional {
+        title: "EGL syncs",
+        role: &roles::TAKES_SYNC,
+        extensions: &["EGL_KHR_fence_sync", "EGL_KHR_reusable_sync"],
+    },
+    Optional {
+        title: "EGL images",
+        role: &roles::TAKES_IMAGE,
+        extensions: &["EGL_KHR_image_base", "EGL_KHR_image"],
+    },
 ];
 
 /// EGL version and extensions of a display.
@@ -29,18 +44,19 @@ pub fn missing(real: &Real, survey: &Survey) -> Vec<String> {
 }
 
 fn lacks(functions: &BTreeSet<String>, offer: &Offer<'_>) -> Vec<String> {
-    let is_used = |stems: &[&str]| {
-        stems.iter().any(|stem| functions.iter().any(|function| function.starts_with(stem)))
+    let is_used = |role: &Role| {
+        let mut known = functions.iter().filter_map(|name| CommandId::named(name));
+        known.any(|command| role.has(command))
     };
     let is_there = |extensions: &[&str]| {
         offer.version >= (1, 5) || extensions.iter().any(|name| (offer.has_extension)(name))
     };
-    let missing = OPTIONAL.iter().filter(|(_, used, by)| is_used(used) && !is_there(by));
-    let sentence = |(what, _, extensions): &(&str, &[&str], &[&str])| {
+    let missing = OPTIONAL.iter().filter(|it| is_used(it.role) && !is_there(it.extensions));
+    let sentence = |Optional { title, extensions, .. }: &Optional| {
         let (major, minor) = offer.version;
         let extensions = extensions.join(" or ");
         format!(
-            "the trace has {what}, which take EGL 1.5 or {extensions}; the driver has {major}.{minor}"
+            "the trace has {title}, which take EGL 1.5 or {extensions}; the driver has {major}.{minor}"
         )
     };
     missing.map(sentence).collect()

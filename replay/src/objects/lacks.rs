@@ -29,7 +29,7 @@ impl Lacks {
                     extensions: requirement.extensions,
                     version: requirement.version.map(|least| [least, offer.version]),
                 };
-                self.0.entry(lack).or_default().insert(requirement.name);
+                self.0.entry(lack).or_default().insert(requirement.command.name());
             }
         }
     }
@@ -62,7 +62,7 @@ impl Lack {
 /// Sentence with the functions that the trace calls and the driver does not have; `None` if it has
 /// all.
 pub fn absent(survey: &Survey, driver: &Driver) -> Option<String> {
-    let is_needed = |known: CommandId| match requirement_of(known.name()) {
+    let is_needed = |known: CommandId| match requirement_of(known) {
         None => known.api() == Api::Gles,
         Some(at) => survey.contexts.iter().any(|context| context.needs.has(at)),
     };
@@ -95,11 +95,8 @@ mod tests {
     fn needs(commands: &[&str], version: (u16, u16), extensions: &str) -> Needs {
         let mut needs = Needs::default();
         for name in commands {
-            needs.see(
-                requirement_of(name).expect("a command that needs something"),
-                version,
-                extensions,
-            );
+            let requirement = CommandId::named(name).and_then(requirement_of);
+            needs.see(requirement.expect("a command that needs something"), version, extensions);
         }
         needs
     }
@@ -116,7 +113,7 @@ mod tests {
 
     #[test]
     fn table_is_sorted() {
-        assert!(REQUIREMENTS.is_sorted_by(|left, right| left.name < right.name));
+        assert!(REQUIREMENTS.is_sorted_by(|left, right| left.command < right.command));
     }
 
     #[test]

@@ -3,11 +3,13 @@
 //! Loaders return an address for every function name, so contexts are queried instead. What the
 //! recorded context did not have either is not needed: the command did nothing there.
 
+use gapii_commands::CommandId;
+
 use crate::generated::requirements::REQUIREMENTS;
 
 /// Index of a command's requirement, if it has one.
-pub fn find(name: &str) -> Option<usize> {
-    REQUIREMENTS.binary_search_by_key(&name, |requirement| requirement.name).ok()
+pub fn find(command: CommandId) -> Option<usize> {
+    REQUIREMENTS.binary_search_by_key(&command, |requirement| requirement.command).ok()
 }
 
 type Bits = [u64; REQUIREMENTS.len().div_ceil(64)];

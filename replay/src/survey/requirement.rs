@@ -1,10 +1,12 @@
 //! Requirement of a command: the versions and extensions that provide it.
 
+use gapii_commands::CommandId;
+
 /// A command, and what provides it: at least this version, or any of these extensions.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Requirement {
-    /// Name of the command.
-    pub name: &'static str,
+    /// The command.
+    pub command: CommandId,
     /// Lowest version that provides the command; `None` if no version does.
     pub version: Option<(u16, u16)>,
     /// Names of the extensions.
@@ -22,11 +24,11 @@ impl Requirement {
 
 /// Defines a table of requirements. Each line has the command, the version and the extensions.
 macro_rules! requirements {
-    ($(#[$doc:meta])* $table:ident $len:literal; $($name:ident $version:tt $extensions:tt;)*) => {
+    ($(#[$doc:meta])* $table:ident $len:literal; $($command:ident $version:tt $extensions:tt;)*) => {
         $(#[$doc])*
         pub static $table: [$crate::survey::Requirement; $len] = [$(
             $crate::survey::Requirement {
-                name: stringify!($name),
+                command: gapii_commands::CommandId::$command,
                 version: $crate::survey::version!($version),
                 extensions: &$extensions,
             },

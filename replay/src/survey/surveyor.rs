@@ -103,9 +103,8 @@ impl Surveyor {
         let look = match self.looks[id] {
             Some(look) => look,
             None => {
-                let name = command.name();
-                self.survey.functions.insert(name.to_owned());
-                self.requirements[id] = needs::find(name);
+                self.survey.functions.insert(command.name().to_owned());
+                self.requirements[id] = command.known().and_then(needs::find);
                 *self.looks[id].insert(command.known().map_or(Look::Nothing, Look::of))
             }
         };

@@ -135,13 +135,13 @@ fn requirements(commands: &[(&Function, &typed::Command)]) -> String {
             }
             _ => return None,
         };
-        let (name, extensions) = (&function.name, &function.extensions);
-        Some(format!("    {name} {version} {extensions:?};\n"))
+        let (constant, extensions) = (&function.constant, &function.extensions);
+        Some(format!("    {constant} {version} {extensions:?};\n"))
     });
     let entries: Vec<String> = entries.collect();
     let table = format!(
         "requirements! {{\n    {}\n    REQUIREMENTS {};\n{}}}\n",
-        "/// Commands that need a version of OpenGL ES beyond 2.0 or an extension, sorted by name.",
+        "/// Commands that need a version of OpenGL ES beyond 2.0 or an extension, sorted by id.",
         entries.len(),
         entries.concat()
     );

@@ -35,6 +35,8 @@ const ROLES: &[(&str, Role, Of)] = &[
     ("kernel_argument", Role::KernelArgument, Of::Address),
     ("new_queue", Role::NewQueue, Of::Address),
     ("new_immediate_list", Role::NewImmediateList, Of::Address),
+    ("takes_sync", Role::TakesSync, Of::Command),
+    ("takes_image", Role::TakesImage, Of::Command),
     ("draw", Role::Draw, Of::Command),
     ("dispatch", Role::Dispatch, Of::Command),
     ("upload", Role::Upload, Of::Command),
