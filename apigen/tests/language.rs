@@ -96,3 +96,15 @@ fn every_command_of_the_toy_is_described_or_has_its_extents_from_the_registry() 
         .collect();
     assert_eq!(unknown, Vec::<String>::new());
 }
+
+#[test]
+fn answers_of_an_api_in_a_second_file_are_refused() {
+    let source = |path: &str, target: &str| Source {
+        path: path.to_owned(),
+        text: format!("api toy;\n\nanswers exact: {target};\n"),
+    };
+    let files = vec![source("one.api", "toyFind"), source("two.api", "toyQuery")];
+    let report = compile(&Sources { files }, &apis()).expect_err("their order counts");
+    let messages: Vec<_> = report.diagnostics.iter().map(|it| it.message.as_str()).collect();
+    assert_eq!(messages, ["all `answers` of an API stand in one file: their order counts"]);
+}
