@@ -2,11 +2,11 @@
 //!
 //! [`Description`] is the data as it is read; each other module writes one kind of file from it.
 
+mod callbacks;
 mod ctype;
 mod description;
 mod exports;
 mod functions;
-mod layer;
 mod observed;
 mod output;
 pub mod registry;
@@ -30,12 +30,10 @@ pub fn generate(description: &Description) -> Result<BTreeMap<PathBuf, String>, 
     let layer = Path::new("level-zero/layer/src/generated");
     let driver = Path::new("tests/null-driver/src/generated");
     let mut files = vec![
+        (api.join("callbacks.rs"), callbacks::emit(description)),
         (api.join("functions.rs"), functions::emit(description)),
         (api.join("tables.rs"), tables::emit(description)),
         (api.join("types.rs"), types::emit(description)),
-        (layer.join("callbacks.rs"), layer::callbacks::emit(description)),
-        (layer.join("entries.rs"), layer::entries::emit(description)),
-        (layer.join("handlers.rs"), layer::handlers::emit(description)),
         (layer.join("tables.rs"), exports::emit(&description.tables)),
         (driver.join("tables.rs"), exports::emit(description.drivers_tables())),
         (driver.join("tool_tables.rs"), tool_tables::emit(description)),

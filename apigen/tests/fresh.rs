@@ -27,7 +27,7 @@ fn committed_code_of_level_zero_is_that_of_its_description() {
         apigen::level_zero::Description::read(root).expect("the description has no mistakes");
     let files =
         apigen::level_zero::generate(&description).expect("the description has no mistakes");
-    assert!(files.keys().any(|path| path.ends_with("handlers.rs")));
+    assert!(files.keys().any(|path| path.ends_with("functions.rs")));
     for (path, text) in &files {
         let committed = fs::read_to_string(root.join(path)).unwrap_or_default();
         let path = path.display();

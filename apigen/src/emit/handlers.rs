@@ -9,7 +9,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::extents;
-use super::output::{file, ident};
+use super::output::{file, ident, invocation};
 use super::source::spell;
 use crate::model::{Direction, Effect, Function, Guard, Model, Param, StateParts};
 use crate::origin::module;
@@ -43,11 +43,6 @@ use crate::handler::{Argument, ByValue, Fixed, followed, hooked, plain};
 use crate::tracking::Tracker;
 use crate::{hooks, tracking};
 ";
-
-/// Longest line that is not broken, in bytes.
-const LINE_MAX: usize = 100;
-/// Line break and indentation of a continuation line.
-const INDENT: &str = "\n        ";
 
 /// Returns the modules by name, with their text.
 pub fn emit_modules(model: &Model) -> Vec<(String, String)> {
@@ -128,15 +123,7 @@ impl<'a> Handler<'a> {
             None => format!("enter {};", spell(&self.enter_flags)),
         });
         clauses.push(self.end.clause());
-        let shape = self.shape.name();
-        let line = format!("{shape}! {{ {command} {} }}", clauses.join(" "));
-        match line.len() <= LINE_MAX {
-            true => line,
-            false => {
-                let [command, clauses] = [command, clauses.join(" ")].map(|text| wrapped(&text));
-                format!("{shape}! {{\n    {command}\n    {clauses}\n}}")
-            }
-        }
+        invocation(self.shape.name(), &[command, clauses.join(" ")])
     }
 
     /// Whether an expression of a clause uses the result.
@@ -237,25 +224,6 @@ fn declaration(param: &Param) -> String {
 fn list(items: &[TokenStream]) -> String {
     let items: Vec<String> = items.iter().map(spell).collect();
     format!("[{}]", items.join(", "))
-}
-
-/// Wraps `text` at [`LINE_MAX`] bytes, behind commas, semicolons and braces.
-fn wrapped(text: &str) -> String {
-    let mut lines = String::new();
-    let mut width = INDENT.len();
-    for part in text.split_inclusive([',', ';', '{', '}']) {
-        let part = if width + part.len() > LINE_MAX {
-            lines.truncate(lines.trim_end().len());
-            lines.push_str(INDENT);
-            width = INDENT.len();
-            part.trim_start()
-        } else {
-            part
-        };
-        lines.push_str(part);
-        width += part.len();
-    }
-    lines
 }
 
 fn observations(function: &Function, direction: Direction) -> Vec<TokenStream> {

@@ -33,17 +33,37 @@ pub fn unwrapped(formatted: &str) -> String {
     formatted.lines().map(|line| format!("{}\n", line.strip_prefix(WRAP).unwrap_or(line))).collect()
 }
 
-/// Words between `begin` and `end`, in as few lines as they take.
-pub fn wrapped(begin: &str, words: impl Iterator<Item = String>, end: &str) -> String {
-    let mut text = String::new();
-    let mut line = begin.to_owned();
-    for word in words {
-        if line.len() + 1 + word.len() > LINE_MAX {
-            let _ = writeln!(text, "{}", line.trim_end());
-            line = " ".repeat(12);
-        }
-        let space = if line.ends_with(['[', ' ']) { "" } else { " " };
-        let _ = write!(line, "{space}{word}");
+/// Longest line of an invocation, in bytes.
+const LINE_MAX: usize = 100;
+/// Begins a line that continues the line before.
+const INDENT: &str = "\n        ";
+
+/// Returns an invocation of a macro with braces, into which rustfmt does not look: on one line if that is short
+/// enough, or with each of `parts` on lines of its own.
+pub fn invocation(name: &str, parts: &[String]) -> String {
+    let line = format!("{name}! {{ {} }}", parts.join(" "));
+    if line.len() <= LINE_MAX {
+        return line;
     }
-    format!("{text}{line}{end}\n")
+    let parts: String = parts.iter().map(|part| format!("    {}\n", wrapped(part))).collect();
+    format!("{name}! {{\n{parts}}}")
+}
+
+/// Breaks `text` into lines of at most [`LINE_MAX`] bytes, after commas and between clauses.
+fn wrapped(text: &str) -> String {
+    let mut lines = String::new();
+    let mut width = INDENT.len();
+    for part in text.split_inclusive([',', ';', '{', '}']) {
+        let part = if width + part.len() > LINE_MAX {
+            lines.truncate(lines.trim_end().len());
+            lines.push_str(INDENT);
+            width = INDENT.len();
+            part.trim_start()
+        } else {
+            part
+        };
+        lines.push_str(part);
+        width += part.len();
+    }
+    lines
 }

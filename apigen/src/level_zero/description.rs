@@ -34,10 +34,7 @@ pub struct Function {
     pub since: Version,
     /// The first version from which every loader has its slot at the same place, if a later one.
     safe_since: Option<Version>,
-    /// Names of its types, and of the function that registers its callbacks.
-    pub pfn: String,
-    pub params_struct: String,
-    pub callback: String,
+    /// Name of the function that registers its callbacks.
     pub register: String,
 }
 
@@ -218,17 +215,17 @@ impl Member {
     pub fn ident(&self) -> String {
         naming::parameter(&self.name)
     }
-
-    /// The member of the callbacks' structure that points at this parameter.
-    pub fn pointer(&self) -> String {
-        format!("p{}", self.name)
-    }
 }
 
 impl Version {
     /// As `ZE_MAKE_VERSION` has it.
     pub fn packed(self) -> u32 {
         u32::from(self.major) << 16 | u32::from(self.minor)
+    }
+
+    /// Major and minor number.
+    pub fn numbers(self) -> (u16, u16) {
+        (self.major, self.minor)
     }
 }
 

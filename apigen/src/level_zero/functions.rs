@@ -1,46 +1,30 @@
-//! `functions.rs` of the API: ids, and the types of functions, of callbacks and of their parameters.
+//! `functions.rs` of the API: a line for each function, from which its crates derive all that they have of functions.
 
 use super::description::{Description, Function};
 use super::output::file;
 
-const PRELUDE: &str = "\
-// Everything is spelled as the API spells it.
-#![allow(non_camel_case_types, non_snake_case)]
-
-use core::ffi::{c_char, c_uint, c_void};
-
-use super::types::*;
-";
-
 pub fn emit(description: &Description) -> String {
-    let functions = &description.functions;
-    let mut items = format!(
-        "/// The number of functions; ids are below it.\npub const COUNT: usize = {};\n\n",
-        functions.len()
+    let lines: String = description.functions.iter().map(line).collect();
+    let list = format!(
+        "/// Invokes the macro `$with` once, with all functions in the order of their ids, each as\n\
+         /// `ID since (major, minor): name(parameter: type, …) -> result, registration;`. `registration` is the export\n\
+         /// with which a tool registers callbacks.\n\
+         ///\n\
+         /// `$with` brings the types of `core::ffi` and of [`types`](crate::types) into scope.\n\
+         #[macro_export]\n\
+         macro_rules! for_each_function {{\n    ($with:ident) => {{\n        $with! {{\n{lines}        }}\n    }};\n}}\n"
     );
-    items.extend(functions.iter().enumerate().map(|(id, function)| one(id, function)));
-    let names: String = functions.iter().map(|function| format!("{:?},", function.name)).collect();
-    items += &format!("/// Names by id.\npub static NAMES: [&str; COUNT] = [{names}];\n");
-    file(PRELUDE, &items)
+    file("", &list)
 }
 
-fn one(id: usize, function: &Function) -> String {
-    let Function { pfn, params_struct, callback, .. } = function;
-    let constant = function.constant();
+fn line(function: &Function) -> String {
+    let (constant, name) = (function.constant(), &function.name);
+    let (major, minor) = function.gate().numbers();
     let params =
-        function.params.iter().map(|param| format!("{}: {},", param.ident(), param.ctype.rust()));
-    let params: String = params.collect();
-    let pointers = function
-        .params
-        .iter()
-        .map(|param| format!("pub {}: *mut {},", param.pointer(), param.ctype.rust()));
-    let pointers: String = pointers.collect();
-    let (arrow, ret) = (function.ret.arrow(), function.ret.rust());
+        function.params.iter().map(|param| format!("{}: {}", param.ident(), param.ctype.rust()));
+    let params = params.collect::<Vec<_>>().join(", ");
+    let (result, registration) = (function.ret.rust(), &function.register);
     format!(
-        "pub const {constant}: usize = {id};\n\
-         pub type {pfn} = unsafe extern \"C\" fn({params}) {arrow};\n\
-         #[repr(C)]\npub struct {params_struct} {{ {pointers} }}\n\
-         pub type {callback} = unsafe extern \"C\" fn(params: *mut {params_struct}, result: {ret}, \
-         pTracerUserData: *mut c_void, ppTracerInstanceUserData: *mut *mut c_void);\n\n"
+        "            {constant} since ({major}, {minor}): {name}({params}) -> {result}, {registration};\n"
     )
 }

@@ -1,15 +1,17 @@
-//! `tables.rs` of the API: what each table's slots hold, and from which version on.
+//! `tables.rs` of the API: the functions of each table.
 
 use super::description::{Description, Table};
 use super::output::file;
+use crate::emit::output::invocation;
 
 const PRELUDE: &str = "\
-use super::functions::*;
+use crate::define::table;
+use crate::functions::*;
 use crate::slot::Slot;
 ";
 
 pub fn emit(description: &Description) -> String {
-    let items = description.tables.iter().map(|table| one(description, table));
+    let items = description.tables.iter().map(|table| one(description, table) + "\n");
     file(PRELUDE, &items.collect::<String>())
 }
 
@@ -20,14 +22,7 @@ pub fn constant(table: &Table) -> String {
 }
 
 fn one(description: &Description, table: &Table) -> String {
-    let slots = table.slots.iter().map(|name| {
-        let function = description.function(name);
-        format!(
-            "Slot {{ function: {}, since: {:#x} }},",
-            function.constant(),
-            function.gate().packed()
-        )
-    });
-    let slots: String = slots.collect();
-    format!("/// `{}`.\npub static {}: &[Slot] = &[{slots}];\n\n", table.name, constant(table))
+    let slots = table.slots.iter().map(|name| description.function(name).constant());
+    let slots = slots.collect::<Vec<_>>().join(", ");
+    invocation("table", &[format!("{}: {} = {slots}", table.name, constant(table))])
 }

@@ -1,74 +1,63 @@
 //! `types.rs` of the API: handles, scalars, enums and structures, with their sizes asserted.
 
-use std::fmt::Write as _;
-
 use super::description::{Description, Enum, FunctionType, Handle, Scalar, Struct};
 use super::output::file;
+use crate::emit::output::invocation;
 
 const PRELUDE: &str = "\
 // Everything is spelled as the API spells it.
 #![allow(non_camel_case_types, non_snake_case)]
 
 use core::ffi::{c_char, c_int, c_void};
+
+use crate::define::{enumeration, handles, structure};
 ";
 
 pub fn emit(description: &Description) -> String {
     let types = &description.types;
-    let mut items = String::new();
-    items.extend(types.handles.iter().map(handle));
+    let handles: String = types.handles.iter().map(handle).collect();
+    let mut items = format!("handles! {{\n{handles}}}\n\n");
     items.extend(types.scalars.iter().map(scalar));
+    items.push('\n');
     items.extend(types.functions.iter().map(function));
-    items.extend(types.enums.iter().map(enumeration));
-    items.extend(types.structs.iter().map(structure));
+    items.push('\n');
+    items.extend(types.enums.iter().map(|found| enumeration(found) + "\n"));
+    items.push('\n');
+    items.extend(types.structs.iter().map(|found| structure(found) + "\n"));
     file(PRELUDE, &items)
 }
 
-/// Handles of different names are different types.
 fn handle(handle: &Handle) -> String {
-    let name = &handle.name;
-    let object = format!("_{name}");
-    format!(
-        "#[repr(C)]\npub struct {object} {{ _opaque: [u8; 0] }}\npub type {name} = *mut {object};\n\n"
-    )
+    format!("    {0} = *mut _{0};\n", handle.name)
 }
 
 fn scalar(scalar: &Scalar) -> String {
-    format!("pub type {} = {};\n\n", scalar.name, scalar.c.rust())
+    format!("pub type {} = {};\n", scalar.name, scalar.c.rust())
 }
 
 fn function(function: &FunctionType) -> String {
     let params: Vec<String> = function.params.iter().map(|param| param.rust()).collect();
     let arrow = function.ret.arrow();
     let name = &function.name;
-    format!("pub type {name} = Option<unsafe extern \"C\" fn({}) {arrow}>;\n\n", params.join(", "))
+    format!("pub type {name} = Option<unsafe extern \"C\" fn({}) {arrow}>;\n", params.join(", "))
 }
 
-/// A C enum takes any value, so it is a number, and its enumerators are constants.
 fn enumeration(enumeration: &Enum) -> String {
-    let name = &enumeration.name;
-    let mut text = format!("pub type {name} = u32;\n");
     let mut values: Vec<_> = enumeration.values.iter().collect();
     values.sort_by_key(|(name, value)| (**value, *name));
-    for (constant, value) in values {
-        let value = if *value > 0xffff { format!("{value:#x}") } else { value.to_string() };
-        writeln!(text, "pub const {constant}: {name} = {value};").expect("a string takes any text");
-    }
-    text + "\n"
+    let constants = values.into_iter().map(|(constant, value)| match value {
+        0x1_0000.. => format!("{constant} = {value:#x}"),
+        _ => format!("{constant} = {value}"),
+    });
+    let constants = constants.collect::<Vec<_>>().join(", ");
+    invocation("enumeration", &[format!("{}: {constants}", enumeration.name)])
 }
 
 fn structure(structure: &Struct) -> String {
-    let name = &structure.name;
-    let fields = structure.fields.iter().map(|field| {
-        let ty = match field.array {
-            Some(length) => format!("[{}; {length}]", field.ctype.rust()),
-            None => field.ctype.rust(),
-        };
-        format!("pub {}: {ty},", field.ident())
+    let fields = structure.fields.iter().map(|field| match field.array {
+        Some(length) => format!("{}: [{}; {length}]", field.ident(), field.ctype.rust()),
+        None => format!("{}: {}", field.ident(), field.ctype.rust()),
     });
-    let fields: String = fields.collect();
-    format!(
-        "#[repr(C)]\n#[derive(Clone, Copy)]\npub struct {name} {{ {fields} }}\n\
-         const _: () = assert!(size_of::<{name}>() == {});\n\n",
-        structure.size
-    )
+    let fields = fields.collect::<Vec<_>>().join(", ");
+    invocation("structure", &[format!("{}[{}]: {fields}", structure.name, structure.size)])
 }

@@ -1,12 +1,13 @@
-//! Level Zero as Rust types: functions with their ids, callbacks' parameters, structures, and what each
-//! table of functions holds.
+//! Level Zero as Rust types: functions with their ids, structures, and the functions of each table.
 //!
 //! Spelled as the API spells it, so that its specification is the documentation. Calls nothing.
 
 #![forbid(unsafe_code)]
 
+mod define;
+pub mod functions;
 mod generated;
 mod slot;
 
-pub use generated::{functions, tables, types};
+pub use generated::{callbacks, tables, types};
 pub use slot::Slot;

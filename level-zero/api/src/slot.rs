@@ -2,12 +2,12 @@
 
 use crate::types::ze_api_version_t;
 
-/// What stands at a place; the place is the slot's own in its list.
+/// The function at one place of a table; the place is the slot's position in the table's list.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot {
     /// The function's id.
     pub function: usize,
-    /// A table of this version and of later ones has the slot. Older ones end before it, or have
-    /// another function there.
+    /// Tables of this version and of later versions have the slot. Tables of earlier versions end before it, or have
+    /// another function at its place.
     pub since: ze_api_version_t,
 }

@@ -2,13 +2,14 @@
 
 use std::ffi::c_void;
 
-use gapii_tracers::{Call, Callback};
+use gapii_tracers::{Call, Callback, Tracers};
 use gapii_ze_api::types::{ze_context_handle_t, ze_device_handle_t, ze_result_t};
 
-use crate::TRACERS;
+/// The structure that a callback gets: a pointer to each parameter of the call, in order.
+pub type Params = *mut *mut c_void;
 
-/// A callback of a function with parameters `P` and result `R`.
-type Typed<P, R> = unsafe extern "C" fn(*mut P, R, *mut c_void, *mut *mut c_void);
+/// A callback of a function with the result `R`.
+type Typed<R> = unsafe extern "C" fn(Params, R, *mut c_void, *mut *mut c_void);
 
 /// A type of results, with the value that prologues get for it.
 pub trait Outcome: Copy {
@@ -35,15 +36,15 @@ pub struct TracedCall(Call<'static>);
 impl TracedCall {
     /// Begins a call of a function. `None` if no enabled tracer has callbacks for it.
     #[inline(always)]
-    pub fn begin(function: usize) -> Option<Self> {
-        TRACERS.begin(function).map(Self)
+    pub fn begin(tracers: &'static Tracers, function: usize) -> Option<Self> {
+        tracers.begin(function).map(Self)
     }
 
     /// Runs the prologues.
     ///
     /// # Safety
-    /// `params` are those of the function that the call was begun with, and `R` is its result.
-    pub unsafe fn prologues<P, R: Outcome>(&mut self, params: *mut P) {
+    /// `params` point at the parameters of the function that the call was begun with, and `R` is its result.
+    pub unsafe fn prologues<R: Outcome>(&mut self, params: Params) {
         self.0.prologues(|callback, user_data, instance| {
             // SAFETY: the caller's duty.
             unsafe { run(callback, params, R::NONE, user_data, instance) };
@@ -54,7 +55,7 @@ impl TracedCall {
     ///
     /// # Safety
     /// As for [`TracedCall::prologues`].
-    pub unsafe fn epilogues<P, R: Outcome>(&mut self, params: *mut P, result: R) {
+    pub unsafe fn epilogues<R: Outcome>(&mut self, params: Params, result: R) {
         self.0.epilogues(|callback, user_data, instance| {
             // SAFETY: the caller's duty.
             unsafe { run(callback, params, result, user_data, instance) };
@@ -63,16 +64,16 @@ impl TracedCall {
 }
 
 /// # Safety
-/// `callback` was registered for a function with parameters `P` and result `R`.
-unsafe fn run<P, R>(
+/// `callback` was registered for a function with these parameters and the result `R`.
+unsafe fn run<R>(
     callback: Callback,
-    params: *mut P,
+    params: Params,
     result: R,
     user_data: *mut c_void,
     instance: &mut *mut c_void,
 ) {
-    // SAFETY: registered as this type; see `registrar`.
-    let callback = unsafe { std::mem::transmute::<Callback, Typed<P, R>>(callback) };
+    // SAFETY: registered as this type; see `registrars`.
+    let callback = unsafe { std::mem::transmute::<Callback, Typed<R>>(callback) };
     // SAFETY: a tool's callback, with the arguments that the API promises it.
     unsafe { callback(params, result, user_data, instance) };
 }

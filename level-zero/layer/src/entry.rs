@@ -6,35 +6,23 @@
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use gapii_tracers::Traced;
-use gapii_ze_api::functions::COUNT;
+use gapii_tracers::{Traced, Tracers};
+use gapii_ze_api::for_each_function;
+use gapii_ze_api::functions::*;
 
-use crate::generated::entries::{HANDLERS, MISSING};
+use crate::callee::{self, CALLEES};
+use crate::code::Code;
+use crate::handler::handlers;
+use crate::missing::MISSING;
 
-/// The address of a function of any type.
-#[derive(Clone, Copy)]
-pub struct Code(pub *const ());
-
-// SAFETY: any thread may read code, which does not change.
-unsafe impl Sync for Code {}
+/// The tracers of all tools in the process.
+pub static TRACERS: Tracers = Tracers::new(COUNT, switch);
 
 /// The code that each entry jumps to.
-pub static TARGETS: [AtomicPtr<()>; COUNT] = missing();
-/// The code that each handler calls; never null.
-pub static CALLEES: [AtomicPtr<()>; COUNT] = missing();
+pub static TARGETS: [AtomicPtr<()>; COUNT] = callee::missing();
 
 /// Whether any tracer is enabled. The thread that holds this lock may change targets.
 static IS_TRACING: Mutex<bool> = Mutex::new(false);
-
-const fn missing() -> [AtomicPtr<()>; COUNT] {
-    let mut targets = [const { AtomicPtr::new(std::ptr::null_mut()) }; COUNT];
-    let mut function = 0;
-    while function < COUNT {
-        targets[function] = AtomicPtr::new(MISSING[function].0.cast_mut());
-        function += 1;
-    }
-    targets
-}
 
 /// Makes `callee` the code that `function` leads to; null if there is none.
 pub fn set_callee(function: usize, callee: *mut ()) {
@@ -46,7 +34,7 @@ pub fn set_callee(function: usize, callee: *mut ()) {
 }
 
 /// Leads all entries to handlers while any tracer is enabled, and otherwise to callees.
-pub fn switch(traced: &Traced<'_>) {
+fn switch(traced: &Traced<'_>) {
     let trace = traced.is_any();
     let mut is_tracing = IS_TRACING.lock().unwrap_or_else(PoisonError::into_inner);
     if std::mem::replace(&mut *is_tracing, trace) != trace {
@@ -59,24 +47,14 @@ pub fn switch(traced: &Traced<'_>) {
 fn aim(function: usize, trace: bool) {
     let callee = CALLEES[function].load(Ordering::Relaxed);
     let is_missing = callee == MISSING[function].0.cast_mut();
-    let target = if trace && !is_missing { HANDLERS[function].0.cast_mut() } else { callee };
+    let target =
+        if trace && !is_missing { handlers::HANDLERS[function].0.cast_mut() } else { callee };
     TARGETS[function].store(target, Ordering::Relaxed);
 }
 
-/// Defines the entry of a function.
-macro_rules! entry {
-    ($name:ident, $function:ident) => {
-        #[unsafe(naked)]
-        pub unsafe extern "C" fn $name() {
-            $crate::entry::jump_to_target!($function)
-        }
-    };
-}
-pub(crate) use entry;
-
 #[cfg(target_arch = "x86_64")]
 macro_rules! jump_to_target {
-    ($function:ident) => {
+    ($function:expr) => {
         core::arch::naked_asm!(
             "jmp qword ptr [rip + {targets} + {offset}]",
             targets = sym $crate::entry::TARGETS,
@@ -86,7 +64,7 @@ macro_rules! jump_to_target {
 }
 #[cfg(target_arch = "aarch64")]
 macro_rules! jump_to_target {
-    ($function:ident) => {
+    ($function:expr) => {
         core::arch::naked_asm!(
             "adrp x16, {targets} + {offset}",
             "ldr x16, [x16, :lo12:{targets} + {offset}]",
@@ -96,15 +74,22 @@ macro_rules! jump_to_target {
         )
     };
 }
-pub(crate) use jump_to_target;
 
-/// The code that a handler calls, with the function type that the context asks for.
-macro_rules! callee {
-    ($function:ident) => {
-        // Relaxed: code needs nothing else to be visible before it is called.
-        std::mem::transmute::<*mut (), _>(
-            $crate::entry::CALLEES[$function].load(std::sync::atomic::Ordering::Relaxed),
-        )
+/// Defines the entries.
+macro_rules! entries {
+    ($($constant:ident since $since:tt: $name:ident($($param:ident: $ty:ty),*) -> $result:ident,
+       $registration:ident;)*) => {
+        $(
+            #[allow(non_snake_case)] // Spelled as the API spells it.
+            #[unsafe(naked)]
+            unsafe extern "C" fn $name() {
+                jump_to_target!($constant)
+            }
+        )*
+
+        /// The entries, by id.
+        pub static ENTRIES: [Code; COUNT] = [$(Code($name as *const ())),*];
     };
 }
-pub(crate) use callee;
+for_each_function!(entries);
+for_each_function!(handlers);

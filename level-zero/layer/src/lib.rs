@@ -11,14 +11,12 @@
 //! Loads nothing, prints nothing, and calls nothing that it exports.
 
 mod call;
+mod callee;
+mod code;
 mod entry;
 mod generated;
+mod handler;
 mod missing;
 mod recorder;
 mod table;
 mod tracer_api;
-
-use gapii_tracers::Tracers;
-use gapii_ze_api::functions::COUNT;
-
-static TRACERS: Tracers = Tracers::new(COUNT, entry::switch);

@@ -7,8 +7,7 @@ use gapii_ze_api::types::{
     ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZE_RESULT_SUCCESS, ze_api_version_t, ze_result_t,
 };
 
-use crate::entry;
-use crate::generated::entries::ENTRIES;
+use crate::entry::{self, ENTRIES};
 use crate::recorder;
 
 /// Puts entries into a table of `version`. If the same table comes again, the newest callees are called.

@@ -4,6 +4,9 @@ use std::ffi::c_char;
 use std::ptr;
 
 use gapii_tracers::{Callback, Moment, Refusal, TracerId};
+use gapii_ze_api::callbacks::CORE;
+use gapii_ze_api::for_each_function;
+use gapii_ze_api::functions::*;
 use gapii_ze_api::types::{
     ZE_API_VERSION_CURRENT, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZE_RESULT_ERROR_INVALID_ARGUMENT,
     ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZE_RESULT_SUCCESS,
@@ -11,8 +14,7 @@ use gapii_ze_api::types::{
     zel_tracer_desc_t, zel_tracer_handle_t, zel_tracer_reg_t, zel_version_t,
 };
 
-use crate::TRACERS;
-use crate::generated::callbacks::CORE;
+use crate::entry::TRACERS;
 
 /// `zel_tracer_dditable_t`.
 #[repr(C)]
@@ -80,27 +82,27 @@ pub extern "C" fn zelTracerResetAllCallbacks(tracer: zel_tracer_handle_t) -> ze_
     with(tracer, |tracer| registered(TRACERS.reset(tracer)))
 }
 
-/// Defines the export that registers callbacks for a function.
-macro_rules! registrar {
-    ($name:ident, $function:ident, $callback:ident) => {
-        #[unsafe(no_mangle)]
-        pub extern "C" fn $name(
-            tracer: gapii_ze_api::types::zel_tracer_handle_t,
-            moment: gapii_ze_api::types::zel_tracer_reg_t,
-            callback: Option<$callback>,
-        ) -> gapii_ze_api::types::ze_result_t {
-            // SAFETY: all function pointers have the same form; a handler restores this one's type.
-            let callback = unsafe {
-                std::mem::transmute::<Option<$callback>, Option<gapii_tracers::Callback>>(callback)
-            };
-            $crate::tracer_api::register(tracer, $function, moment, callback)
-        }
+/// Defines for each function the export that registers its callbacks. A callback has a type of its own, which the
+/// function's [handler](crate::handler) restores.
+macro_rules! registrars {
+    ($($constant:ident since $since:tt: $name:ident($($param:ident: $ty:ty),*) -> $result:ident,
+       $registration:ident;)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            extern "C" fn $registration(
+                tracer: zel_tracer_handle_t,
+                moment: zel_tracer_reg_t,
+                callback: Option<Callback>,
+            ) -> ze_result_t {
+                register(tracer, $constant, moment, callback)
+            }
+        )*
     };
 }
-pub(crate) use registrar;
+for_each_function!(registrars);
 
 /// Registers a callback. Every kind that is not a prologue counts as an epilogue.
-pub fn register(
+fn register(
     tracer: zel_tracer_handle_t,
     function: usize,
     moment: zel_tracer_reg_t,

@@ -5,2724 +5,1371 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
-#[repr(C)]
-pub struct _ze_command_list_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_command_list_handle_t = *mut _ze_command_list_handle_t;
+use crate::define::{enumeration, handles, structure};
 
-#[repr(C)]
-pub struct _ze_command_queue_handle_t {
-    _opaque: [u8; 0],
+handles! {
+    ze_command_list_handle_t = *mut _ze_command_list_handle_t;
+    ze_command_queue_handle_t = *mut _ze_command_queue_handle_t;
+    ze_context_handle_t = *mut _ze_context_handle_t;
+    ze_device_handle_t = *mut _ze_device_handle_t;
+    ze_driver_handle_t = *mut _ze_driver_handle_t;
+    ze_event_handle_t = *mut _ze_event_handle_t;
+    ze_event_pool_handle_t = *mut _ze_event_pool_handle_t;
+    ze_executable_graph_handle_t = *mut _ze_executable_graph_handle_t;
+    ze_external_semaphore_ext_handle_t = *mut _ze_external_semaphore_ext_handle_t;
+    ze_fabric_edge_handle_t = *mut _ze_fabric_edge_handle_t;
+    ze_fabric_vertex_handle_t = *mut _ze_fabric_vertex_handle_t;
+    ze_fence_handle_t = *mut _ze_fence_handle_t;
+    ze_graph_handle_t = *mut _ze_graph_handle_t;
+    ze_image_handle_t = *mut _ze_image_handle_t;
+    ze_kernel_handle_t = *mut _ze_kernel_handle_t;
+    ze_module_build_log_handle_t = *mut _ze_module_build_log_handle_t;
+    ze_module_handle_t = *mut _ze_module_handle_t;
+    ze_physical_mem_handle_t = *mut _ze_physical_mem_handle_t;
+    ze_rtas_builder_exp_handle_t = *mut _ze_rtas_builder_exp_handle_t;
+    ze_rtas_builder_ext_handle_t = *mut _ze_rtas_builder_ext_handle_t;
+    ze_rtas_parallel_operation_exp_handle_t = *mut _ze_rtas_parallel_operation_exp_handle_t;
+    ze_rtas_parallel_operation_ext_handle_t = *mut _ze_rtas_parallel_operation_ext_handle_t;
+    ze_sampler_handle_t = *mut _ze_sampler_handle_t;
+    zel_tracer_handle_t = *mut _zel_tracer_handle_t;
 }
-pub type ze_command_queue_handle_t = *mut _ze_command_queue_handle_t;
-
-#[repr(C)]
-pub struct _ze_context_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_context_handle_t = *mut _ze_context_handle_t;
-
-#[repr(C)]
-pub struct _ze_device_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_device_handle_t = *mut _ze_device_handle_t;
-
-#[repr(C)]
-pub struct _ze_driver_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_driver_handle_t = *mut _ze_driver_handle_t;
-
-#[repr(C)]
-pub struct _ze_event_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_event_handle_t = *mut _ze_event_handle_t;
-
-#[repr(C)]
-pub struct _ze_event_pool_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_event_pool_handle_t = *mut _ze_event_pool_handle_t;
-
-#[repr(C)]
-pub struct _ze_executable_graph_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_executable_graph_handle_t = *mut _ze_executable_graph_handle_t;
-
-#[repr(C)]
-pub struct _ze_external_semaphore_ext_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_external_semaphore_ext_handle_t = *mut _ze_external_semaphore_ext_handle_t;
-
-#[repr(C)]
-pub struct _ze_fabric_edge_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_fabric_edge_handle_t = *mut _ze_fabric_edge_handle_t;
-
-#[repr(C)]
-pub struct _ze_fabric_vertex_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_fabric_vertex_handle_t = *mut _ze_fabric_vertex_handle_t;
-
-#[repr(C)]
-pub struct _ze_fence_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_fence_handle_t = *mut _ze_fence_handle_t;
-
-#[repr(C)]
-pub struct _ze_graph_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_graph_handle_t = *mut _ze_graph_handle_t;
-
-#[repr(C)]
-pub struct _ze_image_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_image_handle_t = *mut _ze_image_handle_t;
-
-#[repr(C)]
-pub struct _ze_kernel_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_kernel_handle_t = *mut _ze_kernel_handle_t;
-
-#[repr(C)]
-pub struct _ze_module_build_log_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_module_build_log_handle_t = *mut _ze_module_build_log_handle_t;
-
-#[repr(C)]
-pub struct _ze_module_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_module_handle_t = *mut _ze_module_handle_t;
-
-#[repr(C)]
-pub struct _ze_physical_mem_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_physical_mem_handle_t = *mut _ze_physical_mem_handle_t;
-
-#[repr(C)]
-pub struct _ze_rtas_builder_exp_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_rtas_builder_exp_handle_t = *mut _ze_rtas_builder_exp_handle_t;
-
-#[repr(C)]
-pub struct _ze_rtas_builder_ext_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_rtas_builder_ext_handle_t = *mut _ze_rtas_builder_ext_handle_t;
-
-#[repr(C)]
-pub struct _ze_rtas_parallel_operation_exp_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_rtas_parallel_operation_exp_handle_t = *mut _ze_rtas_parallel_operation_exp_handle_t;
-
-#[repr(C)]
-pub struct _ze_rtas_parallel_operation_ext_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_rtas_parallel_operation_ext_handle_t = *mut _ze_rtas_parallel_operation_ext_handle_t;
-
-#[repr(C)]
-pub struct _ze_sampler_handle_t {
-    _opaque: [u8; 0],
-}
-pub type ze_sampler_handle_t = *mut _ze_sampler_handle_t;
-
-#[repr(C)]
-pub struct _zel_tracer_handle_t {
-    _opaque: [u8; 0],
-}
-pub type zel_tracer_handle_t = *mut _zel_tracer_handle_t;
 
 pub type ze_bool_t = u8;
-
 pub type ze_cache_config_flags_t = u32;
-
 pub type ze_command_list_flags_t = u32;
-
 pub type ze_command_queue_flags_t = u32;
-
 pub type ze_command_queue_group_property_flags_t = u32;
-
 pub type ze_context_flags_t = u32;
-
 pub type ze_device_cache_property_flags_t = u32;
-
 pub type ze_device_dp_capability_flags_t = u32;
-
 pub type ze_device_event_properties_flags_t = u32;
-
 pub type ze_device_fp_atomic_ext_flags_t = u32;
-
 pub type ze_device_fp_flags_t = u32;
-
 pub type ze_device_input_data_type_flags_t = u32;
-
 pub type ze_device_mem_alloc_flags_t = u32;
-
 pub type ze_device_memory_property_flags_t = u32;
-
 pub type ze_device_module_flags_t = u32;
-
 pub type ze_device_output_data_type_flags_t = u32;
-
 pub type ze_device_p2p_property_flags_t = u32;
-
 pub type ze_device_property_flags_t = u32;
-
 pub type ze_device_raytracing_ext_flags_t = u32;
-
 pub type ze_driver_ddi_handle_ext_flags_t = u32;
-
 pub type ze_driver_memory_free_policy_ext_flags_t = u32;
-
 pub type ze_event_counter_based_flags_t = u32;
-
 pub type ze_event_pool_counter_based_exp_flags_t = u32;
-
 pub type ze_event_pool_flags_t = u32;
-
 pub type ze_event_query_kernel_timestamps_ext_flags_t = u32;
-
 pub type ze_event_scope_flags_t = u32;
-
 pub type ze_event_sync_mode_flags_t = u32;
-
 pub type ze_external_memory_type_flags_t = u32;
-
 pub type ze_external_semaphore_ext_flags_t = u32;
-
 pub type ze_fence_flags_t = u32;
-
 pub type ze_host_mem_alloc_flags_t = u32;
-
 pub type ze_image_bindless_exp_flags_t = u32;
-
 pub type ze_image_flags_t = u32;
-
 pub type ze_image_sampler_filter_flags_t = u32;
-
 pub type ze_init_driver_type_flags_t = u32;
-
 pub type ze_init_flags_t = u32;
-
 pub type ze_ipc_mem_handle_type_flags_t = u32;
-
 pub type ze_ipc_memory_flags_t = u32;
-
 pub type ze_ipc_property_flags_t = u32;
-
 pub type ze_kernel_flags_t = u32;
-
 pub type ze_kernel_indirect_access_flags_t = u32;
-
 pub type ze_linkage_inspection_ext_flags_t = u32;
-
 pub type ze_memory_access_cap_flags_t = u32;
-
 pub type ze_memory_atomic_attr_exp_flags_t = u32;
-
 pub type ze_memory_compression_hints_ext_flags_t = u32;
-
 pub type ze_module_property_flags_t = u32;
-
 pub type ze_mutable_command_exp_flags_t = u32;
-
 pub type ze_mutable_command_list_exp_flags_t = u32;
-
 pub type ze_physical_mem_flags_t = u32;
-
 pub type ze_raytracing_mem_alloc_ext_flags_t = u32;
-
 pub type ze_record_replay_graph_ext_flags_t = u32;
-
 pub type ze_relaxed_allocation_limits_exp_flags_t = u32;
-
 pub type ze_relaxed_allocation_limits_ext_flags_t = u32;
-
 pub type ze_rtas_builder_build_op_exp_flags_t = u32;
-
 pub type ze_rtas_builder_build_op_ext_flags_t = u32;
-
 pub type ze_rtas_builder_exp_flags_t = u32;
-
 pub type ze_rtas_builder_ext_flags_t = u32;
-
 pub type ze_rtas_builder_packed_geometry_type_exp_t = u8;
-
 pub type ze_rtas_builder_packed_geometry_type_ext_t = u8;
-
 pub type ze_rtas_device_exp_flags_t = u32;
-
 pub type ze_rtas_device_ext_flags_t = u32;
-
 pub type ze_rtas_parallel_operation_exp_flags_t = u32;
-
 pub type ze_rtas_parallel_operation_ext_flags_t = u32;
-
 pub type ze_scheduling_hint_exp_flags_t = u32;
 
 pub type ze_host_function_callback_t = Option<unsafe extern "C" fn(*mut c_void)>;
-
 pub type zex_mem_graph_free_callback_fn_t = Option<unsafe extern "C" fn(*mut c_void)>;
 
-pub type ze_api_version_t = u32;
-pub const ZE_API_VERSION_1_0: ze_api_version_t = 0x10000;
-pub const ZE_API_VERSION_1_1: ze_api_version_t = 0x10001;
-pub const ZE_API_VERSION_1_2: ze_api_version_t = 0x10002;
-pub const ZE_API_VERSION_1_3: ze_api_version_t = 0x10003;
-pub const ZE_API_VERSION_1_4: ze_api_version_t = 0x10004;
-pub const ZE_API_VERSION_1_5: ze_api_version_t = 0x10005;
-pub const ZE_API_VERSION_1_6: ze_api_version_t = 0x10006;
-pub const ZE_API_VERSION_1_7: ze_api_version_t = 0x10007;
-pub const ZE_API_VERSION_1_8: ze_api_version_t = 0x10008;
-pub const ZE_API_VERSION_1_9: ze_api_version_t = 0x10009;
-pub const ZE_API_VERSION_1_10: ze_api_version_t = 0x1000a;
-pub const ZE_API_VERSION_1_11: ze_api_version_t = 0x1000b;
-pub const ZE_API_VERSION_1_12: ze_api_version_t = 0x1000c;
-pub const ZE_API_VERSION_1_13: ze_api_version_t = 0x1000d;
-pub const ZE_API_VERSION_1_14: ze_api_version_t = 0x1000e;
-pub const ZE_API_VERSION_1_15: ze_api_version_t = 0x1000f;
-pub const ZE_API_VERSION_1_16: ze_api_version_t = 0x10010;
-pub const ZE_API_VERSION_1_17: ze_api_version_t = 0x10011;
-pub const ZE_API_VERSION_CURRENT: ze_api_version_t = 0x10011;
-
-pub type ze_bandwidth_unit_t = u32;
-pub const ZE_BANDWIDTH_UNIT_UNKNOWN: ze_bandwidth_unit_t = 0;
-pub const ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC: ze_bandwidth_unit_t = 1;
-pub const ZE_BANDWIDTH_UNIT_BYTES_PER_CLOCK: ze_bandwidth_unit_t = 2;
-
-pub type ze_cache_config_flag_t = u32;
-pub const ZE_CACHE_CONFIG_FLAG_LARGE_SLM: ze_cache_config_flag_t = 1;
-pub const ZE_CACHE_CONFIG_FLAG_LARGE_DATA: ze_cache_config_flag_t = 2;
-
-pub type ze_cache_ext_region_t = u32;
-pub const ZE_CACHE_EXT_REGION_DEFAULT: ze_cache_ext_region_t = 0;
-pub const ZE_CACHE_EXT_REGION_ZE_CACHE_REGION_DEFAULT: ze_cache_ext_region_t = 0;
-pub const ZE_CACHE_EXT_REGION_RESERVED: ze_cache_ext_region_t = 1;
-pub const ZE_CACHE_EXT_REGION_ZE_CACHE_RESERVE_REGION: ze_cache_ext_region_t = 1;
-pub const ZE_CACHE_EXT_REGION_NON_RESERVED: ze_cache_ext_region_t = 2;
-pub const ZE_CACHE_EXT_REGION_ZE_CACHE_NON_RESERVED_REGION: ze_cache_ext_region_t = 2;
-
-pub type ze_command_list_flag_t = u32;
-pub const ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING: ze_command_list_flag_t = 1;
-pub const ZE_COMMAND_LIST_FLAG_MAXIMIZE_THROUGHPUT: ze_command_list_flag_t = 2;
-pub const ZE_COMMAND_LIST_FLAG_EXPLICIT_ONLY: ze_command_list_flag_t = 4;
-pub const ZE_COMMAND_LIST_FLAG_IN_ORDER: ze_command_list_flag_t = 8;
-pub const ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE: ze_command_list_flag_t = 16;
-pub const ZE_COMMAND_LIST_FLAG_COPY_OFFLOAD_HINT: ze_command_list_flag_t = 32;
-
-pub type ze_command_queue_flag_t = u32;
-pub const ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY: ze_command_queue_flag_t = 1;
-pub const ZE_COMMAND_QUEUE_FLAG_IN_ORDER: ze_command_queue_flag_t = 2;
-pub const ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT: ze_command_queue_flag_t = 4;
-
-pub type ze_command_queue_group_property_flag_t = u32;
-pub const ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE: ze_command_queue_group_property_flag_t = 1;
-pub const ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY: ze_command_queue_group_property_flag_t = 2;
-pub const ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS:
-    ze_command_queue_group_property_flag_t = 4;
-pub const ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS: ze_command_queue_group_property_flag_t = 8;
-
-pub type ze_command_queue_mode_t = u32;
-pub const ZE_COMMAND_QUEUE_MODE_DEFAULT: ze_command_queue_mode_t = 0;
-pub const ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS: ze_command_queue_mode_t = 1;
-pub const ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS: ze_command_queue_mode_t = 2;
-
-pub type ze_command_queue_priority_t = u32;
-pub const ZE_COMMAND_QUEUE_PRIORITY_NORMAL: ze_command_queue_priority_t = 0;
-pub const ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW: ze_command_queue_priority_t = 1;
-pub const ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH: ze_command_queue_priority_t = 2;
-
-pub type ze_context_flag_t = u32;
-pub const ZE_CONTEXT_FLAG_TBD: ze_context_flag_t = 1;
-
-pub type ze_device_cache_property_flag_t = u32;
-pub const ZE_DEVICE_CACHE_PROPERTY_FLAG_USER_CONTROL: ze_device_cache_property_flag_t = 1;
-
-pub type ze_device_dp_capability_flag_t = u32;
-pub const ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_NON_SYSTOLIC_DPA4_SIMD_ALL:
-    ze_device_dp_capability_flag_t = 1;
-pub const ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_DPAS_SIMD8: ze_device_dp_capability_flag_t =
-    2;
-pub const ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_DPAS_SIMD16: ze_device_dp_capability_flag_t =
-    4;
-pub const ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_BDPAS_SIMD16:
-    ze_device_dp_capability_flag_t = 8;
-pub const ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_DPAS_DEPTH4: ze_device_dp_capability_flag_t =
-    16;
-pub const ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_DPAS_DEPTH8: ze_device_dp_capability_flag_t =
-    32;
-pub const ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_BDPAS_DEPTH8:
-    ze_device_dp_capability_flag_t = 64;
-pub const ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_OUTPUT_MATRIX_ROWCOUNT_UPTO8:
-    ze_device_dp_capability_flag_t = 128;
-pub const ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_OUTPUT_MATRIX_ROWCOUNT_FIXED8:
-    ze_device_dp_capability_flag_t = 256;
-pub const ZE_DEVICE_DP_CAPABILITY_FLAG_FORCE_UINT32: ze_device_dp_capability_flag_t = 0x7fffffff;
-
-pub type ze_device_event_properties_flag_t = u32;
-pub const ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_AGGREGATE_STORAGE:
-    ze_device_event_properties_flag_t = 1;
-pub const ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_IPC: ze_device_event_properties_flag_t = 2;
-pub const ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_SYNC_ALLOCATION:
-    ze_device_event_properties_flag_t = 4;
-pub const ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_INTERRUPT_WAIT:
-    ze_device_event_properties_flag_t = 8;
-pub const ZE_DEVICE_EVENT_PROPERTIES_FLAG_FORCE_UINT32: ze_device_event_properties_flag_t =
-    0x7fffffff;
-
-pub type ze_device_fp_atomic_ext_flag_t = u32;
-pub const ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_LOAD_STORE: ze_device_fp_atomic_ext_flag_t = 1;
-pub const ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD: ze_device_fp_atomic_ext_flag_t = 2;
-pub const ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_MIN_MAX: ze_device_fp_atomic_ext_flag_t = 4;
-pub const ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_LOAD_STORE: ze_device_fp_atomic_ext_flag_t = 0x10000;
-pub const ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_ADD: ze_device_fp_atomic_ext_flag_t = 0x20000;
-pub const ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_MIN_MAX: ze_device_fp_atomic_ext_flag_t = 0x40000;
-pub const ZE_DEVICE_FP_ATOMIC_EXT_FLAG_FORCE_UINT32: ze_device_fp_atomic_ext_flag_t = 0x7fffffff;
-
-pub type ze_device_fp_flag_t = u32;
-pub const ZE_DEVICE_FP_FLAG_DENORM: ze_device_fp_flag_t = 1;
-pub const ZE_DEVICE_FP_FLAG_INF_NAN: ze_device_fp_flag_t = 2;
-pub const ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST: ze_device_fp_flag_t = 4;
-pub const ZE_DEVICE_FP_FLAG_ROUND_TO_ZERO: ze_device_fp_flag_t = 8;
-pub const ZE_DEVICE_FP_FLAG_ROUND_TO_INF: ze_device_fp_flag_t = 16;
-pub const ZE_DEVICE_FP_FLAG_FMA: ze_device_fp_flag_t = 32;
-pub const ZE_DEVICE_FP_FLAG_ROUNDED_DIVIDE_SQRT: ze_device_fp_flag_t = 64;
-pub const ZE_DEVICE_FP_FLAG_SOFT_FLOAT: ze_device_fp_flag_t = 128;
-
-pub type ze_device_input_data_type_flag_t = u32;
-pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_TYPE_NONE:
-    ze_device_input_data_type_flag_t = 1;
-pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_ZE_DEVICE_INPUT_DATA_INT8_PACK4_PER_SIMD_LANE:
-    ze_device_input_data_type_flag_t = 2;
-pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_INT4_PACK8_PER_SIMD_LANE:
-    ze_device_input_data_type_flag_t = 4;
-pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_INT2_PACK8_PER_SIMD_LANE:
-    ze_device_input_data_type_flag_t = 8;
-pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_TF32_PACK1_PER_SIMD_LANE:
-    ze_device_input_data_type_flag_t = 16;
-pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_FP16_PACK2_PER_SIMD_LANE:
-    ze_device_input_data_type_flag_t = 32;
-pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_BF16_PACK2_PER_SIMD_LANE:
-    ze_device_input_data_type_flag_t = 64;
-pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_FP8_PACK4_PER_SIMD_LANE:
-    ze_device_input_data_type_flag_t = 128;
-pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_BF8_PACK4_PER_SIMD_LANE:
-    ze_device_input_data_type_flag_t = 256;
-pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_E2M1_PACK8_PER_SIMD_LANE:
-    ze_device_input_data_type_flag_t = 512;
-pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_E3M0_PACK8_PER_SIMD_LANE:
-    ze_device_input_data_type_flag_t = 1024;
-pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_INT8_PACK4_PER_SIMD_LANE:
-    ze_device_input_data_type_flag_t = 2048;
-pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_SCALING_UINT8:
-    ze_device_input_data_type_flag_t = 4096;
-pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_SCALING_UE5M3:
-    ze_device_input_data_type_flag_t = 8192;
-pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_SCALING_UE4M3:
-    ze_device_input_data_type_flag_t = 16384;
-pub const ZE_DEVICE_INPUT_DATA_TYPE_FLAG_FORCE_UINT32: ze_device_input_data_type_flag_t =
-    0x7fffffff;
-
-pub type ze_device_mem_alloc_flag_t = u32;
-pub const ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_CACHED: ze_device_mem_alloc_flag_t = 1;
-pub const ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_UNCACHED: ze_device_mem_alloc_flag_t = 2;
-pub const ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_INITIAL_PLACEMENT: ze_device_mem_alloc_flag_t = 4;
-
-pub type ze_device_memory_ext_type_t = u32;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_HBM: ze_device_memory_ext_type_t = 0;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_HBM2: ze_device_memory_ext_type_t = 1;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_DDR: ze_device_memory_ext_type_t = 2;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_DDR2: ze_device_memory_ext_type_t = 3;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_DDR3: ze_device_memory_ext_type_t = 4;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_DDR4: ze_device_memory_ext_type_t = 5;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_DDR5: ze_device_memory_ext_type_t = 6;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR: ze_device_memory_ext_type_t = 7;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR3: ze_device_memory_ext_type_t = 8;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR4: ze_device_memory_ext_type_t = 9;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR5: ze_device_memory_ext_type_t = 10;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_SRAM: ze_device_memory_ext_type_t = 11;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_L1: ze_device_memory_ext_type_t = 12;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_L3: ze_device_memory_ext_type_t = 13;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_GRF: ze_device_memory_ext_type_t = 14;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_SLM: ze_device_memory_ext_type_t = 15;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_GDDR4: ze_device_memory_ext_type_t = 16;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_GDDR5: ze_device_memory_ext_type_t = 17;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_GDDR5X: ze_device_memory_ext_type_t = 18;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_GDDR6: ze_device_memory_ext_type_t = 19;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_GDDR6X: ze_device_memory_ext_type_t = 20;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_GDDR7: ze_device_memory_ext_type_t = 21;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_HBM2E: ze_device_memory_ext_type_t = 22;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_HBM3: ze_device_memory_ext_type_t = 23;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_HBM3E: ze_device_memory_ext_type_t = 24;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_HBM4: ze_device_memory_ext_type_t = 25;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR5X: ze_device_memory_ext_type_t = 26;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR6: ze_device_memory_ext_type_t = 27;
-pub const ZE_DEVICE_MEMORY_EXT_TYPE_FORCE_UINT32: ze_device_memory_ext_type_t = 0x7fffffff;
-
-pub type ze_device_memory_property_flag_t = u32;
-pub const ZE_DEVICE_MEMORY_PROPERTY_FLAG_TBD: ze_device_memory_property_flag_t = 1;
-
-pub type ze_device_module_flag_t = u32;
-pub const ZE_DEVICE_MODULE_FLAG_FP16: ze_device_module_flag_t = 1;
-pub const ZE_DEVICE_MODULE_FLAG_FP64: ze_device_module_flag_t = 2;
-pub const ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS: ze_device_module_flag_t = 4;
-pub const ZE_DEVICE_MODULE_FLAG_DP4A: ze_device_module_flag_t = 8;
-
-pub type ze_device_output_data_type_flag_t = u32;
-pub const ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_DEVICE_OUTPUT_DATA_INT32:
-    ze_device_output_data_type_flag_t = 1;
-pub const ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_DEVICE_OUTPUT_DATA_FP32:
-    ze_device_output_data_type_flag_t = 2;
-pub const ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_DEVICE_OUTPUT_DATA_FP16:
-    ze_device_output_data_type_flag_t = 4;
-pub const ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_DEVICE_OUTPUT_DATA_BF16:
-    ze_device_output_data_type_flag_t = 8;
-pub const ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_FORCE_UINT32: ze_device_output_data_type_flag_t =
-    0x7fffffff;
-
-pub type ze_device_p2p_property_flag_t = u32;
-pub const ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS: ze_device_p2p_property_flag_t = 1;
-pub const ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS: ze_device_p2p_property_flag_t = 2;
-
-pub type ze_device_property_flag_t = u32;
-pub const ZE_DEVICE_PROPERTY_FLAG_INTEGRATED: ze_device_property_flag_t = 1;
-pub const ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE: ze_device_property_flag_t = 2;
-pub const ZE_DEVICE_PROPERTY_FLAG_ECC: ze_device_property_flag_t = 4;
-pub const ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING: ze_device_property_flag_t = 8;
-
-pub type ze_device_raytracing_ext_flag_t = u32;
-pub const ZE_DEVICE_RAYTRACING_EXT_FLAG_RAYQUERY: ze_device_raytracing_ext_flag_t = 1;
-pub const ZE_DEVICE_RAYTRACING_EXT_FLAG_FORCE_UINT32: ze_device_raytracing_ext_flag_t = 0x7fffffff;
-
-pub type ze_device_readonly_memory_capability_t = u32;
-pub const ZE_DEVICE_READONLY_MEMORY_CAPABILITY_NONE: ze_device_readonly_memory_capability_t = 0;
-pub const ZE_DEVICE_READONLY_MEMORY_CAPABILITY_HINT: ze_device_readonly_memory_capability_t = 1;
-pub const ZE_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED: ze_device_readonly_memory_capability_t = 2;
-pub const ZE_DEVICE_READONLY_MEMORY_CAPABILITY_FORCE_UINT32:
-    ze_device_readonly_memory_capability_t = 0x7fffffff;
-
-pub type ze_device_type_t = u32;
-pub const ZE_DEVICE_TYPE_GPU: ze_device_type_t = 1;
-pub const ZE_DEVICE_TYPE_CPU: ze_device_type_t = 2;
-pub const ZE_DEVICE_TYPE_FPGA: ze_device_type_t = 3;
-pub const ZE_DEVICE_TYPE_MCA: ze_device_type_t = 4;
-pub const ZE_DEVICE_TYPE_VPU: ze_device_type_t = 5;
-
-pub type ze_driver_ddi_handle_ext_flag_t = u32;
-pub const ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED: ze_driver_ddi_handle_ext_flag_t =
-    1;
-pub const ZE_DRIVER_DDI_HANDLE_EXT_FLAG_FORCE_UINT32: ze_driver_ddi_handle_ext_flag_t = 0x7fffffff;
-
-pub type ze_driver_memory_free_policy_ext_flag_t = u32;
-pub const ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE:
-    ze_driver_memory_free_policy_ext_flag_t = 1;
-pub const ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE:
-    ze_driver_memory_free_policy_ext_flag_t = 2;
-
-pub type ze_event_counter_based_flag_t = u32;
-pub const ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE: ze_event_counter_based_flag_t = 1;
-pub const ZE_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE: ze_event_counter_based_flag_t = 2;
-pub const ZE_EVENT_COUNTER_BASED_FLAG_HOST_VISIBLE: ze_event_counter_based_flag_t = 4;
-pub const ZE_EVENT_COUNTER_BASED_FLAG_IPC: ze_event_counter_based_flag_t = 8;
-pub const ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP: ze_event_counter_based_flag_t = 16;
-pub const ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP: ze_event_counter_based_flag_t = 32;
-pub const ZE_EVENT_COUNTER_BASED_FLAG_GRAPH_EXTERNAL: ze_event_counter_based_flag_t = 64;
-
-pub type ze_event_pool_counter_based_exp_flag_t = u32;
-pub const ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE: ze_event_pool_counter_based_exp_flag_t =
-    1;
-pub const ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_NON_IMMEDIATE:
-    ze_event_pool_counter_based_exp_flag_t = 2;
-pub const ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_FORCE_UINT32:
-    ze_event_pool_counter_based_exp_flag_t = 0x7fffffff;
-
-pub type ze_event_pool_flag_t = u32;
-pub const ZE_EVENT_POOL_FLAG_HOST_VISIBLE: ze_event_pool_flag_t = 1;
-pub const ZE_EVENT_POOL_FLAG_IPC: ze_event_pool_flag_t = 2;
-pub const ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP: ze_event_pool_flag_t = 4;
-pub const ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP: ze_event_pool_flag_t = 8;
-
-pub type ze_event_query_kernel_timestamps_ext_flag_t = u32;
-pub const ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_KERNEL:
-    ze_event_query_kernel_timestamps_ext_flag_t = 1;
-pub const ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_SYNCHRONIZED:
-    ze_event_query_kernel_timestamps_ext_flag_t = 2;
-pub const ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_FORCE_UINT32:
-    ze_event_query_kernel_timestamps_ext_flag_t = 0x7fffffff;
-
-pub type ze_event_scope_flag_t = u32;
-pub const ZE_EVENT_SCOPE_FLAG_SUBDEVICE: ze_event_scope_flag_t = 1;
-pub const ZE_EVENT_SCOPE_FLAG_DEVICE: ze_event_scope_flag_t = 2;
-pub const ZE_EVENT_SCOPE_FLAG_HOST: ze_event_scope_flag_t = 4;
-
-pub type ze_event_sync_mode_flag_t = u32;
-pub const ZE_EVENT_SYNC_MODE_FLAG_LOW_POWER_WAIT: ze_event_sync_mode_flag_t = 1;
-pub const ZE_EVENT_SYNC_MODE_FLAG_SIGNAL_INTERRUPT: ze_event_sync_mode_flag_t = 2;
-pub const ZE_EVENT_SYNC_MODE_FLAG_EXTERNAL_INTERRUPT_WAIT: ze_event_sync_mode_flag_t = 4;
-pub const ZE_EVENT_SYNC_MODE_FLAG_FORCE_UINT32: ze_event_sync_mode_flag_t = 0x7fffffff;
-
-pub type ze_external_memory_type_flag_t = u32;
-pub const ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD: ze_external_memory_type_flag_t = 1;
-pub const ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF: ze_external_memory_type_flag_t = 2;
-pub const ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_WIN32: ze_external_memory_type_flag_t = 4;
-pub const ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_WIN32_KMT: ze_external_memory_type_flag_t = 8;
-pub const ZE_EXTERNAL_MEMORY_TYPE_FLAG_D3D11_TEXTURE: ze_external_memory_type_flag_t = 16;
-pub const ZE_EXTERNAL_MEMORY_TYPE_FLAG_D3D11_TEXTURE_KMT: ze_external_memory_type_flag_t = 32;
-pub const ZE_EXTERNAL_MEMORY_TYPE_FLAG_D3D12_HEAP: ze_external_memory_type_flag_t = 64;
-pub const ZE_EXTERNAL_MEMORY_TYPE_FLAG_D3D12_RESOURCE: ze_external_memory_type_flag_t = 128;
-
-pub type ze_external_semaphore_ext_flag_t = u32;
-pub const ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_OPAQUE_FD: ze_external_semaphore_ext_flag_t = 1;
-pub const ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_OPAQUE_WIN32: ze_external_semaphore_ext_flag_t = 2;
-pub const ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_OPAQUE_WIN32_KMT: ze_external_semaphore_ext_flag_t = 4;
-pub const ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_D3D12_FENCE: ze_external_semaphore_ext_flag_t = 8;
-pub const ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_D3D11_FENCE: ze_external_semaphore_ext_flag_t = 16;
-pub const ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_KEYED_MUTEX: ze_external_semaphore_ext_flag_t = 32;
-pub const ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_KEYED_MUTEX_KMT: ze_external_semaphore_ext_flag_t = 64;
-pub const ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_VK_TIMELINE_SEMAPHORE_FD:
-    ze_external_semaphore_ext_flag_t = 128;
-pub const ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_VK_TIMELINE_SEMAPHORE_WIN32:
-    ze_external_semaphore_ext_flag_t = 256;
-
-pub type ze_fabric_edge_exp_duplexity_t = u32;
-pub const ZE_FABRIC_EDGE_EXP_DUPLEXITY_UNKNOWN: ze_fabric_edge_exp_duplexity_t = 0;
-pub const ZE_FABRIC_EDGE_EXP_DUPLEXITY_HALF_DUPLEX: ze_fabric_edge_exp_duplexity_t = 1;
-pub const ZE_FABRIC_EDGE_EXP_DUPLEXITY_FULL_DUPLEX: ze_fabric_edge_exp_duplexity_t = 2;
-
-pub type ze_fabric_vertex_exp_type_t = u32;
-pub const ZE_FABRIC_VERTEX_EXP_TYPE_UNKNOWN: ze_fabric_vertex_exp_type_t = 0;
-pub const ZE_FABRIC_VERTEX_EXP_TYPE_DEVICE: ze_fabric_vertex_exp_type_t = 1;
-pub const ZE_FABRIC_VERTEX_EXP_TYPE_SUBDEVICE: ze_fabric_vertex_exp_type_t = 2;
-pub const ZE_FABRIC_VERTEX_EXP_TYPE_SWITCH: ze_fabric_vertex_exp_type_t = 3;
-
-pub type ze_fence_flag_t = u32;
-pub const ZE_FENCE_FLAG_SIGNALED: ze_fence_flag_t = 1;
-
-pub type ze_host_mem_alloc_flag_t = u32;
-pub const ZE_HOST_MEM_ALLOC_FLAG_BIAS_CACHED: ze_host_mem_alloc_flag_t = 1;
-pub const ZE_HOST_MEM_ALLOC_FLAG_BIAS_UNCACHED: ze_host_mem_alloc_flag_t = 2;
-pub const ZE_HOST_MEM_ALLOC_FLAG_BIAS_WRITE_COMBINED: ze_host_mem_alloc_flag_t = 4;
-pub const ZE_HOST_MEM_ALLOC_FLAG_BIAS_INITIAL_PLACEMENT: ze_host_mem_alloc_flag_t = 8;
-pub const ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY: ze_host_mem_alloc_flag_t = 16;
-
-pub type ze_image_bindless_exp_flag_t = u32;
-pub const ZE_IMAGE_BINDLESS_EXP_FLAG_BINDLESS: ze_image_bindless_exp_flag_t = 1;
-pub const ZE_IMAGE_BINDLESS_EXP_FLAG_SAMPLED_IMAGE: ze_image_bindless_exp_flag_t = 2;
-pub const ZE_IMAGE_BINDLESS_EXP_FLAG_FORCE_UINT32: ze_image_bindless_exp_flag_t = 0x7fffffff;
-
-pub type ze_image_flag_t = u32;
-pub const ZE_IMAGE_FLAG_KERNEL_WRITE: ze_image_flag_t = 1;
-pub const ZE_IMAGE_FLAG_BIAS_UNCACHED: ze_image_flag_t = 2;
-
-pub type ze_image_format_layout_t = u32;
-pub const ZE_IMAGE_FORMAT_LAYOUT_8: ze_image_format_layout_t = 0;
-pub const ZE_IMAGE_FORMAT_LAYOUT_16: ze_image_format_layout_t = 1;
-pub const ZE_IMAGE_FORMAT_LAYOUT_32: ze_image_format_layout_t = 2;
-pub const ZE_IMAGE_FORMAT_LAYOUT_8_8: ze_image_format_layout_t = 3;
-pub const ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8: ze_image_format_layout_t = 4;
-pub const ZE_IMAGE_FORMAT_LAYOUT_16_16: ze_image_format_layout_t = 5;
-pub const ZE_IMAGE_FORMAT_LAYOUT_16_16_16_16: ze_image_format_layout_t = 6;
-pub const ZE_IMAGE_FORMAT_LAYOUT_32_32: ze_image_format_layout_t = 7;
-pub const ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32: ze_image_format_layout_t = 8;
-pub const ZE_IMAGE_FORMAT_LAYOUT_10_10_10_2: ze_image_format_layout_t = 9;
-pub const ZE_IMAGE_FORMAT_LAYOUT_11_11_10: ze_image_format_layout_t = 10;
-pub const ZE_IMAGE_FORMAT_LAYOUT_5_6_5: ze_image_format_layout_t = 11;
-pub const ZE_IMAGE_FORMAT_LAYOUT_5_5_5_1: ze_image_format_layout_t = 12;
-pub const ZE_IMAGE_FORMAT_LAYOUT_4_4_4_4: ze_image_format_layout_t = 13;
-pub const ZE_IMAGE_FORMAT_LAYOUT_Y8: ze_image_format_layout_t = 14;
-pub const ZE_IMAGE_FORMAT_LAYOUT_NV12: ze_image_format_layout_t = 15;
-pub const ZE_IMAGE_FORMAT_LAYOUT_YUYV: ze_image_format_layout_t = 16;
-pub const ZE_IMAGE_FORMAT_LAYOUT_VYUY: ze_image_format_layout_t = 17;
-pub const ZE_IMAGE_FORMAT_LAYOUT_YVYU: ze_image_format_layout_t = 18;
-pub const ZE_IMAGE_FORMAT_LAYOUT_UYVY: ze_image_format_layout_t = 19;
-pub const ZE_IMAGE_FORMAT_LAYOUT_AYUV: ze_image_format_layout_t = 20;
-pub const ZE_IMAGE_FORMAT_LAYOUT_P010: ze_image_format_layout_t = 21;
-pub const ZE_IMAGE_FORMAT_LAYOUT_Y410: ze_image_format_layout_t = 22;
-pub const ZE_IMAGE_FORMAT_LAYOUT_P012: ze_image_format_layout_t = 23;
-pub const ZE_IMAGE_FORMAT_LAYOUT_Y16: ze_image_format_layout_t = 24;
-pub const ZE_IMAGE_FORMAT_LAYOUT_P016: ze_image_format_layout_t = 25;
-pub const ZE_IMAGE_FORMAT_LAYOUT_Y216: ze_image_format_layout_t = 26;
-pub const ZE_IMAGE_FORMAT_LAYOUT_P216: ze_image_format_layout_t = 27;
-pub const ZE_IMAGE_FORMAT_LAYOUT_P8: ze_image_format_layout_t = 28;
-pub const ZE_IMAGE_FORMAT_LAYOUT_YUY2: ze_image_format_layout_t = 29;
-pub const ZE_IMAGE_FORMAT_LAYOUT_A8P8: ze_image_format_layout_t = 30;
-pub const ZE_IMAGE_FORMAT_LAYOUT_IA44: ze_image_format_layout_t = 31;
-pub const ZE_IMAGE_FORMAT_LAYOUT_AI44: ze_image_format_layout_t = 32;
-pub const ZE_IMAGE_FORMAT_LAYOUT_Y416: ze_image_format_layout_t = 33;
-pub const ZE_IMAGE_FORMAT_LAYOUT_Y210: ze_image_format_layout_t = 34;
-pub const ZE_IMAGE_FORMAT_LAYOUT_I420: ze_image_format_layout_t = 35;
-pub const ZE_IMAGE_FORMAT_LAYOUT_YV12: ze_image_format_layout_t = 36;
-pub const ZE_IMAGE_FORMAT_LAYOUT_400P: ze_image_format_layout_t = 37;
-pub const ZE_IMAGE_FORMAT_LAYOUT_422H: ze_image_format_layout_t = 38;
-pub const ZE_IMAGE_FORMAT_LAYOUT_422V: ze_image_format_layout_t = 39;
-pub const ZE_IMAGE_FORMAT_LAYOUT_444P: ze_image_format_layout_t = 40;
-pub const ZE_IMAGE_FORMAT_LAYOUT_RGBP: ze_image_format_layout_t = 41;
-pub const ZE_IMAGE_FORMAT_LAYOUT_BRGP: ze_image_format_layout_t = 42;
-pub const ZE_IMAGE_FORMAT_LAYOUT_8_8_8: ze_image_format_layout_t = 43;
-pub const ZE_IMAGE_FORMAT_LAYOUT_16_16_16: ze_image_format_layout_t = 44;
-pub const ZE_IMAGE_FORMAT_LAYOUT_32_32_32: ze_image_format_layout_t = 45;
-
-pub type ze_image_format_swizzle_t = u32;
-pub const ZE_IMAGE_FORMAT_SWIZZLE_R: ze_image_format_swizzle_t = 0;
-pub const ZE_IMAGE_FORMAT_SWIZZLE_G: ze_image_format_swizzle_t = 1;
-pub const ZE_IMAGE_FORMAT_SWIZZLE_B: ze_image_format_swizzle_t = 2;
-pub const ZE_IMAGE_FORMAT_SWIZZLE_A: ze_image_format_swizzle_t = 3;
-pub const ZE_IMAGE_FORMAT_SWIZZLE_0: ze_image_format_swizzle_t = 4;
-pub const ZE_IMAGE_FORMAT_SWIZZLE_1: ze_image_format_swizzle_t = 5;
-pub const ZE_IMAGE_FORMAT_SWIZZLE_X: ze_image_format_swizzle_t = 6;
-pub const ZE_IMAGE_FORMAT_SWIZZLE_D: ze_image_format_swizzle_t = 7;
-
-pub type ze_image_format_type_t = u32;
-pub const ZE_IMAGE_FORMAT_TYPE_UINT: ze_image_format_type_t = 0;
-pub const ZE_IMAGE_FORMAT_TYPE_SINT: ze_image_format_type_t = 1;
-pub const ZE_IMAGE_FORMAT_TYPE_UNORM: ze_image_format_type_t = 2;
-pub const ZE_IMAGE_FORMAT_TYPE_SNORM: ze_image_format_type_t = 3;
-pub const ZE_IMAGE_FORMAT_TYPE_FLOAT: ze_image_format_type_t = 4;
-
-pub type ze_image_sampler_filter_flag_t = u32;
-pub const ZE_IMAGE_SAMPLER_FILTER_FLAG_POINT: ze_image_sampler_filter_flag_t = 1;
-pub const ZE_IMAGE_SAMPLER_FILTER_FLAG_LINEAR: ze_image_sampler_filter_flag_t = 2;
-
-pub type ze_image_type_t = u32;
-pub const ZE_IMAGE_TYPE_1D: ze_image_type_t = 0;
-pub const ZE_IMAGE_TYPE_1DARRAY: ze_image_type_t = 1;
-pub const ZE_IMAGE_TYPE_2D: ze_image_type_t = 2;
-pub const ZE_IMAGE_TYPE_2DARRAY: ze_image_type_t = 3;
-pub const ZE_IMAGE_TYPE_3D: ze_image_type_t = 4;
-pub const ZE_IMAGE_TYPE_BUFFER: ze_image_type_t = 5;
-
-pub type ze_init_driver_type_flag_t = u32;
-pub const ZE_INIT_DRIVER_TYPE_FLAG_GPU: ze_init_driver_type_flag_t = 1;
-pub const ZE_INIT_DRIVER_TYPE_FLAG_NPU: ze_init_driver_type_flag_t = 2;
-
-pub type ze_init_flag_t = u32;
-pub const ZE_INIT_FLAG_GPU_ONLY: ze_init_flag_t = 1;
-pub const ZE_INIT_FLAG_VPU_ONLY: ze_init_flag_t = 2;
-
-pub type ze_ipc_mem_handle_type_flag_t = u32;
-pub const ZE_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT: ze_ipc_mem_handle_type_flag_t = 1;
-pub const ZE_IPC_MEM_HANDLE_TYPE_FLAG_FABRIC_ACCESSIBLE: ze_ipc_mem_handle_type_flag_t = 2;
-pub const ZE_IPC_MEM_HANDLE_TYPE_FLAG_FORCE_UINT32: ze_ipc_mem_handle_type_flag_t = 0x7fffffff;
-
-pub type ze_ipc_memory_flag_t = u32;
-pub const ZE_IPC_MEMORY_FLAG_BIAS_CACHED: ze_ipc_memory_flag_t = 1;
-pub const ZE_IPC_MEMORY_FLAG_BIAS_UNCACHED: ze_ipc_memory_flag_t = 2;
-
-pub type ze_ipc_property_flag_t = u32;
-pub const ZE_IPC_PROPERTY_FLAG_MEMORY: ze_ipc_property_flag_t = 1;
-pub const ZE_IPC_PROPERTY_FLAG_EVENT_POOL: ze_ipc_property_flag_t = 2;
-pub const ZE_IPC_PROPERTY_FLAG_FABRIC_ACCESSIBLE: ze_ipc_property_flag_t = 4;
-
-pub type ze_kernel_flag_t = u32;
-pub const ZE_KERNEL_FLAG_FORCE_RESIDENCY: ze_kernel_flag_t = 1;
-pub const ZE_KERNEL_FLAG_EXPLICIT_RESIDENCY: ze_kernel_flag_t = 2;
-
-pub type ze_kernel_indirect_access_flag_t = u32;
-pub const ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST: ze_kernel_indirect_access_flag_t = 1;
-pub const ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE: ze_kernel_indirect_access_flag_t = 2;
-pub const ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED: ze_kernel_indirect_access_flag_t = 4;
-
-pub type ze_latency_unit_t = u32;
-pub const ZE_LATENCY_UNIT_UNKNOWN: ze_latency_unit_t = 0;
-pub const ZE_LATENCY_UNIT_NANOSEC: ze_latency_unit_t = 1;
-pub const ZE_LATENCY_UNIT_CLOCK: ze_latency_unit_t = 2;
-pub const ZE_LATENCY_UNIT_HOP: ze_latency_unit_t = 3;
-
-pub type ze_linkage_inspection_ext_flag_t = u32;
-pub const ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS: ze_linkage_inspection_ext_flag_t = 1;
-pub const ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS: ze_linkage_inspection_ext_flag_t = 2;
-pub const ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS: ze_linkage_inspection_ext_flag_t = 4;
-
-pub type ze_memory_access_attribute_t = u32;
-pub const ZE_MEMORY_ACCESS_ATTRIBUTE_NONE: ze_memory_access_attribute_t = 0;
-pub const ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE: ze_memory_access_attribute_t = 1;
-pub const ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY: ze_memory_access_attribute_t = 2;
-
-pub type ze_memory_access_cap_flag_t = u32;
-pub const ZE_MEMORY_ACCESS_CAP_FLAG_RW: ze_memory_access_cap_flag_t = 1;
-pub const ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC: ze_memory_access_cap_flag_t = 2;
-pub const ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT: ze_memory_access_cap_flag_t = 4;
-pub const ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC: ze_memory_access_cap_flag_t = 8;
-
-pub type ze_memory_advice_t = u32;
-pub const ZE_MEMORY_ADVICE_SET_READ_MOSTLY: ze_memory_advice_t = 0;
-pub const ZE_MEMORY_ADVICE_CLEAR_READ_MOSTLY: ze_memory_advice_t = 1;
-pub const ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION: ze_memory_advice_t = 2;
-pub const ZE_MEMORY_ADVICE_CLEAR_PREFERRED_LOCATION: ze_memory_advice_t = 3;
-pub const ZE_MEMORY_ADVICE_SET_NON_ATOMIC_MOSTLY: ze_memory_advice_t = 4;
-pub const ZE_MEMORY_ADVICE_CLEAR_NON_ATOMIC_MOSTLY: ze_memory_advice_t = 5;
-pub const ZE_MEMORY_ADVICE_BIAS_CACHED: ze_memory_advice_t = 6;
-pub const ZE_MEMORY_ADVICE_BIAS_UNCACHED: ze_memory_advice_t = 7;
-pub const ZE_MEMORY_ADVICE_SET_SYSTEM_MEMORY_PREFERRED_LOCATION: ze_memory_advice_t = 8;
-pub const ZE_MEMORY_ADVICE_CLEAR_SYSTEM_MEMORY_PREFERRED_LOCATION: ze_memory_advice_t = 9;
-
-pub type ze_memory_atomic_attr_exp_flag_t = u32;
-pub const ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_ATOMICS: ze_memory_atomic_attr_exp_flag_t = 1;
-pub const ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_HOST_ATOMICS: ze_memory_atomic_attr_exp_flag_t = 2;
-pub const ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_HOST_ATOMICS: ze_memory_atomic_attr_exp_flag_t = 4;
-pub const ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_DEVICE_ATOMICS: ze_memory_atomic_attr_exp_flag_t = 8;
-pub const ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_DEVICE_ATOMICS: ze_memory_atomic_attr_exp_flag_t = 16;
-pub const ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_SYSTEM_ATOMICS: ze_memory_atomic_attr_exp_flag_t = 32;
-pub const ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_SYSTEM_ATOMICS: ze_memory_atomic_attr_exp_flag_t = 64;
-
-pub type ze_memory_compression_hints_ext_flag_t = u32;
-pub const ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_COMPRESSED: ze_memory_compression_hints_ext_flag_t =
-    1;
-pub const ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_UNCOMPRESSED:
-    ze_memory_compression_hints_ext_flag_t = 2;
-pub const ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_FORCE_UINT32:
-    ze_memory_compression_hints_ext_flag_t = 0x7fffffff;
-
-pub type ze_memory_type_t = u32;
-pub const ZE_MEMORY_TYPE_UNKNOWN: ze_memory_type_t = 0;
-pub const ZE_MEMORY_TYPE_HOST: ze_memory_type_t = 1;
-pub const ZE_MEMORY_TYPE_DEVICE: ze_memory_type_t = 2;
-pub const ZE_MEMORY_TYPE_SHARED: ze_memory_type_t = 3;
-pub const ZE_MEMORY_TYPE_HOST_IMPORTED: ze_memory_type_t = 4;
-
-pub type ze_module_format_t = u32;
-pub const ZE_MODULE_FORMAT_IL_SPIRV: ze_module_format_t = 0;
-pub const ZE_MODULE_FORMAT_NATIVE: ze_module_format_t = 1;
-
-pub type ze_module_property_flag_t = u32;
-pub const ZE_MODULE_PROPERTY_FLAG_IMPORTS: ze_module_property_flag_t = 1;
-
-pub type ze_mutable_command_exp_flag_t = u32;
-pub const ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS: ze_mutable_command_exp_flag_t = 1;
-pub const ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_COUNT: ze_mutable_command_exp_flag_t = 2;
-pub const ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE: ze_mutable_command_exp_flag_t = 4;
-pub const ZE_MUTABLE_COMMAND_EXP_FLAG_GLOBAL_OFFSET: ze_mutable_command_exp_flag_t = 8;
-pub const ZE_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT: ze_mutable_command_exp_flag_t = 16;
-pub const ZE_MUTABLE_COMMAND_EXP_FLAG_WAIT_EVENTS: ze_mutable_command_exp_flag_t = 32;
-pub const ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION: ze_mutable_command_exp_flag_t = 64;
-pub const ZE_MUTABLE_COMMAND_EXP_FLAG_GRAPH_ARGUMENTS: ze_mutable_command_exp_flag_t = 128;
-
-pub type ze_mutable_command_list_exp_flag_t = u32;
-pub const ZE_MUTABLE_COMMAND_LIST_EXP_FLAG_RESERVED: ze_mutable_command_list_exp_flag_t = 1;
-pub const ZE_MUTABLE_COMMAND_LIST_EXP_FLAG_FORCE_UINT32: ze_mutable_command_list_exp_flag_t =
-    0x7fffffff;
-
-pub type ze_physical_mem_flag_t = u32;
-pub const ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_DEVICE: ze_physical_mem_flag_t = 1;
-pub const ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST: ze_physical_mem_flag_t = 2;
-
-pub type ze_raytracing_mem_alloc_ext_flag_t = u32;
-pub const ZE_RAYTRACING_MEM_ALLOC_EXT_FLAG_TBD: ze_raytracing_mem_alloc_ext_flag_t = 1;
-pub const ZE_RAYTRACING_MEM_ALLOC_EXT_FLAG_FORCE_UINT32: ze_raytracing_mem_alloc_ext_flag_t =
-    0x7fffffff;
-
-pub type ze_record_replay_graph_ext_dump_mode_t = u32;
-pub const ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_DETAILED: ze_record_replay_graph_ext_dump_mode_t = 0;
-pub const ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_SIMPLE: ze_record_replay_graph_ext_dump_mode_t = 1;
-pub const ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_FORCE_UINT32:
-    ze_record_replay_graph_ext_dump_mode_t = 0x7fffffff;
-
-pub type ze_record_replay_graph_ext_flag_t = u32;
-pub const ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_IMMUTABLE_GRAPH: ze_record_replay_graph_ext_flag_t = 1;
-pub const ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_MUTABLE_GRAPH: ze_record_replay_graph_ext_flag_t = 2;
-pub const ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_SUBGRAPHS: ze_record_replay_graph_ext_flag_t = 4;
-pub const ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_APPEND_COMMANDLIST: ze_record_replay_graph_ext_flag_t = 8;
-pub const ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_CB_EXTERNAL_IPC: ze_record_replay_graph_ext_flag_t = 16;
-pub const ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_FORCE_UINT32: ze_record_replay_graph_ext_flag_t =
-    0x7fffffff;
-
-pub type ze_relaxed_allocation_limits_exp_flag_t = u32;
-pub const ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE: ze_relaxed_allocation_limits_exp_flag_t =
-    1;
-pub const ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_FORCE_UINT32:
-    ze_relaxed_allocation_limits_exp_flag_t = 0x7fffffff;
-
-pub type ze_relaxed_allocation_limits_ext_flag_t = u32;
-pub const ZE_RELAXED_ALLOCATION_LIMITS_EXT_FLAG_MAX_SIZE: ze_relaxed_allocation_limits_ext_flag_t =
-    1;
-pub const ZE_RELAXED_ALLOCATION_LIMITS_EXT_FLAG_FORCE_UINT32:
-    ze_relaxed_allocation_limits_ext_flag_t = 0x7fffffff;
-
-pub type ze_result_t = u32;
-pub const ZE_RESULT_SUCCESS: ze_result_t = 0;
-pub const ZE_RESULT_NOT_READY: ze_result_t = 1;
-pub const ZE_RESULT_ERROR_DEVICE_LOST: ze_result_t = 0x70000001;
-pub const ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY: ze_result_t = 0x70000002;
-pub const ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY: ze_result_t = 0x70000003;
-pub const ZE_RESULT_ERROR_MODULE_BUILD_FAILURE: ze_result_t = 0x70000004;
-pub const ZE_RESULT_ERROR_MODULE_LINK_FAILURE: ze_result_t = 0x70000005;
-pub const ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET: ze_result_t = 0x70000006;
-pub const ZE_RESULT_ERROR_DEVICE_IN_LOW_POWER_STATE: ze_result_t = 0x70000007;
-pub const ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS: ze_result_t = 0x70010000;
-pub const ZE_RESULT_ERROR_NOT_AVAILABLE: ze_result_t = 0x70010001;
-pub const ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE: ze_result_t = 0x70020000;
-pub const ZE_RESULT_WARNING_DROPPED_DATA: ze_result_t = 0x70020001;
-pub const ZE_RESULT_ERROR_UNINITIALIZED: ze_result_t = 0x78000001;
-pub const ZE_RESULT_ERROR_UNSUPPORTED_VERSION: ze_result_t = 0x78000002;
-pub const ZE_RESULT_ERROR_UNSUPPORTED_FEATURE: ze_result_t = 0x78000003;
-pub const ZE_RESULT_ERROR_INVALID_ARGUMENT: ze_result_t = 0x78000004;
-pub const ZE_RESULT_ERROR_INVALID_NULL_HANDLE: ze_result_t = 0x78000005;
-pub const ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE: ze_result_t = 0x78000006;
-pub const ZE_RESULT_ERROR_INVALID_NULL_POINTER: ze_result_t = 0x78000007;
-pub const ZE_RESULT_ERROR_INVALID_SIZE: ze_result_t = 0x78000008;
-pub const ZE_RESULT_ERROR_UNSUPPORTED_SIZE: ze_result_t = 0x78000009;
-pub const ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT: ze_result_t = 0x7800000a;
-pub const ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT: ze_result_t = 0x7800000b;
-pub const ZE_RESULT_ERROR_INVALID_ENUMERATION: ze_result_t = 0x7800000c;
-pub const ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION: ze_result_t = 0x7800000d;
-pub const ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT: ze_result_t = 0x7800000e;
-pub const ZE_RESULT_ERROR_INVALID_NATIVE_BINARY: ze_result_t = 0x7800000f;
-pub const ZE_RESULT_ERROR_INVALID_GLOBAL_NAME: ze_result_t = 0x78000010;
-pub const ZE_RESULT_ERROR_INVALID_KERNEL_NAME: ze_result_t = 0x78000011;
-pub const ZE_RESULT_ERROR_INVALID_FUNCTION_NAME: ze_result_t = 0x78000012;
-pub const ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION: ze_result_t = 0x78000013;
-pub const ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION: ze_result_t = 0x78000014;
-pub const ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX: ze_result_t = 0x78000015;
-pub const ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE: ze_result_t = 0x78000016;
-pub const ZE_RESULT_ERROR_INVALID_KERNEL_ATTRIBUTE_VALUE: ze_result_t = 0x78000017;
-pub const ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED: ze_result_t = 0x78000018;
-pub const ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE: ze_result_t = 0x78000019;
-pub const ZE_RESULT_ERROR_OVERLAPPING_REGIONS: ze_result_t = 0x7800001a;
-pub const ZE_RESULT_WARNING_ACTION_REQUIRED: ze_result_t = 0x7800001b;
-pub const ZE_RESULT_ERROR_INVALID_KERNEL_HANDLE: ze_result_t = 0x7800001c;
-pub const ZE_RESULT_EXT_RTAS_BUILD_RETRY: ze_result_t = 0x7800001d;
-pub const ZE_RESULT_EXT_RTAS_BUILD_DEFERRED: ze_result_t = 0x7800001e;
-pub const ZE_RESULT_EXT_ERROR_OPERANDS_INCOMPATIBLE: ze_result_t = 0x7800001f;
-pub const ZE_RESULT_ERROR_SURVIVABILITY_MODE_DETECTED: ze_result_t = 0x78000020;
-pub const ZE_RESULT_ERROR_ADDRESS_NOT_FOUND: ze_result_t = 0x78000021;
-pub const ZE_RESULT_QUERY_TRUE: ze_result_t = 0x78000022;
-pub const ZE_RESULT_QUERY_FALSE: ze_result_t = 0x78000023;
-pub const ZE_RESULT_ERROR_INVALID_GRAPH: ze_result_t = 0x78000024;
-pub const ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED: ze_result_t = 0x78000025;
-pub const ZE_RESULT_ERROR_GRAPH_CAPTURE_INVALIDATED: ze_result_t = 0x78000026;
-pub const ZE_RESULT_ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT: ze_result_t = 0x78000027;
-pub const ZE_RESULT_ERROR_COMMAND_LIST_NOT_CAPTURING: ze_result_t = 0x78000028;
-pub const ZE_RESULT_ERROR_GRAPH_UNJOINED_FORKS: ze_result_t = 0x78000029;
-pub const ZE_RESULT_ERROR_GRAPH_INTERNAL_EVENT: ze_result_t = 0x7800002a;
-pub const ZE_RESULT_EXP_ERROR_DEVICE_IS_NOT_VERTEX: ze_result_t = 0x7ff00001;
-pub const ZE_RESULT_EXP_ERROR_VERTEX_IS_NOT_DEVICE: ze_result_t = 0x7ff00002;
-pub const ZE_RESULT_EXP_ERROR_REMOTE_DEVICE: ze_result_t = 0x7ff00003;
-pub const ZE_RESULT_EXP_ERROR_OPERANDS_INCOMPATIBLE: ze_result_t = 0x7ff00004;
-pub const ZE_RESULT_EXP_RTAS_BUILD_RETRY: ze_result_t = 0x7ff00005;
-pub const ZE_RESULT_EXP_RTAS_BUILD_DEFERRED: ze_result_t = 0x7ff00006;
-pub const ZE_RESULT_ERROR_UNKNOWN: ze_result_t = 0x7ffffffe;
-
-pub type ze_rtas_builder_build_op_exp_flag_t = u32;
-pub const ZE_RTAS_BUILDER_BUILD_OP_EXP_FLAG_COMPACT: ze_rtas_builder_build_op_exp_flag_t = 1;
-pub const ZE_RTAS_BUILDER_BUILD_OP_EXP_FLAG_NO_DUPLICATE_ANYHIT_INVOCATION:
-    ze_rtas_builder_build_op_exp_flag_t = 2;
-
-pub type ze_rtas_builder_build_op_ext_flag_t = u32;
-pub const ZE_RTAS_BUILDER_BUILD_OP_EXT_FLAG_COMPACT: ze_rtas_builder_build_op_ext_flag_t = 1;
-pub const ZE_RTAS_BUILDER_BUILD_OP_EXT_FLAG_NO_DUPLICATE_ANYHIT_INVOCATION:
-    ze_rtas_builder_build_op_ext_flag_t = 2;
-
-pub type ze_rtas_builder_build_quality_hint_exp_t = u32;
-pub const ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXP_LOW: ze_rtas_builder_build_quality_hint_exp_t = 0;
-pub const ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXP_MEDIUM: ze_rtas_builder_build_quality_hint_exp_t =
-    1;
-pub const ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXP_HIGH: ze_rtas_builder_build_quality_hint_exp_t = 2;
-
-pub type ze_rtas_builder_build_quality_hint_ext_t = u32;
-pub const ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXT_LOW: ze_rtas_builder_build_quality_hint_ext_t = 0;
-pub const ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXT_MEDIUM: ze_rtas_builder_build_quality_hint_ext_t =
-    1;
-pub const ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXT_HIGH: ze_rtas_builder_build_quality_hint_ext_t = 2;
-
-pub type ze_rtas_builder_exp_flag_t = u32;
-pub const ZE_RTAS_BUILDER_EXP_FLAG_RESERVED: ze_rtas_builder_exp_flag_t = 1;
-
-pub type ze_rtas_builder_exp_version_t = u32;
-pub const ZE_RTAS_BUILDER_EXP_VERSION_1_0: ze_rtas_builder_exp_version_t = 0x10000;
-pub const ZE_RTAS_BUILDER_EXP_VERSION_CURRENT: ze_rtas_builder_exp_version_t = 0x10000;
-
-pub type ze_rtas_builder_ext_flag_t = u32;
-pub const ZE_RTAS_BUILDER_EXT_FLAG_RESERVED: ze_rtas_builder_ext_flag_t = 1;
-
-pub type ze_rtas_builder_ext_version_t = u32;
-pub const ZE_RTAS_BUILDER_EXT_VERSION_1_0: ze_rtas_builder_ext_version_t = 0x10000;
-pub const ZE_RTAS_BUILDER_EXT_VERSION_CURRENT: ze_rtas_builder_ext_version_t = 0x10000;
-
-pub type ze_rtas_device_exp_flag_t = u32;
-pub const ZE_RTAS_DEVICE_EXP_FLAG_RESERVED: ze_rtas_device_exp_flag_t = 1;
-pub const ZE_RTAS_DEVICE_EXP_FLAG_FORCE_UINT32: ze_rtas_device_exp_flag_t = 0x7fffffff;
-
-pub type ze_rtas_device_ext_flag_t = u32;
-pub const ZE_RTAS_DEVICE_EXT_FLAG_RESERVED: ze_rtas_device_ext_flag_t = 1;
-pub const ZE_RTAS_DEVICE_EXT_FLAG_FORCE_UINT32: ze_rtas_device_ext_flag_t = 0x7fffffff;
-
-pub type ze_rtas_format_exp_t = u32;
-pub const ZE_RTAS_FORMAT_EXP_INVALID: ze_rtas_format_exp_t = 0;
-pub const ZE_RTAS_FORMAT_EXP_MAX: ze_rtas_format_exp_t = 0x7ffffffe;
-
-pub type ze_rtas_format_ext_t = u32;
-pub const ZE_RTAS_FORMAT_EXT_INVALID: ze_rtas_format_ext_t = 0;
-pub const ZE_RTAS_FORMAT_EXT_MAX: ze_rtas_format_ext_t = 0x7ffffffe;
-
-pub type ze_rtas_parallel_operation_exp_flag_t = u32;
-pub const ZE_RTAS_PARALLEL_OPERATION_EXP_FLAG_RESERVED: ze_rtas_parallel_operation_exp_flag_t = 1;
-
-pub type ze_rtas_parallel_operation_ext_flag_t = u32;
-pub const ZE_RTAS_PARALLEL_OPERATION_EXT_FLAG_RESERVED: ze_rtas_parallel_operation_ext_flag_t = 1;
-
-pub type ze_sampler_address_mode_t = u32;
-pub const ZE_SAMPLER_ADDRESS_MODE_NONE: ze_sampler_address_mode_t = 0;
-pub const ZE_SAMPLER_ADDRESS_MODE_REPEAT: ze_sampler_address_mode_t = 1;
-pub const ZE_SAMPLER_ADDRESS_MODE_CLAMP: ze_sampler_address_mode_t = 2;
-pub const ZE_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER: ze_sampler_address_mode_t = 3;
-pub const ZE_SAMPLER_ADDRESS_MODE_MIRROR: ze_sampler_address_mode_t = 4;
-
-pub type ze_sampler_filter_mode_t = u32;
-pub const ZE_SAMPLER_FILTER_MODE_NEAREST: ze_sampler_filter_mode_t = 0;
-pub const ZE_SAMPLER_FILTER_MODE_LINEAR: ze_sampler_filter_mode_t = 1;
-
-pub type ze_scheduling_hint_exp_flag_t = u32;
-pub const ZE_SCHEDULING_HINT_EXP_FLAG_OLDEST_FIRST: ze_scheduling_hint_exp_flag_t = 1;
-pub const ZE_SCHEDULING_HINT_EXP_FLAG_ROUND_ROBIN: ze_scheduling_hint_exp_flag_t = 2;
-pub const ZE_SCHEDULING_HINT_EXP_FLAG_STALL_BASED_ROUND_ROBIN: ze_scheduling_hint_exp_flag_t = 4;
-
-pub type ze_structure_type_t = u32;
-pub const ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES: ze_structure_type_t = 1;
-pub const ZE_STRUCTURE_TYPE_DRIVER_IPC_PROPERTIES: ze_structure_type_t = 2;
-pub const ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES: ze_structure_type_t = 3;
-pub const ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES: ze_structure_type_t = 4;
-pub const ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES: ze_structure_type_t = 5;
-pub const ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES: ze_structure_type_t = 6;
-pub const ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES: ze_structure_type_t = 7;
-pub const ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES: ze_structure_type_t = 8;
-pub const ZE_STRUCTURE_TYPE_DEVICE_CACHE_PROPERTIES: ze_structure_type_t = 9;
-pub const ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES: ze_structure_type_t = 10;
-pub const ZE_STRUCTURE_TYPE_DEVICE_P2P_PROPERTIES: ze_structure_type_t = 11;
-pub const ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES: ze_structure_type_t = 12;
-pub const ZE_STRUCTURE_TYPE_CONTEXT_DESC: ze_structure_type_t = 13;
-pub const ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC: ze_structure_type_t = 14;
-pub const ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC: ze_structure_type_t = 15;
-pub const ZE_STRUCTURE_TYPE_EVENT_POOL_DESC: ze_structure_type_t = 16;
-pub const ZE_STRUCTURE_TYPE_EVENT_DESC: ze_structure_type_t = 17;
-pub const ZE_STRUCTURE_TYPE_FENCE_DESC: ze_structure_type_t = 18;
-pub const ZE_STRUCTURE_TYPE_IMAGE_DESC: ze_structure_type_t = 19;
-pub const ZE_STRUCTURE_TYPE_IMAGE_PROPERTIES: ze_structure_type_t = 20;
-pub const ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC: ze_structure_type_t = 21;
-pub const ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC: ze_structure_type_t = 22;
-pub const ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES: ze_structure_type_t = 23;
-pub const ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC: ze_structure_type_t = 24;
-pub const ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD: ze_structure_type_t = 25;
-pub const ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD: ze_structure_type_t = 26;
-pub const ZE_STRUCTURE_TYPE_MODULE_DESC: ze_structure_type_t = 27;
-pub const ZE_STRUCTURE_TYPE_MODULE_PROPERTIES: ze_structure_type_t = 28;
-pub const ZE_STRUCTURE_TYPE_KERNEL_DESC: ze_structure_type_t = 29;
-pub const ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES: ze_structure_type_t = 30;
-pub const ZE_STRUCTURE_TYPE_SAMPLER_DESC: ze_structure_type_t = 31;
-pub const ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC: ze_structure_type_t = 32;
-pub const ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES: ze_structure_type_t = 33;
-pub const ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_WIN32: ze_structure_type_t = 34;
-pub const ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_WIN32: ze_structure_type_t = 35;
-pub const ZE_STRUCTURE_TYPE_DEVICE_RAYTRACING_EXT_PROPERTIES: ze_structure_type_t = 0x10001;
-pub const ZE_STRUCTURE_TYPE_RAYTRACING_MEM_ALLOC_EXT_DESC: ze_structure_type_t = 0x10002;
-pub const ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES: ze_structure_type_t = 0x10003;
-pub const ZE_STRUCTURE_TYPE_CACHE_RESERVATION_EXT_DESC: ze_structure_type_t = 0x10004;
-pub const ZE_STRUCTURE_TYPE_EU_COUNT_EXT: ze_structure_type_t = 0x10005;
-pub const ZE_STRUCTURE_TYPE_SRGB_EXT_DESC: ze_structure_type_t = 0x10006;
-pub const ZE_STRUCTURE_TYPE_LINKAGE_INSPECTION_EXT_DESC: ze_structure_type_t = 0x10007;
-pub const ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES: ze_structure_type_t = 0x10008;
-pub const ZE_STRUCTURE_TYPE_DRIVER_MEMORY_FREE_EXT_PROPERTIES: ze_structure_type_t = 0x10009;
-pub const ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC: ze_structure_type_t = 0x1000a;
-pub const ZE_STRUCTURE_TYPE_MEMORY_COMPRESSION_HINTS_EXT_DESC: ze_structure_type_t = 0x1000b;
-pub const ZE_STRUCTURE_TYPE_IMAGE_ALLOCATION_EXT_PROPERTIES: ze_structure_type_t = 0x1000c;
-pub const ZE_STRUCTURE_TYPE_DEVICE_LUID_EXT_PROPERTIES: ze_structure_type_t = 0x1000d;
-pub const ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES: ze_structure_type_t = 0x1000e;
-pub const ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT: ze_structure_type_t = 0x1000f;
-pub const ZE_STRUCTURE_TYPE_IMAGE_VIEW_PLANAR_EXT_DESC: ze_structure_type_t = 0x10010;
-pub const ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_PROPERTIES: ze_structure_type_t =
-    0x10011;
-pub const ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_RESULTS_EXT_PROPERTIES:
-    ze_structure_type_t = 0x10012;
-pub const ZE_STRUCTURE_TYPE_KERNEL_MAX_GROUP_SIZE_EXT_PROPERTIES: ze_structure_type_t = 0x10013;
-pub const ZE_STRUCTURE_TYPE_IMAGE_FORMAT_SUPPORT_EXT_PROPERTIES: ze_structure_type_t = 0x10014;
-pub const ZE_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES: ze_structure_type_t = 0x10015;
-pub const ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXT_DESC: ze_structure_type_t = 0x10016;
-pub const ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC: ze_structure_type_t = 0x20001;
-pub const ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC: ze_structure_type_t = 0x20002;
-pub const ZE_STRUCTURE_TYPE_SCHEDULING_HINT_EXP_PROPERTIES: ze_structure_type_t = 0x20003;
-pub const ZE_STRUCTURE_TYPE_SCHEDULING_HINT_EXP_DESC: ze_structure_type_t = 0x20004;
-pub const ZE_STRUCTURE_TYPE_IMAGE_VIEW_PLANAR_EXP_DESC: ze_structure_type_t = 0x20005;
-pub const ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2: ze_structure_type_t = 0x20006;
-pub const ZE_STRUCTURE_TYPE_IMAGE_MEMORY_EXP_PROPERTIES: ze_structure_type_t = 0x20007;
-pub const ZE_STRUCTURE_TYPE_POWER_SAVING_HINT_EXP_DESC: ze_structure_type_t = 0x20008;
-pub const ZE_STRUCTURE_TYPE_COPY_BANDWIDTH_EXP_PROPERTIES: ze_structure_type_t = 0x20009;
-pub const ZE_STRUCTURE_TYPE_DEVICE_P2P_BANDWIDTH_EXP_PROPERTIES: ze_structure_type_t = 0x2000a;
-pub const ZE_STRUCTURE_TYPE_FABRIC_VERTEX_EXP_PROPERTIES: ze_structure_type_t = 0x2000b;
-pub const ZE_STRUCTURE_TYPE_FABRIC_EDGE_EXP_PROPERTIES: ze_structure_type_t = 0x2000c;
-pub const ZE_STRUCTURE_TYPE_MEMORY_SUB_ALLOCATIONS_EXP_PROPERTIES: ze_structure_type_t = 0x2000d;
-pub const ZE_STRUCTURE_TYPE_RTAS_BUILDER_EXP_DESC: ze_structure_type_t = 0x2000e;
-pub const ZE_STRUCTURE_TYPE_RTAS_BUILDER_BUILD_OP_EXP_DESC: ze_structure_type_t = 0x2000f;
-pub const ZE_STRUCTURE_TYPE_RTAS_BUILDER_EXP_PROPERTIES: ze_structure_type_t = 0x20010;
-pub const ZE_STRUCTURE_TYPE_RTAS_PARALLEL_OPERATION_EXP_PROPERTIES: ze_structure_type_t = 0x20011;
-pub const ZE_STRUCTURE_TYPE_RTAS_DEVICE_EXP_PROPERTIES: ze_structure_type_t = 0x20012;
-pub const ZE_STRUCTURE_TYPE_RTAS_GEOMETRY_AABBS_EXP_CB_PARAMS: ze_structure_type_t = 0x20013;
-pub const ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC: ze_structure_type_t = 0x20014;
-pub const ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_PROPERTIES: ze_structure_type_t = 0x20015;
-pub const ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC: ze_structure_type_t = 0x20016;
-pub const ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_ID_EXP_DESC: ze_structure_type_t = 0x20017;
-pub const ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_EXP_DESC: ze_structure_type_t = 0x20018;
-pub const ZE_STRUCTURE_TYPE_MUTABLE_KERNEL_ARGUMENT_EXP_DESC: ze_structure_type_t = 0x20019;
-pub const ZE_STRUCTURE_TYPE_MUTABLE_GROUP_COUNT_EXP_DESC: ze_structure_type_t = 0x2001a;
-pub const ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_EXP_DESC: ze_structure_type_t = 0x2001b;
-pub const ZE_STRUCTURE_TYPE_MUTABLE_GLOBAL_OFFSET_EXP_DESC: ze_structure_type_t = 0x2001c;
-pub const ZE_STRUCTURE_TYPE_PITCHED_ALLOC_DEVICE_EXP_PROPERTIES: ze_structure_type_t = 0x2001d;
-pub const ZE_STRUCTURE_TYPE_BINDLESS_IMAGE_EXP_DESC: ze_structure_type_t = 0x2001e;
-pub const ZE_STRUCTURE_TYPE_PITCHED_IMAGE_EXP_DESC: ze_structure_type_t = 0x2001f;
-pub const ZE_STRUCTURE_TYPE_MUTABLE_GRAPH_ARGUMENT_EXP_DESC: ze_structure_type_t = 0x20020;
-pub const ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC: ze_structure_type_t = 0x20021;
-pub const ZE_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_EXT_DESC: ze_structure_type_t = 0x20022;
-pub const ZE_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_WIN32_EXT_DESC: ze_structure_type_t = 0x20023;
-pub const ZE_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_FD_EXT_DESC: ze_structure_type_t = 0x20024;
-pub const ZE_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_EXT: ze_structure_type_t = 0x20025;
-pub const ZE_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_WAIT_PARAMS_EXT: ze_structure_type_t = 0x20026;
-pub const ZE_STRUCTURE_TYPE_DRIVER_DDI_HANDLES_EXT_PROPERTIES: ze_structure_type_t = 0x20027;
-pub const ZE_STRUCTURE_TYPE_DEVICE_CACHELINE_SIZE_EXT: ze_structure_type_t = 0x20028;
-pub const ZE_STRUCTURE_TYPE_DEVICE_VECTOR_WIDTH_PROPERTIES_EXT: ze_structure_type_t = 0x20029;
-pub const ZE_STRUCTURE_TYPE_RTAS_BUILDER_EXT_DESC: ze_structure_type_t = 0x20030;
-pub const ZE_STRUCTURE_TYPE_RTAS_BUILDER_BUILD_OP_EXT_DESC: ze_structure_type_t = 0x20031;
-pub const ZE_STRUCTURE_TYPE_RTAS_BUILDER_EXT_PROPERTIES: ze_structure_type_t = 0x20032;
-pub const ZE_STRUCTURE_TYPE_RTAS_PARALLEL_OPERATION_EXT_PROPERTIES: ze_structure_type_t = 0x20033;
-pub const ZE_STRUCTURE_TYPE_RTAS_DEVICE_EXT_PROPERTIES: ze_structure_type_t = 0x20034;
-pub const ZE_STRUCTURE_TYPE_RTAS_GEOMETRY_AABBS_EXT_CB_PARAMS: ze_structure_type_t = 0x20035;
-pub const ZE_STRUCTURE_TYPE_COMMAND_LIST_APPEND_PARAM_COOPERATIVE_DESC: ze_structure_type_t =
-    0x20036;
-pub const ZE_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC: ze_structure_type_t = 0x20037;
-pub const ZE_STRUCTURE_TYPE_PITCHED_ALLOC_2DIMAGE_LINEAR_PITCH_EXP_INFO: ze_structure_type_t =
-    0x20038;
-pub const ZE_STRUCTURE_TYPE_KERNEL_ALLOCATION_PROPERTIES: ze_structure_type_t = 0x20039;
-pub const ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_DESC: ze_structure_type_t = 0x2003a;
-pub const ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_EXTERNAL_SYNC_ALLOCATION_DESC: ze_structure_type_t =
-    0x2003b;
-pub const ZE_STRUCTURE_TYPE_EVENT_SYNC_MODE_DESC: ze_structure_type_t = 0x2003c;
-pub const ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC: ze_structure_type_t = 0x2003d;
-pub const ZE_STRUCTURE_TYPE_DEVICE_EVENT_PROPERTIES: ze_structure_type_t = 0x2003e;
-pub const ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_EXTERNAL_AGGREGATE_STORAGE_DESC:
-    ze_structure_type_t = 0x2003f;
-pub const ZE_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES: ze_structure_type_t = 0x20040;
-pub const ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES: ze_structure_type_t = 0x20041;
-pub const ZE_STRUCTURE_TYPE_CUSTOM_PITCH_EXP_DESC: ze_structure_type_t = 0x20042;
-pub const ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_DOTPRODUCT_EXT_PROPERTIES: ze_structure_type_t = 0x20043;
-pub const ZE_STRUCTURE_TYPE_RUNTIME_REQUIREMENTS_MODULE_DESC: ze_structure_type_t = 0x20044;
-pub const ZE_STRUCTURE_TYPE_RUNTIME_REQUIREMENTS_GRAPH_DESC: ze_structure_type_t = 0x20045;
-pub const ZE_STRUCTURE_TYPE_RUNTIME_REQUIREMENTS_OUTPUT: ze_structure_type_t = 0x20046;
-pub const ZE_STRUCTURE_TYPE_RECORD_REPLAY_GRAPH_EXT_PROPERTIES: ze_structure_type_t = 0x20047;
-pub const ZE_STRUCTURE_TYPE_RECORD_REPLAY_GRAPH_EXT_DUMP_DESC: ze_structure_type_t = 0x20048;
-
-pub type ze_validate_runtime_requirements_result_t = u32;
-pub const ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_NOT_APPLICABLE:
-    ze_validate_runtime_requirements_result_t = 0;
-pub const ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_REQUIREMENTS_MET:
-    ze_validate_runtime_requirements_result_t = 1;
-pub const ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_REQUIREMENTS_MET_RECOMPILATION_ADVISABLE:
-    ze_validate_runtime_requirements_result_t = 2;
-pub const ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_REQUIREMENTS_NOT_MET:
-    ze_validate_runtime_requirements_result_t = 3;
-
-pub type zel_structure_type_t = u32;
-pub const ZEL_STRUCTURE_TYPE_TRACER_DESC: zel_structure_type_t = 1;
-pub const ZEL_STRUCTURE_TYPE_TRACER_EXP_DESC: zel_structure_type_t = 1;
-
-pub type zel_tracer_reg_t = u32;
-pub const ZEL_REGISTER_PROLOGUE: zel_tracer_reg_t = 0;
-pub const ZEL_REGISTER_EPILOGUE: zel_tracer_reg_t = 1;
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_cache_reservation_ext_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub maxCacheReservationSize: usize,
-}
-const _: () = assert!(size_of::<ze_cache_reservation_ext_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_command_list_append_launch_kernel_param_cooperative_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub isCooperative: ze_bool_t,
-}
-const _: () =
-    assert!(size_of::<ze_command_list_append_launch_kernel_param_cooperative_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_command_list_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub commandQueueGroupOrdinal: u32,
-    pub flags: ze_command_list_flags_t,
-}
-const _: () = assert!(size_of::<ze_command_list_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_command_queue_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub ordinal: u32,
-    pub index: u32,
-    pub flags: ze_command_queue_flags_t,
-    pub mode: ze_command_queue_mode_t,
-    pub priority: ze_command_queue_priority_t,
-}
-const _: () = assert!(size_of::<ze_command_queue_desc_t>() == 40);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_command_queue_group_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub flags: ze_command_queue_group_property_flags_t,
-    pub maxMemoryFillPatternSize: usize,
-    pub numQueues: u32,
-}
-const _: () = assert!(size_of::<ze_command_queue_group_properties_t>() == 40);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_context_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_context_flags_t,
-}
-const _: () = assert!(size_of::<ze_context_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_context_power_saving_hint_exp_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub hint: u32,
-}
-const _: () = assert!(size_of::<ze_context_power_saving_hint_exp_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_copy_bandwidth_exp_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub copyBandwidth: u32,
-    pub copyBandwidthUnit: ze_bandwidth_unit_t,
-}
-const _: () = assert!(size_of::<ze_copy_bandwidth_exp_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_copy_region_t {
-    pub originX: u32,
-    pub originY: u32,
-    pub originZ: u32,
-    pub width: u32,
-    pub height: u32,
-    pub depth: u32,
-}
-const _: () = assert!(size_of::<ze_copy_region_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_custom_pitch_exp_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub rowPitch: usize,
-    pub slicePitch: usize,
-}
-const _: () = assert!(size_of::<ze_custom_pitch_exp_desc_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_cache_line_size_ext_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub cacheLineSize: usize,
-}
-const _: () = assert!(size_of::<ze_device_cache_line_size_ext_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_cache_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub flags: ze_device_cache_property_flags_t,
-    pub cacheSize: usize,
-}
-const _: () = assert!(size_of::<ze_device_cache_properties_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_compute_dotproduct_ext_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub dp_caps: ze_device_dp_capability_flags_t,
-    pub dpv4_input_types: ze_device_input_data_type_flags_t,
-    pub dpv4_output_types: ze_device_output_data_type_flags_t,
-    pub dpas_input_types: ze_device_input_data_type_flags_t,
-    pub dpas_output_types: ze_device_output_data_type_flags_t,
-    pub bdpas_input_types: ze_device_input_data_type_flags_t,
-    pub bdpas_output_types: ze_device_output_data_type_flags_t,
-}
-const _: () = assert!(size_of::<ze_device_compute_dotproduct_ext_properties_t>() == 48);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_compute_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub maxTotalGroupSize: u32,
-    pub maxGroupSizeX: u32,
-    pub maxGroupSizeY: u32,
-    pub maxGroupSizeZ: u32,
-    pub maxGroupCountX: u32,
-    pub maxGroupCountY: u32,
-    pub maxGroupCountZ: u32,
-    pub maxSharedLocalMemory: u32,
-    pub numSubGroupSizes: u32,
-    pub subGroupSizes: [u32; 8],
-}
-const _: () = assert!(size_of::<ze_device_compute_properties_t>() == 88);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_event_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub flags: ze_device_event_properties_flags_t,
-}
-const _: () = assert!(size_of::<ze_device_event_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_external_memory_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub memoryAllocationImportTypes: ze_external_memory_type_flags_t,
-    pub memoryAllocationExportTypes: ze_external_memory_type_flags_t,
-    pub imageImportTypes: ze_external_memory_type_flags_t,
-    pub imageExportTypes: ze_external_memory_type_flags_t,
-}
-const _: () = assert!(size_of::<ze_device_external_memory_properties_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_image_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub maxImageDims1D: u32,
-    pub maxImageDims2D: u32,
-    pub maxImageDims3D: u32,
-    pub maxImageBufferSize: u64,
-    pub maxImageArraySlices: u32,
-    pub maxSamplers: u32,
-    pub maxReadImageArgs: u32,
-    pub maxWriteImageArgs: u32,
-}
-const _: () = assert!(size_of::<ze_device_image_properties_t>() == 56);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_ip_version_ext_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub ipVersion: u32,
-}
-const _: () = assert!(size_of::<ze_device_ip_version_ext_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_luid_ext_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub luid: ze_device_luid_ext_t,
-    pub nodeMask: u32,
-}
-const _: () = assert!(size_of::<ze_device_luid_ext_properties_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_luid_ext_t {
-    pub id: [u8; 8],
-}
-const _: () = assert!(size_of::<ze_device_luid_ext_t>() == 8);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_mem_alloc_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_device_mem_alloc_flags_t,
-    pub ordinal: u32,
-}
-const _: () = assert!(size_of::<ze_device_mem_alloc_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_memory_access_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub hostAllocCapabilities: ze_memory_access_cap_flags_t,
-    pub deviceAllocCapabilities: ze_memory_access_cap_flags_t,
-    pub sharedSingleDeviceAllocCapabilities: ze_memory_access_cap_flags_t,
-    pub sharedCrossDeviceAllocCapabilities: ze_memory_access_cap_flags_t,
-    pub sharedSystemAllocCapabilities: ze_memory_access_cap_flags_t,
-}
-const _: () = assert!(size_of::<ze_device_memory_access_properties_t>() == 40);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_memory_ext_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub r#type: ze_device_memory_ext_type_t,
-    pub physicalSize: u64,
-    pub readBandwidth: u32,
-    pub writeBandwidth: u32,
-    pub bandwidthUnit: ze_bandwidth_unit_t,
-}
-const _: () = assert!(size_of::<ze_device_memory_ext_properties_t>() == 48);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_memory_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub flags: ze_device_memory_property_flags_t,
-    pub maxClockRate: u32,
-    pub maxBusWidth: u32,
-    pub totalSize: u64,
-    pub name: [c_char; 256],
-}
-const _: () = assert!(size_of::<ze_device_memory_properties_t>() == 296);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_module_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub spirvVersionSupported: u32,
-    pub flags: ze_device_module_flags_t,
-    pub fp16flags: ze_device_fp_flags_t,
-    pub fp32flags: ze_device_fp_flags_t,
-    pub fp64flags: ze_device_fp_flags_t,
-    pub maxArgumentsSize: u32,
-    pub printfBufferSize: u32,
-    pub nativeKernelSupported: ze_native_kernel_uuid_t,
-}
-const _: () = assert!(size_of::<ze_device_module_properties_t>() == 64);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_p2p_bandwidth_exp_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub logicalBandwidth: u32,
-    pub physicalBandwidth: u32,
-    pub bandwidthUnit: ze_bandwidth_unit_t,
-    pub logicalLatency: u32,
-    pub physicalLatency: u32,
-    pub latencyUnit: ze_latency_unit_t,
-}
-const _: () = assert!(size_of::<ze_device_p2p_bandwidth_exp_properties_t>() == 40);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_p2p_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub flags: ze_device_p2p_property_flags_t,
-}
-const _: () = assert!(size_of::<ze_device_p2p_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_pitched_alloc_exp_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub maxImageLinearWidth: usize,
-    pub maxImageLinearHeight: usize,
-}
-const _: () = assert!(size_of::<ze_device_pitched_alloc_exp_properties_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub r#type: ze_device_type_t,
-    pub vendorId: u32,
-    pub deviceId: u32,
-    pub flags: ze_device_property_flags_t,
-    pub subdeviceId: u32,
-    pub coreClockRate: u32,
-    pub maxMemAllocSize: u64,
-    pub maxHardwareContexts: u32,
-    pub maxCommandQueuePriority: u32,
-    pub numThreadsPerEU: u32,
-    pub physicalEUSimdWidth: u32,
-    pub numEUsPerSubslice: u32,
-    pub numSubslicesPerSlice: u32,
-    pub numSlices: u32,
-    pub timerResolution: u64,
-    pub timestampValidBits: u32,
-    pub kernelTimestampValidBits: u32,
-    pub uuid: ze_device_uuid_t,
-    pub name: [c_char; 256],
-}
-const _: () = assert!(size_of::<ze_device_properties_t>() == 368);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_raytracing_ext_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub flags: ze_device_raytracing_ext_flags_t,
-    pub maxBVHLevels: u32,
-}
-const _: () = assert!(size_of::<ze_device_raytracing_ext_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_readonly_memory_ext_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub readonlyCapability: ze_device_readonly_memory_capability_t,
-}
-const _: () = assert!(size_of::<ze_device_readonly_memory_ext_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_usablemem_size_ext_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub currUsableMemSize: u64,
-}
-const _: () = assert!(size_of::<ze_device_usablemem_size_ext_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_uuid_t {
-    pub id: [u8; 16],
-}
-const _: () = assert!(size_of::<ze_device_uuid_t>() == 16);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_device_vector_width_properties_ext_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub vector_width_size: u32,
-    pub preferred_vector_width_char: u32,
-    pub preferred_vector_width_short: u32,
-    pub preferred_vector_width_int: u32,
-    pub preferred_vector_width_long: u32,
-    pub preferred_vector_width_float: u32,
-    pub preferred_vector_width_double: u32,
-    pub preferred_vector_width_half: u32,
-    pub native_vector_width_char: u32,
-    pub native_vector_width_short: u32,
-    pub native_vector_width_int: u32,
-    pub native_vector_width_long: u32,
-    pub native_vector_width_float: u32,
-    pub native_vector_width_double: u32,
-    pub native_vector_width_half: u32,
-}
-const _: () = assert!(size_of::<ze_device_vector_width_properties_ext_t>() == 80);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_driver_ddi_handles_ext_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub flags: ze_driver_ddi_handle_ext_flags_t,
-}
-const _: () = assert!(size_of::<ze_driver_ddi_handles_ext_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_driver_extension_properties_t {
-    pub name: [c_char; 256],
-    pub version: u32,
-}
-const _: () = assert!(size_of::<ze_driver_extension_properties_t>() == 260);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_driver_ipc_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub flags: ze_ipc_property_flags_t,
-}
-const _: () = assert!(size_of::<ze_driver_ipc_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_driver_memory_free_ext_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub freePolicies: ze_driver_memory_free_policy_ext_flags_t,
-}
-const _: () = assert!(size_of::<ze_driver_memory_free_ext_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_driver_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub uuid: ze_driver_uuid_t,
-    pub driverVersion: u32,
-}
-const _: () = assert!(size_of::<ze_driver_properties_t>() == 40);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_driver_uuid_t {
-    pub id: [u8; 16],
-}
-const _: () = assert!(size_of::<ze_driver_uuid_t>() == 16);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_eu_count_ext_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub numTotalEUs: u32,
-}
-const _: () = assert!(size_of::<ze_eu_count_ext_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_event_counter_based_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_event_counter_based_flags_t,
-    pub signal: ze_event_scope_flags_t,
-    pub wait: ze_event_scope_flags_t,
-}
-const _: () = assert!(size_of::<ze_event_counter_based_desc_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_event_counter_based_external_aggregate_storage_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub deviceAddress: *mut u64,
-    pub incrementValue: u64,
-    pub completionValue: u64,
-}
-const _: () = assert!(size_of::<ze_event_counter_based_external_aggregate_storage_desc_t>() == 40);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_event_counter_based_external_sync_allocation_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub deviceAddress: *mut u64,
-    pub hostAddress: *mut u64,
-    pub completionValue: u64,
-}
-const _: () = assert!(size_of::<ze_event_counter_based_external_sync_allocation_desc_t>() == 40);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_event_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub index: u32,
-    pub signal: ze_event_scope_flags_t,
-    pub wait: ze_event_scope_flags_t,
-}
-const _: () = assert!(size_of::<ze_event_desc_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_event_pool_counter_based_exp_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_event_pool_counter_based_exp_flags_t,
-}
-const _: () = assert!(size_of::<ze_event_pool_counter_based_exp_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_event_pool_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_event_pool_flags_t,
-    pub count: u32,
-}
-const _: () = assert!(size_of::<ze_event_pool_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_event_query_kernel_timestamps_ext_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub flags: ze_event_query_kernel_timestamps_ext_flags_t,
-}
-const _: () = assert!(size_of::<ze_event_query_kernel_timestamps_ext_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_event_query_kernel_timestamps_results_ext_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub pKernelTimestampsBuffer: *mut ze_kernel_timestamp_result_t,
-    pub pSynchronizedTimestampsBuffer: *mut ze_synchronized_timestamp_result_ext_t,
-}
-const _: () = assert!(size_of::<ze_event_query_kernel_timestamps_results_ext_properties_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_event_sync_mode_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub syncModeFlags: ze_event_sync_mode_flags_t,
-    pub externalInterruptId: u32,
-}
-const _: () = assert!(size_of::<ze_event_sync_mode_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_external_memmap_sysmem_ext_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub pSystemMemory: *mut c_void,
-    pub size: u64,
-}
-const _: () = assert!(size_of::<ze_external_memmap_sysmem_ext_desc_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_external_memory_export_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_external_memory_type_flags_t,
-}
-const _: () = assert!(size_of::<ze_external_memory_export_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_external_memory_export_fd_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_external_memory_type_flags_t,
-    pub fd: c_int,
-}
-const _: () = assert!(size_of::<ze_external_memory_export_fd_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_external_memory_export_win32_handle_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_external_memory_type_flags_t,
-    pub handle: *mut c_void,
-}
-const _: () = assert!(size_of::<ze_external_memory_export_win32_handle_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_external_memory_import_fd_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_external_memory_type_flags_t,
-    pub fd: c_int,
-}
-const _: () = assert!(size_of::<ze_external_memory_import_fd_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_external_memory_import_win32_handle_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_external_memory_type_flags_t,
-    pub handle: *mut c_void,
-    pub name: *const c_void,
-}
-const _: () = assert!(size_of::<ze_external_memory_import_win32_handle_t>() == 40);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_external_semaphore_ext_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_external_semaphore_ext_flags_t,
-}
-const _: () = assert!(size_of::<ze_external_semaphore_ext_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_external_semaphore_fd_ext_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub fd: c_int,
-}
-const _: () = assert!(size_of::<ze_external_semaphore_fd_ext_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_external_semaphore_signal_params_ext_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub value: u64,
-}
-const _: () = assert!(size_of::<ze_external_semaphore_signal_params_ext_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_external_semaphore_wait_params_ext_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub value: u64,
-}
-const _: () = assert!(size_of::<ze_external_semaphore_wait_params_ext_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_external_semaphore_win32_ext_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub handle: *mut c_void,
-    pub name: *const c_char,
-}
-const _: () = assert!(size_of::<ze_external_semaphore_win32_ext_desc_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_fabric_edge_exp_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub uuid: ze_uuid_t,
-    pub model: [c_char; 256],
-    pub bandwidth: u32,
-    pub bandwidthUnit: ze_bandwidth_unit_t,
-    pub latency: u32,
-    pub latencyUnit: ze_latency_unit_t,
-    pub duplexity: ze_fabric_edge_exp_duplexity_t,
-}
-const _: () = assert!(size_of::<ze_fabric_edge_exp_properties_t>() == 312);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_fabric_vertex_exp_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub uuid: ze_uuid_t,
-    pub r#type: ze_fabric_vertex_exp_type_t,
-    pub remote: ze_bool_t,
-    pub address: ze_fabric_vertex_pci_exp_address_t,
-}
-const _: () = assert!(size_of::<ze_fabric_vertex_exp_properties_t>() == 56);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_fabric_vertex_pci_exp_address_t {
-    pub domain: u32,
-    pub bus: u32,
-    pub device: u32,
-    pub function: u32,
-}
-const _: () = assert!(size_of::<ze_fabric_vertex_pci_exp_address_t>() == 16);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_fence_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_fence_flags_t,
-}
-const _: () = assert!(size_of::<ze_fence_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_float_atomic_ext_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub fp16Flags: ze_device_fp_atomic_ext_flags_t,
-    pub fp32Flags: ze_device_fp_atomic_ext_flags_t,
-    pub fp64Flags: ze_device_fp_atomic_ext_flags_t,
-}
-const _: () = assert!(size_of::<ze_float_atomic_ext_properties_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_group_count_t {
-    pub groupCountX: u32,
-    pub groupCountY: u32,
-    pub groupCountZ: u32,
-}
-const _: () = assert!(size_of::<ze_group_count_t>() == 12);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_group_size_t {
-    pub groupSizeX: u32,
-    pub groupSizeY: u32,
-    pub groupSizeZ: u32,
-}
-const _: () = assert!(size_of::<ze_group_size_t>() == 12);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_host_mem_alloc_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_host_mem_alloc_flags_t,
-}
-const _: () = assert!(size_of::<ze_host_mem_alloc_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_image_allocation_ext_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub id: u64,
-}
-const _: () = assert!(size_of::<ze_image_allocation_ext_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_image_bindless_exp_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_image_bindless_exp_flags_t,
-}
-const _: () = assert!(size_of::<ze_image_bindless_exp_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_image_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_image_flags_t,
-    pub r#type: ze_image_type_t,
-    pub format: ze_image_format_t,
-    pub width: u64,
-    pub height: u32,
-    pub depth: u32,
-    pub arraylevels: u32,
-    pub miplevels: u32,
-}
-const _: () = assert!(size_of::<ze_image_desc_t>() == 72);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_image_format_support_ext_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub supported: ze_bool_t,
-}
-const _: () = assert!(size_of::<ze_image_format_support_ext_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_image_format_t {
-    pub layout: ze_image_format_layout_t,
-    pub r#type: ze_image_format_type_t,
-    pub x: ze_image_format_swizzle_t,
-    pub y: ze_image_format_swizzle_t,
-    pub z: ze_image_format_swizzle_t,
-    pub w: ze_image_format_swizzle_t,
-}
-const _: () = assert!(size_of::<ze_image_format_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_image_memory_properties_exp_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub size: u64,
-    pub rowPitch: u64,
-    pub slicePitch: u64,
-}
-const _: () = assert!(size_of::<ze_image_memory_properties_exp_t>() == 40);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_image_pitched_exp_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub ptr: *mut c_void,
-}
-const _: () = assert!(size_of::<ze_image_pitched_exp_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_image_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub samplerFilterFlags: ze_image_sampler_filter_flags_t,
-}
-const _: () = assert!(size_of::<ze_image_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_image_region_t {
-    pub originX: u32,
-    pub originY: u32,
-    pub originZ: u32,
-    pub width: u32,
-    pub height: u32,
-    pub depth: u32,
-}
-const _: () = assert!(size_of::<ze_image_region_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_image_view_planar_exp_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub planeIndex: u32,
-}
-const _: () = assert!(size_of::<ze_image_view_planar_exp_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_image_view_planar_ext_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub planeIndex: u32,
-}
-const _: () = assert!(size_of::<ze_image_view_planar_ext_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_init_driver_type_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_init_driver_type_flags_t,
-}
-const _: () = assert!(size_of::<ze_init_driver_type_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_ipc_event_counter_based_handle_t {
-    pub data: [c_char; 64],
-}
-const _: () = assert!(size_of::<ze_ipc_event_counter_based_handle_t>() == 64);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_ipc_event_pool_handle_t {
-    pub data: [c_char; 64],
-}
-const _: () = assert!(size_of::<ze_ipc_event_pool_handle_t>() == 64);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_ipc_mem_handle_t {
-    pub data: [c_char; 64],
-}
-const _: () = assert!(size_of::<ze_ipc_mem_handle_t>() == 64);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_ipc_mem_handle_type_ext_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub typeFlags: ze_ipc_mem_handle_type_flags_t,
-}
-const _: () = assert!(size_of::<ze_ipc_mem_handle_type_ext_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_kernel_allocation_exp_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub base: u64,
-    pub size: usize,
-    pub r#type: ze_memory_type_t,
-    pub argIndex: u32,
-}
-const _: () = assert!(size_of::<ze_kernel_allocation_exp_properties_t>() == 40);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_kernel_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_kernel_flags_t,
-    pub pKernelName: *const c_char,
-}
-const _: () = assert!(size_of::<ze_kernel_desc_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_kernel_max_group_size_properties_ext_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub maxGroupSize: u32,
-}
-const _: () = assert!(size_of::<ze_kernel_max_group_size_properties_ext_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_kernel_preferred_group_size_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub preferredMultiple: u32,
-}
-const _: () = assert!(size_of::<ze_kernel_preferred_group_size_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_kernel_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub numKernelArgs: u32,
-    pub requiredGroupSizeX: u32,
-    pub requiredGroupSizeY: u32,
-    pub requiredGroupSizeZ: u32,
-    pub requiredNumSubGroups: u32,
-    pub requiredSubgroupSize: u32,
-    pub maxSubgroupSize: u32,
-    pub maxNumSubgroups: u32,
-    pub localMemSize: u32,
-    pub privateMemSize: u32,
-    pub spillMemSize: u32,
-    pub uuid: ze_kernel_uuid_t,
-}
-const _: () = assert!(size_of::<ze_kernel_properties_t>() == 96);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_kernel_timestamp_data_t {
-    pub kernelStart: u64,
-    pub kernelEnd: u64,
-}
-const _: () = assert!(size_of::<ze_kernel_timestamp_data_t>() == 16);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_kernel_timestamp_result_t {
-    pub global: ze_kernel_timestamp_data_t,
-    pub context: ze_kernel_timestamp_data_t,
-}
-const _: () = assert!(size_of::<ze_kernel_timestamp_result_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_kernel_uuid_t {
-    pub kid: [u8; 16],
-    pub mid: [u8; 16],
-}
-const _: () = assert!(size_of::<ze_kernel_uuid_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_linkage_inspection_ext_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_linkage_inspection_ext_flags_t,
-}
-const _: () = assert!(size_of::<ze_linkage_inspection_ext_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_memory_allocation_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub r#type: ze_memory_type_t,
-    pub id: u64,
-    pub pageSize: u64,
-}
-const _: () = assert!(size_of::<ze_memory_allocation_properties_t>() == 40);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_memory_compression_hints_ext_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_memory_compression_hints_ext_flags_t,
-}
-const _: () = assert!(size_of::<ze_memory_compression_hints_ext_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_memory_free_ext_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub freePolicy: ze_driver_memory_free_policy_ext_flags_t,
-}
-const _: () = assert!(size_of::<ze_memory_free_ext_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_memory_sub_allocations_exp_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub pCount: *mut u32,
-    pub pSubAllocations: *mut ze_sub_allocation_t,
-}
-const _: () = assert!(size_of::<ze_memory_sub_allocations_exp_properties_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_module_constants_t {
-    pub numConstants: u32,
-    pub pConstantIds: *const u32,
-    pub pConstantValues: *mut *const c_void,
-}
-const _: () = assert!(size_of::<ze_module_constants_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_module_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub format: ze_module_format_t,
-    pub inputSize: usize,
-    pub pInputModule: *const u8,
-    pub pBuildFlags: *const c_char,
-    pub pConstants: *const ze_module_constants_t,
-}
-const _: () = assert!(size_of::<ze_module_desc_t>() == 56);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_module_program_exp_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub count: u32,
-    pub inputSizes: *const usize,
-    pub pInputModules: *mut *const u8,
-    pub pBuildFlags: *mut *const c_char,
-    pub pConstants: *mut *const ze_module_constants_t,
-}
-const _: () = assert!(size_of::<ze_module_program_exp_desc_t>() == 56);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_module_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub flags: ze_module_property_flags_t,
-}
-const _: () = assert!(size_of::<ze_module_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_mutable_command_id_exp_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_mutable_command_exp_flags_t,
-}
-const _: () = assert!(size_of::<ze_mutable_command_id_exp_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_mutable_command_list_exp_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_mutable_command_list_exp_flags_t,
-}
-const _: () = assert!(size_of::<ze_mutable_command_list_exp_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_mutable_command_list_exp_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub mutableCommandListFlags: ze_mutable_command_list_exp_flags_t,
-    pub mutableCommandFlags: ze_mutable_command_exp_flags_t,
-}
-const _: () = assert!(size_of::<ze_mutable_command_list_exp_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_mutable_commands_exp_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: u32,
-}
-const _: () = assert!(size_of::<ze_mutable_commands_exp_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_mutable_global_offset_exp_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub commandId: u64,
-    pub offsetX: u32,
-    pub offsetY: u32,
-    pub offsetZ: u32,
-}
-const _: () = assert!(size_of::<ze_mutable_global_offset_exp_desc_t>() == 40);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_mutable_graph_argument_exp_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub commandId: u64,
-    pub argIndex: u32,
-    pub pArgValue: *const c_void,
-}
-const _: () = assert!(size_of::<ze_mutable_graph_argument_exp_desc_t>() == 40);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_mutable_group_count_exp_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub commandId: u64,
-    pub pGroupCount: *const ze_group_count_t,
-}
-const _: () = assert!(size_of::<ze_mutable_group_count_exp_desc_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_mutable_group_size_exp_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub commandId: u64,
-    pub groupSizeX: u32,
-    pub groupSizeY: u32,
-    pub groupSizeZ: u32,
-}
-const _: () = assert!(size_of::<ze_mutable_group_size_exp_desc_t>() == 40);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_mutable_kernel_argument_exp_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub commandId: u64,
-    pub argIndex: u32,
-    pub argSize: usize,
-    pub pArgValue: *const c_void,
-}
-const _: () = assert!(size_of::<ze_mutable_kernel_argument_exp_desc_t>() == 48);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_native_kernel_uuid_t {
-    pub id: [u8; 16],
-}
-const _: () = assert!(size_of::<ze_native_kernel_uuid_t>() == 16);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_pci_address_ext_t {
-    pub domain: u32,
-    pub bus: u32,
-    pub device: u32,
-    pub function: u32,
-}
-const _: () = assert!(size_of::<ze_pci_address_ext_t>() == 16);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_pci_ext_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub address: ze_pci_address_ext_t,
-    pub maxSpeed: ze_pci_speed_ext_t,
-}
-const _: () = assert!(size_of::<ze_pci_ext_properties_t>() == 48);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_pci_speed_ext_t {
-    pub genVersion: i32,
-    pub width: i32,
-    pub maxBandwidth: i64,
-}
-const _: () = assert!(size_of::<ze_pci_speed_ext_t>() == 16);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_physical_mem_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_physical_mem_flags_t,
-    pub size: usize,
-}
-const _: () = assert!(size_of::<ze_physical_mem_desc_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_physical_mem_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub id: u64,
-    pub size: u64,
-}
-const _: () = assert!(size_of::<ze_physical_mem_properties_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_pitched_alloc_2dimage_linear_pitch_exp_info_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub pitchAlign: usize,
-    pub maxSupportedPitch: usize,
-}
-const _: () = assert!(size_of::<ze_pitched_alloc_2dimage_linear_pitch_exp_info_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_raytracing_mem_alloc_ext_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_raytracing_mem_alloc_ext_flags_t,
-}
-const _: () = assert!(size_of::<ze_raytracing_mem_alloc_ext_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_record_replay_graph_ext_dump_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub mode: ze_record_replay_graph_ext_dump_mode_t,
-}
-const _: () = assert!(size_of::<ze_record_replay_graph_ext_dump_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_record_replay_graph_ext_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub graphFlags: ze_record_replay_graph_ext_flags_t,
-}
-const _: () = assert!(size_of::<ze_record_replay_graph_ext_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_relaxed_allocation_limits_exp_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_relaxed_allocation_limits_exp_flags_t,
-}
-const _: () = assert!(size_of::<ze_relaxed_allocation_limits_exp_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_relaxed_allocation_limits_ext_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_relaxed_allocation_limits_ext_flags_t,
-}
-const _: () = assert!(size_of::<ze_relaxed_allocation_limits_ext_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_rtas_aabb_exp_t {
-    pub lower: ze_rtas_float3_exp_t,
-    pub upper: ze_rtas_float3_exp_t,
-}
-const _: () = assert!(size_of::<ze_rtas_aabb_exp_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_rtas_aabb_ext_t {
-    pub lower: ze_rtas_float3_ext_t,
-    pub upper: ze_rtas_float3_ext_t,
-}
-const _: () = assert!(size_of::<ze_rtas_aabb_ext_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_rtas_builder_build_op_exp_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub rtasFormat: ze_rtas_format_exp_t,
-    pub buildQuality: ze_rtas_builder_build_quality_hint_exp_t,
-    pub buildFlags: ze_rtas_builder_build_op_exp_flags_t,
-    pub ppGeometries: *mut *const ze_rtas_builder_geometry_info_exp_t,
-    pub numGeometries: u32,
-}
-const _: () = assert!(size_of::<ze_rtas_builder_build_op_exp_desc_t>() == 48);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_rtas_builder_build_op_ext_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub rtasFormat: ze_rtas_format_ext_t,
-    pub buildQuality: ze_rtas_builder_build_quality_hint_ext_t,
-    pub buildFlags: ze_rtas_builder_build_op_ext_flags_t,
-    pub ppGeometries: *mut *const ze_rtas_builder_geometry_info_ext_t,
-    pub numGeometries: u32,
-}
-const _: () = assert!(size_of::<ze_rtas_builder_build_op_ext_desc_t>() == 48);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_rtas_builder_exp_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub builderVersion: ze_rtas_builder_exp_version_t,
-}
-const _: () = assert!(size_of::<ze_rtas_builder_exp_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_rtas_builder_exp_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub flags: ze_rtas_builder_exp_flags_t,
-    pub rtasBufferSizeBytesExpected: usize,
-    pub rtasBufferSizeBytesMaxRequired: usize,
-    pub scratchBufferSizeBytes: usize,
-}
-const _: () = assert!(size_of::<ze_rtas_builder_exp_properties_t>() == 48);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_rtas_builder_ext_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub builderVersion: ze_rtas_builder_ext_version_t,
-}
-const _: () = assert!(size_of::<ze_rtas_builder_ext_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_rtas_builder_ext_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub flags: ze_rtas_builder_ext_flags_t,
-    pub rtasBufferSizeBytesExpected: usize,
-    pub rtasBufferSizeBytesMaxRequired: usize,
-    pub scratchBufferSizeBytes: usize,
-}
-const _: () = assert!(size_of::<ze_rtas_builder_ext_properties_t>() == 48);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_rtas_builder_geometry_info_exp_t {
-    pub geometryType: ze_rtas_builder_packed_geometry_type_exp_t,
-}
-const _: () = assert!(size_of::<ze_rtas_builder_geometry_info_exp_t>() == 1);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_rtas_builder_geometry_info_ext_t {
-    pub geometryType: ze_rtas_builder_packed_geometry_type_ext_t,
-}
-const _: () = assert!(size_of::<ze_rtas_builder_geometry_info_ext_t>() == 1);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_rtas_device_exp_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub flags: ze_rtas_device_exp_flags_t,
-    pub rtasFormat: ze_rtas_format_exp_t,
-    pub rtasBufferAlignment: u32,
-}
-const _: () = assert!(size_of::<ze_rtas_device_exp_properties_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_rtas_device_ext_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub flags: ze_rtas_device_ext_flags_t,
-    pub rtasFormat: ze_rtas_format_ext_t,
-    pub rtasBufferAlignment: u32,
-}
-const _: () = assert!(size_of::<ze_rtas_device_ext_properties_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_rtas_float3_exp_t {
-    pub x: f32,
-    pub y: f32,
-    pub z: f32,
-}
-const _: () = assert!(size_of::<ze_rtas_float3_exp_t>() == 12);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_rtas_float3_ext_t {
-    pub x: f32,
-    pub y: f32,
-    pub z: f32,
-}
-const _: () = assert!(size_of::<ze_rtas_float3_ext_t>() == 12);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_rtas_geometry_aabbs_exp_cb_params_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub primID: u32,
-    pub primIDCount: u32,
-    pub pGeomUserPtr: *mut c_void,
-    pub pBuildUserPtr: *mut c_void,
-    pub pBoundsOut: *mut ze_rtas_aabb_exp_t,
-}
-const _: () = assert!(size_of::<ze_rtas_geometry_aabbs_exp_cb_params_t>() == 48);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_rtas_geometry_aabbs_ext_cb_params_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub primID: u32,
-    pub primIDCount: u32,
-    pub pGeomUserPtr: *mut c_void,
-    pub pBuildUserPtr: *mut c_void,
-    pub pBoundsOut: *mut ze_rtas_aabb_ext_t,
-}
-const _: () = assert!(size_of::<ze_rtas_geometry_aabbs_ext_cb_params_t>() == 48);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_rtas_parallel_operation_exp_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub flags: ze_rtas_parallel_operation_exp_flags_t,
-    pub maxConcurrency: u32,
-}
-const _: () = assert!(size_of::<ze_rtas_parallel_operation_exp_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_rtas_parallel_operation_ext_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub flags: ze_rtas_parallel_operation_ext_flags_t,
-    pub maxConcurrency: u32,
-}
-const _: () = assert!(size_of::<ze_rtas_parallel_operation_ext_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_runtime_requirements_graph_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub requirementsSrc: ze_graph_handle_t,
-}
-const _: () = assert!(size_of::<ze_runtime_requirements_graph_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_runtime_requirements_module_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub requirementsSrc: ze_module_handle_t,
-}
-const _: () = assert!(size_of::<ze_runtime_requirements_module_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_sampler_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub addressMode: ze_sampler_address_mode_t,
-    pub filterMode: ze_sampler_filter_mode_t,
-    pub isNormalized: ze_bool_t,
-}
-const _: () = assert!(size_of::<ze_sampler_desc_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_scheduling_hint_exp_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub flags: ze_scheduling_hint_exp_flags_t,
-}
-const _: () = assert!(size_of::<ze_scheduling_hint_exp_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_scheduling_hint_exp_properties_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub schedulingHintFlags: ze_scheduling_hint_exp_flags_t,
-}
-const _: () = assert!(size_of::<ze_scheduling_hint_exp_properties_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_srgb_ext_desc_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *const c_void,
-    pub sRGB: ze_bool_t,
-}
-const _: () = assert!(size_of::<ze_srgb_ext_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_sub_allocation_t {
-    pub base: *mut c_void,
-    pub size: usize,
-}
-const _: () = assert!(size_of::<ze_sub_allocation_t>() == 16);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_synchronized_timestamp_data_ext_t {
-    pub kernelStart: u64,
-    pub kernelEnd: u64,
-}
-const _: () = assert!(size_of::<ze_synchronized_timestamp_data_ext_t>() == 16);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_synchronized_timestamp_result_ext_t {
-    pub global: ze_synchronized_timestamp_data_ext_t,
-    pub context: ze_synchronized_timestamp_data_ext_t,
-}
-const _: () = assert!(size_of::<ze_synchronized_timestamp_result_ext_t>() == 32);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_uuid_t {
-    pub id: [u8; 16],
-}
-const _: () = assert!(size_of::<ze_uuid_t>() == 16);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ze_validate_runtime_requirements_output_t {
-    pub stype: ze_structure_type_t,
-    pub pNext: *mut c_void,
-    pub result_: ze_validate_runtime_requirements_result_t,
-}
-const _: () = assert!(size_of::<ze_validate_runtime_requirements_output_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct zel_component_version_t {
-    pub component_name: [c_char; 64],
-    pub spec_version: ze_api_version_t,
-    pub component_lib_version: zel_version_t,
-}
-const _: () = assert!(size_of::<zel_component_version_t>() == 80);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct zel_tracer_desc_t {
-    pub stype: zel_structure_type_t,
-    pub pNext: *const c_void,
-    pub pUserData: *mut c_void,
-}
-const _: () = assert!(size_of::<zel_tracer_desc_t>() == 24);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct zel_version_t {
-    pub major: c_int,
-    pub minor: c_int,
-    pub patch: c_int,
-}
-const _: () = assert!(size_of::<zel_version_t>() == 12);
+enumeration! {
+    ze_api_version_t: ZE_API_VERSION_1_0 = 0x10000, ZE_API_VERSION_1_1 = 0x10001,
+        ZE_API_VERSION_1_2 = 0x10002, ZE_API_VERSION_1_3 = 0x10003, ZE_API_VERSION_1_4 = 0x10004,
+        ZE_API_VERSION_1_5 = 0x10005, ZE_API_VERSION_1_6 = 0x10006, ZE_API_VERSION_1_7 = 0x10007,
+        ZE_API_VERSION_1_8 = 0x10008, ZE_API_VERSION_1_9 = 0x10009, ZE_API_VERSION_1_10 = 0x1000a,
+        ZE_API_VERSION_1_11 = 0x1000b, ZE_API_VERSION_1_12 = 0x1000c,
+        ZE_API_VERSION_1_13 = 0x1000d, ZE_API_VERSION_1_14 = 0x1000e,
+        ZE_API_VERSION_1_15 = 0x1000f, ZE_API_VERSION_1_16 = 0x10010,
+        ZE_API_VERSION_1_17 = 0x10011, ZE_API_VERSION_CURRENT = 0x10011
+}
+enumeration! {
+    ze_bandwidth_unit_t: ZE_BANDWIDTH_UNIT_UNKNOWN = 0,
+        ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC = 1, ZE_BANDWIDTH_UNIT_BYTES_PER_CLOCK = 2
+}
+enumeration! {
+    ze_cache_config_flag_t: ZE_CACHE_CONFIG_FLAG_LARGE_SLM = 1,
+        ZE_CACHE_CONFIG_FLAG_LARGE_DATA = 2
+}
+enumeration! {
+    ze_cache_ext_region_t: ZE_CACHE_EXT_REGION_DEFAULT = 0,
+        ZE_CACHE_EXT_REGION_ZE_CACHE_REGION_DEFAULT = 0, ZE_CACHE_EXT_REGION_RESERVED = 1,
+        ZE_CACHE_EXT_REGION_ZE_CACHE_RESERVE_REGION = 1, ZE_CACHE_EXT_REGION_NON_RESERVED = 2,
+        ZE_CACHE_EXT_REGION_ZE_CACHE_NON_RESERVED_REGION = 2
+}
+enumeration! {
+    ze_command_list_flag_t: ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING = 1,
+        ZE_COMMAND_LIST_FLAG_MAXIMIZE_THROUGHPUT = 2, ZE_COMMAND_LIST_FLAG_EXPLICIT_ONLY = 4,
+        ZE_COMMAND_LIST_FLAG_IN_ORDER = 8, ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE = 16,
+        ZE_COMMAND_LIST_FLAG_COPY_OFFLOAD_HINT = 32
+}
+enumeration! {
+    ze_command_queue_flag_t: ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY = 1,
+        ZE_COMMAND_QUEUE_FLAG_IN_ORDER = 2, ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT = 4
+}
+enumeration! {
+    ze_command_queue_group_property_flag_t: ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE = 1,
+        ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY = 2,
+        ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS = 4,
+        ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS = 8
+}
+enumeration! {
+    ze_command_queue_mode_t: ZE_COMMAND_QUEUE_MODE_DEFAULT = 0,
+        ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS = 1, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS = 2
+}
+enumeration! {
+    ze_command_queue_priority_t: ZE_COMMAND_QUEUE_PRIORITY_NORMAL = 0,
+        ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW = 1, ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH = 2
+}
+enumeration! { ze_context_flag_t: ZE_CONTEXT_FLAG_TBD = 1 }
+enumeration! { ze_device_cache_property_flag_t: ZE_DEVICE_CACHE_PROPERTY_FLAG_USER_CONTROL = 1 }
+enumeration! {
+
+        ze_device_dp_capability_flag_t: ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_NON_SYSTOLIC_DPA4_SIMD_ALL = 1,
+        ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_DPAS_SIMD8 = 2,
+        ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_DPAS_SIMD16 = 4,
+        ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_BDPAS_SIMD16 = 8,
+        ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_DPAS_DEPTH4 = 16,
+        ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_DPAS_DEPTH8 = 32,
+        ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_BDPAS_DEPTH8 = 64,
+        ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_OUTPUT_MATRIX_ROWCOUNT_UPTO8 = 128,
+        ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_OUTPUT_MATRIX_ROWCOUNT_FIXED8 = 256,
+        ZE_DEVICE_DP_CAPABILITY_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+
+        ze_device_event_properties_flag_t: ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_AGGREGATE_STORAGE = 1,
+        ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_IPC = 2,
+        ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_SYNC_ALLOCATION = 4,
+        ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_INTERRUPT_WAIT = 8,
+        ZE_DEVICE_EVENT_PROPERTIES_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+    ze_device_fp_atomic_ext_flag_t: ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_LOAD_STORE = 1,
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD = 2,
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_MIN_MAX = 4,
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_LOAD_STORE = 0x10000,
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_ADD = 0x20000,
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_MIN_MAX = 0x40000,
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+    ze_device_fp_flag_t: ZE_DEVICE_FP_FLAG_DENORM = 1, ZE_DEVICE_FP_FLAG_INF_NAN = 2,
+        ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST = 4, ZE_DEVICE_FP_FLAG_ROUND_TO_ZERO = 8,
+        ZE_DEVICE_FP_FLAG_ROUND_TO_INF = 16, ZE_DEVICE_FP_FLAG_FMA = 32,
+        ZE_DEVICE_FP_FLAG_ROUNDED_DIVIDE_SQRT = 64, ZE_DEVICE_FP_FLAG_SOFT_FLOAT = 128
+}
+enumeration! {
+
+        ze_device_input_data_type_flag_t: ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_TYPE_NONE = 1,
+        ZE_DEVICE_INPUT_DATA_TYPE_FLAG_ZE_DEVICE_INPUT_DATA_INT8_PACK4_PER_SIMD_LANE = 2,
+        ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_INT4_PACK8_PER_SIMD_LANE = 4,
+        ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_INT2_PACK8_PER_SIMD_LANE = 8,
+        ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_TF32_PACK1_PER_SIMD_LANE = 16,
+        ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_FP16_PACK2_PER_SIMD_LANE = 32,
+        ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_BF16_PACK2_PER_SIMD_LANE = 64,
+        ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_FP8_PACK4_PER_SIMD_LANE = 128,
+        ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_BF8_PACK4_PER_SIMD_LANE = 256,
+        ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_E2M1_PACK8_PER_SIMD_LANE = 512,
+        ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_E3M0_PACK8_PER_SIMD_LANE = 1024,
+        ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_INT8_PACK4_PER_SIMD_LANE = 2048,
+        ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_SCALING_UINT8 = 4096,
+        ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_SCALING_UE5M3 = 8192,
+        ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_SCALING_UE4M3 = 16384,
+        ZE_DEVICE_INPUT_DATA_TYPE_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+    ze_device_mem_alloc_flag_t: ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_CACHED = 1,
+        ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_UNCACHED = 2,
+        ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_INITIAL_PLACEMENT = 4
+}
+enumeration! {
+    ze_device_memory_ext_type_t: ZE_DEVICE_MEMORY_EXT_TYPE_HBM = 0,
+        ZE_DEVICE_MEMORY_EXT_TYPE_HBM2 = 1, ZE_DEVICE_MEMORY_EXT_TYPE_DDR = 2,
+        ZE_DEVICE_MEMORY_EXT_TYPE_DDR2 = 3, ZE_DEVICE_MEMORY_EXT_TYPE_DDR3 = 4,
+        ZE_DEVICE_MEMORY_EXT_TYPE_DDR4 = 5, ZE_DEVICE_MEMORY_EXT_TYPE_DDR5 = 6,
+        ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR = 7, ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR3 = 8,
+        ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR4 = 9, ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR5 = 10,
+        ZE_DEVICE_MEMORY_EXT_TYPE_SRAM = 11, ZE_DEVICE_MEMORY_EXT_TYPE_L1 = 12,
+        ZE_DEVICE_MEMORY_EXT_TYPE_L3 = 13, ZE_DEVICE_MEMORY_EXT_TYPE_GRF = 14,
+        ZE_DEVICE_MEMORY_EXT_TYPE_SLM = 15, ZE_DEVICE_MEMORY_EXT_TYPE_GDDR4 = 16,
+        ZE_DEVICE_MEMORY_EXT_TYPE_GDDR5 = 17, ZE_DEVICE_MEMORY_EXT_TYPE_GDDR5X = 18,
+        ZE_DEVICE_MEMORY_EXT_TYPE_GDDR6 = 19, ZE_DEVICE_MEMORY_EXT_TYPE_GDDR6X = 20,
+        ZE_DEVICE_MEMORY_EXT_TYPE_GDDR7 = 21, ZE_DEVICE_MEMORY_EXT_TYPE_HBM2E = 22,
+        ZE_DEVICE_MEMORY_EXT_TYPE_HBM3 = 23, ZE_DEVICE_MEMORY_EXT_TYPE_HBM3E = 24,
+        ZE_DEVICE_MEMORY_EXT_TYPE_HBM4 = 25, ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR5X = 26,
+        ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR6 = 27, ZE_DEVICE_MEMORY_EXT_TYPE_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! { ze_device_memory_property_flag_t: ZE_DEVICE_MEMORY_PROPERTY_FLAG_TBD = 1 }
+enumeration! {
+    ze_device_module_flag_t: ZE_DEVICE_MODULE_FLAG_FP16 = 1, ZE_DEVICE_MODULE_FLAG_FP64 = 2,
+        ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS = 4, ZE_DEVICE_MODULE_FLAG_DP4A = 8
+}
+enumeration! {
+
+        ze_device_output_data_type_flag_t: ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_DEVICE_OUTPUT_DATA_INT32 = 1,
+        ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_DEVICE_OUTPUT_DATA_FP32 = 2,
+        ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_DEVICE_OUTPUT_DATA_FP16 = 4,
+        ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_DEVICE_OUTPUT_DATA_BF16 = 8,
+        ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+    ze_device_p2p_property_flag_t: ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS = 1,
+        ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS = 2
+}
+enumeration! {
+    ze_device_property_flag_t: ZE_DEVICE_PROPERTY_FLAG_INTEGRATED = 1,
+        ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE = 2, ZE_DEVICE_PROPERTY_FLAG_ECC = 4,
+        ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING = 8
+}
+enumeration! {
+    ze_device_raytracing_ext_flag_t: ZE_DEVICE_RAYTRACING_EXT_FLAG_RAYQUERY = 1,
+        ZE_DEVICE_RAYTRACING_EXT_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+    ze_device_readonly_memory_capability_t: ZE_DEVICE_READONLY_MEMORY_CAPABILITY_NONE = 0,
+        ZE_DEVICE_READONLY_MEMORY_CAPABILITY_HINT = 1,
+        ZE_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED = 2,
+        ZE_DEVICE_READONLY_MEMORY_CAPABILITY_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+    ze_device_type_t: ZE_DEVICE_TYPE_GPU = 1, ZE_DEVICE_TYPE_CPU = 2, ZE_DEVICE_TYPE_FPGA = 3,
+        ZE_DEVICE_TYPE_MCA = 4, ZE_DEVICE_TYPE_VPU = 5
+}
+enumeration! {
+
+        ze_driver_ddi_handle_ext_flag_t: ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED = 1,
+        ZE_DRIVER_DDI_HANDLE_EXT_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+
+        ze_driver_memory_free_policy_ext_flag_t: ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE = 1,
+        ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE = 2
+}
+enumeration! {
+    ze_event_counter_based_flag_t: ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE = 1,
+        ZE_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE = 2,
+        ZE_EVENT_COUNTER_BASED_FLAG_HOST_VISIBLE = 4, ZE_EVENT_COUNTER_BASED_FLAG_IPC = 8,
+        ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP = 16,
+        ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP = 32,
+        ZE_EVENT_COUNTER_BASED_FLAG_GRAPH_EXTERNAL = 64
+}
+enumeration! {
+    ze_event_pool_counter_based_exp_flag_t: ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE = 1,
+        ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_NON_IMMEDIATE = 2,
+        ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+    ze_event_pool_flag_t: ZE_EVENT_POOL_FLAG_HOST_VISIBLE = 1, ZE_EVENT_POOL_FLAG_IPC = 2,
+        ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP = 4, ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP = 8
+}
+enumeration! {
+
+        ze_event_query_kernel_timestamps_ext_flag_t: ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_KERNEL = 1,
+        ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_SYNCHRONIZED = 2,
+        ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+    ze_event_scope_flag_t: ZE_EVENT_SCOPE_FLAG_SUBDEVICE = 1, ZE_EVENT_SCOPE_FLAG_DEVICE = 2,
+        ZE_EVENT_SCOPE_FLAG_HOST = 4
+}
+enumeration! {
+    ze_event_sync_mode_flag_t: ZE_EVENT_SYNC_MODE_FLAG_LOW_POWER_WAIT = 1,
+        ZE_EVENT_SYNC_MODE_FLAG_SIGNAL_INTERRUPT = 2,
+        ZE_EVENT_SYNC_MODE_FLAG_EXTERNAL_INTERRUPT_WAIT = 4,
+        ZE_EVENT_SYNC_MODE_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+    ze_external_memory_type_flag_t: ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD = 1,
+        ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF = 2, ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_WIN32 = 4,
+        ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_WIN32_KMT = 8,
+        ZE_EXTERNAL_MEMORY_TYPE_FLAG_D3D11_TEXTURE = 16,
+        ZE_EXTERNAL_MEMORY_TYPE_FLAG_D3D11_TEXTURE_KMT = 32,
+        ZE_EXTERNAL_MEMORY_TYPE_FLAG_D3D12_HEAP = 64,
+        ZE_EXTERNAL_MEMORY_TYPE_FLAG_D3D12_RESOURCE = 128
+}
+enumeration! {
+    ze_external_semaphore_ext_flag_t: ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_OPAQUE_FD = 1,
+        ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_OPAQUE_WIN32 = 2,
+        ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_OPAQUE_WIN32_KMT = 4,
+        ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_D3D12_FENCE = 8,
+        ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_D3D11_FENCE = 16,
+        ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_KEYED_MUTEX = 32,
+        ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_KEYED_MUTEX_KMT = 64,
+        ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_VK_TIMELINE_SEMAPHORE_FD = 128,
+        ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_VK_TIMELINE_SEMAPHORE_WIN32 = 256
+}
+enumeration! {
+    ze_fabric_edge_exp_duplexity_t: ZE_FABRIC_EDGE_EXP_DUPLEXITY_UNKNOWN = 0,
+        ZE_FABRIC_EDGE_EXP_DUPLEXITY_HALF_DUPLEX = 1, ZE_FABRIC_EDGE_EXP_DUPLEXITY_FULL_DUPLEX = 2
+}
+enumeration! {
+    ze_fabric_vertex_exp_type_t: ZE_FABRIC_VERTEX_EXP_TYPE_UNKNOWN = 0,
+        ZE_FABRIC_VERTEX_EXP_TYPE_DEVICE = 1, ZE_FABRIC_VERTEX_EXP_TYPE_SUBDEVICE = 2,
+        ZE_FABRIC_VERTEX_EXP_TYPE_SWITCH = 3
+}
+enumeration! { ze_fence_flag_t: ZE_FENCE_FLAG_SIGNALED = 1 }
+enumeration! {
+    ze_host_mem_alloc_flag_t: ZE_HOST_MEM_ALLOC_FLAG_BIAS_CACHED = 1,
+        ZE_HOST_MEM_ALLOC_FLAG_BIAS_UNCACHED = 2, ZE_HOST_MEM_ALLOC_FLAG_BIAS_WRITE_COMBINED = 4,
+        ZE_HOST_MEM_ALLOC_FLAG_BIAS_INITIAL_PLACEMENT = 8,
+        ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY = 16
+}
+enumeration! {
+    ze_image_bindless_exp_flag_t: ZE_IMAGE_BINDLESS_EXP_FLAG_BINDLESS = 1,
+        ZE_IMAGE_BINDLESS_EXP_FLAG_SAMPLED_IMAGE = 2,
+        ZE_IMAGE_BINDLESS_EXP_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! { ze_image_flag_t: ZE_IMAGE_FLAG_KERNEL_WRITE = 1, ZE_IMAGE_FLAG_BIAS_UNCACHED = 2 }
+enumeration! {
+    ze_image_format_layout_t: ZE_IMAGE_FORMAT_LAYOUT_8 = 0, ZE_IMAGE_FORMAT_LAYOUT_16 = 1,
+        ZE_IMAGE_FORMAT_LAYOUT_32 = 2, ZE_IMAGE_FORMAT_LAYOUT_8_8 = 3,
+        ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8 = 4, ZE_IMAGE_FORMAT_LAYOUT_16_16 = 5,
+        ZE_IMAGE_FORMAT_LAYOUT_16_16_16_16 = 6, ZE_IMAGE_FORMAT_LAYOUT_32_32 = 7,
+        ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32 = 8, ZE_IMAGE_FORMAT_LAYOUT_10_10_10_2 = 9,
+        ZE_IMAGE_FORMAT_LAYOUT_11_11_10 = 10, ZE_IMAGE_FORMAT_LAYOUT_5_6_5 = 11,
+        ZE_IMAGE_FORMAT_LAYOUT_5_5_5_1 = 12, ZE_IMAGE_FORMAT_LAYOUT_4_4_4_4 = 13,
+        ZE_IMAGE_FORMAT_LAYOUT_Y8 = 14, ZE_IMAGE_FORMAT_LAYOUT_NV12 = 15,
+        ZE_IMAGE_FORMAT_LAYOUT_YUYV = 16, ZE_IMAGE_FORMAT_LAYOUT_VYUY = 17,
+        ZE_IMAGE_FORMAT_LAYOUT_YVYU = 18, ZE_IMAGE_FORMAT_LAYOUT_UYVY = 19,
+        ZE_IMAGE_FORMAT_LAYOUT_AYUV = 20, ZE_IMAGE_FORMAT_LAYOUT_P010 = 21,
+        ZE_IMAGE_FORMAT_LAYOUT_Y410 = 22, ZE_IMAGE_FORMAT_LAYOUT_P012 = 23,
+        ZE_IMAGE_FORMAT_LAYOUT_Y16 = 24, ZE_IMAGE_FORMAT_LAYOUT_P016 = 25,
+        ZE_IMAGE_FORMAT_LAYOUT_Y216 = 26, ZE_IMAGE_FORMAT_LAYOUT_P216 = 27,
+        ZE_IMAGE_FORMAT_LAYOUT_P8 = 28, ZE_IMAGE_FORMAT_LAYOUT_YUY2 = 29,
+        ZE_IMAGE_FORMAT_LAYOUT_A8P8 = 30, ZE_IMAGE_FORMAT_LAYOUT_IA44 = 31,
+        ZE_IMAGE_FORMAT_LAYOUT_AI44 = 32, ZE_IMAGE_FORMAT_LAYOUT_Y416 = 33,
+        ZE_IMAGE_FORMAT_LAYOUT_Y210 = 34, ZE_IMAGE_FORMAT_LAYOUT_I420 = 35,
+        ZE_IMAGE_FORMAT_LAYOUT_YV12 = 36, ZE_IMAGE_FORMAT_LAYOUT_400P = 37,
+        ZE_IMAGE_FORMAT_LAYOUT_422H = 38, ZE_IMAGE_FORMAT_LAYOUT_422V = 39,
+        ZE_IMAGE_FORMAT_LAYOUT_444P = 40, ZE_IMAGE_FORMAT_LAYOUT_RGBP = 41,
+        ZE_IMAGE_FORMAT_LAYOUT_BRGP = 42, ZE_IMAGE_FORMAT_LAYOUT_8_8_8 = 43,
+        ZE_IMAGE_FORMAT_LAYOUT_16_16_16 = 44, ZE_IMAGE_FORMAT_LAYOUT_32_32_32 = 45
+}
+enumeration! {
+    ze_image_format_swizzle_t: ZE_IMAGE_FORMAT_SWIZZLE_R = 0, ZE_IMAGE_FORMAT_SWIZZLE_G = 1,
+        ZE_IMAGE_FORMAT_SWIZZLE_B = 2, ZE_IMAGE_FORMAT_SWIZZLE_A = 3,
+        ZE_IMAGE_FORMAT_SWIZZLE_0 = 4, ZE_IMAGE_FORMAT_SWIZZLE_1 = 5,
+        ZE_IMAGE_FORMAT_SWIZZLE_X = 6, ZE_IMAGE_FORMAT_SWIZZLE_D = 7
+}
+enumeration! {
+    ze_image_format_type_t: ZE_IMAGE_FORMAT_TYPE_UINT = 0, ZE_IMAGE_FORMAT_TYPE_SINT = 1,
+        ZE_IMAGE_FORMAT_TYPE_UNORM = 2, ZE_IMAGE_FORMAT_TYPE_SNORM = 3,
+        ZE_IMAGE_FORMAT_TYPE_FLOAT = 4
+}
+enumeration! {
+    ze_image_sampler_filter_flag_t: ZE_IMAGE_SAMPLER_FILTER_FLAG_POINT = 1,
+        ZE_IMAGE_SAMPLER_FILTER_FLAG_LINEAR = 2
+}
+enumeration! {
+    ze_image_type_t: ZE_IMAGE_TYPE_1D = 0, ZE_IMAGE_TYPE_1DARRAY = 1, ZE_IMAGE_TYPE_2D = 2,
+        ZE_IMAGE_TYPE_2DARRAY = 3, ZE_IMAGE_TYPE_3D = 4, ZE_IMAGE_TYPE_BUFFER = 5
+}
+enumeration! {
+    ze_init_driver_type_flag_t: ZE_INIT_DRIVER_TYPE_FLAG_GPU = 1,
+        ZE_INIT_DRIVER_TYPE_FLAG_NPU = 2
+}
+enumeration! { ze_init_flag_t: ZE_INIT_FLAG_GPU_ONLY = 1, ZE_INIT_FLAG_VPU_ONLY = 2 }
+enumeration! {
+    ze_ipc_mem_handle_type_flag_t: ZE_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT = 1,
+        ZE_IPC_MEM_HANDLE_TYPE_FLAG_FABRIC_ACCESSIBLE = 2,
+        ZE_IPC_MEM_HANDLE_TYPE_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+    ze_ipc_memory_flag_t: ZE_IPC_MEMORY_FLAG_BIAS_CACHED = 1,
+        ZE_IPC_MEMORY_FLAG_BIAS_UNCACHED = 2
+}
+enumeration! {
+    ze_ipc_property_flag_t: ZE_IPC_PROPERTY_FLAG_MEMORY = 1,
+        ZE_IPC_PROPERTY_FLAG_EVENT_POOL = 2, ZE_IPC_PROPERTY_FLAG_FABRIC_ACCESSIBLE = 4
+}
+enumeration! {
+    ze_kernel_flag_t: ZE_KERNEL_FLAG_FORCE_RESIDENCY = 1, ZE_KERNEL_FLAG_EXPLICIT_RESIDENCY = 2
+}
+enumeration! {
+    ze_kernel_indirect_access_flag_t: ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST = 1,
+        ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE = 2, ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED = 4
+}
+enumeration! {
+    ze_latency_unit_t: ZE_LATENCY_UNIT_UNKNOWN = 0, ZE_LATENCY_UNIT_NANOSEC = 1,
+        ZE_LATENCY_UNIT_CLOCK = 2, ZE_LATENCY_UNIT_HOP = 3
+}
+enumeration! {
+    ze_linkage_inspection_ext_flag_t: ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS = 1,
+        ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS = 2,
+        ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS = 4
+}
+enumeration! {
+    ze_memory_access_attribute_t: ZE_MEMORY_ACCESS_ATTRIBUTE_NONE = 0,
+        ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE = 1, ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY = 2
+}
+enumeration! {
+    ze_memory_access_cap_flag_t: ZE_MEMORY_ACCESS_CAP_FLAG_RW = 1,
+        ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC = 2, ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT = 4,
+        ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC = 8
+}
+enumeration! {
+    ze_memory_advice_t: ZE_MEMORY_ADVICE_SET_READ_MOSTLY = 0,
+        ZE_MEMORY_ADVICE_CLEAR_READ_MOSTLY = 1, ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION = 2,
+        ZE_MEMORY_ADVICE_CLEAR_PREFERRED_LOCATION = 3, ZE_MEMORY_ADVICE_SET_NON_ATOMIC_MOSTLY = 4,
+        ZE_MEMORY_ADVICE_CLEAR_NON_ATOMIC_MOSTLY = 5, ZE_MEMORY_ADVICE_BIAS_CACHED = 6,
+        ZE_MEMORY_ADVICE_BIAS_UNCACHED = 7,
+        ZE_MEMORY_ADVICE_SET_SYSTEM_MEMORY_PREFERRED_LOCATION = 8,
+        ZE_MEMORY_ADVICE_CLEAR_SYSTEM_MEMORY_PREFERRED_LOCATION = 9
+}
+enumeration! {
+    ze_memory_atomic_attr_exp_flag_t: ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_ATOMICS = 1,
+        ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_HOST_ATOMICS = 2,
+        ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_HOST_ATOMICS = 4,
+        ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_DEVICE_ATOMICS = 8,
+        ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_DEVICE_ATOMICS = 16,
+        ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_SYSTEM_ATOMICS = 32,
+        ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_SYSTEM_ATOMICS = 64
+}
+enumeration! {
+
+        ze_memory_compression_hints_ext_flag_t: ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_COMPRESSED = 1,
+        ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_UNCOMPRESSED = 2,
+        ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+    ze_memory_type_t: ZE_MEMORY_TYPE_UNKNOWN = 0, ZE_MEMORY_TYPE_HOST = 1,
+        ZE_MEMORY_TYPE_DEVICE = 2, ZE_MEMORY_TYPE_SHARED = 3, ZE_MEMORY_TYPE_HOST_IMPORTED = 4
+}
+enumeration! { ze_module_format_t: ZE_MODULE_FORMAT_IL_SPIRV = 0, ZE_MODULE_FORMAT_NATIVE = 1 }
+enumeration! { ze_module_property_flag_t: ZE_MODULE_PROPERTY_FLAG_IMPORTS = 1 }
+enumeration! {
+    ze_mutable_command_exp_flag_t: ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS = 1,
+        ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_COUNT = 2, ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE = 4,
+        ZE_MUTABLE_COMMAND_EXP_FLAG_GLOBAL_OFFSET = 8,
+        ZE_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT = 16,
+        ZE_MUTABLE_COMMAND_EXP_FLAG_WAIT_EVENTS = 32,
+        ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION = 64,
+        ZE_MUTABLE_COMMAND_EXP_FLAG_GRAPH_ARGUMENTS = 128
+}
+enumeration! {
+    ze_mutable_command_list_exp_flag_t: ZE_MUTABLE_COMMAND_LIST_EXP_FLAG_RESERVED = 1,
+        ZE_MUTABLE_COMMAND_LIST_EXP_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+    ze_physical_mem_flag_t: ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_DEVICE = 1,
+        ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST = 2
+}
+enumeration! {
+    ze_raytracing_mem_alloc_ext_flag_t: ZE_RAYTRACING_MEM_ALLOC_EXT_FLAG_TBD = 1,
+        ZE_RAYTRACING_MEM_ALLOC_EXT_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+    ze_record_replay_graph_ext_dump_mode_t: ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_DETAILED = 0,
+        ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_SIMPLE = 1,
+        ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+    ze_record_replay_graph_ext_flag_t: ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_IMMUTABLE_GRAPH = 1,
+        ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_MUTABLE_GRAPH = 2,
+        ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_SUBGRAPHS = 4,
+        ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_APPEND_COMMANDLIST = 8,
+        ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_CB_EXTERNAL_IPC = 16,
+        ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+
+        ze_relaxed_allocation_limits_exp_flag_t: ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE = 1,
+        ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+
+        ze_relaxed_allocation_limits_ext_flag_t: ZE_RELAXED_ALLOCATION_LIMITS_EXT_FLAG_MAX_SIZE = 1,
+        ZE_RELAXED_ALLOCATION_LIMITS_EXT_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+    ze_result_t: ZE_RESULT_SUCCESS = 0, ZE_RESULT_NOT_READY = 1,
+        ZE_RESULT_ERROR_DEVICE_LOST = 0x70000001, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY = 0x70000002,
+        ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY = 0x70000003,
+        ZE_RESULT_ERROR_MODULE_BUILD_FAILURE = 0x70000004,
+        ZE_RESULT_ERROR_MODULE_LINK_FAILURE = 0x70000005,
+        ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET = 0x70000006,
+        ZE_RESULT_ERROR_DEVICE_IN_LOW_POWER_STATE = 0x70000007,
+        ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS = 0x70010000,
+        ZE_RESULT_ERROR_NOT_AVAILABLE = 0x70010001,
+        ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE = 0x70020000,
+        ZE_RESULT_WARNING_DROPPED_DATA = 0x70020001, ZE_RESULT_ERROR_UNINITIALIZED = 0x78000001,
+        ZE_RESULT_ERROR_UNSUPPORTED_VERSION = 0x78000002,
+        ZE_RESULT_ERROR_UNSUPPORTED_FEATURE = 0x78000003,
+        ZE_RESULT_ERROR_INVALID_ARGUMENT = 0x78000004,
+        ZE_RESULT_ERROR_INVALID_NULL_HANDLE = 0x78000005,
+        ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE = 0x78000006,
+        ZE_RESULT_ERROR_INVALID_NULL_POINTER = 0x78000007,
+        ZE_RESULT_ERROR_INVALID_SIZE = 0x78000008, ZE_RESULT_ERROR_UNSUPPORTED_SIZE = 0x78000009,
+        ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT = 0x7800000a,
+        ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT = 0x7800000b,
+        ZE_RESULT_ERROR_INVALID_ENUMERATION = 0x7800000c,
+        ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION = 0x7800000d,
+        ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT = 0x7800000e,
+        ZE_RESULT_ERROR_INVALID_NATIVE_BINARY = 0x7800000f,
+        ZE_RESULT_ERROR_INVALID_GLOBAL_NAME = 0x78000010,
+        ZE_RESULT_ERROR_INVALID_KERNEL_NAME = 0x78000011,
+        ZE_RESULT_ERROR_INVALID_FUNCTION_NAME = 0x78000012,
+        ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION = 0x78000013,
+        ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION = 0x78000014,
+        ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX = 0x78000015,
+        ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE = 0x78000016,
+        ZE_RESULT_ERROR_INVALID_KERNEL_ATTRIBUTE_VALUE = 0x78000017,
+        ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED = 0x78000018,
+        ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE = 0x78000019,
+        ZE_RESULT_ERROR_OVERLAPPING_REGIONS = 0x7800001a,
+        ZE_RESULT_WARNING_ACTION_REQUIRED = 0x7800001b,
+        ZE_RESULT_ERROR_INVALID_KERNEL_HANDLE = 0x7800001c,
+        ZE_RESULT_EXT_RTAS_BUILD_RETRY = 0x7800001d,
+        ZE_RESULT_EXT_RTAS_BUILD_DEFERRED = 0x7800001e,
+        ZE_RESULT_EXT_ERROR_OPERANDS_INCOMPATIBLE = 0x7800001f,
+        ZE_RESULT_ERROR_SURVIVABILITY_MODE_DETECTED = 0x78000020,
+        ZE_RESULT_ERROR_ADDRESS_NOT_FOUND = 0x78000021, ZE_RESULT_QUERY_TRUE = 0x78000022,
+        ZE_RESULT_QUERY_FALSE = 0x78000023, ZE_RESULT_ERROR_INVALID_GRAPH = 0x78000024,
+        ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED = 0x78000025,
+        ZE_RESULT_ERROR_GRAPH_CAPTURE_INVALIDATED = 0x78000026,
+        ZE_RESULT_ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT = 0x78000027,
+        ZE_RESULT_ERROR_COMMAND_LIST_NOT_CAPTURING = 0x78000028,
+        ZE_RESULT_ERROR_GRAPH_UNJOINED_FORKS = 0x78000029,
+        ZE_RESULT_ERROR_GRAPH_INTERNAL_EVENT = 0x7800002a,
+        ZE_RESULT_EXP_ERROR_DEVICE_IS_NOT_VERTEX = 0x7ff00001,
+        ZE_RESULT_EXP_ERROR_VERTEX_IS_NOT_DEVICE = 0x7ff00002,
+        ZE_RESULT_EXP_ERROR_REMOTE_DEVICE = 0x7ff00003,
+        ZE_RESULT_EXP_ERROR_OPERANDS_INCOMPATIBLE = 0x7ff00004,
+        ZE_RESULT_EXP_RTAS_BUILD_RETRY = 0x7ff00005,
+        ZE_RESULT_EXP_RTAS_BUILD_DEFERRED = 0x7ff00006, ZE_RESULT_ERROR_UNKNOWN = 0x7ffffffe
+}
+enumeration! {
+    ze_rtas_builder_build_op_exp_flag_t: ZE_RTAS_BUILDER_BUILD_OP_EXP_FLAG_COMPACT = 1,
+        ZE_RTAS_BUILDER_BUILD_OP_EXP_FLAG_NO_DUPLICATE_ANYHIT_INVOCATION = 2
+}
+enumeration! {
+    ze_rtas_builder_build_op_ext_flag_t: ZE_RTAS_BUILDER_BUILD_OP_EXT_FLAG_COMPACT = 1,
+        ZE_RTAS_BUILDER_BUILD_OP_EXT_FLAG_NO_DUPLICATE_ANYHIT_INVOCATION = 2
+}
+enumeration! {
+    ze_rtas_builder_build_quality_hint_exp_t: ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXP_LOW = 0,
+        ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXP_MEDIUM = 1,
+        ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXP_HIGH = 2
+}
+enumeration! {
+    ze_rtas_builder_build_quality_hint_ext_t: ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXT_LOW = 0,
+        ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXT_MEDIUM = 1,
+        ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXT_HIGH = 2
+}
+enumeration! { ze_rtas_builder_exp_flag_t: ZE_RTAS_BUILDER_EXP_FLAG_RESERVED = 1 }
+enumeration! {
+    ze_rtas_builder_exp_version_t: ZE_RTAS_BUILDER_EXP_VERSION_1_0 = 0x10000,
+        ZE_RTAS_BUILDER_EXP_VERSION_CURRENT = 0x10000
+}
+enumeration! { ze_rtas_builder_ext_flag_t: ZE_RTAS_BUILDER_EXT_FLAG_RESERVED = 1 }
+enumeration! {
+    ze_rtas_builder_ext_version_t: ZE_RTAS_BUILDER_EXT_VERSION_1_0 = 0x10000,
+        ZE_RTAS_BUILDER_EXT_VERSION_CURRENT = 0x10000
+}
+enumeration! {
+    ze_rtas_device_exp_flag_t: ZE_RTAS_DEVICE_EXP_FLAG_RESERVED = 1,
+        ZE_RTAS_DEVICE_EXP_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+    ze_rtas_device_ext_flag_t: ZE_RTAS_DEVICE_EXT_FLAG_RESERVED = 1,
+        ZE_RTAS_DEVICE_EXT_FLAG_FORCE_UINT32 = 0x7fffffff
+}
+enumeration! {
+    ze_rtas_format_exp_t: ZE_RTAS_FORMAT_EXP_INVALID = 0, ZE_RTAS_FORMAT_EXP_MAX = 0x7ffffffe
+}
+enumeration! {
+    ze_rtas_format_ext_t: ZE_RTAS_FORMAT_EXT_INVALID = 0, ZE_RTAS_FORMAT_EXT_MAX = 0x7ffffffe
+}
+enumeration! {
+    ze_rtas_parallel_operation_exp_flag_t: ZE_RTAS_PARALLEL_OPERATION_EXP_FLAG_RESERVED = 1
+}
+enumeration! {
+    ze_rtas_parallel_operation_ext_flag_t: ZE_RTAS_PARALLEL_OPERATION_EXT_FLAG_RESERVED = 1
+}
+enumeration! {
+    ze_sampler_address_mode_t: ZE_SAMPLER_ADDRESS_MODE_NONE = 0,
+        ZE_SAMPLER_ADDRESS_MODE_REPEAT = 1, ZE_SAMPLER_ADDRESS_MODE_CLAMP = 2,
+        ZE_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER = 3, ZE_SAMPLER_ADDRESS_MODE_MIRROR = 4
+}
+enumeration! {
+    ze_sampler_filter_mode_t: ZE_SAMPLER_FILTER_MODE_NEAREST = 0,
+        ZE_SAMPLER_FILTER_MODE_LINEAR = 1
+}
+enumeration! {
+    ze_scheduling_hint_exp_flag_t: ZE_SCHEDULING_HINT_EXP_FLAG_OLDEST_FIRST = 1,
+        ZE_SCHEDULING_HINT_EXP_FLAG_ROUND_ROBIN = 2,
+        ZE_SCHEDULING_HINT_EXP_FLAG_STALL_BASED_ROUND_ROBIN = 4
+}
+enumeration! {
+    ze_structure_type_t: ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES = 1,
+        ZE_STRUCTURE_TYPE_DRIVER_IPC_PROPERTIES = 2, ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES = 3,
+        ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES = 4,
+        ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES = 5,
+        ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES = 6,
+        ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES = 7,
+        ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES = 8,
+        ZE_STRUCTURE_TYPE_DEVICE_CACHE_PROPERTIES = 9,
+        ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES = 10,
+        ZE_STRUCTURE_TYPE_DEVICE_P2P_PROPERTIES = 11,
+        ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES = 12,
+        ZE_STRUCTURE_TYPE_CONTEXT_DESC = 13, ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC = 14,
+        ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC = 15, ZE_STRUCTURE_TYPE_EVENT_POOL_DESC = 16,
+        ZE_STRUCTURE_TYPE_EVENT_DESC = 17, ZE_STRUCTURE_TYPE_FENCE_DESC = 18,
+        ZE_STRUCTURE_TYPE_IMAGE_DESC = 19, ZE_STRUCTURE_TYPE_IMAGE_PROPERTIES = 20,
+        ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC = 21, ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC = 22,
+        ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES = 23,
+        ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC = 24,
+        ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD = 25,
+        ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD = 26, ZE_STRUCTURE_TYPE_MODULE_DESC = 27,
+        ZE_STRUCTURE_TYPE_MODULE_PROPERTIES = 28, ZE_STRUCTURE_TYPE_KERNEL_DESC = 29,
+        ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES = 30, ZE_STRUCTURE_TYPE_SAMPLER_DESC = 31,
+        ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC = 32,
+        ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES = 33,
+        ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_WIN32 = 34,
+        ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_WIN32 = 35,
+        ZE_STRUCTURE_TYPE_DEVICE_RAYTRACING_EXT_PROPERTIES = 0x10001,
+        ZE_STRUCTURE_TYPE_RAYTRACING_MEM_ALLOC_EXT_DESC = 0x10002,
+        ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES = 0x10003,
+        ZE_STRUCTURE_TYPE_CACHE_RESERVATION_EXT_DESC = 0x10004,
+        ZE_STRUCTURE_TYPE_EU_COUNT_EXT = 0x10005, ZE_STRUCTURE_TYPE_SRGB_EXT_DESC = 0x10006,
+        ZE_STRUCTURE_TYPE_LINKAGE_INSPECTION_EXT_DESC = 0x10007,
+        ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES = 0x10008,
+        ZE_STRUCTURE_TYPE_DRIVER_MEMORY_FREE_EXT_PROPERTIES = 0x10009,
+        ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC = 0x1000a,
+        ZE_STRUCTURE_TYPE_MEMORY_COMPRESSION_HINTS_EXT_DESC = 0x1000b,
+        ZE_STRUCTURE_TYPE_IMAGE_ALLOCATION_EXT_PROPERTIES = 0x1000c,
+        ZE_STRUCTURE_TYPE_DEVICE_LUID_EXT_PROPERTIES = 0x1000d,
+        ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES = 0x1000e,
+        ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT = 0x1000f,
+        ZE_STRUCTURE_TYPE_IMAGE_VIEW_PLANAR_EXT_DESC = 0x10010,
+        ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_PROPERTIES = 0x10011,
+        ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_RESULTS_EXT_PROPERTIES = 0x10012,
+        ZE_STRUCTURE_TYPE_KERNEL_MAX_GROUP_SIZE_EXT_PROPERTIES = 0x10013,
+        ZE_STRUCTURE_TYPE_IMAGE_FORMAT_SUPPORT_EXT_PROPERTIES = 0x10014,
+        ZE_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES = 0x10015,
+        ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXT_DESC = 0x10016,
+        ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC = 0x20001,
+        ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC = 0x20002,
+        ZE_STRUCTURE_TYPE_SCHEDULING_HINT_EXP_PROPERTIES = 0x20003,
+        ZE_STRUCTURE_TYPE_SCHEDULING_HINT_EXP_DESC = 0x20004,
+        ZE_STRUCTURE_TYPE_IMAGE_VIEW_PLANAR_EXP_DESC = 0x20005,
+        ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 = 0x20006,
+        ZE_STRUCTURE_TYPE_IMAGE_MEMORY_EXP_PROPERTIES = 0x20007,
+        ZE_STRUCTURE_TYPE_POWER_SAVING_HINT_EXP_DESC = 0x20008,
+        ZE_STRUCTURE_TYPE_COPY_BANDWIDTH_EXP_PROPERTIES = 0x20009,
+        ZE_STRUCTURE_TYPE_DEVICE_P2P_BANDWIDTH_EXP_PROPERTIES = 0x2000a,
+        ZE_STRUCTURE_TYPE_FABRIC_VERTEX_EXP_PROPERTIES = 0x2000b,
+        ZE_STRUCTURE_TYPE_FABRIC_EDGE_EXP_PROPERTIES = 0x2000c,
+        ZE_STRUCTURE_TYPE_MEMORY_SUB_ALLOCATIONS_EXP_PROPERTIES = 0x2000d,
+        ZE_STRUCTURE_TYPE_RTAS_BUILDER_EXP_DESC = 0x2000e,
+        ZE_STRUCTURE_TYPE_RTAS_BUILDER_BUILD_OP_EXP_DESC = 0x2000f,
+        ZE_STRUCTURE_TYPE_RTAS_BUILDER_EXP_PROPERTIES = 0x20010,
+        ZE_STRUCTURE_TYPE_RTAS_PARALLEL_OPERATION_EXP_PROPERTIES = 0x20011,
+        ZE_STRUCTURE_TYPE_RTAS_DEVICE_EXP_PROPERTIES = 0x20012,
+        ZE_STRUCTURE_TYPE_RTAS_GEOMETRY_AABBS_EXP_CB_PARAMS = 0x20013,
+        ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC = 0x20014,
+        ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_PROPERTIES = 0x20015,
+        ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC = 0x20016,
+        ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_ID_EXP_DESC = 0x20017,
+        ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_EXP_DESC = 0x20018,
+        ZE_STRUCTURE_TYPE_MUTABLE_KERNEL_ARGUMENT_EXP_DESC = 0x20019,
+        ZE_STRUCTURE_TYPE_MUTABLE_GROUP_COUNT_EXP_DESC = 0x2001a,
+        ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_EXP_DESC = 0x2001b,
+        ZE_STRUCTURE_TYPE_MUTABLE_GLOBAL_OFFSET_EXP_DESC = 0x2001c,
+        ZE_STRUCTURE_TYPE_PITCHED_ALLOC_DEVICE_EXP_PROPERTIES = 0x2001d,
+        ZE_STRUCTURE_TYPE_BINDLESS_IMAGE_EXP_DESC = 0x2001e,
+        ZE_STRUCTURE_TYPE_PITCHED_IMAGE_EXP_DESC = 0x2001f,
+        ZE_STRUCTURE_TYPE_MUTABLE_GRAPH_ARGUMENT_EXP_DESC = 0x20020,
+        ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC = 0x20021,
+        ZE_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_EXT_DESC = 0x20022,
+        ZE_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_WIN32_EXT_DESC = 0x20023,
+        ZE_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_FD_EXT_DESC = 0x20024,
+        ZE_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_EXT = 0x20025,
+        ZE_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_WAIT_PARAMS_EXT = 0x20026,
+        ZE_STRUCTURE_TYPE_DRIVER_DDI_HANDLES_EXT_PROPERTIES = 0x20027,
+        ZE_STRUCTURE_TYPE_DEVICE_CACHELINE_SIZE_EXT = 0x20028,
+        ZE_STRUCTURE_TYPE_DEVICE_VECTOR_WIDTH_PROPERTIES_EXT = 0x20029,
+        ZE_STRUCTURE_TYPE_RTAS_BUILDER_EXT_DESC = 0x20030,
+        ZE_STRUCTURE_TYPE_RTAS_BUILDER_BUILD_OP_EXT_DESC = 0x20031,
+        ZE_STRUCTURE_TYPE_RTAS_BUILDER_EXT_PROPERTIES = 0x20032,
+        ZE_STRUCTURE_TYPE_RTAS_PARALLEL_OPERATION_EXT_PROPERTIES = 0x20033,
+        ZE_STRUCTURE_TYPE_RTAS_DEVICE_EXT_PROPERTIES = 0x20034,
+        ZE_STRUCTURE_TYPE_RTAS_GEOMETRY_AABBS_EXT_CB_PARAMS = 0x20035,
+        ZE_STRUCTURE_TYPE_COMMAND_LIST_APPEND_PARAM_COOPERATIVE_DESC = 0x20036,
+        ZE_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC = 0x20037,
+        ZE_STRUCTURE_TYPE_PITCHED_ALLOC_2DIMAGE_LINEAR_PITCH_EXP_INFO = 0x20038,
+        ZE_STRUCTURE_TYPE_KERNEL_ALLOCATION_PROPERTIES = 0x20039,
+        ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_DESC = 0x2003a,
+        ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_EXTERNAL_SYNC_ALLOCATION_DESC = 0x2003b,
+        ZE_STRUCTURE_TYPE_EVENT_SYNC_MODE_DESC = 0x2003c,
+        ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC = 0x2003d,
+        ZE_STRUCTURE_TYPE_DEVICE_EVENT_PROPERTIES = 0x2003e,
+        ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_EXTERNAL_AGGREGATE_STORAGE_DESC = 0x2003f,
+        ZE_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES = 0x20040,
+        ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES = 0x20041,
+        ZE_STRUCTURE_TYPE_CUSTOM_PITCH_EXP_DESC = 0x20042,
+        ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_DOTPRODUCT_EXT_PROPERTIES = 0x20043,
+        ZE_STRUCTURE_TYPE_RUNTIME_REQUIREMENTS_MODULE_DESC = 0x20044,
+        ZE_STRUCTURE_TYPE_RUNTIME_REQUIREMENTS_GRAPH_DESC = 0x20045,
+        ZE_STRUCTURE_TYPE_RUNTIME_REQUIREMENTS_OUTPUT = 0x20046,
+        ZE_STRUCTURE_TYPE_RECORD_REPLAY_GRAPH_EXT_PROPERTIES = 0x20047,
+        ZE_STRUCTURE_TYPE_RECORD_REPLAY_GRAPH_EXT_DUMP_DESC = 0x20048
+}
+enumeration! {
+
+        ze_validate_runtime_requirements_result_t: ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_NOT_APPLICABLE = 0,
+        ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_REQUIREMENTS_MET = 1,
+        ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_REQUIREMENTS_MET_RECOMPILATION_ADVISABLE = 2,
+        ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_REQUIREMENTS_NOT_MET = 3
+}
+enumeration! {
+    zel_structure_type_t: ZEL_STRUCTURE_TYPE_TRACER_DESC = 1,
+        ZEL_STRUCTURE_TYPE_TRACER_EXP_DESC = 1
+}
+enumeration! { zel_tracer_reg_t: ZEL_REGISTER_PROLOGUE = 0, ZEL_REGISTER_EPILOGUE = 1 }
+
+structure! {
+    ze_cache_reservation_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        maxCacheReservationSize: usize
+}
+structure! {
+
+        ze_command_list_append_launch_kernel_param_cooperative_desc_t[24]: stype: ze_structure_type_t,
+        pNext: *const c_void, isCooperative: ze_bool_t
+}
+structure! {
+    ze_command_list_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        commandQueueGroupOrdinal: u32, flags: ze_command_list_flags_t
+}
+structure! {
+    ze_command_queue_desc_t[40]: stype: ze_structure_type_t, pNext: *const c_void,
+        ordinal: u32, index: u32, flags: ze_command_queue_flags_t, mode: ze_command_queue_mode_t,
+        priority: ze_command_queue_priority_t
+}
+structure! {
+    ze_command_queue_group_properties_t[40]: stype: ze_structure_type_t, pNext: *mut c_void,
+        flags: ze_command_queue_group_property_flags_t, maxMemoryFillPatternSize: usize,
+        numQueues: u32
+}
+structure! {
+    ze_context_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_context_flags_t
+}
+structure! {
+    ze_context_power_saving_hint_exp_desc_t[24]: stype: ze_structure_type_t,
+        pNext: *const c_void, hint: u32
+}
+structure! {
+    ze_copy_bandwidth_exp_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
+        copyBandwidth: u32, copyBandwidthUnit: ze_bandwidth_unit_t
+}
+structure! {
+    ze_copy_region_t[24]: originX: u32, originY: u32, originZ: u32, width: u32, height: u32,
+        depth: u32
+}
+structure! {
+    ze_custom_pitch_exp_desc_t[32]: stype: ze_structure_type_t, pNext: *const c_void,
+        rowPitch: usize, slicePitch: usize
+}
+structure! {
+    ze_device_cache_line_size_ext_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        cacheLineSize: usize
+}
+structure! {
+    ze_device_cache_properties_t[32]: stype: ze_structure_type_t, pNext: *mut c_void,
+        flags: ze_device_cache_property_flags_t, cacheSize: usize
+}
+structure! {
+    ze_device_compute_dotproduct_ext_properties_t[48]: stype: ze_structure_type_t,
+        pNext: *mut c_void, dp_caps: ze_device_dp_capability_flags_t,
+        dpv4_input_types: ze_device_input_data_type_flags_t,
+        dpv4_output_types: ze_device_output_data_type_flags_t,
+        dpas_input_types: ze_device_input_data_type_flags_t,
+        dpas_output_types: ze_device_output_data_type_flags_t,
+        bdpas_input_types: ze_device_input_data_type_flags_t,
+        bdpas_output_types: ze_device_output_data_type_flags_t
+}
+structure! {
+    ze_device_compute_properties_t[88]: stype: ze_structure_type_t, pNext: *mut c_void,
+        maxTotalGroupSize: u32, maxGroupSizeX: u32, maxGroupSizeY: u32, maxGroupSizeZ: u32,
+        maxGroupCountX: u32, maxGroupCountY: u32, maxGroupCountZ: u32, maxSharedLocalMemory: u32,
+        numSubGroupSizes: u32, subGroupSizes: [u32; 8]
+}
+structure! {
+    ze_device_event_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
+        flags: ze_device_event_properties_flags_t
+}
+structure! {
+    ze_device_external_memory_properties_t[32]: stype: ze_structure_type_t, pNext: *mut c_void,
+        memoryAllocationImportTypes: ze_external_memory_type_flags_t,
+        memoryAllocationExportTypes: ze_external_memory_type_flags_t,
+        imageImportTypes: ze_external_memory_type_flags_t,
+        imageExportTypes: ze_external_memory_type_flags_t
+}
+structure! {
+    ze_device_image_properties_t[56]: stype: ze_structure_type_t, pNext: *mut c_void,
+        maxImageDims1D: u32, maxImageDims2D: u32, maxImageDims3D: u32, maxImageBufferSize: u64,
+        maxImageArraySlices: u32, maxSamplers: u32, maxReadImageArgs: u32, maxWriteImageArgs: u32
+}
+structure! {
+    ze_device_ip_version_ext_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        ipVersion: u32
+}
+structure! {
+    ze_device_luid_ext_properties_t[32]: stype: ze_structure_type_t, pNext: *mut c_void,
+        luid: ze_device_luid_ext_t, nodeMask: u32
+}
+structure! { ze_device_luid_ext_t[8]: id: [u8; 8] }
+structure! {
+    ze_device_mem_alloc_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_device_mem_alloc_flags_t, ordinal: u32
+}
+structure! {
+    ze_device_memory_access_properties_t[40]: stype: ze_structure_type_t, pNext: *mut c_void,
+        hostAllocCapabilities: ze_memory_access_cap_flags_t,
+        deviceAllocCapabilities: ze_memory_access_cap_flags_t,
+        sharedSingleDeviceAllocCapabilities: ze_memory_access_cap_flags_t,
+        sharedCrossDeviceAllocCapabilities: ze_memory_access_cap_flags_t,
+        sharedSystemAllocCapabilities: ze_memory_access_cap_flags_t
+}
+structure! {
+    ze_device_memory_ext_properties_t[48]: stype: ze_structure_type_t, pNext: *mut c_void,
+        r#type: ze_device_memory_ext_type_t, physicalSize: u64, readBandwidth: u32,
+        writeBandwidth: u32, bandwidthUnit: ze_bandwidth_unit_t
+}
+structure! {
+    ze_device_memory_properties_t[296]: stype: ze_structure_type_t, pNext: *mut c_void,
+        flags: ze_device_memory_property_flags_t, maxClockRate: u32, maxBusWidth: u32,
+        totalSize: u64, name: [c_char; 256]
+}
+structure! {
+    ze_device_module_properties_t[64]: stype: ze_structure_type_t, pNext: *mut c_void,
+        spirvVersionSupported: u32, flags: ze_device_module_flags_t,
+        fp16flags: ze_device_fp_flags_t, fp32flags: ze_device_fp_flags_t,
+        fp64flags: ze_device_fp_flags_t, maxArgumentsSize: u32, printfBufferSize: u32,
+        nativeKernelSupported: ze_native_kernel_uuid_t
+}
+structure! {
+    ze_device_p2p_bandwidth_exp_properties_t[40]: stype: ze_structure_type_t,
+        pNext: *mut c_void, logicalBandwidth: u32, physicalBandwidth: u32,
+        bandwidthUnit: ze_bandwidth_unit_t, logicalLatency: u32, physicalLatency: u32,
+        latencyUnit: ze_latency_unit_t
+}
+structure! {
+    ze_device_p2p_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
+        flags: ze_device_p2p_property_flags_t
+}
+structure! {
+    ze_device_pitched_alloc_exp_properties_t[32]: stype: ze_structure_type_t,
+        pNext: *mut c_void, maxImageLinearWidth: usize, maxImageLinearHeight: usize
+}
+structure! {
+    ze_device_properties_t[368]: stype: ze_structure_type_t, pNext: *mut c_void,
+        r#type: ze_device_type_t, vendorId: u32, deviceId: u32, flags: ze_device_property_flags_t,
+        subdeviceId: u32, coreClockRate: u32, maxMemAllocSize: u64, maxHardwareContexts: u32,
+        maxCommandQueuePriority: u32, numThreadsPerEU: u32, physicalEUSimdWidth: u32,
+        numEUsPerSubslice: u32, numSubslicesPerSlice: u32, numSlices: u32, timerResolution: u64,
+        timestampValidBits: u32, kernelTimestampValidBits: u32, uuid: ze_device_uuid_t,
+        name: [c_char; 256]
+}
+structure! {
+    ze_device_raytracing_ext_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
+        flags: ze_device_raytracing_ext_flags_t, maxBVHLevels: u32
+}
+structure! {
+    ze_device_readonly_memory_ext_properties_t[24]: stype: ze_structure_type_t,
+        pNext: *mut c_void, readonlyCapability: ze_device_readonly_memory_capability_t
+}
+structure! {
+    ze_device_usablemem_size_ext_properties_t[24]: stype: ze_structure_type_t,
+        pNext: *mut c_void, currUsableMemSize: u64
+}
+structure! { ze_device_uuid_t[16]: id: [u8; 16] }
+structure! {
+    ze_device_vector_width_properties_ext_t[80]: stype: ze_structure_type_t,
+        pNext: *mut c_void, vector_width_size: u32, preferred_vector_width_char: u32,
+        preferred_vector_width_short: u32, preferred_vector_width_int: u32,
+        preferred_vector_width_long: u32, preferred_vector_width_float: u32,
+        preferred_vector_width_double: u32, preferred_vector_width_half: u32,
+        native_vector_width_char: u32, native_vector_width_short: u32,
+        native_vector_width_int: u32, native_vector_width_long: u32,
+        native_vector_width_float: u32, native_vector_width_double: u32,
+        native_vector_width_half: u32
+}
+structure! {
+    ze_driver_ddi_handles_ext_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
+        flags: ze_driver_ddi_handle_ext_flags_t
+}
+structure! { ze_driver_extension_properties_t[260]: name: [c_char; 256], version: u32 }
+structure! {
+    ze_driver_ipc_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
+        flags: ze_ipc_property_flags_t
+}
+structure! {
+    ze_driver_memory_free_ext_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
+        freePolicies: ze_driver_memory_free_policy_ext_flags_t
+}
+structure! {
+    ze_driver_properties_t[40]: stype: ze_structure_type_t, pNext: *mut c_void,
+        uuid: ze_driver_uuid_t, driverVersion: u32
+}
+structure! { ze_driver_uuid_t[16]: id: [u8; 16] }
+structure! {
+    ze_eu_count_ext_t[24]: stype: ze_structure_type_t, pNext: *const c_void, numTotalEUs: u32
+}
+structure! {
+    ze_event_counter_based_desc_t[32]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_event_counter_based_flags_t, signal: ze_event_scope_flags_t,
+        wait: ze_event_scope_flags_t
+}
+structure! {
+    ze_event_counter_based_external_aggregate_storage_desc_t[40]: stype: ze_structure_type_t,
+        pNext: *const c_void, deviceAddress: *mut u64, incrementValue: u64, completionValue: u64
+}
+structure! {
+    ze_event_counter_based_external_sync_allocation_desc_t[40]: stype: ze_structure_type_t,
+        pNext: *const c_void, deviceAddress: *mut u64, hostAddress: *mut u64, completionValue: u64
+}
+structure! {
+    ze_event_desc_t[32]: stype: ze_structure_type_t, pNext: *const c_void, index: u32,
+        signal: ze_event_scope_flags_t, wait: ze_event_scope_flags_t
+}
+structure! {
+    ze_event_pool_counter_based_exp_desc_t[24]: stype: ze_structure_type_t,
+        pNext: *const c_void, flags: ze_event_pool_counter_based_exp_flags_t
+}
+structure! {
+    ze_event_pool_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_event_pool_flags_t, count: u32
+}
+structure! {
+    ze_event_query_kernel_timestamps_ext_properties_t[24]: stype: ze_structure_type_t,
+        pNext: *mut c_void, flags: ze_event_query_kernel_timestamps_ext_flags_t
+}
+structure! {
+    ze_event_query_kernel_timestamps_results_ext_properties_t[32]: stype: ze_structure_type_t,
+        pNext: *mut c_void, pKernelTimestampsBuffer: *mut ze_kernel_timestamp_result_t,
+        pSynchronizedTimestampsBuffer: *mut ze_synchronized_timestamp_result_ext_t
+}
+structure! {
+    ze_event_sync_mode_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        syncModeFlags: ze_event_sync_mode_flags_t, externalInterruptId: u32
+}
+structure! {
+    ze_external_memmap_sysmem_ext_desc_t[32]: stype: ze_structure_type_t, pNext: *const c_void,
+        pSystemMemory: *mut c_void, size: u64
+}
+structure! {
+    ze_external_memory_export_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_external_memory_type_flags_t
+}
+structure! {
+    ze_external_memory_export_fd_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_external_memory_type_flags_t, fd: c_int
+}
+structure! {
+    ze_external_memory_export_win32_handle_t[32]: stype: ze_structure_type_t,
+        pNext: *const c_void, flags: ze_external_memory_type_flags_t, handle: *mut c_void
+}
+structure! {
+    ze_external_memory_import_fd_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_external_memory_type_flags_t, fd: c_int
+}
+structure! {
+    ze_external_memory_import_win32_handle_t[40]: stype: ze_structure_type_t,
+        pNext: *const c_void, flags: ze_external_memory_type_flags_t, handle: *mut c_void,
+        name: *const c_void
+}
+structure! {
+    ze_external_semaphore_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_external_semaphore_ext_flags_t
+}
+structure! {
+    ze_external_semaphore_fd_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        fd: c_int
+}
+structure! {
+    ze_external_semaphore_signal_params_ext_t[24]: stype: ze_structure_type_t,
+        pNext: *const c_void, value: u64
+}
+structure! {
+    ze_external_semaphore_wait_params_ext_t[24]: stype: ze_structure_type_t,
+        pNext: *const c_void, value: u64
+}
+structure! {
+    ze_external_semaphore_win32_ext_desc_t[32]: stype: ze_structure_type_t,
+        pNext: *const c_void, handle: *mut c_void, name: *const c_char
+}
+structure! {
+    ze_fabric_edge_exp_properties_t[312]: stype: ze_structure_type_t, pNext: *mut c_void,
+        uuid: ze_uuid_t, model: [c_char; 256], bandwidth: u32, bandwidthUnit: ze_bandwidth_unit_t,
+        latency: u32, latencyUnit: ze_latency_unit_t, duplexity: ze_fabric_edge_exp_duplexity_t
+}
+structure! {
+    ze_fabric_vertex_exp_properties_t[56]: stype: ze_structure_type_t, pNext: *mut c_void,
+        uuid: ze_uuid_t, r#type: ze_fabric_vertex_exp_type_t, remote: ze_bool_t,
+        address: ze_fabric_vertex_pci_exp_address_t
+}
+structure! {
+    ze_fabric_vertex_pci_exp_address_t[16]: domain: u32, bus: u32, device: u32, function: u32
+}
+structure! {
+    ze_fence_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_fence_flags_t
+}
+structure! {
+    ze_float_atomic_ext_properties_t[32]: stype: ze_structure_type_t, pNext: *mut c_void,
+        fp16Flags: ze_device_fp_atomic_ext_flags_t, fp32Flags: ze_device_fp_atomic_ext_flags_t,
+        fp64Flags: ze_device_fp_atomic_ext_flags_t
+}
+structure! { ze_group_count_t[12]: groupCountX: u32, groupCountY: u32, groupCountZ: u32 }
+structure! { ze_group_size_t[12]: groupSizeX: u32, groupSizeY: u32, groupSizeZ: u32 }
+structure! {
+    ze_host_mem_alloc_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_host_mem_alloc_flags_t
+}
+structure! {
+    ze_image_allocation_ext_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
+        id: u64
+}
+structure! {
+    ze_image_bindless_exp_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_image_bindless_exp_flags_t
+}
+structure! {
+    ze_image_desc_t[72]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_image_flags_t, r#type: ze_image_type_t, format: ze_image_format_t, width: u64,
+        height: u32, depth: u32, arraylevels: u32, miplevels: u32
+}
+structure! {
+    ze_image_format_support_ext_properties_t[24]: stype: ze_structure_type_t,
+        pNext: *mut c_void, supported: ze_bool_t
+}
+structure! {
+    ze_image_format_t[24]: layout: ze_image_format_layout_t, r#type: ze_image_format_type_t,
+        x: ze_image_format_swizzle_t, y: ze_image_format_swizzle_t, z: ze_image_format_swizzle_t,
+        w: ze_image_format_swizzle_t
+}
+structure! {
+    ze_image_memory_properties_exp_t[40]: stype: ze_structure_type_t, pNext: *const c_void,
+        size: u64, rowPitch: u64, slicePitch: u64
+}
+structure! {
+    ze_image_pitched_exp_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        ptr: *mut c_void
+}
+structure! {
+    ze_image_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
+        samplerFilterFlags: ze_image_sampler_filter_flags_t
+}
+structure! {
+    ze_image_region_t[24]: originX: u32, originY: u32, originZ: u32, width: u32, height: u32,
+        depth: u32
+}
+structure! {
+    ze_image_view_planar_exp_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        planeIndex: u32
+}
+structure! {
+    ze_image_view_planar_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        planeIndex: u32
+}
+structure! {
+    ze_init_driver_type_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_init_driver_type_flags_t
+}
+structure! { ze_ipc_event_counter_based_handle_t[64]: data: [c_char; 64] }
+structure! { ze_ipc_event_pool_handle_t[64]: data: [c_char; 64] }
+structure! { ze_ipc_mem_handle_t[64]: data: [c_char; 64] }
+structure! {
+    ze_ipc_mem_handle_type_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        typeFlags: ze_ipc_mem_handle_type_flags_t
+}
+structure! {
+    ze_kernel_allocation_exp_properties_t[40]: stype: ze_structure_type_t, pNext: *mut c_void,
+        base: u64, size: usize, r#type: ze_memory_type_t, argIndex: u32
+}
+structure! {
+    ze_kernel_desc_t[32]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_kernel_flags_t, pKernelName: *const c_char
+}
+structure! {
+    ze_kernel_max_group_size_properties_ext_t[24]: stype: ze_structure_type_t,
+        pNext: *mut c_void, maxGroupSize: u32
+}
+structure! {
+    ze_kernel_preferred_group_size_properties_t[24]: stype: ze_structure_type_t,
+        pNext: *mut c_void, preferredMultiple: u32
+}
+structure! {
+    ze_kernel_properties_t[96]: stype: ze_structure_type_t, pNext: *mut c_void,
+        numKernelArgs: u32, requiredGroupSizeX: u32, requiredGroupSizeY: u32,
+        requiredGroupSizeZ: u32, requiredNumSubGroups: u32, requiredSubgroupSize: u32,
+        maxSubgroupSize: u32, maxNumSubgroups: u32, localMemSize: u32, privateMemSize: u32,
+        spillMemSize: u32, uuid: ze_kernel_uuid_t
+}
+structure! { ze_kernel_timestamp_data_t[16]: kernelStart: u64, kernelEnd: u64 }
+structure! {
+    ze_kernel_timestamp_result_t[32]: global: ze_kernel_timestamp_data_t,
+        context: ze_kernel_timestamp_data_t
+}
+structure! { ze_kernel_uuid_t[32]: kid: [u8; 16], mid: [u8; 16] }
+structure! {
+    ze_linkage_inspection_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_linkage_inspection_ext_flags_t
+}
+structure! {
+    ze_memory_allocation_properties_t[40]: stype: ze_structure_type_t, pNext: *mut c_void,
+        r#type: ze_memory_type_t, id: u64, pageSize: u64
+}
+structure! {
+    ze_memory_compression_hints_ext_desc_t[24]: stype: ze_structure_type_t,
+        pNext: *const c_void, flags: ze_memory_compression_hints_ext_flags_t
+}
+structure! {
+    ze_memory_free_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        freePolicy: ze_driver_memory_free_policy_ext_flags_t
+}
+structure! {
+    ze_memory_sub_allocations_exp_properties_t[32]: stype: ze_structure_type_t,
+        pNext: *mut c_void, pCount: *mut u32, pSubAllocations: *mut ze_sub_allocation_t
+}
+structure! {
+    ze_module_constants_t[24]: numConstants: u32, pConstantIds: *const u32,
+        pConstantValues: *mut *const c_void
+}
+structure! {
+    ze_module_desc_t[56]: stype: ze_structure_type_t, pNext: *const c_void,
+        format: ze_module_format_t, inputSize: usize, pInputModule: *const u8,
+        pBuildFlags: *const c_char, pConstants: *const ze_module_constants_t
+}
+structure! {
+    ze_module_program_exp_desc_t[56]: stype: ze_structure_type_t, pNext: *const c_void,
+        count: u32, inputSizes: *const usize, pInputModules: *mut *const u8,
+        pBuildFlags: *mut *const c_char, pConstants: *mut *const ze_module_constants_t
+}
+structure! {
+    ze_module_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
+        flags: ze_module_property_flags_t
+}
+structure! {
+    ze_mutable_command_id_exp_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_mutable_command_exp_flags_t
+}
+structure! {
+    ze_mutable_command_list_exp_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_mutable_command_list_exp_flags_t
+}
+structure! {
+    ze_mutable_command_list_exp_properties_t[24]: stype: ze_structure_type_t,
+        pNext: *mut c_void, mutableCommandListFlags: ze_mutable_command_list_exp_flags_t,
+        mutableCommandFlags: ze_mutable_command_exp_flags_t
+}
+structure! {
+    ze_mutable_commands_exp_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: u32
+}
+structure! {
+    ze_mutable_global_offset_exp_desc_t[40]: stype: ze_structure_type_t, pNext: *const c_void,
+        commandId: u64, offsetX: u32, offsetY: u32, offsetZ: u32
+}
+structure! {
+    ze_mutable_graph_argument_exp_desc_t[40]: stype: ze_structure_type_t, pNext: *const c_void,
+        commandId: u64, argIndex: u32, pArgValue: *const c_void
+}
+structure! {
+    ze_mutable_group_count_exp_desc_t[32]: stype: ze_structure_type_t, pNext: *const c_void,
+        commandId: u64, pGroupCount: *const ze_group_count_t
+}
+structure! {
+    ze_mutable_group_size_exp_desc_t[40]: stype: ze_structure_type_t, pNext: *const c_void,
+        commandId: u64, groupSizeX: u32, groupSizeY: u32, groupSizeZ: u32
+}
+structure! {
+    ze_mutable_kernel_argument_exp_desc_t[48]: stype: ze_structure_type_t,
+        pNext: *const c_void, commandId: u64, argIndex: u32, argSize: usize,
+        pArgValue: *const c_void
+}
+structure! { ze_native_kernel_uuid_t[16]: id: [u8; 16] }
+structure! { ze_pci_address_ext_t[16]: domain: u32, bus: u32, device: u32, function: u32 }
+structure! {
+    ze_pci_ext_properties_t[48]: stype: ze_structure_type_t, pNext: *mut c_void,
+        address: ze_pci_address_ext_t, maxSpeed: ze_pci_speed_ext_t
+}
+structure! { ze_pci_speed_ext_t[16]: genVersion: i32, width: i32, maxBandwidth: i64 }
+structure! {
+    ze_physical_mem_desc_t[32]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_physical_mem_flags_t, size: usize
+}
+structure! {
+    ze_physical_mem_properties_t[32]: stype: ze_structure_type_t, pNext: *mut c_void, id: u64,
+        size: u64
+}
+structure! {
+    ze_pitched_alloc_2dimage_linear_pitch_exp_info_t[32]: stype: ze_structure_type_t,
+        pNext: *mut c_void, pitchAlign: usize, maxSupportedPitch: usize
+}
+structure! {
+    ze_raytracing_mem_alloc_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_raytracing_mem_alloc_ext_flags_t
+}
+structure! {
+    ze_record_replay_graph_ext_dump_desc_t[24]: stype: ze_structure_type_t,
+        pNext: *const c_void, mode: ze_record_replay_graph_ext_dump_mode_t
+}
+structure! {
+    ze_record_replay_graph_ext_properties_t[24]: stype: ze_structure_type_t,
+        pNext: *mut c_void, graphFlags: ze_record_replay_graph_ext_flags_t
+}
+structure! {
+    ze_relaxed_allocation_limits_exp_desc_t[24]: stype: ze_structure_type_t,
+        pNext: *const c_void, flags: ze_relaxed_allocation_limits_exp_flags_t
+}
+structure! {
+    ze_relaxed_allocation_limits_ext_desc_t[24]: stype: ze_structure_type_t,
+        pNext: *const c_void, flags: ze_relaxed_allocation_limits_ext_flags_t
+}
+structure! { ze_rtas_aabb_exp_t[24]: lower: ze_rtas_float3_exp_t, upper: ze_rtas_float3_exp_t }
+structure! { ze_rtas_aabb_ext_t[24]: lower: ze_rtas_float3_ext_t, upper: ze_rtas_float3_ext_t }
+structure! {
+    ze_rtas_builder_build_op_exp_desc_t[48]: stype: ze_structure_type_t, pNext: *const c_void,
+        rtasFormat: ze_rtas_format_exp_t, buildQuality: ze_rtas_builder_build_quality_hint_exp_t,
+        buildFlags: ze_rtas_builder_build_op_exp_flags_t,
+        ppGeometries: *mut *const ze_rtas_builder_geometry_info_exp_t, numGeometries: u32
+}
+structure! {
+    ze_rtas_builder_build_op_ext_desc_t[48]: stype: ze_structure_type_t, pNext: *const c_void,
+        rtasFormat: ze_rtas_format_ext_t, buildQuality: ze_rtas_builder_build_quality_hint_ext_t,
+        buildFlags: ze_rtas_builder_build_op_ext_flags_t,
+        ppGeometries: *mut *const ze_rtas_builder_geometry_info_ext_t, numGeometries: u32
+}
+structure! {
+    ze_rtas_builder_exp_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        builderVersion: ze_rtas_builder_exp_version_t
+}
+structure! {
+    ze_rtas_builder_exp_properties_t[48]: stype: ze_structure_type_t, pNext: *mut c_void,
+        flags: ze_rtas_builder_exp_flags_t, rtasBufferSizeBytesExpected: usize,
+        rtasBufferSizeBytesMaxRequired: usize, scratchBufferSizeBytes: usize
+}
+structure! {
+    ze_rtas_builder_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        builderVersion: ze_rtas_builder_ext_version_t
+}
+structure! {
+    ze_rtas_builder_ext_properties_t[48]: stype: ze_structure_type_t, pNext: *mut c_void,
+        flags: ze_rtas_builder_ext_flags_t, rtasBufferSizeBytesExpected: usize,
+        rtasBufferSizeBytesMaxRequired: usize, scratchBufferSizeBytes: usize
+}
+structure! {
+
+        ze_rtas_builder_geometry_info_exp_t[1]: geometryType: ze_rtas_builder_packed_geometry_type_exp_t
+}
+structure! {
+
+        ze_rtas_builder_geometry_info_ext_t[1]: geometryType: ze_rtas_builder_packed_geometry_type_ext_t
+}
+structure! {
+    ze_rtas_device_exp_properties_t[32]: stype: ze_structure_type_t, pNext: *mut c_void,
+        flags: ze_rtas_device_exp_flags_t, rtasFormat: ze_rtas_format_exp_t,
+        rtasBufferAlignment: u32
+}
+structure! {
+    ze_rtas_device_ext_properties_t[32]: stype: ze_structure_type_t, pNext: *mut c_void,
+        flags: ze_rtas_device_ext_flags_t, rtasFormat: ze_rtas_format_ext_t,
+        rtasBufferAlignment: u32
+}
+structure! { ze_rtas_float3_exp_t[12]: x: f32, y: f32, z: f32 }
+structure! { ze_rtas_float3_ext_t[12]: x: f32, y: f32, z: f32 }
+structure! {
+    ze_rtas_geometry_aabbs_exp_cb_params_t[48]: stype: ze_structure_type_t, pNext: *mut c_void,
+        primID: u32, primIDCount: u32, pGeomUserPtr: *mut c_void, pBuildUserPtr: *mut c_void,
+        pBoundsOut: *mut ze_rtas_aabb_exp_t
+}
+structure! {
+    ze_rtas_geometry_aabbs_ext_cb_params_t[48]: stype: ze_structure_type_t, pNext: *mut c_void,
+        primID: u32, primIDCount: u32, pGeomUserPtr: *mut c_void, pBuildUserPtr: *mut c_void,
+        pBoundsOut: *mut ze_rtas_aabb_ext_t
+}
+structure! {
+    ze_rtas_parallel_operation_exp_properties_t[24]: stype: ze_structure_type_t,
+        pNext: *mut c_void, flags: ze_rtas_parallel_operation_exp_flags_t, maxConcurrency: u32
+}
+structure! {
+    ze_rtas_parallel_operation_ext_properties_t[24]: stype: ze_structure_type_t,
+        pNext: *mut c_void, flags: ze_rtas_parallel_operation_ext_flags_t, maxConcurrency: u32
+}
+structure! {
+    ze_runtime_requirements_graph_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        requirementsSrc: ze_graph_handle_t
+}
+structure! {
+    ze_runtime_requirements_module_desc_t[24]: stype: ze_structure_type_t,
+        pNext: *const c_void, requirementsSrc: ze_module_handle_t
+}
+structure! {
+    ze_sampler_desc_t[32]: stype: ze_structure_type_t, pNext: *const c_void,
+        addressMode: ze_sampler_address_mode_t, filterMode: ze_sampler_filter_mode_t,
+        isNormalized: ze_bool_t
+}
+structure! {
+    ze_scheduling_hint_exp_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
+        flags: ze_scheduling_hint_exp_flags_t
+}
+structure! {
+    ze_scheduling_hint_exp_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
+        schedulingHintFlags: ze_scheduling_hint_exp_flags_t
+}
+structure! {
+    ze_srgb_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void, sRGB: ze_bool_t
+}
+structure! { ze_sub_allocation_t[16]: base: *mut c_void, size: usize }
+structure! { ze_synchronized_timestamp_data_ext_t[16]: kernelStart: u64, kernelEnd: u64 }
+structure! {
+    ze_synchronized_timestamp_result_ext_t[32]: global: ze_synchronized_timestamp_data_ext_t,
+        context: ze_synchronized_timestamp_data_ext_t
+}
+structure! { ze_uuid_t[16]: id: [u8; 16] }
+structure! {
+    ze_validate_runtime_requirements_output_t[24]: stype: ze_structure_type_t,
+        pNext: *mut c_void, result_: ze_validate_runtime_requirements_result_t
+}
+structure! {
+    zel_component_version_t[80]: component_name: [c_char; 64], spec_version: ze_api_version_t,
+        component_lib_version: zel_version_t
+}
+structure! {
+    zel_tracer_desc_t[24]: stype: zel_structure_type_t, pNext: *const c_void,
+        pUserData: *mut c_void
+}
+structure! { zel_version_t[12]: major: c_int, minor: c_int, patch: c_int }
