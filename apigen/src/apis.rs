@@ -24,7 +24,7 @@ pub struct ApiFacts {
     /// The first line of the API's documentation.
     pub about: String,
     /// File that declares the commands: an XML file of Khronos (`egl.xml`, `gl.xml`), an XML file in the
-    /// same format under `apis/`, or Level Zero's `functions.json`.
+    /// same format under `apis/`, or Level Zero's `functions.json`, with `types.json` and `tables.json` beside it.
     pub registry: String,
     /// The `api` attributes of the registry's features and extensions that belong to the API.
     pub features: Vec<String>,
@@ -86,6 +86,13 @@ impl ApiFacts {
     /// Whether the registry is Level Zero's JSON.
     pub fn is_json(&self) -> bool {
         self.registry.ends_with(".json")
+    }
+
+    /// The files of the registry. JSON declares commands in one file, and types and tables in two files beside it.
+    pub fn registry_files(&self) -> Vec<String> {
+        let others: &[&str] = if self.is_json() { &["types.json", "tables.json"] } else { &[] };
+        let beside = |name| Path::new(&self.registry).with_file_name(name).display().to_string();
+        [self.registry.clone()].into_iter().chain(others.iter().map(beside)).collect()
     }
 }
 

@@ -69,6 +69,9 @@ impl CType {
             match token {
                 "const" => constant = true,
                 "struct" => {}
+                "int" if base.as_deref() == Some("unsigned") => {
+                    base = Some("unsigned int".to_owned())
+                }
                 "*" => {
                     pointers.push(constant);
                     constant = false;
@@ -106,6 +109,28 @@ impl CType {
             return Some((Repr::Pointer, Sense::Pointer));
         }
         base(&self.base).map(|known| (known.repr, known.sense))
+    }
+
+    /// The Rust type with the names of the header; numbers and characters have Rust's names, those of C's own types
+    /// are in `core::ffi`.
+    pub fn spelled(&self) -> String {
+        let base = match self.base.as_str() {
+            "void" => "c_void",
+            "char" => "c_char",
+            "int" => "c_int",
+            "unsigned int" => "c_uint",
+            "float" => "f32",
+            "int32_t" => "i32",
+            "int64_t" => "i64",
+            "uint8_t" => "u8",
+            "uint32_t" => "u32",
+            "uint64_t" => "u64",
+            "size_t" => "usize",
+            named => named,
+        };
+        let pointer = |constant: &bool| if *constant { "*const " } else { "*mut " };
+        let pointers: String = self.pointers.iter().rev().map(pointer).collect();
+        pointers + base
     }
 
     /// The Rust type; `None` for an unknown type.
@@ -162,14 +187,14 @@ fn base(name: &str) -> Option<Base> {
         | "EGLSetBlobFuncANDROID"
         | "EGLGetBlobFuncANDROID"
         | "__eglMustCastToProperFunctionPointerType" => (Repr::Pointer, Sense::Pointer),
-        // Level Zero's registry maps all its other types to these.
+        // Types of Level Zero; `Types::simplified` makes all others one of these.
         "ze_bool_t" => (Repr::U8, Sense::Bool),
         "ze_enum" => (Repr::U32, Sense::Enum),
         "ze_flags" => (Repr::U32, Sense::Bitfield),
         "handle" | "ze_handle" => (Repr::Pointer, Sense::Handle),
         "ze_callback" => (Repr::Pointer, Sense::Pointer),
         "uint8_t" => (Repr::U8, Sense::Number),
-        "uint32_t" => (Repr::U32, Sense::Number),
+        "uint32_t" | "unsigned int" => (Repr::U32, Sense::Number),
         "uint64_t" | "size_t" => (Repr::U64, Sense::Number),
         // Types of other libraries; they occur behind pointers only.
         "AHardwareBuffer" | "EGLClientPixmapHI" | "wl_buffer" | "wl_display" | "wl_resource" => {
@@ -219,6 +244,19 @@ mod tests {
         check("EGLConfig *", "* mut * mut c_void");
         check("struct wl_display *", "* mut c_void");
         check("const EGLAttrib *", "* const isize");
+    }
+
+    #[test]
+    fn declared_type_keeps_the_names_of_the_header() {
+        let check = |text: &str, expected: &str| {
+            assert_eq!(CType::parse(text).unwrap().spelled(), expected, "{text}");
+        };
+        check("uint32_t", "u32");
+        check("unsigned int", "c_uint");
+        check("const ze_group_count_t", "ze_group_count_t");
+        check("const ze_group_count_t*", "*const ze_group_count_t");
+        check("const char**", "*mut *const c_char");
+        check("void**", "*mut *mut c_void");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Emitters of the generated files, one module for each file.
 
+mod bindings;
 mod commands;
 mod constants;
 mod descriptions;
@@ -46,7 +47,8 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
     let replay = Path::new("replay/src/generated");
     let plays = replay::emit(model, program).into_iter();
     files.extend(plays.map(|(name, text)| (replay.join(name), text)));
-    for folder in [analysis, commands, shim, replay, tool_api] {
+    files.extend(model.headers.iter().flat_map(|header| bindings::emit(model, header)));
+    for folder in [commands, shim, replay, tool_api] {
         let here = files.keys().filter(|path| path.starts_with(folder));
         let modules = here.filter(|path| path.extension().is_some_and(|found| found == "rs"));
         let mut lines: Vec<String> = modules

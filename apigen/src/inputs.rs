@@ -1,12 +1,11 @@
 //! The generator's input files.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::apis::{self, Api};
 use crate::fetch::RegistryFiles;
 use crate::lang::source::Sources;
-use crate::level_zero::Description;
 use crate::problem::Error;
 use crate::tree::{read, read_folder, sources};
 
@@ -15,12 +14,10 @@ use crate::tree::{read, read_folder, sources};
 pub struct Inputs {
     /// The list of APIs.
     pub apis: Vec<Api>,
-    /// Text of each XML registry, by the file name in the list of APIs.
+    /// Contents of the registries' files, by file as the list of APIs names it.
     pub registries: BTreeMap<String, String>,
     /// `apis/**/*.api`: the descriptions.
     pub descriptions: Sources,
-    /// `apis/level_zero/*.json`.
-    pub level_zero: Description,
     /// `apis/mesa-extensions.txt`.
     pub exposed: String,
     /// `apis/exports/*.txt`: path from the root, and text.
@@ -30,19 +27,30 @@ pub struct Inputs {
 impl Inputs {
     /// Reads the registry and the `apis/` of the repository at `root`.
     pub fn read(root: &Path, registry: &RegistryFiles) -> Result<Self, Error> {
-        let apis = apis::read(root)?;
+        let path = |file: &str| registry.file(file).unwrap_or_else(|| root.join(file));
+        let inputs = Self::of(root, apis::read(root)?, path)?;
+        Ok(Self { exports: read_folder(root, "apis/exports", "txt")?, ..inputs })
+    }
+
+    /// Reads what the repository at `root` has of APIs that need no file of Khronos' registry.
+    pub fn read_without_khronos(root: &Path) -> Result<Self, Error> {
+        let mut apis = apis::read(root)?;
+        apis.retain(|api| root.join(&api.registry).is_file());
+        Self::of(root, apis, |file| root.join(file))
+    }
+
+    fn of(root: &Path, apis: Vec<Api>, path: impl Fn(&str) -> PathBuf) -> Result<Self, Error> {
         let mut registries = BTreeMap::new();
-        for api in apis.iter().filter(|api| !api.is_json()) {
-            let path = registry.file(&api.registry).unwrap_or_else(|| root.join(&api.registry));
-            registries.insert(api.registry.clone(), read(&path)?);
+        for file in apis.iter().flat_map(|api| api.registry_files()) {
+            let text = read(&path(&file))?;
+            registries.insert(file, text);
         }
         Ok(Self {
             registries,
             descriptions: descriptions(root, &apis)?,
             apis,
-            level_zero: Description::read(root)?,
             exposed: read(&root.join("apis/mesa-extensions.txt"))?,
-            exports: read_folder(root, "apis/exports", "txt")?,
+            exports: Vec::new(),
         })
     }
 }

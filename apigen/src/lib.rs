@@ -1,11 +1,9 @@
-//! Compiler from the Khronos registry and `apis/` to the generated Rust of `shim` and `protocol`,
-//! and from `apis/level_zero/` to that of `level-zero/`.
+//! Compiler from the Khronos registry and `apis/` to the generated Rust of all other crates.
 //!
-//! The modules are the stages of a pipeline: [`fetch`] downloads the registry's files, [`registry`] parses them,
-//! [`lang`] compiles `apis/**/*.api` to a checked program, [`resolve`] builds the [`model`] of the commands' records
-//! from both, and each module of [`emit`] writes one file. [`level_zero`] is a separate pipeline. The same input
-//! gives the same output: generated files contain no dates and no paths. No product links this crate; its output is
-//! committed.
+//! The pipeline is its modules: [`fetch`] gets the registry's files, [`registry`] parses them and Level Zero's JSON,
+//! [`lang`] makes a checked program of `apis/**/*.api`, [`resolve`] makes the [`model`] of both, and each module of
+//! [`emit`] writes one file from the model. The same input gives the same output: no dates, no paths. Nothing here
+//! runs in a product; what it writes is committed.
 
 #![forbid(unsafe_code)]
 
@@ -17,7 +15,6 @@ pub mod groups;
 pub mod inputs;
 pub mod lang;
 pub mod len;
-pub mod level_zero;
 pub mod model;
 pub mod naming;
 pub mod origin;
@@ -63,13 +60,10 @@ pub fn coverage(inputs: &Inputs) -> Result<Coverage, Error> {
 /// [`Error::Descriptions`] holds all mistakes in the descriptions, not only the first.
 pub fn generate(inputs: &Inputs) -> Result<Generated, Error> {
     let (files, summary) = emitted(inputs)?;
-    let mut files = formatted(files)?;
-    files.extend(level_zero::generate(&inputs.level_zero)?);
-    Ok(Generated { files, summary })
+    Ok(Generated { files: formatted(files)?, summary })
 }
 
-/// Compiles `inputs` to unformatted files, for tests that compile the code. The files of Level Zero's layer are left
-/// out.
+/// Compiles `inputs` for tests of the code's meaning: the files come as they are emitted.
 pub fn generate_unformatted(inputs: &Inputs) -> Result<BTreeMap<PathBuf, String>, Error> {
     let (files, _) = emitted(inputs)?;
     let unwrapped = |(path, text): (PathBuf, String)| (path, emit::output::unwrapped(&text));
@@ -118,8 +112,8 @@ pub fn generate_toy(root: &Path) -> Result<BTreeMap<PathBuf, String>, Error> {
 fn compile(inputs: &Inputs, registries: &Registries) -> Result<Program, Error> {
     let apis = lang::check::apis(registries);
     let mut sources = inputs.descriptions.clone();
-    if inputs.apis.iter().any(|api| api.is_json()) {
-        sources.files.push(level_zero::describe(&inputs.level_zero, &inputs.descriptions));
+    for (api, registry) in registries.0.iter().filter(|(api, _)| api.is_json()) {
+        sources.files.push(registry::memory::describe(api, registry, &inputs.descriptions));
     }
     lang::check::compile(&sources, &apis).map_err(Error::Descriptions)
 }

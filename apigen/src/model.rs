@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use proc_macro2::TokenStream;
 
 use crate::apis::Api;
-use crate::ctype::Repr;
+use crate::ctype::{CType, Repr};
 use crate::lang::typed::{Extent, MemoryUse, Program};
 use crate::origin::Origin;
+use crate::registry::{Table, ToolTable, Types, Version};
 
 /// All commands, enum groups, structs and constants of all APIs.
 #[derive(Debug)]
@@ -23,6 +24,20 @@ pub struct Model {
     pub layouts: Vec<Layout>,
     /// The enumerants of the APIs' versions and extensions, with their bits.
     pub constants: BTreeMap<String, u64>,
+    /// What the headers of APIs with tables of functions declare.
+    pub headers: Vec<Header>,
+}
+
+/// The C types and the tables of an API.
+#[derive(Debug)]
+pub struct Header {
+    pub api: Api,
+    pub types: Types,
+    pub tables: Vec<Table>,
+    /// Tables of functions that the registry does not declare.
+    pub tool_tables: Vec<ToolTable>,
+    /// Commands with a callback in the structure that registers callbacks of many commands, in its order.
+    pub core_callbacks: Vec<String>,
 }
 
 /// A C struct.
@@ -77,6 +92,12 @@ pub struct Function {
     pub consumes: bool,
     /// Whether one of the shim's libraries exports the command.
     pub exported: bool,
+    /// The result's type as the header spells it.
+    pub declared_result: CType,
+    /// The lowest version of a table that has the command's slot at the place of today.
+    pub slot_since: Option<Version>,
+    /// The function of a tracing layer that registers callbacks of the command.
+    pub registration: Option<String>,
 }
 
 #[derive(Debug)]
@@ -85,6 +106,8 @@ pub struct Param {
     /// The Rust identifier.
     pub ident: String,
     pub value: Value,
+    /// The type as the header spells it.
+    pub declared: CType,
     /// Offset in bytes in the enter payload.
     pub offset: u16,
     pub observation: Option<Observation>,

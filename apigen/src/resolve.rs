@@ -7,18 +7,14 @@ use crate::ctype::{CType, Repr, Sense};
 use crate::groups::Groups;
 use crate::inputs::Inputs;
 use crate::lang::typed::{self, Command, Extent, LayoutFieldKind, MemoryUse, Program, StmtKind};
-use crate::level_zero::Description;
 use crate::model::{
-    Direction, Effect, Function, Hook, Kind, Layout, LayoutField, Model, Observation, Param,
-    SizeTable, Type, Value,
+    Direction, Effect, Function, Header, Hook, Kind, Layout, LayoutField, Model, Observation,
+    Param, SizeTable, Type, Value,
 };
 use crate::naming;
 use crate::parts;
 use crate::problem::{Error, Problem};
-use crate::registry::Registries;
-
-/// The API whose structs have fields with enum groups.
-const LEVEL_ZERO: &str = "level_zero";
+use crate::registry::{Registries, Registry};
 
 /// Builds the model.
 pub fn resolve(
@@ -28,8 +24,9 @@ pub fn resolve(
 ) -> Result<Model, Error> {
     let mut problems = Vec::new();
     let exported = exported(registries, inputs, &mut problems);
-    let groups = groups(registries, inputs, program);
-    let mut resolver = Resolver { program, groups: &groups, apis: &inputs.apis, problems };
+    let groups = groups(registries, program);
+    let mut resolver =
+        Resolver { registries, program, groups: &groups, apis: &inputs.apis, problems };
     let mut functions = Vec::new();
     for command in &program.commands {
         let is_exported = exported.contains(command.name.as_str());
@@ -41,8 +38,9 @@ pub fn resolve(
     let mut problems = resolver.problems;
     if problems.is_empty() {
         let sizes = size_tables(program, &functions);
-        let layouts = layouts(&inputs.level_zero, program, &groups);
+        let layouts = layouts(registries, program, &groups);
         let constants = registries.profile();
+        let headers = registries.0.iter().filter_map(|(api, registry)| header(api, registry));
         return Ok(Model {
             functions,
             catch_alls: groups.catch_all_count(),
@@ -50,6 +48,7 @@ pub fn resolve(
             sizes,
             layouts,
             constants,
+            headers: headers.collect(),
         });
     }
     problems.sort();
@@ -75,8 +74,8 @@ fn exported<'a>(
     names
 }
 
-/// Enum groups in this order: those of parameters and results, those that only state uses, those of structs.
-fn groups(registries: &Registries, inputs: &Inputs, program: &Program) -> Groups {
+/// The groups of parameters and results; then those that only state refers to, and those of structs.
+fn groups(registries: &Registries, program: &Program) -> Groups {
     let mut of_commands = BTreeSet::new();
     for (api, command) in registries.commands() {
         let groups = command.params.iter().map(|param| &param.group);
@@ -92,8 +91,11 @@ fn groups(registries: &Registries, inputs: &Inputs, program: &Program) -> Groups
     for field in parts::fields(program) {
         of_state.extend(field.group.clone().map(|group| (group, field.api.clone())));
     }
-    let of_structs = inputs.level_zero.groups_of_structs();
-    let of_structs = of_structs.map(|group| (group.to_owned(), LEVEL_ZERO.to_owned())).collect();
+    let of_structs = registries.structs().flat_map(|(api, types, structure)| {
+        let groups = structure.fields.iter().filter_map(|field| types.group(&field.ty.base));
+        groups.map(|group| (group.to_owned(), api.name.clone()))
+    });
+    let of_structs = of_structs.collect();
     Groups::new(registries, &[of_commands, of_state, of_structs], &program.prefer)
 }
 
@@ -120,8 +122,8 @@ fn size_table(table: &typed::Sizes) -> SizeTable {
     SizeTable { name: table.name.clone(), default: table.default, cases: cases.collect() }
 }
 
-/// The layouts as traces describe them: fields with offsets, types and enum groups.
-fn layouts(description: &Description, program: &Program, groups: &Groups) -> Vec<Layout> {
+/// The layouts with what their fields are called.
+fn layouts(registries: &Registries, program: &Program, groups: &Groups) -> Vec<Layout> {
     let all = program.layouts.iter();
     let all = all.map(|layout| Layout {
         name: layout.name.clone(),
@@ -130,20 +132,20 @@ fn layouts(description: &Description, program: &Program, groups: &Groups) -> Vec
         fields: layout
             .fields
             .iter()
-            .map(|field| layout_field(description, groups, layout, field))
+            .map(|field| layout_field(registries, groups, layout, field))
             .collect(),
     });
     all.collect()
 }
 
 fn layout_field(
-    description: &Description,
+    registries: &Registries,
     groups: &Groups,
     layout: &typed::Layout,
     field: &typed::LayoutField,
 ) -> LayoutField {
     let pointer = |kind| Type { repr: Repr::Pointer, kind };
-    let named = || description.field_kind(&layout.name, &field.name, |group| groups.find(group));
+    let named = || field_kind(registries, groups, &layout.name, &field.name);
     let number = |ty: &typed::Type| {
         let repr = match ty {
             typed::Type::Number(number) => number.repr,
@@ -173,7 +175,38 @@ fn layout_field(
     LayoutField { name: field.name.clone(), offset: field.offset, ty, len, element }
 }
 
+/// What a field of a struct, or the memory that it points at, means beyond its size.
+fn field_kind(
+    registries: &Registries,
+    groups: &Groups,
+    structure: &str,
+    field: &str,
+) -> Option<Kind> {
+    let (types, field) = registries.field(structure, field)?;
+    let name = field.ty.base.as_str();
+    match types.group(name).and_then(|group| groups.find(group)) {
+        Some((index, true)) => Some(Kind::Bitfield(index)),
+        Some((index, false)) => Some(Kind::Enum(index)),
+        None if name == "ze_bool_t" => Some(Kind::Bool),
+        None if field.ty.is_pointer() => None,
+        None if name == "char" => Some(Kind::String),
+        None => types.is_handle(name).then_some(Kind::Handle),
+    }
+}
+
+/// The header of an API; `None` if the API has no tables.
+fn header(api: &Api, registry: &Registry) -> Option<Header> {
+    (!registry.tables.is_empty()).then(|| Header {
+        api: api.clone(),
+        types: registry.types.clone(),
+        tables: registry.tables.clone(),
+        tool_tables: registry.tool_tables.clone(),
+        core_callbacks: registry.core_callbacks.clone(),
+    })
+}
+
 struct Resolver<'a> {
+    registries: &'a Registries,
     apis: &'a [Api],
     program: &'a Program,
     groups: &'a Groups,
@@ -182,10 +215,11 @@ struct Resolver<'a> {
 
 impl Resolver<'_> {
     fn function(&mut self, command: &Command, id: u16, exported: bool) -> Option<Function> {
+        let declared = self.registries.command(&command.name)?;
         let mut params = Vec::new();
         let mut end = 0;
-        for at in 0..command.params.len() {
-            let param = self.param(command, at, end)?;
+        for (at, of_registry) in declared.params.iter().enumerate() {
+            let param = self.param(command, at, end, &of_registry.declared)?;
             end = param.offset + param.value.ty.repr.size();
             params.push(param);
         }
@@ -215,10 +249,13 @@ impl Resolver<'_> {
             guard: parts::guard(command),
             consumes: command.consumes,
             exported,
+            declared_result: declared.declared_result.clone(),
+            slot_since: declared.slot_since,
+            registration: declared.registration.clone(),
         })
     }
 
-    fn param(&mut self, command: &Command, at: usize, end: u16) -> Option<Param> {
+    fn param(&mut self, command: &Command, at: usize, end: u16, spelled: &CType) -> Option<Param> {
         let declared = command.params.get(at)?;
         let group = declared.group.as_deref();
         let mut value = self.value(command, &declared.ctype, group, names_object(declared))?;
@@ -252,6 +289,7 @@ impl Resolver<'_> {
             ident: naming::parameter(&declared.name),
             offset: end.next_multiple_of(value.ty.repr.size()),
             value,
+            declared: spelled.clone(),
             observation,
             ranges_element,
             by_value: declared.layout.as_ref().filter(|it| it.is_value).map(|it| it.name.clone()),

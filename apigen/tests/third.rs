@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use apigen::lang::source::Source;
-use apigen::level_zero::Description;
 use apigen::{Error, Inputs, apis};
 
 fn root() -> &'static Path {
@@ -138,7 +137,6 @@ fn api_out_of_name_order_is_refused() {
         registries: [("a.xml", "aFirst"), ("b.xml", "bSecond")]
             .map(|(file, command)| (file.to_owned(), registry(command)))
             .into(),
-        level_zero: Description::default(),
         ..Inputs::default()
     };
     let Err(Error::Inputs(problems)) = apigen::generate_unformatted(&inputs) else {

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use apigen::lang::source::{Source, Sources};
-use apigen::level_zero::Description;
 use apigen::{Error, Inputs, apis};
 
 fn inputs() -> Inputs {
@@ -21,7 +20,6 @@ fn inputs() -> Inputs {
             ("gl.xml".to_owned(), include_str!("toy/gl.xml").to_owned()),
         ]),
         descriptions: Sources { files },
-        level_zero: Description::default(),
         exposed: String::new(),
         exports: vec![("apis/exports/libToy.txt".to_owned(), "eglUseToy\nglFinish\n".to_owned())],
     }

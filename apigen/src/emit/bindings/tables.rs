@@ -1,8 +1,9 @@
 //! `tables.rs` of the API: the functions of each table.
 
-use super::description::{Description, Table};
-use super::output::file;
-use crate::emit::output::invocation;
+use super::super::output::invocation;
+use crate::model::Header;
+use crate::naming::id_constant;
+use crate::registry::Table;
 
 const PRELUDE: &str = "\
 use crate::define::table;
@@ -10,9 +11,9 @@ use crate::functions::*;
 use crate::slot::Slot;
 ";
 
-pub fn emit(description: &Description) -> String {
-    let items = description.tables.iter().map(|table| one(description, table) + "\n");
-    file(PRELUDE, &items.collect::<String>())
+/// Returns the prelude and the items.
+pub fn emit(header: &Header) -> (&'static str, Vec<String>) {
+    (PRELUDE, header.tables.iter().map(one).collect())
 }
 
 /// The constant of a table: `ze_context_dditable_t` is `CONTEXT`, `zer_global_dditable_t` `ZER_GLOBAL`.
@@ -21,8 +22,8 @@ pub fn constant(table: &Table) -> String {
     name.strip_prefix("ze_").unwrap_or(name).to_ascii_uppercase()
 }
 
-fn one(description: &Description, table: &Table) -> String {
-    let slots = table.slots.iter().map(|name| description.function(name).constant());
+fn one(table: &Table) -> String {
+    let slots = table.slots.iter().map(|name| id_constant(name));
     let slots = slots.collect::<Vec<_>>().join(", ");
     invocation("table", &[format!("{}: {} = {slots}", table.name, constant(table))])
 }

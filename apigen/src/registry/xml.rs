@@ -1,4 +1,4 @@
-//! Parses Khronos' XML registries into plain data.
+//! Khronos' XML: from a registry file to a [`Registry`].
 //!
 //! Keeps the commands of EGL and OpenGL ES, and all enumerants of the namespaces: programs also pass values of
 //! desktop OpenGL, if only to get `GL_INVALID_ENUM`.
@@ -7,123 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use roxmltree::{Document, Node};
 
-use crate::apis::{Api, ApiFacts};
+use super::commands::{Command, Enumerant, Param, Registry};
+use crate::apis::ApiFacts;
 use crate::ctype::CType;
-use crate::inputs::Inputs;
-use crate::level_zero;
 use crate::origin::Origin;
 use crate::problem::{Error, Problem};
 
-/// One registry file.
-#[derive(Debug, Default)]
-pub struct Registry {
-    /// Commands of EGL or OpenGL ES, by name.
-    pub commands: BTreeMap<String, Command>,
-    pub enumerants: Vec<Enumerant>,
-    /// All enumerants as descriptions see them, handles included: signed where the registry says so. A value beyond
-    /// the range of `i64` saturates.
-    pub constants: BTreeMap<String, i64>,
-    /// Values of the enumerants of all versions and extensions of EGL and OpenGL ES, without handles.
-    pub profile: BTreeMap<String, u64>,
-    /// Commands of each extension, by the extension's name.
-    pub extensions: BTreeMap<String, BTreeSet<String>>,
-    /// Names in the core of a version of EGL or OpenGL ES.
-    pub core: BTreeSet<String>,
-    /// Names in the core of a version of desktop OpenGL.
-    pub desktop_core: BTreeSet<String>,
-}
-
-#[derive(Clone, Debug)]
-pub struct Command {
-    pub name: String,
-    pub result: CType,
-    pub result_group: Option<String>,
-    pub params: Vec<Param>,
-    /// The command that this one is an alias of. It need not be in the API.
-    pub alias: Option<String>,
-    pub origin: Origin,
-    /// The first version of OpenGL ES, from 2.0 on, whose core has the command.
-    pub version: Option<(u8, u8)>,
-    /// Extensions of the API that have the command, sorted.
-    pub extensions: Vec<String>,
-}
-
-#[derive(Clone, Debug)]
-pub struct Param {
-    pub name: String,
-    pub ty: CType,
-    pub group: Option<String>,
-    /// The kind of object that an integer names.
-    pub class: Option<String>,
-    pub len: Option<String>,
-    /// The C struct that the parameter points at or that it passes by value.
-    pub layout: Option<Layout>,
-}
-
-/// A parameter's C struct.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Layout {
-    pub name: String,
-    /// The struct is passed by value. `ty` is a pointer to it even then.
-    pub is_value: bool,
-}
-
-#[derive(Clone, Debug)]
-pub struct Enumerant {
-    pub name: String,
-    pub value: u64,
-    pub groups: Vec<String>,
-    pub is_bit: bool,
-}
-
-/// The APIs, each with its registry, in the order of `apis/apis.json`.
-#[derive(Debug, Default)]
-pub struct Registries(pub Vec<(Api, Registry)>);
-
-impl Registries {
-    /// The registry of the API of this name.
-    pub fn of(&self, api: &str) -> Option<&Registry> {
-        self.0.iter().find(|(known, _)| known.name == api).map(|(_, registry)| registry)
-    }
-
-    fn all(&self) -> impl Iterator<Item = &Registry> {
-        self.0.iter().map(|(_, registry)| registry)
-    }
-
-    /// The command of this name.
-    pub fn command(&self, name: &str) -> Option<&Command> {
-        self.all().find_map(|registry| registry.commands.get(name))
-    }
-
-    /// Values of the enumerants of the APIs' versions and extensions, sorted by name.
-    pub fn profile(&self) -> BTreeMap<String, u64> {
-        self.all().flat_map(|registry| registry.profile.clone()).collect()
-    }
-
-    /// All commands with their APIs: APIs in the order of the list, commands of an API sorted by name.
-    pub fn commands(&self) -> impl Iterator<Item = (&Api, &Command)> {
-        self.0.iter().flat_map(|(api, registry)| {
-            registry.commands.values().map(move |command| (api, command))
-        })
-    }
-}
-
-/// Parses the registries of `inputs`.
-pub fn parse_all(inputs: &Inputs) -> Result<Registries, Error> {
-    let parse = |api: &Api| {
-        let registry = match api.is_json() {
-            true => level_zero::registry::of(&inputs.level_zero),
-            false => {
-                let text = inputs.registries.get(&api.registry).map_or("", String::as_str);
-                parse(&api.registry, text, api)?
-            }
-        };
-        Ok((api.clone(), registry))
-    };
-    Ok(Registries(inputs.apis.iter().map(parse).collect::<Result<_, Error>>()?))
-}
-
-/// Parses a registry file. Keeps the commands of `api` alone.
+/// Parses a registry file, of which it keeps what the APIs have.
 pub fn parse(file: &str, xml: &str, api: &ApiFacts) -> Result<Registry, Error> {
     let document =
         Document::parse(xml).map_err(|source| Error::Xml { file: file.to_owned(), source })?;
@@ -163,6 +53,7 @@ pub fn parse(file: &str, xml: &str, api: &ApiFacts) -> Result<Registry, Error> {
         extensions: extensions(root, apis),
         core: required_by_features(root, |api| apis.contains(&api)),
         desktop_core: required_by_features(root, |api| api == "gl"),
+        ..Registry::default()
     })
 }
 
@@ -325,26 +216,35 @@ impl Command {
 fn command(node: Node<'_, '_>, name: &str, origin: Origin) -> Option<Command> {
     let proto = elements(node, "proto").next()?;
     let params = elements(node, "param").map(param).collect::<Option<Vec<_>>>()?;
+    let result = declared_type(proto)?;
     Some(Command {
         name: name.to_owned(),
-        result: declared_type(proto)?,
+        declared_result: result.clone(),
+        result,
         result_group: proto.attribute("group").map(str::to_owned),
         params,
         alias: elements(node, "alias").next().and_then(|alias| owned(alias, "name")),
         origin,
         version: None,
         extensions: Vec::new(),
+        slot_since: None,
+        registration: None,
     })
 }
 
 fn param(node: Node<'_, '_>) -> Option<Param> {
+    let ty = declared_type(node)?;
     Some(Param {
         name: declared_name(node)?.to_owned(),
-        ty: declared_type(node)?,
+        declared: ty.clone(),
+        ty,
         group: owned(node, "group"),
         class: owned(node, "class"),
         len: owned(node, "len"),
         layout: None,
+        direction: None,
+        range: None,
+        is_released: false,
     })
 }
 
@@ -461,8 +361,10 @@ fn owned(node: Node<'_, '_>, attribute: &str) -> Option<String> {
 mod tests {
     use super::*;
 
+    use crate::apis::Api;
+
     fn gles() -> Api {
-        let list = crate::apis::parse(include_str!("../../apis/apis.json")).unwrap();
+        let list = crate::apis::parse(include_str!("../../../apis/apis.json")).unwrap();
         list.into_iter().find(|api| api.name == "gles").unwrap()
     }
 
