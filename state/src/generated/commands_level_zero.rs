@@ -1779,11 +1779,9 @@ mod zeFenceHostSynchronize {
     fn leave(thread: S, memory: M, seen: O, hFence: u64, timeout: u64, result: u32) {
         let mut process = thread.process.lock();
         let found: Ref<QueueFence> = process.queue_fences.find(hFence);
+        let executor_1: u64 = process.queue_fences.get(found).map_or(0, |it| it.queue);
         drop(process);
         if i64::from(result) == ZE_RESULT_SUCCESS {
-            let mut process = thread.process.lock();
-            let executor_1: u64 = process.queue_fences.get(found).map_or(0, |it| it.queue);
-            drop(process);
             crate::level_zero::completed_by(thread, memory, seen, executor_1);
             crate::level_zero::complete_by(thread, memory, executor_1);
         }
@@ -1794,11 +1792,9 @@ mod zeFenceQueryStatus {
     fn leave(thread: S, memory: M, seen: O, hFence: u64, result: u32) {
         let mut process = thread.process.lock();
         let found: Ref<QueueFence> = process.queue_fences.find(hFence);
+        let executor_1: u64 = process.queue_fences.get(found).map_or(0, |it| it.queue);
         drop(process);
         if i64::from(result) == ZE_RESULT_SUCCESS {
-            let mut process = thread.process.lock();
-            let executor_1: u64 = process.queue_fences.get(found).map_or(0, |it| it.queue);
-            drop(process);
             crate::level_zero::completed_by(thread, memory, seen, executor_1);
             crate::level_zero::complete_by(thread, memory, executor_1);
         }

@@ -206,13 +206,13 @@ state! {
         debug_callback: S::Only<u64> = S::only(|| 0),
         /// Whether the callback receives messages of each type.
         debug_types: S::Only<BTreeMap<i64, i64>> = S::only(|| BTreeMap::new()),
-        /// Sizes of the allocations that the host sees, by address.
+        /// Sizes in bytes of the allocations that the host can access, by address.
         visible_memory: BTreeMap<u64, i64> = BTreeMap::new(),
-        /// Sizes of those that only devices see.
+        /// Sizes in bytes of the allocations that only devices can access, by address.
         device_memory: BTreeMap<u64, i64> = BTreeMap::new(),
-        /// Sizes of the program's own memory that lists which were submitted write, by address.
+        /// Sizes in bytes of the program's memory that submitted lists write, by address.
         written_memory: BTreeMap<u64, i64> = BTreeMap::new(),
-        /// Which queue or immediate list writes it, by the same addresses.
+        /// The queue or the immediate list that writes this memory, by the same addresses.
         writers: BTreeMap<u64, u64> = BTreeMap::new(),
         configs: S::Only<Objects<Config>> = S::only(|| Objects::default()),
         egl_contexts: Objects<EglContext<S>> = Objects::default(),
@@ -490,23 +490,23 @@ state! {
     }
     /// An object.
     object CommandList {
-        /// What is appended is executed at once.
+        /// Commands that are appended to the list are executed at once.
         is_immediate: bool = false,
-        /// And done when the command returns.
+        /// An immediate list has executed a command when the append returns.
         is_synchronous: bool = false,
-        /// The program's own memory that its commands read.
+        /// The program's memory that the commands in the list read.
         read_memory: Vec<Piece> = Vec::new(),
-        /// And write.
+        /// The program's memory that the commands in the list write.
         written_memory: Vec<Piece> = Vec::new(),
     }
     /// An object.
     object CommandQueue {
-        /// What is given to it is done when the command returns.
+        /// The queue has executed the lists when the submit returns.
         is_synchronous: bool = false,
     }
     /// An object.
     object QueueFence {
-        /// What it tells of.
+        /// The queue whose work the fence reports.
         queue: u64 = 0,
     }
     /// A mapping of a buffer's data store in the program's memory.
