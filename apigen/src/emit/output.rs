@@ -59,7 +59,7 @@ fn wrapped(text: &str) -> String {
     let mut lines = String::new();
     let mut width = INDENT.len();
     for part in text.split_inclusive([',', ';', '{', '}']) {
-        let part = if width + part.len() > LINE_MAX {
+        let part = if width + part.len() > LINE_MAX && !lines.is_empty() {
             lines.truncate(lines.trim_end().len());
             lines.push_str(INDENT);
             width = INDENT.len();

@@ -71,20 +71,17 @@ followed! {
     state process [enter]; enter LEAVES, []; result EFFECT
 }
 plain! {
-
-        EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT: eglCompositorBindTexWindowEXT(external_win_id: i32) -> u32;
+    EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT: eglCompositorBindTexWindowEXT(external_win_id: i32) -> u32;
     enter EFFECT | LEAVES; result 0
 }
 plain! {
-
-        EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT: eglCompositorSetContextAttributesEXT(external_ref_id: i32,
+    EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT: eglCompositorSetContextAttributesEXT(external_ref_id: i32,
         context_attributes: *const i32, num_entries: i32) -> u32;
     enter EFFECT | LEAVES, [observe::array(context_attributes, num_entries as i64, 4)];
         result 0
 }
 plain! {
-
-        EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT: eglCompositorSetContextListEXT(external_ref_ids: *const i32,
+    EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT: eglCompositorSetContextListEXT(external_ref_ids: *const i32,
         num_entries: i32) -> u32;
     enter EFFECT | LEAVES, [observe::array(external_ref_ids, num_entries as i64, 4)]; result 0
 }
@@ -94,8 +91,7 @@ plain! {
     enter EFFECT | LEAVES; result 0
 }
 plain! {
-
-        EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT: eglCompositorSetWindowAttributesEXT(external_win_id: i32,
+    EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT: eglCompositorSetWindowAttributesEXT(external_win_id: i32,
         window_attributes: *const i32, num_entries: i32) -> u32;
     enter EFFECT | LEAVES, [observe::array(window_attributes, num_entries as i64, 4)]; result 0
 }
@@ -144,8 +140,7 @@ followed! {
         leave EFFECT, []
 }
 plain! {
-
-        EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID: eglCreateNativeClientBufferANDROID(attrib_list: *const i32) -> *mut c_void;
+    EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID: eglCreateNativeClientBufferANDROID(attrib_list: *const i32) -> *mut c_void;
     enter LEAVES, [observe::attributes_i32(attrib_list)]; result EFFECT
 }
 followed! {
@@ -202,8 +197,7 @@ plain! {
     enter LEAVES, [observe::attributes_isize(attrib_list)]; result EFFECT
 }
 plain! {
-
-        EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR: eglCreateStreamFromFileDescriptorKHR(dpy: *mut c_void,
+    EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR: eglCreateStreamFromFileDescriptorKHR(dpy: *mut c_void,
         file_descriptor: i32) -> *mut c_void;
     enter LEAVES; result EFFECT
 }
@@ -243,8 +237,7 @@ followed! {
         leave EFFECT, []
 }
 plain! {
-
-        EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL: eglCreateWaylandBufferFromImageWL(dpy: *mut c_void,
+    EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL: eglCreateWaylandBufferFromImageWL(dpy: *mut c_void,
         image: *mut c_void) -> *mut c_void;
     enter LEAVES; result EFFECT
 }
@@ -328,8 +321,7 @@ plain! {
         [observe::array(values, numTimestamps as i64, 8)]
 }
 plain! {
-
-        EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID: eglGetCompositorTimingSupportedANDROID(dpy: *mut c_void,
+    EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID: eglGetCompositorTimingSupportedANDROID(dpy: *mut c_void,
         surface: *mut c_void, name: i32) -> u32;
     enter EFFECT | LEAVES; result 0
 }
@@ -362,19 +354,16 @@ followed! {
     state process [tracked leave]; enter LEAVES; leave EFFECT, []
 }
 plain! {
-
-        EGL_GET_DISPLAY_DRIVER_CONFIG: eglGetDisplayDriverConfig(dpy: *mut c_void) -> *mut c_char as result;
+    EGL_GET_DISPLAY_DRIVER_CONFIG: eglGetDisplayDriverConfig(dpy: *mut c_void) -> *mut c_char as result;
     enter EFFECT | LEAVES; leave 0, [observe::c_string(result)]
 }
 plain! {
-
-        EGL_GET_DISPLAY_DRIVER_NAME: eglGetDisplayDriverName(dpy: *mut c_void) -> *const c_char as result;
+    EGL_GET_DISPLAY_DRIVER_NAME: eglGetDisplayDriverName(dpy: *mut c_void) -> *const c_char as result;
     enter EFFECT | LEAVES; leave 0, [observe::c_string(result)]
 }
 plain! { EGL_GET_ERROR: eglGetError() -> i32; enter EFFECT | LEAVES; result 0 }
 plain! {
-
-        EGL_GET_FRAME_TIMESTAMP_SUPPORTED_ANDROID: eglGetFrameTimestampSupportedANDROID(dpy: *mut c_void,
+    EGL_GET_FRAME_TIMESTAMP_SUPPORTED_ANDROID: eglGetFrameTimestampSupportedANDROID(dpy: *mut c_void,
         surface: *mut c_void, timestamp: i32) -> u32;
     enter EFFECT | LEAVES; result 0
 }
@@ -392,8 +381,7 @@ plain! {
         observe::array(denominator, 1, 4)]
 }
 plain! {
-
-        EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID: eglGetNativeClientBufferANDROID(buffer: *const c_void) -> *mut c_void;
+    EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID: eglGetNativeClientBufferANDROID(buffer: *const c_void) -> *mut c_void;
     enter LEAVES; result EFFECT
 }
 plain! {
@@ -637,8 +625,7 @@ plain! {
     enter EFFECT | LEAVES; leave 0, [observe::c_string(result)]
 }
 plain! {
-
-        EGL_QUERY_SUPPORTED_COMPRESSION_RATES_EXT: eglQuerySupportedCompressionRatesEXT(dpy: *mut c_void,
+    EGL_QUERY_SUPPORTED_COMPRESSION_RATES_EXT: eglQuerySupportedCompressionRatesEXT(dpy: *mut c_void,
         config: *mut c_void, attrib_list: *const isize, rates: *mut i32, rate_size: i32,
         num_rates: *mut i32) -> u32;
     enter EFFECT | LEAVES, [observe::attributes_isize(attrib_list)]; leave 0,
@@ -730,14 +717,12 @@ plain! {
     enter LEAVES; result EFFECT
 }
 plain! {
-
-        EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV: eglStreamConsumerGLTextureExternalAttribsNV(dpy: *mut c_void,
+    EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV: eglStreamConsumerGLTextureExternalAttribsNV(dpy: *mut c_void,
         stream: *mut c_void, attrib_list: *const isize) -> u32;
     enter EFFECT | LEAVES, [observe::attributes_isize(attrib_list)]; result 0
 }
 plain! {
-
-        EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR: eglStreamConsumerGLTextureExternalKHR(dpy: *mut c_void,
+    EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR: eglStreamConsumerGLTextureExternalKHR(dpy: *mut c_void,
         stream: *mut c_void) -> u32;
     enter EFFECT | LEAVES; result 0
 }

@@ -260,8 +260,7 @@ followed! {
         sizes::state(pname), 4)]
 }
 plain! {
-
-        GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV: glGetFramebufferAttachmentParameteriv(target: u32,
+    GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV: glGetFramebufferAttachmentParameteriv(target: u32,
         attachment: u32, pname: u32, params: *mut i32);
     enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::attachment_value(pname), 4)]
 }

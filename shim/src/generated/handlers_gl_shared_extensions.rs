@@ -316,14 +316,12 @@ followed! {
     state gl [enter]; enter EFFECT, []; finish
 }
 followed! {
-
-        GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT: glDrawElementsInstancedBaseInstanceEXT(mode: u32,
+    GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT: glDrawElementsInstancedBaseInstanceEXT(mode: u32,
         count: i32, r#type: u32, indices: *const c_void, instancecount: i32, baseinstance: u32);
     state gl [enter]; enter EFFECT, []; finish
 }
 followed! {
-
-        GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT: glDrawElementsInstancedBaseVertexBaseInstanceEXT(mode: u32,
+    GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT: glDrawElementsInstancedBaseVertexBaseInstanceEXT(mode: u32,
         count: i32, r#type: u32, indices: *const c_void, instancecount: i32, basevertex: i32,
         baseinstance: u32);
     state gl [enter]; enter EFFECT, []; finish
@@ -395,8 +393,7 @@ followed! {
     state gl [enter]; enter EFFECT, []; finish
 }
 followed! {
-
-        GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES: glEGLImageTargetRenderbufferStorageOES(target: u32,
+    GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES: glEGLImageTargetRenderbufferStorageOES(target: u32,
         image: *mut c_void);
     state gl [tracked enter]; enter EFFECT; finish
 }
@@ -433,8 +430,7 @@ plain! {
 }
 plain! { GL_FRAMEBUFFER_FETCH_BARRIER_EXT: glFramebufferFetchBarrierEXT(); enter EFFECT; finish }
 plain! {
-
-        GL_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT: glFramebufferPixelLocalStorageSizeEXT(target: u32,
+    GL_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT: glFramebufferPixelLocalStorageSizeEXT(target: u32,
         size: i32);
     enter EFFECT; finish
 }
@@ -469,8 +465,7 @@ plain! {
     enter EFFECT; finish
 }
 plain! {
-
-        GL_FRAMEBUFFER_TEXTURE_MULTISAMPLE_MULTIVIEW_OVR: glFramebufferTextureMultisampleMultiviewOVR(target: u32,
+    GL_FRAMEBUFFER_TEXTURE_MULTISAMPLE_MULTIVIEW_OVR: glFramebufferTextureMultisampleMultiviewOVR(target: u32,
         attachment: u32, texture: u32, level: i32, samples: i32, baseViewIndex: i32,
         numViews: i32);
     enter EFFECT; finish
@@ -564,14 +559,12 @@ plain! {
         observe::counted_array(shadingRates, count, maxCount as i64, 4) }]
 }
 plain! {
-
-        GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES: glGetFramebufferAttachmentParameterivOES(target: u32,
+    GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES: glGetFramebufferAttachmentParameterivOES(target: u32,
         attachment: u32, pname: u32, params: *mut i32);
     enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::attachment_value(pname), 4)]
 }
 plain! {
-
-        GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT: glGetFramebufferPixelLocalStorageSizeEXT(target: u32) -> i32;
+    GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT: glGetFramebufferPixelLocalStorageSizeEXT(target: u32) -> i32;
     enter EFFECT | LEAVES; result 0
 }
 plain! {
@@ -648,8 +641,7 @@ plain! {
     enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::pipeline_value(pname), 4)]
 }
 plain! {
-
-        GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT: glGetProgramResourceLocationIndexEXT(program: u32,
+    GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT: glGetProgramResourceLocationIndexEXT(program: u32,
         programInterface: u32, name: *const c_char) -> i32;
     enter EFFECT | LEAVES, [observe::c_string(name)]; result 0
 }
@@ -962,8 +954,7 @@ followed! {
     state gl [tracked enter]; enter EFFECT; finish
 }
 plain! {
-
-        GL_NAMED_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR: glNamedFramebufferTextureMultiviewOVR(framebuffer: u32,
+    GL_NAMED_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR: glNamedFramebufferTextureMultiviewOVR(framebuffer: u32,
         attachment: u32, texture: u32, level: i32, baseViewIndex: i32, numViews: i32);
     enter EFFECT; finish
 }

@@ -305,8 +305,7 @@ plain! {
     enter EFFECT | LEAVES; leave 0, [observe::array(providedFeatures, 1, 4)]
 }
 plain! {
-
-        GL_FRAMEBUFFER_FOVEATION_PARAMETERS_QCOM: glFramebufferFoveationParametersQCOM(framebuffer: u32,
+    GL_FRAMEBUFFER_FOVEATION_PARAMETERS_QCOM: glFramebufferFoveationParametersQCOM(framebuffer: u32,
         layer: u32, focalPoint: u32, focalX: f32, focalY: f32, gainX: f32, gainY: f32,
         foveaArea: f32);
     enter EFFECT; finish
@@ -332,8 +331,7 @@ plain! {
     enter EFFECT; finish
 }
 plain! {
-
-        GL_FRAMEBUFFER_TEXTURE_LAYER_DOWNSAMPLE_IMG: glFramebufferTextureLayerDownsampleIMG(target: u32,
+    GL_FRAMEBUFFER_TEXTURE_LAYER_DOWNSAMPLE_IMG: glFramebufferTextureLayerDownsampleIMG(target: u32,
         attachment: u32, texture: u32, level: i32, layer: i32, xscale: i32, yscale: i32);
     enter EFFECT; finish
 }
@@ -401,8 +399,7 @@ plain! {
     enter EFFECT | LEAVES; leave 0, [observe::array(params, count as i64, 4)]
 }
 plain! {
-
-        GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV: glGetMemoryObjectDetachedResourcesuivNV(memory: u32,
+    GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV: glGetMemoryObjectDetachedResourcesuivNV(memory: u32,
         pname: u32, first: i32, count: i32, params: *mut u32);
     enter EFFECT | LEAVES; leave 0, [observe::array(params, count as i64, 4)]
 }
@@ -730,8 +727,7 @@ plain! {
     enter EFFECT; finish
 }
 followed! {
-
-        GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV: glMultiDrawMeshTasksIndirectCountNV(indirect: isize,
+    GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV: glMultiDrawMeshTasksIndirectCountNV(indirect: isize,
         drawcount: isize, maxdrawcount: i32, stride: i32);
     state gl [enter]; enter EFFECT, []; finish
 }
@@ -751,14 +747,12 @@ plain! {
     enter EFFECT; finish
 }
 plain! {
-
-        GL_NAMED_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV: glNamedFramebufferSampleLocationsfvNV(framebuffer: u32,
+    GL_NAMED_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV: glNamedFramebufferSampleLocationsfvNV(framebuffer: u32,
         start: u32, count: i32, v: *const f32);
     enter EFFECT, [observe::array(v, (count as i64).saturating_mul(2), 4)]; finish
 }
 plain! {
-
-        GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD: glNamedRenderbufferStorageMultisampleAdvancedAMD(renderbuffer: u32,
+    GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD: glNamedRenderbufferStorageMultisampleAdvancedAMD(renderbuffer: u32,
         samples: i32, storageSamples: i32, internalformat: u32, width: i32, height: i32);
     enter EFFECT; finish
 }
@@ -968,20 +962,17 @@ plain! {
 }
 plain! { GL_READ_BUFFER_NV: glReadBufferNV(mode: u32); enter EFFECT; finish }
 followed! {
-
-        GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE: glRenderbufferStorageMultisampleANGLE(target: u32,
+    GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE: glRenderbufferStorageMultisampleANGLE(target: u32,
         samples: i32, internalformat: u32, width: i32, height: i32);
     state gl [tracked enter]; enter EFFECT; finish
 }
 followed! {
-
-        GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE: glRenderbufferStorageMultisampleAPPLE(target: u32,
+    GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE: glRenderbufferStorageMultisampleAPPLE(target: u32,
         samples: i32, internalformat: u32, width: i32, height: i32);
     state gl [tracked enter]; enter EFFECT; finish
 }
 plain! {
-
-        GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD: glRenderbufferStorageMultisampleAdvancedAMD(target: u32,
+    GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD: glRenderbufferStorageMultisampleAdvancedAMD(target: u32,
         samples: i32, storageSamples: i32, internalformat: u32, width: i32, height: i32);
     enter EFFECT; finish
 }
@@ -1098,8 +1089,7 @@ plain! {
     enter EFFECT; finish
 }
 followed! {
-
-        GL_STENCIL_THEN_COVER_FILL_PATH_INSTANCED_NV: glStencilThenCoverFillPathInstancedNV(numPaths: i32,
+    GL_STENCIL_THEN_COVER_FILL_PATH_INSTANCED_NV: glStencilThenCoverFillPathInstancedNV(numPaths: i32,
         pathNameType: u32, paths: *const c_void, pathBase: u32, fillMode: u32, mask: u32,
         coverMode: u32, transformType: u32, transformValues: *const f32);
     state gl [enter]; enter EFFECT, [observe::array(transformValues,
@@ -1111,8 +1101,7 @@ plain! {
     enter EFFECT; finish
 }
 followed! {
-
-        GL_STENCIL_THEN_COVER_STROKE_PATH_INSTANCED_NV: glStencilThenCoverStrokePathInstancedNV(numPaths: i32,
+    GL_STENCIL_THEN_COVER_STROKE_PATH_INSTANCED_NV: glStencilThenCoverStrokePathInstancedNV(numPaths: i32,
         pathNameType: u32, paths: *const c_void, pathBase: u32, reference: i32, mask: u32,
         coverMode: u32, transformType: u32, transformValues: *const f32);
     state gl [enter]; enter EFFECT, [observe::array(transformValues,

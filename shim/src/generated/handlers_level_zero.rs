@@ -34,8 +34,7 @@ plain! {
     enter EFFECT | LEAVES, [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result 0
 }
 plain! {
-
-        ZE_COMMAND_LIST_APPEND_EVENT_RESET: zeCommandListAppendEventReset(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_EVENT_RESET: zeCommandListAppendEventReset(hCommandList: *mut c_void,
         hEvent: *mut c_void) -> u32;
     enter EFFECT | LEAVES; result 0
 }
@@ -47,8 +46,7 @@ followed! {
         numWaitEvents as i64, 8)]; result 0
 }
 followed! {
-
-        ZE_COMMAND_LIST_APPEND_HOST_FUNCTION: zeCommandListAppendHostFunction(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_HOST_FUNCTION: zeCommandListAppendHostFunction(hCommandList: *mut c_void,
         pfnHostFunction: *mut c_void, pUserData: *mut c_void, pNext: *const c_void,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     state process [enter]; enter EFFECT | LEAVES, [observe::array(phWaitEvents,
@@ -61,16 +59,14 @@ plain! {
     enter EFFECT | LEAVES, [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result 0
 }
 plain! {
-
-        ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY: zeCommandListAppendImageCopyFromMemory(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY: zeCommandListAppendImageCopyFromMemory(hCommandList: *mut c_void,
         hDstImage: *mut c_void, srcptr: *const c_void, pDstRegion: *const c_void,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     enter EFFECT | LEAVES, [observe::array(pDstRegion, 24, 1), observe::array(phWaitEvents,
         numWaitEvents as i64, 8)]; result 0
 }
 plain! {
-
-        ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY_EXT: zeCommandListAppendImageCopyFromMemoryExt(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY_EXT: zeCommandListAppendImageCopyFromMemoryExt(hCommandList: *mut c_void,
         hDstImage: *mut c_void, srcptr: *const c_void, pDstRegion: *const c_void, srcRowPitch: u32,
         srcSlicePitch: u32, hSignalEvent: *mut c_void, numWaitEvents: u32,
         phWaitEvents: *mut *mut c_void) -> u32;
@@ -78,8 +74,7 @@ plain! {
         numWaitEvents as i64, 8)]; result 0
 }
 plain! {
-
-        ZE_COMMAND_LIST_APPEND_IMAGE_COPY_REGION: zeCommandListAppendImageCopyRegion(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_IMAGE_COPY_REGION: zeCommandListAppendImageCopyRegion(hCommandList: *mut c_void,
         hDstImage: *mut c_void, hSrcImage: *mut c_void, pDstRegion: *const c_void,
         pSrcRegion: *const c_void, hSignalEvent: *mut c_void, numWaitEvents: u32,
         phWaitEvents: *mut *mut c_void) -> u32;
@@ -87,16 +82,14 @@ plain! {
         1), observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result 0
 }
 plain! {
-
-        ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY: zeCommandListAppendImageCopyToMemory(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY: zeCommandListAppendImageCopyToMemory(hCommandList: *mut c_void,
         dstptr: *mut c_void, hSrcImage: *mut c_void, pSrcRegion: *const c_void,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     enter EFFECT | LEAVES, [observe::array(pSrcRegion, 24, 1), observe::array(phWaitEvents,
         numWaitEvents as i64, 8)]; result 0
 }
 plain! {
-
-        ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY_EXT: zeCommandListAppendImageCopyToMemoryExt(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY_EXT: zeCommandListAppendImageCopyToMemoryExt(hCommandList: *mut c_void,
         dstptr: *mut c_void, hSrcImage: *mut c_void, pSrcRegion: *const c_void, destRowPitch: u32,
         destSlicePitch: u32, hSignalEvent: *mut c_void, numWaitEvents: u32,
         phWaitEvents: *mut *mut c_void) -> u32;
@@ -104,8 +97,7 @@ plain! {
         numWaitEvents as i64, 8)]; result 0
 }
 followed! {
-
-        ZE_COMMAND_LIST_APPEND_LAUNCH_COOPERATIVE_KERNEL: zeCommandListAppendLaunchCooperativeKernel(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_LAUNCH_COOPERATIVE_KERNEL: zeCommandListAppendLaunchCooperativeKernel(hCommandList: *mut c_void,
         hKernel: *mut c_void, pLaunchFuncArgs: *const c_void, hSignalEvent: *mut c_void,
         numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     state process [tracked enter leave]; enter EFFECT | LEAVES,
@@ -113,8 +105,7 @@ followed! {
         8)]; leave 0, []
 }
 followed! {
-
-        ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL: zeCommandListAppendLaunchKernel(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL: zeCommandListAppendLaunchKernel(hCommandList: *mut c_void,
         hKernel: *mut c_void, pLaunchFuncArgs: *const c_void, hSignalEvent: *mut c_void,
         numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     state process [tracked enter leave]; enter EFFECT | LEAVES,
@@ -122,16 +113,14 @@ followed! {
         8)]; leave 0, []
 }
 followed! {
-
-        ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_INDIRECT: zeCommandListAppendLaunchKernelIndirect(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_INDIRECT: zeCommandListAppendLaunchKernelIndirect(hCommandList: *mut c_void,
         hKernel: *mut c_void, pLaunchArgumentsBuffer: *const c_void, hSignalEvent: *mut c_void,
         numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phWaitEvents,
         numWaitEvents as i64, 8)]; leave 0, []
 }
 followed! {
-
-        ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_ARGUMENTS: zeCommandListAppendLaunchKernelWithArguments(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_ARGUMENTS: zeCommandListAppendLaunchKernelWithArguments(hCommandList: *mut c_void,
         hKernel: *mut c_void, groupCounts: ByValue<gapii_ze_api::types::ze_group_count_t>,
         groupSizes: ByValue<gapii_ze_api::types::ze_group_size_t>, pArguments: *mut *mut c_void,
         pNext: *const c_void, hSignalEvent: *mut c_void, numWaitEvents: u32,
@@ -141,16 +130,14 @@ followed! {
         numWaitEvents as i64, 8)]; result 0
 }
 followed! {
-
-        ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_PARAMETERS: zeCommandListAppendLaunchKernelWithParameters(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_PARAMETERS: zeCommandListAppendLaunchKernelWithParameters(hCommandList: *mut c_void,
         hKernel: *mut c_void, pGroupCounts: *const c_void, pNext: *const c_void,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(pGroupCounts,
         12, 1), observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave 0, []
 }
 followed! {
-
-        ZE_COMMAND_LIST_APPEND_LAUNCH_MULTIPLE_KERNELS_INDIRECT: zeCommandListAppendLaunchMultipleKernelsIndirect(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_LAUNCH_MULTIPLE_KERNELS_INDIRECT: zeCommandListAppendLaunchMultipleKernelsIndirect(hCommandList: *mut c_void,
         numKernels: u32, phKernels: *mut *mut c_void, pCountBuffer: *const u32,
         pLaunchArgumentsBuffer: *const c_void, hSignalEvent: *mut c_void, numWaitEvents: u32,
         phWaitEvents: *mut *mut c_void) -> u32;
@@ -163,24 +150,21 @@ plain! {
     enter EFFECT | LEAVES; result 0
 }
 followed! {
-
-        ZE_COMMAND_LIST_APPEND_MEMORY_COPY: zeCommandListAppendMemoryCopy(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_MEMORY_COPY: zeCommandListAppendMemoryCopy(hCommandList: *mut c_void,
         dstptr: *mut c_void, srcptr: *const c_void, size: u64, hSignalEvent: *mut c_void,
         numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phWaitEvents,
         numWaitEvents as i64, 8)]; leave 0, []
 }
 followed! {
-
-        ZE_COMMAND_LIST_APPEND_MEMORY_COPY_FROM_CONTEXT: zeCommandListAppendMemoryCopyFromContext(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_MEMORY_COPY_FROM_CONTEXT: zeCommandListAppendMemoryCopyFromContext(hCommandList: *mut c_void,
         dstptr: *mut c_void, hContextSrc: *mut c_void, srcptr: *const c_void, size: u64,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phWaitEvents,
         numWaitEvents as i64, 8)]; leave 0, []
 }
 followed! {
-
-        ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION: zeCommandListAppendMemoryCopyRegion(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION: zeCommandListAppendMemoryCopyRegion(hCommandList: *mut c_void,
         dstptr: *mut c_void, dstRegion: *const c_void, dstPitch: u32, dstSlicePitch: u32,
         srcptr: *const c_void, srcRegion: *const c_void, srcPitch: u32, srcSlicePitch: u32,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
@@ -189,24 +173,21 @@ followed! {
         8)]; leave 0, []
 }
 followed! {
-
-        ZE_COMMAND_LIST_APPEND_MEMORY_COPY_WITH_PARAMETERS: zeCommandListAppendMemoryCopyWithParameters(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_MEMORY_COPY_WITH_PARAMETERS: zeCommandListAppendMemoryCopyWithParameters(hCommandList: *mut c_void,
         dstptr: *mut c_void, srcptr: *const c_void, size: u64, pNext: *const c_void,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phWaitEvents,
         numWaitEvents as i64, 8)]; leave 0, []
 }
 plain! {
-
-        ZE_COMMAND_LIST_APPEND_MEMORY_FILL: zeCommandListAppendMemoryFill(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_MEMORY_FILL: zeCommandListAppendMemoryFill(hCommandList: *mut c_void,
         ptr: *mut c_void, pattern: *const c_void, pattern_size: u64, size: u64,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     enter EFFECT | LEAVES, [observe::array(pattern, pattern_size as i64, 1),
         observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result 0
 }
 followed! {
-
-        ZE_COMMAND_LIST_APPEND_MEMORY_FILL_WITH_PARAMETERS: zeCommandListAppendMemoryFillWithParameters(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_MEMORY_FILL_WITH_PARAMETERS: zeCommandListAppendMemoryFillWithParameters(hCommandList: *mut c_void,
         ptr: *mut c_void, pattern: *const c_void, pattern_size: u64, size: u64,
         pNext: *const c_void, hSignalEvent: *mut c_void, numWaitEvents: u32,
         phWaitEvents: *mut *mut c_void) -> u32;
@@ -214,14 +195,12 @@ followed! {
         1), observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result 0
 }
 plain! {
-
-        ZE_COMMAND_LIST_APPEND_MEMORY_PREFETCH: zeCommandListAppendMemoryPrefetch(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_MEMORY_PREFETCH: zeCommandListAppendMemoryPrefetch(hCommandList: *mut c_void,
         ptr: *const c_void, size: u64) -> u32;
     enter EFFECT | LEAVES; result 0
 }
 plain! {
-
-        ZE_COMMAND_LIST_APPEND_MEMORY_RANGES_BARRIER: zeCommandListAppendMemoryRangesBarrier(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_MEMORY_RANGES_BARRIER: zeCommandListAppendMemoryRangesBarrier(hCommandList: *mut c_void,
         numRanges: u32, pRangeSizes: *const u64, pRanges: *mut *const c_void,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     enter EFFECT | LEAVES, [observe::array(pRangeSizes, numRanges as i64, 8),
@@ -229,58 +208,50 @@ plain! {
         numWaitEvents as i64, 8)]; result 0
 }
 plain! {
-
-        ZE_COMMAND_LIST_APPEND_QUERY_KERNEL_TIMESTAMPS: zeCommandListAppendQueryKernelTimestamps(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_QUERY_KERNEL_TIMESTAMPS: zeCommandListAppendQueryKernelTimestamps(hCommandList: *mut c_void,
         numEvents: u32, phEvents: *mut *mut c_void, dstptr: *mut c_void, pOffsets: *const u64,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     enter LEAVES, [observe::array(phEvents, numEvents as i64, 8), observe::array(pOffsets,
         numEvents as i64, 8), observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result EFFECT
 }
 plain! {
-
-        ZE_COMMAND_LIST_APPEND_SIGNAL_EVENT: zeCommandListAppendSignalEvent(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_SIGNAL_EVENT: zeCommandListAppendSignalEvent(hCommandList: *mut c_void,
         hEvent: *mut c_void) -> u32;
     enter EFFECT | LEAVES; result 0
 }
 followed! {
-
-        ZE_COMMAND_LIST_APPEND_SIGNAL_EXTERNAL_SEMAPHORE_EXT: zeCommandListAppendSignalExternalSemaphoreExt(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_SIGNAL_EXTERNAL_SEMAPHORE_EXT: zeCommandListAppendSignalExternalSemaphoreExt(hCommandList: *mut c_void,
         numSemaphores: u32, phSemaphores: *mut *mut c_void, signalParams: *mut c_void,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     state process [enter]; enter EFFECT | LEAVES, [observe::array(phSemaphores,
         numSemaphores as i64, 8), observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result 0
 }
 followed! {
-
-        ZE_COMMAND_LIST_APPEND_WAIT_EXTERNAL_SEMAPHORE_EXT: zeCommandListAppendWaitExternalSemaphoreExt(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_WAIT_EXTERNAL_SEMAPHORE_EXT: zeCommandListAppendWaitExternalSemaphoreExt(hCommandList: *mut c_void,
         numSemaphores: u32, phSemaphores: *mut *mut c_void, waitParams: *mut c_void,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     state process [enter]; enter EFFECT | LEAVES, [observe::array(phSemaphores,
         numSemaphores as i64, 8), observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result 0
 }
 plain! {
-
-        ZE_COMMAND_LIST_APPEND_WAIT_ON_EVENTS: zeCommandListAppendWaitOnEvents(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_WAIT_ON_EVENTS: zeCommandListAppendWaitOnEvents(hCommandList: *mut c_void,
         numEvents: u32, phEvents: *mut *mut c_void) -> u32;
     enter EFFECT | LEAVES, [observe::array(phEvents, numEvents as i64, 8)]; result 0
 }
 plain! {
-
-        ZE_COMMAND_LIST_APPEND_WRITE_GLOBAL_TIMESTAMP: zeCommandListAppendWriteGlobalTimestamp(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_APPEND_WRITE_GLOBAL_TIMESTAMP: zeCommandListAppendWriteGlobalTimestamp(hCommandList: *mut c_void,
         dstptr: *mut u64, hSignalEvent: *mut c_void, numWaitEvents: u32,
         phWaitEvents: *mut *mut c_void) -> u32;
     enter LEAVES, [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave EFFECT,
         [observe::array(dstptr, 1, 8)]
 }
 followed! {
-
-        ZE_COMMAND_LIST_BEGIN_CAPTURE_INTO_GRAPH_EXT: zeCommandListBeginCaptureIntoGraphExt(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_BEGIN_CAPTURE_INTO_GRAPH_EXT: zeCommandListBeginCaptureIntoGraphExt(hCommandList: *mut c_void,
         hGraph: *mut c_void, pNext: *const c_void) -> u32;
     state process [enter]; enter EFFECT | LEAVES, []; result 0
 }
 followed! {
-
-        ZE_COMMAND_LIST_BEGIN_GRAPH_CAPTURE_EXT: zeCommandListBeginGraphCaptureExt(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_BEGIN_GRAPH_CAPTURE_EXT: zeCommandListBeginGraphCaptureExt(hCommandList: *mut c_void,
         pNext: *const c_void) -> u32;
     state process [enter]; enter EFFECT | LEAVES, []; result 0
 }
@@ -310,14 +281,12 @@ followed! {
     state process [tracked enter]; enter EFFECT | LEAVES; result 0
 }
 followed! {
-
-        ZE_COMMAND_LIST_END_GRAPH_CAPTURE_EXT: zeCommandListEndGraphCaptureExt(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_END_GRAPH_CAPTURE_EXT: zeCommandListEndGraphCaptureExt(hCommandList: *mut c_void,
         pNext: *const c_void, phGraph: *mut *mut c_void) -> u32;
     state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(phGraph, 1, 8)]
 }
 plain! {
-
-        ZE_COMMAND_LIST_GET_CONTEXT_HANDLE: zeCommandListGetContextHandle(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_GET_CONTEXT_HANDLE: zeCommandListGetContextHandle(hCommandList: *mut c_void,
         phContext: *mut *mut c_void) -> u32;
     enter LEAVES; leave EFFECT, [observe::array(phContext, 1, 8)]
 }
@@ -337,14 +306,12 @@ plain! {
     enter LEAVES; leave EFFECT, [observe::array(phGraph, 1, 8)]
 }
 followed! {
-
-        ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_EXP: zeCommandListGetNextCommandIdExp(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_EXP: zeCommandListGetNextCommandIdExp(hCommandList: *mut c_void,
         desc: *const c_void, pCommandId: *mut u64) -> u32;
     state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(pCommandId, 1, 8)]
 }
 followed! {
-
-        ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_WITH_KERNELS_EXP: zeCommandListGetNextCommandIdWithKernelsExp(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_WITH_KERNELS_EXP: zeCommandListGetNextCommandIdWithKernelsExp(hCommandList: *mut c_void,
         desc: *const c_void, numKernels: u32, phKernels: *mut *mut c_void,
         pCommandId: *mut u64) -> u32;
     state process [leave]; enter LEAVES, [observe::array(phKernels, numKernels as i64, 8)];
@@ -361,8 +328,7 @@ hooked! {
     state [leave]; enter LEAVES; leave EFFECT, []
 }
 followed! {
-
-        ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_EXP: zeCommandListImmediateAppendCommandListsExp(hCommandListImmediate: *mut c_void,
+    ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_EXP: zeCommandListImmediateAppendCommandListsExp(hCommandListImmediate: *mut c_void,
         numCommandLists: u32, phCommandLists: *mut *mut c_void, hSignalEvent: *mut c_void,
         numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phCommandLists,
@@ -370,8 +336,7 @@ followed! {
         leave 0, []
 }
 followed! {
-
-        ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_WITH_PARAMETERS: zeCommandListImmediateAppendCommandListsWithParameters(hCommandListImmediate: *mut c_void,
+    ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_WITH_PARAMETERS: zeCommandListImmediateAppendCommandListsWithParameters(hCommandListImmediate: *mut c_void,
         numCommandLists: u32, phCommandLists: *mut *mut c_void, pNext: *const c_void,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phCommandLists,
@@ -379,32 +344,27 @@ followed! {
         leave 0, []
 }
 plain! {
-
-        ZE_COMMAND_LIST_IMMEDIATE_GET_FLAGS: zeCommandListImmediateGetFlags(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_IMMEDIATE_GET_FLAGS: zeCommandListImmediateGetFlags(hCommandList: *mut c_void,
         pFlags: *mut u32) -> u32;
     enter LEAVES; leave EFFECT, [observe::array(pFlags, 1, 4)]
 }
 plain! {
-
-        ZE_COMMAND_LIST_IMMEDIATE_GET_INDEX: zeCommandListImmediateGetIndex(hCommandListImmediate: *mut c_void,
+    ZE_COMMAND_LIST_IMMEDIATE_GET_INDEX: zeCommandListImmediateGetIndex(hCommandListImmediate: *mut c_void,
         pIndex: *mut u32) -> u32;
     enter LEAVES; leave EFFECT, [observe::array(pIndex, 1, 4)]
 }
 plain! {
-
-        ZE_COMMAND_LIST_IMMEDIATE_GET_MODE: zeCommandListImmediateGetMode(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_IMMEDIATE_GET_MODE: zeCommandListImmediateGetMode(hCommandList: *mut c_void,
         pMode: *mut u32) -> u32;
     enter LEAVES; leave EFFECT, [observe::array(pMode, 1, 4)]
 }
 plain! {
-
-        ZE_COMMAND_LIST_IMMEDIATE_GET_PRIORITY: zeCommandListImmediateGetPriority(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_IMMEDIATE_GET_PRIORITY: zeCommandListImmediateGetPriority(hCommandList: *mut c_void,
         pPriority: *mut u32) -> u32;
     enter LEAVES; leave EFFECT, [observe::array(pPriority, 1, 4)]
 }
 plain! {
-
-        ZE_COMMAND_LIST_IS_GRAPH_CAPTURE_ENABLED_EXT: zeCommandListIsGraphCaptureEnabledExt(hCommandList: *mut c_void) -> u32;
+    ZE_COMMAND_LIST_IS_GRAPH_CAPTURE_ENABLED_EXT: zeCommandListIsGraphCaptureEnabledExt(hCommandList: *mut c_void) -> u32;
     enter EFFECT | LEAVES; result 0
 }
 plain! {
@@ -422,27 +382,23 @@ followed! {
     state process [tracked enter]; enter EFFECT | LEAVES; result 0
 }
 plain! {
-
-        ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_KERNELS_EXP: zeCommandListUpdateMutableCommandKernelsExp(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_KERNELS_EXP: zeCommandListUpdateMutableCommandKernelsExp(hCommandList: *mut c_void,
         numKernels: u32, pCommandId: *mut u64, phKernels: *mut *mut c_void) -> u32;
     enter EFFECT | LEAVES, [observe::array(pCommandId, numKernels as i64, 8),
         observe::array(phKernels, numKernels as i64, 8)]; result 0
 }
 plain! {
-
-        ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_SIGNAL_EVENT_EXP: zeCommandListUpdateMutableCommandSignalEventExp(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_SIGNAL_EVENT_EXP: zeCommandListUpdateMutableCommandSignalEventExp(hCommandList: *mut c_void,
         commandId: u64, hSignalEvent: *mut c_void) -> u32;
     enter EFFECT | LEAVES; result 0
 }
 plain! {
-
-        ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_WAIT_EVENTS_EXP: zeCommandListUpdateMutableCommandWaitEventsExp(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_WAIT_EVENTS_EXP: zeCommandListUpdateMutableCommandWaitEventsExp(hCommandList: *mut c_void,
         commandId: u64, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     enter EFFECT | LEAVES, [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result 0
 }
 followed! {
-
-        ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMANDS_EXP: zeCommandListUpdateMutableCommandsExp(hCommandList: *mut c_void,
+    ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMANDS_EXP: zeCommandListUpdateMutableCommandsExp(hCommandList: *mut c_void,
         desc: *const c_void) -> u32;
     state process [enter]; enter EFFECT | LEAVES, []; result 0
 }
@@ -457,8 +413,7 @@ followed! {
     state process [tracked enter]; enter EFFECT | LEAVES; result 0
 }
 hooked! {
-
-        ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS: zeCommandQueueExecuteCommandLists(hCommandQueue: *mut c_void,
+    ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS: zeCommandQueueExecuteCommandLists(hCommandQueue: *mut c_void,
         numCommandLists: u32, phCommandLists: *mut *mut c_void,
         hFence: *mut c_void) -> u32 as result;
     state [enter leave]; enter EFFECT | LEAVES, [observe::array(phCommandLists,
@@ -551,8 +506,7 @@ followed! {
     state process [leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
 }
 plain! {
-
-        ZE_DEVICE_GET_AGGREGATED_COPY_OFFLOAD_INCREMENT_VALUE: zeDeviceGetAggregatedCopyOffloadIncrementValue(hDevice: *mut c_void,
+    ZE_DEVICE_GET_AGGREGATED_COPY_OFFLOAD_INCREMENT_VALUE: zeDeviceGetAggregatedCopyOffloadIncrementValue(hDevice: *mut c_void,
         incrementValue: *mut u32) -> u32;
     enter LEAVES; leave EFFECT, [observe::array(incrementValue, 1, 4)]
 }
@@ -562,8 +516,7 @@ followed! {
     state process [enter leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
 }
 followed! {
-
-        ZE_DEVICE_GET_COMMAND_QUEUE_GROUP_PROPERTIES: zeDeviceGetCommandQueueGroupProperties(hDevice: *mut c_void,
+    ZE_DEVICE_GET_COMMAND_QUEUE_GROUP_PROPERTIES: zeDeviceGetCommandQueueGroupProperties(hDevice: *mut c_void,
         pCount: *mut u32, pCommandQueueGroupProperties: *mut c_void) -> u32;
     state process [enter leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
 }
@@ -573,14 +526,12 @@ followed! {
     state process [enter leave]; enter LEAVES, []; leave EFFECT, []
 }
 plain! {
-
-        ZE_DEVICE_GET_COUNTER_BASED_EVENT_MAX_VALUE: zeDeviceGetCounterBasedEventMaxValue(hDevice: *mut c_void,
+    ZE_DEVICE_GET_COUNTER_BASED_EVENT_MAX_VALUE: zeDeviceGetCounterBasedEventMaxValue(hDevice: *mut c_void,
         maxValue: *mut u64) -> u32;
     enter LEAVES; leave EFFECT, [observe::array(maxValue, 1, 8)]
 }
 followed! {
-
-        ZE_DEVICE_GET_EXTERNAL_MEMORY_PROPERTIES: zeDeviceGetExternalMemoryProperties(hDevice: *mut c_void,
+    ZE_DEVICE_GET_EXTERNAL_MEMORY_PROPERTIES: zeDeviceGetExternalMemoryProperties(hDevice: *mut c_void,
         pExternalMemoryProperties: *mut c_void) -> u32;
     state process [enter leave]; enter LEAVES, []; leave EFFECT, []
 }
@@ -601,8 +552,7 @@ followed! {
     state process [enter leave]; enter LEAVES, []; leave EFFECT, []
 }
 followed! {
-
-        ZE_DEVICE_GET_MEMORY_ACCESS_PROPERTIES: zeDeviceGetMemoryAccessProperties(hDevice: *mut c_void,
+    ZE_DEVICE_GET_MEMORY_ACCESS_PROPERTIES: zeDeviceGetMemoryAccessProperties(hDevice: *mut c_void,
         pMemAccessProperties: *mut c_void) -> u32;
     state process [enter leave]; enter LEAVES, []; leave EFFECT, []
 }
@@ -637,8 +587,7 @@ followed! {
     state process [leave]; enter LEAVES, [observe::array(pSize, 1, 8)]; leave EFFECT, []
 }
 plain! {
-
-        ZE_DEVICE_GET_RUNTIME_REQUIREMENTS_KEY: zeDeviceGetRuntimeRequirementsKey(hDevice: *mut c_void,
+    ZE_DEVICE_GET_RUNTIME_REQUIREMENTS_KEY: zeDeviceGetRuntimeRequirementsKey(hDevice: *mut c_void,
         pKey: *mut *const c_char) -> u32;
     enter LEAVES; leave EFFECT, [observe::array(pKey, 1, 8)]
 }
@@ -652,14 +601,12 @@ followed! {
     state process [leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
 }
 followed! {
-
-        ZE_DEVICE_GET_VECTOR_WIDTH_PROPERTIES_EXT: zeDeviceGetVectorWidthPropertiesExt(hDevice: *mut c_void,
+    ZE_DEVICE_GET_VECTOR_WIDTH_PROPERTIES_EXT: zeDeviceGetVectorWidthPropertiesExt(hDevice: *mut c_void,
         pCount: *mut u32, pVectorWidthProperties: *mut c_void) -> u32;
     state process [enter leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
 }
 followed! {
-
-        ZE_DEVICE_IMPORT_EXTERNAL_SEMAPHORE_EXT: zeDeviceImportExternalSemaphoreExt(hDevice: *mut c_void,
+    ZE_DEVICE_IMPORT_EXTERNAL_SEMAPHORE_EXT: zeDeviceImportExternalSemaphoreExt(hDevice: *mut c_void,
         desc: *const c_void, phSemaphore: *mut *mut c_void) -> u32;
     state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(phSemaphore, 1, 8)]
 }
@@ -669,8 +616,7 @@ followed! {
     state process [enter leave]; enter LEAVES, []; leave EFFECT, []
 }
 plain! {
-
-        ZE_DEVICE_RELEASE_EXTERNAL_SEMAPHORE_EXT: zeDeviceReleaseExternalSemaphoreExt(hSemaphore: *mut c_void) -> u32;
+    ZE_DEVICE_RELEASE_EXTERNAL_SEMAPHORE_EXT: zeDeviceReleaseExternalSemaphoreExt(hSemaphore: *mut c_void) -> u32;
     enter EFFECT | LEAVES; result 0
 }
 plain! {
@@ -688,8 +634,7 @@ plain! {
     enter LEAVES; result EFFECT
 }
 followed! {
-
-        ZE_DEVICE_VALIDATE_RUNTIME_REQUIREMENTS: zeDeviceValidateRuntimeRequirements(hDevice: *mut c_void,
+    ZE_DEVICE_VALIDATE_RUNTIME_REQUIREMENTS: zeDeviceValidateRuntimeRequirements(hDevice: *mut c_void,
         pRequirements: *const c_char, pOut: *mut c_void) -> u32;
     state process [leave]; enter LEAVES, [observe::c_string(pRequirements)]; leave EFFECT, []
 }
@@ -703,13 +648,11 @@ plain! {
     enter LEAVES; leave EFFECT, [observe::array(version, 1, 4)]
 }
 plain! {
-
-        ZE_DRIVER_GET_DEFAULT_CONTEXT: zeDriverGetDefaultContext(hDriver: *mut c_void) -> *mut c_void;
+    ZE_DRIVER_GET_DEFAULT_CONTEXT: zeDriverGetDefaultContext(hDriver: *mut c_void) -> *mut c_void;
     enter EFFECT | LEAVES; result 0
 }
 plain! {
-
-        ZE_DRIVER_GET_EXTENSION_FUNCTION_ADDRESS: zeDriverGetExtensionFunctionAddress(hDriver: *mut c_void,
+    ZE_DRIVER_GET_EXTENSION_FUNCTION_ADDRESS: zeDriverGetExtensionFunctionAddress(hDriver: *mut c_void,
         name: *const c_char, ppFunctionAddress: *mut *mut c_void) -> u32;
     enter LEAVES, [observe::c_string(name)]; leave EFFECT, [observe::array(ppFunctionAddress,
         1, 8)]
@@ -735,20 +678,17 @@ followed! {
     state process [enter leave]; enter LEAVES, []; leave EFFECT, []
 }
 plain! {
-
-        ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXP: zeDriverRTASFormatCompatibilityCheckExp(hDriver: *mut c_void,
+    ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXP: zeDriverRTASFormatCompatibilityCheckExp(hDriver: *mut c_void,
         rtasFormatA: u32, rtasFormatB: u32) -> u32;
     enter EFFECT | LEAVES; result 0
 }
 plain! {
-
-        ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXT: zeDriverRTASFormatCompatibilityCheckExt(hDriver: *mut c_void,
+    ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXT: zeDriverRTASFormatCompatibilityCheckExt(hDriver: *mut c_void,
         rtasFormatA: u32, rtasFormatB: u32) -> u32;
     enter EFFECT | LEAVES; result 0
 }
 plain! {
-
-        ZE_EVENT_COUNTER_BASED_CLOSE_IPC_HANDLE: zeEventCounterBasedCloseIpcHandle(hEvent: *mut c_void) -> u32;
+    ZE_EVENT_COUNTER_BASED_CLOSE_IPC_HANDLE: zeEventCounterBasedCloseIpcHandle(hEvent: *mut c_void) -> u32;
     enter EFFECT | LEAVES; result 0
 }
 followed! {
@@ -757,8 +697,7 @@ followed! {
     state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(phEvent, 1, 8)]
 }
 plain! {
-
-        ZE_EVENT_COUNTER_BASED_GET_DEVICE_ADDRESS: zeEventCounterBasedGetDeviceAddress(hEvent: *mut c_void,
+    ZE_EVENT_COUNTER_BASED_GET_DEVICE_ADDRESS: zeEventCounterBasedGetDeviceAddress(hEvent: *mut c_void,
         completionValue: *mut u64, deviceAddress: *mut u64) -> u32;
     enter LEAVES; leave EFFECT, [observe::array(completionValue, 1, 8),
         observe::array(deviceAddress, 1, 8)]
@@ -769,8 +708,7 @@ plain! {
     enter LEAVES; leave EFFECT, [observe::array(phIpc, 64, 1)]
 }
 plain! {
-
-        ZE_EVENT_COUNTER_BASED_OPEN_IPC_HANDLE: zeEventCounterBasedOpenIpcHandle(hContext: *mut c_void,
+    ZE_EVENT_COUNTER_BASED_OPEN_IPC_HANDLE: zeEventCounterBasedOpenIpcHandle(hContext: *mut c_void,
         hIpc: ByValue<gapii_ze_api::types::ze_ipc_event_counter_based_handle_t>,
         phEvent: *mut *mut c_void) -> u32;
     enter LEAVES, [observe::array(hIpc.address(), 64, 1)]; leave EFFECT,
@@ -883,8 +821,7 @@ plain! {
     enter EFFECT | LEAVES; result 0
 }
 plain! {
-
-        ZE_EXECUTABLE_GRAPH_GET_SOURCE_GRAPH_EXT: zeExecutableGraphGetSourceGraphExt(hGraph: *mut c_void,
+    ZE_EXECUTABLE_GRAPH_GET_SOURCE_GRAPH_EXT: zeExecutableGraphGetSourceGraphExt(hGraph: *mut c_void,
         phSourceGraph: *mut *mut c_void) -> u32;
     enter LEAVES; leave EFFECT, [observe::array(phSourceGraph, 1, 8)]
 }
@@ -920,8 +857,7 @@ followed! {
     state process [enter leave]; enter LEAVES, []; leave EFFECT, []
 }
 followed! {
-
-        ZE_FABRIC_VERTEX_GET_SUB_VERTICES_EXP: zeFabricVertexGetSubVerticesExp(hVertex: *mut c_void,
+    ZE_FABRIC_VERTEX_GET_SUB_VERTICES_EXP: zeFabricVertexGetSubVerticesExp(hVertex: *mut c_void,
         pCount: *mut u32, phSubvertices: *mut *mut c_void) -> u32;
     state process [leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
 }
@@ -975,8 +911,7 @@ plain! {
     enter EFFECT | LEAVES; result 0
 }
 followed! {
-
-        ZE_GRAPH_SET_DESTRUCTION_CALLBACK_EXT: zeGraphSetDestructionCallbackExt(hGraph: *mut c_void,
+    ZE_GRAPH_SET_DESTRUCTION_CALLBACK_EXT: zeGraphSetDestructionCallbackExt(hGraph: *mut c_void,
         pfnCallback: *mut c_void, pUserData: *mut c_void, pNext: *const c_void) -> u32;
     state process [enter]; enter EFFECT | LEAVES, []; result 0
 }
@@ -1035,8 +970,7 @@ plain! {
     enter EFFECT | LEAVES; result 0
 }
 followed! {
-
-        ZE_KERNEL_GET_ALLOCATION_PROPERTIES_EXP: zeKernelGetAllocationPropertiesExp(hKernel: *mut c_void,
+    ZE_KERNEL_GET_ALLOCATION_PROPERTIES_EXP: zeKernelGetAllocationPropertiesExp(hKernel: *mut c_void,
         pCount: *mut u32, pAllocationProperties: *mut c_void) -> u32;
     state process [enter leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
 }
@@ -1104,8 +1038,7 @@ plain! {
         1, 4), observe::array(groupSizeZ, 1, 4)]
 }
 plain! {
-
-        ZE_KERNEL_SUGGEST_MAX_COOPERATIVE_GROUP_COUNT: zeKernelSuggestMaxCooperativeGroupCount(hKernel: *mut c_void,
+    ZE_KERNEL_SUGGEST_MAX_COOPERATIVE_GROUP_COUNT: zeKernelSuggestMaxCooperativeGroupCount(hKernel: *mut c_void,
         totalGroupCount: *mut u32) -> u32;
     enter LEAVES; leave EFFECT, [observe::array(totalGroupCount, 1, 4)]
 }
@@ -1155,14 +1088,12 @@ followed! {
         8)]
 }
 plain! {
-
-        ZE_MEM_GET_ATOMIC_ACCESS_ATTRIBUTE_EXP: zeMemGetAtomicAccessAttributeExp(hContext: *mut c_void,
+    ZE_MEM_GET_ATOMIC_ACCESS_ATTRIBUTE_EXP: zeMemGetAtomicAccessAttributeExp(hContext: *mut c_void,
         hDevice: *mut c_void, ptr: *const c_void, size: u64, pAttr: *mut u32) -> u32;
     enter LEAVES; leave EFFECT, [observe::array(pAttr, 1, 4)]
 }
 plain! {
-
-        ZE_MEM_GET_FILE_DESCRIPTOR_FROM_IPC_HANDLE_EXP: zeMemGetFileDescriptorFromIpcHandleExp(hContext: *mut c_void,
+    ZE_MEM_GET_FILE_DESCRIPTOR_FROM_IPC_HANDLE_EXP: zeMemGetFileDescriptorFromIpcHandleExp(hContext: *mut c_void,
         ipcHandle: ByValue<gapii_ze_api::types::ze_ipc_mem_handle_t>, pHandle: *mut u64) -> u32;
     enter LEAVES, [observe::array(ipcHandle.address(), 64, 1)]; leave EFFECT,
         [observe::array(pHandle, 1, 8)]
@@ -1173,14 +1104,12 @@ plain! {
     enter LEAVES; leave EFFECT, [observe::array(pIpcHandle, 64, 1)]
 }
 plain! {
-
-        ZE_MEM_GET_IPC_HANDLE_FROM_FILE_DESCRIPTOR_EXP: zeMemGetIpcHandleFromFileDescriptorExp(hContext: *mut c_void,
+    ZE_MEM_GET_IPC_HANDLE_FROM_FILE_DESCRIPTOR_EXP: zeMemGetIpcHandleFromFileDescriptorExp(hContext: *mut c_void,
         handle: u64, pIpcHandle: *mut c_void) -> u32;
     enter LEAVES; leave EFFECT, [observe::array(pIpcHandle, 64, 1)]
 }
 followed! {
-
-        ZE_MEM_GET_IPC_HANDLE_WITH_PROPERTIES: zeMemGetIpcHandleWithProperties(hContext: *mut c_void,
+    ZE_MEM_GET_IPC_HANDLE_WITH_PROPERTIES: zeMemGetIpcHandleWithProperties(hContext: *mut c_void,
         ptr: *const c_void, pNext: *mut c_void, pIpcHandle: *mut c_void) -> u32;
     state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(pIpcHandle, 64, 1)]
 }
@@ -1203,8 +1132,7 @@ plain! {
     enter EFFECT | LEAVES, [observe::array(handle.address(), 64, 1)]; result 0
 }
 plain! {
-
-        ZE_MEM_SET_ATOMIC_ACCESS_ATTRIBUTE_EXP: zeMemSetAtomicAccessAttributeExp(hContext: *mut c_void,
+    ZE_MEM_SET_ATOMIC_ACCESS_ATTRIBUTE_EXP: zeMemSetAtomicAccessAttributeExp(hContext: *mut c_void,
         hDevice: *mut c_void, ptr: *const c_void, size: u64, attr: u32) -> u32;
     enter EFFECT | LEAVES; result 0
 }
@@ -1303,8 +1231,7 @@ followed! {
         observe::array(pRtasBufferSizeBytes, 1, 8)]
 }
 plain! {
-
-        ZE_RTAS_BUILDER_COMMAND_LIST_APPEND_COPY_EXT: zeRTASBuilderCommandListAppendCopyExt(hCommandList: *mut c_void,
+    ZE_RTAS_BUILDER_COMMAND_LIST_APPEND_COPY_EXT: zeRTASBuilderCommandListAppendCopyExt(hCommandList: *mut c_void,
         dstptr: *mut c_void, srcptr: *const c_void, size: u64, hSignalEvent: *mut c_void,
         numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     enter EFFECT | LEAVES, [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result 0
@@ -1328,59 +1255,49 @@ plain! {
     enter EFFECT | LEAVES; result 0
 }
 followed! {
-
-        ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXP: zeRTASBuilderGetBuildPropertiesExp(hBuilder: *mut c_void,
+    ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXP: zeRTASBuilderGetBuildPropertiesExp(hBuilder: *mut c_void,
         pBuildOpDescriptor: *const c_void, pProperties: *mut c_void) -> u32;
     state process [enter leave]; enter LEAVES, []; leave EFFECT, []
 }
 followed! {
-
-        ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXT: zeRTASBuilderGetBuildPropertiesExt(hBuilder: *mut c_void,
+    ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXT: zeRTASBuilderGetBuildPropertiesExt(hBuilder: *mut c_void,
         pBuildOpDescriptor: *const c_void, pProperties: *mut c_void) -> u32;
     state process [enter leave]; enter LEAVES, []; leave EFFECT, []
 }
 plain! {
-
-        ZE_RTAS_PARALLEL_OPERATION_CREATE_EXP: zeRTASParallelOperationCreateExp(hDriver: *mut c_void,
+    ZE_RTAS_PARALLEL_OPERATION_CREATE_EXP: zeRTASParallelOperationCreateExp(hDriver: *mut c_void,
         phParallelOperation: *mut *mut c_void) -> u32;
     enter LEAVES; leave EFFECT, [observe::array(phParallelOperation, 1, 8)]
 }
 plain! {
-
-        ZE_RTAS_PARALLEL_OPERATION_CREATE_EXT: zeRTASParallelOperationCreateExt(hDriver: *mut c_void,
+    ZE_RTAS_PARALLEL_OPERATION_CREATE_EXT: zeRTASParallelOperationCreateExt(hDriver: *mut c_void,
         phParallelOperation: *mut *mut c_void) -> u32;
     enter LEAVES; leave EFFECT, [observe::array(phParallelOperation, 1, 8)]
 }
 plain! {
-
-        ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXP: zeRTASParallelOperationDestroyExp(hParallelOperation: *mut c_void) -> u32;
+    ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXP: zeRTASParallelOperationDestroyExp(hParallelOperation: *mut c_void) -> u32;
     enter EFFECT | LEAVES; result 0
 }
 plain! {
-
-        ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXT: zeRTASParallelOperationDestroyExt(hParallelOperation: *mut c_void) -> u32;
+    ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXT: zeRTASParallelOperationDestroyExt(hParallelOperation: *mut c_void) -> u32;
     enter EFFECT | LEAVES; result 0
 }
 followed! {
-
-        ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXP: zeRTASParallelOperationGetPropertiesExp(hParallelOperation: *mut c_void,
+    ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXP: zeRTASParallelOperationGetPropertiesExp(hParallelOperation: *mut c_void,
         pProperties: *mut c_void) -> u32;
     state process [enter leave]; enter LEAVES, []; leave EFFECT, []
 }
 followed! {
-
-        ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXT: zeRTASParallelOperationGetPropertiesExt(hParallelOperation: *mut c_void,
+    ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXT: zeRTASParallelOperationGetPropertiesExt(hParallelOperation: *mut c_void,
         pProperties: *mut c_void) -> u32;
     state process [enter leave]; enter LEAVES, []; leave EFFECT, []
 }
 plain! {
-
-        ZE_RTAS_PARALLEL_OPERATION_JOIN_EXP: zeRTASParallelOperationJoinExp(hParallelOperation: *mut c_void) -> u32;
+    ZE_RTAS_PARALLEL_OPERATION_JOIN_EXP: zeRTASParallelOperationJoinExp(hParallelOperation: *mut c_void) -> u32;
     enter EFFECT | LEAVES; result 0
 }
 plain! {
-
-        ZE_RTAS_PARALLEL_OPERATION_JOIN_EXT: zeRTASParallelOperationJoinExt(hParallelOperation: *mut c_void) -> u32;
+    ZE_RTAS_PARALLEL_OPERATION_JOIN_EXT: zeRTASParallelOperationJoinExt(hParallelOperation: *mut c_void) -> u32;
     enter EFFECT | LEAVES; result 0
 }
 followed! {
@@ -1432,17 +1349,14 @@ plain! {
     enter EFFECT | LEAVES; result 0
 }
 plain! {
-
-        ZER_GET_LAST_ERROR_DESCRIPTION: zerGetLastErrorDescription(ppString: *mut *const c_char) -> u32;
+    ZER_GET_LAST_ERROR_DESCRIPTION: zerGetLastErrorDescription(ppString: *mut *const c_char) -> u32;
     enter LEAVES; leave EFFECT, [observe::array(ppString, 1, 8)]
 }
 plain! {
-
-        ZER_TRANSLATE_DEVICE_HANDLE_TO_IDENTIFIER: zerTranslateDeviceHandleToIdentifier(hDevice: *mut c_void) -> u32;
+    ZER_TRANSLATE_DEVICE_HANDLE_TO_IDENTIFIER: zerTranslateDeviceHandleToIdentifier(hDevice: *mut c_void) -> u32;
     enter EFFECT | LEAVES; result 0
 }
 plain! {
-
-        ZER_TRANSLATE_IDENTIFIER_TO_DEVICE_HANDLE: zerTranslateIdentifierToDeviceHandle(identifier: u32) -> *mut c_void;
+    ZER_TRANSLATE_IDENTIFIER_TO_DEVICE_HANDLE: zerTranslateIdentifierToDeviceHandle(identifier: u32) -> *mut c_void;
     enter EFFECT | LEAVES; result 0
 }
