@@ -54,6 +54,12 @@ pub fn invocation(name: &str, parts: &[String]) -> String {
     format!("{name}! {{\n{parts}}}")
 }
 
+/// Returns one invocation of a macro for a list of items, each on lines of its own.
+pub fn invocation_of_items(name: &str, items: impl IntoIterator<Item = String>) -> String {
+    let items = items.into_iter().map(|item| format!("    {};\n", wrapped(&item)));
+    format!("{name}! {{\n{}}}\n", items.collect::<String>())
+}
+
 /// Breaks `text` into lines of at most [`LINE_MAX`] bytes, after commas and between clauses.
 fn wrapped(text: &str) -> String {
     let mut lines = String::new();

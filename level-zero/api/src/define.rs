@@ -1,4 +1,4 @@
-//! Macros that define types and tables, a line for each in the generated files.
+//! Macros that define types and tables, each from one line of the generated files.
 
 /// Defines handles. Handles of different names are different types.
 macro_rules! handles {
@@ -14,37 +14,43 @@ macro_rules! handles {
 }
 pub(crate) use handles;
 
-/// Defines an enum as a number, because C may pass any value, and its enumerators as constants.
-macro_rules! enumeration {
-    ($name:ident: $($constant:ident = $value:literal),*) => {
-        pub type $name = u32;
-        $(pub const $constant: $name = $value;)*
+/// Defines each enum as a number, because C may pass any value, and its enumerators as constants.
+macro_rules! enums {
+    ($($name:ident: $($constant:ident = $value:literal),*;)*) => {
+        $(
+            pub type $name = u32;
+            $(pub const $constant: $name = $value;)*
+        )*
     };
 }
-pub(crate) use enumeration;
+pub(crate) use enums;
 
-/// Defines a structure. The number in brackets is its size in C, in bytes.
-macro_rules! structure {
-    ($name:ident[$size:literal]: $($field:ident: $ty:ty),*) => {
-        #[repr(C)]
-        #[derive(Clone, Copy)]
-        pub struct $name {
-            $(pub $field: $ty),*
-        }
-        const _: () = assert!(size_of::<$name>() == $size);
+/// Defines structs. The number in brackets is the size in C, in bytes.
+macro_rules! structs {
+    ($($name:ident[$size:literal]: $($field:ident: $ty:ty),*;)*) => {
+        $(
+            #[repr(C)]
+            #[derive(Clone, Copy)]
+            pub struct $name {
+                $(pub $field: $ty),*
+            }
+            const _: () = assert!(size_of::<$name>() == $size);
+        )*
     };
 }
-pub(crate) use structure;
+pub(crate) use structs;
 
-/// Defines the slots of a table, which has the functions of these ids in this order.
-macro_rules! table {
-    ($c_name:ident: $name:ident = $($function:ident),*) => {
-        #[doc = concat!("`", stringify!($c_name), "`.")]
-        pub static $name: &[Slot] =
-            &[$(Slot { function: $function, since: SINCE[$function] }),*];
+/// Defines tables: `structure: NAME = functions`. The slots have the functions of these ids in this order.
+macro_rules! tables {
+    ($($structure:ident: $name:ident = $($function:ident),*;)*) => {
+        $(
+            #[doc = concat!("The slots of `", stringify!($structure), "`.")]
+            pub static $name: &[Slot] =
+                &[$(Slot { function: $function, since: SINCE[$function] }),*];
+        )*
     };
 }
-pub(crate) use table;
+pub(crate) use tables;
 
 /// Defines the list of the functions that have a callback in `ze_callbacks_t`.
 macro_rules! core_callbacks {

@@ -1,19 +1,19 @@
 //! `tables.rs` of the API: the functions of each table.
 
-use super::super::output::invocation;
+use super::super::output::invocation_of_items;
 use crate::model::Header;
 use crate::naming::id_constant;
 use crate::registry::Table;
 
 const PRELUDE: &str = "\
-use crate::define::table;
+use crate::define::tables;
 use crate::functions::*;
 use crate::slot::Slot;
 ";
 
 /// Returns the prelude and the items.
 pub fn emit(header: &Header) -> (&'static str, Vec<String>) {
-    (PRELUDE, header.tables.iter().map(one).collect())
+    (PRELUDE, vec![invocation_of_items("tables", header.tables.iter().map(one))])
 }
 
 /// The constant of a table: `ze_context_dditable_t` is `CONTEXT`, `zer_global_dditable_t` `ZER_GLOBAL`.
@@ -24,6 +24,5 @@ pub fn constant(table: &Table) -> String {
 
 fn one(table: &Table) -> String {
     let slots = table.slots.iter().map(|name| id_constant(name));
-    let slots = slots.collect::<Vec<_>>().join(", ");
-    invocation("table", &[format!("{}: {} = {slots}", table.name, constant(table))])
+    format!("{}: {} = {}", table.name, constant(table), slots.collect::<Vec<_>>().join(", "))
 }

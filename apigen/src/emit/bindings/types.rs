@@ -1,6 +1,6 @@
 //! `types.rs` of the API: handles, numbers, enums and structures, with their sizes asserted.
 
-use super::super::output::invocation;
+use super::super::output::invocation_of_items;
 use crate::naming;
 use crate::registry::{Alias, Enum, Field, FunctionType, Struct, Types};
 
@@ -10,21 +10,19 @@ const PRELUDE: &str = "\
 
 use core::ffi::{c_char, c_int, c_void};
 
-use crate::define::{enumeration, handles, structure};
+use crate::define::{enums, handles, structs};
 ";
 
 /// Returns the prelude and the items.
 pub fn emit(types: &Types) -> (&'static str, Vec<String>) {
-    let handles = types.handles.iter().map(|name| format!("    {name} = *mut _{name};\n"));
-    let handles: String = handles.collect();
-    let mut items = vec![format!("handles! {{\n{handles}}}\n")];
+    let handles = types.handles.iter().map(|name| format!("{name} = *mut _{name}"));
+    let mut items = vec![invocation_of_items("handles", handles)];
     items.extend(types.aliases.iter().map(alias));
     items.push(String::new());
     items.extend(types.functions.iter().map(function));
     items.push(String::new());
-    items.extend(types.enums.iter().map(enumeration));
-    items.push(String::new());
-    items.extend(types.structs.iter().map(structure));
+    items.push(invocation_of_items("enums", types.enums.iter().map(enumeration)));
+    items.push(invocation_of_items("structs", types.structs.iter().map(structure)));
     (PRELUDE, items)
 }
 
@@ -47,14 +45,12 @@ fn enumeration(enumeration: &Enum) -> String {
         0x1_0000.. => format!("{constant} = {value:#x}"),
         _ => format!("{constant} = {value}"),
     });
-    let constants = constants.collect::<Vec<_>>().join(", ");
-    invocation("enumeration", &[format!("{}: {constants}", enumeration.name)])
+    format!("{}: {}", enumeration.name, constants.collect::<Vec<_>>().join(", "))
 }
 
 fn structure(structure: &Struct) -> String {
     let fields: Vec<String> = structure.fields.iter().map(field).collect();
-    let (name, size, fields) = (&structure.name, structure.size, fields.join(", "));
-    invocation("structure", &[format!("{name}[{size}]: {fields}")])
+    format!("{}[{}]: {}", structure.name, structure.size, fields.join(", "))
 }
 
 fn field(field: &Field) -> String {

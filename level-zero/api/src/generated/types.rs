@@ -5,7 +5,7 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
-use crate::define::{enumeration, handles, structure};
+use crate::define::{enums, handles, structs};
 
 handles! {
     ze_command_list_handle_t = *mut _ze_command_list_handle_t;
@@ -102,7 +102,7 @@ pub type ze_scheduling_hint_exp_flags_t = u32;
 pub type ze_host_function_callback_t = Option<unsafe extern "C" fn(*mut c_void)>;
 pub type zex_mem_graph_free_callback_fn_t = Option<unsafe extern "C" fn(*mut c_void)>;
 
-enumeration! {
+enums! {
     ze_api_version_t: ZE_API_VERSION_1_0 = 0x10000, ZE_API_VERSION_1_1 = 0x10001,
         ZE_API_VERSION_1_2 = 0x10002, ZE_API_VERSION_1_3 = 0x10003, ZE_API_VERSION_1_4 = 0x10004,
         ZE_API_VERSION_1_5 = 0x10005, ZE_API_VERSION_1_6 = 0x10006, ZE_API_VERSION_1_7 = 0x10007,
@@ -110,51 +110,32 @@ enumeration! {
         ZE_API_VERSION_1_11 = 0x1000b, ZE_API_VERSION_1_12 = 0x1000c,
         ZE_API_VERSION_1_13 = 0x1000d, ZE_API_VERSION_1_14 = 0x1000e,
         ZE_API_VERSION_1_15 = 0x1000f, ZE_API_VERSION_1_16 = 0x10010,
-        ZE_API_VERSION_1_17 = 0x10011, ZE_API_VERSION_CURRENT = 0x10011
-}
-enumeration! {
+        ZE_API_VERSION_1_17 = 0x10011, ZE_API_VERSION_CURRENT = 0x10011;
     ze_bandwidth_unit_t: ZE_BANDWIDTH_UNIT_UNKNOWN = 0,
-        ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC = 1, ZE_BANDWIDTH_UNIT_BYTES_PER_CLOCK = 2
-}
-enumeration! {
+        ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC = 1, ZE_BANDWIDTH_UNIT_BYTES_PER_CLOCK = 2;
     ze_cache_config_flag_t: ZE_CACHE_CONFIG_FLAG_LARGE_SLM = 1,
-        ZE_CACHE_CONFIG_FLAG_LARGE_DATA = 2
-}
-enumeration! {
+        ZE_CACHE_CONFIG_FLAG_LARGE_DATA = 2;
     ze_cache_ext_region_t: ZE_CACHE_EXT_REGION_DEFAULT = 0,
         ZE_CACHE_EXT_REGION_ZE_CACHE_REGION_DEFAULT = 0, ZE_CACHE_EXT_REGION_RESERVED = 1,
         ZE_CACHE_EXT_REGION_ZE_CACHE_RESERVE_REGION = 1, ZE_CACHE_EXT_REGION_NON_RESERVED = 2,
-        ZE_CACHE_EXT_REGION_ZE_CACHE_NON_RESERVED_REGION = 2
-}
-enumeration! {
+        ZE_CACHE_EXT_REGION_ZE_CACHE_NON_RESERVED_REGION = 2;
     ze_command_list_flag_t: ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING = 1,
         ZE_COMMAND_LIST_FLAG_MAXIMIZE_THROUGHPUT = 2, ZE_COMMAND_LIST_FLAG_EXPLICIT_ONLY = 4,
         ZE_COMMAND_LIST_FLAG_IN_ORDER = 8, ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE = 16,
-        ZE_COMMAND_LIST_FLAG_COPY_OFFLOAD_HINT = 32
-}
-enumeration! {
+        ZE_COMMAND_LIST_FLAG_COPY_OFFLOAD_HINT = 32;
     ze_command_queue_flag_t: ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY = 1,
-        ZE_COMMAND_QUEUE_FLAG_IN_ORDER = 2, ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT = 4
-}
-enumeration! {
+        ZE_COMMAND_QUEUE_FLAG_IN_ORDER = 2, ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT = 4;
     ze_command_queue_group_property_flag_t: ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE = 1,
         ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY = 2,
         ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS = 4,
-        ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS = 8
-}
-enumeration! {
+        ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS = 8;
     ze_command_queue_mode_t: ZE_COMMAND_QUEUE_MODE_DEFAULT = 0,
-        ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS = 1, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS = 2
-}
-enumeration! {
+        ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS = 1, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS = 2;
     ze_command_queue_priority_t: ZE_COMMAND_QUEUE_PRIORITY_NORMAL = 0,
-        ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW = 1, ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH = 2
-}
-enumeration! { ze_context_flag_t: ZE_CONTEXT_FLAG_TBD = 1 }
-enumeration! { ze_device_cache_property_flag_t: ZE_DEVICE_CACHE_PROPERTY_FLAG_USER_CONTROL = 1 }
-enumeration! {
-
-        ze_device_dp_capability_flag_t: ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_NON_SYSTOLIC_DPA4_SIMD_ALL = 1,
+        ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW = 1, ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH = 2;
+    ze_context_flag_t: ZE_CONTEXT_FLAG_TBD = 1;
+    ze_device_cache_property_flag_t: ZE_DEVICE_CACHE_PROPERTY_FLAG_USER_CONTROL = 1;
+    ze_device_dp_capability_flag_t: ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_NON_SYSTOLIC_DPA4_SIMD_ALL = 1,
         ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_DPAS_SIMD8 = 2,
         ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_DPAS_SIMD16 = 4,
         ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_BDPAS_SIMD16 = 8,
@@ -163,34 +144,24 @@ enumeration! {
         ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_BDPAS_DEPTH8 = 64,
         ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_OUTPUT_MATRIX_ROWCOUNT_UPTO8 = 128,
         ZE_DEVICE_DP_CAPABILITY_FLAG_DEVICE_SYSTOLIC_OUTPUT_MATRIX_ROWCOUNT_FIXED8 = 256,
-        ZE_DEVICE_DP_CAPABILITY_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
-
-        ze_device_event_properties_flag_t: ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_AGGREGATE_STORAGE = 1,
+        ZE_DEVICE_DP_CAPABILITY_FLAG_FORCE_UINT32 = 0x7fffffff;
+    ze_device_event_properties_flag_t: ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_AGGREGATE_STORAGE = 1,
         ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_IPC = 2,
         ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_SYNC_ALLOCATION = 4,
         ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_INTERRUPT_WAIT = 8,
-        ZE_DEVICE_EVENT_PROPERTIES_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
+        ZE_DEVICE_EVENT_PROPERTIES_FLAG_FORCE_UINT32 = 0x7fffffff;
     ze_device_fp_atomic_ext_flag_t: ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_LOAD_STORE = 1,
         ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD = 2,
         ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_MIN_MAX = 4,
         ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_LOAD_STORE = 0x10000,
         ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_ADD = 0x20000,
         ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_MIN_MAX = 0x40000,
-        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_FORCE_UINT32 = 0x7fffffff;
     ze_device_fp_flag_t: ZE_DEVICE_FP_FLAG_DENORM = 1, ZE_DEVICE_FP_FLAG_INF_NAN = 2,
         ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST = 4, ZE_DEVICE_FP_FLAG_ROUND_TO_ZERO = 8,
         ZE_DEVICE_FP_FLAG_ROUND_TO_INF = 16, ZE_DEVICE_FP_FLAG_FMA = 32,
-        ZE_DEVICE_FP_FLAG_ROUNDED_DIVIDE_SQRT = 64, ZE_DEVICE_FP_FLAG_SOFT_FLOAT = 128
-}
-enumeration! {
-
-        ze_device_input_data_type_flag_t: ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_TYPE_NONE = 1,
+        ZE_DEVICE_FP_FLAG_ROUNDED_DIVIDE_SQRT = 64, ZE_DEVICE_FP_FLAG_SOFT_FLOAT = 128;
+    ze_device_input_data_type_flag_t: ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_TYPE_NONE = 1,
         ZE_DEVICE_INPUT_DATA_TYPE_FLAG_ZE_DEVICE_INPUT_DATA_INT8_PACK4_PER_SIMD_LANE = 2,
         ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_INT4_PACK8_PER_SIMD_LANE = 4,
         ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_INT2_PACK8_PER_SIMD_LANE = 8,
@@ -205,14 +176,10 @@ enumeration! {
         ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_SCALING_UINT8 = 4096,
         ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_SCALING_UE5M3 = 8192,
         ZE_DEVICE_INPUT_DATA_TYPE_FLAG_DEVICE_INPUT_DATA_SCALING_UE4M3 = 16384,
-        ZE_DEVICE_INPUT_DATA_TYPE_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
+        ZE_DEVICE_INPUT_DATA_TYPE_FLAG_FORCE_UINT32 = 0x7fffffff;
     ze_device_mem_alloc_flag_t: ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_CACHED = 1,
         ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_UNCACHED = 2,
-        ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_INITIAL_PLACEMENT = 4
-}
-enumeration! {
+        ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_INITIAL_PLACEMENT = 4;
     ze_device_memory_ext_type_t: ZE_DEVICE_MEMORY_EXT_TYPE_HBM = 0,
         ZE_DEVICE_MEMORY_EXT_TYPE_HBM2 = 1, ZE_DEVICE_MEMORY_EXT_TYPE_DDR = 2,
         ZE_DEVICE_MEMORY_EXT_TYPE_DDR2 = 3, ZE_DEVICE_MEMORY_EXT_TYPE_DDR3 = 4,
@@ -227,97 +194,59 @@ enumeration! {
         ZE_DEVICE_MEMORY_EXT_TYPE_GDDR7 = 21, ZE_DEVICE_MEMORY_EXT_TYPE_HBM2E = 22,
         ZE_DEVICE_MEMORY_EXT_TYPE_HBM3 = 23, ZE_DEVICE_MEMORY_EXT_TYPE_HBM3E = 24,
         ZE_DEVICE_MEMORY_EXT_TYPE_HBM4 = 25, ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR5X = 26,
-        ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR6 = 27, ZE_DEVICE_MEMORY_EXT_TYPE_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! { ze_device_memory_property_flag_t: ZE_DEVICE_MEMORY_PROPERTY_FLAG_TBD = 1 }
-enumeration! {
+        ZE_DEVICE_MEMORY_EXT_TYPE_LPDDR6 = 27, ZE_DEVICE_MEMORY_EXT_TYPE_FORCE_UINT32 = 0x7fffffff;
+    ze_device_memory_property_flag_t: ZE_DEVICE_MEMORY_PROPERTY_FLAG_TBD = 1;
     ze_device_module_flag_t: ZE_DEVICE_MODULE_FLAG_FP16 = 1, ZE_DEVICE_MODULE_FLAG_FP64 = 2,
-        ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS = 4, ZE_DEVICE_MODULE_FLAG_DP4A = 8
-}
-enumeration! {
-
-        ze_device_output_data_type_flag_t: ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_DEVICE_OUTPUT_DATA_INT32 = 1,
+        ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS = 4, ZE_DEVICE_MODULE_FLAG_DP4A = 8;
+    ze_device_output_data_type_flag_t: ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_DEVICE_OUTPUT_DATA_INT32 = 1,
         ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_DEVICE_OUTPUT_DATA_FP32 = 2,
         ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_DEVICE_OUTPUT_DATA_FP16 = 4,
         ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_DEVICE_OUTPUT_DATA_BF16 = 8,
-        ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
+        ZE_DEVICE_OUTPUT_DATA_TYPE_FLAG_FORCE_UINT32 = 0x7fffffff;
     ze_device_p2p_property_flag_t: ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS = 1,
-        ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS = 2
-}
-enumeration! {
+        ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS = 2;
     ze_device_property_flag_t: ZE_DEVICE_PROPERTY_FLAG_INTEGRATED = 1,
         ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE = 2, ZE_DEVICE_PROPERTY_FLAG_ECC = 4,
-        ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING = 8
-}
-enumeration! {
+        ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING = 8;
     ze_device_raytracing_ext_flag_t: ZE_DEVICE_RAYTRACING_EXT_FLAG_RAYQUERY = 1,
-        ZE_DEVICE_RAYTRACING_EXT_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
+        ZE_DEVICE_RAYTRACING_EXT_FLAG_FORCE_UINT32 = 0x7fffffff;
     ze_device_readonly_memory_capability_t: ZE_DEVICE_READONLY_MEMORY_CAPABILITY_NONE = 0,
         ZE_DEVICE_READONLY_MEMORY_CAPABILITY_HINT = 1,
         ZE_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED = 2,
-        ZE_DEVICE_READONLY_MEMORY_CAPABILITY_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
+        ZE_DEVICE_READONLY_MEMORY_CAPABILITY_FORCE_UINT32 = 0x7fffffff;
     ze_device_type_t: ZE_DEVICE_TYPE_GPU = 1, ZE_DEVICE_TYPE_CPU = 2, ZE_DEVICE_TYPE_FPGA = 3,
-        ZE_DEVICE_TYPE_MCA = 4, ZE_DEVICE_TYPE_VPU = 5
-}
-enumeration! {
-
-        ze_driver_ddi_handle_ext_flag_t: ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED = 1,
-        ZE_DRIVER_DDI_HANDLE_EXT_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
-
-        ze_driver_memory_free_policy_ext_flag_t: ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE = 1,
-        ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE = 2
-}
-enumeration! {
+        ZE_DEVICE_TYPE_MCA = 4, ZE_DEVICE_TYPE_VPU = 5;
+    ze_driver_ddi_handle_ext_flag_t: ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED = 1,
+        ZE_DRIVER_DDI_HANDLE_EXT_FLAG_FORCE_UINT32 = 0x7fffffff;
+    ze_driver_memory_free_policy_ext_flag_t: ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE = 1,
+        ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE = 2;
     ze_event_counter_based_flag_t: ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE = 1,
         ZE_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE = 2,
         ZE_EVENT_COUNTER_BASED_FLAG_HOST_VISIBLE = 4, ZE_EVENT_COUNTER_BASED_FLAG_IPC = 8,
         ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP = 16,
         ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP = 32,
-        ZE_EVENT_COUNTER_BASED_FLAG_GRAPH_EXTERNAL = 64
-}
-enumeration! {
+        ZE_EVENT_COUNTER_BASED_FLAG_GRAPH_EXTERNAL = 64;
     ze_event_pool_counter_based_exp_flag_t: ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE = 1,
         ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_NON_IMMEDIATE = 2,
-        ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
+        ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_FORCE_UINT32 = 0x7fffffff;
     ze_event_pool_flag_t: ZE_EVENT_POOL_FLAG_HOST_VISIBLE = 1, ZE_EVENT_POOL_FLAG_IPC = 2,
-        ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP = 4, ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP = 8
-}
-enumeration! {
-
-        ze_event_query_kernel_timestamps_ext_flag_t: ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_KERNEL = 1,
+        ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP = 4, ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP = 8;
+    ze_event_query_kernel_timestamps_ext_flag_t: ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_KERNEL = 1,
         ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_SYNCHRONIZED = 2,
-        ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
+        ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_FORCE_UINT32 = 0x7fffffff;
     ze_event_scope_flag_t: ZE_EVENT_SCOPE_FLAG_SUBDEVICE = 1, ZE_EVENT_SCOPE_FLAG_DEVICE = 2,
-        ZE_EVENT_SCOPE_FLAG_HOST = 4
-}
-enumeration! {
+        ZE_EVENT_SCOPE_FLAG_HOST = 4;
     ze_event_sync_mode_flag_t: ZE_EVENT_SYNC_MODE_FLAG_LOW_POWER_WAIT = 1,
         ZE_EVENT_SYNC_MODE_FLAG_SIGNAL_INTERRUPT = 2,
         ZE_EVENT_SYNC_MODE_FLAG_EXTERNAL_INTERRUPT_WAIT = 4,
-        ZE_EVENT_SYNC_MODE_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
+        ZE_EVENT_SYNC_MODE_FLAG_FORCE_UINT32 = 0x7fffffff;
     ze_external_memory_type_flag_t: ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD = 1,
         ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF = 2, ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_WIN32 = 4,
         ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_WIN32_KMT = 8,
         ZE_EXTERNAL_MEMORY_TYPE_FLAG_D3D11_TEXTURE = 16,
         ZE_EXTERNAL_MEMORY_TYPE_FLAG_D3D11_TEXTURE_KMT = 32,
         ZE_EXTERNAL_MEMORY_TYPE_FLAG_D3D12_HEAP = 64,
-        ZE_EXTERNAL_MEMORY_TYPE_FLAG_D3D12_RESOURCE = 128
-}
-enumeration! {
+        ZE_EXTERNAL_MEMORY_TYPE_FLAG_D3D12_RESOURCE = 128;
     ze_external_semaphore_ext_flag_t: ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_OPAQUE_FD = 1,
         ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_OPAQUE_WIN32 = 2,
         ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_OPAQUE_WIN32_KMT = 4,
@@ -326,31 +255,21 @@ enumeration! {
         ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_KEYED_MUTEX = 32,
         ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_KEYED_MUTEX_KMT = 64,
         ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_VK_TIMELINE_SEMAPHORE_FD = 128,
-        ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_VK_TIMELINE_SEMAPHORE_WIN32 = 256
-}
-enumeration! {
+        ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_VK_TIMELINE_SEMAPHORE_WIN32 = 256;
     ze_fabric_edge_exp_duplexity_t: ZE_FABRIC_EDGE_EXP_DUPLEXITY_UNKNOWN = 0,
-        ZE_FABRIC_EDGE_EXP_DUPLEXITY_HALF_DUPLEX = 1, ZE_FABRIC_EDGE_EXP_DUPLEXITY_FULL_DUPLEX = 2
-}
-enumeration! {
+        ZE_FABRIC_EDGE_EXP_DUPLEXITY_HALF_DUPLEX = 1, ZE_FABRIC_EDGE_EXP_DUPLEXITY_FULL_DUPLEX = 2;
     ze_fabric_vertex_exp_type_t: ZE_FABRIC_VERTEX_EXP_TYPE_UNKNOWN = 0,
         ZE_FABRIC_VERTEX_EXP_TYPE_DEVICE = 1, ZE_FABRIC_VERTEX_EXP_TYPE_SUBDEVICE = 2,
-        ZE_FABRIC_VERTEX_EXP_TYPE_SWITCH = 3
-}
-enumeration! { ze_fence_flag_t: ZE_FENCE_FLAG_SIGNALED = 1 }
-enumeration! {
+        ZE_FABRIC_VERTEX_EXP_TYPE_SWITCH = 3;
+    ze_fence_flag_t: ZE_FENCE_FLAG_SIGNALED = 1;
     ze_host_mem_alloc_flag_t: ZE_HOST_MEM_ALLOC_FLAG_BIAS_CACHED = 1,
         ZE_HOST_MEM_ALLOC_FLAG_BIAS_UNCACHED = 2, ZE_HOST_MEM_ALLOC_FLAG_BIAS_WRITE_COMBINED = 4,
         ZE_HOST_MEM_ALLOC_FLAG_BIAS_INITIAL_PLACEMENT = 8,
-        ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY = 16
-}
-enumeration! {
+        ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY = 16;
     ze_image_bindless_exp_flag_t: ZE_IMAGE_BINDLESS_EXP_FLAG_BINDLESS = 1,
         ZE_IMAGE_BINDLESS_EXP_FLAG_SAMPLED_IMAGE = 2,
-        ZE_IMAGE_BINDLESS_EXP_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! { ze_image_flag_t: ZE_IMAGE_FLAG_KERNEL_WRITE = 1, ZE_IMAGE_FLAG_BIAS_UNCACHED = 2 }
-enumeration! {
+        ZE_IMAGE_BINDLESS_EXP_FLAG_FORCE_UINT32 = 0x7fffffff;
+    ze_image_flag_t: ZE_IMAGE_FLAG_KERNEL_WRITE = 1, ZE_IMAGE_FLAG_BIAS_UNCACHED = 2;
     ze_image_format_layout_t: ZE_IMAGE_FORMAT_LAYOUT_8 = 0, ZE_IMAGE_FORMAT_LAYOUT_16 = 1,
         ZE_IMAGE_FORMAT_LAYOUT_32 = 2, ZE_IMAGE_FORMAT_LAYOUT_8_8 = 3,
         ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8 = 4, ZE_IMAGE_FORMAT_LAYOUT_16_16 = 5,
@@ -373,145 +292,88 @@ enumeration! {
         ZE_IMAGE_FORMAT_LAYOUT_422H = 38, ZE_IMAGE_FORMAT_LAYOUT_422V = 39,
         ZE_IMAGE_FORMAT_LAYOUT_444P = 40, ZE_IMAGE_FORMAT_LAYOUT_RGBP = 41,
         ZE_IMAGE_FORMAT_LAYOUT_BRGP = 42, ZE_IMAGE_FORMAT_LAYOUT_8_8_8 = 43,
-        ZE_IMAGE_FORMAT_LAYOUT_16_16_16 = 44, ZE_IMAGE_FORMAT_LAYOUT_32_32_32 = 45
-}
-enumeration! {
+        ZE_IMAGE_FORMAT_LAYOUT_16_16_16 = 44, ZE_IMAGE_FORMAT_LAYOUT_32_32_32 = 45;
     ze_image_format_swizzle_t: ZE_IMAGE_FORMAT_SWIZZLE_R = 0, ZE_IMAGE_FORMAT_SWIZZLE_G = 1,
         ZE_IMAGE_FORMAT_SWIZZLE_B = 2, ZE_IMAGE_FORMAT_SWIZZLE_A = 3,
         ZE_IMAGE_FORMAT_SWIZZLE_0 = 4, ZE_IMAGE_FORMAT_SWIZZLE_1 = 5,
-        ZE_IMAGE_FORMAT_SWIZZLE_X = 6, ZE_IMAGE_FORMAT_SWIZZLE_D = 7
-}
-enumeration! {
+        ZE_IMAGE_FORMAT_SWIZZLE_X = 6, ZE_IMAGE_FORMAT_SWIZZLE_D = 7;
     ze_image_format_type_t: ZE_IMAGE_FORMAT_TYPE_UINT = 0, ZE_IMAGE_FORMAT_TYPE_SINT = 1,
         ZE_IMAGE_FORMAT_TYPE_UNORM = 2, ZE_IMAGE_FORMAT_TYPE_SNORM = 3,
-        ZE_IMAGE_FORMAT_TYPE_FLOAT = 4
-}
-enumeration! {
+        ZE_IMAGE_FORMAT_TYPE_FLOAT = 4;
     ze_image_sampler_filter_flag_t: ZE_IMAGE_SAMPLER_FILTER_FLAG_POINT = 1,
-        ZE_IMAGE_SAMPLER_FILTER_FLAG_LINEAR = 2
-}
-enumeration! {
+        ZE_IMAGE_SAMPLER_FILTER_FLAG_LINEAR = 2;
     ze_image_type_t: ZE_IMAGE_TYPE_1D = 0, ZE_IMAGE_TYPE_1DARRAY = 1, ZE_IMAGE_TYPE_2D = 2,
-        ZE_IMAGE_TYPE_2DARRAY = 3, ZE_IMAGE_TYPE_3D = 4, ZE_IMAGE_TYPE_BUFFER = 5
-}
-enumeration! {
+        ZE_IMAGE_TYPE_2DARRAY = 3, ZE_IMAGE_TYPE_3D = 4, ZE_IMAGE_TYPE_BUFFER = 5;
     ze_init_driver_type_flag_t: ZE_INIT_DRIVER_TYPE_FLAG_GPU = 1,
-        ZE_INIT_DRIVER_TYPE_FLAG_NPU = 2
-}
-enumeration! { ze_init_flag_t: ZE_INIT_FLAG_GPU_ONLY = 1, ZE_INIT_FLAG_VPU_ONLY = 2 }
-enumeration! {
+        ZE_INIT_DRIVER_TYPE_FLAG_NPU = 2;
+    ze_init_flag_t: ZE_INIT_FLAG_GPU_ONLY = 1, ZE_INIT_FLAG_VPU_ONLY = 2;
     ze_ipc_mem_handle_type_flag_t: ZE_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT = 1,
         ZE_IPC_MEM_HANDLE_TYPE_FLAG_FABRIC_ACCESSIBLE = 2,
-        ZE_IPC_MEM_HANDLE_TYPE_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
+        ZE_IPC_MEM_HANDLE_TYPE_FLAG_FORCE_UINT32 = 0x7fffffff;
     ze_ipc_memory_flag_t: ZE_IPC_MEMORY_FLAG_BIAS_CACHED = 1,
-        ZE_IPC_MEMORY_FLAG_BIAS_UNCACHED = 2
-}
-enumeration! {
+        ZE_IPC_MEMORY_FLAG_BIAS_UNCACHED = 2;
     ze_ipc_property_flag_t: ZE_IPC_PROPERTY_FLAG_MEMORY = 1,
-        ZE_IPC_PROPERTY_FLAG_EVENT_POOL = 2, ZE_IPC_PROPERTY_FLAG_FABRIC_ACCESSIBLE = 4
-}
-enumeration! {
-    ze_kernel_flag_t: ZE_KERNEL_FLAG_FORCE_RESIDENCY = 1, ZE_KERNEL_FLAG_EXPLICIT_RESIDENCY = 2
-}
-enumeration! {
+        ZE_IPC_PROPERTY_FLAG_EVENT_POOL = 2, ZE_IPC_PROPERTY_FLAG_FABRIC_ACCESSIBLE = 4;
+    ze_kernel_flag_t: ZE_KERNEL_FLAG_FORCE_RESIDENCY = 1, ZE_KERNEL_FLAG_EXPLICIT_RESIDENCY = 2;
     ze_kernel_indirect_access_flag_t: ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST = 1,
-        ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE = 2, ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED = 4
-}
-enumeration! {
+        ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE = 2, ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED = 4;
     ze_latency_unit_t: ZE_LATENCY_UNIT_UNKNOWN = 0, ZE_LATENCY_UNIT_NANOSEC = 1,
-        ZE_LATENCY_UNIT_CLOCK = 2, ZE_LATENCY_UNIT_HOP = 3
-}
-enumeration! {
+        ZE_LATENCY_UNIT_CLOCK = 2, ZE_LATENCY_UNIT_HOP = 3;
     ze_linkage_inspection_ext_flag_t: ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS = 1,
         ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS = 2,
-        ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS = 4
-}
-enumeration! {
+        ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS = 4;
     ze_memory_access_attribute_t: ZE_MEMORY_ACCESS_ATTRIBUTE_NONE = 0,
-        ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE = 1, ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY = 2
-}
-enumeration! {
+        ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE = 1, ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY = 2;
     ze_memory_access_cap_flag_t: ZE_MEMORY_ACCESS_CAP_FLAG_RW = 1,
         ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC = 2, ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT = 4,
-        ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC = 8
-}
-enumeration! {
+        ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC = 8;
     ze_memory_advice_t: ZE_MEMORY_ADVICE_SET_READ_MOSTLY = 0,
         ZE_MEMORY_ADVICE_CLEAR_READ_MOSTLY = 1, ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION = 2,
         ZE_MEMORY_ADVICE_CLEAR_PREFERRED_LOCATION = 3, ZE_MEMORY_ADVICE_SET_NON_ATOMIC_MOSTLY = 4,
         ZE_MEMORY_ADVICE_CLEAR_NON_ATOMIC_MOSTLY = 5, ZE_MEMORY_ADVICE_BIAS_CACHED = 6,
         ZE_MEMORY_ADVICE_BIAS_UNCACHED = 7,
         ZE_MEMORY_ADVICE_SET_SYSTEM_MEMORY_PREFERRED_LOCATION = 8,
-        ZE_MEMORY_ADVICE_CLEAR_SYSTEM_MEMORY_PREFERRED_LOCATION = 9
-}
-enumeration! {
+        ZE_MEMORY_ADVICE_CLEAR_SYSTEM_MEMORY_PREFERRED_LOCATION = 9;
     ze_memory_atomic_attr_exp_flag_t: ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_ATOMICS = 1,
         ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_HOST_ATOMICS = 2,
         ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_HOST_ATOMICS = 4,
         ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_DEVICE_ATOMICS = 8,
         ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_DEVICE_ATOMICS = 16,
         ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_SYSTEM_ATOMICS = 32,
-        ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_SYSTEM_ATOMICS = 64
-}
-enumeration! {
-
-        ze_memory_compression_hints_ext_flag_t: ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_COMPRESSED = 1,
+        ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_SYSTEM_ATOMICS = 64;
+    ze_memory_compression_hints_ext_flag_t: ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_COMPRESSED = 1,
         ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_UNCOMPRESSED = 2,
-        ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
+        ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_FORCE_UINT32 = 0x7fffffff;
     ze_memory_type_t: ZE_MEMORY_TYPE_UNKNOWN = 0, ZE_MEMORY_TYPE_HOST = 1,
-        ZE_MEMORY_TYPE_DEVICE = 2, ZE_MEMORY_TYPE_SHARED = 3, ZE_MEMORY_TYPE_HOST_IMPORTED = 4
-}
-enumeration! { ze_module_format_t: ZE_MODULE_FORMAT_IL_SPIRV = 0, ZE_MODULE_FORMAT_NATIVE = 1 }
-enumeration! { ze_module_property_flag_t: ZE_MODULE_PROPERTY_FLAG_IMPORTS = 1 }
-enumeration! {
+        ZE_MEMORY_TYPE_DEVICE = 2, ZE_MEMORY_TYPE_SHARED = 3, ZE_MEMORY_TYPE_HOST_IMPORTED = 4;
+    ze_module_format_t: ZE_MODULE_FORMAT_IL_SPIRV = 0, ZE_MODULE_FORMAT_NATIVE = 1;
+    ze_module_property_flag_t: ZE_MODULE_PROPERTY_FLAG_IMPORTS = 1;
     ze_mutable_command_exp_flag_t: ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS = 1,
         ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_COUNT = 2, ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE = 4,
         ZE_MUTABLE_COMMAND_EXP_FLAG_GLOBAL_OFFSET = 8,
         ZE_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT = 16,
         ZE_MUTABLE_COMMAND_EXP_FLAG_WAIT_EVENTS = 32,
         ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION = 64,
-        ZE_MUTABLE_COMMAND_EXP_FLAG_GRAPH_ARGUMENTS = 128
-}
-enumeration! {
+        ZE_MUTABLE_COMMAND_EXP_FLAG_GRAPH_ARGUMENTS = 128;
     ze_mutable_command_list_exp_flag_t: ZE_MUTABLE_COMMAND_LIST_EXP_FLAG_RESERVED = 1,
-        ZE_MUTABLE_COMMAND_LIST_EXP_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
+        ZE_MUTABLE_COMMAND_LIST_EXP_FLAG_FORCE_UINT32 = 0x7fffffff;
     ze_physical_mem_flag_t: ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_DEVICE = 1,
-        ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST = 2
-}
-enumeration! {
+        ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST = 2;
     ze_raytracing_mem_alloc_ext_flag_t: ZE_RAYTRACING_MEM_ALLOC_EXT_FLAG_TBD = 1,
-        ZE_RAYTRACING_MEM_ALLOC_EXT_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
+        ZE_RAYTRACING_MEM_ALLOC_EXT_FLAG_FORCE_UINT32 = 0x7fffffff;
     ze_record_replay_graph_ext_dump_mode_t: ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_DETAILED = 0,
         ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_SIMPLE = 1,
-        ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
+        ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_FORCE_UINT32 = 0x7fffffff;
     ze_record_replay_graph_ext_flag_t: ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_IMMUTABLE_GRAPH = 1,
         ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_MUTABLE_GRAPH = 2,
         ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_SUBGRAPHS = 4,
         ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_APPEND_COMMANDLIST = 8,
         ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_CB_EXTERNAL_IPC = 16,
-        ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
-
-        ze_relaxed_allocation_limits_exp_flag_t: ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE = 1,
-        ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
-
-        ze_relaxed_allocation_limits_ext_flag_t: ZE_RELAXED_ALLOCATION_LIMITS_EXT_FLAG_MAX_SIZE = 1,
-        ZE_RELAXED_ALLOCATION_LIMITS_EXT_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
+        ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_FORCE_UINT32 = 0x7fffffff;
+    ze_relaxed_allocation_limits_exp_flag_t: ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE = 1,
+        ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_FORCE_UINT32 = 0x7fffffff;
+    ze_relaxed_allocation_limits_ext_flag_t: ZE_RELAXED_ALLOCATION_LIMITS_EXT_FLAG_MAX_SIZE = 1,
+        ZE_RELAXED_ALLOCATION_LIMITS_EXT_FLAG_FORCE_UINT32 = 0x7fffffff;
     ze_result_t: ZE_RESULT_SUCCESS = 0, ZE_RESULT_NOT_READY = 1,
         ZE_RESULT_ERROR_DEVICE_LOST = 0x70000001, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY = 0x70000002,
         ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY = 0x70000003,
@@ -566,71 +428,39 @@ enumeration! {
         ZE_RESULT_EXP_ERROR_REMOTE_DEVICE = 0x7ff00003,
         ZE_RESULT_EXP_ERROR_OPERANDS_INCOMPATIBLE = 0x7ff00004,
         ZE_RESULT_EXP_RTAS_BUILD_RETRY = 0x7ff00005,
-        ZE_RESULT_EXP_RTAS_BUILD_DEFERRED = 0x7ff00006, ZE_RESULT_ERROR_UNKNOWN = 0x7ffffffe
-}
-enumeration! {
+        ZE_RESULT_EXP_RTAS_BUILD_DEFERRED = 0x7ff00006, ZE_RESULT_ERROR_UNKNOWN = 0x7ffffffe;
     ze_rtas_builder_build_op_exp_flag_t: ZE_RTAS_BUILDER_BUILD_OP_EXP_FLAG_COMPACT = 1,
-        ZE_RTAS_BUILDER_BUILD_OP_EXP_FLAG_NO_DUPLICATE_ANYHIT_INVOCATION = 2
-}
-enumeration! {
+        ZE_RTAS_BUILDER_BUILD_OP_EXP_FLAG_NO_DUPLICATE_ANYHIT_INVOCATION = 2;
     ze_rtas_builder_build_op_ext_flag_t: ZE_RTAS_BUILDER_BUILD_OP_EXT_FLAG_COMPACT = 1,
-        ZE_RTAS_BUILDER_BUILD_OP_EXT_FLAG_NO_DUPLICATE_ANYHIT_INVOCATION = 2
-}
-enumeration! {
+        ZE_RTAS_BUILDER_BUILD_OP_EXT_FLAG_NO_DUPLICATE_ANYHIT_INVOCATION = 2;
     ze_rtas_builder_build_quality_hint_exp_t: ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXP_LOW = 0,
         ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXP_MEDIUM = 1,
-        ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXP_HIGH = 2
-}
-enumeration! {
+        ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXP_HIGH = 2;
     ze_rtas_builder_build_quality_hint_ext_t: ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXT_LOW = 0,
         ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXT_MEDIUM = 1,
-        ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXT_HIGH = 2
-}
-enumeration! { ze_rtas_builder_exp_flag_t: ZE_RTAS_BUILDER_EXP_FLAG_RESERVED = 1 }
-enumeration! {
+        ZE_RTAS_BUILDER_BUILD_QUALITY_HINT_EXT_HIGH = 2;
+    ze_rtas_builder_exp_flag_t: ZE_RTAS_BUILDER_EXP_FLAG_RESERVED = 1;
     ze_rtas_builder_exp_version_t: ZE_RTAS_BUILDER_EXP_VERSION_1_0 = 0x10000,
-        ZE_RTAS_BUILDER_EXP_VERSION_CURRENT = 0x10000
-}
-enumeration! { ze_rtas_builder_ext_flag_t: ZE_RTAS_BUILDER_EXT_FLAG_RESERVED = 1 }
-enumeration! {
+        ZE_RTAS_BUILDER_EXP_VERSION_CURRENT = 0x10000;
+    ze_rtas_builder_ext_flag_t: ZE_RTAS_BUILDER_EXT_FLAG_RESERVED = 1;
     ze_rtas_builder_ext_version_t: ZE_RTAS_BUILDER_EXT_VERSION_1_0 = 0x10000,
-        ZE_RTAS_BUILDER_EXT_VERSION_CURRENT = 0x10000
-}
-enumeration! {
+        ZE_RTAS_BUILDER_EXT_VERSION_CURRENT = 0x10000;
     ze_rtas_device_exp_flag_t: ZE_RTAS_DEVICE_EXP_FLAG_RESERVED = 1,
-        ZE_RTAS_DEVICE_EXP_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
+        ZE_RTAS_DEVICE_EXP_FLAG_FORCE_UINT32 = 0x7fffffff;
     ze_rtas_device_ext_flag_t: ZE_RTAS_DEVICE_EXT_FLAG_RESERVED = 1,
-        ZE_RTAS_DEVICE_EXT_FLAG_FORCE_UINT32 = 0x7fffffff
-}
-enumeration! {
-    ze_rtas_format_exp_t: ZE_RTAS_FORMAT_EXP_INVALID = 0, ZE_RTAS_FORMAT_EXP_MAX = 0x7ffffffe
-}
-enumeration! {
-    ze_rtas_format_ext_t: ZE_RTAS_FORMAT_EXT_INVALID = 0, ZE_RTAS_FORMAT_EXT_MAX = 0x7ffffffe
-}
-enumeration! {
-    ze_rtas_parallel_operation_exp_flag_t: ZE_RTAS_PARALLEL_OPERATION_EXP_FLAG_RESERVED = 1
-}
-enumeration! {
-    ze_rtas_parallel_operation_ext_flag_t: ZE_RTAS_PARALLEL_OPERATION_EXT_FLAG_RESERVED = 1
-}
-enumeration! {
+        ZE_RTAS_DEVICE_EXT_FLAG_FORCE_UINT32 = 0x7fffffff;
+    ze_rtas_format_exp_t: ZE_RTAS_FORMAT_EXP_INVALID = 0, ZE_RTAS_FORMAT_EXP_MAX = 0x7ffffffe;
+    ze_rtas_format_ext_t: ZE_RTAS_FORMAT_EXT_INVALID = 0, ZE_RTAS_FORMAT_EXT_MAX = 0x7ffffffe;
+    ze_rtas_parallel_operation_exp_flag_t: ZE_RTAS_PARALLEL_OPERATION_EXP_FLAG_RESERVED = 1;
+    ze_rtas_parallel_operation_ext_flag_t: ZE_RTAS_PARALLEL_OPERATION_EXT_FLAG_RESERVED = 1;
     ze_sampler_address_mode_t: ZE_SAMPLER_ADDRESS_MODE_NONE = 0,
         ZE_SAMPLER_ADDRESS_MODE_REPEAT = 1, ZE_SAMPLER_ADDRESS_MODE_CLAMP = 2,
-        ZE_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER = 3, ZE_SAMPLER_ADDRESS_MODE_MIRROR = 4
-}
-enumeration! {
+        ZE_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER = 3, ZE_SAMPLER_ADDRESS_MODE_MIRROR = 4;
     ze_sampler_filter_mode_t: ZE_SAMPLER_FILTER_MODE_NEAREST = 0,
-        ZE_SAMPLER_FILTER_MODE_LINEAR = 1
-}
-enumeration! {
+        ZE_SAMPLER_FILTER_MODE_LINEAR = 1;
     ze_scheduling_hint_exp_flag_t: ZE_SCHEDULING_HINT_EXP_FLAG_OLDEST_FIRST = 1,
         ZE_SCHEDULING_HINT_EXP_FLAG_ROUND_ROBIN = 2,
-        ZE_SCHEDULING_HINT_EXP_FLAG_STALL_BASED_ROUND_ROBIN = 4
-}
-enumeration! {
+        ZE_SCHEDULING_HINT_EXP_FLAG_STALL_BASED_ROUND_ROBIN = 4;
     ze_structure_type_t: ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES = 1,
         ZE_STRUCTURE_TYPE_DRIVER_IPC_PROPERTIES = 2, ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES = 3,
         ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES = 4,
@@ -743,73 +573,43 @@ enumeration! {
         ZE_STRUCTURE_TYPE_RUNTIME_REQUIREMENTS_GRAPH_DESC = 0x20045,
         ZE_STRUCTURE_TYPE_RUNTIME_REQUIREMENTS_OUTPUT = 0x20046,
         ZE_STRUCTURE_TYPE_RECORD_REPLAY_GRAPH_EXT_PROPERTIES = 0x20047,
-        ZE_STRUCTURE_TYPE_RECORD_REPLAY_GRAPH_EXT_DUMP_DESC = 0x20048
-}
-enumeration! {
-
-        ze_validate_runtime_requirements_result_t: ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_NOT_APPLICABLE = 0,
+        ZE_STRUCTURE_TYPE_RECORD_REPLAY_GRAPH_EXT_DUMP_DESC = 0x20048;
+    ze_validate_runtime_requirements_result_t: ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_NOT_APPLICABLE = 0,
         ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_REQUIREMENTS_MET = 1,
         ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_REQUIREMENTS_MET_RECOMPILATION_ADVISABLE = 2,
-        ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_REQUIREMENTS_NOT_MET = 3
-}
-enumeration! {
+        ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_REQUIREMENTS_NOT_MET = 3;
     zel_structure_type_t: ZEL_STRUCTURE_TYPE_TRACER_DESC = 1,
-        ZEL_STRUCTURE_TYPE_TRACER_EXP_DESC = 1
+        ZEL_STRUCTURE_TYPE_TRACER_EXP_DESC = 1;
+    zel_tracer_reg_t: ZEL_REGISTER_PROLOGUE = 0, ZEL_REGISTER_EPILOGUE = 1;
 }
-enumeration! { zel_tracer_reg_t: ZEL_REGISTER_PROLOGUE = 0, ZEL_REGISTER_EPILOGUE = 1 }
 
-structure! {
+structs! {
     ze_cache_reservation_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        maxCacheReservationSize: usize
-}
-structure! {
-
-        ze_command_list_append_launch_kernel_param_cooperative_desc_t[24]: stype: ze_structure_type_t,
-        pNext: *const c_void, isCooperative: ze_bool_t
-}
-structure! {
+        maxCacheReservationSize: usize;
+    ze_command_list_append_launch_kernel_param_cooperative_desc_t[24]: stype: ze_structure_type_t,
+        pNext: *const c_void, isCooperative: ze_bool_t;
     ze_command_list_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        commandQueueGroupOrdinal: u32, flags: ze_command_list_flags_t
-}
-structure! {
+        commandQueueGroupOrdinal: u32, flags: ze_command_list_flags_t;
     ze_command_queue_desc_t[40]: stype: ze_structure_type_t, pNext: *const c_void,
         ordinal: u32, index: u32, flags: ze_command_queue_flags_t, mode: ze_command_queue_mode_t,
-        priority: ze_command_queue_priority_t
-}
-structure! {
+        priority: ze_command_queue_priority_t;
     ze_command_queue_group_properties_t[40]: stype: ze_structure_type_t, pNext: *mut c_void,
         flags: ze_command_queue_group_property_flags_t, maxMemoryFillPatternSize: usize,
-        numQueues: u32
-}
-structure! {
+        numQueues: u32;
     ze_context_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        flags: ze_context_flags_t
-}
-structure! {
+        flags: ze_context_flags_t;
     ze_context_power_saving_hint_exp_desc_t[24]: stype: ze_structure_type_t,
-        pNext: *const c_void, hint: u32
-}
-structure! {
+        pNext: *const c_void, hint: u32;
     ze_copy_bandwidth_exp_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
-        copyBandwidth: u32, copyBandwidthUnit: ze_bandwidth_unit_t
-}
-structure! {
+        copyBandwidth: u32, copyBandwidthUnit: ze_bandwidth_unit_t;
     ze_copy_region_t[24]: originX: u32, originY: u32, originZ: u32, width: u32, height: u32,
-        depth: u32
-}
-structure! {
+        depth: u32;
     ze_custom_pitch_exp_desc_t[32]: stype: ze_structure_type_t, pNext: *const c_void,
-        rowPitch: usize, slicePitch: usize
-}
-structure! {
+        rowPitch: usize, slicePitch: usize;
     ze_device_cache_line_size_ext_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        cacheLineSize: usize
-}
-structure! {
+        cacheLineSize: usize;
     ze_device_cache_properties_t[32]: stype: ze_structure_type_t, pNext: *mut c_void,
-        flags: ze_device_cache_property_flags_t, cacheSize: usize
-}
-structure! {
+        flags: ze_device_cache_property_flags_t, cacheSize: usize;
     ze_device_compute_dotproduct_ext_properties_t[48]: stype: ze_structure_type_t,
         pNext: *mut c_void, dp_caps: ze_device_dp_capability_flags_t,
         dpv4_input_types: ze_device_input_data_type_flags_t,
@@ -817,105 +617,67 @@ structure! {
         dpas_input_types: ze_device_input_data_type_flags_t,
         dpas_output_types: ze_device_output_data_type_flags_t,
         bdpas_input_types: ze_device_input_data_type_flags_t,
-        bdpas_output_types: ze_device_output_data_type_flags_t
-}
-structure! {
+        bdpas_output_types: ze_device_output_data_type_flags_t;
     ze_device_compute_properties_t[88]: stype: ze_structure_type_t, pNext: *mut c_void,
         maxTotalGroupSize: u32, maxGroupSizeX: u32, maxGroupSizeY: u32, maxGroupSizeZ: u32,
         maxGroupCountX: u32, maxGroupCountY: u32, maxGroupCountZ: u32, maxSharedLocalMemory: u32,
-        numSubGroupSizes: u32, subGroupSizes: [u32; 8]
-}
-structure! {
+        numSubGroupSizes: u32, subGroupSizes: [u32; 8];
     ze_device_event_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
-        flags: ze_device_event_properties_flags_t
-}
-structure! {
+        flags: ze_device_event_properties_flags_t;
     ze_device_external_memory_properties_t[32]: stype: ze_structure_type_t, pNext: *mut c_void,
         memoryAllocationImportTypes: ze_external_memory_type_flags_t,
         memoryAllocationExportTypes: ze_external_memory_type_flags_t,
         imageImportTypes: ze_external_memory_type_flags_t,
-        imageExportTypes: ze_external_memory_type_flags_t
-}
-structure! {
+        imageExportTypes: ze_external_memory_type_flags_t;
     ze_device_image_properties_t[56]: stype: ze_structure_type_t, pNext: *mut c_void,
         maxImageDims1D: u32, maxImageDims2D: u32, maxImageDims3D: u32, maxImageBufferSize: u64,
-        maxImageArraySlices: u32, maxSamplers: u32, maxReadImageArgs: u32, maxWriteImageArgs: u32
-}
-structure! {
+        maxImageArraySlices: u32, maxSamplers: u32, maxReadImageArgs: u32, maxWriteImageArgs: u32;
     ze_device_ip_version_ext_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        ipVersion: u32
-}
-structure! {
+        ipVersion: u32;
     ze_device_luid_ext_properties_t[32]: stype: ze_structure_type_t, pNext: *mut c_void,
-        luid: ze_device_luid_ext_t, nodeMask: u32
-}
-structure! { ze_device_luid_ext_t[8]: id: [u8; 8] }
-structure! {
+        luid: ze_device_luid_ext_t, nodeMask: u32;
+    ze_device_luid_ext_t[8]: id: [u8; 8];
     ze_device_mem_alloc_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        flags: ze_device_mem_alloc_flags_t, ordinal: u32
-}
-structure! {
+        flags: ze_device_mem_alloc_flags_t, ordinal: u32;
     ze_device_memory_access_properties_t[40]: stype: ze_structure_type_t, pNext: *mut c_void,
         hostAllocCapabilities: ze_memory_access_cap_flags_t,
         deviceAllocCapabilities: ze_memory_access_cap_flags_t,
         sharedSingleDeviceAllocCapabilities: ze_memory_access_cap_flags_t,
         sharedCrossDeviceAllocCapabilities: ze_memory_access_cap_flags_t,
-        sharedSystemAllocCapabilities: ze_memory_access_cap_flags_t
-}
-structure! {
+        sharedSystemAllocCapabilities: ze_memory_access_cap_flags_t;
     ze_device_memory_ext_properties_t[48]: stype: ze_structure_type_t, pNext: *mut c_void,
         r#type: ze_device_memory_ext_type_t, physicalSize: u64, readBandwidth: u32,
-        writeBandwidth: u32, bandwidthUnit: ze_bandwidth_unit_t
-}
-structure! {
+        writeBandwidth: u32, bandwidthUnit: ze_bandwidth_unit_t;
     ze_device_memory_properties_t[296]: stype: ze_structure_type_t, pNext: *mut c_void,
         flags: ze_device_memory_property_flags_t, maxClockRate: u32, maxBusWidth: u32,
-        totalSize: u64, name: [c_char; 256]
-}
-structure! {
+        totalSize: u64, name: [c_char; 256];
     ze_device_module_properties_t[64]: stype: ze_structure_type_t, pNext: *mut c_void,
         spirvVersionSupported: u32, flags: ze_device_module_flags_t,
         fp16flags: ze_device_fp_flags_t, fp32flags: ze_device_fp_flags_t,
         fp64flags: ze_device_fp_flags_t, maxArgumentsSize: u32, printfBufferSize: u32,
-        nativeKernelSupported: ze_native_kernel_uuid_t
-}
-structure! {
+        nativeKernelSupported: ze_native_kernel_uuid_t;
     ze_device_p2p_bandwidth_exp_properties_t[40]: stype: ze_structure_type_t,
         pNext: *mut c_void, logicalBandwidth: u32, physicalBandwidth: u32,
         bandwidthUnit: ze_bandwidth_unit_t, logicalLatency: u32, physicalLatency: u32,
-        latencyUnit: ze_latency_unit_t
-}
-structure! {
+        latencyUnit: ze_latency_unit_t;
     ze_device_p2p_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
-        flags: ze_device_p2p_property_flags_t
-}
-structure! {
+        flags: ze_device_p2p_property_flags_t;
     ze_device_pitched_alloc_exp_properties_t[32]: stype: ze_structure_type_t,
-        pNext: *mut c_void, maxImageLinearWidth: usize, maxImageLinearHeight: usize
-}
-structure! {
+        pNext: *mut c_void, maxImageLinearWidth: usize, maxImageLinearHeight: usize;
     ze_device_properties_t[368]: stype: ze_structure_type_t, pNext: *mut c_void,
         r#type: ze_device_type_t, vendorId: u32, deviceId: u32, flags: ze_device_property_flags_t,
         subdeviceId: u32, coreClockRate: u32, maxMemAllocSize: u64, maxHardwareContexts: u32,
         maxCommandQueuePriority: u32, numThreadsPerEU: u32, physicalEUSimdWidth: u32,
         numEUsPerSubslice: u32, numSubslicesPerSlice: u32, numSlices: u32, timerResolution: u64,
         timestampValidBits: u32, kernelTimestampValidBits: u32, uuid: ze_device_uuid_t,
-        name: [c_char; 256]
-}
-structure! {
+        name: [c_char; 256];
     ze_device_raytracing_ext_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
-        flags: ze_device_raytracing_ext_flags_t, maxBVHLevels: u32
-}
-structure! {
+        flags: ze_device_raytracing_ext_flags_t, maxBVHLevels: u32;
     ze_device_readonly_memory_ext_properties_t[24]: stype: ze_structure_type_t,
-        pNext: *mut c_void, readonlyCapability: ze_device_readonly_memory_capability_t
-}
-structure! {
+        pNext: *mut c_void, readonlyCapability: ze_device_readonly_memory_capability_t;
     ze_device_usablemem_size_ext_properties_t[24]: stype: ze_structure_type_t,
-        pNext: *mut c_void, currUsableMemSize: u64
-}
-structure! { ze_device_uuid_t[16]: id: [u8; 16] }
-structure! {
+        pNext: *mut c_void, currUsableMemSize: u64;
+    ze_device_uuid_t[16]: id: [u8; 16];
     ze_device_vector_width_properties_ext_t[80]: stype: ze_structure_type_t,
         pNext: *mut c_void, vector_width_size: u32, preferred_vector_width_char: u32,
         preferred_vector_width_short: u32, preferred_vector_width_int: u32,
@@ -924,452 +686,248 @@ structure! {
         native_vector_width_char: u32, native_vector_width_short: u32,
         native_vector_width_int: u32, native_vector_width_long: u32,
         native_vector_width_float: u32, native_vector_width_double: u32,
-        native_vector_width_half: u32
-}
-structure! {
+        native_vector_width_half: u32;
     ze_driver_ddi_handles_ext_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
-        flags: ze_driver_ddi_handle_ext_flags_t
-}
-structure! { ze_driver_extension_properties_t[260]: name: [c_char; 256], version: u32 }
-structure! {
+        flags: ze_driver_ddi_handle_ext_flags_t;
+    ze_driver_extension_properties_t[260]: name: [c_char; 256], version: u32;
     ze_driver_ipc_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
-        flags: ze_ipc_property_flags_t
-}
-structure! {
+        flags: ze_ipc_property_flags_t;
     ze_driver_memory_free_ext_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
-        freePolicies: ze_driver_memory_free_policy_ext_flags_t
-}
-structure! {
+        freePolicies: ze_driver_memory_free_policy_ext_flags_t;
     ze_driver_properties_t[40]: stype: ze_structure_type_t, pNext: *mut c_void,
-        uuid: ze_driver_uuid_t, driverVersion: u32
-}
-structure! { ze_driver_uuid_t[16]: id: [u8; 16] }
-structure! {
-    ze_eu_count_ext_t[24]: stype: ze_structure_type_t, pNext: *const c_void, numTotalEUs: u32
-}
-structure! {
+        uuid: ze_driver_uuid_t, driverVersion: u32;
+    ze_driver_uuid_t[16]: id: [u8; 16];
+    ze_eu_count_ext_t[24]: stype: ze_structure_type_t, pNext: *const c_void, numTotalEUs: u32;
     ze_event_counter_based_desc_t[32]: stype: ze_structure_type_t, pNext: *const c_void,
         flags: ze_event_counter_based_flags_t, signal: ze_event_scope_flags_t,
-        wait: ze_event_scope_flags_t
-}
-structure! {
+        wait: ze_event_scope_flags_t;
     ze_event_counter_based_external_aggregate_storage_desc_t[40]: stype: ze_structure_type_t,
-        pNext: *const c_void, deviceAddress: *mut u64, incrementValue: u64, completionValue: u64
-}
-structure! {
+        pNext: *const c_void, deviceAddress: *mut u64, incrementValue: u64, completionValue: u64;
     ze_event_counter_based_external_sync_allocation_desc_t[40]: stype: ze_structure_type_t,
-        pNext: *const c_void, deviceAddress: *mut u64, hostAddress: *mut u64, completionValue: u64
-}
-structure! {
+        pNext: *const c_void, deviceAddress: *mut u64, hostAddress: *mut u64, completionValue: u64;
     ze_event_desc_t[32]: stype: ze_structure_type_t, pNext: *const c_void, index: u32,
-        signal: ze_event_scope_flags_t, wait: ze_event_scope_flags_t
-}
-structure! {
+        signal: ze_event_scope_flags_t, wait: ze_event_scope_flags_t;
     ze_event_pool_counter_based_exp_desc_t[24]: stype: ze_structure_type_t,
-        pNext: *const c_void, flags: ze_event_pool_counter_based_exp_flags_t
-}
-structure! {
+        pNext: *const c_void, flags: ze_event_pool_counter_based_exp_flags_t;
     ze_event_pool_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        flags: ze_event_pool_flags_t, count: u32
-}
-structure! {
+        flags: ze_event_pool_flags_t, count: u32;
     ze_event_query_kernel_timestamps_ext_properties_t[24]: stype: ze_structure_type_t,
-        pNext: *mut c_void, flags: ze_event_query_kernel_timestamps_ext_flags_t
-}
-structure! {
+        pNext: *mut c_void, flags: ze_event_query_kernel_timestamps_ext_flags_t;
     ze_event_query_kernel_timestamps_results_ext_properties_t[32]: stype: ze_structure_type_t,
         pNext: *mut c_void, pKernelTimestampsBuffer: *mut ze_kernel_timestamp_result_t,
-        pSynchronizedTimestampsBuffer: *mut ze_synchronized_timestamp_result_ext_t
-}
-structure! {
+        pSynchronizedTimestampsBuffer: *mut ze_synchronized_timestamp_result_ext_t;
     ze_event_sync_mode_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        syncModeFlags: ze_event_sync_mode_flags_t, externalInterruptId: u32
-}
-structure! {
+        syncModeFlags: ze_event_sync_mode_flags_t, externalInterruptId: u32;
     ze_external_memmap_sysmem_ext_desc_t[32]: stype: ze_structure_type_t, pNext: *const c_void,
-        pSystemMemory: *mut c_void, size: u64
-}
-structure! {
+        pSystemMemory: *mut c_void, size: u64;
     ze_external_memory_export_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        flags: ze_external_memory_type_flags_t
-}
-structure! {
+        flags: ze_external_memory_type_flags_t;
     ze_external_memory_export_fd_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        flags: ze_external_memory_type_flags_t, fd: c_int
-}
-structure! {
+        flags: ze_external_memory_type_flags_t, fd: c_int;
     ze_external_memory_export_win32_handle_t[32]: stype: ze_structure_type_t,
-        pNext: *const c_void, flags: ze_external_memory_type_flags_t, handle: *mut c_void
-}
-structure! {
+        pNext: *const c_void, flags: ze_external_memory_type_flags_t, handle: *mut c_void;
     ze_external_memory_import_fd_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        flags: ze_external_memory_type_flags_t, fd: c_int
-}
-structure! {
+        flags: ze_external_memory_type_flags_t, fd: c_int;
     ze_external_memory_import_win32_handle_t[40]: stype: ze_structure_type_t,
         pNext: *const c_void, flags: ze_external_memory_type_flags_t, handle: *mut c_void,
-        name: *const c_void
-}
-structure! {
+        name: *const c_void;
     ze_external_semaphore_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        flags: ze_external_semaphore_ext_flags_t
-}
-structure! {
+        flags: ze_external_semaphore_ext_flags_t;
     ze_external_semaphore_fd_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        fd: c_int
-}
-structure! {
+        fd: c_int;
     ze_external_semaphore_signal_params_ext_t[24]: stype: ze_structure_type_t,
-        pNext: *const c_void, value: u64
-}
-structure! {
+        pNext: *const c_void, value: u64;
     ze_external_semaphore_wait_params_ext_t[24]: stype: ze_structure_type_t,
-        pNext: *const c_void, value: u64
-}
-structure! {
+        pNext: *const c_void, value: u64;
     ze_external_semaphore_win32_ext_desc_t[32]: stype: ze_structure_type_t,
-        pNext: *const c_void, handle: *mut c_void, name: *const c_char
-}
-structure! {
+        pNext: *const c_void, handle: *mut c_void, name: *const c_char;
     ze_fabric_edge_exp_properties_t[312]: stype: ze_structure_type_t, pNext: *mut c_void,
         uuid: ze_uuid_t, model: [c_char; 256], bandwidth: u32, bandwidthUnit: ze_bandwidth_unit_t,
-        latency: u32, latencyUnit: ze_latency_unit_t, duplexity: ze_fabric_edge_exp_duplexity_t
-}
-structure! {
+        latency: u32, latencyUnit: ze_latency_unit_t, duplexity: ze_fabric_edge_exp_duplexity_t;
     ze_fabric_vertex_exp_properties_t[56]: stype: ze_structure_type_t, pNext: *mut c_void,
         uuid: ze_uuid_t, r#type: ze_fabric_vertex_exp_type_t, remote: ze_bool_t,
-        address: ze_fabric_vertex_pci_exp_address_t
-}
-structure! {
-    ze_fabric_vertex_pci_exp_address_t[16]: domain: u32, bus: u32, device: u32, function: u32
-}
-structure! {
+        address: ze_fabric_vertex_pci_exp_address_t;
+    ze_fabric_vertex_pci_exp_address_t[16]: domain: u32, bus: u32, device: u32, function: u32;
     ze_fence_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        flags: ze_fence_flags_t
-}
-structure! {
+        flags: ze_fence_flags_t;
     ze_float_atomic_ext_properties_t[32]: stype: ze_structure_type_t, pNext: *mut c_void,
         fp16Flags: ze_device_fp_atomic_ext_flags_t, fp32Flags: ze_device_fp_atomic_ext_flags_t,
-        fp64Flags: ze_device_fp_atomic_ext_flags_t
-}
-structure! { ze_group_count_t[12]: groupCountX: u32, groupCountY: u32, groupCountZ: u32 }
-structure! { ze_group_size_t[12]: groupSizeX: u32, groupSizeY: u32, groupSizeZ: u32 }
-structure! {
+        fp64Flags: ze_device_fp_atomic_ext_flags_t;
+    ze_group_count_t[12]: groupCountX: u32, groupCountY: u32, groupCountZ: u32;
+    ze_group_size_t[12]: groupSizeX: u32, groupSizeY: u32, groupSizeZ: u32;
     ze_host_mem_alloc_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        flags: ze_host_mem_alloc_flags_t
-}
-structure! {
+        flags: ze_host_mem_alloc_flags_t;
     ze_image_allocation_ext_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
-        id: u64
-}
-structure! {
+        id: u64;
     ze_image_bindless_exp_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        flags: ze_image_bindless_exp_flags_t
-}
-structure! {
+        flags: ze_image_bindless_exp_flags_t;
     ze_image_desc_t[72]: stype: ze_structure_type_t, pNext: *const c_void,
         flags: ze_image_flags_t, r#type: ze_image_type_t, format: ze_image_format_t, width: u64,
-        height: u32, depth: u32, arraylevels: u32, miplevels: u32
-}
-structure! {
+        height: u32, depth: u32, arraylevels: u32, miplevels: u32;
     ze_image_format_support_ext_properties_t[24]: stype: ze_structure_type_t,
-        pNext: *mut c_void, supported: ze_bool_t
-}
-structure! {
+        pNext: *mut c_void, supported: ze_bool_t;
     ze_image_format_t[24]: layout: ze_image_format_layout_t, r#type: ze_image_format_type_t,
         x: ze_image_format_swizzle_t, y: ze_image_format_swizzle_t, z: ze_image_format_swizzle_t,
-        w: ze_image_format_swizzle_t
-}
-structure! {
+        w: ze_image_format_swizzle_t;
     ze_image_memory_properties_exp_t[40]: stype: ze_structure_type_t, pNext: *const c_void,
-        size: u64, rowPitch: u64, slicePitch: u64
-}
-structure! {
+        size: u64, rowPitch: u64, slicePitch: u64;
     ze_image_pitched_exp_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        ptr: *mut c_void
-}
-structure! {
+        ptr: *mut c_void;
     ze_image_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
-        samplerFilterFlags: ze_image_sampler_filter_flags_t
-}
-structure! {
+        samplerFilterFlags: ze_image_sampler_filter_flags_t;
     ze_image_region_t[24]: originX: u32, originY: u32, originZ: u32, width: u32, height: u32,
-        depth: u32
-}
-structure! {
+        depth: u32;
     ze_image_view_planar_exp_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        planeIndex: u32
-}
-structure! {
+        planeIndex: u32;
     ze_image_view_planar_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        planeIndex: u32
-}
-structure! {
+        planeIndex: u32;
     ze_init_driver_type_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        flags: ze_init_driver_type_flags_t
-}
-structure! { ze_ipc_event_counter_based_handle_t[64]: data: [c_char; 64] }
-structure! { ze_ipc_event_pool_handle_t[64]: data: [c_char; 64] }
-structure! { ze_ipc_mem_handle_t[64]: data: [c_char; 64] }
-structure! {
+        flags: ze_init_driver_type_flags_t;
+    ze_ipc_event_counter_based_handle_t[64]: data: [c_char; 64];
+    ze_ipc_event_pool_handle_t[64]: data: [c_char; 64];
+    ze_ipc_mem_handle_t[64]: data: [c_char; 64];
     ze_ipc_mem_handle_type_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        typeFlags: ze_ipc_mem_handle_type_flags_t
-}
-structure! {
+        typeFlags: ze_ipc_mem_handle_type_flags_t;
     ze_kernel_allocation_exp_properties_t[40]: stype: ze_structure_type_t, pNext: *mut c_void,
-        base: u64, size: usize, r#type: ze_memory_type_t, argIndex: u32
-}
-structure! {
+        base: u64, size: usize, r#type: ze_memory_type_t, argIndex: u32;
     ze_kernel_desc_t[32]: stype: ze_structure_type_t, pNext: *const c_void,
-        flags: ze_kernel_flags_t, pKernelName: *const c_char
-}
-structure! {
+        flags: ze_kernel_flags_t, pKernelName: *const c_char;
     ze_kernel_max_group_size_properties_ext_t[24]: stype: ze_structure_type_t,
-        pNext: *mut c_void, maxGroupSize: u32
-}
-structure! {
+        pNext: *mut c_void, maxGroupSize: u32;
     ze_kernel_preferred_group_size_properties_t[24]: stype: ze_structure_type_t,
-        pNext: *mut c_void, preferredMultiple: u32
-}
-structure! {
+        pNext: *mut c_void, preferredMultiple: u32;
     ze_kernel_properties_t[96]: stype: ze_structure_type_t, pNext: *mut c_void,
         numKernelArgs: u32, requiredGroupSizeX: u32, requiredGroupSizeY: u32,
         requiredGroupSizeZ: u32, requiredNumSubGroups: u32, requiredSubgroupSize: u32,
         maxSubgroupSize: u32, maxNumSubgroups: u32, localMemSize: u32, privateMemSize: u32,
-        spillMemSize: u32, uuid: ze_kernel_uuid_t
-}
-structure! { ze_kernel_timestamp_data_t[16]: kernelStart: u64, kernelEnd: u64 }
-structure! {
+        spillMemSize: u32, uuid: ze_kernel_uuid_t;
+    ze_kernel_timestamp_data_t[16]: kernelStart: u64, kernelEnd: u64;
     ze_kernel_timestamp_result_t[32]: global: ze_kernel_timestamp_data_t,
-        context: ze_kernel_timestamp_data_t
-}
-structure! { ze_kernel_uuid_t[32]: kid: [u8; 16], mid: [u8; 16] }
-structure! {
+        context: ze_kernel_timestamp_data_t;
+    ze_kernel_uuid_t[32]: kid: [u8; 16], mid: [u8; 16];
     ze_linkage_inspection_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        flags: ze_linkage_inspection_ext_flags_t
-}
-structure! {
+        flags: ze_linkage_inspection_ext_flags_t;
     ze_memory_allocation_properties_t[40]: stype: ze_structure_type_t, pNext: *mut c_void,
-        r#type: ze_memory_type_t, id: u64, pageSize: u64
-}
-structure! {
+        r#type: ze_memory_type_t, id: u64, pageSize: u64;
     ze_memory_compression_hints_ext_desc_t[24]: stype: ze_structure_type_t,
-        pNext: *const c_void, flags: ze_memory_compression_hints_ext_flags_t
-}
-structure! {
+        pNext: *const c_void, flags: ze_memory_compression_hints_ext_flags_t;
     ze_memory_free_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        freePolicy: ze_driver_memory_free_policy_ext_flags_t
-}
-structure! {
+        freePolicy: ze_driver_memory_free_policy_ext_flags_t;
     ze_memory_sub_allocations_exp_properties_t[32]: stype: ze_structure_type_t,
-        pNext: *mut c_void, pCount: *mut u32, pSubAllocations: *mut ze_sub_allocation_t
-}
-structure! {
+        pNext: *mut c_void, pCount: *mut u32, pSubAllocations: *mut ze_sub_allocation_t;
     ze_module_constants_t[24]: numConstants: u32, pConstantIds: *const u32,
-        pConstantValues: *mut *const c_void
-}
-structure! {
+        pConstantValues: *mut *const c_void;
     ze_module_desc_t[56]: stype: ze_structure_type_t, pNext: *const c_void,
         format: ze_module_format_t, inputSize: usize, pInputModule: *const u8,
-        pBuildFlags: *const c_char, pConstants: *const ze_module_constants_t
-}
-structure! {
+        pBuildFlags: *const c_char, pConstants: *const ze_module_constants_t;
     ze_module_program_exp_desc_t[56]: stype: ze_structure_type_t, pNext: *const c_void,
         count: u32, inputSizes: *const usize, pInputModules: *mut *const u8,
-        pBuildFlags: *mut *const c_char, pConstants: *mut *const ze_module_constants_t
-}
-structure! {
+        pBuildFlags: *mut *const c_char, pConstants: *mut *const ze_module_constants_t;
     ze_module_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
-        flags: ze_module_property_flags_t
-}
-structure! {
+        flags: ze_module_property_flags_t;
     ze_mutable_command_id_exp_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        flags: ze_mutable_command_exp_flags_t
-}
-structure! {
+        flags: ze_mutable_command_exp_flags_t;
     ze_mutable_command_list_exp_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        flags: ze_mutable_command_list_exp_flags_t
-}
-structure! {
+        flags: ze_mutable_command_list_exp_flags_t;
     ze_mutable_command_list_exp_properties_t[24]: stype: ze_structure_type_t,
         pNext: *mut c_void, mutableCommandListFlags: ze_mutable_command_list_exp_flags_t,
-        mutableCommandFlags: ze_mutable_command_exp_flags_t
-}
-structure! {
+        mutableCommandFlags: ze_mutable_command_exp_flags_t;
     ze_mutable_commands_exp_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        flags: u32
-}
-structure! {
+        flags: u32;
     ze_mutable_global_offset_exp_desc_t[40]: stype: ze_structure_type_t, pNext: *const c_void,
-        commandId: u64, offsetX: u32, offsetY: u32, offsetZ: u32
-}
-structure! {
+        commandId: u64, offsetX: u32, offsetY: u32, offsetZ: u32;
     ze_mutable_graph_argument_exp_desc_t[40]: stype: ze_structure_type_t, pNext: *const c_void,
-        commandId: u64, argIndex: u32, pArgValue: *const c_void
-}
-structure! {
+        commandId: u64, argIndex: u32, pArgValue: *const c_void;
     ze_mutable_group_count_exp_desc_t[32]: stype: ze_structure_type_t, pNext: *const c_void,
-        commandId: u64, pGroupCount: *const ze_group_count_t
-}
-structure! {
+        commandId: u64, pGroupCount: *const ze_group_count_t;
     ze_mutable_group_size_exp_desc_t[40]: stype: ze_structure_type_t, pNext: *const c_void,
-        commandId: u64, groupSizeX: u32, groupSizeY: u32, groupSizeZ: u32
-}
-structure! {
+        commandId: u64, groupSizeX: u32, groupSizeY: u32, groupSizeZ: u32;
     ze_mutable_kernel_argument_exp_desc_t[48]: stype: ze_structure_type_t,
         pNext: *const c_void, commandId: u64, argIndex: u32, argSize: usize,
-        pArgValue: *const c_void
-}
-structure! { ze_native_kernel_uuid_t[16]: id: [u8; 16] }
-structure! { ze_pci_address_ext_t[16]: domain: u32, bus: u32, device: u32, function: u32 }
-structure! {
+        pArgValue: *const c_void;
+    ze_native_kernel_uuid_t[16]: id: [u8; 16];
+    ze_pci_address_ext_t[16]: domain: u32, bus: u32, device: u32, function: u32;
     ze_pci_ext_properties_t[48]: stype: ze_structure_type_t, pNext: *mut c_void,
-        address: ze_pci_address_ext_t, maxSpeed: ze_pci_speed_ext_t
-}
-structure! { ze_pci_speed_ext_t[16]: genVersion: i32, width: i32, maxBandwidth: i64 }
-structure! {
+        address: ze_pci_address_ext_t, maxSpeed: ze_pci_speed_ext_t;
+    ze_pci_speed_ext_t[16]: genVersion: i32, width: i32, maxBandwidth: i64;
     ze_physical_mem_desc_t[32]: stype: ze_structure_type_t, pNext: *const c_void,
-        flags: ze_physical_mem_flags_t, size: usize
-}
-structure! {
+        flags: ze_physical_mem_flags_t, size: usize;
     ze_physical_mem_properties_t[32]: stype: ze_structure_type_t, pNext: *mut c_void, id: u64,
-        size: u64
-}
-structure! {
+        size: u64;
     ze_pitched_alloc_2dimage_linear_pitch_exp_info_t[32]: stype: ze_structure_type_t,
-        pNext: *mut c_void, pitchAlign: usize, maxSupportedPitch: usize
-}
-structure! {
+        pNext: *mut c_void, pitchAlign: usize, maxSupportedPitch: usize;
     ze_raytracing_mem_alloc_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        flags: ze_raytracing_mem_alloc_ext_flags_t
-}
-structure! {
+        flags: ze_raytracing_mem_alloc_ext_flags_t;
     ze_record_replay_graph_ext_dump_desc_t[24]: stype: ze_structure_type_t,
-        pNext: *const c_void, mode: ze_record_replay_graph_ext_dump_mode_t
-}
-structure! {
+        pNext: *const c_void, mode: ze_record_replay_graph_ext_dump_mode_t;
     ze_record_replay_graph_ext_properties_t[24]: stype: ze_structure_type_t,
-        pNext: *mut c_void, graphFlags: ze_record_replay_graph_ext_flags_t
-}
-structure! {
+        pNext: *mut c_void, graphFlags: ze_record_replay_graph_ext_flags_t;
     ze_relaxed_allocation_limits_exp_desc_t[24]: stype: ze_structure_type_t,
-        pNext: *const c_void, flags: ze_relaxed_allocation_limits_exp_flags_t
-}
-structure! {
+        pNext: *const c_void, flags: ze_relaxed_allocation_limits_exp_flags_t;
     ze_relaxed_allocation_limits_ext_desc_t[24]: stype: ze_structure_type_t,
-        pNext: *const c_void, flags: ze_relaxed_allocation_limits_ext_flags_t
-}
-structure! { ze_rtas_aabb_exp_t[24]: lower: ze_rtas_float3_exp_t, upper: ze_rtas_float3_exp_t }
-structure! { ze_rtas_aabb_ext_t[24]: lower: ze_rtas_float3_ext_t, upper: ze_rtas_float3_ext_t }
-structure! {
+        pNext: *const c_void, flags: ze_relaxed_allocation_limits_ext_flags_t;
+    ze_rtas_aabb_exp_t[24]: lower: ze_rtas_float3_exp_t, upper: ze_rtas_float3_exp_t;
+    ze_rtas_aabb_ext_t[24]: lower: ze_rtas_float3_ext_t, upper: ze_rtas_float3_ext_t;
     ze_rtas_builder_build_op_exp_desc_t[48]: stype: ze_structure_type_t, pNext: *const c_void,
         rtasFormat: ze_rtas_format_exp_t, buildQuality: ze_rtas_builder_build_quality_hint_exp_t,
         buildFlags: ze_rtas_builder_build_op_exp_flags_t,
-        ppGeometries: *mut *const ze_rtas_builder_geometry_info_exp_t, numGeometries: u32
-}
-structure! {
+        ppGeometries: *mut *const ze_rtas_builder_geometry_info_exp_t, numGeometries: u32;
     ze_rtas_builder_build_op_ext_desc_t[48]: stype: ze_structure_type_t, pNext: *const c_void,
         rtasFormat: ze_rtas_format_ext_t, buildQuality: ze_rtas_builder_build_quality_hint_ext_t,
         buildFlags: ze_rtas_builder_build_op_ext_flags_t,
-        ppGeometries: *mut *const ze_rtas_builder_geometry_info_ext_t, numGeometries: u32
-}
-structure! {
+        ppGeometries: *mut *const ze_rtas_builder_geometry_info_ext_t, numGeometries: u32;
     ze_rtas_builder_exp_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        builderVersion: ze_rtas_builder_exp_version_t
-}
-structure! {
+        builderVersion: ze_rtas_builder_exp_version_t;
     ze_rtas_builder_exp_properties_t[48]: stype: ze_structure_type_t, pNext: *mut c_void,
         flags: ze_rtas_builder_exp_flags_t, rtasBufferSizeBytesExpected: usize,
-        rtasBufferSizeBytesMaxRequired: usize, scratchBufferSizeBytes: usize
-}
-structure! {
+        rtasBufferSizeBytesMaxRequired: usize, scratchBufferSizeBytes: usize;
     ze_rtas_builder_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        builderVersion: ze_rtas_builder_ext_version_t
-}
-structure! {
+        builderVersion: ze_rtas_builder_ext_version_t;
     ze_rtas_builder_ext_properties_t[48]: stype: ze_structure_type_t, pNext: *mut c_void,
         flags: ze_rtas_builder_ext_flags_t, rtasBufferSizeBytesExpected: usize,
-        rtasBufferSizeBytesMaxRequired: usize, scratchBufferSizeBytes: usize
-}
-structure! {
-
-        ze_rtas_builder_geometry_info_exp_t[1]: geometryType: ze_rtas_builder_packed_geometry_type_exp_t
-}
-structure! {
-
-        ze_rtas_builder_geometry_info_ext_t[1]: geometryType: ze_rtas_builder_packed_geometry_type_ext_t
-}
-structure! {
+        rtasBufferSizeBytesMaxRequired: usize, scratchBufferSizeBytes: usize;
+    ze_rtas_builder_geometry_info_exp_t[1]: geometryType: ze_rtas_builder_packed_geometry_type_exp_t;
+    ze_rtas_builder_geometry_info_ext_t[1]: geometryType: ze_rtas_builder_packed_geometry_type_ext_t;
     ze_rtas_device_exp_properties_t[32]: stype: ze_structure_type_t, pNext: *mut c_void,
         flags: ze_rtas_device_exp_flags_t, rtasFormat: ze_rtas_format_exp_t,
-        rtasBufferAlignment: u32
-}
-structure! {
+        rtasBufferAlignment: u32;
     ze_rtas_device_ext_properties_t[32]: stype: ze_structure_type_t, pNext: *mut c_void,
         flags: ze_rtas_device_ext_flags_t, rtasFormat: ze_rtas_format_ext_t,
-        rtasBufferAlignment: u32
-}
-structure! { ze_rtas_float3_exp_t[12]: x: f32, y: f32, z: f32 }
-structure! { ze_rtas_float3_ext_t[12]: x: f32, y: f32, z: f32 }
-structure! {
+        rtasBufferAlignment: u32;
+    ze_rtas_float3_exp_t[12]: x: f32, y: f32, z: f32;
+    ze_rtas_float3_ext_t[12]: x: f32, y: f32, z: f32;
     ze_rtas_geometry_aabbs_exp_cb_params_t[48]: stype: ze_structure_type_t, pNext: *mut c_void,
         primID: u32, primIDCount: u32, pGeomUserPtr: *mut c_void, pBuildUserPtr: *mut c_void,
-        pBoundsOut: *mut ze_rtas_aabb_exp_t
-}
-structure! {
+        pBoundsOut: *mut ze_rtas_aabb_exp_t;
     ze_rtas_geometry_aabbs_ext_cb_params_t[48]: stype: ze_structure_type_t, pNext: *mut c_void,
         primID: u32, primIDCount: u32, pGeomUserPtr: *mut c_void, pBuildUserPtr: *mut c_void,
-        pBoundsOut: *mut ze_rtas_aabb_ext_t
-}
-structure! {
+        pBoundsOut: *mut ze_rtas_aabb_ext_t;
     ze_rtas_parallel_operation_exp_properties_t[24]: stype: ze_structure_type_t,
-        pNext: *mut c_void, flags: ze_rtas_parallel_operation_exp_flags_t, maxConcurrency: u32
-}
-structure! {
+        pNext: *mut c_void, flags: ze_rtas_parallel_operation_exp_flags_t, maxConcurrency: u32;
     ze_rtas_parallel_operation_ext_properties_t[24]: stype: ze_structure_type_t,
-        pNext: *mut c_void, flags: ze_rtas_parallel_operation_ext_flags_t, maxConcurrency: u32
-}
-structure! {
+        pNext: *mut c_void, flags: ze_rtas_parallel_operation_ext_flags_t, maxConcurrency: u32;
     ze_runtime_requirements_graph_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        requirementsSrc: ze_graph_handle_t
-}
-structure! {
+        requirementsSrc: ze_graph_handle_t;
     ze_runtime_requirements_module_desc_t[24]: stype: ze_structure_type_t,
-        pNext: *const c_void, requirementsSrc: ze_module_handle_t
-}
-structure! {
+        pNext: *const c_void, requirementsSrc: ze_module_handle_t;
     ze_sampler_desc_t[32]: stype: ze_structure_type_t, pNext: *const c_void,
         addressMode: ze_sampler_address_mode_t, filterMode: ze_sampler_filter_mode_t,
-        isNormalized: ze_bool_t
-}
-structure! {
+        isNormalized: ze_bool_t;
     ze_scheduling_hint_exp_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void,
-        flags: ze_scheduling_hint_exp_flags_t
-}
-structure! {
+        flags: ze_scheduling_hint_exp_flags_t;
     ze_scheduling_hint_exp_properties_t[24]: stype: ze_structure_type_t, pNext: *mut c_void,
-        schedulingHintFlags: ze_scheduling_hint_exp_flags_t
-}
-structure! {
-    ze_srgb_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void, sRGB: ze_bool_t
-}
-structure! { ze_sub_allocation_t[16]: base: *mut c_void, size: usize }
-structure! { ze_synchronized_timestamp_data_ext_t[16]: kernelStart: u64, kernelEnd: u64 }
-structure! {
+        schedulingHintFlags: ze_scheduling_hint_exp_flags_t;
+    ze_srgb_ext_desc_t[24]: stype: ze_structure_type_t, pNext: *const c_void, sRGB: ze_bool_t;
+    ze_sub_allocation_t[16]: base: *mut c_void, size: usize;
+    ze_synchronized_timestamp_data_ext_t[16]: kernelStart: u64, kernelEnd: u64;
     ze_synchronized_timestamp_result_ext_t[32]: global: ze_synchronized_timestamp_data_ext_t,
-        context: ze_synchronized_timestamp_data_ext_t
-}
-structure! { ze_uuid_t[16]: id: [u8; 16] }
-structure! {
+        context: ze_synchronized_timestamp_data_ext_t;
+    ze_uuid_t[16]: id: [u8; 16];
     ze_validate_runtime_requirements_output_t[24]: stype: ze_structure_type_t,
-        pNext: *mut c_void, result_: ze_validate_runtime_requirements_result_t
-}
-structure! {
+        pNext: *mut c_void, result_: ze_validate_runtime_requirements_result_t;
     zel_component_version_t[80]: component_name: [c_char; 64], spec_version: ze_api_version_t,
-        component_lib_version: zel_version_t
-}
-structure! {
+        component_lib_version: zel_version_t;
     zel_tracer_desc_t[24]: stype: zel_structure_type_t, pNext: *const c_void,
-        pUserData: *mut c_void
+        pUserData: *mut c_void;
+    zel_version_t[12]: major: c_int, minor: c_int, patch: c_int;
 }
-structure! { zel_version_t[12]: major: c_int, minor: c_int, patch: c_int }
