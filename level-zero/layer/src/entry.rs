@@ -24,7 +24,7 @@ pub static TARGETS: [AtomicPtr<()>; COUNT] = callee::missing();
 /// Whether any tracer is enabled. The thread that holds this lock may change targets.
 static IS_TRACING: Mutex<bool> = Mutex::new(false);
 
-/// Makes `callee` the code that `function` leads to; null if there is none.
+/// Makes `callee` the code that the entry of `function` leads to; null means the stand-in.
 pub fn set_callee(function: usize, callee: *mut ()) {
     let is_tracing = IS_TRACING.lock().unwrap_or_else(PoisonError::into_inner);
     let missing = MISSING[function].0.cast_mut();

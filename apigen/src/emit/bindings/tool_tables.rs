@@ -1,5 +1,5 @@
-//! `tool_tables.rs` of the null driver: the exports of tables that a loader requires and of which the driver
-//! implements no function.
+//! `tool_tables.rs` of the null driver: the exports of tables that a loader requires. The driver implements no function
+//! of these tables.
 
 use crate::model::Header;
 use crate::registry::ToolTable;
