@@ -48,7 +48,7 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
     let plays = replay::emit(model, program).into_iter();
     files.extend(plays.map(|(name, text)| (replay.join(name), text)));
     files.extend(model.headers.iter().flat_map(|header| bindings::emit(model, header)));
-    for folder in [commands, shim, replay, tool_api] {
+    for folder in [analysis, commands, shim, replay, tool_api] {
         let here = files.keys().filter(|path| path.starts_with(folder));
         let modules = here.filter(|path| path.extension().is_some_and(|found| found == "rs"));
         let mut lines: Vec<String> = modules

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use proc_macro2::{Ident, Span};
 
-/// Longest line of a list in a macro, which rustfmt leaves as it is.
+/// Longest line in a macro, in bytes. rustfmt leaves such lines as they are.
 const LINE_MAX: usize = 100;
 
 /// A Rust file: the line that every generated file begins with, `prelude`, and `items`.
@@ -38,8 +38,6 @@ pub fn unwrapped(formatted: &str) -> String {
     formatted.lines().map(|line| format!("{}\n", line.strip_prefix(WRAP).unwrap_or(line))).collect()
 }
 
-/// Longest line of an invocation, in bytes.
-const LINE_MAX: usize = 100;
 /// Begins a line that continues the line before.
 const INDENT: &str = "\n        ";
 
@@ -50,18 +48,18 @@ pub fn invocation(name: &str, parts: &[String]) -> String {
     if line.len() <= LINE_MAX {
         return line;
     }
-    let parts: String = parts.iter().map(|part| format!("    {}\n", wrapped(part))).collect();
+    let parts: String = parts.iter().map(|part| format!("    {}\n", broken(part))).collect();
     format!("{name}! {{\n{parts}}}")
 }
 
 /// Returns one invocation of a macro for a list of items, each on lines of its own.
 pub fn invocation_of_items(name: &str, items: impl IntoIterator<Item = String>) -> String {
-    let items = items.into_iter().map(|item| format!("    {};\n", wrapped(&item)));
+    let items = items.into_iter().map(|item| format!("    {};\n", broken(&item)));
     format!("{name}! {{\n{}}}\n", items.collect::<String>())
 }
 
 /// Breaks `text` into lines of at most [`LINE_MAX`] bytes, after commas and between clauses.
-fn wrapped(text: &str) -> String {
+fn broken(text: &str) -> String {
     let mut lines = String::new();
     let mut width = INDENT.len();
     for part in text.split_inclusive([',', ';', '{', '}']) {
@@ -77,4 +75,19 @@ fn wrapped(text: &str) -> String {
         width += part.len();
     }
     lines
+}
+
+/// Returns `words` between `begin` and `end`, in as few lines as they take.
+pub fn wrapped(begin: &str, words: impl Iterator<Item = String>, end: &str) -> String {
+    let mut text = String::new();
+    let mut line = begin.to_owned();
+    for word in words {
+        if line.len() + 1 + word.len() > LINE_MAX {
+            let _ = writeln!(text, "{}", line.trim_end());
+            line = " ".repeat(12);
+        }
+        let space = if line.ends_with(['[', ' ']) { "" } else { " " };
+        let _ = write!(line, "{space}{word}");
+    }
+    format!("{text}{line}{end}\n")
 }

@@ -1,6 +1,8 @@
 //! Commands on their way through the recorder, read by the consumer that the daemon uses. Runs under Miri, which checks
 //! who may use a thread's recorder when.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
