@@ -39,25 +39,29 @@ pub fn attach(session: &Session, name: &str, frames: &str) -> Trace {
     trace
 }
 
-/// Attaches at random moments to threads that share their objects, and replays the traces.
+/// Attaches at random moments to threads that share their objects, and plays what was recorded after the program's end:
+/// its threads never rest, and would take the processors from the replays.
 #[track_caller]
 pub fn attach_at_random(threads: usize, times: u64) {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
     let running = run_idle(&session, &threads_forever(threads, 0));
     let mut random = Random::seeded("the moments to attach at");
-    for number in 0..times {
+    let attach_once = |number: u64| {
         sleep(Duration::from_micros(random.below(50_000)));
         let trace = attach(&session, &format!("{number}.gapii"), "6");
-        let report = verified(&session, &trace, &[]);
+        session.app_in_mode("idle");
+        trace
+    };
+    let traces: Vec<Trace> = (0..times).map(attach_once).collect();
+    ends_well(running);
+    for (number, trace) in traces.iter().enumerate() {
+        let report = verified(&session, trace, &[]);
         let report = report.unwrap_or_else(|why| panic!("attached {number} times: {why}"));
         // Each thread may be inside one more frame when the last frame ends.
         let frames = report["verified"]["frames"].as_u64().expect("a number");
         assert!((6..6 + threads as u64).contains(&frames), "{report:#}");
-        std::fs::remove_file(&trace.path).expect("the trace is ours");
-        session.app_in_mode("idle");
     }
-    ends_well(running);
 }
 
 /// Begins and ends `cycles` captures of one program; each must be whole, and neither the program nor the daemon may

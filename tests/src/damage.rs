@@ -19,10 +19,11 @@ pub struct Sample {
 }
 
 impl Sample {
-    pub fn record() -> Self {
+    /// Records two threads with `rounds` rounds of ten commands each.
+    pub fn record(rounds: u32) -> Self {
         let session = Session::new();
         let mut process = Process::new(program("draw_forever"));
-        process.args(["2", "10000"]);
+        process.arg("2").arg(rounds.to_string());
         fake_driver::use_in(&mut process, None::<&Path>);
         let recording = session.record(&[], &process);
         recording.run.ok();

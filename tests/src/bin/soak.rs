@@ -129,7 +129,7 @@ fn restarts(options: &Options) {
 }
 
 fn damage(options: &Options) {
-    let sample = Sample::record();
+    let sample = Sample::record(10_000);
     let mut random = Random::seeded("damage");
     for number in 0..options.damages {
         sample.check_cut(random.below(sample.len()), number % 10 == 0);

@@ -8,9 +8,12 @@ use gapii_tests::gapii::{Session, Trace};
 use gapii_tests::random::Random;
 use gapii_tests::stream;
 
+/// Rounds of each thread of the sample, which has about 80,000 commands in four blocks then.
+const ROUNDS: u32 = 4_000;
+
 #[test]
 fn zstd_opens_a_trace_and_finds_every_record() {
-    let sample = Sample::record();
+    let sample = Sample::record(ROUNDS);
     let trace = sample.trace();
     let counts = stream::count(&stream::decompress_file(&trace.path));
     let commands = trace.commands();
@@ -22,7 +25,7 @@ fn zstd_opens_a_trace_and_finds_every_record() {
 
 #[test]
 fn cut_trace_lists_every_whole_block() {
-    let sample = Sample::record();
+    let sample = Sample::record(ROUNDS);
     let mut random = Random::seeded("cut");
     for number in 0..60 {
         sample.check_cut(random.below(sample.len()), number % 10 == 0);
@@ -31,7 +34,7 @@ fn cut_trace_lists_every_whole_block() {
 
 #[test]
 fn changed_byte_is_noticed() {
-    let sample = Sample::record();
+    let sample = Sample::record(ROUNDS);
     let mut random = Random::seeded("flip");
     for _ in 0..30 {
         sample.check_flip(&mut random);
