@@ -1,5 +1,6 @@
 //! `build`: the product, laid out in the build folder as `gapii-ctl run` expects it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
@@ -21,6 +22,9 @@ const SONAMES: [&str; 6] = [
     "libGLESv2.so",
     "libGLESv2.so.2",
 ];
+
+/// The shim's package.
+const SHIM: &str = "gapii-shim";
 
 const SONAMES_FOLDER: &str = "sonames";
 
@@ -55,7 +59,7 @@ pub fn run(profile: Profile) -> anyhow::Result<()> {
 fn release() -> anyhow::Result<()> {
     cargo_build(&["-p", "gapiid", "-p", "gapii-ctl"])?;
     // Built alone, or cargo would give libraries of the shim the features that the tools' libraries request.
-    cargo_build(&["-p", "gapii-shim"])?;
+    cargo_build(&["-p", SHIM])?;
     // The null driver belongs to the tests, which build nothing themselves.
     cargo_build(&["-p", "gapii-ze-layer", "-p", "gapii-ze-null-driver"])?;
     // An example of a tool in Rust.
@@ -89,11 +93,26 @@ pub fn dev(tests: Tests) -> anyhow::Result<Vec<Executable>> {
     let build = |packages: &[&str], targets: &[&str]| {
         suite::build(&[&["build"], packages, targets].concat())
     };
-    let mut built = build(&["--workspace", "--exclude", "gapii-shim"], &targets)?;
+    let mut built = build(&["--workspace", "--exclude", SHIM], &targets)?;
     // Built alone, or cargo would give the shim's libraries the features that the tools' libraries request.
     let targets: &[&str] = if tests == Tests::All { &["--lib", "--tests"] } else { &["--lib"] };
-    built.extend(build(&["-p", "gapii-shim"], targets)?);
+    built.extend(build(&["-p", SHIM], targets)?);
     lay_out(Profile::Dev)?;
+    Ok(built)
+}
+
+/// Builds the unit tests of `packages`; returns the test programs.
+pub fn unit_tests(packages: &BTreeSet<String>) -> anyhow::Result<Vec<Executable>> {
+    // As in `dev`, the shim is built alone.
+    let (shim, others): (Vec<_>, Vec<_>) =
+        packages.iter().map(String::as_str).partition(|package| *package == SHIM);
+    let mut built = Vec::new();
+    for packages in [shim, others].into_iter().filter(|packages| !packages.is_empty()) {
+        let packages = packages.into_iter().flat_map(|package| ["-p", package]);
+        built.extend(suite::build(
+            &["build", "--tests"].into_iter().chain(packages).collect::<Vec<_>>(),
+        )?);
+    }
     Ok(built)
 }
 

@@ -67,9 +67,7 @@ pub fn run(args: &Check) -> anyhow::Result<()> {
     });
     std::thread::scope(|scope| {
         if !needs.changed.is_empty() {
-            // For all packages, as in `test`: with fewer, cargo would check dependencies anew for other
-            // features.
-            let clippy = lint::clippy_command();
+            let clippy = lint::clippy_command_for(&needs.changed);
             let summary = &summary;
             scope.spawn(move || summary.check_aside("clippy", lint::CLIPPY_COMMAND, clippy));
         }
@@ -108,16 +106,15 @@ impl Needs {
         needs
     }
 
-    /// Builds the selected tests, as `cargo xtask test` does; returns the needed test programs.
+    /// Builds the product and the needed tests, and returns the test programs. Unlike `cargo xtask test`, builds no
+    /// unit tests of other packages, which would take most of the time.
     fn build(&self) -> anyhow::Result<Vec<Executable>> {
+        let mut built = Vec::new();
         if !self.system.is_empty() {
             packages::install(&[packages::DEMO, packages::TEST])?;
+            built.extend(build::dev(Tests::System)?);
         }
-        let mut built = match (self.tested.is_empty(), self.system.is_empty()) {
-            (true, true) => Vec::new(),
-            (true, false) => build::dev(Tests::System)?,
-            (false, _) => build::dev(Tests::All)?,
-        };
+        built.extend(build::unit_tests(&self.tested)?);
         built.retain(|test| test.is_system() || self.tested.contains(&test.package));
         Ok(built)
     }

@@ -1,5 +1,6 @@
 //! `lint`: formatting and clippy, without warnings.
 
+use std::collections::BTreeSet;
 use std::process::Command;
 
 use anyhow::Context;
@@ -26,6 +27,14 @@ pub fn clippy() -> anyhow::Result<()> {
 /// Clippy over all targets; a warning is a failure.
 pub fn clippy_command() -> Command {
     step::cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+}
+
+/// Clippy over all targets of some packages, and not of those that depend on them; a warning is a failure.
+pub fn clippy_command_for(packages: &BTreeSet<String>) -> Command {
+    let mut cargo = step::cargo(&["clippy", "--all-targets"]);
+    cargo.args(packages.iter().flat_map(|package| ["-p", package]));
+    cargo.args(["--", "-D", "warnings"]);
+    cargo
 }
 
 /// A minimal toolchain comes without rustfmt and clippy.

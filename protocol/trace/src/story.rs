@@ -91,6 +91,11 @@ impl Story {
     }
 
     fn subject(&mut self, thread: u32, process: u32, subject: &Subject) {
+        // The reader skips what this thread describes: it is still describing for the keyframe before. Another
+        // description of the subject follows, for the keyframe at which the reading begins.
+        if self.begin == Begin::Keyframe && !self.is_introduced(thread) {
+            return;
+        }
         let id = if subject.kind == SubjectKind::Thread { u64::from(thread) } else { subject.id };
         let who = (process, subject.kind.code(), id);
         let is_new = !self.known.contains(&who);
@@ -143,6 +148,7 @@ mod tests {
         check(Begin::Kept, &[subject(5, true), KEYFRAME], true);
         check(Begin::Keyframe, &[thread()], false);
         check(Begin::Keyframe, &[thread(), subject(5, true)], true);
+        check(Begin::Keyframe, &[subject(5, false), SNAPSHOT, thread()], false);
         check(Begin::Middle, &[], true);
     }
 

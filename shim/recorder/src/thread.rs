@@ -67,21 +67,21 @@ impl Thread {
         shared: &'static Shared,
         slot: u32,
     ) -> Option<&'static Thread> {
+        // SAFETY: zeros are a valid state, and so is that of a thread that has ended.
+        let thread = unsafe { &*at };
+        // Another thread may still look at the gate, because of the slot's last owner.
+        thread.gate.close();
+        thread.ready.set(WITHOUT_GL);
+        thread.epoch.set(0);
+        thread.frames.note_size(0, None);
+        // Relaxed: the thread's own word.
+        thread.tid.store(tid, Relaxed);
         let mut recorder = Recorder::new(shared);
-        // SAFETY: the caller's duty.
+        // SAFETY: the caller has claimed the slot.
         let is_attached = unsafe { recorder.writer().attach(shared, slot) };
-        let thread = Thread {
-            gate: Gate::closed(),
-            ready: Cell::new(WITHOUT_GL),
-            recorder: UnsafeCell::new(recorder),
-            epoch: Cell::new(0),
-            tid: AtomicU32::new(tid),
-            frames: FramePixels::none(),
-        };
-        // SAFETY: the caller's duty.
-        unsafe { at.write(thread) };
-        // SAFETY: just written, and it stays mapped.
-        is_attached.then(|| unsafe { &*at })
+        // SAFETY: no `Entered` of this state exists. The last owner has released what its recorder held.
+        unsafe { thread.recorder.get().write(recorder) };
+        is_attached.then_some(thread)
     }
 
     /// Whether this is a thread of this process that has claimed a slot.

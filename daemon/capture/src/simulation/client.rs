@@ -1,5 +1,6 @@
 //! A capture in a simulation, with its output and its client.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicBool;
@@ -9,8 +10,8 @@ use std::sync::{Arc, Mutex};
 use gapii_trace::frame::UNTIMED_VERSION;
 use gapii_trace::{FileAt, TraceHeader, TraceReader};
 
-use super::clock;
 use super::random::Random;
+use super::{clock, program};
 use crate::backlog::{Backlog, Done, Spiller, backlog};
 use crate::capture::Capture;
 use crate::output::Output;
@@ -72,7 +73,8 @@ impl Client {
             None => {
                 let header = TraceHeader::new("simulation", plan.origin.session, 0, now_ns);
                 let (version, capture) = (UNTIMED_VERSION, plan.origin.number);
-                writer.begin(&TraceHeader { version, capture, ..header });
+                let description = Cow::Borrowed(program::description());
+                writer.begin(&TraceHeader { version, capture, description, ..header });
             }
         }
         let profile = Arc::new(Profile {

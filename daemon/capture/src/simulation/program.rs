@@ -1,8 +1,8 @@
 //! A program whose threads record like the shim's, one piece at a time.
 
 use std::os::fd::AsFd;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 
 use gapii_abi::app::{self, AppHello};
 use gapii_abi::atom::{self, EFFECT, FRAME_END, LEAVE, LEAVES, ProcessEnd};
@@ -20,6 +20,11 @@ use crate::process::{Counter, Descriptors, HandedOver, Orphan, Process};
 const THREADS: usize = 3;
 /// Name of the program's threads.
 const NAME: [u8; 16] = *b"simulated\0\0\0\0\0\0\0";
+
+/// The command that programs call.
+const DRAW: &str = "glUniform4f";
+/// The command that ends their frames.
+const SWAP: &str = "eglSwapBuffers";
 
 /// A simulated program.
 pub struct Program {
@@ -63,11 +68,20 @@ struct Open {
     number: u32,
 }
 
+/// Describes the two commands that programs call. A header with all commands takes most of a seed's time.
+pub fn description() -> &'static Description {
+    static DESCRIPTION: OnceLock<Description> = OnceLock::new();
+    DESCRIPTION.get_or_init(|| {
+        let function = |name| Description::built_in().named(name).expect("it is described").clone();
+        Description::new([DRAW, SWAP].map(function).into(), Vec::new(), Vec::new())
+    })
+}
+
 impl Program {
     /// Connects a program that records nothing yet.
     pub fn new(index: u32, counter: &Counter, layout: SegmentLayout) -> Self {
         let (process, fds) = connect(index, counter, layout);
-        let function = |name| Description::built_in().named(name).expect("it is described").id;
+        let function = |name| description().named(name).expect("it is described").id;
         Self {
             process,
             counter: counter.clone(),
@@ -84,8 +98,8 @@ impl Program {
             is_told_to_stop: false,
             ends: 0,
             is_dead: false,
-            draw: function("glUniform4f"),
-            swap: function("eglSwapBuffers"),
+            draw: function(DRAW),
+            swap: function(SWAP),
         }
     }
 
