@@ -21,7 +21,7 @@ use crate::fault::putting_in;
 use world::World;
 
 /// Number of seeds that are tried, always the same ones.
-const SEEDS: u64 = 200;
+const SEEDS: u64 = 1_000;
 /// The environment variable with the seconds for which new seeds are tried instead.
 const SECONDS_VARIABLE: &str = "GAPII_SIMULATION_SECONDS";
 /// The environment variable with the only seed to try.
