@@ -58,7 +58,12 @@ fn take_seat() -> &'static Seat {
     static EXIT: ThreadExit = ThreadExit::new(leave_seat);
     let _errno = ErrnoGuard::save();
     let seat = Seat::take();
-    words().set_seat(Some(seat));
+    let words = words();
+    words.set_seat(Some(seat));
+    // A program whose first command has no seat, such as eglGetDisplay, records already.
+    if let Some(thread) = words.thread() {
+        seat.record_in(thread);
+    }
     EXIT.notice(core::ptr::from_ref(seat).cast_mut().cast());
     seat
 }
