@@ -1,4 +1,5 @@
-//! How the library is linked.
+//! How the library is linked: its soname is `libgapii.so`, whatever the file is called, so that a tool linked with it
+//! gets the copy that the process has already.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

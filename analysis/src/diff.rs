@@ -1,8 +1,7 @@
-//! Finds the first difference of two traces, thread by thread.
-//!
-//! Threads are matched by the order in which they appear, and each thread is compared up to its first
-//! difference. The interleaving of threads and addresses are not compared. Results and outputs of the driver are
-//! compared separately.
+//! Finds the first difference of two traces, thread by thread. Threads are matched by the order in which they appear,
+//! and each is compared up to its first difference. The interleaving of threads and addresses are not compared; handles
+//! by the order of their first use. Results and outputs of the driver are counted separately, and do not make traces
+//! different. Commands without effect are ignored.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 

@@ -1,4 +1,5 @@
-//! What commands are for: `role` items of the descriptions (`docs/apilang.md`), by the ids of commands.
+//! What commands are for: `role` items of the descriptions (`docs/apilang.md`), by the ids of commands. A command that
+//! this build does not know, or without a role, counts as other.
 
 use gapii_commands::{COUNT, CommandId};
 

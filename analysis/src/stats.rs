@@ -1,5 +1,7 @@
-//! Statistics of a trace: commands by function, frame and thread, memory, redundant state changes, and
-//! the driver's time if it was measured.
+//! Statistics of a trace: commands by function, frame and thread, memory, redundant state changes, and the driver's
+//! time if it was measured. A change is redundant if a command that only sets state (GLES, no result, no pointer, no
+//! `act` role) leaves all tracked state as it was. Commands of snapshots count as `setup_commands` alone; commands in
+//! flight have no time. Sums of times saturate.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,6 @@
-//! The list of APIs: `apis/apis.json`. Everything that is generated for every API is generated from this list.
+//! The list of APIs: `apis/apis.json`. Everything that is generated for every API is generated from this list. A key
+//! that `ApiFacts` lacks is an error. Only the code of OpenGL ES (`gles`) is split into modules by version and
+//! extension.
 
 use std::fmt;
 use std::path::Path;

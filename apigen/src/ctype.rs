@@ -1,6 +1,6 @@
-//! C types of the registry, and the Rust and record types that stand for them.
-//!
-//! Knows x86-64 and aarch64 Linux only: `long` and pointers have 8 bytes.
+//! C types of the registry, and the Rust and record types that stand for them. Knows x86-64 and aarch64 Linux only:
+//! `long` and pointers have 8 bytes. A type that `base` does not list is unknown; a mistake is reported where its size
+//! is needed.
 
 use proc_macro2::TokenStream;
 use quote::quote;

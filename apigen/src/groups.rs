@@ -1,7 +1,7 @@
-//! Enum groups: the name that a trace shows for each value.
-//!
-//! If several names have one value, the first of this order is used: names that a description prefers, core names
-//! of the API, core names of desktop OpenGL, then names of extensions in the order `KHR`, `OES`, `EXT`, `ARB`, vendors.
+//! Enum groups: the name that a trace shows for each value. If several names have one value, the first of this order is
+//! used: names that a description prefers, core names of the API, core names of desktop OpenGL, then names of
+//! extensions in the order `KHR`, `OES`, `EXT`, `ARB`, vendors; of equals the first by alphabet. A value that a group
+//! lacks is looked up among all names of the API, unless the group's names are bits.
 
 use std::collections::{BTreeMap, BTreeSet};
 

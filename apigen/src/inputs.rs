@@ -1,4 +1,6 @@
-//! The generator's input files.
+//! The generator's input files: the list of APIs, their registries and descriptions, `apis/mesa-extensions.txt` and
+//! `apis/exports/*.txt`. A file that cannot be read is an error; a folder of descriptions that does not exist counts as
+//! empty.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! The registry's `len` attributes: how many elements are behind a pointer, as `n`, `count*4`,
-//! `bufSize / 4`.
+//! The registry's `len` attributes: how many elements are behind a pointer, as `n`, `count*4`, `bufSize / 4`.
+//! `COMPSIZE(…)` gives no length, because the registry does not say how it is computed; other text is a syntax error.
 
 use std::fmt;
 

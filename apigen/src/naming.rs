@@ -1,4 +1,5 @@
-//! Names of generated items.
+//! Names of generated items. A parameter whose name is a variable of the handlers (`TAKEN`) gets `_` behind it, one
+//! that is a keyword of Rust `r#` before it. A vendor's suffix (`SUFFIXES`) is a word of its own in a constant's name.
 
 /// Vendor suffixes, each of which becomes a separate word.
 const SUFFIXES: &[&str] = &[

@@ -1,4 +1,6 @@
-//! Splits the generated modules by version and extension.
+//! Splits the generated modules of OpenGL ES by version and extension. A command that several have is in the first of
+//! OpenGL ES 2.0, OpenGL ES 3, OpenGL ES 1, shared extensions (`KHR`, `OES`, `EXT`, `OVR`) and vendors' extensions.
+//! Other APIs have one module.
 
 /// The first version or kind of extension that has a command. Only the commands of OpenGL ES are split by it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -1,4 +1,6 @@
-//! Effects of the parts of commands, and the items that descriptions refer to.
+//! Effects of the parts of commands in the shim, and the items that descriptions refer to. A part that only changes
+//! state that is not tracked has no effect there, and the shim runs no code for it. If one `match` or `if` over a
+//! parameter holds all effects, the shim runs it for the matching values only.
 
 use std::collections::BTreeMap;
 

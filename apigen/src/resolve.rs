@@ -1,4 +1,7 @@
-//! Joins the checked descriptions and the export lists into the [`Model`], or reports the mistakes in them.
+//! Joins the checked descriptions and the export lists into the [`Model`], or reports the mistakes in them, all of them
+//! sorted: an exported name that no registry has, two commands with the same constant, APIs that are not listed in the
+//! order of their commands' names, and a command with a generated player that has an address without `class`, `@array`,
+//! `@offset` or `@replay`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,6 @@
-//! Reads files of the repository, writes generated files to it, and compares them.
+//! Reads files of the repository, writes generated files to it, and compares them. The folders in `GENERATED` hold
+//! generated files and nothing else: other `.rs` and `.txt` files in them count as stale, and writing removes them.
+//! Source is formatted with rustfmt until another pass changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,5 @@
-//! The APIs and their names.
+//! The APIs and their names. A name may have `-` in place of `_`; an unknown name is an error that lists the known
+//! ones.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,8 +1,8 @@
-//! The id of a command in this build, with the facts that follow from the id: name and API.
+//! The id of a command in this build, with the facts that follow from the id: name and API. Ids are in the order of
+//! names and differ between builds; a reader of traces maps names to ids when it reads the header. A name or id that
+//! this build does not know gives none.
 //!
 //! [`every_command!`] has one line per command; this file derives every constant and table from that line.
-//! Ids of different builds differ. A trace carries the ids and names of the build that recorded it, so a
-//! reader of traces maps names to [`CommandId`] once, when it reads the header.
 
 use std::ffi::CStr;
 use std::fmt;

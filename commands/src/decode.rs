@@ -1,7 +1,7 @@
-//! Decoder of `generated/descriptions.txt`, the data file of all enums, structs and commands.
+//! Decoder of `generated/descriptions.txt`, the data file of all enums, structs and commands, at the first use (about 3
+//! ms). It stops at the first malformed line, with the line's number.
 //!
-//! Reads lines from top to bottom and stops at the first malformed one. `#` begins a comment line. A line
-//! that begins with a space belongs to the header line above it:
+//! `#` begins a comment line. A line that begins with a space belongs to the header line above it:
 //!
 //! ```text
 //! enum GL                            every name of an API; a group that others fall back to

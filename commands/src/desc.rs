@@ -1,4 +1,5 @@
-//! Descriptions of commands, C structs and enums: parameters, types, and names of values.
+//! Descriptions of commands, C structs and enums: parameters, types, and names of values. A value that a group lacks
+//! gets its name from the group's fallback: all names of the API.
 //!
 //! [`descriptions`](crate::descriptions) returns those of this build. Readers of traces use the copy in the trace's header
 //! instead, so that old tools decode new commands.

@@ -1,6 +1,8 @@
-//! `Comeback`: the search for a daemon that continues a capture whose daemon has died.
+//! `Comeback`: the search for a daemon that continues a capture whose daemon has died. Tries every 10 ms for `LOOK_MS`,
+//! 10 s, once the program has ended for at most 1 s more; a private daemon is started anew. Ends at once if a daemon
+//! refuses or is too old, if the capture is on another machine, or if its output is no regular file.
 //!
-//! The search is bounded in time and never sleeps. It ends at once if a daemon refuses to continue the capture.
+//! It never sleeps: its caller polls.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

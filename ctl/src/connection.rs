@@ -1,7 +1,9 @@
-//! `Connection`: a client's connection to the daemon, over a Unix socket or over a link.
+//! `Connection`: a client's connection to the daemon, over a Unix socket or over a link. Trusts only a local daemon of
+//! the same user or of root, because requests carry file descriptors. An answer must come within `ANSWER_DEADLINE`, 5 s
+//! (plus a link's grace), that of a save within 600 s. A daemon without a feature is named too old. Socket:
+//! `--connect`, else `gapii/ctl.sock` in `$XDG_RUNTIME_DIR`, else in `/run`. Does not interpret requests.
 //!
-//! A local daemon must belong to the same user or to root, because requests carry file descriptors. A remote daemon
-//! must have authenticated itself. The module does not interpret requests.
+//! A remote daemon must have authenticated itself.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::mem::MaybeUninit;
@@ -152,7 +154,7 @@ impl Connection {
         }
     }
 
-    /// Requests that an application's kept frames are written into `output`, and waits without a time limit.
+    /// Requests that an application's kept frames are written into `output`, and waits `SAVE_DEADLINE` for the answer.
     pub fn save(
         &mut self,
         request: SaveRequest,

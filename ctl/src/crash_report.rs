@@ -1,5 +1,7 @@
-//! Writes a crash report beside a trace: for each thread, the commands that had not returned, and the last commands
-//! before them.
+//! Writes a crash report, `FILE.crash.txt`, beside a trace: for each thread, the commands that had not returned, and
+//! the last 20 commands (`LISTED`). Written if the program crashed or was lost; not for SIGHUP, SIGINT and SIGTERM, not
+//! to standard output, and not while a process of a lost capture lives. Reads the last 4 frames, and 4 times as many
+//! until each thread has 20 commands or 4,000,000 were read. A failure is only printed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,5 +1,5 @@
-//! `Failure`: why a command failed, as one sentence, and its exit status.
-//!
+//! `Failure`: why a command failed, as one sentence, and its exit status: 1 for a negative answer, 2 for wrong usage, 3
+//! if something cannot be reached or is not allowed, 0 without a message if the reader of standard output is gone.
 //! Nothing here prints or exits.
 
 use std::fmt;

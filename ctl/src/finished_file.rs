@@ -1,8 +1,7 @@
-//! `FinishedFile`: an output file that gets its name only when it is complete.
-//!
-//! The content is written to a temporary file in the same folder, which is renamed when it is complete; an existing
-//! file stays unchanged until then. SIGINT, SIGTERM and SIGHUP remove the temporary file. Pipes and devices are
-//! written directly.
+//! `FinishedFile`: an output file that gets its name only when it is complete. Until then the content is in
+//! `NAME.….part` in the same folder, and an existing file stays unchanged. An error, and SIGINT, SIGTERM and SIGHUP,
+//! remove the temporary file; SIGKILL leaves it. Pipes, devices and standard output are written directly; a picture or
+//! `.trace` is refused on a terminal.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write};

@@ -1,7 +1,6 @@
-//! Compares the frames of two traces by replaying both.
-//!
-//! Pictures of the first trace wait for those of the second in memory, as PNG. If they exceed the memory limit, both
-//! traces are replayed again for the remaining frames.
+//! Compares the frames of two traces by replaying both. Pictures of the first trace wait for those of the second in
+//! memory, as PNG; above `WAITING_BYTES_MAX`, 512 MiB, both traces are replayed again for the remaining frames. A frame
+//! that one trace lacks, or of another size, is a difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,7 +1,8 @@
-//! `Installation`: finds the shim, its soname folder and the daemon.
+//! `Installation`: finds the shim (`$GAPII_SHIM`, else beside `gapii-ctl`, else in `../lib/gapii`), its soname folder
+//! and tracing layer (beside the shim), and the daemon (`$GAPIID`, else beside `gapii-ctl`, else on `PATH`). A variable
+//! that names no file is an error; a missing layer is none, and Level Zero is then not recorded.
 //!
-//! It changes nothing. It supports a build tree, where everything is beside `gapii-ctl`, and an installed tree
-//! (`../lib/gapii`).
+//! It changes nothing.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,6 @@
-//! `Keeping`: the last frames of a launched program, kept in a daemon's memory until they are saved.
+//! `Keeping`: the last frames of a launched program, kept in a daemon's memory until they are saved. If the daemon
+//! dies, the frames are lost, which is printed; the program goes on. A failed save removes a newly created file. That
+//! the program died is no failure here.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::ExitStatusExt;

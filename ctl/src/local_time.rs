@@ -1,4 +1,5 @@
-//! Formats times in the user's time zone, for file names and as days.
+//! Formats times in the user's time zone, for file names and as days. A time out of range is shown as seconds since the
+//! Unix epoch.
 //!
 //! It does not parse times.
 

@@ -1,6 +1,9 @@
-//! `OutputFile`: the output of a capture, opened by the client and written by the daemon.
+//! `OutputFile`: the output of a capture, opened by the client and written by the daemon. Without `-o` it is
+//! `PROGRAM-DATE-TIME.gapii` in the current folder. An existing regular file is truncated; a trace is not written to a
+//! terminal. A file that was created and stays empty, because the capture could not start, is removed. A capture
+//! continues after a daemon's death only in a regular file.
 //!
-//! The client writes nothing to it, but removes a new file that stayed empty.
+//! The client writes nothing to it.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};

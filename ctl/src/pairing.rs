@@ -1,6 +1,9 @@
-//! `Pairing`: creates and changes a daemon's folder of credentials.
+//! `Pairing`: creates and changes a daemon's folder of credentials, locked against concurrent changes. Credentials last
+//! 365 days by default (`LIFETIME`), the authority 20 years; clocks may differ by 1 day. A name has 1 to 64 letters,
+//! digits and `._-`, and must be free. Renewing a client makes its old credentials invalid. While the daemon's
+//! certificate is replaced, one connection may be refused. Only this module uses the authority's private key.
 //!
-//! Only this module uses the authority's private key; the daemon does not read it. The module prints nothing.
+//! The daemon does not read the authority's private key. The module prints nothing.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};

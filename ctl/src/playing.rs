@@ -1,4 +1,5 @@
-//! Replays a trace from the command line, with a progress line, and stops on Ctrl-C.
+//! Replays a trace from the command line, with a progress line. Ctrl-C stops the replay, and a second one ends the
+//! process at once. A filtered trace is refused; a missing driver is status 3, a trace that cannot be played status 1.
 //!
 //! It does not report the result.
 

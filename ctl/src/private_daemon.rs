@@ -1,7 +1,7 @@
-//! `PrivateDaemon`: a gapiid for one run, ended and cleaned up with it.
-//!
-//! It listens in a folder with mode 0700. It has a process group of its own, so that Ctrl-C in the terminal does not
-//! end it before it has finished the trace.
+//! `PrivateDaemon`: a gapiid for one run, ended and cleaned up with it. It listens in a folder with mode 0700 and logs
+//! into `gapiid.log` there. It must listen within `DEADLINE`, 5 s; at the end it has 5 s, then it is killed. It ends
+//! when this process is gone, too, and is started anew if it dies during a capture. A process group of its own keeps
+//! Ctrl-C from ending it before its trace is finished.
 
 use std::fs::File;
 use std::io::{self, Read};

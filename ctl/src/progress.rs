@@ -1,6 +1,5 @@
-//! `ProgressLine`: progress of a capture, in a line that rewrites itself.
-//!
-//! Shown only if standard error is a terminal.
+//! `ProgressLine`: progress of a capture, in a line that rewrites itself up to 4 times a second. Shown only if standard
+//! error is a terminal.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
-//! Rates of programs per second: the difference between two answers of the daemon.
-//!
-//! The time between the answers comes from the daemon as well, so the latency of an answer has no influence.
+//! Rates of programs per second: the difference between two answers of the daemon; of a new program since it connected.
+//! The time comes from the daemon, too, so a slow answer has no influence. A count that fell shows as 0; counts that an
+//! older daemon lacks stay unknown.
 
 use gapii_control::{AppCounts, AppInfo};
 use serde::Serialize;

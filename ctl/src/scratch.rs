@@ -1,6 +1,6 @@
-//! `Scratch`: a private folder that lives as long as one run.
-//!
-//! It has mode 0700 and is removed with its contents when it is dropped.
+//! `Scratch`: a private folder with mode 0700 that is removed at the end of a run. It is in `$XDG_RUNTIME_DIR`, else in
+//! `$TMPDIR` or `/tmp`; a folder whose name the dynamic linker's variables cannot hold (blanks, colons) is passed over.
+//! A run that is killed leaves it behind.
 
 use std::fs::DirBuilder;
 use std::io;

@@ -1,4 +1,5 @@
-//! `Screen`: text on a terminal that is redrawn in place.
+//! `Screen`: text on a terminal that is redrawn in place. Lines are cut at the terminal's width, and the rest is
+//! counted where it is too low; a terminal without a size counts as 80 by 24.
 
 use std::io::{self, IsTerminal};
 

@@ -1,4 +1,6 @@
-//! Checks of what a capture needs on this machine; used by `doctor`.
+//! Checks of what a capture needs on this machine; used by `doctor`. A new check is a function here, listed in
+//! `check_all`. Limits below 4 GiB on address space or file size are wrong, as are a missing driver or display; a
+//! missing daemon is a note, unless `--connect` names one. A check changes nothing and does not depend on other checks.
 //!
 //! A check changes nothing and does not depend on other checks.
 

@@ -1,7 +1,6 @@
-//! `Signals`: the stop requests SIGINT, SIGTERM and SIGHUP, as a descriptor to poll.
-//!
-//! Once blocked, these signals interrupt nothing and stay pending until they are read. Child processes would inherit
-//! the blocked mask, so each gets the original mask.
+//! `Signals`: the stop requests SIGINT, SIGTERM and SIGHUP, as a descriptor to poll. Once blocked, they interrupt
+//! nothing and stay pending until they are read; child processes get the original mask. Where only a flag is asked for,
+//! the second signal ends the process with 128 plus its number.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};

@@ -1,4 +1,5 @@
-//! Formats tracked state as JSON, and as an indented tree for people.
+//! Formats tracked state as JSON, and as an indented tree for people. Byte strings are cut at 16 bytes, in JSON they
+//! have only their size; an enum value without a name is hexadecimal.
 
 use gapii_follow::value::Value;
 use gapii_trace::description::Description;

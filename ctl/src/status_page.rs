@@ -1,4 +1,5 @@
-//! Reads the daemon's status page, its live counters in shared memory, without a request.
+//! Reads the daemon's status page, its live counters in shared memory, without a request. A page that is being written
+//! is copied again, up to `ATTEMPTS`, 100 times; a page whose daemon is gone counts as none.
 //!
 //! The daemon may stop writing at any moment. The page is copied, and the copy is checked.
 

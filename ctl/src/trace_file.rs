@@ -1,4 +1,5 @@
-//! Opens a trace file that the command line names, and reports how it ends.
+//! Opens a trace file that the command line names, and reports how it ends. No trace, an empty file, a cut or damaged
+//! one, and a frame or command that it lacks are status 1; a file that cannot be read, a folder or a pipe is status 3.
 //!
 //! The crate `gapii_trace` reads traces; this module only has the messages.
 

@@ -1,4 +1,5 @@
-//! Waits for descriptors, with a deadline.
+//! Waits for descriptors, with a deadline. A signal that interrupts the wait does not end it; a deadline too far off
+//! counts as none.
 
 use std::io;
 use std::time::Instant;

@@ -1,6 +1,8 @@
-//! One application's connection: hello, reply, and then only the wait for its end.
-//!
-//! Accepts only processes of this user or root, and waits only for a limited time for a hello.
+//! One application's connection: hello, reply, and then only the wait for its end. Accepts only processes of the
+//! daemon's user or root. The hello must arrive complete within `HELLO_TIMEOUT_MS`, 2 s, with at most 3 descriptors;
+//! otherwise the socket is closed, without an answer after a timeout. Refusals are counted and answered with a status:
+//! wrong user or damaged hello, other version, `--max-apps` reached. A process that only closes its socket stays
+//! connected until it dies, unless it has become another program.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -1,4 +1,6 @@
-//! The limit of open descriptors. Each application needs several. Also the answer when none are left.
+//! The limit of open descriptors: raised at the start as far as the system allows, up to `WANTED`, 65,536. When no
+//! descriptor is left, one in reserve accepts the connecting application or client, answers it with an error, and is
+//! opened again. If even that fails, the daemon accepts nothing for `ACCEPT_PAUSE`, 100 ms, and then tries again.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};

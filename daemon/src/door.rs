@@ -1,7 +1,6 @@
-//! Connections whose peer has not sent a hello yet: their number is limited, so that a peer that does send one is
-//! never kept waiting.
-//!
-//! If there is no room, the oldest such connection is closed: a real client sends its hello at once.
+//! Connections whose peer has not sent a hello yet: at most `WAITING_MAX`, 128, for each listening socket. One more
+//! closes the oldest of them, which is counted as a timeout, so that a peer that sends its hello at once is never kept
+//! waiting. This does not limit connections after their hello; `--max-apps` and `--max-clients` do.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

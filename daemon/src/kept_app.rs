@@ -1,4 +1,7 @@
-//! An application whose last frames are kept: the part that outlives the application, and saving it.
+//! An application whose last frames are kept, before and after its end, and saving them. A save waits up to
+//! `FLUSH_LIMIT`, 5 s, for published records to be kept (of an ended program, for the capture's end), and then saves
+//! the frames that are kept, with a warning in the log if a running program's last records are missing. With no kept
+//! frame the save fails and names `--keep-bytes`.
 
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::{RecvTimeoutError, channel};

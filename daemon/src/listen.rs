@@ -1,6 +1,8 @@
-//! The listening sockets: passed by systemd, or made at the configured place.
-//!
-//! Never takes a place where another daemon answers, and never touches files of other users.
+//! The listening sockets: passed by systemd, or made with mode 0600 in the configured folder. The folder must belong to
+//! the daemon's user, must not be writable by others, and is locked: a second daemon fails with "another gapiid
+//! serves". A socket file is removed only if it is a socket of this user that refuses connections; any other file in
+//! its place is an error and stays. A private daemon opens neither metrics nor the remote port. systemd must pass both
+//! of the sockets app and ctl, or neither.
 
 use std::ffi::OsStr;
 use std::fs;

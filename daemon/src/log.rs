@@ -1,7 +1,7 @@
-//! The log: events with fields for the journal if systemd connected standard error to it, otherwise lines of text.
-//!
-//! A message is a complete sentence without its fields. The fields serve searches in the journal; lines of text have
-//! only the message.
+//! The log: events with fields for the journal if systemd connected standard error to it (`JOURNAL_STREAM`), otherwise
+//! lines of text on standard error, with a warning if the journal refused. Text has colours only on a terminal without
+//! `NO_COLOR`, and only the message, a complete sentence; the fields serve searches in the journal. A filter with an
+//! unknown level is refused. A filter for `gapiid` covers the capture core, too.
 
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;

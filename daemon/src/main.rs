@@ -1,6 +1,8 @@
-//! gapiid: owns the rings of the applications that it records, merges their records into one stream, and writes it.
-//!
-//! One thread serves all sockets; each capture adds three. Keeps no state on disk.
+//! gapiid: owns the rings of the applications that it records, merges their records into one stream, and writes it. One
+//! thread serves all sockets; each capture adds up to four. Keeps no state on disk. On SIGTERM, SIGINT or SIGHUP (a
+//! private daemon: also at the end of standard input) captures end with the reason `shutdown` and their traces get 8 s
+//! (`ENDING_LIMIT`), remote clients then 3 s. Memory is checked every 250 ms while captures run. Exit status: 2 for a
+//! wrong configuration, 1 for other errors.
 
 mod app;
 mod client;

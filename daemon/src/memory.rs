@@ -1,7 +1,7 @@
-//! The memory that the daemon has allocated.
-//!
-//! Everything that grows has a limit of its own. The option `memory` limits all of it together, so that the daemon
-//! ends a capture, with a complete trace, before the system ends the daemon.
+//! The memory that the daemon has allocated, by the allocator's own statistics. Everything that grows has a limit of
+//! its own. The option `memory` limits all of it together: above it no capture starts, and the capture that holds most
+//! memory ends (`bound_memory` in `daemon/src/session/mod.rs`), with a complete trace, before the system ends the
+//! daemon.
 
 /// Returns the number of bytes that are allocated and not freed, in all threads.
 pub fn allocated_bytes() -> u64 {

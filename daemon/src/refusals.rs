@@ -1,4 +1,5 @@
-//! Logs refusals, with a limit on their number.
+//! Logs refusals of applications and clients: at most `SAID_MAX`, 10 lines in 10 s. Further ones are only counted;
+//! their number is logged with the first refusal of the next period.
 
 use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};

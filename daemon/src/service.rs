@@ -1,6 +1,6 @@
-//! Messages to the service manager: the daemon is ready, its state, and that it is alive.
-//!
-//! Without a manager none are sent.
+//! Messages to the service manager: the daemon is ready, its state, that it ends, and, at half the watchdog's interval,
+//! that it is alive. The watchdog is served only while the session's lock can be taken. Without a manager none are
+//! sent; a message that cannot be sent is only logged at level debug.
 
 use std::time::Duration;
 

@@ -1,7 +1,6 @@
-//! The daemon's status page: live counters in named shared memory.
-//!
-//! Writes only what has changed. Does not take the name of another live daemon or of another user. A daemon without a
-//! page works all the same.
+//! The daemon's status page: live counters in named shared memory. Written only when a number has changed, at most
+//! every 250 ms. A page that a dead daemon of this user left is replaced; the name of a live daemon or of another user
+//! is left alone. A daemon without a page works all the same, with a warning in the log.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -1,7 +1,5 @@
-//! Reads `/etc/ld.so.cache`, which maps sonames to paths.
-//!
-//! Supports glibc's current format (`glibc-ld.so.cache1.1`), alone or after a table in the older format. Any other
-//! content counts as an empty cache.
+//! Reads `/etc/ld.so.cache`, which maps sonames to paths: glibc's current format (`glibc-ld.so.cache1.1`), alone or
+//! after a table in the older format. A missing file, and any other content, counts as an empty cache.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,6 @@
 //! Finds libraries as this system's dynamic loader does: on `LD_LIBRARY_PATH`, in the loader's cache, and in the
-//! system's folders.
-//!
-//! Never loads a library. It skips the shim's own files, so that a search for a driver finds the driver below the shim.
+//! system's folders (`SYSTEM_FOLDERS`), in this order. Never loads a library. Files that resolve to a name that begins
+//! with `libgapii.so` are left out, so that a search for a driver finds the driver below the shim.
 //!
 //! ```
 //! let libraries = gapii_loader::find("libc.so.6");

@@ -1,7 +1,9 @@
-//! The daemon's credentials: its certificate, its certificate authority, and the list of admitted clients.
+//! The daemon's credentials: its certificate, its certificate authority, and the list of admitted clients. The list
+//! holds hashes only. A client that is not in the list is not admitted, even if the authority signed its certificate;
+//! nor is one whose entry has expired. A certificate takes precedence over a token. Without a file the list is empty;
+//! another format is refused.
 //!
-//! The list holds hashes only, so reading it does not let anybody impersonate a client. A client that is not in the
-//! list is not admitted, even if the authority signed its certificate.
+//! So reading the list does not let anybody impersonate a client.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! A client's credentials for one daemon, stored in one file per daemon.
+//! A client's credentials for one daemon, stored in one file per daemon that only its owner may read: the authority's
+//! certificate, and a certificate with its key or a token. Another format is refused.
 
 use std::path::Path;
 

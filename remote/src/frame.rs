@@ -1,4 +1,6 @@
-//! Encoding of frames, the unit of transfer over a connection.
+//! Encoding of frames, the unit of transfer over a connection. A payload has at most 1 MiB, 4 KiB before the client is
+//! authenticated (`KNOCK_LEN_MAX`), 64 KiB for a piece of output. A wrong magic, checksum, kind or length makes the
+//! connection unusable; the link goes on over another one.
 //!
 //! ```text
 //!  0  4  magic "gapL"

@@ -1,6 +1,6 @@
 //! The handshake of a connection: the client identifies itself and the link to resume; the daemon admits or refuses.
-//!
-//! A refusal does not reveal why a token or certificate was rejected; only the daemon's log does.
+//! Each message has at most 4 KiB. A client without a common version, or with a number of links above the limit, is
+//! told so; the reason why a token or certificate was rejected is only in the daemon's log.
 
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};

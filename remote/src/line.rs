@@ -1,7 +1,9 @@
-//! `Line`: the state of one end of a link, across its connections: frames that are not acknowledged yet, and the
-//! number of frames that have arrived.
+//! `Line`: the state of one end of a link, across its connections: frames that are not acknowledged yet, and the number
+//! of frames that have arrived. Holds the agreed number of bytes and one frame more; then it has no room. A frame that
+//! came before is passed over; a gap, or an acknowledgement of frames that were never sent, makes the connection
+//! unusable. Performs no I/O.
 //!
-//! It performs no I/O. The sender checks [`Line::has_room`] first, so the held frames are bounded.
+//! The sender checks [`Line::has_room`] before it adds a frame.
 
 use std::collections::VecDeque;
 

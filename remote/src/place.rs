@@ -1,6 +1,6 @@
-//! Locations of credentials, and access to files that only their owner may read.
-//!
-//! Refuses files that other users can read or write, and limits the size that it reads.
+//! Locations of credentials, and access to files that only their owner may read. Refuses files that others may read or
+//! change, that belong to another user than this one or root, that are no regular files, or that are longer than 1 MiB.
+//! Files are written atomically with mode 0600, folders made with 0700.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};

@@ -1,6 +1,5 @@
-//! Sends and receives bytes with file descriptors (SCM_RIGHTS) over a tokio Unix socket.
-//!
-//! Received descriptors are close-on-exec; unwanted ones are closed.
+//! Sends and receives bytes with file descriptors (SCM_RIGHTS) over a tokio Unix socket. At most 4 descriptors with a
+//! message; the kernel closes further ones. Received descriptors are close-on-exec; unwanted ones are closed.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;

@@ -1,4 +1,5 @@
-//! `Secret`: a random shared secret. `Debug` does not print it, and comparison takes constant time.
+//! `Secret`: a random shared secret of 32 bytes in hexadecimal. `Debug` does not print it, and comparison takes
+//! constant time.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
-//! TLS 1.3 configuration of clients and daemons.
+//! TLS 1.3 configuration of clients and daemons. Each daemon has its own authority; the system's authorities are not
+//! trusted, and the host name is not verified. Sessions are not resumed: each connection authenticates anew, so a
+//! revocation takes effect at the next connection. A client without a certificate must send a token.
 //!
-//! The system's certificate authorities are not trusted. Each daemon has its own authority, which signs only
-//! the daemon's certificate and those of its clients; the host name is therefore not verified. TLS sessions are not
-//! resumed: each connection authenticates anew, so a revocation takes effect at the next connection.
+//! The daemon's authority signs only the daemon's certificate and those of its clients.
 
 use std::path::Path;
 use std::sync::Arc;

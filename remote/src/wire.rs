@@ -1,7 +1,7 @@
-//! `Wire`: one connection of a link; sends the frames of a `Line` and receives frames for it.
-//!
-//! A connection that is silent, corrupts bytes or violates the protocol is abandoned. The line keeps the frames that
-//! were in transit and sends them over the next connection.
+//! `Wire`: one connection of a link; sends the frames of a `Line` and receives frames for it. Sends a sign of life
+//! after 2 s without a frame; a connection that has delivered nothing for `SILENCE_LIMIT`, 10 s, corrupts bytes or
+//! breaks the protocol is abandoned, and the line sends its frames again over the next one. Time without listening does
+//! not count as silence. At the end it sends the rest for up to 2 s.
 
 use std::future::poll_fn;
 use std::io;

@@ -1,4 +1,5 @@
-//! State of a replay.
+//! State of a replay, as players of commands use it, and queries of the driver's current context, asked once per
+//! context.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;

@@ -1,4 +1,4 @@
-//! Reasons why commands are not played.
+//! `Skip`: the reason why a command is not played, as a clause.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,5 @@
-//! Records of one ring, copied out and checked, oldest first, in runs of equal stamp.
+//! Records of one ring, copied out and checked, oldest first, in runs of equal stamp. Holds only records that the
+//! consumer has checked, never PAD, and keeps apart the records of a round's two readings of the head.
 //!
 //! Holds only records that [`Consumer::drain_into`](crate::Consumer::drain_into) has checked, or that a test
 //! pushes, and never PAD.

@@ -1,8 +1,7 @@
-//! Consumer half of a ring: copies whole records out, oldest first.
-//!
-//! Never blocks and never trusts the ring: it reads a word once, copies a record before it checks it, and
-//! passes on only records that passed the checks. A ring that breaks a rule is refused for ever; the records
-//! before the violation are kept. See docs/threat-model.md.
+//! Consumer half of a ring: copies whole records out, oldest first. Never blocks and never trusts the ring: reads a
+//! word once, copies a record before it checks it. A ring that breaks a rule (head, length, wrap, stamp, flags, id) is
+//! refused for ever; the records before the violation are kept. Of a dead process' ring it also takes the one record
+//! that was counted in `produced` and not published. Releasing space wakes a waiting producer.
 
 use crate::batch::{Batch, Reading, Run};
 use crate::futex;

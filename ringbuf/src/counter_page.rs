@@ -1,4 +1,5 @@
-//! Operations of both sides on the [`CounterPage`]: take stamps, ring the doorbell, sleep on it.
+//! Operations of both sides on the `CounterPage`: take stamps, ring the doorbell, sleep on it. A doorbell may be
+//! missed; the drain then sleeps for its timeout, 20 ms while a process records.
 //!
 //! The layout is in [`crate::layout`].
 

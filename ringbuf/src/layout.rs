@@ -157,8 +157,9 @@ pub struct SegmentHeader {
     /// Daemon: reports, and conditions on frames.
     pub frames: AtomicU64,
     /// Offset 72. Newest generation of the mode page whose capture has put its hooks back: the process
-    /// records no more for it. Application: when a capture ends, with `Release` (ENDED). Daemon: with
-    /// `Acquire`, to learn that the heads which it reads next are the last ones.
+    /// records no more for it. Application: when a capture ends, with `Release` (ENDED); with `Relaxed` when it
+    /// has given up an order to wait. Daemon: with `Acquire`, to learn that the heads which it reads next are the
+    /// last ones; with `Relaxed` for reports.
     pub ended_generation: AtomicU64,
     /// Offset 80. Commands that came from inside a recorded command (the driver or the shim called them) and
     /// went straight to the driver. Application. Daemon: reports.

@@ -1,4 +1,5 @@
-//! `MapError`: why shared memory was not mapped.
+//! `MapError`: why shared memory was not mapped: a failed system call, no seal against shrinking, another length,
+//! magic, version or size than was agreed.
 
 use std::{fmt, io};
 

@@ -1,4 +1,6 @@
-//! Creates, seals, maps and checks memory files. Does not interpret their contents.
+//! Creates, seals, maps and checks memory files. A descriptor of a peer is accepted only if it is a memory file of
+//! normal pages (no huge pages), sealed against shrinking, and of exactly the agreed length, so that no access can
+//! fault. Does not interpret the contents.
 
 use std::ffi::CStr;
 use std::io;

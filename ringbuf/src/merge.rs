@@ -1,12 +1,14 @@
-//! The merge of many rings into one order that keeps every happens-before.
+//! The merge of many rings into one order that keeps every happens-before. Orders by stamp; records with equal stamps
+//! by ring. A record that only the second reading of the heads has seen, and everything above its stamp, waits for the
+//! next round. Refuses nothing: a wrong stamp puts records in a wrong place and can hold back other rings, and has no
+//! other effect.
 //!
 //! A round reads all heads, then reads them all again. Let `m` be the lowest stamp that only the second
 //! reading holds, and `R` its ring. The round emits, in stamp order, the records of the first reading with a
 //! stamp below `m`, and those of `R` with stamp `m`; it carries over the rest. Stamps may fall from one round
 //! to the next: the order of the stream is the order of emission. docs/memory-model.md has the proof.
 //!
-//! Pure: reads no shared memory and does not know where its batches come from. Refuses nothing: a wrong stamp
-//! puts records in a wrong place and can hold back other rings, and has no other effect.
+//! Pure: reads no shared memory and does not know where its batches come from.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,4 +1,7 @@
-//! Operations of both sides on a [`ModePage`]: the daemon changes the settings, the application reads them.
+//! Operations of both sides on a `ModePage`: the daemon changes the settings, the application reads them. A reader that
+//! meets a change keeps its old settings and looks again at its next safe point; it never spins, so a daemon that dies
+//! while it writes blocks no thread. An unknown mode reads as idle, an unknown overflow as wait. Default of the stall
+//! limit: `STALL_NS_DEFAULT`, 2 s.
 //!
 //! The layout, and the sequence lock around the settings, are in [`crate::layout`].
 

@@ -1,6 +1,7 @@
-//! The counter page and the mode page as memory files: created, sealed, mapped.
-//!
-//! The daemon's [`ModeWriter`] is the only mapping of a mode page that can write.
+//! The counter page and the mode page as memory files: created, sealed, mapped. The daemon's `ModeWriter` is the only
+//! mapping of a mode page that can write. A new daemon copies the old page, generation included; if the old daemon died
+//! while it changed the settings, the new page is idle. The application maps the new page over the old one at the same
+//! address.
 
 use std::io;
 use std::ops::Deref;

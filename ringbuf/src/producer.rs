@@ -1,4 +1,7 @@
-//! Producer half of a ring: writes records and publishes them. Belongs to one thread.
+//! Producer half of a ring: writes records and publishes them. Belongs to one thread. A record longer than a quarter of
+//! the ring, at most 1 MiB, never fits; nor does any in a refused ring. A full ring is reported, and the caller
+//! decides: `shim/recorder/src/record/writer.rs`. A wait is counted once per record. If the stamp counter is set back,
+//! this ring's stamps still never fall, so only the order suffers, and the ring is not refused.
 //!
 //! The hot path is [`Producer::reserve`], [`Producer::publish`] and [`Producer::finish`]: no system call, no
 //! allocation, no panic. Whatever the shared words say, the producer writes only inside its ring: the

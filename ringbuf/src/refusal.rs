@@ -1,4 +1,4 @@
-//! Why the consumer refused a ring.
+//! Why the consumer refused a ring: nine reasons, with their names in reports and a counter of each.
 
 use std::fmt;
 

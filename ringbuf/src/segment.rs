@@ -1,8 +1,8 @@
-//! The memory file with the rings of one process: the daemon creates and maps it, the application maps it,
-//! too.
+//! The memory file with the rings of one process: the daemon creates and maps it, the application maps it, too. Sizes
+//! come from the caller, never from the memory; an application that finds another magic, version or other sizes there
+//! does not map the segment. A thread gets the first free slot, or none if all are in use.
 //!
-//! Sizes come from the caller, never from the memory; an application that finds other sizes there does not
-//! map the segment. Nothing here reads a record.
+//! Nothing here reads a record.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};

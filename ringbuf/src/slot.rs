@@ -1,5 +1,6 @@
-//! Operations of both sides on the words of a [`Slot`]: claim and retire it, read its owner's claims, leave
-//! notes.
+//! Operations of both sides on the words of a `Slot`: claim and retire it, read its owner's claims, leave notes. A slot
+//! that is not free cannot be claimed. All values that an owner writes are claims, for accounts and reports; a state
+//! that is none of the three values reads as no state.
 //!
 //! The layout and the meaning of each word are in [`crate::layout`]; `head` and `release` are moved by
 //! [`Producer`](crate::Producer) and [`Consumer`](crate::Consumer).

@@ -1,8 +1,8 @@
-//! The shim's own heap, which serves all Rust allocations of this library.
-//!
-//! The shim never calls the program's `malloc`: the program may have replaced it, may be inside it, or may count its
-//! calls. One lock protects the heap. It is held for one allocation and never across a call of the program or the
-//! driver. Across `fork` the forking thread holds it, so that the child finds the heap consistent.
+//! The shim's own heap, which serves all Rust allocations of this library. The shim never calls the program's `malloc`:
+//! the program may have replaced it, may be inside it, or may count its calls. One lock is held for one allocation and
+//! never across a call of the program or the driver. A `fork` takes the lock, so that the child finds the heap whole.
+//! It gives up after `FORK_WAIT` (100 ms), as when a signal handler forks in the middle of an allocation; then the
+//! child starts an empty heap and never reuses memory that it frees.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;

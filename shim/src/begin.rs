@@ -1,4 +1,7 @@
-//! The beginning of every command that is recorded.
+//! The beginning of every command that is recorded: closes the thread's gate, so that commands from inside go straight
+//! to the driver. In a forked child of a recorded process the first command takes the slow path: the child forgets its
+//! parent's capture and connection, connects to the daemon as a process of its own, and is recorded only if its own
+//! mode page says so.
 
 use gapii_recorder::{Call, Entered, ErrnoGuard};
 

@@ -1,4 +1,8 @@
-//! The capture that runs, or that is about to begin, as this process sees it. [`crate::safe_point`] changes it.
+//! The capture that runs, or that is about to begin, as this process sees it: settings, frame count and frame limit,
+//! which the daemon can lift while the capture runs. Also decides what a thread with a full ring does: it looks around
+//! every `LOOK_AROUND` (50 ms), and leaves the capture once the daemon has released nothing for the stall limit
+//! (default 2 s); without a daemon see `orphan.rs`. `leave` ends the capture in the process: hooks go back to rest.
+//! `crate::safe_point` changes the settings.
 
 use core::sync::atomic::Ordering::{Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
@@ -179,7 +183,7 @@ pub fn stall_limit() -> Duration {
     Duration::from_nanos(CAPTURE.stall_ns.load(Relaxed))
 }
 
-/// What a thread does that finds no room, or no slot. A process whose daemon is gone waits for 0.5 s only.
+/// The choice of a thread that finds no room in its ring, or no slot. A process whose daemon is gone waits for 0.5 s only.
 pub fn overflow() -> Overflow {
     match CAPTURE.drops.load(Relaxed) || orphan::is_out_of_patience() {
         true => Overflow::Drop,

@@ -1,4 +1,5 @@
-//! The contexts that the program has created: the API and the client version of each.
+//! The API and the client version of the program's 256 newest contexts. A context that newer ones have pushed out
+//! counts as OpenGL ES with client version 0. Also counts the contexts that `eglDestroyContext` has not destroyed.
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

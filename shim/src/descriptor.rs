@@ -1,5 +1,7 @@
-//! The shim's descriptors among the program's. They have high numbers, and the shim uses one only while it still
-//! refers to the same file, because the program may close or replace any descriptor.
+//! The shim's descriptors among the program's. They have the lowest free number from 900 on, else from 200 on, else the
+//! number that they came with. The shim uses or closes one only while its device and inode are still the same, because
+//! the program may close or replace any descriptor; such a descriptor counts as gone, and the shim leaves the program's
+//! file alone.
 
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};

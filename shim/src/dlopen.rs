@@ -1,4 +1,7 @@
-//! Stands in for `dlopen`, so that a program that opens a driver library by path gets this library.
+//! Stands in for `dlopen`: a program that opens a driver library gets this library. The last part of the path decides
+//! (`SONAMES`: libEGL, libGLESv2, libGLESv1_CM, with and without version). The name stays as it is if `GAPII_PROCESS`
+//! excludes the process, if gapii is linked into the program itself, or if the program asks with `RTLD_NOLOAD` for a
+//! library that it has not opened through the shim.
 //!
 //! It changes at most the name, and then *jumps* to the loader's own function. The loader judges a call by its return
 //! address (search paths, namespaces, `RTLD_NEXT`), and that stays the program's.

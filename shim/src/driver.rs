@@ -1,8 +1,7 @@
-//! Finds the real driver libraries, and never this library.
-//!
-//! The next definition in the program's own search order comes first, because the program would have had that one.
-//! Then comes the library of the same name: on the library path (without gapii's soname folder), in the loader's
-//! cache, or in the system's folders.
+//! Finds the real driver libraries, and never this library or another copy of it. The next definition in the program's
+//! own search order (`RTLD_NEXT`) comes first, because the program would have had that one; then the library of the
+//! same name: by plain name, then on the library path, in the loader's cache, and in the system's folders (`loader/`).
+//! A command that no library has leads to `stubs::absent`, which returns 0.
 
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};

@@ -1,6 +1,5 @@
-//! Entry points: the symbols that the program calls. Each is one indirect jump through [`TABLE`].
-//!
-//! Until the shim is set up, every slot leads to a [stub](crate::stubs).
+//! Entry points: the symbols that the program calls. Each is one indirect jump through [`TABLE`]. Until the shim is set
+//! up, every slot leads to a stub of [`stubs`](crate::stubs).
 
 use gapii_tool_api::for_each_command;
 

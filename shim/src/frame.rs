@@ -1,4 +1,4 @@
-//! What the [trampoline](crate::trampoline) and [`crate::traced`] share: where a traced call begins, and the frame
+//! What the [`trampoline`](crate::trampoline) and [`crate::traced`] share: where a traced call begins, and the frame
 //! that holds its arguments.
 
 use crate::convention::STUB_BYTES;

@@ -1,8 +1,11 @@
-//! Observed frames: pixels that are read back from the driver just before a swap, and hashed or kept.
+//! Observed frames: pixels that are read back from the driver just before a swap, and hashed or kept, in captures that
+//! ask for it. The read-back leaves no GL error and no changed state behind. A frame is not observed if its surface is
+//! not current for drawing and reading, has floating-point components, changes its size meanwhile, or takes more than
+//! `FRAME_BYTES_MAX` (1 GiB at 4 bytes per pixel), or if a setting cannot be put aside. Pixels that find no room in the
+//! ring leave only their hash.
 //!
-//! This happens only in captures that ask for it. The read-back leaves no GL error and no changed state behind; where
-//! that is impossible, the frame is not observed. Its EGL calls may set the thread's EGL error, but `eglGetError`
-//! reports the latest EGL call, which is the swap that follows.
+//! The EGL calls may set the thread's EGL error, but `eglGetError` reports the latest EGL call, which is the swap that
+//! follows.
 
 use core::ffi::c_void;
 use core::ptr;

@@ -1,4 +1,6 @@
-//! Handlers: the code that runs in place of a command while it is recorded, or while its state is tracked.
+//! Handlers: the code that runs in place of a command while it is recorded, or while its state is tracked. A command
+//! that is called from inside another of its thread goes straight to the driver. If the enter record finds no room, the
+//! command has no records, but its state is tracked and the driver is called.
 //!
 //! Each command is a type with the command's name in `generated/handlers_*.rs`, defined by one of three macros:
 //!

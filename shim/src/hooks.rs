@@ -1,4 +1,8 @@
-//! Hooks of EGL commands that the shim watches at all times, whether or not a capture runs.
+//! Hooks of EGL commands that the shim watches at all times, whether or not a capture runs. Each is a safe point after
+//! the driver has returned, except `eglGetProcAddress`, which returns the shim's entry point only for a command of EGL
+//! or OpenGL ES that the driver has, and else the driver's answer. A frame ends with a successful swap, unless the
+//! capture counts submits of Level Zero. A hooked command that is called from inside another command goes straight to
+//! the driver.
 //!
 //! A generated handler calls [`enter`] first. After the driver has returned, it calls the function here that has the
 //! command's name.

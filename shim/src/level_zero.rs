@@ -1,4 +1,6 @@
-//! Level Zero: the tracing layer hands the shim its functions, and calls them through the shim.
+//! Level Zero: the tracing layer hands the shim its functions, and calls them through the shim. A function whose name
+//! this build does not know, or a process that `GAPII_PROCESS` excludes, gets its own function back, so that its calls
+//! are not recorded.
 //!
 //! This library exports no `ze…` symbols: preloaded, they would come before those of Level Zero's loader. The layer
 //! finds [`gapii_intercept`] in the process by name. If it does not find it, nothing is recorded.

@@ -1,4 +1,6 @@
-//! Limits of a context's driver. The shim asks for them once, when the context first becomes current.
+//! Limits of a context's driver: version, extensions, numbers of formats and attributes, bits and size of the default
+//! framebuffer. The shim asks for them once, when the context first becomes current (`ask_numbers`), and writes them as
+//! a LIMITS record (`payload`).
 //!
 //! It asks for nothing that the context's version may not know: an error that the shim causes is an error that the
 //! program sees.

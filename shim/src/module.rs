@@ -1,4 +1,5 @@
-//! The loaded file that contains an address, as the loader sees it; in particular the shim's own file.
+//! The loaded file that contains an address, as the loader sees it: whether it is a copy of gapii, or the program
+//! itself.
 
 use core::ffi::{CStr, c_void};
 use core::mem::MaybeUninit;

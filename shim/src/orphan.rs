@@ -1,5 +1,8 @@
-//! A process whose daemon has died in the middle of a capture. It keeps recording into its rings, looks for another
-//! daemon on the same socket, and hands it the memory that it shared with the dead one.
+//! A process whose daemon has died in the middle of a capture. It keeps recording into its rings, tries every
+//! `RETRY_NS` (5 ms) to reach a daemon on the same socket, and hands that daemon the shared memory. Threads with full
+//! rings wait for 0.5 s from when the daemon was first missed (`PATIENCE_NS`), then drop records. The capture ends
+//! after `LOOK_MS` (10 s), if the new daemon does not take over, or if the program has closed one of the shim's
+//! descriptors.
 //!
 //! Nothing here waits: each look is a few system calls by whichever thread comes along. Nothing here allocates,
 //! because some looks happen in the middle of a command.

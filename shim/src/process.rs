@@ -1,4 +1,7 @@
-//! The process as a whole: its connection to a daemon, and what it tells the daemon about itself.
+//! The process as a whole: its connection to a daemon, and what it tells the daemon about itself. A process without a
+//! daemon tries to connect at its first command, then at safe points, at most once per second (`RETRY_NS`). A process
+//! that records nothing looks at most once per second whether its daemon is alive. A connection inherited through
+//! `fork` does not count.
 
 use core::ptr;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};

@@ -1,4 +1,5 @@
-//! `Scope`: a hooked or tracked command of a thread that is running.
+//! `Scope`: a hooked or tracked command of a thread that is running. Hooked and tracked commands from inside it go
+//! straight to the driver and are counted as reentrant.
 
 use gapii_recorder::ErrnoGuard;
 

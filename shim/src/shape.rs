@@ -1,4 +1,5 @@
-//! Where the arguments of a command are when it is called, and where its structure of parameters has them.
+//! Where the arguments of a command are when it is called, and where its structure of parameters has them. A command
+//! with more than 15 parameters or 128 bytes of them (`PARAMS_BYTES_MAX`) does not compile.
 //!
 //! [`Parameters`] is a list of types with the code that copies arguments from the trampoline's frame into the structure
 //! and the code that calls a function with the parameters in the structure. The machine's calling convention

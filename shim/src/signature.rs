@@ -1,4 +1,5 @@
-//! `Signature`: what the trampoline and [`crate::traced`] know of a command.
+//! `Signature`: what the trampoline and [`crate::traced`] know of a command. A result of more than 8 bytes
+//! (`RESULT_BYTES_MAX`) does not compile.
 
 use core::mem::offset_of;
 

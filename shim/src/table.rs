@@ -1,5 +1,7 @@
 //! The tables that every command goes through: the code that its entry point jumps to, the code that a traced call
-//! calls, and the driver's function.
+//! calls, and the driver's function. [`Hooks`] decides what a slot holds: a set-up stub, the driver's function, the
+//! handlers of safe points, trackers as well, or the handlers of all commands. A command with callbacks of an enabled
+//! tracer leads to its traced-call stub first. A command that the driver lacks leads to `stubs::absent`, traced or not.
 //!
 //! Slots are words, and switching a whole table is a loop of stores. A thread that reads an old slot meanwhile lands
 //! in code that is still right for it. A thread that changes an input of a slot [settles](settle) the slot

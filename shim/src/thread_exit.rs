@@ -1,4 +1,5 @@
-//! Runs a function in a thread when the thread ends, if the thread has asked for it.
+//! Runs a function in a thread when the thread ends, if the thread has asked for it. If the C library has no key left,
+//! the function never runs.
 //!
 //! Uses a key of the C library with a destructor, because the shim has no Rust thread-locals.
 

@@ -1,4 +1,7 @@
-//! Traced calls: commands for which an enabled tracer has callbacks.
+//! Traced calls: commands for which an enabled tracer has callbacks. In a recording, a changed parameter gives a note
+//! with the program's own arguments ahead of the command's records; a skipped call gives one note in place of the
+//! records; a changed result gives a note behind them. Commands that callbacks call are recorded as the tracer's own. A
+//! capture that begins or ends within the call has no note about the result.
 //!
 //! While a command is traced, its slot leads to the [trampoline](crate::trampoline), which calls [`call`]. This function
 //! copies the parameters into a structure, runs the prologues, calls the code that the slot would hold without tracers,

@@ -1,7 +1,7 @@
-//! The functions `gapii_…` that tools call.
-//!
-//! `gapii.h` is generated from this file. Every function accepts null arguments and tracers in any state, and returns
-//! a code for them.
+//! The functions `gapii_…` that tools call; `gapii.h` is generated from this file. Every function accepts null
+//! arguments and tracers in any state, and returns a code for them: `GAPII_ENABLED` or `GAPII_DRAINING` if the tracer
+//! is in a state that forbids the operation, `GAPII_TOO_LATE` for a skip in an epilogue. A function that returns
+//! another code than `GAPII_OK` has changed nothing.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr;

@@ -1,7 +1,6 @@
-//! Access to elements of arrays, lists and maps, as a description writes it between brackets.
-//!
-//! Reading a missing element gives `None`. Writing one makes it: a list grows to at most 65,536 elements, a
-//! map to at most 1,048,576 entries.
+//! Access to elements of arrays, lists and maps, as a description writes it between brackets. Reading a missing element
+//! gives `None`. Writing one makes it: a list grows to at most 65,536 elements (`LIST_MAX`), a map to at most 1,048,576
+//! entries (`MAP_MAX`); writes beyond have no effect.
 
 use std::collections::BTreeMap;
 

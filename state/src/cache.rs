@@ -1,4 +1,5 @@
-//! A context's cache of names in the share group. Binding a cached name takes no lock.
+//! A context's cache of 64 names (`ENTRIES`) in the share group. Binding a cached name takes no lock. Whenever a name
+//! of the group gets another object or loses its object, all caches of the group are emptied at their next look-up.
 
 use std::sync::atomic::Ordering::Acquire;
 

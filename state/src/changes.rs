@@ -1,7 +1,5 @@
-//! Counts of the assignments that descriptions make, and of those that change a value.
-//!
-//! Counted for [`Whole`](crate::Whole) state, per thread of the tool. Assignments to
-//! [`Tracked`](crate::Tracked) state are not counted.
+//! Counts of the assignments that descriptions make, and of those that change a value, from which `gapii-ctl stats`
+//! tells redundant commands. Counted for [`Whole`](crate::Whole) state, per thread of the tool; never in the shim.
 
 use std::cell::Cell;
 

@@ -1,4 +1,5 @@
-//! The set of extensions that a context has, among those that descriptions test with `extension(…)`.
+//! The set of extensions that a context has, among those that descriptions test with `extension(…)`: at most 256 names,
+//! checked at compile time. Other extensions are not kept.
 
 /// A bit for each of [`NAMES`](crate::generated::extensions::NAMES).
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]

@@ -1,4 +1,5 @@
-//! A map with few entries, such as the object bound to each target.
+//! A map with few entries, such as the object bound to each target. It takes at most 64 (`ENTRIES_MAX`); further ones
+//! are not kept.
 //!
 //! The entries are in a list sorted by key: for two or three entries, a search in a list is faster than in a tree.
 

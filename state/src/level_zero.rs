@@ -1,4 +1,6 @@
-//! Level Zero: the memory that command lists read and write, and the moments at which it is observed.
+//! Level Zero: the memory that command lists read and write, and the moments at which it is observed: what lists read,
+//! and all allocated memory that the host can read, at a submit; what they wrote after a wait. Memory that only devices
+//! can read is never observed. At most 65,536 lists of one submit count (`LISTS_MAX`).
 //!
 //! An address determines whether memory belongs to the program or was allocated through the API.
 

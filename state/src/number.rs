@@ -1,6 +1,5 @@
-//! Arithmetic of descriptions: integers saturate, and no function panics.
-//!
-//! Division by zero gives zero, and so does a shift by a negative number or by 64 and more bits.
+//! Arithmetic of descriptions: integers saturate, and no function panics. Division by zero gives zero, and so does a
+//! shift by a negative number or by 64 and more bits. A loop makes at most 1,048,576 iterations (`ITERATIONS_MAX`).
 
 /// Maximum number of iterations of a loop in a description, whatever the program's arguments are.
 const ITERATIONS_MAX: i64 = 1 << 20;

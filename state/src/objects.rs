@@ -1,7 +1,6 @@
-//! All objects of one kind in one namespace.
-//!
-//! A deleted object loses its name, and its state stays readable through references to it. At most 4,096 deleted
-//! objects are kept; the one deleted first is dropped first.
+//! All objects of one kind in one namespace. A deleted object loses its name, and its state stays readable through
+//! references to it. At most 4,096 deleted objects are kept (`DELETED_MAX`); the one deleted first is dropped first. A
+//! name that gets another object deletes the one before.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

@@ -1,4 +1,6 @@
-//! Saves and restores the settings that affect a read-back of the default framebuffer.
+//! Saves and restores the settings that affect a read-back of the default framebuffer (`SETTINGS`: debug output, pixel
+//! packing, pixel pack buffer, framebuffer, read buffer). Gives up, with all settings as before, if one could not be
+//! restored (a deleted pack buffer, a missing function) or while shader pixel local storage is enabled.
 //!
 //! Only settings that the context's version and extensions have are queried and set, so that the read-back causes no
 //! GL error and a pending error stays pending. The caller provides the driver.

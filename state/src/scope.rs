@@ -1,4 +1,5 @@
-//! Scopes of state: the fields that the shim needs, or all fields that the descriptions declare.
+//! Scopes of state: the fields that the shim needs ([`Tracked`]), or all fields that the descriptions declare
+//! ([`Whole`]). A statement that uses a field which is not tracked is not compiled for the shim.
 //!
 //! State is generic over a [`Scope`]. The shim tracks a program with [`Tracked`] state, the tools follow
 //! a trace with [`Whole`] state. Both run the same functions. An untracked field has

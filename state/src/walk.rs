@@ -1,6 +1,6 @@
-//! Walks over C structs in the program's memory: the structs, the memory behind their pointers, and their chains.
-//!
-//! A chain may be cyclic, and nested counts multiply, so a walk visits at most 65,536 structs, nested at most 64 deep.
+//! Walks over C structs in the program's memory: the structs, the memory behind their pointers, and their chains. A
+//! chain may be cyclic, and nested counts multiply, so a walk visits at most 65,536 structs (`STRUCTS_MAX`), nested at
+//! most 64 deep (`DEPTH_MAX`); what lies beyond is not observed. A chain ends at a struct without a known layout.
 
 use std::ops::Range;
 

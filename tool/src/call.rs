@@ -1,4 +1,5 @@
-//! `Prologue` and `Epilogue`: a traced call, as closures receive it.
+//! `Prologue` and `Epilogue`: a traced call, as closures receive it. Only a prologue can change parameters or skip the
+//! call; both can change the result that the program gets. In a prologue all bits of the result are zero at first.
 
 use std::ffi::c_void;
 use std::marker::PhantomData;

@@ -1,4 +1,5 @@
-//! `Library`: libgapii's functions in this process.
+//! `Library`: libgapii's functions in this process. If libgapii is not there, or lacks a function because it is older,
+//! each look-up fails and the next one tries again.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::OnceLock;

@@ -1,4 +1,6 @@
-//! `Tracer`: closures around commands.
+//! `Tracer`: closures around commands. Dropping it disables and destroys the tracer; afterwards no closure runs, except
+//! in a traced call from inside of which it was dropped. The closures are never freed. Closures can be added only while
+//! the tracer is disabled.
 
 use std::ffi::{CStr, c_void};
 use std::ptr;

@@ -1,4 +1,6 @@
-//! `Call`: one traced call, from its first prologue to its last epilogue.
+//! `Call`: one traced call, from its first prologue to its last epilogue. A call from inside another traced call of the
+//! thread is not traced. Prologues and epilogues both run in the order in which the tracers were enabled, each epilogue
+//! with the pointer that its tracer's prologue left.
 
 use std::ffi::c_void;
 use std::ptr;

@@ -1,4 +1,6 @@
-//! An asymmetric sequentially consistent fence on top of `membarrier(2)`.
+//! An asymmetric sequentially consistent fence on top of `membarrier(2)`. Without it every traced call executes a full
+//! fence. If it stops working, as after a seccomp filter, the rare side sleeps for 10 ms once (`FOR_SURE`) and full
+//! fences are used from then on.
 //!
 //! The frequent half, which every traced call executes, is only a compiler fence. The rare half asks the kernel to
 //! execute a barrier in all running threads of the process. When that barrier interrupts a thread, everything that

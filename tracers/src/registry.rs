@@ -1,4 +1,6 @@
-//! `Registry`: all tracers, the order of the enabled ones, and replaced rosters that calls may still hold.
+//! `Registry`: all tracers, the order of the enabled ones, and replaced rosters that calls may still hold. An enabled
+//! tracer is refused changes of its callbacks and its destruction; a draining one changes of its callbacks, enabling
+//! and disabling. A roster is freed when no call holds it.
 //!
 //! [`crate::Tracers`] protects it with its lock.
 

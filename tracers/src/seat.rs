@@ -1,7 +1,7 @@
-//! `Seat`: a hazard pointer of one thread, which announces the roster that its call holds; and the list of all seats.
+//! `Seat`: a hazard pointer of one thread, which announces the roster that its call holds; and the list of all seats. A
+//! seat is never freed; a new thread takes over that of a thread that has ended.
 //!
-//! Only the owning thread writes a seat. Threads that free rosters or destroy tracers read it. Seats are not
-//! freed while their list lives; a new thread takes over the seat of a thread that has ended.
+//! Only the owning thread writes a seat. Threads that free rosters or destroy tracers read it.
 
 #![cfg_attr(loom, allow(dead_code))] // Models run no callbacks.
 

@@ -1,7 +1,10 @@
-//! Per-thread state of tracers: the thread's seat, and whether the thread is inside a traced call.
+//! Per-thread state of tracers: the thread's seat, and whether the thread is inside a traced call, of any API. In a
+//! forked child the seats of the parent's other threads are released and stay taken. A thread that destroys a tracer
+//! inside a traced call does not wait for its own call, nor for calls that wait in the same way, so that no two threads
+//! wait for each other.
 //!
-//! The state is shared by all APIs: commands of any API that callbacks and drivers call inside a traced call are
-//! not traced.
+//! The state is shared by all APIs: commands of any API that callbacks and drivers call inside a traced call are not
+//! traced.
 
 use std::ptr::{self, NonNull};
 use std::sync::Once;

@@ -1,4 +1,6 @@
-//! `Tracers`: the tracers of one API, and the operations of tools on them.
+//! `Tracers`: the tracers of one API, and the operations of tools on them. `destroy` waits, without a limit of time,
+//! for the calls that run the tracer's callbacks, and for no others; from inside a traced call it waits neither for
+//! that call nor for calls that wait in `destroy`, too, whose epilogues then still run.
 
 use std::ffi::c_void;
 use std::ptr;

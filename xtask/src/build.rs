@@ -1,4 +1,6 @@
-//! `build`: the product, laid out in the build folder as `gapii-ctl run` expects it.
+//! `build`: the product, laid out in the build folder as `gapii-ctl run` expects it: the shim under the names of EGL's
+//! and OpenGL ES' libraries (`SONAMES`), the tracing layer, headers and a pkg-config file for tools. In release by
+//! default, with `--dev` in the profile of the tests.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,6 +1,7 @@
-//! `check`: the checks that a change needs before a commit, for the files that differ from a revision.
+//! `check`: the checks that a change needs before a commit, for the files that differ from a revision (default HEAD) or
+//! are new: formatting, clippy of the changed packages, tidy, generated code if `apis/` or `apigen/src` changed, their
+//! unit tests and the whole-system tests that `impact.rs` lists.
 //!
-//! Runs the unit tests of the changed packages and the whole-system tests that `impact` lists for them.
 //! `test` runs everything.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,5 @@
-//! `check-api`: the API descriptions, parsed and checked; nothing is generated.
+//! `check-api`: the API descriptions, parsed and checked; nothing is generated. Fails for a mistake, and for pointer
+//! parameters without an extent, which it lists.
 
 use std::io::{IsTerminal as _, stderr};
 

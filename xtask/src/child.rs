@@ -1,6 +1,7 @@
-//! Runs a program to its end and measures it: output, status, wall and CPU seconds.
+//! Runs a program to its end and measures it: output, status, wall and CPU seconds. A program that exceeds its limit is
+//! killed. Children stay in this program's process group, so Ctrl-C on a terminal ends them too.
 //!
-//! Prints nothing. Children stay in this program's process group, so Ctrl-C on a terminal ends them too.
+//! Prints nothing.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _};

@@ -1,4 +1,5 @@
-//! `miri`: the tests that Miri can run, which are those without system calls; no examples in docs.
+//! `miri`: the tests that Miri can run, which are those without system calls, of the packages in `PACKAGES`; no
+//! examples in docs. Installs a nightly toolchain if there is none.
 
 use std::process::Command;
 

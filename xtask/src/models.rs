@@ -1,4 +1,5 @@
-//! loom models: the concurrent parts, run in every order of their threads' steps that the bounds allow.
+//! loom models: the concurrent parts, run in every order of their threads' steps that the bounds allow: targets
+//! `loom_*` of edges, ringbuf and tracers. With `--long` the slowest ones have all their preemptions.
 
 use std::process::Command;
 

@@ -1,7 +1,6 @@
-//! Checks that run one after the other or side by side, and the table of their results.
-//!
-//! A failing check does not stop the others; the end lists the failed checks, each with the command
-//! that runs it again.
+//! Checks that run one after the other or side by side, and the table of their results. A failing check does not stop
+//! the others; the end lists the failed checks, each with the command that runs it again. A command beside the tests is
+//! killed after 1,800 s (`LIMIT_ASIDE`).
 
 use std::process::Command;
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! `XServer`: an Xvfb of our own, on an unused display, ended with its owner.
+//! `XServer`: an Xvfb of our own, on an unused display, ended with its owner by SIGTERM.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

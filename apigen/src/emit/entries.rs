@@ -1,4 +1,5 @@
-//! `entries.rs`: the entry points, by the macros of `shim/src/entry.rs`.
+//! `entries.rs`: the entry points, by the macros of `shim/src/entry.rs`: `exported!` for commands that a list in
+//! `apis/exports/` names, `entry!` for all others.
 
 use super::output::file;
 use crate::model::Model;

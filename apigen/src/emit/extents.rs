@@ -1,4 +1,5 @@
-//! Extents that depend on arguments alone, as expressions of the shim's `observe` module.
+//! Extents that depend on arguments alone, as expressions of the shim's `observe` module. If the program passes null
+//! for the count of elements, all elements that fit count.
 
 use proc_macro2::{Delimiter, Literal, TokenStream, TokenTree};
 use quote::quote;

@@ -1,4 +1,5 @@
-//! `frames.rs` of the shim: hooks of the commands with `@frame` in their descriptions.
+//! `frames.rs` of the shim: hooks of the commands with `@frame` in their descriptions. Such a command ends a frame if
+//! its result is the one that the attribute names.
 
 use super::output::file;
 use super::source::spell;

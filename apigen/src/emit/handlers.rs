@@ -1,4 +1,6 @@
-//! `handlers_*.rs`: what runs in place of each command, as invocations of the macros of `shim/src/handler.rs`.
+//! `handlers_*.rs`: what runs in place of each command, as invocations of the macros of `shim/src/handler.rs`:
+//! `hooked!` for a command with `@hook` or `@frame`, `followed!` for one whose body, in the shim, changes tracked
+//! state, observes ranges of memory or ends a frame, or that has `@consumes`; `plain!` for all others.
 //!
 //! A [`Handler`] is one invocation of these macros: [`Handler::new`] decides what it contains, [`Handler::write`]
 //! writes it as text.

@@ -1,4 +1,5 @@
-//! `sizes.rs`: numbers of elements by the value of an enum argument.
+//! `sizes.rs`: numbers of elements by the value of an enum argument; a value that the table lacks gives the table's
+//! default.
 
 use super::output::file;
 use crate::model::{Model, SizeTable};

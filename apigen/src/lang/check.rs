@@ -1,7 +1,6 @@
-//! Descriptions and registries joined: names resolved, types and order checked, everything typed.
-//!
-//! The check continues after a mistake, so that one run reports all mistakes. It returns a program only if it found
-//! no mistake.
+//! Descriptions and registries joined: names resolved, types and order checked, everything typed. The check continues
+//! after a mistake, so that one run reports all of them; only if there is none it returns a program. Missing
+//! descriptions are reported only if there is no other mistake.
 
 mod analysis;
 mod answers;

@@ -1,4 +1,6 @@
-//! Counts the pointer parameters whose memory the descriptions cover.
+//! Counts the pointer parameters whose memory the descriptions cover. The coverage is complete if every pointer of core
+//! commands, and of the extensions that Mesa exposes (`apis/mesa-extensions.txt`), has an extent or counts as an
+//! address only; those of other commands are only counted.
 
 use std::collections::BTreeSet;
 use std::fmt;

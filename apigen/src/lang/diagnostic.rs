@@ -1,4 +1,6 @@
-//! Mistakes in descriptions, and their rendering: file, line, column, and the underlined text.
+//! Mistakes in descriptions, and their rendering: file, line, column, and the underlined text, in 100 columns
+//! (`WIDTH`). Of a file with a line of more than 4,096 bytes (`MOST_COLUMNS`) no text is quoted. The same mistake is
+//! reported once.
 
 use std::fmt;
 

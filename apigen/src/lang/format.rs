@@ -1,4 +1,5 @@
-//! The formatter of descriptions.
+//! The formatter of descriptions: lines of at most 100 columns where they can be broken, indented by 4 spaces. It
+//! refuses a file with a syntax error.
 //!
 //! Works on tokens, so that it keeps every comment. Brackets and signs determine indentation and spaces, the width
 //! determines line breaks. Empty lines between entries are kept. Formatting a formatted file changes nothing.

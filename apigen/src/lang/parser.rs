@@ -1,7 +1,6 @@
-//! Parses tokens to the [`ast`](super::ast), by recursive descent with error recovery.
-//!
-//! After a mistake in a statement or field the parser continues behind the next `;` or at the end of the block; after
-//! a mistake in an item, at the next item. It checks no names and no types.
+//! Parses tokens to the [`ast`](super::ast), by recursive descent; it checks no names and no types. After a mistake in
+//! a statement or field it continues behind the next `;` or at the end of the block, after a mistake in an item at the
+//! next item. Blocks, types and expressions nest at most 64 deep (`DEPTH`); deeper text is a mistake.
 
 mod answers;
 mod expressions;

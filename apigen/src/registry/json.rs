@@ -1,6 +1,6 @@
-//! Level Zero's JSON: from `functions.json`, and `types.json` and `tables.json` beside it, to a [`Registry`].
-//!
-//! Keys that no generated file needs are ignored.
+//! Level Zero's JSON: from `functions.json`, and `types.json` and `tables.json` beside it, to a [`Registry`]. Keys that
+//! no generated file needs are ignored. A table that names an unknown function is a mistake; if the files are not among
+//! the texts, the registry is empty.
 
 use std::collections::BTreeMap;
 

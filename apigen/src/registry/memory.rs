@@ -1,7 +1,6 @@
 //! What a registry says of memory, as a description in the language of `apis/**/*.api`: a layout for each struct, and
-//! for each command the memory that the command reads and writes.
-//!
-//! A command that a file under `apis/` describes is left to that file.
+//! for each command the memory that it reads and writes. A command that a file under `apis/` describes is left to that
+//! file. A command that waits, or that writes memory and releases no object, takes effect at leave.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,7 +1,6 @@
-//! Khronos' XML: from a registry file to a [`Registry`].
-//!
-//! Keeps the commands of EGL and OpenGL ES, and all enumerants of the namespaces: programs also pass values of
-//! desktop OpenGL, if only to get `GL_INVALID_ENUM`.
+//! Khronos' XML: from a registry file to a [`Registry`]. A declaration that cannot be read is a mistake. The registry
+//! keeps the commands of EGL and OpenGL ES, and all enumerants of the namespaces: programs also pass values of desktop
+//! OpenGL, if only to get `GL_INVALID_ENUM`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

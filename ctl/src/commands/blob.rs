@@ -1,4 +1,5 @@
-//! `blob`: writes a blob of a trace (recorded memory) to a file, selected by its hash.
+//! `blob`: writes a blob of a trace (recorded memory) to a file, selected by its hash or a unique beginning of it.
+//! Several fitting blobs are refused with up to four of their hashes; a blob is not written to a terminal.
 
 use std::fs::File;
 use std::io::Write;

@@ -1,4 +1,6 @@
-//! `diff`: finds the first difference between two traces. Exits with status 1 if they differ.
+//! `diff`: finds the first difference between two traces, and replays both to compare their frames if the commands
+//! differ, unless `--no-frames`. Exits with status 1 if the commands differ. Lists up to 100 lines of differing frames;
+//! `--json` has all. A damaged trace is compared up to the damage, which then fails the command.
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,5 @@
-//! `doctor`: diagnoses the installation, with a command that fixes each problem.
-//!
-//! Changes nothing itself.
+//! `doctor`: diagnoses the installation, with a command that fixes each problem. Exit status 1 if anything is wrong; a
+//! note does not count. Changes nothing itself. The checks are in `ctl/src/set_up.rs`.
 
 use std::io::{self, Write};
 

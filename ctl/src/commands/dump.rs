@@ -1,6 +1,6 @@
-//! `dump`: lists the commands of a trace in the order in which they took effect.
-//!
-//! Lists the readable part of a damaged trace, and then reports the damage.
+//! `dump`: lists the commands of a trace in the order in which they took effect. Lists the readable part of a damaged
+//! trace, and then reports the damage with status 1; frames that the trace does not have are an error, too.
+//! `--resources` replays up to `--at`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
-//! `export`: converts a trace to the format of another tool.
-//!
-//! Exports the readable part of a damaged trace, then reports the damage.
+//! `export`: converts a trace to the format of another tool. A `.trace` holds one process, so with several `--process`
+//! is required; a filtered trace is refused. Changes of tracers are in JSON only. What the format or the trace lacks is
+//! counted in a message. Exports the readable part of a damaged trace, then reports the damage.
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;

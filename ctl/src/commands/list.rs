@@ -1,4 +1,5 @@
-//! `list`: lists the running captures.
+//! `list`: lists the running captures. State: paused, else missing records, else waiting for a trigger, else recording.
+//! Names at most three programs of a capture.
 
 use clap::Args;
 use gapii_control::{AppInfo, CaptureInfo, Event, Progress, Request};

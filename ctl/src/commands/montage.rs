@@ -1,6 +1,7 @@
-//! `montage`: writes a contact sheet of a trace: thumbnails of its frames with their numbers.
-//!
-//! Replays the trace once, up to the last frame on the sheet.
+//! `montage`: writes a contact sheet of a trace: thumbnails of its frames with their numbers. At most `--count` frames
+//! (20; 1 to 400), evenly spaced over all processes, `--columns` (5; 1 to 20) in a row, `--width` 240 pixels (16 to
+//! 1,024). Replays the trace once, up to the last frame on the sheet. Commands that could not be played are counted; a
+//! sheet without any frame is an error.
 
 use std::io::{self, Write};
 use std::ops::Range;

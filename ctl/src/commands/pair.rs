@@ -1,4 +1,6 @@
-//! `pair`: creates, lists, renews and revokes credentials for remote clients of this machine's daemon.
+//! `pair`: creates, lists, renews and revokes credentials for remote clients of this machine's daemon. Credentials last
+//! 365 days by default, 1 s to 20 years. An existing file is never overwritten. Revoking refuses new connections;
+//! captures that have begun continue. Renewing the daemon's certificate leaves clients' files valid.
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
-//! `relay`: copies bytes between its standard streams and the daemon's socket.
-//!
-//! `--via ssh://` runs it on the daemon's machine. It does not parse what it copies.
+//! `relay`: copies bytes between its standard streams and the daemon's socket; `--via ssh://` runs it on the daemon's
+//! machine. Ends when either side ends. Without a daemon it tells the client so. Refuses to run on a terminal, and does
+//! not parse what it copies.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -1,6 +1,5 @@
-//! `save`: writes the kept frames of a program, whether it runs or has ended.
-//!
-//! The frames stay kept.
+//! `save`: writes the kept frames of a program, whether it runs or has ended. The frames stay kept. Without `--last`
+//! all are written; with it, from the keyframe before them. Without kept applications it fails with status 3.
 
 use std::num::NonZeroU64;
 

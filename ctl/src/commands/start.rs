@@ -1,6 +1,6 @@
-//! `start`: attaches to a running application, or to all, and captures from the next frame on.
-//!
-//! Ends when the capture does; Ctrl-C and SIGTERM stop it. The application runs on.
+//! `start`: attaches to a running application, or to all, and captures from the next frame on. A name that fits several
+//! applications is refused with their pids. Ends when the capture does; Ctrl-C and SIGTERM stop it, a second one after
+//! more than 1 s gives up waiting. The application runs on.
 
 use std::path::{Path, PathBuf};
 

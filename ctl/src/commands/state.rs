@@ -1,6 +1,6 @@
-//! `state`: shows the state that a program had set up after one of its commands.
-//!
-//! The text form shows only state that differs from its initial value. `--all` and the JSON form show all state.
+//! `state`: shows the state that a program had set up after one of its commands, by default the last. The text form
+//! shows only state that differs from its initial value; `--all` and the JSON form show all state. A filtered trace,
+//! and a command number beyond the last, are refused with status 1.
 
 use std::sync::Arc;
 

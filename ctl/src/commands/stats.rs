@@ -1,4 +1,7 @@
-//! `stats`: prints statistics of a trace as tables or as one JSON object.
+//! `stats`: prints statistics of a trace as tables or as one JSON object. Functions are sorted by driver time if the
+//! trace has times, otherwise by calls; `--sort time` without times is refused. A filtered trace gets a warning,
+//! because redundant changes are told from its commands alone. A damaged trace is counted up to the damage, with status
+//! 1.
 
 use std::cmp::Reverse;
 use std::time::Duration;

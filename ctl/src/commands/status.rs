@@ -1,6 +1,5 @@
-//! `status`: shows the daemon's counters and captures.
-//!
-//! If the daemon does not answer, its status page in shared memory has the counters.
+//! `status`: shows the daemon's counters and captures. If the daemon listens but does not answer, its status page in
+//! shared memory has the counters, unless `--connect` or `--via` was given; if none listens, it fails with status 3.
 
 use std::fmt::Write;
 use std::time::Duration;

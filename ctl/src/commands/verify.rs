@@ -1,6 +1,5 @@
-//! `verify`: checks a trace for damage and for unaccounted records.
-//!
-//! The exit status is the answer; problems are listed on standard output.
+//! `verify`: checks a trace for damage and for unaccounted records. Exit status 0 without a problem, otherwise 1;
+//! problems and warnings are listed on standard output, and warnings alone do not change the status.
 
 use clap::Args;
 use gapii_trace::Verification;

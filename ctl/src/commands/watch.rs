@@ -1,6 +1,6 @@
-//! `watch`: shows rates of the connected applications, repeatedly.
-//!
-//! On a terminal, a table that is redrawn in place; otherwise one line per application, or one line of JSON for all.
+//! `watch`: shows rates of the connected applications, every `--interval` seconds (1; 0.1 to 86,400). On a terminal, a
+//! table that is redrawn in place; otherwise one line per application, or one line of JSON for all. A refresh that a
+//! slow answer delayed is not made up for. Ends at `--count`, on Ctrl-C, or when the daemon is gone.
 
 use std::fmt::Write as _;
 use std::num::NonZeroU64;

@@ -1,4 +1,6 @@
-//! `Via`: the address of a daemon on another machine, and the transport to it.
+//! `Via`: the address of a daemon on another machine, and the transport to it: `tls://HOST[:PORT]` (port 9820 by
+//! default) or `ssh://[USER@]HOST[:PORT][/PATH]`. Hosts, users and paths with characters that a shell or a program
+//! could misread are refused.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,8 +1,9 @@
-//! `Task`: the client's end of a link, across its connections.
+//! `Task`: the client's end of a link, across its connections. A piece of the output is acknowledged after it was
+//! written, so a slow disk holds the daemon up. A lost connection is tried again after 100 ms, then twice as long, up
+//! to 5 s, for as long as the daemon keeps the link (`--remote-grace`); then, or if the daemon refuses, the task ends.
+//! An output that cannot be written ends the capture with that error.
 //!
-//! It forwards requests and events, and writes the output, in the order in which the daemon sent them. A piece of the
-//! output is acknowledged after it was written. A lost connection is replaced while the daemon keeps the link; after
-//! that the task ends.
+//! It forwards requests and events, and writes the output, in the order in which the daemon sent them.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;

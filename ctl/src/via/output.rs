@@ -1,7 +1,5 @@
-//! `Output`: reassembles the pieces of a trace.
-//!
-//! A piece that does not continue the output is not written. At the end, length and hash are compared with the
-//! daemon's.
+//! `Output`: reassembles the pieces of a trace. A piece that does not continue the output is not written and ends the
+//! link. At the end, length and hash are compared with the daemon's; a difference is an error.
 
 use std::fs::File;
 use std::io::{self, Write};

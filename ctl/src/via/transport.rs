@@ -1,6 +1,6 @@
-//! Transports to a remote daemon: TLS over TCP, or the two pipes of ssh.
-//!
-//! A failure is one sentence with advice. The caller decides whether to try again.
+//! Transports to a remote daemon: TLS over TCP, or the two pipes of ssh. TLS must answer within 10 s (`CONNECT_LIMIT`),
+//! ssh, which may ask for a password, within 120 s. A refusal is final, except that of a busy daemon; other failures
+//! may be tried again by the caller. Each failure is one sentence with advice.
 
 use std::io;
 use std::path::{Path, PathBuf};

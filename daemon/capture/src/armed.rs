@@ -1,4 +1,7 @@
-//! The trigger that a capture waits for in a process, before it takes any of the process' records.
+//! The trigger that a capture waits for in a process (`--when`), before it takes any of the process' records. It fires
+//! at the program's own commands only, never at those of a snapshot, and only at records that the drain sees. A
+//! duration of frames does not count for two frames (`DISTURBED_FRAMES`) behind the capture's begin, a new thread, a
+//! snapshot or a keyframe, because these may hold threads.
 
 use gapii_abi::atom::{
     CAPTURE_END, CaptureEnd, KEYFRAME, LEAVE, META_FIRST, SETUP, SNAPSHOT, THREAD,

@@ -1,5 +1,8 @@
-//! Blocks on their way from the drain to the writer: compressed in spare processor time, and put into a temporary
-//! file if the output does not accept them.
+//! Blocks on their way from the drain to the writer. A thread of nice 10 compresses them in advance; the writer
+//! compresses itself a block that has waited 100 ms (`PATIENCE`), and for 20 ms whenever more than 5/8 of a ring, at
+//! most 8 MiB, waits. When two blocks wait and a write lasts 10 ms (a pipe) or 100 ms (a file), blocks go to a
+//! temporary file (`daemon/capture/src/spill.rs`) and their ring space is free. With `--if-slow wait` nothing is put
+//! aside.
 //!
 //! While a block waits, a thread of low priority compresses it. The writer takes the block when that is done. If
 //! blocks queue up, or one has waited long, the writer takes it uncompressed, whatever the other thread does, and

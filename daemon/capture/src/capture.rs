@@ -1,4 +1,7 @@
-//! A capture's handle: starts its threads, and passes orders to its drain.
+//! A capture's handle: starts its threads, and passes orders to its drain. A capture joins a running drain if one has
+//! its processes; otherwise it starts one. A process whose stamps come from another counter page, or whose rings
+//! another drain has, is not joined. If the client is gone, the capture ends and does not wait for a slow reader.
+//! Orders to a drain that has ended are refused, and the caller gets false.
 //!
 //! A running capture has three threads of its own: the writer, which touches the output and no ring; a thread of low
 //! priority that compresses in advance; and a thread that puts aside blocks which the output does not accept yet. The

@@ -1,4 +1,5 @@
-//! The two clocks of a trace, in nanoseconds, as the caller gives them.
+//! The two clocks of a trace, in nanoseconds, as the caller gives them. A calendar that was set back counts from
+//! `SET_BACK_MIN_NS`, 1 s, on; less is a read error.
 
 /// Differences below this are read errors of the two clocks, or a calendar that is slewed, in nanoseconds.
 const SET_BACK_MIN_NS: u64 = 1_000_000_000;

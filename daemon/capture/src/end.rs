@@ -1,6 +1,7 @@
-//! The reason for a capture's end, from its processes' ends, their parent's report and the capture's orders.
-//!
-//! Guesses nothing: a signal is known from the program's parent, or not at all.
+//! The reason for a capture's end. Order of precedence: the daemon ends; a stop, a failed output or the memory limit
+//! (all `stop`); a signal reported by the parent, or commands in flight in a dead process (`crash`); a process that
+//! says `lost`; the frame limit; a process that died without a word and without its parent's report (`lost`); else
+//! `exit`. Guesses nothing: a signal is known from the program's parent, or not at all.
 
 use gapii_abi::atom::{CaptureEnd, EndReason, InFlight, ProcessEnd};
 

@@ -1,4 +1,6 @@
-//! Facts about a block that are needed after its records are compressed.
+//! Facts about a block that are needed after its records are compressed: counts, frame ends, threads, blobs, gaps,
+//! missing state. Found once, when the block leaves the queue, in the order of the blocks. Memory is found by its
+//! bytes, because an application may claim anything; a record that cannot be decoded adds nothing.
 
 use gapii_abi::atom::META_FIRST;
 use gapii_trace::Description;

@@ -1,7 +1,8 @@
-//! Replaces records that only name contents by the contents from the application's store.
+//! Replaces records that only name contents by the contents from the application's store, in the order of the blocks,
+//! because earlier blocks fill the store. Contents that the store does not have any more become a piece without bytes,
+//! a gap of cause `store`, and the sentence `NOT_THERE` in the footer.
 //!
-//! Done by the thread that takes a block to write it, in the order of the blocks, because earlier blocks fill the
-//! store.
+//! Done by the thread that takes a block to write it.
 
 use gapii_abi::atom::{BLOB, Blob, GapCause, Header, STAMPED, STORED, Stored};
 use gapii_trace::BlobName;

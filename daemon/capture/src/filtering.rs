@@ -1,4 +1,6 @@
-//! A filter, by the ids of functions.
+//! A capture's filter, by the ids of functions. Commands that no filter leaves out (`Filter::is_wanted_of_all`, such as
+//! ends of frames) are taken of all threads; other commands only if their function and their thread are wanted. A
+//! function without an entry is left out.
 
 use gapii_abi::app::until_nul;
 use gapii_abi::atom::Thread;

@@ -1,4 +1,6 @@
-//! The thread that compresses the blocks of a capture into memory.
+//! The thread that compresses the blocks of a capture into memory (`--keep-frames`). A block that cannot be compressed
+//! drops all kept frames, with a warning, because nothing can continue behind it; keeping begins again at the next
+//! keyframe.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

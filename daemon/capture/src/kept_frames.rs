@@ -1,8 +1,8 @@
-//! The last frames of a program, in memory: compressed blocks from a keyframe on.
-//!
-//! Forgets whole spans, each from one keyframe to the next, and never holds more bytes than its limit. Blocks
-//! without a keyframe before them cannot be replayed: if no keyframe comes before the limit is reached, all
-//! blocks are dropped, and keeping begins again at the next keyframe.
+//! The last frames of a program, in memory: compressed blocks from a keyframe on. Forgets whole spans between
+//! keyframes, oldest first, once the later ones hold `--keep-frames` frames or all exceed `--keep-bytes`. If one span
+//! alone exceeds `--keep-bytes`, everything is dropped until the next keyframe; a keyframe is requested when the newest
+//! span exceeds half the limit. A save of the last N frames begins at the last keyframe with at least N frames behind
+//! it, so it may hold more; it holds fewer if fewer are kept.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,7 @@
-//! A ring in a drain: its consumer, its place in the merge, and its counts.
+//! A ring in a drain: its consumer, its place in the merge, and its counts. A ring that was handed over is continued at
+//! the lowest place that its captures know and the ring still has; else at the place where it was released, and the
+//! records before that are missing. A ring that contradicts these places is refused. Ring space is released only up to
+//! the last record that the merge gave out.
 //!
 //! Decides nothing. It reports the ring's contents, and how they were used.
 

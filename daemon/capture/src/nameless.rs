@@ -1,4 +1,5 @@
-//! Files without a name, which end with their last descriptor.
+//! Files without a name, which only this process can open and which end with their last descriptor, also when the
+//! daemon is killed.
 
 use std::fs::File;
 use std::path::Path;

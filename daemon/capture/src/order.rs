@@ -1,4 +1,5 @@
-//! Orders of the daemon to a drain.
+//! Orders of the daemon to a drain: join, want, claim, pause, resume, stop, flush and others. They wait in an unbounded
+//! queue, and the drain carries them out between its two readings of the heads.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;

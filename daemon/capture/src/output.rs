@@ -1,7 +1,7 @@
-//! A trace's destination: a regular file, or a stream with a reader.
-//!
-//! Writes whole pieces, or takes them back where that is possible. Never blocks in a write that no reader may ever
-//! end: it waits for room, and checks from time to time whether it should stop.
+//! A trace's destination: a regular file, or a stream with a reader (pipe, socket, character device); anything else is
+//! refused. Writes whole pieces: after a failed write a regular file is cut back to the last whole piece. A write to a
+//! stream waits for its reader without limit; if no caller waits any more (client gone, daemon ends), a reader that
+//! accepts nothing for 2 s (20 looks of 100 ms) is given up. A write error ends the capture; the program goes on.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};

@@ -1,7 +1,6 @@
-//! The threads between a capture's drain and its output.
-//!
-//! A capture into a file has a writer, and a thread that puts aside blocks which the output does not accept yet. A capture
-//! into memory has a keeper. Each has a thread of low priority that compresses blocks in advance.
+//! The threads between a capture's drain and its output: `write-N`, `compress-N`, and `spill-N` unless `--if-slow
+//! wait`. A capture into memory has a keeper in place of the writer, and no spill. A writer that panics still reports
+//! the capture's end, as `lost` with an error. Only a capture into a regular file can be continued by another daemon.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;

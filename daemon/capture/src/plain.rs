@@ -1,4 +1,5 @@
-//! The lengths of command records that hold no memory. A longer record holds some.
+//! The lengths of command records that hold no memory. A longer record of a known command holds some, and is looked at
+//! for the trace's totals of memory; a record of an unknown command is not.
 
 use gapii_abi::atom::{Header, LEAVE};
 use gapii_trace::Description;

@@ -1,4 +1,8 @@
-//! The plan of a capture: the client's request, and the settings for the capture's applications.
+//! The plan of a capture: the client's request, and the settings for the capture's applications. A second capture of a
+//! program is refused if it asks for `--timing`, `--frame-pixels`, another `--observe-frames`, another `--submits` or
+//! `--overflow wait` that the first does not have; otherwise it gets the first one's settings, the stall limit
+//! included. With `--when` the program does not count frames for the frame limit; the daemon does. A continued capture
+//! keeps the settings that its programs have.
 
 use gapii_abi::app::Launch;
 use gapii_control::trigger::Trigger;

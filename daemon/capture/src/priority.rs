@@ -1,4 +1,5 @@
-//! Priority of threads whose work can wait.
+//! Priority of threads whose work can wait: nice 10 (`LOW_PRIORITY`), about a tenth of the time of a busy thread. If
+//! the system refuses, they run at the daemon's own priority.
 
 /// Niceness of a thread whose work can wait: beside a busy thread of an application it gets a tenth of the
 /// processor time.

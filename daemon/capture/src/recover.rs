@@ -1,7 +1,8 @@
-//! Reads a capture's state from its file, for a daemon that continues the capture.
-//!
-//! Reads the lengths of all frames, and the first and the last block. Accepts nothing that would make the daemon
-//! remember more than a capture of its own could.
+//! Reads a capture's state from its file, for a daemon that continues the capture. Reads the lengths of all frames, and
+//! the first and the last block. Refuses a file that is not regular, is complete, is another capture's, is damaged, has
+//! more than 65,536 threads or processes, or does not state the places of the rings. A file without a whole header
+//! continues from the rings alone. A block that the daemon's death cut off is truncated; its records are still in the
+//! rings.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,4 +1,6 @@
-//! Writes kept frames into a trace.
+//! Writes kept frames into a trace. The accounts count only the records in the file and the losses among them. The end
+//! reason is the capture's own if it has ended (`exit` or `crash` by the parent's report if the process said nothing),
+//! otherwise `stop`. If the output fails, the result names the error.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;

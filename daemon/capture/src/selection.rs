@@ -1,4 +1,7 @@
-//! Selects the drain's records that belong to one client's stream.
+//! Selects the drain's records that belong to one client's stream. A stream that begins at a keyframe leaves out a
+//! thread's records before the thread introduces itself there; repeated descriptions of a known state are left out; a
+//! filter leaves out commands, but never a snapshot's. Both records of a command are in the stream, or neither: a
+//! thread's filter is decided once, by its first name. Records that are left out are counted, and are not lost.
 //!
 //! Several clients may take one program's records, from different moments on. A later client begins at a keyframe,
 //! where the program describes its whole state once more, which the earlier clients know already. So a stream

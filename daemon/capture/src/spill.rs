@@ -1,7 +1,9 @@
-//! A temporary file for blocks that an output does not accept yet. It has no name and ends with the capture.
+//! A temporary file for blocks that an output does not accept yet. It has no name, is in `--spill-dir`, and ends with
+//! the capture. At most `--spill` bytes (256 MiB) per capture and `--spill-total` (1 GiB) in all. Without room, or
+//! after a write that failed (with a warning), nothing more is put aside, and the capture misses records until the
+//! output accepts blocks again. Blocks come back in order, and their space in the file is freed.
 //!
-//! Holds no more than one capture may put aside, and all captures together no more than the daemon may. If there is
-//! no room, the caller is told, and nothing is overwritten.
+//! Nothing in it is overwritten.
 
 use std::fs::File;
 use std::io;

@@ -1,8 +1,12 @@
-//! The contents that an application's snapshots have sent, so that the next snapshot need not send them again.
+//! The contents that an application's snapshots have sent, so that the next snapshot need not send them again. At most
+//! `--keep-contents` bytes (256 MiB), 65,536 blobs and 256 incomplete ones per application; a blob that does not fit is
+//! not stored. When a capture begins, the store is emptied if it lacks a part of what was sent, or if something found
+//! no room and the last capture used less than half of it. Without a file or memory file nothing is stored. Ends with
+//! the application's connection.
 //!
-//! Holds blobs by name, in a file without a name that ends with the application's connection. It is limited in size,
-//! and trusts no name from the application: it computes names from the bytes. The store's number tells the
-//! application what the store holds, and changes whenever the two could differ; see docs/memory-model.md.
+//! Holds blobs by name, in a file without a name. It trusts no name from the application: it computes names from the
+//! bytes. The store's number tells the application what the store holds, and changes whenever the two could differ; see
+//! docs/memory-model.md.
 
 use std::collections::HashMap;
 use std::fs::File;

@@ -1,6 +1,7 @@
-//! Sums over the blocks of a trace that other daemons wrote, for its index and its footer.
-//!
-//! Reads the file while the capture continues, and never moves the position at which blocks are written.
+//! Sums over the blocks of a trace that other daemons wrote, for its index and its footer. A thread of nice 10 reads
+//! the file while the capture continues, and never moves the position at which blocks are written. If a block cannot be
+//! read, the trace gets no END record, index and footer, and the capture an error. Problems inside blocks are left to
+//! `verify`.
 
 use std::collections::BTreeSet;
 use std::fs::File;

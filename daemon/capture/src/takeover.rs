@@ -1,5 +1,6 @@
-//! A capture that another daemon began: the processes that were in it, those of them that hand their rings over,
-//! and the seam in the trace.
+//! A capture that another daemon began: the processes that were in it, those of them that hand their rings over, and
+//! the seam in the trace. Waits only for processes with rings in the file that are alive. The seam states from when
+//! (the first process missed its daemon) to when, and how many processes came and how many did not.
 
 use gapii_abi::atom::Seam;
 use gapii_trace::rings::RingState;

@@ -1,5 +1,8 @@
-//! The options of the daemon. An option is defined once, here: its name is its key in a configuration file, where its
-//! value is written and checked in the same way.
+//! The options of the daemon, with their defaults and ranges. An option is defined once, here: its name is its key in a
+//! configuration file, where its value is written and checked in the same way. A value out of range is refused; the
+//! ring size must be a power of two from 64 KiB to 256 MiB. The folder of the sockets is `--socket-dir`, else
+//! `$RUNTIME_DIRECTORY`, else `gapii` in `$XDG_RUNTIME_DIR`, else `/run/gapii` for root; without one of them the daemon
+//! does not start.
 
 use std::path::PathBuf;
 

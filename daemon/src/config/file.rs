@@ -1,6 +1,7 @@
-//! A configuration file: keys that are names of options, and values as the options take them.
-//!
-//! Knows no option itself: it uses the command line's definition. Reports all mistakes, not only the first.
+//! A configuration file: keys that are names of options, and values as the options take them. Knows no option itself:
+//! it uses the command line's definition. Reports all mistakes, not only the first: an unknown key (with the nearest
+//! name if it is similar enough, `LIKENESS`, 0.75), an option of one invocation such as `private`, a value of the wrong
+//! type, and a value that the option refuses. Flags take true or false.
 
 use std::error::Error as _;
 use std::ops::Range;

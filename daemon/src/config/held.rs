@@ -1,4 +1,6 @@
-//! The configuration in effect, written as a configuration file, with the source of each value.
+//! `--check-config`: writes the configuration in effect as a configuration file, with the source of each value: command
+//! line, environment variable, file and line, or default. Names the files that were looked for and whether each was
+//! there. `gapii-ctl doctor` reads it.
 
 use std::fmt;
 

@@ -1,4 +1,7 @@
-//! The configuration in effect, from layers: defaults, files, the environment and the command line.
+//! The configuration in effect, from layers, later ones overriding earlier ones: defaults, `/etc/gapii/gapiid.toml`,
+//! the user's `gapii/gapiid.toml` in `$XDG_CONFIG_HOME` or `~/.config`, the environment, the command line. `--config`
+//! replaces both files. A default file that does not exist, or that this user may not reach, is passed over; any other
+//! file that cannot be read, and the file of `--config`, is an error.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,4 +1,5 @@
-//! Mistakes in a configuration file, shown at their places in it.
+//! Mistakes in a configuration file, shown at their places in it, each with a valid value or the nearest name. Lines
+//! are up to 100 columns wide.
 
 use std::fmt;
 use std::ops::Range;

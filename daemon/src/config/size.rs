@@ -1,4 +1,5 @@
-//! Sizes on the command line and in configuration files.
+//! Sizes on the command line and in configuration files: bytes, or with a suffix K, M or G (either case) for 2^10, 2^20
+//! or 2^30. A product above 64 bits becomes the largest number; text that is not such a number is refused.
 
 use anyhow::Context;
 

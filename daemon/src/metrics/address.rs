@@ -1,4 +1,5 @@
-//! The address of the metrics, and the listening socket.
+//! The address of the metrics, and the listening socket: IP:PORT, a socket's path that begins with `/`, or a port
+//! alone, which is one of 127.0.0.1. Anything else is refused.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener as StdTcpListener};

@@ -1,4 +1,5 @@
-//! The metrics: the session's counters and limits, and the daemon's own use of the machine.
+//! The list of all metrics: the session's counters and limits, and the daemon's own use of the machine. A new metric
+//! goes here. All are measured anew for each request; a number that `/proc` does not give is left out.
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};

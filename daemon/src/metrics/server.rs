@@ -1,7 +1,7 @@
-//! Serves metrics over HTTP: one request per connection, few connections at the same time, each with a deadline.
-//!
-//! Reads no body and stores nothing of a request. A reader that stalls takes one of the places for a while, and
-//! delays only other readers of metrics.
+//! Serves metrics over HTTP: one request per connection, at most 8 connections (`CONNECTIONS_MAX`); further ones wait
+//! to be accepted. A request's head must arrive within 2 s and have at most 16 KiB; a connection ends after 5 s, so a
+//! slow reader delays only other readers of metrics. Any path but `/metrics` gets status 404, any method but GET and
+//! HEAD gets 405. Reads no body. After an accept that fails it waits 100 ms.
 
 use std::convert::Infallible;
 use std::sync::Arc;

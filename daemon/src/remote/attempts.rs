@@ -1,6 +1,8 @@
-//! Limits how often an address may fail, and how much of that is logged.
-//!
-//! Remembers a limited number of addresses; of IPv6 addresses the /64 network, all of which one machine may have.
+//! Limits how often an address may fail, and how much of that is logged. An address with `--remote-attempts` failures
+//! (30 by default), or 8 connections that are not admitted yet, is closed unread and counted, until 60 s (`WINDOW`)
+//! have passed since its account began; one success forgets its failures. IPv6 addresses count by their /64 network. At
+//! most 1,024 addresses are remembered; then the oldest is forgotten. The log has at most 30 lines per minute about
+//! refused connections.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};

@@ -1,4 +1,7 @@
-//! Brings a remote client's connection to its link: a new link, or one that it resumes.
+//! Brings a remote client's connection to its link: a new link, or one that it resumes. More than `--remote-clients`
+//! links are refused as busy; so is a link for which 4 connections wait. An unknown link, a wrong secret and another
+//! client's link get the same answer. A relayed client's first message must come within `FIRST_WORDS_LIMIT`, 5 s. A
+//! refused peer gets the reason, and is read for up to 1 s or 64 KiB so that the answer arrives.
 
 use std::io;
 use std::sync::Arc;

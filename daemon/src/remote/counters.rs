@@ -1,4 +1,5 @@
-//! Counters of remote clients.
+//! Counters of remote clients, for the metrics: connections, resumed and lost ones, clients that did not come back,
+//! bytes held, and refused connections by one of ten reasons (`Refusal`).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,7 +1,8 @@
-//! Admission of remote clients: TCP, then TLS, then the first message, all within 5 s.
-//!
-//! Trusts no peer before TLS and the list of clients have identified it. Failures are logged and counted. The peer is
-//! told only that it is refused.
+//! Admission of remote clients: TCP, then TLS, then the first message, all within 5 s. At most 64 connections wait for
+//! admission (`OPEN_MAX`); further ones are closed and counted as busy. Trusts no peer before TLS and the list of
+//! clients have identified it. The certificate and the list are read anew for every connection, so renewed and revoked
+//! credentials hold from the next connection on. Failures are logged and counted by reason; the peer is told only that
+//! it is refused.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};

@@ -1,8 +1,8 @@
-//! A link: the conversation with a remote client, across its connections.
-//!
-//! Passes requests to `client`, and events and pieces of the output back. Holds a limited number of bytes. When that
-//! is reached, the pipe fills, the writer waits, and the program waits or drops commands as for any slow reader.
-//! Without a connection the link waits for a limited time, and then ends like a client that leaves.
+//! A link: the conversation with a remote client, across its connections. Passes requests to `client`, and events and
+//! pieces of the output back. Holds up to `--remote-tail` bytes (16 MiB by default) that are not acknowledged; then the
+//! pipe fills, and the capture sees a slow output (`--if-slow`). Without a connection the link waits `--remote-grace`
+//! (30 s) and then ends like a client that leaves. One output at a time; another one is refused as busy. When the
+//! daemon is done, the client has 3 s to receive the rest.
 
 use std::collections::VecDeque;
 use std::io;

@@ -1,4 +1,5 @@
-//! The links of a session, and the identity of the client that may resume each.
+//! The links of a session, and the identity of the client that may resume each: the secret of the link must fit, and
+//! the certificate's client must be the same. Their number is limited by `--remote-clients`.
 
 use std::collections::HashMap;
 use std::fmt;

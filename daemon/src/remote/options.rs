@@ -1,4 +1,6 @@
-//! The options for remote clients.
+//! The options for remote clients, with defaults and ranges. `--remote-tail` must be at least 256 KiB. The credentials
+//! are in `--remote-credentials`, else in `/etc/gapii/remote` for root, else in `gapii/remote` of the user's
+//! configuration.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! The output of a capture for a remote client, read from a pipe piece by piece.
+//! The output of a capture for a remote client, read piece by piece (up to `CHUNK_LEN_MAX`, 64 KiB) from a pipe of 1
+//! MiB, or of the system's size if it does not allow that. A BLAKE3 hash and the length go to the client at the end.
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -1,4 +1,6 @@
-//! The processes that a capture begins with if another daemon began the capture.
+//! The processes that a capture begins with if another daemon began the capture: those that wait with their rings,
+//! those that another capture has brought to its drain already, those of its launch that no capture has, and, if its
+//! file names no process yet, those of its target that are in a capture again.
 
 use std::sync::Arc;
 

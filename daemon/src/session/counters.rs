@@ -1,4 +1,5 @@
-//! Counters of refused input.
+//! Counters of refused input: hellos, versions and timeouts of applications; messages, peers and timeouts of clients.
+//! Captures count their refused rings themselves.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

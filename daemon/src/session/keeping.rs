@@ -1,4 +1,7 @@
-//! Applications whose last frames are kept: starting, ending and saving.
+//! Applications whose last frames are kept: starting, ending and saving. A process that any capture has cannot be kept.
+//! Frames of ended programs stay for `--keep-ended` programs (4), for `--keep-ended-for` (24 h), and together in no
+//! more bytes than the newest of them may use; the oldest goes first. A save that fits several applications is refused
+//! as ambiguous; of a launch it takes the process with most frames, of a reused pid the newest.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;

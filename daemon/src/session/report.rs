@@ -1,4 +1,5 @@
-//! The session's report: to clients, on the status page, as metrics.
+//! The session's report: to clients, on the status page, as metrics. Captures into memory are not in the list of
+//! captures, but in the list of kept applications and in the number of captures.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Limits for the kept frames of ended programs.
+//! Limits for the kept frames of ended programs: `--keep-ended` and `--keep-ended-for`, in nanoseconds.
+//! `daemon/src/session/keeping.rs` applies them.
 
 use crate::config::Config;
 

@@ -1,8 +1,8 @@
 //! Captures that another daemon began: processes that hand their rings over, and clients that want to continue the
-//! captures.
-//!
-//! Processes and clients wait for each other for a short time. This module brings them together, and does nothing
-//! else.
+//! captures. Processes and clients wait for each other for `CLAIM_MS`, 1 s; then a process is refused as unwanted, and
+//! a client gets "no program of the capture has connected again", except for a launch, whose programs may still come.
+//! Kept frames cannot be continued, nor can a capture twice. The continued capture has the filter of its file and the
+//! settings that its programs have.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;

@@ -1,4 +1,5 @@
-//! Sums over captures.
+//! Sums over captures, running and ended. They saturate, because some numbers are the programs' own. Captures into
+//! memory add no bytes of files.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,5 @@
-//! Requests to keep the frames of processes that a launch will have.
+//! Requests to keep the frames of processes that a launch will have: the latest `LAUNCHES_KEPT`, 64; one more forgets
+//! the oldest.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,6 @@
-//! Arguments and results as values of a `.trace`, by the trace's own description.
-//!
-//! Observed memory becomes an array of its elements, a string, or bytes; other memory becomes its address.
-//! No command is handled by its name.
+//! Arguments and results as values of a `.trace`, by the trace's own description. Observed memory becomes an array of
+//! its elements, a string, or bytes. Memory that the trace lacks becomes an empty array or string where players need
+//! one, otherwise its address; a value that the record lacks is null. No command is handled by its name.
 
 use std::cmp::Reverse;
 use std::io::{self, Write};

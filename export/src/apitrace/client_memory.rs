@@ -1,8 +1,10 @@
-//! Vertex arrays in client memory: holds back the `gl*Pointer` commands with an address until a draw reads the array.
+//! Vertex arrays in client memory: holds back the `gl*Pointer` commands with an address until a draw reads the array,
+//! and then writes them with the bytes that the draw reads. `Role::of` lists the draws; `smallest_element` finds the
+//! first element from the recorded ranges, without reading indices. The last element is the smallest that all arrays
+//! hold. Assumes that the driver accepted every command.
 //!
 //! The format can't express an address of the program. The exporter therefore omits such a command, and writes a fake
-//! one with the bytes that the draw reads before each draw. This module tracks only the state that it needs, and
-//! assumes that the driver accepted every command.
+//! one with the bytes before each draw. This module tracks only the state that it needs.
 
 use std::collections::{BTreeMap, HashMap};
 

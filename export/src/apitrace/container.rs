@@ -1,10 +1,9 @@
-//! The outermost layer of a `.trace`: two letters, then chunks compressed with Snappy.
+//! The outermost layer of a `.trace`: two letters, then chunks of up to 1 MiB (`CHUNK_BYTES`) compressed with Snappy. A
+//! value may cross chunk boundaries at any byte.
 //!
 //! ```text
 //! 'a' 't' | len u32 LE | Snappy block of len bytes | len u32 | Snappy block | …
 //! ```
-//!
-//! A chunk holds up to 1 MiB. A value may cross chunk boundaries at any byte.
 
 use std::io::{self, Write};
 

@@ -1,7 +1,9 @@
-//! `Exporter`: turns commands into calls.
+//! `Exporter`: turns commands into calls, one at a time and in order; fake calls that a command needs precede it. A
+//! command whose arguments the trace lacks is skipped and counted; so is memory that no call can express, or that the
+//! trace lacks. A failed `eglCreateContext`, and `gl*Pointer` commands with an address, are left out. A command that
+//! did not return has no leave event. Threads are numbered by their first command.
 //!
-//! Works strictly in order, one command at a time: each command is written with its outputs, and fake calls
-//! that it needs precede it. Threads are numbered in the order of their first command.
+//! Works strictly in order: each command is written with its outputs.
 
 use std::collections::HashMap;
 use std::io::{self, Write};

@@ -1,7 +1,6 @@
-//! Mapped buffers: the program's writes into a mapping become a fake `memcpy` to the mapping's address.
-//!
-//! Players know only the addresses that mapping commands returned, and stop at any other address. Fake calls therefore
-//! write to these mappings only.
+//! Mapped buffers: the program's writes into a mapping become a fake `memcpy` to the mapping's address. Players stop at
+//! an address that no mapping command returned, so only known mappings are written. A whole buffer, whose size is not
+//! tracked, counts as 4 GiB; a new mapping replaces older ones that it overlaps.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,6 @@
-//! Fake calls that players of the format need.
-//!
-//! Window systems are not in the trace. Players take the size of a surface from viewports, so a fake
-//! viewport with that size follows the first `eglMakeCurrent` of a context.
+//! Calls that players of the format need or cannot bear. A fake viewport and scissor with the surface's size follow the
+//! first `eglMakeCurrent` of a context, because players take the size of surfaces from viewports; only if a pbuffer's
+//! attributes or `eglQuerySurface` tell the size. A failed `eglCreateContext` is left out, because players stop at it.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,6 +1,6 @@
-//! Ranges of memory that a command read or wrote in addition to its slots.
-//!
-//! Joins pieces of memory; the bytes between them are zero. Does not interpret the bytes.
+//! Ranges of memory that a command read or wrote in addition to its slots. Joins pieces of memory; the bytes between
+//! them, and those that the trace lacks, are zero. Pieces with more than 1 GiB between them (`GAP_BYTES_MAX`) are not
+//! joined. Does not interpret the bytes.
 
 use std::io::{self, Write};
 use std::sync::Arc;

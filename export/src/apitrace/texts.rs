@@ -1,7 +1,8 @@
-//! Strings behind an array of addresses, such as the sources of a shader and the names of varyings.
+//! Strings behind an array of addresses, such as the sources of a shader and the names of varyings; the parameters are
+//! listed in `PARAMS`. Each string is found by its address and ends at its length, if the program passed one, or at its
+//! NUL; a string that the trace lacks is empty, a null address is null.
 //!
-//! Adjacent pieces of memory were observed as one, so each string is found by its address. It ends at its length, if
-//! the program passed one, or at its NUL.
+//! Adjacent pieces of memory were observed as one, so a piece does not tell where a string begins.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,5 @@
-//! Callees: the functions that the loader offers, which handlers call.
+//! Callees: the functions that the loader offers, which handlers call. A function for which the loader has offered none
+//! leads to a stand-in (`missing.rs`).
 
 use std::sync::atomic::AtomicPtr;
 

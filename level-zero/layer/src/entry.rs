@@ -1,7 +1,6 @@
-//! Entries: the functions in the loader's tables. Each is one indirect jump through [`TARGETS`].
-//!
-//! While no tracer is enabled, a target is the callee itself; otherwise it is the function's handler, which makes a
-//! traced call. The entry of a function without a callee answers so at all times.
+//! Entries: the functions in the loader's tables. Each is one indirect jump through [`TARGETS`]: while no tracer is
+//! enabled, to the callee itself, otherwise to the function's handler, which makes a traced call. The entry of a
+//! function without a callee leads to its stand-in at all times.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};

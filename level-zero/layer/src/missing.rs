@@ -1,4 +1,5 @@
-//! Stand-ins for functions for which the loader offers no callee.
+//! Stand-ins for functions for which the loader offers no callee. They answer `ZE_RESULT_ERROR_UNSUPPORTED_FEATURE`, an
+//! identifier of all bits set, or a null handle, by the type of the result.
 //!
 //! They take no parameters: in the calling conventions of all systems that Level Zero supports, the caller removes
 //! the arguments.

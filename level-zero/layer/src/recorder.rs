@@ -1,4 +1,5 @@
-//! The recorder, libgapii: if it is in the process, the functions that the loader offers are called through it.
+//! The recorder, libgapii: if it is in the process, the functions that the loader offers are called through it; if not,
+//! the callees stay as they are and nothing is recorded.
 
 use std::ffi::{CString, c_char, c_void};
 use std::mem;

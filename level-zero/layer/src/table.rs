@@ -1,6 +1,6 @@
-//! Tables of functions: the loader offers its callees, and gets the entries to call in their place.
-//!
-//! No version is refused. The known functions of a table get an entry; all others stay as they are and work untraced.
+//! Tables of functions: the loader offers its callees, and gets the entries to call in their place. No version is
+//! refused. The functions that this layer knows get an entry; those of newer loaders stay as they are, untraced and
+//! unrecorded. If a table comes again, its newest callees are called.
 
 use gapii_ze_api::Slot;
 use gapii_ze_api::types::{

@@ -1,4 +1,8 @@
-//! `zelTracer…`: the functions that tools call. Null arguments and wrong states get an error code.
+//! `zelTracer…`: the functions that tools call. A null handle gives `ZE_RESULT_ERROR_INVALID_NULL_HANDLE`, a null
+//! pointer `…_INVALID_NULL_POINTER`, a tracer that does not exist `…_INVALID_ARGUMENT`. Registering at a tracer that is
+//! enabled or draining gives `…_INVALID_ARGUMENT`; destroying an enabled one, and enabling or disabling a draining one,
+//! `…_HANDLE_OBJECT_IN_USE`. Enabling an enabled one succeeds and changes nothing; destroying a draining one waits for
+//! its calls.
 
 use std::ffi::c_char;
 use std::ptr;

@@ -1,6 +1,5 @@
-//! Numbers in records that have names: reasons, causes and kinds, each defined once.
-//!
-//! An enumeration takes any number: one of a later version becomes `Other`, and is written as it was read.
+//! Numbers in records that have names: end reasons, causes of gaps and kinds, each defined once. A number of a later
+//! version becomes `Other`, is written as it was read, and is shown as `unknown`.
 
 use crate::layout::Wire;
 
@@ -150,13 +149,13 @@ codes! {
         /// The process exits.
         Exit = 4 "exit",
     }
-    /// Why records are missing: `cause` of GAP (1 to 3), and of the footer's gaps (all).
+    /// Why records are missing: `cause` of GAP (1 and 2), and of the footer's gaps (all).
     pub enum GapCause: u32, default Self::Other(0) => {
         /// The ring was full, and the capture drops records.
         Dropped = 1 "dropped",
-        /// The ring stayed full for longer than the stall limit.
+        /// The ring stayed full for longer than the stall limit, or than a program waits for another daemon.
         Stalled = 2 "stalled",
-        /// No ring was free for the thread.
+        /// No ring was free for threads: in the footer only, with `thread` 2^32 - 1 for all of them.
         NoSlot = 3 "no_slot",
         /// The daemon could not read the records, or refused them.
         Refused = 4 "refused",

@@ -1,4 +1,6 @@
-//! Layouts of atoms: the macros that make a struct, its offsets and its documentation from one table.
+//! Layouts of atoms: the macros that make a struct, its offsets and its documentation from one table. The compiler
+//! refuses a table whose fields overlap, are not aligned, or lie outside the fixed part. Reading past the end of a
+//! payload gives an error or 0, never a panic.
 //!
 //! A struct made here has no `repr`: its bytes are written and read at the offsets of the table, in
 //! little-endian order. Nothing here allocates or panics.

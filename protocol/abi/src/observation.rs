@@ -1,4 +1,5 @@
-//! The word before each observation: its size, the kind of data that follows, and the parameter of a range.
+//! The word before each observation: its size (48 bits), the kind of data that follows, and the parameter of a range.
+//! Memory that could not be read, or found no room, has kind 0 and its size, and no bytes; 255 stands for no parameter.
 //!
 //! ```text
 //!  63     56 55       48 47                      0

@@ -1,6 +1,6 @@
-//! Messages as bytes on a stream: a length, then MessagePack.
-//!
-//! Rejects a length before it allocates for it. Knows no message.
+//! Messages as bytes on a stream: a length, then MessagePack. A message has at most `MESSAGE_LEN_MAX`, 1 MiB; a longer
+//! one is refused before memory is allocated for it, and ends the connection, because the beginning of the next message
+//! is unknown. Knows no message.
 
 use std::io::{self, Read, Write};
 

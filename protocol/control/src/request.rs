@@ -1,4 +1,6 @@
-//! Messages from clients to the daemon.
+//! Messages from clients to the daemon, with the defaults of their fields: a thread waits up to 2 s for ring space
+//! (`STALL_MS_DEFAULT`), a slow output spills, kept frames are 300 in at most 256 MiB with a keyframe every 100. A
+//! capture's name has 1 to 64 letters, digits, `.`, `-` and `_`, and is not a number.
 
 use gapii_trace::filter::Filter;
 use serde::{Deserialize, Serialize};
@@ -30,7 +32,8 @@ pub enum Request {
     /// Writes the kept frames of an application into the attached descriptor. Answered with
     /// [`Event::Saved`](super::Event::Saved) when the file is complete.
     Save(SaveRequest),
-    /// Stops captures. Answered with [`Event::Stopped`](super::Event::Stopped).
+    /// Stops captures, and lets an application go that waits for one, if the target is that application or its
+    /// launch. Answered with [`Event::Stopped`](super::Event::Stopped).
     Stop(StopRequest),
     /// Makes this connection part of a link, for a client on another machine. Answered with
     /// [`Event::Link`](super::Event::Link); then both sides speak the protocol of the crate `gapii_remote`.

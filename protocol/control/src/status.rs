@@ -1,5 +1,6 @@
-//! Layout of the daemon's status page: counters in shared memory that any process of the same user can read
-//! without a request.
+//! Layout of the daemon's status page: counters in shared memory that any process of the same user can read without a
+//! request. A reader copies the page twice and takes it only if the copies are equal, have this version and an even
+//! sequence number; otherwise it copies again, because the writer may have died in the middle.
 //!
 //! The daemon writes the page and tools read it, both by copying bytes. The page is a named object of
 //! shared memory ([`name`]). A reader must not trust it, because its writer may have died in the middle of

@@ -1,6 +1,6 @@
-//! Conditions that a capture waits for before it records a process.
-//!
-//! Users write them as `function=glClear`, `gl-error`, `frame-longer=20ms` or `frame=100`.
+//! Conditions that a capture waits for before it records a process. Users write them as `function=glClear` (a pattern),
+//! `gl-error`, `frame-longer=20ms` (ns, us, ms or s, more than 0) or `frame=100` (frames since the process connected).
+//! A function that no command fits is refused, so that the wait can end.
 
 use std::fmt;
 use std::str::FromStr;

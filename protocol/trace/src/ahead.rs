@@ -1,6 +1,6 @@
-//! Decodes blocks on a thread of its own, ahead of the reader that takes them in order.
-//!
-//! Decodes blocks in order only; a reader that wants another block decodes it itself.
+//! Decodes blocks on a thread of its own, ahead of the reader that takes them in order: at most `BLOCKS_AHEAD`, 8
+//! blocks. The thread ends at the first block that it cannot decode; the reader then decodes itself, and reports the
+//! damage.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;

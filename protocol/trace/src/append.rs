@@ -1,6 +1,6 @@
-//! Appends the daemon's own records to the bytes of a block.
+//! Appends the daemon's own records to the bytes of a block, padded to 8 bytes, without stamp and flags.
 //!
-//! Writes neither stamps nor flags, which these records do not have.
+//! These records have neither stamps nor flags.
 
 use gapii_abi::atom::{Atom, HEADER_LEN, Header};
 

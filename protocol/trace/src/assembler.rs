@@ -1,9 +1,11 @@
-//! Makes commands of records: pairs enter records with leave records, and hands commands out in the order
-//! in which they take effect.
+//! Makes commands of records: pairs enter records with leave records, and hands commands out in the order in which they
+//! take effect. A command waits for its leave record and for earlier commands, within `HoldLimits`: 2^19 commands and 1
+//! GiB. Beyond, the first is handed out without its leave record (`late_leaves`), and bytes are dropped
+//! (`dropped_records`). A result that a tracer changed is awaited for 65,536 commands. Commands in flight at the end
+//! come last. Reads no file.
 //!
-//! A command is handed out when its leave record has been read and all commands that took effect earlier
-//! have been handed out. Commands that wait are held within [`HoldLimits`]. A thread without an open
-//! command holds nothing up. Reads no file: blocks are given to it.
+//! A command is handed out when its leave record has been read and all commands that took effect earlier have been
+//! handed out. A thread without an open command holds nothing up.
 //!
 //! Modules: `queue` has the commands that wait, `held` one command with its bytes, `announced` the notes of a
 //! thread's records about its next command.

@@ -1,5 +1,5 @@
-//! Fields of atoms in footers and JSON: the attributes `#[serde(with = …)]` of types that this crate shares
-//! with the shim, which has no serde.
+//! Fields of atoms in footers and JSON: the attributes `#[serde(with = …)]` of types that this crate shares with the
+//! shim, which has no serde. An end reason of a later version reads as `Other(0)`.
 //!
 //! Defines no layout: the compiler checks the fields listed here against those of the atom.
 

@@ -1,6 +1,7 @@
-//! Names of blobs, and beginnings of names as people type them.
+//! Names of blobs, and beginnings of names as people type them: 1 to 32 hexadecimal digits in either case; anything
+//! else is refused. A name is the first 16 bytes of the BLAKE3 hash of the blob's bytes.
 //!
-//! A name is a hash of the bytes. Computes names; looks up none.
+//! Computes names; looks up none.
 
 use std::fmt;
 use std::str::FromStr;

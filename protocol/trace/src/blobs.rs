@@ -1,7 +1,8 @@
-//! Blobs: memory that a trace holds once, and to which records refer by name.
+//! Blobs: memory that a trace holds once, and to which records refer by name. Computes names from bytes and never
+//! believes a name. Readers assemble blobs up to 1 GiB, distinguish 2,097,152 of them, and follow 4,096 incomplete
+//! ones; a piece that does not continue the thread's last one discards the incomplete blob.
 //!
-//! A name is a hash of the blob's bytes. This module computes names from bytes and never believes a name
-//! that it was given. Reads no file.
+//! A name is a hash of the blob's bytes. Reads no file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

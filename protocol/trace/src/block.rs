@@ -1,5 +1,6 @@
-//! Blocks: about 1 MiB of records or 200 ms of them, each one zstd frame with its content size and a
-//! checksum of the content.
+//! Blocks: about 1 MiB of records or 200 ms of them, each one zstd frame with its content size and a checksum of the
+//! content. A reader refuses a block without them, above `BLOCK_BYTES_MAX`, 8 MiB, or of another length than it states;
+//! a writer refuses to encode one above 8 MiB. Default level: 1.
 //!
 //! Compresses and decompresses; decides neither where a block ends nor what is in it.
 

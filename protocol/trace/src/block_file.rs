@@ -1,4 +1,6 @@
-//! The blocks of an open file: read, decompressed, and held while they may be needed again.
+//! The blocks of an open file: read, decompressed, and held while they may be needed again: the last ones up to 4 MiB,
+//! and the first ones of the file up to the number of bytes that the caller allows. A block that does not exist or is
+//! damaged is an error with its index and place.
 //!
 //! Does not look into records.
 

@@ -1,4 +1,6 @@
-//! The commands of a trace file, in order of effect.
+//! The commands of a trace file, in order of effect. Reading some frames skips the blocks before them if the file has
+//! an index and a footer; commands that were entered there come without arguments. At the first damaged block the
+//! commands that were read are handed out, and `tail` names the damage; only an error of the file itself is an error.
 //!
 //! Reads a block when the blocks before it have no more commands to give.
 

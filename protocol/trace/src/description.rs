@@ -1,5 +1,6 @@
-//! The description that a trace carries of its commands: decoders use it instead of the tables of their own
-//! build.
+//! The description that a trace carries of its commands: decoders use it instead of the tables of their own build. A
+//! representation that only later versions know gives no value, an unknown kind reads as a number. Of several functions
+//! with one id the first counts. A value without a name in its group is looked up in the group's fallback group.
 //!
 //! A later version may add representations and kinds. A decoder that does not know one shows the value as a
 //! number, or not at all.

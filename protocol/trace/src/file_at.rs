@@ -1,4 +1,5 @@
-//! A file that is read at a position of its own, independent of other readers of the same file.
+//! A file that is read at a position of its own, independent of other readers of the same file, and that stays this
+//! file even if its path is replaced.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

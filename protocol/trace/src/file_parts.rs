@@ -1,4 +1,7 @@
-//! Finds the parts of a trace file: header, blocks, index and footer, with or without a whole end.
+//! Finds the parts of a trace file: header, blocks, index and footer. By the trailer if trailer, footer and index are
+//! valid; otherwise by walking over all frames. A file that ends early is truncated, one with other bytes is damaged,
+//! and everything before that place is read. Limits: header 16 MiB, index 256 MiB, footer 64 MiB; only a header that is
+//! missing, cut or above its limit makes the file unreadable. Unknown skippable frames are ignored.
 //!
 //! Trusts no length and no offset of the file.
 

@@ -1,4 +1,7 @@
-//! Selection of the commands that a capture records.
+//! Selection of the commands that a capture records, by thread, API and function, never by arguments. Patterns know `*`
+//! and `?`. At most 256 words of 1 to 128 bytes; a word that fits no function or API is refused. Commands that end a
+//! frame (`FRAME_ENDS`) are never left out, so that every trace has frames. A numeric thread word is a thread id, any
+//! other a pattern of names.
 //!
 //! A filter selects by thread, API and function, never by arguments. This module filters no record itself.
 

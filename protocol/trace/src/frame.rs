@@ -1,5 +1,6 @@
-//! The zstd frames of a trace file: header, index and footer are skippable frames with a tag, a checksum
-//! and a version; blocks are data frames.
+//! The zstd frames of a trace file: header, index and footer are skippable frames with a tag, a checksum and a version;
+//! blocks are data frames. This build reads the versions 2 to 4 (`FORMAT_VERSIONS`): 2 for captures, 3 with `--timing`,
+//! 4 for saved traces. A frame of another version, length, tag or checksum is refused.
 //!
 //! ```text
 //!   0  u32  0x184D2A50 header, 0x184D2A51 index, 0x184D2A52 footer

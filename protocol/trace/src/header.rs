@@ -1,6 +1,8 @@
-//! The header of a trace file: its writer, and the description of every command in it.
+//! The header of a trace file: its writer, and the description of every command in it. At most 16 MiB, compressed and
+//! decompressed; unknown fields are ignored. A body that states an older version than its frame is refused. How the
+//! capture went is in the footer.
 //!
-//! The body is one zstd frame of MessagePack. How the capture went is in the footer.
+//! The body is one zstd frame of MessagePack.
 
 use std::borrow::Cow;
 

@@ -1,6 +1,6 @@
-//! The index of a trace file: where each block is, in which block each frame ends, and where blobs begin.
-//!
-//! A file without an index is read from its beginning instead.
+//! The index of a trace file: where each block is, in which block each frame ends, and where blobs begin. At most 256
+//! MiB. A file without an index, or with one that does not fit its blocks, is read from its beginning instead; an index
+//! without a list of blobs makes readers search the blocks.
 
 use serde::{Deserialize, Serialize};
 

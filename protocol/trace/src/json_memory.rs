@@ -1,6 +1,6 @@
-//! Scalars and observed memory as JSON values.
-//!
-//! Shows small memory by its elements and any other by its size and hash; follows no pointer.
+//! Scalars and observed memory as JSON values. Shows arrays of up to 16 elements (`VALUES_MAX`) and attribute lists of
+//! up to 256 values by their elements, strings whole, and any other memory by its size and hash. An enum value without
+//! a name is hexadecimal; a number that is not finite is text. Follows no pointer.
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 

@@ -1,7 +1,8 @@
-//! Decodes records that are not commands, and appends those that the daemon writes.
+//! Decodes records that are not commands, and appends those that the daemon writes. A payload longer than known is
+//! accepted, because later versions append fields; a shorter one is refused. An id that this build does not know is
+//! passed over. Names of processes are cut at 4,096 bytes.
 //!
-//! The layouts are the table in [`gapii_abi::atom`]; here are the lengths of what follows the fixed part. A
-//! payload longer than known is accepted, because later versions append fields; a shorter one is refused.
+//! The layouts are the table in [`gapii_abi::atom`]; here are the lengths of what follows the fixed part.
 
 use super::append::append;
 use super::rings::{Account, Rings};

@@ -29,7 +29,7 @@ pub enum ProblemKind {
     Pairing,
     /// A payload does not match the description in the header.
     Payload,
-    /// A record refers to a blob that does not precede it.
+    /// A record refers to a blob that does not precede it, or a command lacks memory that it read.
     Memory,
     /// The index is wrong.
     Index,

@@ -1,7 +1,6 @@
-//! Reads a trace file: its header, index and footer, its blocks, blobs and commands.
-//!
-//! Trusts no length and no offset of the file, and allocates no more than the limits beside each type. A
-//! cut or damaged end is a [`Tail`], not an error: everything before it is read.
+//! Reads a trace file: its header, index and footer, its blocks, blobs and commands. Trusts no length and no offset of
+//! the file, and allocates no more than the limits beside each type. A cut or damaged end is a `Tail`, not an error:
+//! everything before it is read. A damaged block is found when it is read.
 
 use std::cell::{Ref, RefCell};
 use std::io::{self, Read, Seek, SeekFrom};

@@ -1,6 +1,5 @@
-//! Splits the bytes of a block into records.
-//!
-//! Believes no length: a record that does not fit is an error, and nothing behind it is read.
+//! Splits the bytes of a block into records. Believes no length: a record that is shorter than its header, longer than
+//! 1 MiB, past the block's end, or padding is an error, and nothing behind it is read.
 
 use gapii_abi::atom::{Header, PAD, RECORD_LEN_MAX};
 

@@ -1,7 +1,8 @@
-//! Finds the zstd frames of a trace file by walking over them, without decompressing: for files whose index
-//! is missing or wrong.
+//! Finds the zstd frames of a trace file by walking over them, without decompressing: for files whose index is missing
+//! or wrong. Stops at the first thing that is no frame of a trace: no content size, no checksum, a dictionary, or a
+//! block above 8 MiB. Verifies no content: a frame that it finds may still be damaged.
 //!
-//! Reads a few bytes of each zstd block. Verifies no content: a frame that it finds may still be damaged.
+//! Reads a few bytes of each zstd block.
 
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 

@@ -1,7 +1,9 @@
-//! Finds the blobs of an open trace file: by its index, or by reading the whole file once.
+//! Finds the blobs of an open trace file: by its index, or by reading the whole file once if the index has no list, is
+//! wrong, or lacks the name. Returns only bytes whose hash is the name that was asked for, up to 1 GiB. Caches blobs of
+//! up to 16 MiB, 256 MiB in all, of which 32 MiB for blobs that were asked for only once. A damaged block makes its
+//! blobs unreadable.
 //!
-//! Returns only bytes whose hash is the name that was asked for. Holds one block, the list of names, and a
-//! cache of the blobs that commands asked for last.
+//! Holds one block, the list of names, and the cache.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};

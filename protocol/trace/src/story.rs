@@ -1,5 +1,7 @@
-//! Finds the records of a stream that repeat what the reader already has: a capture with keyframes describes the
-//! same objects again and again, and a file may begin at any keyframe.
+//! Finds the records of a stream that repeat what the reader already has: a capture with keyframes describes the same
+//! objects again and again, and a file may begin at any keyframe. A file that begins at a keyframe skips a thread's
+//! records before its THREAD or GAP. Remembers up to 1,048,576 subjects (`SUBJECTS_MAX`); further ones are described
+//! again.
 //!
 //! Looks at records, not at arguments. Holds at most one entry per context.
 

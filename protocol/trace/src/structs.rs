@@ -1,8 +1,9 @@
-//! C structs that an argument points at, as JSON: field by field, with what the fields point at and their
-//! chains.
+//! C structs that an argument points at, as JSON: field by field, with what the fields point at and their chains.
+//! Follows at most `DEPTH_MAX`, 64 pointers in a row, because a chain may be a circle; the next pointer is shown as its
+//! address, as is a piece that the record lacks or a struct of an unknown type.
 //!
-//! A record has this memory in pieces, each with the address that leads to it; the layouts of the trace's
-//! description say what a piece means. A piece that the record lacks is shown as its address.
+//! A record has this memory in pieces, each with the address that leads to it; the layouts of the trace's description
+//! say what a piece means.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 

@@ -1,5 +1,7 @@
-//! Follows the state of a stream: process, thread, context, frame, stamp and sequence number of every
-//! record, from the records before it in its block.
+//! Follows the state of a stream: process, thread, context, frame, stamp and sequence number of every record, from the
+//! records before it in its block. At most 65,536 processes and 262,144 threads; more are an error. The limits of 4,096
+//! contexts are kept; those of further ones are unknown. A block must begin with BLOCK and describe a thread before its
+//! records, and nothing may follow END. Uses no descriptions.
 //!
 //! Uses no descriptions and keeps no payloads.
 

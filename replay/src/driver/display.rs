@@ -1,4 +1,7 @@
-//! EGL of this machine: the one display that a replay uses, behind functions that are safe to call.
+//! EGL of this machine: the one display that a replay uses, behind functions that are safe to call. Without `--window`
+//! the first that can be initialized is taken: Mesa's surfaceless platform, then the EGL devices (at most 16), then the
+//! default display; with `--window` it is X11's. It is terminated only when the trace terminates its display for the
+//! last time and no other replay of this process has one.
 //!
 //! Handles are numbers that the driver gave out. No function here takes a handle from a trace.
 

@@ -1,4 +1,5 @@
-//! Objects of the display: configurations, surfaces, contexts, syncs and images of the driver.
+//! Objects of the display: configurations (at most 4,096 are looked at), surfaces, contexts, syncs and images of the
+//! driver. Syncs and images are made by the function that the trace used, else by its core or KHR form.
 
 use super::display::Real;
 use super::egl_functions::{EGL_FALSE, EGL_NONE, Handle, call, ended, some};

@@ -1,4 +1,5 @@
-//! EGL functions of the driver, with their signatures.
+//! EGL functions of the driver, with their signatures. A function that the driver lacks is not called, and its result
+//! is 0.
 
 use std::sync::Arc;
 

@@ -1,8 +1,6 @@
-//! The driver's functions, by command id.
-//!
-//! Commands of the trace call what a program of this machine gets for libEGL, libGLESv2 and Level
-//! Zero's loader. Where a replay is itself recorded, that is the interceptor. What the player asks
-//! and sets for itself goes past the interceptor to the driver below it.
+//! The driver's functions, by command id. Commands of the trace call what a program of this machine gets; where a
+//! replay is itself recorded, that is the interceptor. What the player asks and sets for itself goes past the
+//! interceptor to the driver below. A command whose function the driver lacks is skipped.
 //!
 //! The caller that takes a function names its type; see [`Driver::get`].
 

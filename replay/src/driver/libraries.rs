@@ -1,4 +1,6 @@
-//! Libraries of this system. They are never closed.
+//! Libraries of this system, libEGL.so.1 and libGLESv2.so.2. They are never closed. A library counts as the interceptor
+//! if its `eglGetProcAddress` lies in a file of gapii; functions that are not exported are asked for with
+//! `eglGetProcAddress`.
 
 use std::ffi::{CStr, CString, OsStr, c_char, c_void};
 use std::mem::MaybeUninit;

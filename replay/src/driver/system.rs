@@ -1,4 +1,6 @@
-//! The driver of this system: libEGL, libGLESv2 and Level Zero's loader.
+//! The driver of this system: libEGL, libGLESv2 and Level Zero's loader (libze_loader.so.1), each opened when the trace
+//! first needs it. If libEGL is gapii's own, the driver is searched below it. A missing library ends the replay before
+//! it begins, with the package to install.
 
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::NonNull;

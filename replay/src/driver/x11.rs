@@ -1,6 +1,6 @@
-//! Windows on X11, for `replay --window`.
-//!
-//! libX11 is opened only when windows are asked for; nothing else in replay needs it.
+//! Windows on X11, for `replay --window`. libX11 is opened only then; without it or without an X server the replay does
+//! not begin. A request that the X server refuses does not end the process. Windows cannot be resized by hand: they
+//! follow the trace's sizes.
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use std::ptr;

@@ -1,4 +1,6 @@
-//! Contexts and share groups.
+//! Contexts and share groups. A context of desktop OpenGL, one that shares with an unknown context, and one that the
+//! driver refuses are skipped; so are those beyond `OBJECTS_MAX` (16,384 alive at once). Attributes not in
+//! `OF_CONTEXTS` are left out, `EGL_CONTEXT_OPENGL_NO_ERROR_KHR` among them. Swap intervals are clamped to 0 to 4.
 
 use super::arguments::{attributes_of, succeeded};
 use crate::call::Call;

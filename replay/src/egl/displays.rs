@@ -1,4 +1,6 @@
-//! Displays of the trace, and the end of a display's objects.
+//! Displays of the trace, which all become one display here, and the end of a display's objects: eglTerminate destroys
+//! them (with `EGL_TRACK_REFERENCES_KHR` only the last one does). The driver's display is terminated when none of the
+//! trace's remains initialized and none will be.
 
 use gapii_commands::CommandId;
 use gapii_commands::constants;

@@ -1,5 +1,5 @@
-//! EGL images of objects of OpenGL ES. Images of other memory are skipped, since a trace does not
-//! hold that memory.
+//! EGL images of textures and renderbuffers of OpenGL ES. Images of other memory, of unknown objects and beyond
+//! `OBJECTS_MAX` (16,384 alive at once) are skipped: a trace does not hold that memory.
 
 use crate::call::Call;
 use crate::names::Kind;

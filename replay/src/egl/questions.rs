@@ -1,8 +1,7 @@
-//! Queries of EGL. Their answers do not affect the replay. The driver is asked nevertheless, so
-//! that a recorded replay contains the program's commands.
-//!
-//! Refuses attributes that refer to anything outside the trace, and handles that replay does not
-//! know.
+//! Queries of EGL. Their answers do not affect the replay and are not compared. The driver is asked nevertheless, so
+//! that a recorded replay contains the program's commands. Not asked: queries that failed in the recording or name
+//! unknown objects. Native pixmaps are left out of eglChooseConfig; windows become pbuffers there. At most 4,096
+//! configurations are returned.
 
 use std::ffi::CString;
 

@@ -1,4 +1,7 @@
-//! Surfaces of EGL. Windows and pixmaps become pbuffers too, unless `--window` asks for windows.
+//! Surfaces of EGL. Windows and pixmaps become pbuffers, unless `--window` asks for windows. A window's size is that of
+//! the survey; a surface whose size the trace does not tell is 256 by 256 pixels (`SIZE_UNKNOWN`). Skipped: surfaces
+//! with a side over 16,384 pixels (`SIDE_MAX`), with more than 134,217,728 pixels together (`PIXELS_MAX`), and more
+//! than 16,384 at once.
 
 use crate::call::Call;
 use crate::skip::{Outcome, Skip};

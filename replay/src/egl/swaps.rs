@@ -1,4 +1,6 @@
-//! Swaps, each of which ends a frame. The frame's picture is taken just before.
+//! Swaps, each of which ends a frame. The frame's picture is taken just before. A swap that failed in the recording is
+//! not played. After a swap the surface gets the size that the trace tells for the next frame. A pbuffer is flushed;
+//! commands that show a part of a surface are a flush, too.
 
 use crate::call::Call;
 use crate::skip::Outcome;

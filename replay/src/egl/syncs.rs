@@ -1,4 +1,6 @@
-//! Sync objects of EGL. A wait that succeeded in the recording is repeated here for up to 10 s.
+//! Sync objects of EGL. Only a wait, or a query of the status, that succeeded in the recording waits here, for up to 10
+//! s (`WAIT_NS`); if the sync is not signalled by then, the command is skipped. After 6 such waits (`VAIN_WAITS_MAX`)
+//! replay does not wait any more. A native fence becomes a plain one; other kinds of syncs are skipped.
 
 use crate::call::Call;
 use crate::skip::{Outcome, Skip};

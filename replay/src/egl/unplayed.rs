@@ -1,4 +1,5 @@
-//! Commands of EGL that replay does not pass to a driver.
+//! Commands of EGL that replay does not pass to a driver: some do nothing here, and those of streams and other
+//! programs' memory are skipped if they succeeded in the recording.
 
 use super::arguments::succeeded;
 use crate::call::Call;

@@ -1,8 +1,9 @@
-//! Vertex arrays in the program's memory. `Memory` has what a draw reads from them.
+//! Vertex arrays in the program's memory. `Memory` has what a draw reads from them. An array whose stride is negative
+//! or exceeds 4,095 bytes (`STRIDE_MAX`) points into zeros; in a context that was given such an array, every client
+//! array is set anew before each draw, and the large stride becomes 0.
 //!
-//! An array whose stride exceeds 4095 bytes points into the void. In a context that was given such
-//! an array, every client array is set anew before each draw: its format (size, type, stride) is
-//! queried from the driver, and only its address comes from the trace.
+//! Format, type and stride of an array that is set anew are queried from the driver; only its address comes from the
+//! trace.
 
 use std::ffi::c_void;
 

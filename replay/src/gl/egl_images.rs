@@ -1,4 +1,4 @@
-//! Textures and renderbuffers that are EGL images.
+//! Textures and renderbuffers that are EGL images. A command with an image that replay has not made is skipped.
 
 use std::ffi::c_void;
 

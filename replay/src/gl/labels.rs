@@ -1,4 +1,6 @@
-//! Commands that name an object whose kind is another argument.
+//! Commands that name an object whose kind is another argument: labels and glCopyImageSubData. `kind` says which
+//! identifier stands for which kind of object; an identifier that it does not list reaches the driver with the recorded
+//! name. A copy of negative size is skipped.
 
 use std::ffi::{c_char, c_void};
 

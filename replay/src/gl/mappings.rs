@@ -1,7 +1,5 @@
-//! Mapped buffers: copies what the program wrote to mapped memory into the driver's mapping.
-//!
-//! The driver is asked each time whether a buffer is mapped, where and how long; the trace is not
-//! trusted with it.
+//! Mapped buffers: copies what the program wrote to mapped memory into the driver's mapping. The driver is asked each
+//! time whether the buffer is mapped for writing, where and how long; bytes beyond its mapping are left out.
 
 use std::ffi::c_void;
 

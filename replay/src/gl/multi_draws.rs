@@ -1,4 +1,5 @@
-//! Draws with several lists of indices.
+//! Draws with several lists of indices. More than 65,536 draws (`DRAWS_MAX`) in one command, or fewer lists in the
+//! trace than it says, skip the command.
 
 use std::ffi::c_void;
 

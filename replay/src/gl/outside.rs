@@ -1,4 +1,4 @@
-//! Commands that no replay can play.
+//! Commands that no replay can play, because they need something that existed only in the program's process: skipped.
 
 use crate::call::Call;
 use crate::skip::{Outcome, Skip};

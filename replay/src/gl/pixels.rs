@@ -1,5 +1,6 @@
-//! Uploads and read-backs of pixels. The driver's own pixel parameters determine how much memory
-//! they touch.
+//! Uploads and read-backs of pixels. The driver's own pixel parameters determine how much memory they touch; more than
+//! replay provides skips the command. An image without recorded pixels that is too large for that is defined with null,
+//! so that the driver rejects the size itself.
 
 use std::ffi::c_void;
 

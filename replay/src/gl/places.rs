@@ -1,7 +1,6 @@
-//! Locations of uniforms and indices of blocks. A program asks for them by name, and this driver
-//! may assign others than the recorded driver.
-//!
-//! Only locations that differ are kept.
+//! Locations of uniforms and indices of blocks. A program asks for them by name, and this driver may assign others than
+//! the recorded driver. Only programs where some differ are noted, and with a uniform up to 4,096 elements of its array
+//! (`ARRAY_MAX`). A location that the program never asked for is used as recorded.
 
 use std::ffi::c_char;
 

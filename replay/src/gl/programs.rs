@@ -1,4 +1,5 @@
-//! Programs: linking with the recorded attribute locations, and loading from binaries.
+//! Programs: linked once more if this driver placed attributes at other locations than the trace has. A program binary
+//! that this driver rejects, and that loaded in the recording, is skipped: drivers accept only their own.
 
 use std::ffi::{CString, c_char, c_void};
 

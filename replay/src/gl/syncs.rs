@@ -1,4 +1,5 @@
-//! Waits for sync objects of OpenGL ES: as long as the trace says, at most 10 s.
+//! Waits for sync objects of OpenGL ES on the host: as long as the trace says, at most 10 s (`WAIT_MAX`), every time.
+//! The result is compared by `--verify` only as to whether the wait failed.
 
 use std::ffi::c_void;
 

@@ -1,4 +1,5 @@
-//! Files with the content of the draw framebuffer, and resources, after one command.
+//! Files with the content of the draw framebuffer, and resources, after one command. Nothing is played afterwards. What
+//! cannot be shown is noted in the report; a file that cannot be written ends the replay with an error.
 
 use std::io::Write;
 

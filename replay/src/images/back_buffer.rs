@@ -1,4 +1,6 @@
-//! Read-back of the surface that is current for drawing.
+//! Read-back of the surface that is current for drawing. No picture if another surface is current for reading, if it
+//! has more than 1 GiB of pixels (`PICTURE_BYTES_MAX`), or if a setting that affects the read-back cannot be put aside.
+//! The context's state is restored, and no GL error is left.
 
 use gapii_commands::constants;
 use gapii_commands::constants::{GL_RGBA, GL_UNSIGNED_BYTE};

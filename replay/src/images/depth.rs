@@ -1,7 +1,6 @@
-//! Depth and stencil of the framebuffer bound for drawing.
-//!
-//! OpenGL ES has no function that reads depth or stencil back. They are copied to a texture, which
-//! a shader reads.
+//! Depth and stencil of the framebuffer bound for drawing: copied to a texture of the first format in `FORMATS` that
+//! the driver accepts, and read by a shader, since no function of OpenGL ES reads them. Needs OpenGL ES 3.1. Depth has
+//! 16 bits in the picture, stencil 8.
 
 use gapii_commands::constants::{
     GL_DEPTH_ATTACHMENT, GL_DEPTH_BUFFER_BIT, GL_DEPTH_COMPONENT16, GL_DEPTH_COMPONENT24,

@@ -1,4 +1,6 @@
-//! A context of the player's own that shares objects with the program's context and reads them.
+//! A context of the player's own, of OpenGL ES 3.1 or later, that shares objects with the program's context and reads
+//! them. Of a texture at most 16 levels and 4,096 images are read, of a shader's source at most 16 MiB. No pictures of
+//! multisampled, buffer and external textures and arrays of cube maps, and no content of a buffer that is mapped.
 //!
 //! For the end of a replay only: the context stays current, so nothing can be played after it.
 

@@ -1,6 +1,6 @@
-//! A folder to which worker threads write files, while playing continues.
-//!
-//! A file gets its final name when it is complete: it is written under another name and renamed.
+//! A folder to which up to 8 worker threads (`WORKERS_MAX`) write files, while playing continues; if they are busy and
+//! the queue is full, playing waits. A file is written under another name and renamed when it is complete. The first
+//! failure ends all writing; existing files of the same names are replaced, others stay.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};

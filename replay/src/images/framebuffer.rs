@@ -1,4 +1,6 @@
-//! Content of the attachments of the framebuffer bound for drawing.
+//! Content of the attachments of the framebuffer bound for drawing: up to 32 color attachments (`ATTACHMENTS_MAX`), in
+//! OpenGL ES 2 one. Floats are clamped to 0 to 1, integers to 0 to 255. Multisampled attachments are resolved first. An
+//! attachment that cannot be read is noted, and the others are read.
 //!
 //! For the end of a replay only: bindings are not restored, and errors are cleared.
 

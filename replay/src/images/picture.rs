@@ -1,4 +1,5 @@
-//! Pictures, and their PNG form.
+//! Pictures, and their PNG form: RGB if every pixel is opaque, else RGBA. Two pictures of different sizes are not
+//! compared.
 
 use std::io::{self, BufRead, Seek, Write};
 

@@ -1,4 +1,5 @@
-//! Files with what a share group holds: textures as PNG, buffers as bytes, shaders as source.
+//! Files with what a share group holds: textures as PNG, buffers as bytes, shaders as source; of each kind at most
+//! 65,536 objects (`FILES_MAX`). What cannot be read is noted in the report.
 //!
 //! For the end of a replay only. Reads through a context of its own that shares the objects, so the
 //! program's state does not affect the result. The content is the driver's at that moment.

@@ -1,5 +1,6 @@
-//! A contact sheet: small pictures of frames side by side, each with its number, and with the
-//! number of its process if the trace has several.
+//! A contact sheet: small pictures of frames side by side, each with its number, and with the number of its process if
+//! the trace has several. 1 to 64 pictures per row, each 16 to 1,024 pixels wide; other values are clamped. `spread`
+//! chooses the frames: the first, the last, and evenly between.
 
 use super::FrameOf;
 use super::picture::Picture;

@@ -1,4 +1,5 @@
-//! The moments at which pictures are taken: before a swap, and after a command.
+//! The moments at which pictures are taken: before a swap, and after a command. A swap that failed in the recording
+//! gives none. A picture that cannot be taken is noted in the report, and playing goes on.
 
 use gapii_trace::BlobName;
 

@@ -1,4 +1,5 @@
-//! Pictures to take, and where they go.
+//! Pictures to take, and where they go: files, a contact sheet, or a callback. A failure to write a file, or a callback
+//! that wants no more, ends the replay. Frames are numbered per process; frame 0 is picture 1.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Outputs of the driver, compared with those of the recording.
+//! Outputs of the driver, compared with those of the recording. Handles that the driver did not write are not noted.
 
 use gapii_trace::description::{Kind as Meaning, Observed};
 use gapii_trace::{Bytes, Command};

@@ -1,4 +1,6 @@
-//! How much of the memory at an address a command may use, where the record does not have that memory.
+//! How much of the memory at an address a command may use, where the record does not have that memory: `reach` items of
+//! the descriptions say so. A parameter without such an item counts as an address only. A region that the trace does
+//! not have skips the command.
 
 use gapii_trace::description::{Kind, Param as Parameter};
 

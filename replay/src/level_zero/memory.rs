@@ -1,5 +1,6 @@
-//! Memory of Level Zero programs, by the recording's addresses: allocations, and the program's own
-//! memory.
+//! Memory of Level Zero programs, by the recording's addresses: allocations, and the program's own memory, which is
+//! held until the replay ends. A command that reaches beyond an allocation, frees a part of one, or touches an unknown
+//! amount of the program's own memory is skipped. Before changed bytes are written, running commands are waited for.
 //!
 //! An allocation of the recording is an allocation of the driver here. The program's own memory
 //! that lists copy from or to lies in the window of [`crate::memory`] and is held until the replay

@@ -1,4 +1,7 @@
-//! Builds the memory that a command's arguments point at.
+//! Builds the memory that a command's arguments point at. Skipped are commands with an unknown handle, memory that the
+//! trace lacks, more than 64 pointers behind each other (`DEPTH_MAX`: a circular chain), a count beyond the recorded
+//! array, a refused structure, or less than 16 MiB (`ROOM_BYTES`) of room left for an output. A structure of unknown
+//! kind is left out of its chain, with a note.
 //!
 //! A record has this memory in pieces, each with the address that leads to it: structures, their
 //! chains, memory that their fields point at, arrays. A piece that is read gets the recorded bytes

@@ -1,5 +1,7 @@
-//! The player of all commands of Level Zero: builds the arguments, calls the driver, and notes objects and
-//! memory that the command created or destroyed.
+//! The player of all commands of Level Zero: builds the arguments, calls the driver, and notes objects and memory that
+//! the command created or destroyed. A command whose recorded result is `ZE_RESULT_ERROR_INVALID_…` is not passed to
+//! the driver. A wait that succeeded in the recording may take 60 s (`WAIT_MAX`), after the first one in vain 100 ms
+//! (`SETTLE_MAX`); other waits do not wait. Commands that fail here and succeeded there are noted.
 //!
 //! Passes no handle and no address of a trace to the driver.
 

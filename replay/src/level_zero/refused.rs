@@ -1,4 +1,5 @@
-//! Commands and structures that no replay can play: a look-up in the table of `refuse` items.
+//! Commands and structures that no replay can play: a look-up in the table of `refuse` items
+//! (`apis/level_zero/replay.api`). They are skipped with the reason given there.
 
 use gapii_commands::CommandId;
 use gapii_trace::description::{Description, Layout};

@@ -1,4 +1,5 @@
-//! Waiting for commands that devices are executing.
+//! Waiting for commands that devices are executing: up to `SETTLE_MAX` (100 ms) per queue or list, because a device may
+//! itself wait for the host. If a queue is still running then, the replay goes on.
 
 use std::time::Duration;
 

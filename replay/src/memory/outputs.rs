@@ -1,7 +1,7 @@
-//! Memory that the driver writes.
-//!
-//! Each output of a command has a piece of its own, whose first bytes are [`UNWRITTEN`] before the
-//! driver runs. The region ends with a guard that can't be accessed.
+//! Memory that the driver writes: each output of a command has a piece of its own, of at least 16 MiB (`PIECE_BYTES`),
+//! within `Limits::output_bytes` (256 MiB); a command that needs more is skipped. The first 1 MiB (`FILLED_BYTES`) of
+//! an output is filled with `UNWRITTEN` before the driver runs, to tell what was not written. The region ends with a
+//! guard that can't be accessed.
 
 use super::region::Region;
 use crate::skip::Skip;

@@ -1,5 +1,5 @@
-//! A reservation of addresses with readable and writable parts. It ends with a guard that can't be
-//! accessed.
+//! A reservation of addresses with readable and writable parts. It ends with a guard of 1 MiB that can't be accessed.
+//! Memory is allocated only as it is used.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;

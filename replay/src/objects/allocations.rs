@@ -1,4 +1,5 @@
-//! Allocations of Level Zero programs, and their own memory, by the recording's addresses.
+//! Allocations of Level Zero programs, and their own memory, by the recording's addresses. A new allocation removes
+//! those that it overlaps. Only bytes that differ from what the host last saw are written.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

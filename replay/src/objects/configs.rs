@@ -1,8 +1,8 @@
-//! Configurations of the trace, and the driver's configurations that replace them.
-//!
-//! A recorded handle means nothing to another driver, so configurations are compared by attributes.
-//! Colour bits and samples must be equal, or pixels would differ; depth and stencil bits must
-//! suffice.
+//! Configurations of the trace, and the driver's configurations that replace them. Colour bits and samples must be
+//! equal, where the trace tells them, or pixels would differ; depth and stencil bits must suffice; surface type and
+//! version must be there, and components be fixed-point. Of several the most similar one is taken, a slow one only if
+//! no other fits. If none fits, the replay does not begin. A configuration of which nothing is known becomes one of 8
+//! bits per colour without samples.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,6 @@
-//! Contexts of the driver: created with the trace's attributes, and queried for what they provide.
+//! Contexts of the driver: created with the trace's attributes, and queried for what they provide. Before the replay up
+//! to 256 different contexts (`TRIED_MAX`) are tried; one that the driver does not make, or that lacks a version or
+//! extension that the trace's commands need, keeps the replay from beginning.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Kinds of EGL objects that the trace uses and the driver's display lacks.
+//! Kinds of EGL objects (syncs, images) that the trace uses and the driver's display lacks; such a lack keeps the
+//! replay from beginning.
 
 use std::collections::BTreeSet;
 

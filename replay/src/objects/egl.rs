@@ -1,5 +1,6 @@
-//! EGL objects of a replay: those of the trace, by process and handle, with this machine's objects
-//! for them.
+//! EGL objects of a replay: those of the trace, by process and handle, with this machine's objects for them. At most
+//! 16,384 of a kind are alive at once (`OBJECTS_MAX`), with 134,217,728 pixels in all surfaces (`PIXELS_MAX`); the
+//! commands that make more are skipped. `open` refuses to begin and names all that the driver lacks.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

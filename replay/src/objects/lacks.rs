@@ -1,4 +1,5 @@
-//! Functions, versions and extensions that the trace needs and this driver lacks, in sentences.
+//! Functions, versions and extensions that the trace needs and this driver lacks, in sentences that name the first
+//! eight commands. A function that the recorded driver lacked, too, is not needed.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! Objects and memory of Level Zero in a replay.
+//! Objects and memory of Level Zero in a replay. Rows are noted for at most 65,536 regions (`ROWS_MAX`); of others all
+//! bytes are compared.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Mapped buffers of the trace.
+//! Mapped buffers of the trace, at most 4,096 at a time (`MAPPINGS_MAX`); writes to further ones are not copied to the
+//! driver.
 
 /// Largest number of mappings that are noted at a time.
 const MAPPINGS_MAX: usize = 1 << 12;

@@ -1,4 +1,5 @@
-//! Locations of uniforms and indices of blocks that differ from the recorded ones.
+//! Locations of uniforms and indices of blocks that differ from the recorded ones, until the program is linked anew. An
+//! unknown one is used as recorded.
 
 use std::collections::{BTreeMap, HashMap};
 

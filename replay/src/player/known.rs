@@ -1,5 +1,6 @@
-//! Which player plays a function of a trace: the player of this build's command of the same name. The
-//! function must have the parameters that this build knows.
+//! Which player plays a function of a trace: the player of this build's command of the same name, whatever its id. If a
+//! function that this build can play has other parameters or another result in the trace, the replay does not begin. A
+//! function without a player is skipped.
 
 use gapii_commands::{Api, CommandId};
 use gapii_trace::description::{Description, Function, Type};

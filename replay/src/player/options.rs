@@ -1,4 +1,5 @@
-//! Options of a replay, and errors that prevent it.
+//! Options of a replay, and errors that prevent it: an unreadable trace, a function with other parameters, a missing
+//! library or driver feature, a picture that can't be written, memory that can't be reserved.
 
 use std::io;
 use std::ops::Range;

@@ -1,4 +1,5 @@
-//! Attribute lists of EGL commands.
+//! Attribute lists of EGL commands, up to `EGL_NONE` or 256 attributes. `OF_CONTEXTS` has the attributes of contexts
+//! that the driver gets; `EGL_CONTEXT_OPENGL_NO_ERROR_KHR` is not among them, since a trace's commands may be wrong.
 
 use gapii_commands::constants;
 use std::collections::BTreeSet;

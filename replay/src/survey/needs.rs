@@ -1,7 +1,7 @@
-//! Versions and extensions that commands need.
+//! Versions and extensions that commands need. What the recorded context did not have either is not needed: the command
+//! did nothing there.
 //!
-//! Loaders return an address for every function name, so contexts are queried instead. What the
-//! recorded context did not have either is not needed: the command did nothing there.
+//! Loaders return an address for every function name, so contexts are queried instead.
 
 use gapii_commands::CommandId;
 

@@ -1,4 +1,7 @@
-//! Surfaces of the trace and their sizes, as far as the trace tells.
+//! Surfaces of the trace and their sizes, as far as the trace tells: limits of the context, queries, observed frames,
+//! pbuffer attributes, and while none of these is known the end of the first viewport. A later viewport of a window
+//! resizes it, but does not make it smaller once the program has used parts of it. At most 4,096 sizes of a surface are
+//! noted (`SIZES_MAX`).
 
 /// Largest number of size changes of a surface.
 const SIZES_MAX: usize = 1 << 12;

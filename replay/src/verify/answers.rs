@@ -1,4 +1,6 @@
-//! Answers that are compared by their meaning, and texts for answers that differ.
+//! Answers that are compared by their meaning (names, queries, waits, polls), and texts for answers that differ, of up
+//! to 8 values from the first difference on. A query that a snapshot began may differ; a wait may differ unless it
+//! failed on one side; work that was not done in the recording may be done here, not the reverse.
 
 use std::fmt::Write;
 

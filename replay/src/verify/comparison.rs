@@ -1,4 +1,7 @@
-//! Comparison of one command's recorded answers with those of the replay.
+//! Comparison of one command's recorded answers with those of the replay, each by the rule of its description; an
+//! output that the replay does not have is a difference. A `glGetError` that returned an error in the recording may
+//! return none if commands before it were skipped. Memory of Level Zero that a running command may be changing is
+//! judged when it is next compared.
 
 use gapii_commands::constants;
 use gapii_commands::{Api, CommandId};

@@ -1,4 +1,8 @@
-//! Result of comparisons: counts, and the first differences.
+//! Result of comparisons: counts, and the first 100 differences (`LISTED`). A property of the driver is a difference
+//! only if the driver names itself as in the recording. An output that was not written, and a skipped command, are
+//! tolerated if the program's next `glGetError` returned an error in the recording; if it never asks, pixels and
+//! skipped commands count as different. Of the doubts at most 4,096 wait (`WAITING`); beyond, a driver's property is
+//! tolerated and any other doubt is a difference.
 //!
 //! Some differences can be judged only later: properties of a driver when it is known whether the
 //! driver is the recording's, and outputs that were not written when the program asks for errors.

@@ -1,4 +1,4 @@
-//! Pixels of a read-back.
+//! Pixels of a read-back, without the bytes between rows and the pixels outside of the surface, which are not compared.
 
 /// A rectangle of pixels in memory.
 pub(super) struct Pixels {

@@ -1,4 +1,5 @@
-//! Which rule each answer is compared by: a look-up in the table of the descriptions' `answers` items.
+//! Which rule each answer is compared by: a look-up in the table of the descriptions' `answers` items, of which the
+//! first that fits counts. An answer without an item must be equal.
 //!
 //! Decides by ids of commands, indices of parameters and values of enums, and by no command's name.
 

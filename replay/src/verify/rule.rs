@@ -1,4 +1,6 @@
-//! Rules of comparison, and the form of the generated table that says which rule an answer has.
+//! Rules of comparison ([`Rule`]: exact, names, presence, locations, a property of the driver, a query, a wait, a poll,
+//! or varying for a reason), and the form of the generated table that says which rule an answer has. The first target
+//! that fits an answer holds.
 
 use gapii_commands::CommandId;
 

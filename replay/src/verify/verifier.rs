@@ -1,4 +1,6 @@
-//! Verification during a replay.
+//! Verification during a replay. A command without a leave record, one that was in flight, and `glGetError` in a
+//! context that checked no errors in the recording are not compared. A frame that could not be read here is a
+//! difference.
 
 use gapii_commands::CommandId;
 use gapii_trace::Command;

@@ -1,5 +1,6 @@
-//! Entries of a table of blobs that were sent: from a hash to the name of the blob, found and written without
-//! a lock.
+//! Entries of a table of blobs that were sent: from a hash to the name of the blob, found and written without a lock.
+//! If no entry is free, or two threads learn one blob at once, an entry is missing or doubled, and a blob is sent
+//! again.
 //!
 //! Each entry is a sequence lock whose word is the *tag* under which the entry counts. Tags only rise; an
 //! entry of a lower tag counts as empty and may be overwritten. Where a key may stand is the caller's choice:

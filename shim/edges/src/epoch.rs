@@ -1,4 +1,5 @@
-//! The number of the capture that runs, and of its newest keyframe.
+//! The number of the capture that runs, and of its newest keyframe. A thread that misses the end of a capture writes
+//! one more record, which nobody reads.
 
 use crate::sync::{AtomicU64, Ordering};
 

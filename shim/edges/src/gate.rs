@@ -1,4 +1,5 @@
-//! Whether a thread is inside a recorded command, as the thread itself and others see it.
+//! Whether a thread is inside a recorded command, as the thread itself and others see it. A gate of zeros, as in memory
+//! that `fork` has wiped, is closed.
 
 use crate::epoch::Epoch;
 use crate::sync::{AtomicU64, Ordering, frequent_fence};

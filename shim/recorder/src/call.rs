@@ -1,4 +1,6 @@
-//! One recorded command, from its call to its return: the steps that all handlers share.
+//! One recorded command, from its call to its return: the steps that all handlers share. Once its enter record is
+//! published, the command survives whatever happens in the driver. A handler that gets `None`, because nothing is
+//! recorded or there is no room, passes the command straight to the driver.
 //!
 //! [`Call`] is a command that will be recorded, [`Entering`] its enter record that is being written, and [`InFlight`]
 //! the command while the driver executes it. Each step takes the one before, and the thread's gate opens when the last

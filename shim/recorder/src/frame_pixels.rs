@@ -1,4 +1,5 @@
-//! `FramePixels`: a thread's memory for reading frames back.
+//! `FramePixels`: a thread's memory for reading frames back, mapped at its first use and only ever enlarged until the
+//! thread ends, and the size of the surface that the thread swapped last.
 
 use core::cell::Cell;
 use core::ptr;

@@ -1,4 +1,8 @@
-//! Observations: the memory that a command reads or writes, found through its arguments.
+//! Observations: the memory that a command reads or writes, found through its arguments. No pointer is trusted:
+//! unreadable memory is marked as missing in the record; of partly readable memory the readable beginning is kept, up
+//! to `CUT_BYTES_MAX` (64 KiB). An attribute list is read up to its EGL_NONE, at most `ATTRIBUTES_MAX` (256) pairs; a
+//! longer list is not recorded. If another thread changes an array of strings meanwhile, the record keeps its size: a
+//! string that has become unreadable is recorded as empty, and bytes left over are zeros.
 //!
 //! This file computes extents and copies. It never decides whether a command is recorded. It assumes of no pointer
 //! that it points to memory, because the driver may reject the command before it reads any.

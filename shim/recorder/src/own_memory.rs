@@ -1,4 +1,5 @@
-//! The shim's own memory that the kernel turns into zeros in a forked child.
+//! The shim's own memory that the kernel turns into zeros in a forked child (`MADV_WIPEONFORK`). A kernel that cannot
+//! do so gives no memory, and the process does not connect.
 
 use core::ptr::{self, NonNull};
 

@@ -1,4 +1,5 @@
-//! `Shared`: what the recording threads of a process have in common.
+//! `Shared`: what the recording threads of a process have in common: rings, pages, tables of blobs, and the sizes of
+//! blobs, which are smaller in small rings. Until a process is set ([`Host`]), a thread with a full ring drops records.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

@@ -1,4 +1,6 @@
-//! Hooks of Level Zero commands: frames of programs that do not swap, and safe points.
+//! Hooks of Level Zero commands: frames of programs that do not swap, and safe points. A successful submit to a queue
+//! ends a frame if the capture's client asked for that, or if the process has never made an EGL context. Waits on the
+//! host are safe points.
 
 #![expect(non_snake_case, reason = "named like the commands")]
 

@@ -1,4 +1,5 @@
-//! Parameters that bend how a texture is read: set plainly meanwhile, and put back.
+//! Texture parameters that change which texels and components a shader reads (base and maximum level, swizzles): set to
+//! plain values for a read, and restored. Only parameters with another value are touched.
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
@@ -9,15 +10,15 @@ use super::gl;
 
 const GL_RED: i32 = constants::GL_RED as i32;
 
-/// Parameters of the texture that is bound, put back when this is dropped.
+/// Changed parameters of the texture that is bound. Dropping this restores them.
 pub struct Aside {
     target: u32,
-    /// Name, and what was there.
+    /// Names and former values.
     taken: Vec<(u32, i32)>,
 }
 
 impl Aside {
-    /// Has only this level of the texture count: it is complete, whatever else is there.
+    /// Makes this level the only one, so that the texture is complete whatever its other levels are.
     pub fn level(target: u32, level: i32) -> Self {
         let mut aside = Self { target, taken: Vec::new() };
         for name in [GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_MAX_LEVEL] {
@@ -26,12 +27,12 @@ impl Aside {
         aside
     }
 
-    /// Of a texture without levels.
+    /// Changes nothing, for a texture without levels.
     pub fn nothing(target: u32) -> Self {
         Self { target, taken: Vec::new() }
     }
 
-    /// Has a shader see these components first, and those of the same place behind them.
+    /// Swizzles the components: a shader reads these first, and behind them those that belong at the place.
     pub fn and_components(mut self, take: &[usize]) -> Self {
         for at in 0..4_usize {
             let component = take.get(at).copied().unwrap_or(at);

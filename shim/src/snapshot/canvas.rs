@@ -1,4 +1,4 @@
-//! What a shader draws texels to, so that they are read as they are uploaded.
+//! Formats to which a shader draws texels, so that `glReadPixels` returns them in the layout in which they are uploaded.
 
 use gapii_commands::constants::{
     GL_FLOAT, GL_HALF_FLOAT, GL_INT, GL_R8, GL_R16F, GL_RED, GL_RG, GL_RG8, GL_RG16F, GL_RGBA,
@@ -8,24 +8,24 @@ use gapii_commands::constants::{
 
 use super::formats::{Encode, Values};
 
-/// What pixels are drawn to, so that they can be read.
+/// A render target for texels, and the layout in which it is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Canvas {
     pub format: u32,
-    /// What a shader puts there.
+    /// Type of the values that a shader writes.
     pub values: Values,
-    /// Format and type that it is read in.
+    /// Format and type of `glReadPixels`.
     pub read: (u32, u32),
-    /// Bytes that are read of a pixel.
+    /// Bytes per pixel in that format and type.
     pub pixel_bytes: usize,
-    /// Texels that a pixel has, side by side.
+    /// Number of neighbouring texels of a row that one pixel holds.
     pub texels: i32,
-    /// Every driver reads it like that.
+    /// Whether every driver reads it in this format and type (OpenGL ES 3.2, 16.1.2).
     pub is_always_read: bool,
 }
 
 impl Canvas {
-    /// For any format with such components: four of them a pixel.
+    /// A canvas of four components for any format with these values.
     pub fn of(values: Values) -> Self {
         let (format, read, pixel_bytes) = match values {
             Values::Bytes => (GL_RGBA8, (GL_RGBA, GL_UNSIGNED_BYTE), 4),
@@ -36,8 +36,8 @@ impl Canvas {
         Self { format, values, read, pixel_bytes, texels: 1, is_always_read: true }
     }
 
-    /// One that is read as the pixels are uploaded, the last component perhaps besides. Small texels
-    /// share a pixel, where rows of that width can be divided so: what a pixel takes is what costs.
+    /// A canvas that is read in the layout of an upload; a fourth component may follow three. The cost is per pixel, so
+    /// small texels share a pixel if `width` is divisible by their number.
     pub fn as_uploaded(take: &[usize], how: Encode, width: i32) -> Option<Self> {
         let (formats, kind, values, bytes) = match how {
             Encode::Unorm8 => ([GL_R8, GL_RG8, GL_RGBA8], GL_UNSIGNED_BYTE, Values::Bytes, 1),
@@ -60,7 +60,7 @@ impl Canvas {
         Some(Self { format, values, read, pixel_bytes, texels: texels as i32, is_always_read })
     }
 
-    /// Appends what was read of it, so many components a pixel.
+    /// Appends the pixels that were read to `out`, with this number of components per texel.
     pub fn append(&self, read: &[u8], components: usize, out: &mut Vec<u8>) {
         if components == 3 {
             without_last(read, self.pixel_bytes, out)
@@ -70,7 +70,7 @@ impl Canvas {
     }
 }
 
-/// Appends pixels of four components and so many bytes without their last component.
+/// Appends pixels of four components, which have `pixel_bytes` bytes, without their last component.
 pub fn without_last(read: &[u8], pixel_bytes: usize, out: &mut Vec<u8>) {
     match pixel_bytes {
         4 => out.extend(read.as_chunks::<4>().0.iter().flat_map(first::<4, 3>)),

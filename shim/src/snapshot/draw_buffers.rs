@@ -1,4 +1,5 @@
-//! What is set for each draw buffer by its number: blending and the mask of colours.
+//! Blending and color masks of draw buffers by index, in OpenGL ES 3.2 or with GL_OES_ or GL_EXT_draw_buffers_indexed
+//! on OpenGL ES 3: of up to 32 draw buffers those that differ from draw buffer 0. Also the blend equation of all.
 
 use gapii_commands::constants::{
     GL_BLEND, GL_BLEND_DST_ALPHA, GL_BLEND_DST_RGB, GL_BLEND_EQUATION, GL_BLEND_EQUATION_ALPHA,
@@ -13,16 +14,16 @@ use crate::driver_calls::Gl;
 use crate::generated::ids;
 use crate::generated::ids::*;
 
-/// Source and destination of colour, and of alpha.
+/// Blend factors: source and destination of color, source and destination of alpha.
 const FACTORS: [u32; 4] =
     [GL_BLEND_SRC_RGB, GL_BLEND_DST_RGB, GL_BLEND_SRC_ALPHA, GL_BLEND_DST_ALPHA];
-/// Of colour, and of alpha.
+/// Blend equations of color and of alpha.
 const EQUATIONS: [u32; 2] = [GL_BLEND_EQUATION, GL_BLEND_EQUATION_ALPHA];
-/// `GL_MULTIPLY_KHR` to `GL_HSL_LUMINOSITY_KHR`: these are of colour and alpha at once.
+/// Advanced blend equations, `GL_MULTIPLY_KHR` to `GL_HSL_LUMINOSITY_KHR`. One equation is for color and alpha.
 const ADVANCED: core::ops::RangeInclusive<i32> =
     GL_MULTIPLY_KHR as i32..=GL_HSL_LUMINOSITY_KHR as i32;
 
-/// The commands of one way to have this: OpenGL ES 3.2, or an extension.
+/// The commands of OpenGL ES 3.2, or those of an extension.
 struct Ids {
     is_enabled: fn(u32, u32) -> u8,
     enable: u16,
@@ -61,7 +62,7 @@ const EXT: Ids = Ids {
     mask: GL_COLOR_MASKI_EXT,
 };
 
-/// What a draw buffer has.
+/// State of one draw buffer.
 #[derive(PartialEq)]
 struct DrawBuffer {
     blends: bool,
@@ -70,7 +71,7 @@ struct DrawBuffer {
     mask: [i32; 4],
 }
 
-/// Those that have something else than the first, which has been described.
+/// Describes the draw buffers whose state differs from that of draw buffer 0, which is described already.
 pub fn describe(emitter: &mut Emitter, version: (u8, u8), driver: &Gl) {
     let ids = match () {
         () if version >= (3, 2) => CORE,
@@ -117,7 +118,7 @@ impl Ids {
     }
 }
 
-/// How all draw buffers blend.
+/// Describes the blend equation of all draw buffers.
 pub fn describe_equation(emitter: &mut Emitter, color: i32, alpha: i32) {
     match ADVANCED.contains(&color) {
         true => emitter.command(ids::GL_BLEND_EQUATION).arg(color).done(),

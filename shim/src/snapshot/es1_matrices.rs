@@ -1,5 +1,5 @@
-//! Matrix stacks of OpenGL ES 1. Only the matrix on top can be asked for, so those on it are taken off
-//! for a moment and put back.
+//! Matrix stacks of OpenGL ES 1, up to 64 matrices deep. A query returns only the top matrix, so matrices are popped to
+//! read those below, and pushed again.
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
@@ -14,7 +14,7 @@ use crate::generated::ids::*;
 
 const GL_MATRIX_MODE_NAME: u32 = constants::GL_MATRIX_MODE;
 
-/// A stack: its mode, and what is asked for its depth and for the matrix on top.
+/// A matrix stack: its matrix mode, and the queries of its depth and of its top matrix.
 struct Stack {
     mode: u32,
     depth: u32,
@@ -25,11 +25,11 @@ const MODELVIEW: Stack =
     Stack { mode: GL_MODELVIEW, depth: GL_MODELVIEW_STACK_DEPTH, top: GL_MODELVIEW_MATRIX };
 const PROJECTION: Stack =
     Stack { mode: GL_PROJECTION, depth: GL_PROJECTION_STACK_DEPTH, top: GL_PROJECTION_MATRIX };
-/// Of the texture unit that is active.
+/// The stack of the active texture unit.
 const TEXTURE: Stack =
     Stack { mode: GL_TEXTURE, depth: GL_TEXTURE_STACK_DEPTH, top: GL_TEXTURE_MATRIX };
 
-/// Those that a context has once, and which of all is meant.
+/// Describes the projection and modelview stacks, and the matrix mode.
 pub fn describe(emitter: &mut Emitter) {
     let mode = gl::integer(GL_MATRIX_MODE_NAME) as u32;
     PROJECTION.describe(emitter);
@@ -38,7 +38,7 @@ pub fn describe(emitter: &mut Emitter) {
     emitter.command(GL_MATRIX_MODE).arg(mode).done();
 }
 
-/// The stack of the texture unit that is active.
+/// Describes the texture matrix stack of the active texture unit.
 pub fn describe_of_unit(emitter: &mut Emitter) {
     let mode = gl::integer(GL_MATRIX_MODE_NAME) as u32;
     TEXTURE.describe(emitter);
@@ -56,7 +56,7 @@ impl Stack {
         }
     }
 
-    /// The one on top is the last. The mode is the stack's afterwards.
+    /// Returns the matrices, the top one last. Leaves the matrix mode of this stack.
     fn matrices(&self) -> Vec<[f32; 16]> {
         gl::matrix_mode(self.mode);
         let depth = gl::integer(self.depth).clamp(1, 64);
@@ -68,7 +68,7 @@ impl Stack {
         matrices.reverse();
         for matrix in matrices.iter().skip(1) {
             gl::push_matrix();
-            // SAFETY: sixteen numbers.
+            // SAFETY: a matrix has 16 components.
             unsafe { gl::load_matrix(matrix.as_ptr()) };
         }
         matrices

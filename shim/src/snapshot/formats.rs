@@ -1,5 +1,6 @@
-//! How pixels of each internal format are read from a framebuffer or a shader, and uploaded again,
-//! without a difference.
+//! For each internal format: how its pixels are read from a framebuffer or a shader, and uploaded again, without loss.
+//! A new format is a row of `sized` or `unsized_of`, a compressed one of `block`. The pixels of images in other formats
+//! are listed as missing.
 
 use std::sync::OnceLock;
 
@@ -39,7 +40,7 @@ use gapii_commands::constants::{
 const GL_BGRA: u32 = constants::GL_BGRA_EXT;
 const GL_SRGB_ALPHA: u32 = constants::GL_SRGB_ALPHA_EXT;
 
-/// What a format's components are read as: four of them a pixel.
+/// Type of the four components in which pixels of a format are read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Values {
     /// Fixed-point numbers of up to eight bits.
@@ -49,7 +50,7 @@ pub enum Values {
     Uints,
 }
 
-/// What of a framebuffer holds such pixels.
+/// The attachment of a framebuffer that can hold pixels of a format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
     Color,
@@ -58,49 +59,49 @@ pub enum Part {
     DepthStencil,
 }
 
-/// What a component, or a whole pixel, becomes.
+/// Encoding of a component, or of a whole pixel, in an upload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Encode {
     Unorm8,
-    /// Alpha is as it is.
+    /// Alpha is linear.
     Srgb8,
     Snorm8,
     Unorm16,
     Snorm16,
     Half,
-    /// The lowest bytes of the word.
+    /// This number of the lowest bytes of the word.
     Whole(usize),
-    /// Bits of the components, the first one highest, in two bytes.
+    /// Two bytes per pixel, with this number of bits per component; the first component has the highest bits.
     Packed([u32; 4]),
-    /// Ten bits each and two, the first one lowest: fixed-point numbers, or whole ones.
+    /// Three components of ten bits and one of two, the first one lowest: fixed-point numbers, or integers.
     Unorm1010102,
     Uint1010102,
-    /// Two numbers of eleven bits and one of ten, the first one lowest, without a sign.
+    /// Unsigned floats of eleven, eleven and ten bits, the first one lowest.
     SmallFloats,
-    /// Nine bits each, the first one lowest, and their exponent.
+    /// Three mantissas of nine bits, the first one lowest, and a shared exponent.
     SharedExponent,
 }
 
 /// How pixels are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Read {
-    /// In the format that they are uploaded in: that many bytes each.
+    /// In the format and type of the upload, with this number of bytes per pixel.
     AsTheyAre(Part, usize),
-    /// The components, of which those of these indices are taken.
+    /// As four components, of which those with these indices are encoded.
     Components(Values, &'static [usize], Encode),
 }
 
-/// A format whose pixels have the same bits as another's, and are read without a change.
+/// A format whose pixels have the same bits as those of another format, and are read without conversion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SameBits {
     pub of: u32,
     pub format: u32,
 }
 
-/// How pixels of an internal format are read and given again.
+/// How pixels of an internal format are read and uploaded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Layout {
-    /// Format and type that they are uploaded in.
+    /// Format and type of the upload.
     pub format: u32,
     pub kind: u32,
     pub read: Read,
@@ -108,7 +109,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Of an internal format, and the type that it was given with: 0 for none.
+    /// `given` is the type with which the program defined the image; 0 for none. `None` for formats that are not read.
     pub fn of(internal: u32, given: u32) -> Option<Self> {
         let layout = sized(internal, given).or_else(|| unsized_of(internal, given))?;
         let same_bits = same_bits(internal).map(|format| SameBits { of: internal, format });
@@ -116,7 +117,7 @@ impl Layout {
     }
 }
 
-/// Of formats that no framebuffer has, or that drivers read with a change.
+/// The format to read in place of one that no framebuffer can have, or that drivers convert.
 fn same_bits(internal: u32) -> Option<u32> {
     Some(match internal {
         // sRGB
@@ -257,7 +258,7 @@ fn sized(internal: u32, given: u32) -> Option<Layout> {
     })
 }
 
-/// Of a format without a size: the type says how wide its components are.
+/// The layout of an unsized internal format: the type determines the size of its components.
 fn unsized_of(internal: u32, given: u32) -> Option<Layout> {
     use Encode::*;
     let (format, take) = match internal {
@@ -302,7 +303,7 @@ fn unsized_depth(internal: u32, given: u32) -> Option<Layout> {
     Some(Layout { format: internal, kind: given, read, same_bits: None })
 }
 
-/// Width, height and bytes of a block of a compressed format.
+/// Width and height of a block of a compressed format in pixels, and its size in bytes; `None` for other formats.
 pub fn block(internal: u32) -> Option<(i32, i32, usize)> {
     const ASTC: [(i32, i32); 14] = [
         (4, 4),
@@ -354,7 +355,7 @@ pub fn block(internal: u32) -> Option<(i32, i32, usize)> {
     Some((4, 4, bytes))
 }
 
-/// Whether pixels are uploaded as they are read through a framebuffer.
+/// Whether pixels that a framebuffer returned need no encoding.
 pub fn is_plain(values: Values, take: &[usize], encode: Encode) -> bool {
     take == RGBA
         && match values {
@@ -364,7 +365,7 @@ pub fn is_plain(values: Values, take: &[usize], encode: Encode) -> bool {
 }
 
 impl Encode {
-    /// Bytes of a pixel that so many components are taken of.
+    /// Bytes per pixel with this number of components.
     pub fn pixel_bytes(self, components: usize) -> usize {
         match self {
             Self::Unorm8 | Self::Srgb8 | Self::Snorm8 => components,
@@ -376,8 +377,8 @@ impl Encode {
     }
 }
 
-/// Appends pixels as they are uploaded; `read` has four components a pixel, bytes or words as the
-/// values say.
+/// Appends pixels in the layout of an upload to `out`. `read` has four components per pixel: bytes or words, depending on
+/// `values`.
 pub fn encode(read: &[u8], values: Values, take: &[usize], encode: Encode, out: &mut Vec<u8>) {
     match (values, encode) {
         (Values::Bytes, Encode::Unorm8 | Encode::Srgb8) => encode_bytes(read, take, out),
@@ -426,7 +427,7 @@ fn encode_bytes(read: &[u8], take: &[usize], out: &mut Vec<u8>) {
     }
 }
 
-/// Two bytes a pixel; what each byte of a component becomes is looked up.
+/// Encodes pixels of two bytes, with a table for the bytes of each component.
 fn encode_packed(read: &[u8], bits: [u32; 4], out: &mut Vec<u8>) {
     let mut shift = bits.iter().sum::<u32>();
     let tables = bits.map(|bits| {
@@ -508,10 +509,10 @@ fn snorm(value: f32, bits: u32) -> i32 {
     (value.clamp(-1.0, 1.0) * ((1_u32 << bits) - 1) as f32).round() as i32
 }
 
-/// Entries over the numbers from 0 to 1: no two bytes of sRGB come to lie in one.
+/// Entries of the table over the numbers from 0 to 1; so many that no two sRGB bytes share an entry.
 const SRGB_ENTRIES: usize = 1 << 14;
 
-/// The byte that a number was decoded from.
+/// Returns the sRGB byte that decodes to a number.
 fn srgb8(linear: f32) -> u8 {
     static TABLE: OnceLock<Vec<u8>> = OnceLock::new();
     let table = TABLE.get_or_init(|| {
@@ -529,7 +530,7 @@ fn to_srgb(linear: f32) -> f32 {
     }
 }
 
-/// The half-precision number that a number came from.
+/// Returns the half-precision float that has a number's value.
 fn half(value: f32) -> u16 {
     let bits = value.to_bits();
     let sign = (bits >> 16) as u16 & 0x8000;
@@ -545,8 +546,8 @@ fn half(value: f32) -> u16 {
     }
 }
 
-/// The least exponent that all three numbers fit with; they came from such a word, perhaps with a
-/// greater one, which means the same.
+/// Encodes three numbers with the least exponent that fits all. They were decoded from such a word, perhaps one with a
+/// greater exponent, which has the same value.
 fn shared_exponent([red, green, blue, _]: [f32; 4]) -> u32 {
     let most = red.max(green).max(blue);
     let exponent = (most.to_bits() >> 23) as i32 - 127 + 1 + 15;

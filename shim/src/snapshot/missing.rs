@@ -1,27 +1,28 @@
-//! What a description leaves out, in sentences that people read: never more than fits a record, and what
-//! does not fit is said to be so.
+//! List of the state that a snapshot leaves out, as sentences for people, at most `BYTES_MAX` (4,096 bytes) in all; if
+//! sentences do not fit, the last one says so. A sentence names at most 16 ranges of object names (`RANGES_MAX`) and
+//! then counts the rest.
 
 use core::fmt::Write;
 
-/// Most that is said, in bytes.
+/// Maximum size of the list in bytes.
 const BYTES_MAX: usize = 4096;
-/// Most numbers of objects, or ranges of them, in a sentence.
+/// Maximum number of ranges of object names in a sentence.
 const RANGES_MAX: usize = 16;
 const MORE: &str = "and more that there was no room to list";
 
-/// Sentences, and the names of the objects that each is about, if it is about some.
+/// Sentences, each with the names of the objects that it is about.
 #[derive(Debug, Default)]
 pub struct Missing {
     sentences: Vec<(String, Vec<u32>)>,
 }
 
 impl Missing {
-    /// Something that can't be described.
+    /// Adds a sentence.
     pub fn add(&mut self, what: &str) {
         self.of(what);
     }
 
-    /// The same of an object: its name comes behind `what`, which objects share.
+    /// Adds an object to the sentence `what`. The names of its objects follow the sentence.
     pub fn add_of(&mut self, what: &str, name: u32) {
         let names = self.of(what);
         if names.last() != Some(&name) {
@@ -37,7 +38,7 @@ impl Missing {
         &mut self.sentences[at].1
     }
 
-    /// A line for each.
+    /// Returns one line per sentence.
     pub fn text(mut self) -> String {
         let mut text = String::new();
         for (what, names) in &mut self.sentences {
@@ -58,7 +59,7 @@ impl Missing {
     }
 }
 
-/// Numbers as `1-3, 5`.
+/// Formats names as `1-3, 5`.
 fn ranges(names: &mut Vec<u32>) -> String {
     names.sort_unstable();
     names.dedup();

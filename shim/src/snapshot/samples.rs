@@ -1,7 +1,6 @@
-//! What the samples of multisampled images have: nothing uploads it, so each sample is drawn, from a
-//! texture of its own, with all others masked.
-//!
-//! Depth and stencil are not: no fragment gives a stencil, nor every depth exactly.
+//! Contents of multisampled images, up to 32 samples (`SAMPLES_MAX`). No command uploads samples, so a replay draws
+//! each sample from a texture of its own, with the other samples masked. Depth and stencil are missing: a fragment
+//! shader can write no stencil value, and not every depth exactly.
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
@@ -18,11 +17,11 @@ use super::spare;
 use crate::generated::ids::*;
 
 const GL_NEAREST: i32 = constants::GL_NEAREST as i32;
-/// Names of what is there meanwhile.
+/// Spare names.
 const FROM: u32 = spare::NAME;
 const PROGRAM: u32 = spare::NAME + 0x10;
 const SHADERS: u32 = spare::NAME + 0x11;
-/// Most samples that a mask has.
+/// Number of samples in one word of the sample mask.
 const SAMPLES_MAX: i32 = 32;
 
 const VERTICES: &str = "#version 310 es
@@ -32,7 +31,7 @@ void main() {
 }
 ";
 
-/// An image with samples.
+/// A multisampled image.
 #[derive(Clone, Copy)]
 pub struct Multisampled {
     pub whose: Whose,
@@ -42,18 +41,18 @@ pub struct Multisampled {
     pub height: i32,
 }
 
-/// Whose it is.
+/// The object that the image belongs to.
 #[derive(Clone, Copy)]
 pub enum Whose {
     Renderbuffer(u32),
-    /// The texture and its target.
+    /// A texture and its target.
     Texture(u32, u32),
-    /// The same and the layer.
+    /// A texture, its target and a layer.
     Layer(u32, u32, i32),
 }
 
 impl Multisampled {
-    /// Writes commands that give its samples what they have. False: that can't be had.
+    /// Describes the contents of its samples. False if they cannot be read.
     pub fn describe(&self, emitter: &mut Emitter, sibling: Option<&Sibling>) -> bool {
         let (Some(values), Some(sibling)) = (values_of(self.format), sibling) else { return false };
         let format = match values {
@@ -99,7 +98,7 @@ impl Multisampled {
         }
     }
 
-    /// The image to draw to, and all that a draw takes.
+    /// Attaches the image to a framebuffer, and sets all state that the draws need.
     fn begin(&self, emitter: &mut Emitter, values: Values) {
         let (target, point) = (GL_DRAW_FRAMEBUFFER, GL_COLOR_ATTACHMENT0);
         emitter.make(GL_GEN_FRAMEBUFFERS, FROM);
@@ -132,7 +131,7 @@ impl Multisampled {
     }
 }
 
-/// A program that puts the texel of each pixel's place.
+/// Makes a program that writes to each pixel the texel of the same place.
 fn make_program(emitter: &mut Emitter, values: Values) {
     let prefix = match values {
         Values::Bytes | Values::Floats => "",
@@ -154,7 +153,7 @@ void main() {{ texel = texelFetch(image, ivec2(gl_FragCoord.xy), 0); }}
     emitter.command(GL_USE_PROGRAM).arg(PROGRAM).done();
 }
 
-/// What is set here and not told with the context's state is as it was.
+/// Restores the state that the description of the context does not set.
 fn end(emitter: &mut Emitter) {
     emitter.command(GL_USE_PROGRAM).arg(0_u32).done();
     emitter.command(GL_DELETE_PROGRAM).arg(PROGRAM).done();
@@ -166,7 +165,7 @@ fn end(emitter: &mut Emitter) {
     }
 }
 
-/// What the components of a colour format are fetched as.
+/// Type of the values that a shader fetches from a colour format; `None` for depth and stencil.
 fn values_of(format: u32) -> Option<Values> {
     match Layout::of(format, 0)?.read {
         Read::Components(values, ..) => Some(values),

@@ -1,4 +1,5 @@
-//! Objects that a replay makes for a moment, to put into others what nothing uploads.
+//! Temporary objects of a replay, for contents that no command uploads. Their names begin at 0xF0000000, where no
+//! driver gives out names.
 
 use gapii_commands::constants::{GL_NEAREST, GL_READ_FRAMEBUFFER, GL_TEXTURE_2D};
 
@@ -6,10 +7,10 @@ use super::emit::Emitter;
 use super::shaders::make_shader;
 use crate::generated::ids::*;
 
-/// Their names, of each kind, begin with this one: no driver gives out such.
+/// The first spare name of each kind of object. Drivers give out low names, so no program has it.
 pub const NAME: u32 = 0xF000_0000;
 
-/// Binds a framebuffer of the spare name for reading, that has the texture of that name.
+/// Binds a framebuffer with the spare name for reading, to which the texture with the spare name is attached.
 pub fn read_from_texture(emitter: &mut Emitter, point: u32) {
     emitter.make(GL_GEN_FRAMEBUFFERS, NAME);
     emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_READ_FRAMEBUFFER).arg(NAME).done();
@@ -17,7 +18,7 @@ pub fn read_from_texture(emitter: &mut Emitter, point: u32) {
     command.arg(GL_TEXTURE_2D).arg(NAME).arg(0_i32).done();
 }
 
-/// Copies all of what is bound for reading to what is bound for drawing.
+/// Copies the whole framebuffer that is bound for reading to the one that is bound for drawing.
 pub fn blit(emitter: &mut Emitter, (width, height): (i32, i32), mask: u32) {
     let corners = [0, 0, width, height, 0, 0, width, height];
     let command = emitter.command(GL_BLIT_FRAMEBUFFER);
@@ -25,7 +26,7 @@ pub fn blit(emitter: &mut Emitter, (width, height): (i32, i32), mask: u32) {
     command.arg(mask).arg(GL_NEAREST).done();
 }
 
-/// A program that is not linked yet, of shaders of these kinds, which have names from `shaders` on.
+/// Makes a program from shaders, and does not link it. The shaders have the names from `shaders` on.
 pub fn make_program(emitter: &mut Emitter, program: u32, shaders: u32, stages: &[(u32, &str)]) {
     emitter.command(GL_CREATE_PROGRAM).returns(program, []);
     for (name, (kind, source)) in (shaders..).zip(stages) {
@@ -36,7 +37,7 @@ pub fn make_program(emitter: &mut Emitter, program: u32, shaders: u32, stages: &
     }
 }
 
-/// A command of the `glDelete` kind.
+/// Writes a command like `glDeleteBuffers`.
 pub fn delete(emitter: &mut Emitter, id: u16, names: &[u32]) {
     emitter.command(id).arg(names.len() as i32).numbers(names).done();
 }

@@ -1,5 +1,5 @@
-//! Puts pixels into a surface by drawing them, where nothing can blit: in OpenGL ES 2 and 1. The
-//! context is as it was made, but for a texture that is bound, and is so again afterwards.
+//! Draws pixels to a surface where a replay cannot blit: in OpenGL ES 2 and 1, and to multisampled surfaces. Before and
+//! after, the context has its initial state, but for a texture that is bound.
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
@@ -18,7 +18,7 @@ const GL_NEAREST: i32 = constants::GL_NEAREST as i32;
 const GL_CLAMP_TO_EDGE: i32 = constants::GL_CLAMP_TO_EDGE as i32;
 const GL_REPLACE: i32 = constants::GL_REPLACE as i32;
 const GL_MODULATE: i32 = constants::GL_MODULATE as i32;
-/// `GL_TEXTURE_MIN_FILTER` and its like, and what keeps each pixel as it is.
+/// Texture parameters with which each pixel gets its texel unchanged.
 const PLAIN: [(u32, i32); 4] = [
     (GL_TEXTURE_MIN_FILTER, GL_NEAREST),
     (GL_TEXTURE_MAG_FILTER, GL_NEAREST),
@@ -45,7 +45,7 @@ void main() {
 }
 ";
 
-/// With a program of our own.
+/// Draws with a program, in OpenGL ES 2 and higher.
 pub fn with_a_program(emitter: &mut Emitter, picture: &Picture<'_>) {
     const PROGRAM_NAME: u32 = spare::NAME + 2;
     const STAGES: [(u32, &str); 2] =
@@ -73,7 +73,7 @@ fn set_pointer(emitter: &mut Emitter, stride: i32) {
     command.arg(0_u8).arg(stride).arg(0_u64).done();
 }
 
-/// With one texture unit. Textures have sides of powers of two.
+/// Draws with one texture unit, in OpenGL ES 1. Sides of textures are powers of two.
 pub fn with_fixed_functions(emitter: &mut Emitter, picture: &Picture<'_>) {
     let power = |side: i32| side.clamp(1, 1 << 16).cast_unsigned().next_power_of_two() as i32;
     let (width, height) = (power(picture.width), power(picture.height));
@@ -117,7 +117,7 @@ fn set_plain(emitter: &mut Emitter) {
     }
 }
 
-/// A buffer, bound, of the viewport's corners: x, y, and the place in the texture.
+/// Makes and binds a buffer with the viewport's corners: x, y, and texture coordinates.
 fn make_corners(emitter: &mut Emitter, [s, t]: [f32; 2]) {
     let corners: [[f32; 4]; 4] =
         [[-1.0, -1.0, 0.0, 0.0], [1.0, -1.0, s, 0.0], [-1.0, 1.0, 0.0, t], [1.0, 1.0, s, t]];

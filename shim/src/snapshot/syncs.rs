@@ -1,5 +1,6 @@
-//! Sync objects of OpenGL ES and of EGL. A fence that is made anew is signalled soon, as the old one
-//! was or would have been.
+//! Sync objects of OpenGL ES and of EGL. A snapshot inserts a new fence for each; it is signaled soon, as the program's
+//! fence is or will be. An EGL fence is missing if no context is current; syncs of EGL of other kinds than fences and
+//! reusable syncs are missing, too.
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
@@ -17,7 +18,7 @@ const EGL_SYNC_STATUS: i32 = constants::EGL_SYNC_STATUS as i32;
 const EGL_SIGNALED: i32 = constants::EGL_SIGNALED as i32;
 const EGL_NONE: i32 = constants::EGL_NONE as i32;
 
-/// Those of a share group.
+/// Describes the sync objects of the context's share group.
 pub fn describe(emitter: &mut Emitter, context: &Context) {
     let id = if context.version.0 >= 3 { GL_FENCE_SYNC } else { GL_FENCE_SYNC_APPLE };
     for handle in handles(context) {
@@ -26,12 +27,12 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     }
 }
 
-/// What the program calls the share group's.
+/// Returns the handles of the share group's sync objects.
 pub fn handles(context: &Context) -> Vec<u64> {
     context.group.lock().syncs.named().map(|(object, _)| object.name()).collect()
 }
 
-/// Those of EGL. A context is current, or fences are left out.
+/// Describes the sync objects of EGL. A fence needs a current context, and is listed as missing without one.
 pub fn describe_egl(emitter: &mut Emitter, process: &Process, is_current: bool) {
     let known: Vec<(u64, u64, u32)> = {
         let state = process.lock();
@@ -61,7 +62,7 @@ pub fn describe_egl(emitter: &mut Emitter, process: &Process, is_current: bool) 
 
 fn is_signaled(display: u64, sync: u64) -> bool {
     let mut status = 0;
-    // SAFETY: `status` is writable, and the program has not destroyed the sync.
+    // SAFETY: `status` is writable, and the program has not destroyed the sync object.
     let done = unsafe { gl::egl_get_sync_attrib(display, sync, EGL_SYNC_STATUS, &raw mut status) };
     done != 0 && status == EGL_SIGNALED
 }

@@ -1,4 +1,5 @@
-//! Commands by name, for tools that have a trace's arguments without their types.
+//! Commands by name, for tools that have a trace's arguments without their types. A missing argument is zero; a command
+//! that is not listed does not affect the state.
 
 use crate::Thread;
 use crate::generated::dispatch::COMMANDS;

@@ -1,7 +1,7 @@
-//! The state at a command of a trace: the result of running every command before it through the descriptions.
-//!
-//! The trace's observations stand for the program's memory. They contain all memory that descriptions read; all other
-//! memory is zero.
+//! The state at a command of a trace: the result of running every command before it through the descriptions. The
+//! trace's observations stand for the program's memory; all other memory is zero. A command that never took effect, or
+//! whose enter record is missing, changes nothing; of one that has not returned only the enter part counts. A context
+//! that became current before the trace began is taken as current at its first command.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! State as a tree that tools can show.
+//! State as a tree that tools can show. Of objects the named ones come first, then the deleted ones that the state
+//! keeps.
 
 use gapii_state::{Object, Objects, Ref};
 

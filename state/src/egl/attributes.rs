@@ -1,4 +1,5 @@
-//! Attribute lists: pairs of attribute and value, with the `EGL_NONE` that ends them.
+//! Attribute lists: pairs of attribute and value, with the `EGL_NONE` that ends them. At most 256 pairs are read
+//! (`PAIRS_MAX`); a list without an end counts as empty.
 
 use gapii_commands::constants;
 

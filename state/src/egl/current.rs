@@ -1,4 +1,6 @@
-//! The current context of a thread: its state moves between the process and the thread.
+//! The current context of a thread: its state moves between the process and the thread. A context whose creation was
+//! not tracked is taken for one of OpenGL ES 2.0 in its own share group. The state of a context whose thread ends
+//! without releasing it stays with the process.
 //!
 //! A thread releases its context before it calls the driver, and acquires the other after the driver has returned. So
 //! two threads never hold the same context, whatever their order is.

@@ -1,4 +1,5 @@
-//! Attribute lists of OpenGL ES: pairs of attribute and value, with the `GL_NONE` that ends them.
+//! Attribute lists of OpenGL ES: pairs of attribute and value, with the `GL_NONE` that ends them. A list that does not
+//! end within 256 pairs (`PAIRS_MAX`), or is unreadable before its end, is not observed.
 
 use crate::{Memory, Observer, Scope, Thread};
 

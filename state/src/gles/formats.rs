@@ -1,4 +1,5 @@
-//! Sizes in bytes of pixels, vertices and indices in the program's memory.
+//! Sizes in bytes of pixels, vertices and indices in the program's memory; 0 for an invalid or unknown format or type,
+//! whose memory is then not recorded. A new format or type is added here.
 
 use gapii_commands::constants::*;
 

@@ -1,7 +1,6 @@
-//! Types of uniforms, as shader sources declare them.
-//!
-//! Reads declarations only. Comments, preprocessor lines and function bodies are skipped, so types that macros
-//! produce are not found.
+//! Types of uniforms, as shader sources declare them, for programs that never asked the driver. Comments, preprocessor
+//! lines and function bodies are skipped, so types that macros produce are not found. A new GLSL type is added in
+//! `gl_type` and `components`.
 
 #![allow(non_upper_case_globals, reason = "the registry spells GL_FLOAT_MAT2x3")]
 

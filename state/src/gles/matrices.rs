@@ -1,4 +1,6 @@
-//! Matrix stacks of OpenGL ES 1.1: the current matrix, and the commands that multiply it.
+//! Matrix stacks of OpenGL ES 1.1: the current matrix, and the commands that multiply it. A stack has at most 64
+//! matrices (`DEPTH_MAX`); a push beyond, and a pop of the last one, do nothing. A projection of an empty volume does
+//! nothing, either.
 //!
 //! Matrices are column-major and multiplied from the right, as in OpenGL ES.
 

@@ -1,4 +1,5 @@
-//! Lists of path names (GL_NV_path_rendering), which may be text in UTF-8 or UTF-16.
+//! Lists of path names (GL_NV_path_rendering), which may be text in UTF-8 or UTF-16; of a text at most 65,536
+//! characters are read (`CHARACTERS_MAX`).
 
 use gapii_commands::constants::{
     GL_2_BYTES_NV, GL_3_BYTES_NV, GL_4_BYTES_NV, GL_BYTE, GL_FLOAT, GL_INT, GL_SHORT,

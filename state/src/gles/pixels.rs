@@ -1,4 +1,6 @@
-//! Pixel transfers: the memory that an upload reads or a read-back writes.
+//! Pixel transfers: the memory that an upload reads or a read-back writes, by the tracked pixel parameters. Nothing is
+//! observed while a pixel buffer is bound, for an invalid combination of format and type, or for sizes that exceed
+//! memory.
 //!
 //! A rectangle of pixels is observed as one range, from its first pixel to the end of its last. Where rows are
 //! further apart than they are long, the range includes the bytes between them.

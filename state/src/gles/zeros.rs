@@ -1,4 +1,4 @@
-//! Memory for contents of buffers.
+//! Memory for contents of buffers; none if there is not enough.
 
 /// Returns this many zero bytes; `None` if there is no memory for them.
 pub fn zeros(bytes: usize) -> Option<Vec<u8>> {

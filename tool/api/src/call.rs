@@ -1,4 +1,5 @@
-//! The types of callbacks, calls and tracers.
+//! The types of callbacks, calls and tracers. A call is valid in its thread until the callback returns; the number of a
+//! destroyed tracer is never reused.
 
 use core::ffi::c_void;
 

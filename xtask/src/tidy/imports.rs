@@ -1,8 +1,8 @@
-//! Rule: no two files of a crate import each other in a circle.
+//! Rule: no two files of a crate import each other in a circle. `mod x;` and `pub use` are no imports; items for tests
+//! and generated files do not count.
 //!
-//! A file imports another if it names an item of the other's module by a path (`crate::`, `super::`, `self::`,
-//! or a child module). `mod x;` and `pub use` are no imports: a file that names a re-exported item imports the
-//! file that defines the item. Items for tests and generated files do not count.
+//! A file imports another if it names an item of the other's module by a path (`crate::`, `super::`, `self::`, or a
+//! child module). A file that names a re-exported item imports the file that defines the item.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};

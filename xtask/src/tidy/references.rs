@@ -1,8 +1,6 @@
-//! Rule: links, files and tests that a document names exist.
-//!
-//! Checked are relative links with their headings, and in backticks: file names and paths, names of
-//! three underscores or more (tests and functions), and `cargo test -p PACKAGE --test TARGET`.
-//! Text in fenced blocks is an example, so there only the commands are checked.
+//! Rule: links, files and tests that a document names exist. Checked are relative links with their headings, and in
+//! backticks file names, names of three underscores or more, and `cargo test` commands; in fenced blocks only the
+//! commands.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};

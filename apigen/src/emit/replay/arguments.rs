@@ -1,4 +1,7 @@
-//! Expressions that translate a recorded command's arguments to those that the driver gets.
+//! Expressions that translate a recorded command's arguments to those that the driver gets: names, handles, locations,
+//! offsets, arrays in client memory, memory that the driver reads or writes. `role` decides which of these a parameter
+//! is, by its class, the command's attributes and the verb in its name: a `Gen…` or `Create…` command makes the names
+//! that it writes, a `Delete…` command removes those that it reads.
 
 use proc_macro2::{Literal, TokenStream, TokenTree};
 use quote::{format_ident, quote};

@@ -1,4 +1,6 @@
-//! Playing OpenGL ES commands again: a function for each, and their table; and how answers are compared.
+//! Playing OpenGL ES commands again: a function for each, and their table; and how answers are compared. A `play` item
+//! names a command's player; else `@replay(outside)` gives `gl::outside`, `@replay(by_hand)` the function of the
+//! describing command's name, and the others a generated function.
 //!
 //! A line of `play!` (`replay/src/gl/play.rs`) has a command's id, its parameters with their types and values, and
 //! the statements before and after the driver's call. It uses the functions of `replay/src/call.rs` and

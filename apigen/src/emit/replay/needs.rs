@@ -1,7 +1,6 @@
-//! Size of the memory that the driver may access behind a pointer, where it depends on arguments alone.
-//!
-//! The player compares the size with its buffer. Sizes from size tables are at most [`SIZES_MAX`] elements and are
-//! not compared.
+//! Size of the memory that the driver may access behind a pointer, where it depends on arguments alone. The player
+//! compares the size with its buffer. Sizes from size tables are at most 16 elements ([`SIZES_MAX`]) and are not
+//! compared; an index of a draw counts as 4 bytes.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;

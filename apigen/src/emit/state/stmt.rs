@@ -1,8 +1,6 @@
-//! Translates statements of descriptions to Rust, with the locks that they need.
-//!
-//! The first statement that needs a lock takes all locks of its part, always in the same order. They are released
-//! before a call of a hand-written function or of the observer. Statements that exist in the tools only take locks of
-//! their own.
+//! Translates statements of descriptions to Rust, with the locks that they need. The first statement that needs a lock
+//! takes all locks of its part, always in the same order. They are released before a call of a hand-written function or
+//! of the observer. Statements that exist in the tools only take locks of their own.
 
 use super::expr::{Emitter, Needs, bare, function_needs, needs, place_needs};
 use super::lower::Lowered;

@@ -1,4 +1,6 @@
-//! Analyses of typed expressions: their parts and their dependencies.
+//! Analyses of typed expressions: their parts, and whether they depend on arguments alone or on state that is not
+//! tracked, which the shim lacks. An expression of more than 256 nodes (`MOST_NODES`) when its variables are written
+//! out makes a range instead of a slot.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,6 @@
-//! `answers` items: which answers of which commands each one is about, and whether it ever holds.
+//! `answers` items: which answers of which commands each one is about, and whether it ever holds. Of two items about
+//! the same answer the first holds, so all items of an API stand in one file; one whose answers all belong to earlier
+//! items is a mistake. The rules are in `RULES`, the reasons of `varies` in `REASONS`.
 //!
 //! Patterns are resolved here, against the registry of the file's API. The program has names of commands,
 //! indices of parameters and values of enumerants only.

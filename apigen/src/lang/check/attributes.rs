@@ -1,4 +1,5 @@
-//! Attributes: `@tracked`, `@effect(leave)` and the others. Each is allowed on certain items only.
+//! Attributes: `@tracked`, `@effect(leave)` and the others. One that its item does not allow, a repeated one, and one
+//! with wrong arguments are mistakes.
 
 use super::super::ast::{Attribute, Name};
 use super::super::diagnostic::Diagnostic;

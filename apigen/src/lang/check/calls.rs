@@ -1,4 +1,5 @@
-//! Calls of functions, size tables, hand-written functions, methods and builtins.
+//! Calls of functions, size tables, hand-written functions, methods and builtins (`BUILTINS`). A wrong number of
+//! arguments is a mistake; an unknown name is one that suggests a similar name.
 
 use super::super::ast;
 use super::super::diagnostic::Diagnostic;

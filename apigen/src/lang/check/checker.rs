@@ -1,4 +1,6 @@
-//! The state of a check: the declarations that are known so far, and the mistakes that were found.
+//! The state of a check: the declarations that are known so far, and the mistakes that were found. Commands without a
+//! description that they need are reported only if there is no other mistake, because the description may be in text
+//! that could not be parsed.
 
 use super::super::diagnostic::{Diagnostic, Sink};
 use super::super::source::Span;

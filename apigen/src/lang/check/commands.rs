@@ -1,4 +1,8 @@
-//! Commands: joins each command of the registries with the description that holds for it.
+//! Joins each command of the registries with the description that holds for it: its own, else the first one along its
+//! aliases with as many parameters, else the only one in its family of aliases. Pointers that the description does not
+//! mention get slots from the registry's `len`. Two descriptions of a command are a mistake, and so is a missing
+//! `@effect` of a command that begins with `Gen`, `Create`, `Map`, `Finish` or `Wait`. A pattern (`egl*.attribute`)
+//! gives way to a named target.
 
 use std::collections::{BTreeMap, BTreeSet};
 

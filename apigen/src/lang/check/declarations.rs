@@ -1,4 +1,5 @@
-//! Declares all items before their contents are checked, so that the order of declarations does not matter.
+//! Declares all items before their contents are checked, so that the order of declarations does not matter. A reserved
+//! word (`RESERVED`) and a name that is declared twice are mistakes; then the first declaration holds.
 
 use std::collections::BTreeSet;
 

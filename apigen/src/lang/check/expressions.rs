@@ -1,4 +1,7 @@
-//! Types of expressions, and the conversions between them.
+//! Types of expressions, and the conversions between them. Integers convert to integers of any width and to floats,
+//! floats to floats, constants to addresses, `none` to refs and optionals; every other conversion must be written.
+//! Memory behind a parameter can be read only if it is observed: before the fence if the command reads it, behind the
+//! fence if the command writes it or the pointer is `const`.
 
 use super::super::ast;
 use super::super::diagnostic::Diagnostic;

@@ -1,4 +1,6 @@
-//! `read` and `write`: a slot if the extent depends on arguments alone, otherwise a range.
+//! `read` and `write`: a slot if the extent is unconditional, depends on arguments alone and is the first of its
+//! parameter, otherwise a range. A `read` stands before the fence and a `write` behind it. An extent that depends on
+//! state that is not tracked is a mistake, because the shim lacks that state.
 
 use super::super::ast::{self, ExtentKind};
 use super::super::diagnostic::Diagnostic;

@@ -1,4 +1,6 @@
-//! `play`, `role`, `reach` and `refuse` items: what a replay has to know of commands, parameters and layouts.
+//! `play`, `role`, `reach` and `refuse` items: what a replay has to know of commands, parameters and layouts. The roles
+//! are in `ROLES`. A pattern without a match, and a target that has the fact already, are mistakes. An API that has one
+//! `play` item needs one for each of its commands.
 
 use std::collections::BTreeMap;
 

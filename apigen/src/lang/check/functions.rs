@@ -1,4 +1,5 @@
-//! Functions. Each is checked before its callers, so that the type of its result need not be written.
+//! Functions. Each is checked before its callers, so that the type of its result need not be written. A function that
+//! calls itself is a mistake; one that reads a field that is not tracked exists in tools only.
 
 use super::super::ast::{Expr, ExprKind, Item, ItemKind};
 use super::super::diagnostic::Diagnostic;

@@ -1,4 +1,6 @@
-//! Checks the contents of declarations: fields, size tables, signatures. Determines which of them the shim keeps.
+//! Checks the contents of declarations: fields, size tables, signatures. Determines which of them the shim keeps. A
+//! field that refers to an object which may end before the field does is a mistake, and so is a struct that contains
+//! itself.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,6 @@
-//! Layouts: C structs, with natural alignment.
+//! Layouts: C structs, with natural alignment. A layout has 1 MiB at most (`MOST_BYTES`), an array in it 65,536
+//! elements; a layout that contains itself, has no field, or has the `stype` of another is a mistake. A layout with a
+//! chain must begin with a value that identifies it.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Names that descriptions may use: enumerants and commands of the registries, and declarations.
+//! Names that descriptions may use: enumerants and commands of the registries, and declarations. For an unknown name
+//! the message suggests the most similar one, if at most a third of its letters differ, and four at most.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! Operators.
+//! Operators. An address plus or minus an integer is an address, the difference of two addresses an integer; an integer
+//! beside a float becomes a float. Division by the constant 0 is a mistake.
 
 use super::super::ast;
 use super::super::diagnostic::Diagnostic;

@@ -1,4 +1,5 @@
-//! Targets of assignments.
+//! Targets of assignments: fields of state, of objects and of structs, elements of arrays and lists, values of maps.
+//! Variables and the program's memory can't be assigned to.
 
 use super::super::ast;
 use super::super::diagnostic::Diagnostic;

@@ -1,4 +1,6 @@
-//! Procedures: named statements, which replace each call.
+//! Procedures: named statements, which replace each call. They call each other at most 16 deep (`MOST_DEPTH`), and a
+//! body has at most 1,024 calls (`MOST_CALLS`), calls inside of called procedures included; more is a mistake, and so
+//! is a procedure that calls itself.
 //!
 //! A procedure is first checked by itself, so that its mistakes are reported once, with their own spans. Each call
 //! checks the statements again in the caller, where the part of the command, the conditions around the call and the

@@ -1,4 +1,5 @@
-//! Names that the generated code of `state` uses itself.
+//! Names that the generated code of `state` uses itself: types (`TYPES`) and fields of a scope. A declaration with such
+//! a name is a mistake.
 
 use super::super::ast::{Item, ItemKind, Name};
 use super::super::diagnostic::Diagnostic;

@@ -1,4 +1,6 @@
-//! Statements: their order around the fence, and which of them run in the shim.
+//! Statements: their order around the fence, and which of them run in the shim. A body has one `fence;` at most, at its
+//! outermost level. A statement that changes state that is not tracked runs in tools only; one that changes tracked
+//! state or observes memory may not depend on state that is not tracked.
 
 use super::super::ast::{self, StmtKind as Written};
 use super::super::diagnostic::Diagnostic;

@@ -1,4 +1,5 @@
-//! Types: conversion from the syntax and from C, and their names in messages.
+//! Types: conversion from the syntax and from C, and their names in messages. An array has 1 to 65,536 elements
+//! (`MOST_ELEMENTS`). Keys of maps are integers, bools, addresses, texts, refs and enums.
 
 use super::super::ast;
 use super::super::diagnostic::Diagnostic;

@@ -1,4 +1,7 @@
-//! Appending records to a stream: opens, fills and seals blocks.
+//! Appending records to a stream: opens, fills and seals blocks. A block ends when it has its size
+//! (`BLOCK_TARGET_BYTES`, 1 MiB, or a quarter of a ring if that is less), when its blobs have a quarter of that, when
+//! that much was passed over, and before a keyframe. A record that is refused ends the run; the records before it are
+//! in the stream. A process' part ends with the record that ends its last frame.
 
 use std::sync::Arc;
 

@@ -1,4 +1,6 @@
-//! Sums over a stream, for people and for the footer.
+//! Sums over a stream, for people and for the footer. Lists up to 16,384 gaps (`GAPS_MAX`), later ones are added to the
+//! thread's last gap; and up to 1,024 sentences about missing state (`MISSING_MAX`), each once; further ones are not
+//! listed.
 
 use gapii_trace::footer::GapEntry;
 

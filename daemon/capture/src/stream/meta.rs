@@ -1,4 +1,6 @@
-//! Taking records that are not commands into a stream.
+//! Taking records that are not commands into a stream. A ring is refused for an unknown kind, for a kind that only the
+//! daemon may write, for another thread's introduction, and for contents of the store that it cannot have: pieces above
+//! `STORED_PIECE_MAX`, 64 KiB, or before its next keyframe more than four times the store's limit (`NAMED_TIMES`).
 
 use gapii_abi::atom::{self, Header, STORED_PIECE_MAX};
 use gapii_trace::footer::GapEntry;

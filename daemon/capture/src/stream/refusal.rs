@@ -1,4 +1,5 @@
-//! Why a record cannot go into a stream.
+//! Why a record cannot go into a stream. Its ring is then read no further, and its later records count as lost
+//! (`refused`).
 
 use gapii_trace::meta::MetaError;
 

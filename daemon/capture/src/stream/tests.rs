@@ -1,3 +1,5 @@
+//! Tests of the stream: what its blocks hold, and what its figures count.
+
 use std::sync::Arc;
 
 use gapii_abi::atom::{

@@ -1,4 +1,4 @@
-//! A thread in the stream.
+//! A thread in the stream. At most `THREADS_MAX`, 65,536 threads in one capture; the ring of one more is refused.
 
 use gapii_abi::atom::LEAVE;
 use gapii_trace::footer::Lost;

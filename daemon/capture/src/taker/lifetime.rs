@@ -1,4 +1,6 @@
-//! The end of a capture: its time, and its reason.
+//! The end of a capture: its time, and its reason. The seconds run from the first process on (with `--when` from the
+//! keyframe behind the trigger on), also through pauses and a daemon's death. A capture of a launch waits for further
+//! processes until the program's end, unless its frames are complete.
 
 use gapii_abi::atom::EndReason;
 

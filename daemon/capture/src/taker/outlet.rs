@@ -1,4 +1,7 @@
-//! A capture's connection to its writer: blocks go out, and reports of written blocks come back.
+//! A capture's connection to its writer: blocks go out, and reports of written blocks come back. At most
+//! `BLOCKS_UNDER_WAY_MAX`, 16 blocks are on their way; more wait in the rings. A flush is done after two further rounds
+//! of the drain. If the writer is gone, no ring space is held for its blocks, and the capture ends with a failed
+//! output.
 
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 

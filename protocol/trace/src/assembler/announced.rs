@@ -1,7 +1,6 @@
-//! Notes of a thread's records about its next command: the frame that was read back before a swap, and the
-//! changes that tracers made to the command's arguments.
-//!
-//! Also tells the four kinds of TRACED records apart.
+//! Notes of a thread's records about its next command: the frame that was read back before a swap, and the changes that
+//! tracers made to its arguments. A note is dropped if another command follows, or a gap; a snapshot's command in
+//! between does not count. Also tells the four kinds of TRACED records apart; other kinds are ignored.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! A command whose records are still coming in, and where the bytes of these records are.
+//! A command whose records are still coming in, and where the bytes of these records are. Bytes that would exceed the
+//! budget when their block goes are dropped; the command is then without them.
 //!
 //! Decides nothing about order: `queue` and `Assembler` do.
 

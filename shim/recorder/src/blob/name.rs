@@ -1,4 +1,4 @@
-//! Names of blobs.
+//! Names of blobs: the first 16 bytes of their BLAKE3 hash.
 
 /// Name of a blob: the 16 bytes that stand in a trace, as two words.
 pub type Name = [u64; 2];

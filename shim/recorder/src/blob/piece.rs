@@ -1,4 +1,5 @@
-//! Sizes of blobs and of their pieces.
+//! Sizes: memory of `BLOB_MIN_BYTES` (512 bytes, or 1/64 of a ring if that is less) or more becomes a blob; one record
+//! holds up to `PIECE_BYTES` of a blob (64 KiB, or 1/16 of a ring if that is less).
 
 /// Observations of this size or more are blobs, in bytes; fewer if rings are small.
 pub const BLOB_MIN_BYTES: u64 = 512;

@@ -1,9 +1,8 @@
-//! Blobs: larger pieces of the program's memory. A capture sends each once and afterwards refers to it by name. A
-//! snapshot's blobs are sent once for all captures, as long as the daemon has room for them.
-//!
-//! A quick hash tells whether the process has sent the bytes before. Only if not, the bytes are sent, and named by a
-//! second hash. The hashes and the records are made from the same copy, because the program may change its memory
-//! meanwhile.
+//! Sends blobs: larger pieces of the program's memory. A capture sends each once and afterwards refers to it by name; a
+//! snapshot's blobs are sent once for all captures, as long as the daemon's store has room for them. A quick hash tells
+//! whether the process has sent the bytes before. After `NEW_IN_A_ROW` (8) new blobs a thread sends a blob of several
+//! pieces without looking first. Hashes and records are made from the same copy, because the program may change its
+//! memory meanwhile. If the ring has no room, the record that needs the blob is lost, too.
 
 use core::ptr;
 

@@ -1,4 +1,5 @@
-//! The blobs that snapshots have sent for the daemon's store, so that the next snapshot only names them.
+//! The blobs that snapshots have sent for the daemon's store, so that the next snapshot only names them. Once the store
+//! or this table is full, further blobs are sent to the capture alone, and `unstored_bytes` counts them.
 //!
 //! A blob counts as present as long as the store has the number under which it was sent. If something does not
 //! arrive, the store gets another number when the next capture begins. Blobs that no snapshot sent are not in this

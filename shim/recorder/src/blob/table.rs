@@ -1,5 +1,6 @@
-//! The blobs that this process has sent in the running capture, or for the daemon's store: a table from the quick
-//! hash to the name that the trace uses.
+//! The blobs that this process has sent in the running capture, or for the daemon's store: a table from the quick hash
+//! to the name that the trace uses. It has 65,536 entries; once half of them (`ENTRIES_USED_MAX`) are used, it forgets
+//! all, and blobs are sent again when they next occur. A forked child finds it empty.
 //!
 //! The table has no locks, and a forked child finds it empty. An entry is valid under the tag with which it was made.
 //! A tag is made of the number of the store that blobs go to and of how often the table was full; it only rises. So a

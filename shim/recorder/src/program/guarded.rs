@@ -1,9 +1,8 @@
-//! Reads the program's memory where it may be unreadable. Unreadable memory gives the answer "no" instead of a
-//! signal.
-//!
-//! For less than 1 KiB, the pages are looked up first ([`pages`](super::pages)). Larger memory is copied by the kernel, with
-//! `process_vm_readv` on this very process. Where the kernel refuses that, memory is read directly, as the driver
-//! would read it.
+//! Reads the program's memory where it may be unreadable: the answer is then "no" instead of a signal. For less than 1
+//! KiB (`KERNEL_MIN_BYTES`), the pages are looked up first ([`pages`](super::pages)). Larger memory is copied by the
+//! kernel, with `process_vm_readv` on this very process, or page by page where the kernel cannot copy it but loads can
+//! read it. Where a sandbox or an old kernel refuses `process_vm_readv` (`ENOSYS`, `EPERM`), larger memory is read
+//! directly, as the driver would read it.
 
 use core::ptr;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};

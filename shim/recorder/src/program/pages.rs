@@ -1,9 +1,8 @@
-//! Remembers which pages of the program's memory were readable a moment ago, so that most small argument arrays are
-//! copied without a system call, and an unreadable one causes no crash.
-//!
-//! Only pages that stay mapped are remembered: pages of the thread's stack, of the program itself, and of the heap
-//! behind the program. They are remembered until the end of the frame or of a quarter of a ring. The program can
-//! unmap any other mapping at any time, so other pages are probed every time.
+//! Remembers up to 1,024 pages (`ENTRIES`) of the program's memory that were readable a moment ago, so that most small
+//! argument arrays are copied without a system call, and an unreadable one causes no crash. Only pages of the thread's
+//! stack (128 KiB above the shim's frame), of the program itself and of its heap are remembered, until the end of the
+//! frame or until a thread has filled another quarter of its ring. Others are probed every time, because the program
+//! can unmap them at any time.
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -1,5 +1,6 @@
 //! `Timing`: measures how long the driver takes for each command, in a capture that asks for it. In such a capture
-//! every command has a leave record.
+//! every command has a leave record; a command without a result or output gets one that holds the time alone. Commands
+//! of a snapshot are not timed.
 
 use gapii_abi::atom::{HEADER_LEN, Header, LEAVE, LEAVES, META_FIRST};
 
