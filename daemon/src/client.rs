@@ -1,6 +1,8 @@
-//! One client's connection: requests arrive, events are sent, and captures run in between.
-//!
-//! Nothing that a client sends ends more than its own connection. When a client is gone, its captures stop.
+//! One client's connection: requests arrive, events are sent, and captures run in between. Progress events go out every
+//! 250 ms. Without a hello within `HELLO_LIMIT`, 2 s, the connection ends. A message that cannot be decoded is answered
+//! with an error and counted; one longer than 1 MiB, or more than 4 unused descriptors, ends the connection. A client
+//! has at most 4 saves in progress and 1 take-up. When a client is gone, its captures stop, and do not wait for a slow
+//! reader of the output.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -222,9 +224,7 @@ impl Client {
                 Ok(()) => return Ok(None),
                 Err(error) => Err(error),
             },
-            Request::Stop(request) => {
-                self.session.stop(&request).map(|captures| Event::Stopped(Stopped { captures }))
-            }
+            Request::Stop(request) => self.session.stop(&request).map(Event::Stopped),
             Request::Pause(request) => self.pause(&request, true),
             Request::Resume(request) => self.pause(&request, false),
             Request::Link if self.captures.is_empty() && self.buffer.is_empty() => Ok(Event::Link),
@@ -282,7 +282,7 @@ impl Client {
 
     fn pause(&self, request: &StopRequest, pauses: bool) -> Result<Event, ControlError> {
         let captures = self.session.pause(request, pauses)?;
-        Ok(Event::Stopped(Stopped { captures }))
+        Ok(Event::Stopped(Stopped { captures, ..Stopped::default() }))
     }
 
     fn start(&mut self, request: StartRequest) -> Result<Event, ControlError> {

@@ -1,5 +1,8 @@
-//! The drain: reads the rings of some processes, and gives their records in one order to every capture that takes
-//! part.
+//! The drain: reads the rings of some processes, and gives their records in one order to every capture that takes part.
+//! Sleeps until the doorbell rings, at most 20 ms (`NAP`) while a process records and 200 ms otherwise. A refused ring
+//! is read no further and counted; the process' other rings go on. A drain that continues another daemon's captures
+//! waits up to 250 ms for their other processes. A slot of a dead thread is free only once all its records and its
+//! account are written.
 //!
 //! Does no file or socket I/O, and waits only for the doorbell. Trusts of a ring only what its consumer has checked.
 //! A round reads all heads, reads them all again, copies out the records below them, and gives out what the merge
@@ -290,7 +293,15 @@ impl Drain {
     /// the capture does not have yet.
     fn join(&mut self, joining: Joining, capture: u64, now_ns: u64) {
         let Some(taker) = self.taker(capture) else { return joining.take_back() };
-        let Joining { process, rings, counts, unslotted_calls, generation, lost_ns } = joining;
+        let Joining {
+            process,
+            rings,
+            counts,
+            unslotted_calls,
+            reentrant_calls,
+            generation,
+            lost_ns,
+        } = joining;
         let index = self.members.len();
         let new: Vec<_> = match lost_ns {
             Some(_) => {
@@ -308,6 +319,7 @@ impl Drain {
             process,
             generation,
             unslotted_calls,
+            reentrant_calls,
             lanes,
             phase: Phase::Recording,
             lost_ns,

@@ -1,5 +1,6 @@
-//! The accounts of a capture's threads: the records that each thread produced, those of them that are in the
-//! stream, and those that are not.
+//! The accounts of a capture's threads: the records that each thread produced, those of them that are in the stream,
+//! and those that are lost (with a cause: dropped or stalled, refused, missed, no slot, output) or left out. Records
+//! that the output did not accept are subtracted at the end. Sums saturate.
 //!
 //! Copies the application's counts, and never adjusts a sum: a record that no account contains shows as `emitted
 //! + lost + left_out` below `produced`.
@@ -146,6 +147,18 @@ impl Ledger {
             waits,
             wait_ns,
         });
+    }
+
+    /// Names the cause of losses that no record states in a capture whose threads wait for room: the wait was in vain.
+    pub fn name_stalls(&mut self) {
+        for gap in self.gaps.iter_mut().filter(|gap| gap.cause == GapCause::Dropped) {
+            gap.cause = GapCause::Stalled;
+        }
+    }
+
+    /// Enters the gap of the threads that got no ring.
+    pub fn note_unslotted(&mut self, lost: Lost) {
+        self.untold(GapEntry::NO_THREAD, GapCause::NoSlot, lost);
     }
 
     /// Corrects the accounts by what the output accepted. `written` has the number of records of each thread in the
@@ -335,5 +348,23 @@ mod tests {
         ledger.settle(&[49]);
         let [(produced, emitted, lost)] = balance(&ledger)[..] else { panic!() };
         assert_eq!(produced, emitted + lost + 1);
+    }
+
+    #[test]
+    fn losses_without_a_ring_and_after_a_vain_wait_have_causes_of_their_own() {
+        let mut ledger = Ledger::default();
+        let lost = |calls| Lost { records: 2 * calls, calls, bytes: 64 };
+        ledger.untold(3, GapCause::Dropped, lost(1));
+        ledger.untold(3, GapCause::Refused, lost(2));
+        ledger.note_unslotted(Lost { calls: 7, ..Lost::default() });
+        ledger.note_unslotted(Lost::default());
+        ledger.name_stalls();
+        let gaps: Vec<_> = ledger.gaps.iter().map(|g| (g.thread, g.cause, g.calls)).collect();
+        let expected = [
+            (3, GapCause::Stalled, 1),
+            (3, GapCause::Refused, 2),
+            (GapEntry::NO_THREAD, GapCause::NoSlot, 7),
+        ];
+        assert_eq!(gaps, expected);
     }
 }

@@ -1,4 +1,6 @@
-//! Processes in a drain, and the phase of each.
+//! Processes in a drain, and the phase of each: recording, stopping, emptying, over. A process that is told to stop has
+//! `GOODBYE_NS`, 500 ms, to put its hooks back; then its rings are read up to the records that exist by then, whatever
+//! it writes later. The rings of a process that is gone are read to their end.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,6 +25,8 @@ pub struct Joining {
     /// have them.
     pub counts: Vec<SlotCounts>,
     pub unslotted_calls: u64,
+    /// [`reentrant_calls`] before the process was told to record, or when it was taken over.
+    pub reentrant_calls: u64,
     /// Generation of the mode page's order to record.
     pub generation: u64,
     /// For a process that was handed over and records already: the monotonic time at which it first missed its
@@ -36,6 +40,8 @@ pub struct Member {
     pub generation: u64,
     /// [`unslotted_calls`] when the process joined.
     pub unslotted_calls: u64,
+    /// [`reentrant_calls`] when the process joined.
+    pub reentrant_calls: u64,
     /// The process' rings, as indices of the drain's lanes.
     pub lanes: Range<usize>,
     pub phase: Phase,
@@ -79,13 +85,14 @@ impl Joining {
         let mut rings = process.lend_rings(drain)?;
         lane::discard_leftovers(&mut rings);
         let counts: Vec<_> = rings.iter().map(|ring| ring.slot().counts_untrusted()).collect();
-        let unslotted_calls = unslotted_calls(process);
+        let (unslotted_calls, reentrant_calls) =
+            (unslotted_calls(process), reentrant_calls(process));
         lane::note_joined(&rings, &counts);
         // Relaxed: a note for a later daemon.
         process.claims().begun_unslotted_calls.store(unslotted_calls, Ordering::Relaxed);
         let generation = process.begin_capture(plan.mode(), plan.origin, goes_on);
         let (process, lost_ns) = (Arc::clone(process), None);
-        Some(Self { process, rings, counts, unslotted_calls, generation, lost_ns })
+        Some(Self { process, rings, counts, unslotted_calls, reentrant_calls, generation, lost_ns })
     }
 
     /// Takes over a process that another daemon told to record. Returns `None` if it is in a drain already.
@@ -93,9 +100,10 @@ impl Joining {
         let rings = process.lend_rings(drain)?;
         // Relaxed: a note of a daemon that has ended.
         let unslotted_calls = process.claims().begun_unslotted_calls.load(Ordering::Relaxed);
+        let reentrant_calls = reentrant_calls(process);
         let (generation, lost_ns) = (process.generation(), Some(lost_ns));
         let (process, counts) = (Arc::clone(process), Vec::new());
-        Some(Self { process, rings, counts, unslotted_calls, generation, lost_ns })
+        Some(Self { process, rings, counts, unslotted_calls, reentrant_calls, generation, lost_ns })
     }
 
     /// Gives the rings back to the process, which stops recording.
@@ -164,6 +172,13 @@ pub enum Look {
     Ended {
         is_cut: bool,
     },
+}
+
+/// Returns how many commands were not recorded because they were called from inside other commands, since the process
+/// connected.
+pub fn reentrant_calls(process: &Process) -> u64 {
+    // Relaxed: a claim of the application's.
+    process.claims().reentrant_calls.load(Ordering::Relaxed)
 }
 
 /// Returns how many calls were not recorded because no slot was free, since the process began.

@@ -1,6 +1,9 @@
-//! An application: the memory that it shares with the daemon, and the daemon's orders to it.
+//! An application: the memory that it shares with the daemon, and the daemon's orders to it. Its rings are lent to one
+//! drain at a time. Memory that a process hands over after its daemon's death is checked: at most 4,096 rings of at
+//! most 256 MiB, sealed as the daemon made it. Its frames, frame durations, contexts and calls without a slot are its
+//! own claims, and decide only about its own captures.
 //!
-//! Reads no record. Its rings are lent to one drain at a time.
+//! Reads no record.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -417,7 +420,7 @@ impl Process {
 
     /// Returns the process as clients see it.
     pub fn info(&self) -> AppInfo {
-        let mode = lock(&self.mode).settings().map(|(_, settings)| settings.mode);
+        let mode = self.mode();
         AppInfo {
             pid: self.pid,
             name: self.name.clone(),
@@ -426,11 +429,27 @@ impl Process {
             // Relaxed: a claim, for people.
             contexts: self.claims().contexts.load(Ordering::Relaxed).try_into().unwrap_or(u32::MAX),
             frames: self.frames(),
-            mode: mode_name(mode.unwrap_or_default(), self.monitors).to_owned(),
+            mode: mode_name(mode, self.monitors).to_owned(),
             process: self.index,
             connected_ns: self.clock.monotonic_ns().saturating_sub(self.connected_ns),
             counts: Some(self.counts()),
         }
+    }
+
+    /// Returns whether the process stands still until a capture begins.
+    pub fn waits(&self) -> bool {
+        self.mode() == Mode::Wait
+    }
+
+    /// Returns the mode that the process was given. A process that has given up an order to wait is idle.
+    fn mode(&self) -> Mode {
+        let Some((generation, settings)) = lock(&self.mode).settings() else {
+            return Mode::default();
+        };
+        // Relaxed: a claim, for people.
+        let ended = self.claims().ended_generation.load(Ordering::Relaxed);
+        let has_given_up = settings.mode == Mode::Wait && ended >= generation;
+        if has_given_up { Mode::Idle } else { settings.mode }
     }
 
     /// Returns the APIs that the process has called so far.
@@ -449,6 +468,7 @@ impl Process {
             exe: self.exe.clone(),
             apis: self.apis(),
             frames: 0,
+            reentrant_calls: 0,
         }
     }
 

@@ -1,7 +1,7 @@
-//! The thread that compresses blocks and writes them, so that the drain never waits for a file.
-//!
-//! Reports ring space as free only after the write of its records has returned. After an error it takes blocks only
-//! to report that they are not in the file.
+//! The thread that compresses blocks and writes them, so that the drain never waits for a file. Ring space is free only
+//! after the write of its records has returned. After an error it takes blocks only to report that they are not in the
+//! file, and still tries to write the end, index and footer of a regular file. A trace with more than 4,194,304 frame
+//! ends has no index; above 2,097,152 blobs the index lists none.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -68,6 +68,8 @@ impl Written {
             stored_bytes: self.stored_bytes,
             file_bytes: self.file_bytes,
             lost: gapii_control::Lost { calls: lost.calls, bytes: lost.bytes },
+            incomplete: totals.memory.incomplete,
+            reentrant: self.footer.reentrant_calls(),
             waits: self.waits,
             wait_ns: self.wait_ns,
             snapshot: self.footer.snapshot,
@@ -76,6 +78,7 @@ impl Written {
             in_flight: in_flight.collect(),
             seams: self.footer.seams.len() as u64,
             away_ns: self.footer.seams.iter().map(Seam::away_ns).fold(0, u64::saturating_add),
+            when_happened: self.footer.when_happened,
             signal: self.footer.signal,
             error: self.error.as_ref().map(ToString::to_string),
         }

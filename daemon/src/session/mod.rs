@@ -1,6 +1,8 @@
-//! The session: one daemon's lifetime, with its connected processes, captures and refusals.
-//!
-//! Knows no socket and no message framing. Holds its lock only for short, limited work.
+//! The session: one daemon's lifetime, with its connected processes, captures and refusals. Decides whether a capture
+//! starts: invalid values, more than `--max-captures` captures, a name in use, allocated bytes above `--memory`, and
+//! options that do not fit a running capture are refused. Above `--memory` the capture that holds most memory ends, one
+//! at a time. A hello from a pid that is connected ends the earlier process. A process of a launch joins that launch's
+//! capture; 64 ended launches are remembered, so their late processes do not wait.
 
 mod comers;
 mod counters;
@@ -21,7 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use anyhow::Context;
 use gapii_abi::app::{self, AppHello, Launch};
 use gapii_control::{
-    AppInfo, ControlError, Ended, StartRequest, StopRequest, Target, Totals, code,
+    AppInfo, ControlError, Ended, StartRequest, StopRequest, Stopped, Target, Totals, code,
 };
 use gapii_ringbuf::{CaptureId, Mode, ModeSettings, SegmentLayout};
 use gapii_trace::Description;
@@ -43,10 +45,6 @@ use gapii_capture::end::{Cause, Departure};
 use gapii_capture::plan::Plan;
 use gapii_capture::process::{Counter, Descriptors, Process};
 use gapii_capture::spill::SpillRoom;
-
-/// Largest number of launches that are remembered after their capture has ended, so that their late processes do not
-/// wait for one.
-const ENDED_LAUNCHES: usize = 64;
 
 /// The state that all connections share.
 #[derive(Debug)]
@@ -333,15 +331,22 @@ impl Session {
         );
     }
 
-    /// Tells captures to stop. Returns their numbers.
-    pub fn stop(&self, request: &StopRequest) -> Result<Vec<u64>, ControlError> {
-        let table = self.lock();
-        let captures = table.targeted(request)?;
-        Ok(captures
-            .into_iter()
-            .filter(|capture| capture.stop(Cause::Stop))
-            .map(|capture| capture.plan.id)
-            .collect())
+    /// Tells captures to stop, and lets the target's applications go that wait for a capture.
+    pub fn stop(&self, request: &StopRequest) -> Result<Stopped, ControlError> {
+        let mut table = self.lock();
+        let let_go = match (request.capture, &request.name) {
+            (None, None) => table.let_go(&request.target),
+            _ => 0,
+        };
+        let captures = match table.targeted(request) {
+            Err(_) if let_go > 0 => Vec::new(),
+            captures => captures?,
+        };
+        let stopped = captures.into_iter().filter(|capture| capture.stop(Cause::Stop));
+        let captures = stopped.map(|capture| capture.plan.id).collect();
+        drop(table);
+        self.changed.notify_one();
+        Ok(Stopped { captures, let_go })
     }
 
     /// Pauses or resumes captures. Returns their numbers.
@@ -397,10 +402,7 @@ impl Session {
             table.ended_refused_rings += refused_rings(&capture);
             *table.ended_by_reason.entry(ended.summary.reason.clone()).or_default() += 1;
             if let Some(launch) = capture.plan.launch {
-                table.ended_launches.push_back(launch);
-                if table.ended_launches.len() > ENDED_LAUNCHES {
-                    table.ended_launches.pop_front();
-                }
+                table.end_launch(launch);
             }
         }
         drop(table);

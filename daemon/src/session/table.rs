@@ -1,4 +1,7 @@
-//! The connected processes and running captures, and the selection of those that a target means.
+//! The connected processes and running captures, and the selection of those that a target means. A target that fits no
+//! application, or several without `all`, is refused with their names; so is a second capture of a launch, and a
+//! capture of processes from two drains. A request to stop or pause goes by number, else by name, else by target; a
+//! target means kept frames only if it names their application.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -13,6 +16,11 @@ use gapii_capture::capture::Capture;
 use gapii_capture::drain::DrainHandle;
 use gapii_capture::end::Departure;
 use gapii_capture::process::Process;
+use gapii_ringbuf::ModeSettings;
+
+/// Largest number of launches that are remembered after their capture has ended, so that their late processes do not
+/// wait for one.
+const ENDED_LAUNCHES: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Table {
@@ -51,6 +59,35 @@ impl Table {
             && let Some(capture) = self.captures_of(drain).next()
         {
             capture.gone(index, how);
+        }
+    }
+
+    /// Lets applications go on unrecorded that wait for a capture, if the target names them. No later process of a
+    /// launch that is let go waits. Returns their number.
+    pub(super) fn let_go(&mut self, target: &Target) -> u64 {
+        if let Target::Launch(launch) = target {
+            self.end_launch(*launch);
+        }
+        let is_meant = |process: &&Arc<Process>| match target {
+            Target::App(name) => process.is_called(name),
+            Target::Launch(launch) => process.launch == Some(*launch),
+            Target::Only | Target::All => false,
+        };
+        let mut number = 0;
+        for process in self.processes.values().filter(is_meant).filter(|process| process.waits()) {
+            let (pid, name, whom) = (process.pid, &process.name, process.described());
+            tracing::info!(pid, name, "{whom} goes on without a capture");
+            process.set_mode(ModeSettings::default());
+            number += 1;
+        }
+        number
+    }
+
+    /// Notes that no process of this launch waits for a capture from now on.
+    pub(super) fn end_launch(&mut self, launch: Launch) {
+        self.ended_launches.push_back(launch);
+        if self.ended_launches.len() > ENDED_LAUNCHES {
+            self.ended_launches.pop_front();
         }
     }
 

@@ -1,4 +1,8 @@
-//! First messages between an application and the daemon: one hello and one reply, in fixed layouts.
+//! First messages between an application and the daemon: one hello (512 bytes) and one reply (128 bytes), in fixed
+//! layouts. The shim waits up to `HELLO_TIMEOUT_MS`, 2 s, for the reply, and the daemon as long for the hello. The
+//! newest common version is spoken; without one, or with a wrong magic or an empty range of versions, the hello is
+//! refused. A process whose daemon has died looks for another for `LOOK_MS`, 10 s; that daemon lets it wait `CLAIM_MS`,
+//! 1 s, for a client.
 //!
 //! All numbers are little-endian. The shim links no decoder for them; this module allocates nothing and
 //! reads only the bytes that it is given. The descriptors travel beside the reply, in the order of
@@ -58,6 +62,9 @@ pub const LOOK_MS: u64 = 10_000;
 /// to continue the application's capture.
 pub const CLAIM_MS: u64 = 1_000;
 
+/// Seconds for which a process with `GAPII_WAIT` waits for a capture, unless `GAPII_WAIT_SECONDS` says otherwise.
+pub const WAIT_SECONDS: u64 = 600;
+
 /// Bit of [`AppHello::apis`]: EGL and OpenGL ES.
 pub const API_EGL_GLES: u32 = 1;
 /// Bit of [`AppHello::apis`]: Level Zero.
@@ -65,6 +72,8 @@ pub const API_LEVEL_ZERO: u32 = 2;
 
 /// File name of the applications' socket in the socket folder.
 pub const SOCKET_NAME: &str = "app.sock";
+/// File name of the clients' socket in the same folder.
+pub const CLIENT_SOCKET_NAME: &str = "ctl.sock";
 
 /// Values of [`HelloReply::status`].
 pub mod reply_status {

@@ -1,4 +1,7 @@
-//! Atoms: the records of rings and streams that are not commands, in one table, and the flags of all records.
+//! Atoms: the records of rings and streams that are not commands, in one table, and the flags of all records. A payload
+//! shorter than an atom's fixed part is refused; bytes behind it are ignored, because a later version may append
+//! fields. A blob is below 2^48 bytes; a piece that only names contents of the daemon's store stands for at most
+//! `STORED_PIECE_MAX`, 64 KiB.
 //!
 //! The table is the specification: the encoders of shim and daemon, the decoder of trace readers and the
 //! tables in docs/trace-format.md are made from it. A line is `offset name: type`. Bytes between fields are
@@ -441,6 +444,8 @@ pub mod ring_flags {
         AT_KEYFRAME = 16;
         /// The owner has written its THREAD since that keyframe.
         IS_INTRODUCED = 32;
+        /// The stream began while the owner recorded, behind records that were lost unseen, so the begun `produced` is too low.
+        BEGUN_IS_LOW = 64;
     }
 }
 

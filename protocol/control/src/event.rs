@@ -1,4 +1,5 @@
-//! Messages from the daemon to clients.
+//! Messages from the daemon to clients. An error is one of the codes in `protocol/control/src/code.rs` and a sentence
+//! for people; the connection goes on after it, unless the message itself could not be read.
 
 use serde::{Deserialize, Serialize};
 
@@ -96,12 +97,14 @@ pub struct Held {
     pub held_us: u64,
 }
 
-/// Captures that were told to stop, pause or resume.
+/// Captures that were told to stop, pause or resume, and applications that were let go.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Stopped {
-    /// Their numbers in the session.
+    /// The captures' numbers in the session.
     pub captures: Vec<u64>,
+    /// Number of applications that waited for a capture and go on without one. Only `stop` lets any go.
+    pub let_go: u64,
 }
 
 /// Why a request could not be done.

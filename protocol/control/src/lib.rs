@@ -69,4 +69,4 @@ pub const TRIGGER_VERSION: u16 = 6;
 /// First version in which a daemon takes up captures that another daemon began.
 pub const TAKING_UP_VERSION: u16 = 7;
 /// File name of the clients' socket in the socket folder.
-pub const SOCKET_NAME: &str = "ctl.sock";
+pub const SOCKET_NAME: &str = gapii_abi::app::CLIENT_SOCKET_NAME;

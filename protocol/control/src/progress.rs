@@ -65,6 +65,10 @@ pub struct Summary {
     pub file_bytes: u64,
     /// Commands that were not recorded.
     pub lost: Lost,
+    /// Recorded commands that lack memory which they read, because its extent was not known.
+    pub incomplete: u64,
+    /// Commands that were not recorded because they were called from inside other commands.
+    pub reentrant: u64,
     /// Times that a thread waited for ring space.
     pub waits: u64,
     /// Nanoseconds of these waits.
@@ -81,6 +85,8 @@ pub struct Summary {
     pub seams: u64,
     /// Nanoseconds during which no daemon recorded, over all seams.
     pub away_ns: u64,
+    /// True if the event happened that the capture waited for.
+    pub when_happened: bool,
     /// The signal that ended the program, if its parent process reported it.
     pub signal: Option<i32>,
     /// The error that ended writing to the output, in one sentence. The bytes written before it are kept.

@@ -1,4 +1,6 @@
-//! A command of a trace: its place in the order, and its arguments and results on demand.
+//! A command of a trace: its place in the order, and its arguments and results on demand. A part whose record was not
+//! read gives none: no arguments without the enter record, no result without the leave record, no bytes of a blob that
+//! the trace lacks. A function that the header does not describe has no name.
 //!
 //! Decodes nothing before it is asked to.
 
@@ -147,6 +149,11 @@ impl<'a> Command<'a> {
             }
             _ => Ranges::of(&[], 0, 0),
         }
+    }
+
+    /// Whether the command reads memory of unknown extent, which the trace does not have.
+    pub fn is_incomplete(&self) -> bool {
+        self.ranges_read().any(|range| range.is_unknown())
     }
 
     /// Returns the memory that the command wrote and whose extent does not follow from its arguments.

@@ -1,6 +1,7 @@
-//! The footer of a trace file: how the capture went, and the ledger of every thread.
+//! The footer of a trace file: how the capture went, and the ledger of every thread. At most 64 MiB. A field that a
+//! file lacks reads as its default, an unknown one is ignored. `produced` is the application's own count, unaltered.
 //!
-//! `produced` is the application's own count, unaltered. No reader derives anything here from the stream.
+//! No reader derives anything here from the stream.
 
 use gapii_abi::atom::{EndReason, InFlight, Seam};
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,9 @@ pub struct Footer {
     pub in_flight: Vec<InFlight>,
     /// Options that the client asked for.
     pub options: CaptureOptions,
+    /// True if the event of `options.when` happened in a process, whether or not the capture could begin there.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub when_happened: bool,
     /// True if the stream has a snapshot.
     pub snapshot: bool,
     /// The longest that a thread stood still for a snapshot, in microseconds.
@@ -95,6 +99,10 @@ pub struct ProcessEntry {
     pub apis: Vec<String>,
     /// Frames that ended.
     pub frames: u64,
+    /// Commands that are not in the stream because they were called from inside other commands of their thread: by
+    /// the driver, a callback or a signal handler. After a seam, only those since the seam.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub reentrant_calls: u64,
 }
 
 /// A ring that the daemon stopped reading because its contents break the rules.
@@ -157,6 +165,12 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Footer {
+    /// Returns how many commands are not in the stream because they were called from inside other commands.
+    /// Programs count them, and may claim any number.
+    pub fn reentrant_calls(&self) -> u64 {
+        self.processes.iter().fold(0, |sum, process| sum.saturating_add(process.reentrant_calls))
+    }
+
     /// Returns the whole frame, for a trace of format version `version`. The frame will be at offset
     /// `footer_offset` of the file, and the index frame, if there is one, at `index_offset`; both in bytes.
     pub fn encode(&self, version: u32, index_offset: Option<u64>, footer_offset: u64) -> Vec<u8> {

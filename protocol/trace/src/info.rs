@@ -1,6 +1,8 @@
-//! A summary of a trace: from its footer, or by counting if it has none.
+//! A summary of a trace: from its footer, or by counting all blocks if it has none. Counting stops at the first damaged
+//! block, and the summary says where the file is cut or damaged; the threads' own counts (waits, reentrant calls) are
+//! then missing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Seek};
 
 use gapii_abi::atom::{EndReason, InFlight, Seam};
@@ -12,7 +14,7 @@ use super::census::Census;
 use super::description::Description;
 use super::file_parts::Tail;
 use super::footer::{Footer, ProcessEntry};
-use super::ledger::{Lost, ThreadLedger};
+use super::ledger::{GapEntry, Lost, ThreadLedger, by_cause};
 use super::memory_totals::MemoryTotals;
 use super::meta::End;
 use super::reader::TraceReader;
@@ -42,6 +44,12 @@ pub struct Info {
     pub end_of_stream: EndOfStream,
     /// Totals of what the stream lacks.
     pub lost: Lost,
+    /// Parts of `lost` by the name of their cause.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub lost_by_cause: BTreeMap<String, Lost>,
+    /// Commands that are not in the stream because they were called from inside other commands.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub reentrant_calls: u64,
     /// The processes of the capture.
     pub processes: Vec<ProcessEntry>,
     /// True if the file is as its writer finished it, as far as this summary read it.
@@ -79,6 +87,10 @@ pub struct Info {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub seams: Vec<Seam>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The memory that commands read and wrote.
@@ -127,6 +139,7 @@ impl Info {
 
     fn from_footer<R: Read + Seek>(reader: &TraceReader<R>, footer: Footer) -> Self {
         let description = &reader.header().description;
+        let reentrant_calls = footer.reentrant_calls();
         let tids: Vec<_> = footer.threads.iter().map(|t| (t.thread, t.tid)).collect();
         let tid_of = |thread| tids.iter().find(|(index, _)| *index == thread).map(|(_, tid)| *tid);
         let apis: BTreeSet<_> = footer.processes.iter().flat_map(|process| &process.apis).collect();
@@ -154,6 +167,8 @@ impl Info {
             set_back_ns: footer.set_back_ns,
             waits: sum(&footer.threads, |thread| thread.waits),
             wait_ns: sum(&footer.threads, |thread| thread.wait_ns),
+            lost_by_cause: by_cause(footer.gaps.iter().map(|gap| (gap.cause, gap.lost()))),
+            reentrant_calls,
             processes: footer.processes,
             ..Self::from_file(reader)
         }
@@ -189,6 +204,12 @@ impl Info {
             apis: apis_of(&census, description),
             end_of_stream: end.unwrap_or_default(),
             lost: lost_in_gaps(&census),
+            lost_by_cause: by_cause(
+                census
+                    .gaps
+                    .iter()
+                    .map(|(thread, gap)| (gap.cause, GapEntry::told_by(*thread, gap).lost())),
+            ),
             snapshot: census.snapshot,
             held_us: census.held_us,
             missing: census.missing.clone(),
@@ -222,6 +243,8 @@ impl Info {
             filter: reader.header().filter.clone(),
             end_of_stream: EndOfStream::default(),
             lost: Lost::default(),
+            lost_by_cause: BTreeMap::new(),
+            reentrant_calls: 0,
             processes: Vec::new(),
             complete: tail.is_none(),
             tail,

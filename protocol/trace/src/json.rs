@@ -192,6 +192,12 @@ impl Serialize for RangeJson<'_> {
         map.serialize_entry("param", &command.param_of(range))?;
         map.serialize_entry("address", &format_args!("{:#x}", range.address))?;
         let element = command.element_of(range);
+        if range.is_unknown() {
+            map.serialize_entry("size", &None::<u64>)?;
+            map.serialize_entry("hash", &None::<u64>)?;
+            map.serialize_entry("unrecorded", &true)?;
+            return map.end();
+        }
         let (kind, seen) = (Kind::Array, range.observation);
         let memory = Memory { command, kind, element, seen };
         let bytes = memory.bytes().filter(|_| element.is_some());

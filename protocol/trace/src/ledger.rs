@@ -1,6 +1,7 @@
-//! Counts of the records that a stream holds and lacks, per thread.
-//!
-//! Checks no sums; `verify` does.
+//! Counts of the records that a stream holds and lacks, per thread: produced = emitted + lost + left out. Sums
+//! saturate, because programs may claim any number. Checks no sums; `verify` does.
+
+use std::collections::BTreeMap;
 
 use gapii_abi::atom::{Gap, GapCause};
 use serde::{Deserialize, Serialize};
@@ -64,7 +65,7 @@ pub struct ThreadLedger {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GapEntry {
-    /// Index of the thread in the trace.
+    /// Index of the thread in the trace; [`GapEntry::NO_THREAD`] for all threads that got no ring.
     pub thread: u32,
     /// Missing records.
     pub records: u64,
@@ -86,6 +87,9 @@ pub struct GapEntry {
 }
 
 impl GapEntry {
+    /// Stands for the threads that got no ring, which have no index.
+    pub const NO_THREAD: u32 = u32::MAX;
+
     /// Returns the entry for a GAP record of a thread.
     pub fn told_by(thread: u32, gap: &Gap) -> Self {
         Self {
@@ -105,6 +109,16 @@ impl GapEntry {
     pub fn lost(&self) -> Lost {
         Lost { records: self.records, calls: self.calls, bytes: self.bytes }
     }
+}
+
+/// Sums up gaps by the names of their causes.
+pub(crate) fn by_cause(gaps: impl IntoIterator<Item = (GapCause, Lost)>) -> BTreeMap<String, Lost> {
+    let mut sums: BTreeMap<String, Lost> = BTreeMap::new();
+    for (cause, lost) in gaps {
+        let sum = sums.entry(cause.name().to_owned()).or_default();
+        *sum = sum.plus(lost);
+    }
+    sums
 }
 
 fn is_zero(count: &u64) -> bool {

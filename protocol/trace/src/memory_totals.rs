@@ -23,6 +23,13 @@ pub struct MemoryTotals {
     pub referenced_bytes: u64,
     /// Bytes of all observations, and of the frames whose pixels are a blob.
     pub observed_bytes: u64,
+    /// Commands that read memory of unknown extent, which the stream does not have.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub incomplete: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl MemoryTotals {
@@ -41,7 +48,7 @@ impl MemoryTotals {
         mut refer: impl FnMut(BlobName, u64),
     ) {
         let is_leave = header.flags() & LEAVE != 0;
-        each_observation(function, is_leave, payload, |seen| match seen {
+        let is_incomplete = each_observation(function, is_leave, payload, |seen| match seen {
             Observation::Bytes(bytes) => self.observe(bytes.len() as u64),
             Observation::Blob { name, size } => {
                 self.observe(size);
@@ -51,6 +58,7 @@ impl MemoryTotals {
             }
             Observation::None | Observation::Unrecorded { .. } | Observation::Missing { .. } => {}
         });
+        self.incomplete += u64::from(is_incomplete && !is_leave);
     }
 
     /// Counts a frame that was read back, if its pixels are a blob.
@@ -69,6 +77,7 @@ impl MemoryTotals {
         self.references += other.references;
         self.referenced_bytes = self.referenced_bytes.saturating_add(other.referenced_bytes);
         self.observed_bytes = self.observed_bytes.saturating_add(other.observed_bytes);
+        self.incomplete += other.incomplete;
     }
 
     /// Counts a complete blob of `size` bytes.
@@ -82,23 +91,28 @@ impl MemoryTotals {
     }
 }
 
-/// Calls `take` with each observation of a record: slots, then ranges.
+/// Calls `take` with each observation of a record: slots, then ranges. Returns whether a range has an unknown extent.
 fn each_observation<'a>(
     function: &Function,
     is_leave: bool,
     payload: &'a [u8],
     mut take: impl FnMut(Observation<'a>),
-) {
+) -> bool {
     let fixed_len = match is_leave {
         true => function.result_len(),
         false => function.fixed_len as usize,
     };
     if payload.len() <= fixed_len.next_multiple_of(8) {
-        return;
+        return false;
     }
     let mut seen = Observations::new(payload, fixed_len);
     for _ in 0..slots(function, is_leave) {
         take(seen.slot());
     }
-    seen.ranges().for_each(|range| take(range.observation));
+    let mut has_unknown = false;
+    for range in seen.ranges() {
+        has_unknown |= range.is_unknown();
+        take(range.observation);
+    }
+    has_unknown
 }

@@ -1,13 +1,14 @@
-//! Records for a daemon that continues the capture of a dead one: positions of rings at the end of a block,
-//! and totals of threads that are gone.
+//! Records for a daemon that continues the capture of a dead one: positions of rings at the end of a block (at most
+//! 4,096 in one record), and totals of threads that are gone. Readers of commands skip these records. Decoding trusts
+//! no count.
 //!
-//! Readers of commands skip these records. The layouts are [`atom::Ring`] and [`atom::Account`]; the types
-//! here have flags as booleans and totals in groups. Decoding trusts no count.
+//! The layouts are [`atom::Ring`] and [`atom::Account`]; the types here have flags as booleans and totals in groups.
 
 use super::append::append;
 use super::ledger::Lost;
 use gapii_abi::atom::ring_flags::{
-    AT_KEYFRAME, IS_INTRODUCED, IS_LATE, IS_MISSING, IS_OVER, IS_PAUSED, LACKS_RECORDS,
+    AT_KEYFRAME, BEGUN_IS_LOW, IS_INTRODUCED, IS_LATE, IS_MISSING, IS_OVER, IS_PAUSED,
+    LACKS_RECORDS,
 };
 use gapii_abi::atom::{self, GapCause, Ring, Short};
 
@@ -39,6 +40,9 @@ pub struct RingState {
     pub is_late: bool,
     /// True if some records of the ring were lost unseen, so that `records` is too low.
     pub lacks_records: bool,
+    /// True if the stream began while the owner recorded, behind records that were lost unseen, so that
+    /// `begun.produced` is too low.
+    pub begun_is_low: bool,
     /// True if the process' part in the stream is over, though the process is alive.
     pub is_over: bool,
     /// True if the stream lacks the process' commands up to its next keyframe.
@@ -157,10 +161,30 @@ impl RingState {
     /// The owner's own totals may include more than `records` if a daemon continued from a place about
     /// which less was known.
     pub fn known_records(&self) -> u64 {
-        let Self { begun, emitted, left_out, refused_records, missed, .. } = *self;
-        let owners = [emitted, left_out, refused_records, missed.records];
-        let in_books = owners.into_iter().fold(begun.produced, u64::saturating_add);
-        self.records.max(in_books)
+        self.records.max(self.begun.produced.saturating_add(self.owner_records()))
+    }
+
+    /// Returns the number of records of the owner, as far as the stream tells.
+    fn owner_records(&self) -> u64 {
+        let Self { emitted, left_out, refused_records, missed, .. } = *self;
+        [emitted, left_out, refused_records, missed.records]
+            .into_iter()
+            .fold(0, u64::saturating_add)
+    }
+
+    /// Returns the owner's totals, as far as the stream tells; `None` if the last owner has its account.
+    pub fn account(&self) -> Option<Account> {
+        let (produced, dropped) = (self.owner_records(), self.told);
+        Some(Account {
+            thread: self.thread?,
+            slot: self.slot,
+            counts: Counts { produced, dropped, ..Counts::default() },
+            told: self.told,
+            refused_records: self.refused_records,
+            left_out: self.left_out,
+            missed: self.missed,
+            missed_cause: self.missed_cause,
+        })
     }
 
     fn layout(&self) -> Ring {
@@ -171,6 +195,7 @@ impl RingState {
             (self.is_missing, IS_MISSING),
             (self.at_keyframe, AT_KEYFRAME),
             (self.is_introduced, IS_INTRODUCED),
+            (self.begun_is_low, BEGUN_IS_LOW),
         ];
         let Counts { produced, waits, wait_ns, dropped } = self.begun;
         Ring {
@@ -218,6 +243,7 @@ impl RingState {
             is_missing: has(IS_MISSING),
             at_keyframe: has(AT_KEYFRAME),
             is_introduced: has(IS_INTRODUCED),
+            begun_is_low: has(BEGUN_IS_LOW),
             index: ring.index,
             records: ring.records,
             stamp: ring.stamp,
@@ -324,6 +350,7 @@ mod tests {
             segment: 26,
             is_late: number.is_multiple_of(3),
             lacks_records: number == 4,
+            begun_is_low: number == 3,
             is_over: number == 1,
             is_missing: number == 2,
             at_keyframe: number > 1,

@@ -1,6 +1,6 @@
-//! Arguments, results and observed memory: decodes the payloads of records by the trace's own description.
-//!
-//! Decodes on demand, allocates nothing and never fails: what a record lacks is [`Value::Missing`].
+//! Arguments, results and observed memory: decodes the payloads of records by the trace's own description. Decodes on
+//! demand, allocates nothing and never fails: a value that a record is too short for, or that only later versions know,
+//! is `Value::Missing`; memory that could not be read is `Unrecorded` with its size.
 
 use super::blob_name::BlobName;
 use super::description::{Function, Kind, Observed, Param, Repr, Type};
@@ -72,8 +72,15 @@ pub struct Range<'a> {
     pub param: Option<u8>,
     /// Address of the memory. 0 stands for ranges that found no room; the size is then their sum.
     pub address: u64,
-    /// The memory.
+    /// The memory. [`Observation::None`]: the command reads memory from `address` on, and how much is not known.
     pub observation: Observation<'a>,
+}
+
+impl Range<'_> {
+    /// Whether the extent of the memory is not known, so that the trace does not have it.
+    pub fn is_unknown(&self) -> bool {
+        self.address != 0 && self.observation == Observation::None
+    }
 }
 
 /// An argument of a command.

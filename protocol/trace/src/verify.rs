@@ -1,7 +1,9 @@
-//! Verifies a trace: its structure, checksums, order, payloads, index, footer and ledgers.
+//! Verifies a trace: its structure, checksums, order, payloads, index, footer and ledgers. A damaged block is a
+//! problem, and verification goes on with the next one. Lists the first 100 problems (`PROBLEMS_MAX`) and counts all.
+//! Losses that the footer explains, and commands from inside other commands, are warnings, not problems; so are missing
+//! blobs and unpaired records as far as records were lost. Missing vertices of draws are a problem.
 //!
-//! Reads the whole file and stops only at errors of the file: a damaged block is a problem, and
-//! verification goes on with the next one.
+//! Reads the whole file and stops only at errors of the file.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek};
@@ -17,7 +19,7 @@ use super::command::Command;
 use super::file_parts::Tail;
 use super::footer::Footer;
 use super::frame::TIMED_VERSION;
-use super::ledger::Lost;
+use super::ledger::{Lost, by_cause};
 use super::memory_totals::MemoryTotals;
 pub use super::problem::{Problem, ProblemKind};
 use super::reader::TraceReader;
@@ -62,6 +64,9 @@ pub struct Checked {
     pub lost: u64,
     /// Records among `produced` that do not belong to the stream.
     pub left_out: u64,
+    /// Commands that are not in the stream because they were called from inside other commands, by the footer.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub reentrant_calls: u64,
     /// Blobs and observations.
     pub memory: MemoryTotals,
     /// References to blobs that do not precede them in the stream.
@@ -111,6 +116,7 @@ pub fn verify<R: Read + Seek>(reader: &mut TraceReader<R>) -> io::Result<Verific
     verifier.pairing(&assembler, reader.footer());
     verifier.times(reader.header().version, &census);
     verifier.memory(reader.footer(), &census);
+    verifier.incomplete(&census);
     verifier.index(reader, &census);
     match reader.footer() {
         Some(footer) => verifier.footer(footer, reader, &census),
@@ -223,6 +229,17 @@ impl Verifier {
         }
     }
 
+    /// Reports commands whose memory the trace lacks because its extent was not known.
+    fn incomplete(&mut self, census: &Census) {
+        let count = census.memory.incomplete;
+        if count > 0 {
+            let message = format!(
+                "{count} draws lack their vertices: the driver has their indices and lets nobody read them"
+            );
+            self.problem(ProblemKind::Memory, None, message);
+        }
+    }
+
     fn index<R: Read + Seek>(&mut self, reader: &TraceReader<R>, census: &Census) {
         let Some(index) = reader.index() else { return };
         if index.frame_ends != census.frame_ends {
@@ -294,6 +311,7 @@ impl Verifier {
             ("references to blobs", totals.memory.references, census.memory.references),
             ("seams", footer.seams.len() as u64, census.seams.len() as u64),
             ("bytes observed", totals.memory.observed_bytes, census.memory.observed_bytes),
+            ("incomplete commands", totals.memory.incomplete, census.memory.incomplete),
         ] {
             self.expect(ProblemKind::Footer, what, stated, counted);
         }
@@ -303,6 +321,18 @@ impl Verifier {
             self.expect(ProblemKind::Footer, &what, process.frames, ends.count() as u64);
         }
         self.ledger(footer, census);
+        let gaps = footer.gaps.iter().map(|gap| (gap.cause, gap.lost()));
+        for (cause, Lost { records, calls, .. }) in by_cause(gaps) {
+            let message = format!("lost, cause {cause}: {records} records, {calls} commands");
+            self.found.warnings.push(message);
+        }
+        let inside = footer.reentrant_calls();
+        self.found.checked.reentrant_calls = inside;
+        if inside > 0 {
+            self.found.warnings.push(format!(
+                "{inside} commands that were called from inside other commands are not in the trace"
+            ));
+        }
     }
 
     fn ledger(&mut self, footer: &Footer, census: &Census) {

@@ -1,7 +1,8 @@
-//! The places of the rings at the end of each block, from which another daemon can continue; and continuing from
-//! them.
+//! The places of the rings at the end of each block, from which another daemon can continue; and continuing from them.
+//! Stated only in captures into regular files. Trusts the numbers of a file only where a ring cannot contradict them.
+//! Behind the next keyframe everything is described anew, because the earlier descriptions are unknown.
 //!
-//! Trusts the numbers of a file only where a ring cannot contradict them. The other numbers are passed on unused.
+//! Numbers of the file that are not trusted are passed on unused.
 
 use gapii_abi::atom::{self, Seam};
 use gapii_trace::append::AppendTo;
@@ -50,6 +51,11 @@ impl StreamBuilder {
             })
             .collect();
         self.handover.absent.clone_from(&recovered.rings.rings);
+    }
+
+    /// Returns the rings of the file whose processes have not handed them over, as the file states them.
+    pub fn absent(&self) -> &[RingState] {
+        &self.handover.absent
     }
 
     /// Returns the process with this index in the trace.
@@ -247,7 +253,7 @@ impl StreamBuilder {
         let last = last.unwrap_or(LastCommand { id: 0, flags: 0, stamp: 0, end_index: 0 });
         let StreamProcess { selection, is_missing, .. } = &self.processes[ring.process.0 as usize];
         let is_introduced = |selection: &Selection| selection.has_introduced(&ring.owner);
-        let RingNote { begun, is_late, lacks_records, is_over, .. } = ring.note;
+        let RingNote { begun, is_late, lacks_records, begun_is_low, is_over, .. } = ring.note;
         let RingNote { refused_records, missed, missed_cause, .. } = ring.note;
         let RingPlace { index, records, stamp } = ring.place;
         Some(RingState {
@@ -257,6 +263,7 @@ impl StreamBuilder {
             thread: ring.thread,
             is_late,
             lacks_records,
+            begun_is_low,
             is_over,
             is_missing: *is_missing,
             at_keyframe: selection.as_ref().is_some_and(Selection::begins_at_keyframe),

@@ -1,4 +1,5 @@
-//! A ring in the stream: its identity, its place, and its owner.
+//! A ring in the stream: its identity, its place, and its owner. Places are ring indices that never wrap; padding at
+//! the end of a lap is passed over.
 
 use gapii_abi::atom::GapCause;
 use gapii_trace::footer::Lost;
@@ -49,6 +50,7 @@ pub struct RingNote {
     pub begun: Counts,
     pub is_late: bool,
     pub lacks_records: bool,
+    pub begun_is_low: bool,
     /// The process' part is over, though the process is not.
     pub is_over: bool,
     pub refused_records: u64,

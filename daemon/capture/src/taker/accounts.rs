@@ -1,4 +1,7 @@
-//! A capture's accounts: the records that each thread has produced for it, and the ends of its processes.
+//! A capture's accounts: the records that each thread has produced for it, and the ends of its processes. A thread's
+//! ACCOUNT record is written before its slot is freed. Records that were counted and could not be read are lost
+//! (`refused`); those that an earlier daemon may have had are lost as `restarted`. Commands in flight are found only in
+//! a process that died: their last record is no leave record, and the slot does not say that they returned.
 
 use std::sync::Arc;
 
@@ -11,7 +14,7 @@ use crate::armed::Armed;
 use crate::end::{Departure, MemberEnd};
 use crate::lane::Lane;
 use crate::ledger::Account;
-use crate::member::Member;
+use crate::member::{Member, reentrant_calls};
 use crate::stream::{RingKey, name_text};
 use crate::taker::Taker;
 use crate::taker::membership::{Membership, MembershipState};
@@ -89,14 +92,18 @@ impl Taker {
     /// Makes the account of a thread of the trace that owned the lane's ring.
     fn account_of(&self, thread: u32, lane: &Lane, closing: Closing) -> Account {
         let Closing { share, mut after, read, left_out } = closing;
-        let Share { begun: before, is_late, discarded, mut missed, lacks_records, .. } = share;
+        let Share { begun: mut before, is_late, discarded, mut missed, .. } = share;
         let known = self.stream.thread(thread);
         let produced = after.produced.wrapping_sub(before.produced);
         let mut unread = produced.saturating_sub(read);
-        if lacks_records && lane.refused.is_none() {
-            let in_accounts = known.records.saturating_add(left_out).saturating_add(discarded);
+        let in_accounts = known.records.saturating_add(left_out).saturating_add(discarded);
+        if share.lacks_records && lane.refused.is_none() {
             let all = count_unknown(produced, in_accounts, &mut missed);
             after.produced = before.produced.wrapping_add(all);
+            unread = 0;
+        } else if share.begun_is_low && lane.refused.is_none() {
+            let in_accounts = in_accounts.saturating_add(missed.map_or(0, |it| it.records));
+            before.produced = after.produced.wrapping_sub(in_accounts);
             unread = 0;
         }
         Account {
@@ -200,6 +207,11 @@ impl Taker {
             true => membership.unslotted_calls(),
             false => 0,
         };
+        let begun = membership.has_begun();
+        membership.reentrant_calls_ended = Some(match begun {
+            true => reentrant_calls(&membership.process),
+            false => membership.reentrant_calls_begun,
+        });
         membership.state = MembershipState::Over;
         self.outlet.give_up_space();
         self.tally.unslotted_calls = self.tally.unslotted_calls.saturating_add(unslotted);

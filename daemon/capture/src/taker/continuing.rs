@@ -13,9 +13,10 @@ use gapii_trace::rings::RingState;
 use gapii_trace::story::Begin;
 
 use crate::lane::Lane;
+use crate::ledger::{Account, Ledger};
 use crate::member::Member;
 use crate::process::Process;
-use crate::stream::{ProcessKey, RingKey};
+use crate::stream::{ProcessKey, RingKey, name_text};
 use crate::taker::Taker;
 use crate::taker::membership::MembershipState;
 use crate::taker::share::Share;
@@ -43,7 +44,7 @@ impl Taker {
             Some(state) => Standing {
                 index: state.index,
                 records: state.known_records(),
-                lacks_records: state.lacks_records,
+                lacks_records: state.lacks_records || state.begun_is_low,
                 stamp: state.stamp,
                 // An owner of which the stream has nothing may have begun before the daemon's end, too.
                 goes_on: state.thread.is_some()
@@ -55,6 +56,16 @@ impl Taker {
                 let Joined { index, produced } = lane.found.joined;
                 Standing { index, records: produced, ..Standing::default() }
             }
+        }
+    }
+
+    /// Closes the accounts of the threads whose processes have not come back, as the file states them: records that the
+    /// stream lacks, because the capture was paused for example, are in no other account.
+    pub(super) fn close_absent(&self, ledger: &mut Ledger) {
+        for account in self.stream.absent().iter().filter_map(RingState::account) {
+            let known = self.stream.thread(account.thread);
+            let who = (known.process, known.tid, name_text(&known.name));
+            ledger.close(Account::told_by(&account, who));
         }
     }
 
@@ -113,7 +124,8 @@ impl Taker {
             None => Share { from_index: found.joined.index, ..Share::default() },
         };
         let is_past = share.from_index < lane.taken_index;
-        share.lacks_records |= lane.lacks_records;
+        // What the ring lacks below the place at which the stream began is not missing in the stream.
+        share.lacks_records |= lane.lacks_records && (is_past || !share.begun_is_low);
         self.set_share(at, lane, key, (segment, capacity_bytes), share);
         let mut records = found.joined.produced;
         match &state {

@@ -1,4 +1,8 @@
-//! A capture as its drain sees it: the selection of the drain's records for its stream, and its accounts.
+//! A capture as its drain sees it: the selection of the drain's records for its stream, and its accounts. An open block
+//! is sent after `BLOCK_AGE_NS`, 200 ms. Ends at `--seconds`, at `--bytes` written, or when the output fails. When the
+//! temporary file is full, or the capture is paused, records count as missed, and hold no ring space; the stream
+//! continues at a keyframe. With `--if-slow wait` 16 blocks that wait for the output hold the drain up, and so all
+//! captures of its programs.
 //!
 //! Has no thread and no clock: the drain gives it the records that the merge gives out, and the time. Its blocks hold
 //! ring space until they are written. Apart from them it holds no ring space, so that a capture whose output accepts
@@ -173,7 +177,7 @@ impl Taker {
     fn add_membership(
         &mut self,
         index: usize,
-        Member { process, unslotted_calls, .. }: &Member,
+        Member { process, unslotted_calls, reentrant_calls, .. }: &Member,
         known: Option<ProcessKey>,
         state: MembershipState,
         now_ns: u64,
@@ -190,7 +194,15 @@ impl Taker {
         let does = if is_armed { "waits in" } else { "records" };
         tracing::info!(capture, pid, name, "capture {capture} {does} {}", process.described());
         let (process, unslotted_calls_begun) = (Arc::clone(process), *unslotted_calls);
-        let membership = Membership { process, key, state, armed: None, unslotted_calls_begun };
+        let membership = Membership {
+            reentrant_calls_begun: *reentrant_calls,
+            reentrant_calls_ended: None,
+            process,
+            key,
+            state,
+            armed: None,
+            unslotted_calls_begun,
+        };
         self.memberships.put(index, membership);
         if !is_armed {
             self.begin_time(now_ns);

@@ -1,4 +1,6 @@
-//! A capture's reports: counters while it runs, and its footer.
+//! A capture's reports: counters while it runs, updated at most every 100 ms (`REPORT_NS`), and its footer. Losses that
+//! no record explains count as `stalled` in a capture with `--overflow wait`, otherwise as `dropped`; calls of threads
+//! without a slot as `no_slot`.
 
 use std::sync::atomic::Ordering;
 
@@ -6,6 +8,7 @@ use gapii_trace::Footer;
 use gapii_trace::footer::{Lost, ProcessEntry};
 use gapii_trace::meta::End;
 
+use crate::armed::Armed;
 use crate::end::Cause;
 use crate::finish::Finish;
 use crate::lane::Lane;
@@ -93,8 +96,13 @@ impl Taker {
         let in_flight: Vec<_> = ends.iter().flat_map(|end| end.in_flight.clone()).collect();
         let end = End { reason: self.lifetime.reason(), in_flight };
         let mut ledger = std::mem::take(&mut self.tally.ledger);
+        self.close_absent(&mut ledger);
         let unslotted = Lost { calls: self.tally.unslotted_calls, ..Lost::default() };
         ledger.lost = ledger.lost.plus(unslotted);
+        ledger.note_unslotted(unslotted);
+        if self.profile.plan.overflow == gapii_control::Overflow::Wait {
+            ledger.name_stalls();
+        }
         let footer = self.footer();
         let (calls, stored_bytes) = (self.stream.calls(), self.stream.stored_bytes());
         let ends_for_memory = self.lifetime.cause == Some(Cause::Memory);
@@ -113,6 +121,10 @@ impl Taker {
             processes,
             gaps: self.stream.gaps().to_vec(),
             options: profile.plan.options(),
+            when_happened: self
+                .memberships
+                .values()
+                .any(|membership| membership.armed.as_ref().is_some_and(Armed::has_come)),
             snapshot: self.stream.has_snapshot(),
             held_us: self.stream.held_us(),
             missing: self.stream.missing().to_vec(),
@@ -123,10 +135,13 @@ impl Taker {
 
     fn process_entries(&mut self) -> Vec<ProcessEntry> {
         let mut entries = Vec::new();
-        for Membership { process, key, .. } in self.memberships.values() {
+        for membership in self.memberships.values() {
+            let Membership { process, key, .. } = membership;
             let index = self.stream.place(*key);
             let frames = self.stream.process(*key).frames;
-            entries.push(ProcessEntry { process: index, frames, ..process.entry() });
+            let reentrant_calls = membership.reentrant_calls();
+            let entry = process.entry();
+            entries.push(ProcessEntry { process: index, frames, reentrant_calls, ..entry });
         }
         entries.sort_by_key(|entry| entry.process);
         entries

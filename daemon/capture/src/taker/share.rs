@@ -1,4 +1,5 @@
-//! A ring as one capture sees it.
+//! A ring as one capture sees it: its place, the counts when its owner began, and the owner's records that were
+//! discarded or missed.
 
 use gapii_abi::atom::GapCause;
 use gapii_ringbuf::SlotCounts;
@@ -21,6 +22,9 @@ pub(super) struct Share {
     pub(super) is_late: bool,
     /// The daemon that died had read records that no file and no ring accounts for.
     pub(super) lacks_records: bool,
+    /// The stream began while the present owner was recording, behind records that no daemon has counted, so that
+    /// `begun.produced` is too low. The owner's account counts the stream's own records, up to `produced` at its end.
+    pub(super) begun_is_low: bool,
     /// Records of the present owner that were read and not appended to the stream.
     pub(super) discarded: u64,
     /// Records of the present owner that are missing in the stream.
@@ -42,6 +46,7 @@ impl Share {
             begun: counts_of(&self.begun),
             is_late: self.is_late,
             lacks_records: self.lacks_records,
+            begun_is_low: self.begun_is_low,
             is_over: false,
             refused_records: self.discarded,
             missed: missed.lost(),
@@ -59,6 +64,7 @@ impl Share {
             begun: slot_counts_of(&state.begun),
             is_late: state.is_late,
             lacks_records: state.lacks_records,
+            begun_is_low: state.begun_is_low,
             discarded: state.refused_records,
             missed: (state.missed_cause != GapCause::default()).then_some(missed),
             ..Self::default()

@@ -1,4 +1,8 @@
-//! Selects the drain's records that a capture takes, from its first to its last, and those that it misses.
+//! Selects the drain's records that a capture takes, from its first to its last, and those that it misses. A capture
+//! that misses records (paused, slow output, daemon's restart) asks for a keyframe only once it is not paused, its
+//! blocks are written and its temporary file is empty; it continues at that keyframe, and counts the records before it
+//! as lost. Records after an output error, or of a refused ring, are discarded and counted. The frame limit cuts within
+//! a run.
 
 use gapii_abi::atom::{CaptureEnd, GapCause, ProcessEnd};
 use gapii_ringbuf::Emitted;
@@ -8,7 +12,7 @@ use crate::armed::Armed;
 use crate::end::Cause;
 use crate::fault::{self, Fault};
 use crate::lane::Lane;
-use crate::member::unslotted_calls;
+use crate::member::{reentrant_calls, unslotted_calls};
 use crate::selection::{keyframe_in, stretch};
 use crate::stream::{Refusal, RingKey, RingPlace, Run};
 use crate::taker::Taker;
@@ -251,6 +255,7 @@ impl Taker {
         let Some(membership) = self.memberships.get_mut(member) else { return };
         membership.state = MembershipState::Taking;
         membership.unslotted_calls_begun = unslotted_calls(&membership.process);
+        membership.reentrant_calls_begun = reentrant_calls(&membership.process);
         let (key, segment) = (membership.key, self.segment_of(member));
         let own = |lane: &Lane| lane.member == member && lane.consumer.is_some();
         for (at, lane) in lanes.iter().enumerate().filter(|(_, lane)| own(lane)) {
@@ -263,7 +268,9 @@ impl Taker {
                 begun.produced = begun.produced.wrapping_add(passed);
                 begun_given += passed;
             }
-            let share = Share { begun, begun_given, is_late: true, ..Share::default() };
+            let begun_is_low = lane.lacks_records;
+            let share =
+                Share { begun, begun_given, is_late: true, begun_is_low, ..Share::default() };
             self.set_share(at, lane, key, segment, share);
             if lane.place() != RingPlace::default() {
                 self.stream.always_state(RingKey(at as u32));

@@ -73,7 +73,14 @@ impl Writer {
         let process = self.footer.processes.len() as u32;
         let apis = vec!["egl".to_owned(), "gles".to_owned()];
         let (name, exe) = (name.to_owned(), format!("/usr/bin/{name}"));
-        self.footer.processes.push(ProcessEntry { process, pid, name, exe, apis, frames: 0 });
+        self.footer.processes.push(ProcessEntry {
+            process,
+            pid,
+            name,
+            exe,
+            apis,
+            ..ProcessEntry::default()
+        });
         process
     }
 
