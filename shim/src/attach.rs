@@ -1,4 +1,8 @@
-//! How a thread comes to record: claims a slot, introduces itself in each epoch, and describes what it finds.
+//! How a thread comes to record: claims a slot, introduces itself in each epoch (THREAD, CONTEXT and LIMITS records),
+//! and describes the state that it finds. Without a free slot the thread waits as long as for ring room (the stall
+//! limit; not at all if the capture drops records); then the command goes to the driver unrecorded, and
+//! `unslotted_calls` counts it. Commands of OpenGL ES are not recorded while a context of another API is current, or
+//! while no EGL context is current and GLX is loaded. The slot is retired when the thread ends.
 //!
 //! [`begin`] is the beginning of every record that the shim itself writes from outside a command.
 //! [`crate::begin`] is the same for commands of the program.
@@ -18,7 +22,7 @@ use crate::dlopen;
 use crate::limits;
 use crate::process;
 use crate::scope;
-use crate::snapshot;
+use crate::snapshot::{self, Outdated};
 use crate::thread_exit::ThreadExit;
 use crate::tls::{Words, words};
 use crate::tracking;
@@ -61,8 +65,8 @@ pub fn context_changed() {
     // SAFETY: this thread's own state.
     let Some(mut entered) = (unsafe { thread.enter_between_commands() }) else { return };
     introduce_context(&mut entered, words);
-    update_ready(thread, words);
     tracking::with_state(|state| snapshot::describe_current(&mut entered, state, thread.epoch()));
+    update_ready(thread, words);
 }
 
 /// Sets whether the commands that this thread calls from here on are a tracer's own. A thread without a recording
@@ -132,10 +136,17 @@ fn attach(words: &Words, id: u16) -> Option<Entered> {
     // SAFETY: this thread's own state, and it is in no command.
     let (mut entered, epoch) = unsafe { thread.enter_slowly(&EPOCH) }?;
     if !is_current(thread, connection, epoch) {
-        begin_epoch(&mut entered, words, epoch);
+        let mut newest = epoch;
+        while begin_epoch(&mut entered, words, newest).is_err() {
+            newest = EPOCH.follow()?;
+        }
     }
     if !thread.records_gl() && const { Api::Gles.ids() }.contains(&id) {
         return None;
+    }
+    if thread.watches() || snapshot::is_incomplete() {
+        tracking::with_state(|state| snapshot::describe_rest(&mut entered, state, epoch));
+        update_ready(thread, words);
     }
     if words.in_callback.get() && id < META_FIRST {
         let own = atom::Traced { id, kind: TracedKind::Own, args_len: 0 };
@@ -155,8 +166,8 @@ fn own_thread(words: &Words, connection: &'static Connection) -> Option<&'static
     })
 }
 
-/// Begins an epoch in this thread: introduces the thread, and describes what it finds.
-fn begin_epoch(entered: &mut Entered, words: &Words, epoch: u64) {
+/// Begins an epoch in this thread: introduces the thread, and describes the state that it finds.
+fn begin_epoch(entered: &mut Entered, words: &Words, epoch: u64) -> Result<(), Outdated> {
     let thread = entered.thread();
     let is_new_capture = !capture::is_of_this_capture(thread.epoch());
     thread.begin_epoch(epoch);
@@ -169,10 +180,13 @@ fn begin_epoch(entered: &mut Entered, words: &Words, epoch: u64) {
     introduce_context(entered, words);
     update_ready(thread, words);
     if capture::began_in_the_middle(epoch) {
-        tracking::with_state_or_new(|state| snapshot::describe(entered, state, epoch));
-    } else {
-        snapshot::note_seen(entered);
+        let described =
+            tracking::with_state_or_new(|state| snapshot::describe(entered, state, epoch));
+        update_ready(thread, words);
+        return described.unwrap_or(Ok(()));
     }
+    snapshot::note_seen(entered);
+    Ok(())
 }
 
 /// Whether a thread has introduced itself in this epoch.
@@ -226,6 +240,12 @@ fn update_ready(thread: &Thread, words: &Words) {
         0 => !is_glx_loaded(),
         api => api == OPENGL_ES_API,
     };
+    let is_incomplete = |state: &mut gapii_state::Thread| {
+        state.context.as_deref().is_some_and(snapshot::is_incomplete_in)
+    };
+    thread.set_watches(
+        snapshot::is_incomplete() && tracking::with_state(is_incomplete) == Some(true),
+    );
     thread.set_ready(records_gl, words.in_callback.get());
 }
 

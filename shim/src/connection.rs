@@ -1,5 +1,7 @@
-//! The connection of a process to a daemon: the hello, the shared memory that the daemon answers with, and whether
-//! the daemon is still alive.
+//! The connection of a process to a daemon: hello, shared memory, and whether the daemon is alive. The socket is
+//! `GAPII_SOCKET` if set, else the first that exists of `$XDG_RUNTIME_DIR/gapii/app.sock` and `/run/gapii/app.sock`. No
+//! socket, a refusal, or a daemon that keeps a read or write waiting for `HELLO_TIMEOUT_MS` (2 s) means no connection;
+//! the program goes on unrecorded. If the program has closed the socket, the daemon counts as alive.
 //!
 //! A connection stays mapped for the life of the process, because other threads may be writing through it. What must
 //! not survive a `fork` lies in memory that the kernel wipes in the child.
@@ -20,6 +22,7 @@ use gapii_ringbuf::{CounterMap, ModeMap, Segment, SegmentLayout};
 
 use crate::descriptor::OwnDescriptor;
 use crate::environment;
+use crate::first_command;
 
 /// The connection of a process to a daemon.
 pub struct Connection {
@@ -122,13 +125,29 @@ impl Connection {
 /// Returns the path of the daemon's socket: `GAPII_SOCKET` if set, otherwise the first that exists of the user's and
 /// the system's.
 fn socket_path() -> Option<PathBuf> {
-    let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if let Some(path) = path("GAPII_SOCKET") {
-        return Some(path);
-    }
-    let user = path("XDG_RUNTIME_DIR").map(|folder| folder.join("gapii").join(app::SOCKET_NAME));
-    let system = PathBuf::from("/run/gapii").join(app::SOCKET_NAME);
-    user.into_iter().chain([system]).find(|path| path.exists())
+    variable("GAPII_SOCKET").or_else(|| default_sockets().find(|path| path.exists()))
+}
+
+/// Returns the path on which a daemon would be found, whether or not one is there.
+pub fn wanted_socket() -> PathBuf {
+    let user = || default_sockets().next().unwrap_or_default();
+    socket_path().unwrap_or_else(user)
+}
+
+/// Whether `gapii-ctl` looks for the daemon of this socket without `--connect`.
+pub fn is_default(socket: &Path) -> bool {
+    default_sockets().next().is_some_and(|first| first == socket)
+}
+
+/// The user's socket and the system's, in the order in which they are looked for.
+fn default_sockets() -> impl Iterator<Item = PathBuf> {
+    let user = variable("XDG_RUNTIME_DIR").map(|folder| folder.join("gapii"));
+    let folders = user.into_iter().chain([PathBuf::from("/run/gapii")]);
+    folders.map(|folder| folder.join(app::SOCKET_NAME))
+}
+
+fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// Returns a path as a socket address. `None` if the path is too long for one.
@@ -150,15 +169,14 @@ fn address_of(path: &Path) -> Option<libc::sockaddr_un> {
 /// Builds this process' hello.
 fn hello(apis: u32) -> AppHello {
     let mut hello = AppHello::new(std::process::id());
-    if std::env::var_os("GAPII_WAIT").is_some_and(|value| value == "1") {
+    // A process waits before its first command, and never again: neither a forked child nor a later daemon holds it.
+    if !first_command::is_over() && environment::wait_limit().is_some() {
         hello.flags |= app::FLAG_WAIT;
     }
     if !environment::monitors() {
         hello.flags |= app::FLAG_NO_MONITOR;
     }
-    if let Some(token) = std::env::var_os("GAPII_LAUNCH") {
-        hello.launch = app::launch_from_hex(token.as_bytes()).unwrap_or_default();
-    }
+    hello.launch = environment::launch().unwrap_or_default();
     if let Ok(exe) = std::env::current_exe() {
         copy_padded(&mut hello.exe, exe.as_os_str().as_bytes());
     }

@@ -1,4 +1,6 @@
-//! The current surface and context of a thread, as the driver reports them.
+//! The current surface and context of a thread, as the driver reports them, for observed frames and snapshots. A
+//! surface is usable only if it is current for both drawing and reading and its color components are fixed-point; a
+//! context only if it is one of OpenGL ES and the driver has the functions that a read-back needs.
 
 use core::ffi::{CStr, c_char};
 
@@ -66,7 +68,7 @@ impl Draw {
     fn display_has(&self, extension: &str) -> bool {
         // SAFETY: an invalid handle is an error.
         let known = unsafe { driver::egl_query_string(self.display, EGL_EXTENSIONS) };
-        has_word(known as *const c_char, extension)
+        driver::has_word(known as *const c_char, extension)
     }
 
     fn component_type(&self) -> Option<i32> {
@@ -99,6 +101,12 @@ impl Gl {
         if words().context_api.get() != OPENGL_ES_API {
             return None;
         }
+        Self::of_thread()
+    }
+
+    /// [`Gl::current`] on a thread that has a context of OpenGL ES which the shim made, so that the shim does not know
+    /// it as the thread's current one.
+    pub fn of_thread() -> Option<Gl> {
         let needed = [
             ids::GL_GET_INTEGERV,
             ids::GL_IS_ENABLED,
@@ -136,7 +144,7 @@ impl Driver for Gl {
     }
 
     fn has(&self, extension: &str) -> bool {
-        has_word(self.extensions, extension)
+        driver::has_word(self.extensions, extension)
     }
 
     fn integer(&self, name: u32) -> u32 {
@@ -184,14 +192,4 @@ impl Driver for Gl {
         driver::read_buffer(buffer);
         driver::has(ids::GL_READ_BUFFER)
     }
-}
-
-/// Whether `word` is in the driver's list of words; a null list has none.
-fn has_word(text: *const c_char, word: &str) -> bool {
-    if text.is_null() {
-        return false;
-    }
-    // SAFETY: the driver returns a NUL-terminated string that stays valid.
-    let text = unsafe { CStr::from_ptr(text) }.to_bytes();
-    text.split(|byte| *byte == b' ').any(|known| known == word.as_bytes())
 }

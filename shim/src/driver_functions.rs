@@ -1,11 +1,11 @@
-//! The driver's own functions, for the queries and temporary changes that the shim makes itself.
-//!
-//! They bypass the table, so nothing of them is recorded. The caller has a context of OpenGL ES current that knows
-//! the function. A function that the driver does not have does nothing and returns 0.
+//! The driver's own functions, for the queries and temporary changes that the shim makes itself. They bypass the table,
+//! so nothing of them is recorded. A function that is not exported is asked for with `eglGetProcAddress`; one that the
+//! driver does not have does nothing and returns 0. The caller has a context of OpenGL ES current that knows the
+//! function.
 
 #![allow(clippy::too_many_arguments, reason = "as many as the commands have")]
 
-use core::ffi::c_char;
+use core::ffi::{CStr, c_char};
 use core::mem::transmute;
 
 use crate::code::Code;
@@ -70,6 +70,7 @@ driver_functions! {
         is_renderbuffer = GL_IS_RENDERBUFFER(name: u32) -> u8;
         is_vertex_array = GL_IS_VERTEX_ARRAY(name: u32) -> u8;
         is_program_pipeline = GL_IS_PROGRAM_PIPELINE(name: u32) -> u8;
+        is_program_pipeline_ext = GL_IS_PROGRAM_PIPELINE_EXT(name: u32) -> u8;
         is_transform_feedback = GL_IS_TRANSFORM_FEEDBACK(name: u32) -> u8;
         bind_transform_feedback = GL_BIND_TRANSFORM_FEEDBACK(target: u32, name: u32);
         unmap_buffer = GL_UNMAP_BUFFER(target: u32) -> u8;
@@ -107,6 +108,7 @@ driver_functions! {
         egl_release_thread = EGL_RELEASE_THREAD() -> u32;
         finish = GL_FINISH();
         get_error = GL_GET_ERROR() -> u32;
+        image_target_texture_2d = GL_EGL_IMAGE_TARGET_TEXTURE2D_OES(target: u32, image: u64);
         link_program = GL_LINK_PROGRAM(program: u32);
         sampler_parameter = GL_SAMPLER_PARAMETERI(sampler: u32, name: u32, value: i32);
         tex_parameter = GL_TEX_PARAMETERI(target: u32, name: u32, value: i32);
@@ -131,6 +133,7 @@ driver_functions! {
         read_buffer_nv = GL_READ_BUFFER_NV(buffer: u32);
         is_enabled_at = GL_IS_ENABLEDI(capability: u32, index: u32) -> u8;
         is_enabled_at_ext = GL_IS_ENABLEDI_EXT(capability: u32, index: u32) -> u8;
+        is_enabled_at_nv = GL_IS_ENABLEDI_NV(capability: u32, index: u32) -> u8;
         is_enabled_at_oes = GL_IS_ENABLEDI_OES(capability: u32, index: u32) -> u8;
         is_program = GL_IS_PROGRAM(name: u32) -> u8;
         is_query = GL_IS_QUERY(name: u32) -> u8;
@@ -142,6 +145,24 @@ driver_functions! {
         pop_matrix = GL_POP_MATRIX();
         push_matrix = GL_PUSH_MATRIX();
         resume_transform_feedback = GL_RESUME_TRANSFORM_FEEDBACK();
+        begin_transform_feedback = GL_BEGIN_TRANSFORM_FEEDBACK(mode: u32);
+        end_transform_feedback = GL_END_TRANSFORM_FEEDBACK();
+        bind_buffer_base = GL_BIND_BUFFER_BASE(target: u32, index: u32, name: u32);
+        bind_vertex_array = GL_BIND_VERTEX_ARRAY(name: u32);
+        bind_vertex_array_oes = GL_BIND_VERTEX_ARRAY_OES(name: u32);
+        copy_buffer_sub_data = GL_COPY_BUFFER_SUB_DATA(
+            from: u32, to: u32, from_offset: isize, to_offset: isize, size: isize
+        );
+        disable_vertex_attrib = GL_DISABLE_VERTEX_ATTRIB_ARRAY(index: u32);
+        enable_vertex_attrib = GL_ENABLE_VERTEX_ATTRIB_ARRAY(index: u32);
+        vertex_attrib_binding = GL_VERTEX_ATTRIB_BINDING(index: u32, binding: u32);
+        vertex_attrib_format = GL_VERTEX_ATTRIB_FORMAT(
+            index: u32, size: i32, kind: u32, normalized: u8, offset: u32
+        );
+        vertex_attrib_i_format = GL_VERTEX_ATTRIB_I_FORMAT(
+            index: u32, size: i32, kind: u32, offset: u32
+        );
+        vertex_binding_divisor = GL_VERTEX_BINDING_DIVISOR(binding: u32, divisor: u32);
     }
     memory {
         egl_get_config_attrib = EGL_GET_CONFIG_ATTRIB(
@@ -150,6 +171,18 @@ driver_functions! {
         egl_query_surface = EGL_QUERY_SURFACE(
             display: u64, surface: u64, name: i32, out: *mut i32
         ) -> u32;
+        buffer_data = GL_BUFFER_DATA(target: u32, size: isize, data: *const u8, usage: u32);
+        delete_buffers = GL_DELETE_BUFFERS(count: i32, names: *const u32);
+        delete_transform_feedbacks = GL_DELETE_TRANSFORM_FEEDBACKS(
+            count: i32, names: *const u32
+        );
+        gen_buffers = GL_GEN_BUFFERS(count: i32, names: *mut u32);
+        gen_transform_feedbacks = GL_GEN_TRANSFORM_FEEDBACKS(count: i32, names: *mut u32);
+        get_attrib = GL_GET_VERTEX_ATTRIBIV(index: u32, name: u32, out: *mut i32);
+        get_attrib_pointer = GL_GET_VERTEX_ATTRIB_POINTERV(index: u32, name: u32, out: *mut u64);
+        transform_feedback_varyings = GL_TRANSFORM_FEEDBACK_VARYINGS(
+            program: u32, count: i32, names: *const *const c_char, mode: u32
+        );
         delete_framebuffers = GL_DELETE_FRAMEBUFFERS(count: i32, names: *const u32);
         delete_samplers = GL_DELETE_SAMPLERS(count: i32, names: *const u32);
         delete_textures = GL_DELETE_TEXTURES(count: i32, names: *const u32);
@@ -161,6 +194,10 @@ driver_functions! {
         ) -> u64;
         gen_samplers = GL_GEN_SAMPLERS(count: i32, names: *mut u32);
         gen_textures = GL_GEN_TEXTURES(count: i32, names: *mut u32);
+        tex_image_2d = GL_TEX_IMAGE2D(
+            target: u32, level: i32, internal: i32, width: i32, height: i32, border: i32,
+            format: u32, kind: u32, pixels: *const u8
+        );
         shader_source = GL_SHADER_SOURCE(
             shader: u32, count: i32, texts: *const *const c_char, lengths: *const i32
         );
@@ -169,6 +206,8 @@ driver_functions! {
         get_floats = GL_GET_FLOATV(name: u32, out: *mut f32);
         get_booleans = GL_GET_BOOLEANV(name: u32, out: *mut u8);
         get_integers_at = GL_GET_INTEGERI_V(name: u32, index: u32, out: *mut i32);
+        get_floats_at_nv = GL_GET_FLOATI_V_NV(name: u32, index: u32, out: *mut f32);
+        get_floats_at_oes = GL_GET_FLOATI_V_OES(name: u32, index: u32, out: *mut f32);
         get_integers_64_at = GL_GET_INTEGER64I_V(name: u32, index: u32, out: *mut i64);
         get_buffer_parameter = GL_GET_BUFFER_PARAMETERIV(target: u32, name: u32, out: *mut i32);
         get_attachment = GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV(
@@ -176,6 +215,9 @@ driver_functions! {
         );
         get_renderbuffer = GL_GET_RENDERBUFFER_PARAMETERIV(target: u32, name: u32, out: *mut i32);
         get_texture_integers = GL_GET_TEX_PARAMETERIV(target: u32, name: u32, out: *mut i32);
+        get_texture_level = GL_GET_TEX_LEVEL_PARAMETERIV(
+            target: u32, level: i32, name: u32, out: *mut i32
+        );
         get_texture_floats = GL_GET_TEX_PARAMETERFV(target: u32, name: u32, out: *mut f32);
         get_sampler_integers = GL_GET_SAMPLER_PARAMETERIV(sampler: u32, name: u32, out: *mut i32);
         get_sampler_floats = GL_GET_SAMPLER_PARAMETERFV(sampler: u32, name: u32, out: *mut f32);
@@ -195,13 +237,22 @@ driver_functions! {
         get_uniform_integers = GL_GET_UNIFORMIV(program: u32, location: i32, out: *mut i32);
         get_uniform_unsigned = GL_GET_UNIFORMUIV(program: u32, location: i32, out: *mut u32);
         get_pipeline = GL_GET_PROGRAM_PIPELINEIV(name: u32, what: u32, out: *mut i32);
+        get_pipeline_ext = GL_GET_PROGRAM_PIPELINEIV_EXT(name: u32, what: u32, out: *mut i32);
+        bind_attrib_location = GL_BIND_ATTRIB_LOCATION(
+            program: u32, index: u32, name: *const c_char
+        );
+        get_attached_shaders = GL_GET_ATTACHED_SHADERS(
+            program: u32, room: i32, count: *mut i32, names: *mut u32
+        );
+        get_program_binary = GL_GET_PROGRAM_BINARY(
+            program: u32, room: i32, len: *mut i32, format: *mut u32, out: *mut u8
+        );
+        get_program_binary_oes = GL_GET_PROGRAM_BINARY_OES(
+            program: u32, room: i32, len: *mut i32, format: *mut u32, out: *mut u8
+        );
         get_block = GL_GET_ACTIVE_UNIFORM_BLOCKIV(program: u32, index: u32, name: u32, out: *mut i32);
         get_block_name = GL_GET_ACTIVE_UNIFORM_BLOCK_NAME(
             program: u32, index: u32, room: i32, len: *mut i32, name: *mut c_char
-        );
-        get_varying = GL_GET_TRANSFORM_FEEDBACK_VARYING(
-            program: u32, index: u32, room: i32, len: *mut i32, size: *mut i32, kind: *mut u32,
-            name: *mut c_char
         );
         get_attrib_floats = GL_GET_VERTEX_ATTRIBFV(index: u32, name: u32, out: *mut f32);
         read_pixels = GL_READ_PIXELS(
@@ -281,4 +332,14 @@ pub fn learn(id: u16, code: Code) {
     if table::driver(id).is_null() {
         table::set_driver(usize::from(id), code);
     }
+}
+
+/// Whether `word` is in the driver's list of words; a null list has none.
+pub fn has_word(text: *const c_char, word: &str) -> bool {
+    if text.is_null() {
+        return false;
+    }
+    // SAFETY: the driver returns a NUL-terminated string that stays valid.
+    let text = unsafe { CStr::from_ptr(text) }.to_bytes();
+    text.split(|byte| *byte == b' ').any(|known| known == word.as_bytes())
 }

@@ -1,14 +1,43 @@
-//! What the process' environment tells the shim. Read once.
+//! What the process' environment tells the shim; read once. `GAPII_PROCESS`, a shell pattern, is matched with the
+//! executable's file name and with the process' name: if neither matches, the shim does not connect and the tables hold
+//! the driver's functions alone. Unset or empty, it matches every process. `GAPII_MONITOR=0`: no state is tracked while
+//! nothing is recorded.
 
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
+use std::time::Duration;
+
+use gapii_abi::app::{self, Launch};
 
 /// Whether the shim tracks state while nothing is recorded. Yes, unless `GAPII_MONITOR` is 0.
 pub fn monitors() -> bool {
     static MONITORS: OnceLock<bool> = OnceLock::new();
     *MONITORS.get_or_init(|| std::env::var_os("GAPII_MONITOR").is_none_or(|value| value != "0"))
+}
+
+/// Returns how long the process' first command waits for a capture: `GAPII_WAIT_SECONDS`, or 600 s, if `GAPII_WAIT` is
+/// 1. `None`: it does not wait.
+pub fn wait_limit() -> Option<Duration> {
+    static LIMIT: OnceLock<Option<Duration>> = OnceLock::new();
+    *LIMIT.get_or_init(|| {
+        let waits = std::env::var_os("GAPII_WAIT").is_some_and(|value| value == "1");
+        let wanted = || std::env::var("GAPII_WAIT_SECONDS").ok().and_then(|text| seconds(&text));
+        waits.then(|| wanted().unwrap_or(Duration::from_secs(app::WAIT_SECONDS)))
+    })
+}
+
+/// Returns the token of the launch that the process belongs to (`GAPII_LAUNCH`). `None` without a valid one.
+pub fn launch() -> Option<Launch> {
+    app::launch_from_hex(std::env::var_os("GAPII_LAUNCH")?.as_bytes())
+}
+
+/// Parses a time above 0 and of at most 100 years.
+fn seconds(text: &str) -> Option<Duration> {
+    const MOST: f64 = 100.0 * 365.0 * 86_400.0;
+    let seconds: f64 = text.parse().ok()?;
+    (seconds > 0.0).then(|| Duration::from_secs_f64(seconds.min(MOST)))
 }
 
 /// Whether `GAPII_PROCESS` lets the shim connect in this process.
@@ -44,4 +73,18 @@ fn matches_process_pattern() -> bool {
 fn matches(pattern: &CStr, name: &CStr) -> bool {
     // SAFETY: two terminated strings.
     unsafe { libc::fnmatch(pattern.as_ptr(), name.as_ptr(), 0) == 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_to_wait_is_positive_and_bounded() {
+        assert_eq!(seconds("0.5"), Some(Duration::from_millis(500)));
+        assert_eq!(seconds("1e99"), seconds("inf"));
+        for text in ["", "0", "-1", "nan", "10s"] {
+            assert_eq!(seconds(text), None, "{text}");
+        }
+    }
 }

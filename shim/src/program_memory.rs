@@ -1,8 +1,10 @@
 //! The program's memory, as the tracked state reads it: the names, numbers and strings that commands take, and the
-//! indices that draws use.
+//! indices that draws use. Unreadable memory is an answer, not a fault.
 
 use gapii_recorder::program::{guarded, pages};
-use gapii_state::Memory;
+use gapii_state::{ElementBuffer, Memory};
+
+use crate::element_buffer;
 
 /// Reads the memory of this process. Unreadable memory is an answer, not a fault.
 pub struct ProgramMemory;
@@ -16,6 +18,10 @@ impl Memory for ProgramMemory {
 
     fn text_len(&self, address: u64, most: u64) -> u64 {
         pages::text_len(address, most).unwrap_or_else(|readable| readable)
+    }
+
+    fn element_buffer(&self, buffer: ElementBuffer, offset: u64, into: &mut [u8]) -> bool {
+        element_buffer::read(buffer, offset, into)
     }
 }
 

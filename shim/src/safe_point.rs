@@ -1,11 +1,14 @@
-//! Safe points: where the process acts on what the daemon wrote into the mode page, and begins or ends a capture.
+//! Safe points: where the process acts on the daemon's orders in the mode page. A capture begins at the process' first
+//! command or at the end of a frame; a keyframe is written at the end of a frame; in a program that has never ended a
+//! frame, both happen at any hooked command. Only one thread acts at a time: others skip their safe point, unless their
+//! swap ended the capture's last frame. With `GAPII_WAIT` the first command blocks until the daemon says go or is gone
+//! (looked at every 200 ms). A normal `exit` writes the capture's end.
 //!
 //! A safe point is a command that every program calls now and then, but not in a hot loop. Hooks change only at safe
 //! points. [`EPOCH`] then tells every thread at its next command.
 
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::time::Duration;
 
 use crossbeam_utils::Backoff;
 use gapii_abi::atom::{CAPTURE_END, CaptureEnd, KEYFRAME, Keyframe, ProcessEnd};
@@ -19,9 +22,6 @@ use crate::process;
 use crate::snapshot;
 use crate::table::{self, Hooks};
 use crate::tls::words;
-
-/// How often a process that waits for a capture checks that the daemon is alive.
-const LOOK_AROUND: Duration = Duration::from_millis(200);
 
 /// Where in the program a safe point is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -103,9 +103,6 @@ fn announce_exit() {
 }
 
 fn follow(connection: &Connection, moment: Moment) {
-    if moment == Moment::FirstCommand {
-        wait_for_go(connection);
-    }
     let capturing = is_running();
     if (capturing || is_in_one(connection)) && connection.is_daemon_gone() {
         match capture::outlook(connection) {
@@ -152,19 +149,6 @@ fn follow(connection: &Connection, moment: Moment) {
 /// Whether the daemon's latest settings have the process in a capture. That capture may have ended here already.
 fn is_in_one(connection: &Connection) -> bool {
     connection.shared.mode.settings().is_some_and(|(_, wish)| wish.mode == Mode::Capturing)
-}
-
-/// Blocks while the mode page says "wait" and the daemon is alive.
-fn wait_for_go(connection: &Connection) {
-    loop {
-        let go = connection.shared.mode.go();
-        let waits =
-            connection.shared.mode.settings().is_none_or(|(_, wish)| wish.mode == Mode::Wait);
-        if !waits || connection.is_daemon_gone() {
-            return;
-        }
-        connection.shared.mode.wait_go(go, LOOK_AROUND);
-    }
 }
 
 /// Whether an armed capture begins at this safe point. A capture begins at the process' first command or at a frame

@@ -1,5 +1,7 @@
-//! The threads that use EGL. For each of them the shim can tell whether the thread may be in the driver with a
-//! command that the new capture does not hold.
+//! The threads that use EGL, and how long a snapshot waits for each that may be in the driver with a command that the
+//! capture does not hold: until the thread comes to a command, has run for 250 ms of processor time (`LIMIT`), or has
+//! slept for 20 ms (`ASLEEP`); for all of them together at most 2 s (`LONGEST`). Threads that may still be inside are
+//! listed in the snapshot as missing.
 //!
 //! While nothing is recorded, most commands jump straight to the driver, so the shim cannot see whether a thread is
 //! in there. Once the hooks have changed, a thread that comes to its next command is outside, and says so here. A
@@ -36,8 +38,10 @@ pub struct Seat {
 /// All seats, newest first. A forked child begins with none.
 static SEATS: AtomicPtr<Seat> = AtomicPtr::new(ptr::null_mut());
 
-/// The longest wait for threads that are running.
+/// The longest wait for a thread that is running, in time for which a processor ran the thread.
 const LIMIT: Duration = Duration::from_millis(250);
+/// The longest wait, whatever the threads do. On a busy machine a thread waits for a processor meanwhile.
+const LONGEST: Duration = Duration::from_secs(2);
 /// How long a thread must have slept to count as idle.
 const ASLEEP: Duration = Duration::from_millis(20);
 /// By then most threads have come to a command. Only after that does the wait look up whether the others sleep, which
@@ -109,8 +113,9 @@ fn all() -> impl Iterator<Item = &'static Seat> {
     core::iter::successors(seat(&SEATS), move |last| seat(&last.next))
 }
 
-/// Waits until no thread but the one with seat `own` is in the driver with a command that epoch `epoch` does not hold,
-/// for 250 ms at most. Returns the ids of the threads that may still be inside.
+/// Waits until no thread but the one with seat `own` is in the driver with a command that epoch `epoch` does not hold.
+/// Gives up on a thread that has run for 250 ms or slept for 20 ms meanwhile, and on all of them after 2 s. Returns the
+/// ids of the threads that may still be inside.
 pub fn wait_for_others(own: Option<&Seat>, epoch: u64) -> Vec<u32> {
     // OUTSIDE: the epoch was raised before; pairs with the fence in Gate::enter.
     let tells = !capture::is_first_of_this_capture(epoch) && barrier_in_all_threads();
@@ -121,8 +126,8 @@ pub fn wait_for_others(own: Option<&Seat>, epoch: u64) -> Vec<u32> {
         others.retain(|other| other.may_be_inside(epoch) && !(tells && other.is_outside()));
         let elapsed = began.elapsed();
         let is_late = elapsed >= SOON;
-        let is_over = others.is_empty() || elapsed >= LIMIT;
-        if is_over || (is_late && others.iter_mut().all(Other::is_idle)) {
+        let is_over = others.is_empty() || elapsed >= LONGEST;
+        if is_over || (is_late && others.iter_mut().all(Other::is_hopeless)) {
             return others.iter().map(|other| other.tid).collect();
         }
         thread::sleep(LOOK_AGAIN[usize::from(is_late)]);
@@ -140,11 +145,14 @@ struct Other {
     tid: u32,
     /// Since when the thread has been asleep, and its number of context switches by then.
     asleep: Option<(Instant, u64)>,
+    /// How long processors had run the thread when the wait began.
+    had_run: Option<Duration>,
 }
 
 impl Other {
     fn new(seat: &'static Seat) -> Self {
-        Self { seat, tid: seat.tid.load(Relaxed), asleep: None }
+        let tid = seat.tid.load(Relaxed);
+        Self { seat, tid, asleep: None, had_run: processor_time(tid) }
     }
 
     fn may_be_inside(&self, epoch: u64) -> bool {
@@ -161,6 +169,16 @@ impl Other {
         // SAFETY: null, or a state that stays mapped.
         let thread = unsafe { self.seat.records_in.load(Relaxed).as_ref() };
         knows_capture && thread.is_some_and(|thread| thread.is_outside())
+    }
+
+    /// Whether a longer wait for the thread is of no use.
+    fn is_hopeless(&mut self) -> bool {
+        self.is_idle() || self.has_run() >= Some(LIMIT)
+    }
+
+    /// How long processors have run the thread since the wait began; `None` if the kernel does not say.
+    fn has_run(&self) -> Option<Duration> {
+        processor_time(self.tid)?.checked_sub(self.had_run?)
     }
 
     /// Whether the thread has slept without a break for long enough to count as idle.
@@ -190,9 +208,22 @@ fn sleeping(tid: u32) -> Option<u64> {
     Some(count("voluntary_ctxt_switches:")? + count("nonvoluntary_ctxt_switches:")?)
 }
 
+/// Returns for how long processors have run a thread of this process, by its clock of processor time.
+fn processor_time(tid: u32) -> Option<Duration> {
+    // The kernel's number for the clock of a thread, of which glibc knows the one of a `pthread_t` only
+    // (`pthread_getcpuclockid`): the inverted id, and 6 for "one thread" and "scheduler time".
+    let clock = (!tid.cast_signed() << 3) | 6;
+    // SAFETY: a time is plain numbers.
+    let mut time: libc::timespec = unsafe { core::mem::zeroed() };
+    // SAFETY: `time` is writable.
+    let is_known = unsafe { libc::clock_gettime(clock, &raw mut time) } == 0;
+    is_known.then(|| Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::hint::black_box;
     use std::sync::mpsc::channel;
 
     #[test]
@@ -210,11 +241,36 @@ mod tests {
         let tid = seat.tid.load(Relaxed);
         let began = Instant::now();
         assert_eq!(wait_for_others(None, 7), [tid]);
-        assert!((ASLEEP..LIMIT).contains(&began.elapsed()), "{:?}", began.elapsed());
+        assert!((ASLEEP..LONGEST).contains(&began.elapsed()), "{:?}", began.elapsed());
         seat.know(7);
         assert!(wait_for_others(None, 7).is_empty());
         drop(end);
         sleeper.join().unwrap();
         assert!(wait_for_others(None, 8).is_empty());
+    }
+    #[test]
+    fn thread_that_runs_is_given_up_when_it_has_run_for_the_limit() {
+        let (tell, told) = channel();
+        let ends = std::sync::Arc::new(AtomicBool::new(false));
+        let is_told = ends.clone();
+        let runner = thread::spawn(move || {
+            let seat = Seat::take();
+            seat.set_at_work(true);
+            tell.send(seat).unwrap();
+            let mut rounds = 0_u64;
+            while !is_told.load(Relaxed) {
+                rounds = black_box(rounds.wrapping_add(1));
+            }
+            seat.leave();
+        });
+        let seat = told.recv().unwrap();
+        let tid = seat.tid.load(Relaxed);
+        let before = processor_time(tid).unwrap();
+        let began = Instant::now();
+        assert!(wait_for_others(None, 7).contains(&tid));
+        let has_run = processor_time(tid).unwrap() - before;
+        assert!(has_run >= LIMIT || began.elapsed() >= LONGEST, "{has_run:?}");
+        ends.store(true, Relaxed);
+        runner.join().unwrap();
     }
 }

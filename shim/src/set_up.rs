@@ -1,4 +1,6 @@
-//! Set-up of the shim at the process' first command, and the stubs that run it.
+//! Set-up of the shim at the process' first command, and the stubs that run it: finds the driver's functions, connects
+//! to a daemon, and waits for a capture if the daemon says so. In a process that `GAPII_PROCESS` excludes it only finds
+//! the driver's functions.
 //!
 //! Until the shim is set up, every slot of the table leads to a stub. The stub saves all argument registers, runs
 //! [`set_up`], which acts once, and then jumps to where the slot leads by then.
@@ -13,6 +15,7 @@ use gapii_recorder::program::pages;
 use crate::arena;
 use crate::driver;
 use crate::environment;
+use crate::first_command::{self, Passed};
 use crate::generated::ids;
 use crate::generated::names::{EXPORTED, NAMES};
 use crate::handlers::HANDLERS;
@@ -21,8 +24,9 @@ use crate::safe_point::{self, Moment};
 use crate::stubs::STUB_BYTES;
 use crate::table::{self, Hooks, TABLE};
 use crate::tracking;
+use crate::wait;
 
-/// Runs once, at the process' first command of EGL or OpenGL ES: finds the driver's functions, and [`wake`]s. Never
+/// Runs at the process' first commands of EGL or OpenGL ES: finds the driver's functions once, and [`wake`]s. Never
 /// unwinds.
 extern "C" fn set_up() {
     static ONCE: Once = Once::new();
@@ -35,12 +39,12 @@ extern "C" fn set_up() {
             }
         }
         table::note_set_up();
-        wake();
     });
+    wake();
 }
 
-/// Runs once, at the process' first command of any API: connects to a daemon, and waits for a capture if the daemon
-/// says so.
+/// Returns once the process may make its first command of any API. The first caller connects to a daemon, and waits for
+/// a capture if the environment says so.
 pub fn wake() {
     static ONCE: Once = Once::new();
     let _errno = ErrnoGuard::save();
@@ -48,14 +52,29 @@ pub fn wake() {
         arena::guard_forks();
         tracking::guard_forks();
         table::set_handlers(&HANDLERS);
-        let hooks = if environment::wanted() { Hooks::at_rest() } else { Hooks::None };
-        table::switch(hooks);
-        if hooks != Hooks::None {
-            pages::set_up();
-            process::connect();
-            safe_point::safe_point(Moment::FirstCommand);
-        }
     });
+    let hooks = if environment::wanted() { Hooks::at_rest() } else { Hooks::None };
+    if first_command::pass(|| begin(hooks)) == Passed::Nested {
+        table::switch(hooks);
+    }
+}
+
+fn begin(hooks: Hooks) {
+    if hooks == Hooks::None {
+        return table::switch(hooks);
+    }
+    // Until the table is switched, the stubs hold every thread of a process that waits.
+    let waits = environment::wait_limit().is_some();
+    if !waits {
+        table::switch(hooks);
+    }
+    pages::set_up();
+    process::connect();
+    if waits {
+        wait::for_capture();
+        table::switch(hooks);
+    }
+    safe_point::safe_point(Moment::FirstCommand);
 }
 
 // The return address of a stub's call tells which stub it was: every stub is one call, padded to STUB_BYTES.

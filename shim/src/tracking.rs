@@ -1,4 +1,6 @@
-//! The state of the program that the shim tracks, by thread, and who may touch it when.
+//! The state of the program that the shim tracks, by thread, and who may touch it when. Only the thread itself touches
+//! its state, for one command at a time. A forked child begins with empty state; its copy of the parent's state is
+//! never freed. The state is freed when the thread ends.
 //!
 //! Each thread that uses EGL has a [`gapii_state::Thread`], which owns its context while the context is current.
 //! Generated code changes it: the handlers of recorded commands through [`touch`], the trackers of commands that are
@@ -50,6 +52,13 @@ impl<T: Touches> Observer for Seen<'_, T> {
     fn range(&mut self, param: u8, address: u64, len: u64) {
         if let Some(call) = &mut self.0 {
             call.recorder().add_range(param, address, len);
+        }
+    }
+
+    #[cold]
+    fn unknown(&mut self, param: u8, address: u64) {
+        if let Some(call) = &mut self.0 {
+            call.recorder().add_unknown_range(param, address);
         }
     }
 

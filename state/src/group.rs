@@ -1,4 +1,4 @@
-//! The state that the contexts of a share group share.
+//! The state that the contexts of a share group share, behind one short lock.
 
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -17,6 +17,9 @@ pub struct GroupOf<G> {
     pub persistent_maps: AtomicU32,
     /// Number of times that a buffer became an index source.
     pub index_sources: AtomicU64,
+    /// Number of links of programs so far. Relaxed is enough: a thread that has learned of a link through the program
+    /// also sees its number.
+    pub links: AtomicU64,
     /// The last capture whose stream describes the group's objects; 0 for none.
     pub described: AtomicU64,
 }
@@ -50,6 +53,7 @@ impl<G: Shared> Default for GroupOf<G> {
             version,
             persistent_maps: AtomicU32::new(0),
             index_sources: AtomicU64::new(0),
+            links: AtomicU64::new(0),
             described: AtomicU64::new(0),
         }
     }

@@ -58,7 +58,7 @@ pub use generated::commands;
 pub use generated::fields::*;
 pub use gles::changed_maps;
 pub use group::{Group, GroupOf, Shared};
-pub use memory::{Ignore, Memory, NO_PARAM, Nothing, Observer, Scalar, Values};
+pub use memory::{ElementBuffer, Ignore, Memory, NO_PARAM, Nothing, Observer, Scalar, Values};
 pub use objects::{Object, Objects};
 pub use process::{Process, ProcessOf};
 pub use reference::Ref;

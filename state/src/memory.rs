@@ -1,6 +1,6 @@
-//! The program's memory, and the observer that receives the ranges that a command accesses.
-//!
-//! Unreadable memory reads as zero: a description continues where a driver would report an error.
+//! The program's memory, and the observer that receives the ranges that a command accesses. Unreadable memory reads as
+//! zero: a description continues where a driver would report an error. A string or byte array of more than 16 MiB
+//! (`BYTES_MAX`) is not kept.
 
 use crate::number;
 
@@ -12,6 +12,27 @@ pub trait Memory {
     /// Length in bytes of the NUL-terminated string at `address`, without the NUL, at most `most`; 0 if nothing
     /// is readable.
     fn text_len(&self, address: u64, most: u64) -> u64;
+
+    /// Copies `into.len()` bytes from `offset` on of the buffer that is bound to `GL_ELEMENT_ARRAY_BUFFER`, as the
+    /// driver has them. Returns false if they can't be had without an effect on the program.
+    fn element_buffer(&self, buffer: ElementBuffer, offset: u64, into: &mut [u8]) -> bool {
+        let _ = (buffer, offset, into);
+        false
+    }
+
+    /// Whether the vertices of a draw are known although its indices are not, because a recording has them.
+    fn has_vertices(&self) -> bool {
+        false
+    }
+}
+
+/// Facts about the buffer of indices that [`Memory::element_buffer`] reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ElementBuffer {
+    /// Client version of the context: major, minor.
+    pub version: (u8, u8),
+    /// Whether the buffer's data store is immutable, so that its flags say whether it can be mapped.
+    pub is_immutable: bool,
 }
 
 impl<M: Memory + ?Sized> Memory for &M {
@@ -22,20 +43,33 @@ impl<M: Memory + ?Sized> Memory for &M {
     fn text_len(&self, address: u64, most: u64) -> u64 {
         M::text_len(self, address, most)
     }
+
+    fn element_buffer(&self, buffer: ElementBuffer, offset: u64, into: &mut [u8]) -> bool {
+        M::element_buffer(self, buffer, offset, into)
+    }
+
+    fn has_vertices(&self) -> bool {
+        M::has_vertices(self)
+    }
 }
 
 /// Typed reads from memory.
 pub trait Values: Memory {
     /// The value at `address`; zero if it is not readable.
     fn get<T: Scalar>(&self, address: u64) -> T {
-        T::read(self, address)
+        T::read(self, address).unwrap_or(T::ZERO)
     }
 
     /// Element `index` of the array at `address`; zero if `address` is null or the element is not readable.
     fn element<T: Scalar>(&self, address: u64, index: i64) -> T {
+        self.readable_element(address, index).unwrap_or(T::ZERO)
+    }
+
+    /// Element `index` of the array at `address`. None if `address` is null or the element is not readable.
+    fn readable_element<T: Scalar>(&self, address: u64, index: i64) -> Option<T> {
         let offset = index.wrapping_mul(T::BYTES as i64);
         match address {
-            0 => T::ZERO,
+            0 => None,
             _ => T::read(self, address.wrapping_add(offset as u64)),
         }
     }
@@ -85,6 +119,11 @@ pub trait Observer {
     /// for none ([`NO_PARAM`]).
     fn range(&mut self, param: u8, address: u64, len: u64);
 
+    /// The command reads memory from `address` on, for parameter `param` or for none. How much is not known.
+    fn unknown(&mut self, param: u8, address: u64) {
+        let _ = (param, address);
+    }
+
     /// The next range must not be merged with the previous one, even if they are adjacent.
     fn apart(&mut self) {}
 
@@ -109,8 +148,8 @@ pub trait Scalar: Copy {
     const ZERO: Self;
     const BYTES: usize;
 
-    /// The value at `address`; zero if it is not readable.
-    fn read<M: Memory + ?Sized>(memory: &M, address: u64) -> Self;
+    /// The value at `address`. None if it is not readable.
+    fn read<M: Memory + ?Sized>(memory: &M, address: u64) -> Option<Self>;
 }
 
 macro_rules! scalar {
@@ -119,9 +158,9 @@ macro_rules! scalar {
             const ZERO: Self = 0 as $ty;
             const BYTES: usize = size_of::<$ty>();
 
-            fn read<M: Memory + ?Sized>(memory: &M, address: u64) -> Self {
+            fn read<M: Memory + ?Sized>(memory: &M, address: u64) -> Option<Self> {
                 let mut bytes = [0; size_of::<$ty>()];
-                if memory.read(address, &mut bytes) { <$ty>::from_le_bytes(bytes) } else { Self::ZERO }
+                memory.read(address, &mut bytes).then(|| <$ty>::from_le_bytes(bytes))
             }
         }
     )*};

@@ -1,4 +1,6 @@
-//! Ranges of the program's memory, computed from the extents in descriptions.
+//! Ranges of the program's memory, computed from the extents in descriptions. Nothing is observed for null, for a
+//! number that is not positive, or for 2^47 bytes and more; nor of an attribute list that does not end within 256 pairs
+//! (`ATTRIBUTES_MAX`, in words).
 //!
 //! Generated code calls these functions. Each reports ranges to the observer, and reads only the memory that
 //! determines the end of a range.
@@ -93,8 +95,8 @@ pub fn text_of<M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-/// Observes an array of pointers to strings, and the strings. `lengths` is null or points to one length per string; a
-/// negative length means that the string is NUL-terminated.
+/// Observes an array of pointers to strings, and the strings before the first element that is not readable. `lengths`
+/// is null or points to one length per string; a negative length means that the string is NUL-terminated.
 pub fn strings<M: Memory + ?Sized, O: Observer + ?Sized>(
     memory: &M,
     seen: &mut O,
@@ -104,9 +106,7 @@ pub fn strings<M: Memory + ?Sized, O: Observer + ?Sized>(
     lengths: u64,
 ) {
     elements(seen, param, pointer, count, 8);
-    for at in counts(0, count) {
-        let text = memory.element::<u64>(pointer, at);
-        let length = length_of(memory, lengths, at);
+    for (text, length) in string_elements(memory, pointer, count, lengths) {
         text_of(memory, seen, param, text, length, length < 0);
     }
 }
@@ -138,12 +138,10 @@ pub fn attribute<M: Memory + ?Sized>(
         .map(|at| attribute_word(memory, pointer, element_bytes, at + 1))
 }
 
-/// Returns the concatenated strings of an array of pointers.
+/// Returns the concatenated strings that [`strings`] observes.
 pub fn joined<M: Memory + ?Sized>(memory: &M, pointer: u64, count: i64, lengths: u64) -> String {
     let mut joined = String::new();
-    for at in counts(0, count) {
-        let text = memory.element::<u64>(pointer, at);
-        let length = length_of(memory, lengths, at);
+    for (text, length) in string_elements(memory, pointer, count, lengths) {
         joined.push_str(&text_value(memory, text, length, length < 0));
         if joined.len() >= crate::memory::BYTES_MAX {
             break;
@@ -173,8 +171,22 @@ fn range<O: Observer + ?Sized>(seen: &mut O, param: u8, address: u64, bytes: i64
     }
 }
 
-fn length_of<M: Memory + ?Sized>(memory: &M, lengths: u64, at: i64) -> i64 {
-    if lengths == 0 { -1 } else { i64::from(memory.element::<i32>(lengths, at)) }
+/// Address and length of each string of an array, up to the first element that is not readable: the driver can't read
+/// it either. Behind it may lie memory of another kind, which as lengths would cost seconds.
+fn string_elements<M: Memory + ?Sized>(
+    memory: &M,
+    pointer: u64,
+    count: i64,
+    lengths: u64,
+) -> impl Iterator<Item = (u64, i64)> {
+    counts(0, count).map_while(move |at| {
+        let text = memory.readable_element::<u64>(pointer, at)?;
+        let length = match lengths {
+            0 => -1,
+            _ => i64::from(memory.readable_element::<i32>(lengths, at)?),
+        };
+        Some((text, length))
+    })
 }
 
 fn attribute_word<M: Memory + ?Sized>(
@@ -269,6 +281,18 @@ mod tests {
         check(|seen| strings(&memory, seen, 3, 0x1000, 2, 0x1010), &expected);
         assert_eq!(joined(&memory, 0x1000, 2, 0x1010), "abc");
         assert_eq!(joined(&memory, 0x1000, 2, 0), "abcde");
+    }
+
+    #[test]
+    fn strings_end_at_the_first_element_that_is_not_readable() {
+        let mut memory = Bytes(0x1000, vec![]);
+        memory.1.extend([0x1010u64, 0x1011].iter().flat_map(|at| at.to_le_bytes()));
+        memory.1.extend(b"ab\0");
+        let none = [(3, 0x0ff8, 32)];
+        check(|seen| strings(&memory, seen, 3, 0x0ff8, 4, 0), &none);
+        assert_eq!(joined(&memory, 0x0ff8, 4, 0), "");
+        assert_eq!(joined(&memory, 0x1000, 2, 0), "abb");
+        assert_eq!(joined(&memory, 0x1000, 2, 0x2000), "");
     }
 
     #[test]

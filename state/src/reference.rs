@@ -43,7 +43,8 @@ impl<T> Ref<T> {
         self.serial != 0
     }
 
-    pub(crate) fn slot(self) -> usize {
+    /// The object's index in its table. Only one object that the table keeps has it.
+    pub fn slot(self) -> usize {
         self.slot as usize
     }
 }

@@ -5,31 +5,37 @@
 use std::sync::Arc;
 
 use gapii_state::commands::*;
-use gapii_state::{Memory, NO_PARAM, Observer, Whole};
+use gapii_state::{ElementBuffer, Memory, NO_PARAM, Observer, Whole};
 
 type Context = gapii_state::Context<Whole>;
 type Group = gapii_state::Group<Whole>;
 type Process = gapii_state::Process<Whole>;
 type Thread = gapii_state::Thread<Whole>;
 
-/// Observed ranges: parameter, address, length.
+/// Observed ranges: parameter, address, length, which is [`UNKNOWN`] for an unknown extent.
 #[derive(Default, PartialEq, Eq, Debug)]
 struct Seen(Vec<(u8, u64, u64)>);
+
+const UNKNOWN: u64 = 0;
 
 impl Observer for Seen {
     fn range(&mut self, param: u8, address: u64, len: u64) {
         self.0.push((param, address, len));
     }
+
+    fn unknown(&mut self, param: u8, address: u64) {
+        self.0.push((param, address, UNKNOWN));
+    }
 }
 
-/// 64 KiB of memory.
-struct Space(Vec<u8>);
+/// 64 KiB of memory, and the contents of the element buffer if the driver tells them.
+struct Space(Vec<u8>, Option<Vec<u8>>);
 
 const SPACE: u64 = 0x10_0000;
 
 impl Space {
     fn new() -> Self {
-        Self(vec![0; 1 << 16])
+        Self(vec![0; 1 << 16], None)
     }
 
     /// Writes values at an offset, and returns their address.
@@ -56,6 +62,12 @@ impl Memory for Space {
     fn text_len(&self, address: u64, most: u64) -> u64 {
         let mut byte = [1];
         (0..most).take_while(|at| self.read(address + at, &mut byte) && byte[0] != 0).count() as u64
+    }
+
+    fn element_buffer(&self, _: ElementBuffer, offset: u64, into: &mut [u8]) -> bool {
+        let found =
+            self.1.as_ref().and_then(|bytes| bytes.get(offset as usize..)?.get(..into.len()));
+        found.map(|found| into.copy_from_slice(found)).is_some()
     }
 }
 
@@ -117,6 +129,7 @@ const GL_ELEMENT_ARRAY_BUFFER: u32 = 0x8893;
 const GL_PIXEL_PACK_BUFFER: u32 = 0x88EB;
 const GL_PIXEL_UNPACK_BUFFER: u32 = 0x88EC;
 const GL_SHADER_STORAGE_BUFFER: u32 = 0x90D2;
+const GL_ANY_SAMPLES_PASSED: u32 = 0x8C2F;
 const GL_STATIC_DRAW: u32 = 0x88E4;
 const GL_UNPACK_ROW_LENGTH: u32 = 0x0CF2;
 const GL_UNPACK_ALIGNMENT: u32 = 0x0CF5;
@@ -272,11 +285,58 @@ fn indices_are_known_for_every_way_of_filling_the_buffer() {
     assert_eq!(call!(app, glUnmapBuffer::enter(GL_ARRAY_BUFFER)), [(NO_PARAM, map, 3)]);
     assert_eq!(elements(&mut app), [(NO_PARAM, ARRAY + 12, 8)]);
     call!(app, glBindBufferBase::enter(GL_SHADER_STORAGE_BUFFER, 0, 4));
-    assert_eq!(elements(&mut app), []);
+    assert_eq!(elements(&mut app), [(NO_PARAM, ARRAY, UNKNOWN)]);
     assert_eq!(app.thread.context.as_ref().unwrap().unknown_indices, 1);
     // Without known indices, the range in the draw's arguments is used.
     let ranged = call!(app, glDrawRangeElements::enter(GL_TRIANGLES, 2, 5, 3, GL_UNSIGNED_BYTE, 1));
     assert_eq!(ranged, [(NO_PARAM, ARRAY + 8, 16)]);
+}
+
+#[test]
+fn indices_that_the_driver_has_are_read_back() {
+    let mut app = App::drawing((3, 1));
+    float_array(&mut app, 0, 1, ARRAY);
+    let at = app.space.put(0, &[[9u8], [8], [7], [6]]);
+    call!(app, glBindBuffer::enter(GL_ARRAY_BUFFER, 4));
+    call!(app, glBufferData::enter(GL_ARRAY_BUFFER, 4, at, GL_STATIC_DRAW));
+    call!(app, glBindBuffer::enter(GL_ELEMENT_ARRAY_BUFFER, 4));
+    let elements = |app: &mut App, count| {
+        call!(app, glDrawElements::enter(GL_TRIANGLES, count, GL_UNSIGNED_BYTE, 1))
+    };
+    assert_eq!(elements(&mut app, 3), [(NO_PARAM, ARRAY, UNKNOWN)]);
+    app.space.1 = Some(vec![9, 8, 7, 6]);
+    assert_eq!(elements(&mut app, 3), [(NO_PARAM, ARRAY + 24, 12)]);
+    // The driver draws nothing defined beyond the end of the buffer.
+    assert_eq!(elements(&mut app, 4), []);
+    // The contents are kept, and follow the program's changes.
+    app.space.1 = None;
+    let change = app.space.put(8, &[[2u8]]);
+    call!(app, glBufferSubData::enter(GL_ARRAY_BUFFER, 1, 1, change));
+    assert_eq!(elements(&mut app, 3), [(NO_PARAM, ARRAY + 8, 24)]);
+    // The driver may change them at any time.
+    call!(app, glBindBufferBase::enter(GL_SHADER_STORAGE_BUFFER, 0, 4));
+    for index in [3, 5] {
+        app.space.1 = Some(vec![index; 4]);
+        assert_eq!(elements(&mut app, 3), [(NO_PARAM, ARRAY + 4 * u64::from(index), 4)]);
+    }
+    // A draw from a mapped buffer is an error.
+    let map = app.space.put(64, &[[3u8]]);
+    call!(app, glMapBufferRange::leave(GL_ARRAY_BUFFER, 0, 4, GL_MAP_WRITE_BIT, map));
+    assert_eq!(elements(&mut app, 3), []);
+    assert_eq!(app.thread.context.as_ref().unwrap().unknown_indices, 1);
+}
+
+#[test]
+fn names_that_were_not_generated_begin_no_query_and_bind_no_vertex_buffer() {
+    let mut app = App::new((3, 1));
+    call!(app, glBeginQuery::enter(GL_ANY_SAMPLES_PASSED, 5));
+    let names = app.space.put(0, &[7u32.to_le_bytes()]);
+    call!(app, glGenVertexArrays::leave(1, names));
+    call!(app, glBindVertexArray::enter(7));
+    call!(app, glBindVertexBuffer::enter(0, 9, 0, 16));
+    let context = app.thread.context.as_ref().unwrap();
+    assert!(context.queries.find(5).is_none() && context.active_queries.is_empty());
+    assert!(context.group.lock().buffers.find(9).is_none());
 }
 
 #[test]

@@ -1,11 +1,15 @@
-//! Ranges: memory that a command reads or writes beyond its parameter slots, named one by one and written at the end
-//! of its record.
+//! Ranges: memory that a command reads or writes beyond its parameter slots, named one by one and written at the end of
+//! its record. Adjoining ranges of one parameter are joined. A record has at most `RANGES_MAX` (32,768) ranges in
+//! `STAGED_BYTES` (1 MiB); if they do not fit, those of 17 bytes or more become blobs. A last range with address 0 sums
+//! up those that still find no room.
 //!
 //! ```text
 //! address u64, word u64 (kind, parameter + 1, size), bytes padded to 8, or the name of a blob
 //! ```
 //!
-//! If ranges find no room, a last range with address 0 stands for them; its size is the sum of theirs.
+//! A range of size 0 and kind 0 stands for memory of unknown extent, which the record does not have.
+//!
+//! The size of a last range with address 0 is the sum of the ranges that it stands for.
 
 use core::ptr;
 
@@ -47,7 +51,19 @@ impl Ranges {
 
     /// Names a range for the next record.
     pub fn add(&mut self, slot: &mut ScratchSlot, param: u8, address: u64, len: u64) {
-        let Some(range) = Range::new(param, address, len) else { return };
+        if let Some(range) = Range::new(param, address, len) {
+            self.add_range(slot, range);
+        }
+    }
+
+    /// Names memory of unknown extent for the next record.
+    pub fn add_unknown(&mut self, slot: &mut ScratchSlot, param: u8, address: u64) {
+        self.set_apart();
+        self.add_range(slot, Range::of_unknown_extent(param, address));
+        self.set_apart();
+    }
+
+    fn add_range(&mut self, slot: &mut ScratchSlot, range: Range) {
         let Some(scratch) = slot.get() else { return };
         let count = self.count as usize;
         let is_apart = core::mem::take(&mut self.is_apart);
@@ -63,7 +79,7 @@ impl Ranges {
                 *free = range;
                 self.count += 1;
             }
-            None => self.unnamed_bytes += len,
+            None => self.unnamed_bytes += range.len(),
         }
     }
 
@@ -111,6 +127,8 @@ impl Ranges {
         for range in ranges.iter().take(self.count as usize) {
             if !staged.has_room(RANGE_HEADER_BYTES + BLOB_NAME_LEN) {
                 staged.unnamed_bytes += range.len();
+            } else if range.len() == 0 {
+                staged.put_kept(*range, Kept::Unrecorded);
             } else if range.len() < blob_min_bytes {
                 staged.put_inline(*range);
             } else {

@@ -1,4 +1,6 @@
-//! `Recorder`: writes the records of one thread's commands.
+//! `Recorder`: writes the records of one thread's commands. If the ring has no room for a blob, an enter record that
+//! needs it is dropped and counted, and a leave record is written without it. A leave record that finds no room is
+//! dropped alone.
 //!
 //! A command has an enter record, written before the driver is called, and perhaps a leave record, written afterwards.
 //! A record holds a fixed part (the arguments, or the result), the memory that the arguments lead to, and ranges of
@@ -82,6 +84,11 @@ impl Recorder {
     /// parameter that they belong to, or 255 for none.
     pub fn add_range(&mut self, param: u8, address: u64, len: u64) {
         self.ranges.add(&mut self.scratch, param, address, len);
+    }
+
+    /// Names memory from `address` on for the next record, of which the record will say that its extent is not known.
+    pub fn add_unknown_range(&mut self, param: u8, address: u64) {
+        self.ranges.add_unknown(&mut self.scratch, param, address);
     }
 
     /// Keeps the next range from being joined to the one before.

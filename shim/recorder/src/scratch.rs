@@ -1,5 +1,6 @@
-//! A thread's working memory for what a command reads or writes: the ranges named so far, the staged part of the
-//! record that holds them, and a piece of a blob.
+//! A thread's working memory for what a command reads or writes: up to `RANGES_MAX` (32,768) ranges, the staged part of
+//! the record that holds them (`STAGED_BYTES`, 1 MiB), and a piece of a blob (64 KiB). If it cannot be mapped, such
+//! memory is missing in the records.
 //!
 //! It is mapped when the thread first needs it, so that no command calls an allocator. The kernel wipes it in a
 //! forked child. Pages that were never touched take no memory.
@@ -50,7 +51,13 @@ impl Range {
         (is_memory && address.checked_add(len).is_some()).then_some(Range { address, word })
     }
 
-    /// Length in bytes.
+    /// Builds a range that stands for memory of unknown extent: its length is 0.
+    #[inline]
+    pub fn of_unknown_extent(param: u8, address: u64) -> Range {
+        Range { address, word: u64::from(param.wrapping_add(1)) << Self::LEN_BITS }
+    }
+
+    /// Length in bytes; 0 for an unknown extent.
     #[inline]
     pub fn len(self) -> u64 {
         self.word & ((1 << Self::LEN_BITS) - 1)

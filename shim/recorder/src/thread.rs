@@ -1,4 +1,6 @@
-//! `Thread`: a thread that records, or has recorded, and `Entered`: the right to use its recorder.
+//! `Thread`: a thread that records, or has recorded, and `Entered`: the right to use its recorder. Commands that are
+//! called from inside a recorded command find the gate closed and are not recorded. In a forked child the thread's
+//! memory is all zeros, and no command of the child reaches the parent's ring.
 //!
 //! A thread's state lies in memory that `fork` wipes. All zeros therefore mean "not a thread of this process", and
 //! every fast path misses on zeros.
@@ -27,6 +29,7 @@ use crate::shared::Shared;
 /// | 1 | the current context is no OpenGL ES context, so commands of OpenGL ES are not recorded |
 /// | 2 | a tracer's callback runs: every command is recorded behind a note that says it is the tracer's own |
 /// | 3 | both |
+/// | 4 | every command first looks whether a part of the snapshot can be written now that could not be before |
 ///
 /// With these values every command takes the slow path. Other threads look at the gate only.
 #[repr(C, align(128))]
@@ -34,6 +37,8 @@ pub struct Thread {
     gate: Gate,
     /// The value that opens `gate` again when a command is done.
     ready: Cell<u64>,
+    /// Whether commands look for what the snapshot still lacks.
+    watches: Cell<bool>,
     recorder: UnsafeCell<Recorder>,
     /// The epoch in which the thread last introduced itself.
     epoch: Cell<u64>,
@@ -53,6 +58,8 @@ const WITHOUT_GL: u64 = 1;
 const OWN: u64 = 2;
 /// Both of the above.
 const OWN_WITHOUT_GL: u64 = 3;
+/// Ready word of a thread whose commands look for what the snapshot still lacks.
+const WATCHING: u64 = 4;
 
 impl Thread {
     /// Makes the state of a thread that has just claimed slot `slot`. `None` if the ring can't be attached to. The gate
@@ -72,6 +79,7 @@ impl Thread {
         // Another thread may still look at the gate, because of the slot's last owner.
         thread.gate.close();
         thread.ready.set(WITHOUT_GL);
+        thread.watches.set(false);
         thread.epoch.set(0);
         thread.frames.note_size(0, None);
         // Relaxed: the thread's own word.
@@ -157,6 +165,7 @@ impl Thread {
     /// gate opens. In the thread itself.
     pub fn set_ready(&self, records_gl: bool, are_own: bool) {
         self.ready.set(match (records_gl, are_own) {
+            (true, false) if self.watches.get() => WATCHING,
             (true, false) => self.epoch.get(),
             (false, false) => WITHOUT_GL,
             (true, true) => OWN,
@@ -170,6 +179,17 @@ impl Thread {
             self.set_ready(self.records_gl(), are_own);
             self.gate.leave(self.ready.get());
         }
+    }
+
+    /// Sets whether commands take the slow path to look for what the snapshot still lacks. Takes effect with
+    /// [`Thread::set_ready`]. In the thread itself.
+    pub fn set_watches(&self, watches: bool) {
+        self.watches.set(watches);
+    }
+
+    /// Whether commands look for what the snapshot still lacks. In the thread itself.
+    pub fn watches(&self) -> bool {
+        self.watches.get()
     }
 
     /// Releases the thread's memory and its slot.

@@ -10,7 +10,9 @@ use std::thread;
 use std::time::Duration;
 
 use gapii_abi::atom::{BLOB, Blob, range_word};
-use gapii_abi::atom::{EFFECT, GAP, Gap, LEAVE, OBSERVED_BLOB, OBSERVED_INLINE, observation_word};
+use gapii_abi::atom::{
+    EFFECT, GAP, Gap, LEAVE, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, observation_word,
+};
 use gapii_edges::Epoch;
 use gapii_recorder::{Call, Entered, Host, Outlook, Shared, Thread, observe};
 use gapii_ringbuf::{
@@ -163,6 +165,12 @@ fn next_epoch_and_special_ready_words_send_commands_to_the_slow_path() {
     assert!(thread.records_gl() && enter(thread, &epoch).is_none());
     thread.set_own(false);
     assert!(enter(thread, &epoch).is_some());
+    thread.set_watches(true);
+    thread.set_own(false);
+    assert!(thread.records_gl() && enter(thread, &epoch).is_none());
+    thread.set_watches(false);
+    thread.set_own(false);
+    assert!(enter(thread, &epoch).is_some());
     epoch.begin(18);
     assert!(enter(thread, &epoch).is_none());
     let entered = begin_epoch(thread, &epoch, false);
@@ -209,6 +217,8 @@ fn memory_that_was_sent_is_named_and_ranges_stand_behind_observations() {
         call.recorder().add_range(2, at + 10, 6);
         call.recorder().set_range_apart();
         call.recorder().add_range(2, at + 16, 4);
+        call.recorder().add_unknown_range(255, at + 20);
+        call.recorder().add_range(255, at + 20, 4);
         assert!(record(call, 1, &large));
         let records = drain(&mut consumer);
         let (command, pieces) = records.split_last().unwrap();
@@ -220,6 +230,10 @@ fn memory_that_was_sent_is_named_and_ranges_stand_behind_observations() {
         assert_eq!([command.word(4), command.word(5)], [at, range_word(OBSERVED_INLINE, 2, 16)]);
         let third = [command.word(8), command.word(9)];
         assert_eq!(third, [at + 16, range_word(OBSERVED_INLINE, 2, 4)]);
+        let of_unknown_extent = [command.word(11), command.word(12)];
+        assert_eq!(of_unknown_extent, [at + 20, range_word(OBSERVED_NONE, 255, 0)]);
+        let last = [command.word(13), command.word(14)];
+        assert_eq!(last, [at + 20, range_word(OBSERVED_INLINE, 255, 4)]);
     }
 }
 

@@ -35,7 +35,7 @@ hooked! {
 followed! {
     EGL_BIND_TEX_IMAGE: eglBindTexImage(dpy: *mut c_void, surface: *mut c_void,
         buffer: i32) -> u32;
-    state process [enter]; enter LEAVES, []; result EFFECT
+    state process [tracked enter leave]; enter LEAVES, []; leave EFFECT, []
 }
 plain! {
     EGL_BIND_WAYLAND_DISPLAY_WL: eglBindWaylandDisplayWL(dpy: *mut c_void,
@@ -656,7 +656,7 @@ plain! {
 followed! {
     EGL_RELEASE_TEX_IMAGE: eglReleaseTexImage(dpy: *mut c_void, surface: *mut c_void,
         buffer: i32) -> u32;
-    state process [enter]; enter EFFECT | LEAVES, []; result 0
+    state process [tracked enter leave]; enter EFFECT | LEAVES, []; leave 0, []
 }
 hooked! {
     EGL_RELEASE_THREAD: eglReleaseThread() -> u32;

@@ -36,10 +36,10 @@ followed! {
     GL_ATTACH_SHADER: glAttachShader(program: u32, shader: u32);
     state gl [tracked enter]; enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_BIND_ATTRIB_LOCATION: glBindAttribLocation(program: u32, index: u32,
         name: *const c_char);
-    enter EFFECT, [observe::c_string(name)]; finish
+    state gl [tracked enter]; enter EFFECT, [observe::c_string(name)]; finish
 }
 followed! {
     GL_BIND_BUFFER: glBindBuffer(target: u32, buffer: u32);
@@ -93,7 +93,10 @@ plain! {
 plain! { GL_CLEAR_DEPTHF: glClearDepthf(d: f32); enter EFFECT; finish }
 plain! { GL_CLEAR_STENCIL: glClearStencil(s: i32); enter EFFECT; finish }
 plain! { GL_COLOR_MASK: glColorMask(red: u8, green: u8, blue: u8, alpha: u8); enter EFFECT; finish }
-plain! { GL_COMPILE_SHADER: glCompileShader(shader: u32); enter EFFECT; finish }
+followed! {
+    GL_COMPILE_SHADER: glCompileShader(shader: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
 followed! {
     GL_COMPRESSED_TEX_IMAGE2D: glCompressedTexImage2D(target: u32, level: i32,
         internalformat: u32, width: i32, height: i32, border: i32, imageSize: i32,
@@ -184,15 +187,15 @@ followed! {
 }
 followed! { GL_FINISH: glFinish(); state gl [enter]; enter LEAVES, []; result EFFECT }
 followed! { GL_FLUSH: glFlush(); state gl [enter]; enter EFFECT, []; finish }
-plain! {
+followed! {
     GL_FRAMEBUFFER_RENDERBUFFER: glFramebufferRenderbuffer(target: u32, attachment: u32,
         renderbuffertarget: u32, renderbuffer: u32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_FRAMEBUFFER_TEXTURE2D: glFramebufferTexture2D(target: u32, attachment: u32,
         textarget: u32, texture: u32, level: i32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 plain! { GL_FRONT_FACE: glFrontFace(mode: u32); enter EFFECT; finish }
 followed! {
@@ -275,9 +278,10 @@ plain! {
     enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4),
         observe::c_string_bounded(infoLog, bufSize as i64)]
 }
-plain! {
+followed! {
     GL_GET_PROGRAMIV: glGetProgramiv(program: u32, pname: u32, params: *mut i32);
-    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::program(pname), 4)]
+    state gl [tracked leave] when matches!(pname, 0x8b82); enter EFFECT | LEAVES; leave 0,
+        [observe::array(params, sizes::program(pname), 4)]
 }
 plain! {
     GL_GET_RENDERBUFFER_PARAMETERIV: glGetRenderbufferParameteriv(target: u32, pname: u32,
@@ -427,7 +431,7 @@ followed! {
 }
 followed! {
     GL_TEX_PARAMETERI: glTexParameteri(target: u32, pname: u32, param: i32);
-    state gl [tracked enter] when matches!(pname, 0x813c); enter EFFECT; finish
+    state gl [tracked enter] when matches!(pname, 0x813c | 0x813d); enter EFFECT; finish
 }
 followed! {
     GL_TEX_PARAMETERIV: glTexParameteriv(target: u32, pname: u32, params: *const i32);

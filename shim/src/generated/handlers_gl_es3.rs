@@ -49,10 +49,10 @@ followed! {
         offset: isize, size: isize);
     state gl [tracked enter]; enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_BIND_IMAGE_TEXTURE: glBindImageTexture(unit: u32, texture: u32, level: i32, layered: u8,
         layer: i32, access: u32, format: u32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 followed! {
     GL_BIND_PROGRAM_PIPELINE: glBindProgramPipeline(pipeline: u32);
@@ -263,15 +263,15 @@ plain! {
     GL_FRAMEBUFFER_PARAMETERI: glFramebufferParameteri(target: u32, pname: u32, param: i32);
     enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_FRAMEBUFFER_TEXTURE: glFramebufferTexture(target: u32, attachment: u32, texture: u32,
         level: i32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_FRAMEBUFFER_TEXTURE_LAYER: glFramebufferTextureLayer(target: u32, attachment: u32,
         texture: u32, level: i32, layer: i32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 followed! {
     GL_GEN_PROGRAM_PIPELINES: glGenProgramPipelines(n: i32, pipelines: *mut u32);
@@ -598,9 +598,9 @@ followed! {
         length: i32);
     state gl [tracked enter]; enter EFFECT, [observe::array(binary, length as i64, 1)]; finish
 }
-plain! {
+followed! {
     GL_PROGRAM_PARAMETERI: glProgramParameteri(program: u32, pname: u32, value: i32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 plain! {
     GL_PROGRAM_UNIFORM1F: glProgramUniform1f(program: u32, location: i32, v0: f32);
@@ -804,28 +804,28 @@ plain! { GL_SAMPLE_MASKI: glSampleMaski(maskNumber: u32, mask: u32); enter EFFEC
 followed! {
     GL_SAMPLER_PARAMETER_IIV: glSamplerParameterIiv(sampler: u32, pname: u32,
         param: *const i32);
-    state gl [enter]; enter EFFECT, []; finish
+    state gl [tracked enter]; enter EFFECT, []; finish
 }
 followed! {
     GL_SAMPLER_PARAMETER_IUIV: glSamplerParameterIuiv(sampler: u32, pname: u32,
         param: *const u32);
-    state gl [enter]; enter EFFECT, []; finish
+    state gl [tracked enter]; enter EFFECT, []; finish
 }
-plain! {
+followed! {
     GL_SAMPLER_PARAMETERF: glSamplerParameterf(sampler: u32, pname: u32, param: f32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 followed! {
     GL_SAMPLER_PARAMETERFV: glSamplerParameterfv(sampler: u32, pname: u32, param: *const f32);
-    state gl [enter]; enter EFFECT, []; finish
+    state gl [tracked enter]; enter EFFECT, []; finish
 }
-plain! {
+followed! {
     GL_SAMPLER_PARAMETERI: glSamplerParameteri(sampler: u32, pname: u32, param: i32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 followed! {
     GL_SAMPLER_PARAMETERIV: glSamplerParameteriv(sampler: u32, pname: u32, param: *const i32);
-    state gl [enter]; enter EFFECT, []; finish
+    state gl [tracked enter]; enter EFFECT, []; finish
 }
 followed! {
     GL_TEX_BUFFER: glTexBuffer(target: u32, internalformat: u32, buffer: u32);
@@ -875,10 +875,11 @@ followed! {
         pixels: *const c_void);
     state gl [tracked enter]; enter EFFECT, []; finish
 }
-plain! {
+followed! {
     GL_TRANSFORM_FEEDBACK_VARYINGS: glTransformFeedbackVaryings(program: u32, count: i32,
         varyings: *const *const c_char, bufferMode: u32);
-    enter EFFECT, [observe::strings(count as i64, varyings, core::ptr::null())]; finish
+    state gl [tracked enter]; enter EFFECT, [observe::strings(count as i64, varyings,
+        core::ptr::null())]; finish
 }
 plain! { GL_UNIFORM1UI: glUniform1ui(location: i32, v0: u32); enter EFFECT; finish }
 plain! {
@@ -955,9 +956,9 @@ followed! {
     GL_UNMAP_BUFFER: glUnmapBuffer(target: u32) -> u8;
     state gl [tracked enter]; enter EFFECT | LEAVES, []; result 0
 }
-plain! {
+followed! {
     GL_USE_PROGRAM_STAGES: glUseProgramStages(pipeline: u32, stages: u32, program: u32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 plain! {
     GL_VALIDATE_PROGRAM_PIPELINE: glValidateProgramPipeline(pipeline: u32);

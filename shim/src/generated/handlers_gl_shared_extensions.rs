@@ -42,15 +42,15 @@ followed! {
     GL_BEGIN_QUERY_EXT: glBeginQueryEXT(target: u32, id: u32);
     state gl [tracked enter]; enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_BIND_FRAG_DATA_LOCATION_EXT: glBindFragDataLocationEXT(program: u32, color: u32,
         name: *const c_char);
-    enter EFFECT, [observe::c_string(name)]; finish
+    state gl [tracked enter]; enter EFFECT, [observe::c_string(name)]; finish
 }
-plain! {
+followed! {
     GL_BIND_FRAG_DATA_LOCATION_INDEXED_EXT: glBindFragDataLocationIndexedEXT(program: u32,
         colorNumber: u32, index: u32, name: *const c_char);
-    enter EFFECT, [observe::c_string(name)]; finish
+    state gl [tracked enter]; enter EFFECT, [observe::c_string(name)]; finish
 }
 followed! {
     GL_BIND_FRAMEBUFFER_OES: glBindFramebufferOES(target: u32, framebuffer: u32);
@@ -434,51 +434,51 @@ plain! {
         size: i32);
     enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_FRAMEBUFFER_RENDERBUFFER_OES: glFramebufferRenderbufferOES(target: u32, attachment: u32,
         renderbuffertarget: u32, renderbuffer: u32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 plain! {
     GL_FRAMEBUFFER_SHADING_RATE_EXT: glFramebufferShadingRateEXT(target: u32, attachment: u32,
         texture: u32, baseLayer: i32, numLayers: i32, texelWidth: i32, texelHeight: i32);
     enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_EXT: glFramebufferTexture2DMultisampleEXT(target: u32,
         attachment: u32, textarget: u32, texture: u32, level: i32, samples: i32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_FRAMEBUFFER_TEXTURE2D_OES: glFramebufferTexture2DOES(target: u32, attachment: u32,
         textarget: u32, texture: u32, level: i32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_FRAMEBUFFER_TEXTURE3D_OES: glFramebufferTexture3DOES(target: u32, attachment: u32,
         textarget: u32, texture: u32, level: i32, zoffset: i32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_FRAMEBUFFER_TEXTURE_EXT: glFramebufferTextureEXT(target: u32, attachment: u32,
         texture: u32, level: i32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_FRAMEBUFFER_TEXTURE_MULTISAMPLE_MULTIVIEW_OVR: glFramebufferTextureMultisampleMultiviewOVR(target: u32,
         attachment: u32, texture: u32, level: i32, samples: i32, baseViewIndex: i32,
         numViews: i32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR: glFramebufferTextureMultiviewOVR(target: u32,
         attachment: u32, texture: u32, level: i32, baseViewIndex: i32, numViews: i32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_FRAMEBUFFER_TEXTURE_OES: glFramebufferTextureOES(target: u32, attachment: u32,
         texture: u32, level: i32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 plain! {
     GL_FRUSTUMF_OES: glFrustumfOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32);
@@ -1026,9 +1026,9 @@ followed! {
         binary: *const c_void, length: i32);
     state gl [tracked enter]; enter EFFECT, [observe::array(binary, length as i64, 1)]; finish
 }
-plain! {
+followed! {
     GL_PROGRAM_PARAMETERI_EXT: glProgramParameteriEXT(program: u32, pname: u32, value: i32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 plain! {
     GL_PROGRAM_UNIFORM1F_EXT: glProgramUniform1fEXT(program: u32, location: i32, v0: f32);
@@ -1273,22 +1273,22 @@ plain! {
 followed! {
     GL_SAMPLER_PARAMETER_IIV_EXT: glSamplerParameterIivEXT(sampler: u32, pname: u32,
         param: *const i32);
-    state gl [enter]; enter EFFECT, []; finish
+    state gl [tracked enter]; enter EFFECT, []; finish
 }
 followed! {
     GL_SAMPLER_PARAMETER_IIV_OES: glSamplerParameterIivOES(sampler: u32, pname: u32,
         param: *const i32);
-    state gl [enter]; enter EFFECT, []; finish
+    state gl [tracked enter]; enter EFFECT, []; finish
 }
 followed! {
     GL_SAMPLER_PARAMETER_IUIV_EXT: glSamplerParameterIuivEXT(sampler: u32, pname: u32,
         param: *const u32);
-    state gl [enter]; enter EFFECT, []; finish
+    state gl [tracked enter]; enter EFFECT, []; finish
 }
 followed! {
     GL_SAMPLER_PARAMETER_IUIV_OES: glSamplerParameterIuivOES(sampler: u32, pname: u32,
         param: *const u32);
-    state gl [enter]; enter EFFECT, []; finish
+    state gl [tracked enter]; enter EFFECT, []; finish
 }
 plain! { GL_SCALEX_OES: glScalexOES(x: i32, y: i32, z: i32); enter EFFECT; finish }
 plain! {
@@ -1516,9 +1516,9 @@ followed! {
     GL_UNMAP_BUFFER_OES: glUnmapBufferOES(target: u32) -> u8;
     state gl [tracked enter]; enter EFFECT | LEAVES, []; result 0
 }
-plain! {
+followed! {
     GL_USE_PROGRAM_STAGES_EXT: glUseProgramStagesEXT(pipeline: u32, stages: u32, program: u32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 plain! {
     GL_VALIDATE_PROGRAM_PIPELINE_EXT: glValidateProgramPipelineEXT(pipeline: u32);

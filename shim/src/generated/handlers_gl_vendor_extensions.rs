@@ -325,10 +325,10 @@ plain! {
         attachment: u32, textarget: u32, texture: u32, level: i32, xscale: i32, yscale: i32);
     enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_IMG: glFramebufferTexture2DMultisampleIMG(target: u32,
         attachment: u32, textarget: u32, texture: u32, level: i32, samples: i32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 plain! {
     GL_FRAMEBUFFER_TEXTURE_LAYER_DOWNSAMPLE_IMG: glFramebufferTextureLayerDownsampleIMG(target: u32,

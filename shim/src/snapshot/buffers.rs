@@ -1,120 +1,266 @@
-//! Buffers and their contents.
+//! Buffers and their contents, read in the sibling context, where an error does not reach the program. A buffer whose
+//! whole store is mapped is read from the program's mapping. Of a buffer mapped in part, which drivers refuse to copy,
+//! the mapped part alone is described. A driver without OpenGL ES 3 has no sibling context; there a buffer is mapped in
+//! the program's context, if that cannot be an error. What cannot be read is listed as missing.
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    GL_ARRAY_BUFFER, GL_BUFFER_USAGE, GL_MAP_INVALIDATE_BUFFER_BIT, GL_MAP_INVALIDATE_RANGE_BIT,
-    GL_MAP_READ_BIT,
+    GL_ARRAY_BUFFER, GL_BUFFER_USAGE, GL_DYNAMIC_DRAW, GL_MAP_INVALIDATE_BUFFER_BIT,
+    GL_MAP_INVALIDATE_RANGE_BIT, GL_MAP_READ_BIT,
 };
-use gapii_state::Context;
+use gapii_recorder::program::guarded;
+use gapii_state::read_back::Driver;
+use gapii_state::{Buffer, Context, GroupState, Ref};
 
 use super::emit::Emitter;
-use super::gl;
+use super::identity::{self, Kind};
+use super::sibling::Sibling;
+use super::{gl, late_buffers, staging, texel_buffers};
+use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
-/// `GL_BUFFER_STORAGE_FLAGS_EXT`
 const STORAGE_FLAGS: u32 = constants::GL_BUFFER_STORAGE_FLAGS_EXT;
+/// Storage flags of a buffer whose flags are unknown: they forbid nothing that a program may do.
+const ANY_STORAGE: u32 = constants::GL_DYNAMIC_STORAGE_BIT_EXT
+    | constants::GL_MAP_READ_BIT
+    | constants::GL_MAP_WRITE_BIT
+    | constants::GL_MAP_PERSISTENT_BIT_EXT
+    | constants::GL_MAP_COHERENT_BIT_EXT;
 
-/// A buffer as the shim knows it.
-struct Known {
-    name: u32,
+/// A buffer as the state has it.
+pub struct Known {
     size: i64,
     is_immutable: bool,
-    /// Address, offset, length and access of the program's mapping.
-    mapping: Option<(u64, i64, i64, u32)>,
+    mapping: Option<Mapped>,
 }
 
-pub fn describe(emitter: &mut Emitter, context: &Context) {
-    let known: Vec<Known> = context
-        .group
-        .lock()
-        .buffers
-        .named()
-        .map(|(object, buffer)| {
-            let it = &buffer.mapping;
-            let mapping = (it.pointer, it.offset, it.length, it.access);
-            Known {
-                name: object.name() as u32,
-                size: buffer.size,
-                is_immutable: buffer.immutable,
-                mapping: (it.pointer != 0).then_some(mapping),
-            }
-        })
-        .collect();
-    for buffer in &known {
-        emitter.make(GL_GEN_BUFFERS, buffer.name);
-        if gl::is_buffer(buffer.name) != 0 {
-            describe_contents(emitter, context, buffer);
+/// The program's mapping of a buffer.
+#[derive(Clone, Copy)]
+struct Mapped {
+    address: u64,
+    offset: i64,
+    length: i64,
+    access: u32,
+}
+
+impl Known {
+    pub fn of(buffer: &Buffer) -> Self {
+        let it = &buffer.mapping;
+        let mapped =
+            Mapped { address: it.pointer, offset: it.offset, length: it.length, access: it.access };
+        Self {
+            size: buffer.size,
+            is_immutable: buffer.immutable,
+            mapping: (it.pointer != 0).then_some(mapped),
         }
     }
-    gl::bind_buffer(GL_ARRAY_BUFFER, context.array_buffer.name() as u32);
+
+    /// The same buffer once its name is deleted, which ends its mapping.
+    pub fn unmapped(self) -> Self {
+        Self { mapping: None, ..self }
+    }
+
+    /// A usage, or storage flags, which forbid nothing.
+    pub fn any_usage(&self) -> u32 {
+        if self.is_immutable { ANY_STORAGE } else { GL_DYNAMIC_DRAW }
+    }
+
+    /// Size of the data store in bytes.
+    pub fn size(&self) -> usize {
+        usize::try_from(self.size).unwrap_or(0)
+    }
 }
 
-fn describe_contents(emitter: &mut Emitter, context: &Context, buffer: &Known) {
-    gl::bind_buffer(GL_ARRAY_BUFFER, buffer.name);
-    emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(buffer.name).done();
-    if buffer.size <= 0 {
+/// Describes the buffers of the share group that have a name.
+pub fn describe(emitter: &mut Emitter, context: &Context, sibling: Option<&Sibling>) {
+    let known: Vec<(Ref<Buffer>, Known)> = {
+        let group = context.group.lock();
+        group.buffers.named().map(|(object, buffer)| (object, Known::of(buffer))).collect()
+    };
+    for (object, buffer) in &known {
+        let name = object.name() as u32;
+        emitter.make(GL_GEN_BUFFERS, name);
+        if gl::is_buffer(name) == 0 {
+            continue;
+        }
+        emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(name).done();
+        if buffer.size > 0 {
+            match sibling {
+                Some(sibling) => in_sibling(emitter, context, sibling, *object, buffer),
+                None => in_program(emitter, context, name, buffer),
+            }
+        }
+        if let Some(mapping) = buffer.mapping {
+            describe_mapping(emitter, context, mapping);
+        }
+    }
+}
+
+/// Describes the data store of a buffer that the sibling context reads.
+fn in_sibling(
+    emitter: &mut Emitter,
+    context: &Context,
+    sibling: &Sibling,
+    object: Ref<Buffer>,
+    buffer: &Known,
+) {
+    let name = object.name() as u32;
+    let parameter = if buffer.is_immutable { STORAGE_FLAGS } else { GL_BUFFER_USAGE };
+    let usage = sibling.ask(move |_| Some(staging::parameter(name, parameter)));
+    let usage = usage.unwrap_or(buffer.any_usage());
+    if let Some(mapped) = buffer.mapping.filter(|it| (it.offset, it.length) == (0, buffer.size)) {
+        // The program may have written there what the driver does not have yet.
+        define(emitter, buffer, usage, mapped.address);
         return;
     }
-    let by_us = if buffer.mapping.is_none() { map(context, buffer.size) } else { 0 };
-    let at = match buffer.mapping {
-        None => by_us as u64,
-        // What the program has not mapped can't be had now.
-        Some((address, 0, length, _)) if length == buffer.size => address,
-        Some(_) => 0,
-    };
-    if at == 0 {
-        emitter.leave_out_of("what is in a buffer that can't be mapped, buffer", buffer.name);
+    let size = buffer.size();
+    let done = sibling.with_buffer(name, size, |bytes| {
+        define(emitter, buffer, usage, bytes.as_ptr() as u64);
+    });
+    if done.is_some() {
+        return;
     }
-    let command = match buffer.is_immutable {
-        true => emitter
-            .command(GL_BUFFER_STORAGE_EXT)
-            .arg(GL_ARRAY_BUFFER)
-            .arg(buffer.size)
-            .arg(at)
-            .arg(parameter(STORAGE_FLAGS)),
-        false => emitter
-            .command(GL_BUFFER_DATA)
-            .arg(GL_ARRAY_BUFFER)
-            .arg(buffer.size)
-            .arg(at)
-            .arg(parameter(GL_BUFFER_USAGE)),
-    };
-    command.range_at(2, at, if at == 0 { 0 } else { buffer.size as u64 }).done();
-    if by_us != 0 {
-        unmap(context);
-    }
-    if let Some((address, offset, length, access)) = buffer.mapping {
-        // What is there must not be thrown away by mapping it.
-        let access = access & !(GL_MAP_INVALIDATE_RANGE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
-        let id = if context.version.0 >= 3 { GL_MAP_BUFFER_RANGE } else { GL_MAP_BUFFER_RANGE_EXT };
-        emitter
-            .command(id)
-            .arg(GL_ARRAY_BUFFER)
-            .arg(offset)
-            .arg(length)
-            .arg(access)
-            .returns(address, []);
+    match define_mapped_part(emitter, buffer, usage) {
+        Some(mapped) => late_buffers::note(context, object, mapped),
+        None => emitter.leave_out_of("the contents of buffer", name),
     }
 }
 
-/// A number that the bound buffer has.
-fn parameter(name: u32) -> u32 {
-    let mut value = 0;
-    // SAFETY: the name has one number.
-    unsafe { gl::get_buffer_parameter(GL_ARRAY_BUFFER, name, &raw mut value) };
-    value as u32
+/// Gives the buffer a data store with the bytes of the part that the program has mapped, and zeros elsewhere. Returns
+/// begin and end of the part.
+///
+/// The driver copies no buffer that is mapped, unless the mapping is persistent. The mapped part is in the program's
+/// memory.
+fn define_mapped_part(emitter: &mut Emitter, buffer: &Known, usage: u32) -> Option<[usize; 2]> {
+    let read = || {
+        let mapped = buffer.mapping?;
+        let begin = usize::try_from(mapped.offset).ok()?;
+        let end = begin.checked_add(usize::try_from(mapped.length).ok()?)?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(buffer.size()).ok()?;
+        bytes.resize(buffer.size(), 0);
+        let part = bytes.get_mut(begin..end)?;
+        // SAFETY: `part` is the shim's own.
+        unsafe { guarded::read(mapped.address, part.as_mut_ptr(), part.len()) };
+        Some((bytes, [begin, end]))
+    };
+    let Some((bytes, mapped)) = read() else {
+        define(emitter, buffer, usage, 0);
+        return None;
+    };
+    define(emitter, buffer, usage, bytes.as_ptr() as u64);
+    Some(mapped)
 }
 
-fn map(context: &Context, size: i64) -> usize {
-    match context.version.0 {
-        2 => gl::map_buffer_range_ext(GL_ARRAY_BUFFER, 0, size as isize, GL_MAP_READ_BIT),
-        _ => gl::map_buffer_range(GL_ARRAY_BUFFER, 0, size as isize, GL_MAP_READ_BIT),
+/// Describes the data store of a buffer in a context whose driver has no OpenGL ES 3.
+fn in_program(emitter: &mut Emitter, context: &Context, name: u32, buffer: &Known) {
+    let (is_bound_again, bound) = {
+        let group = context.group.lock();
+        let bound = context.array_buffer;
+        (bound.is_none() || group.buffers.find(bound.name()) == bound, bound.name() as u32)
+    };
+    let has_mappings = context.version.0 == 2
+        && Gl::current().is_some_and(|driver| driver.has("GL_EXT_map_buffer_range"));
+    let mut usage = GL_DYNAMIC_DRAW;
+    let mut mapped_by_us = 0;
+    if is_bound_again {
+        gl::bind_buffer(GL_ARRAY_BUFFER, name);
+        // SAFETY: the parameter has one value.
+        unsafe {
+            gl::get_buffer_parameter(GL_ARRAY_BUFFER, GL_BUFFER_USAGE, (&raw mut usage).cast());
+        }
+        // An immutable buffer may not allow to be read; `map` of a mapped one is an error.
+        if has_mappings && !buffer.is_immutable && buffer.mapping.is_none() {
+            let size = buffer.size as isize;
+            mapped_by_us = gl::map_buffer_range_ext(GL_ARRAY_BUFFER, 0, size, GL_MAP_READ_BIT);
+        }
+    }
+    let mapped = buffer.mapping.filter(|it| (it.offset, it.length) == (0, buffer.size));
+    let at = mapped.map_or(mapped_by_us as u64, |mapped| mapped.address);
+    let usage = if buffer.is_immutable { ANY_STORAGE } else { usage };
+    if at != 0 {
+        define(emitter, buffer, usage, at);
+    } else if define_mapped_part(emitter, buffer, usage).is_some() {
+        emitter.leave_out_of("the contents outside of the mapped part of buffer", name);
+    } else {
+        emitter.leave_out_of("the contents of buffer", name);
+    }
+    if mapped_by_us != 0 {
+        gl::unmap_buffer_oes(GL_ARRAY_BUFFER);
+    }
+    if is_bound_again {
+        gl::bind_buffer(GL_ARRAY_BUFFER, bound);
     }
 }
 
-fn unmap(context: &Context) {
-    match context.version.0 {
-        2 => gl::unmap_buffer_oes(GL_ARRAY_BUFFER),
-        _ => gl::unmap_buffer(GL_ARRAY_BUFFER),
-    };
+/// Returns the buffers among `held` whose names were deleted.
+pub fn nameless(
+    group: &GroupState,
+    held: impl Iterator<Item = Ref<Buffer>>,
+) -> Vec<(Ref<Buffer>, Option<Known>)> {
+    let is_nameless =
+        |buffer: &Ref<Buffer>| buffer.is_some() && !identity::has_name(&group.buffers, *buffer);
+    held.filter(is_nameless).map(|it| (it, group.buffers.get(it).map(Known::of))).collect()
+}
+
+/// Whether a buffer texture of the share group has a buffer whose name was deleted.
+pub fn does_a_texture_hold_a_nameless_one(context: &Context) -> bool {
+    let group = context.group.lock();
+    !nameless(&group, group.textures.named().map(|(_, it)| it.buffer.buffer)).is_empty()
+}
+
+/// Makes nameless buffers that textures hold and that the stream does not have yet.
+///
+/// A texture leads to the texels that it shows. The rest is read by the context that holds the buffer, too, if there is
+/// one.
+pub fn describe_nameless(
+    emitter: &mut Emitter,
+    context: &Context,
+    sibling: Option<&Sibling>,
+    held: Vec<(Ref<Buffer>, Option<Known>)>,
+) {
+    for (buffer, known) in held {
+        let name = buffer.name() as u32;
+        let Some(known) = known else {
+            emitter.leave_out_of("a deleted buffer that is still in use, once called", name);
+            continue;
+        };
+        if !identity::is_first(context, Kind::Buffer, buffer) {
+            continue;
+        }
+        let mut bytes = vec![0; known.size()];
+        let read = |sibling| texel_buffers::read(context, sibling, buffer, &mut bytes);
+        if sibling.and_then(read).is_none() && known.size > 0 {
+            emitter.leave_out_of("the contents of a deleted buffer, once called", name);
+        }
+        describe_with_contents(emitter, identity::spare_name(buffer), known, &bytes);
+        identity::note_part(context, Kind::Buffer, buffer);
+    }
+}
+
+/// Makes a nameless buffer under a spare name. Its contents are undefined if there are no `bytes`.
+pub fn describe_with_contents(emitter: &mut Emitter, spare: u32, buffer: Known, bytes: &[u8]) {
+    emitter.make(GL_GEN_BUFFERS, spare);
+    emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(spare).done();
+    if buffer.size > 0 {
+        let buffer = buffer.unmapped();
+        let at = if bytes.is_empty() { 0 } else { bytes.as_ptr() as u64 };
+        define(emitter, &buffer, buffer.any_usage(), at);
+    }
+}
+
+/// Gives the buffer that is bound in the replay its data store, with the bytes at `address` unless that is 0.
+pub fn define(emitter: &mut Emitter, buffer: &Known, usage: u32, address: u64) {
+    let id = if buffer.is_immutable { GL_BUFFER_STORAGE_EXT } else { GL_BUFFER_DATA };
+    let command = emitter.command(id).arg(GL_ARRAY_BUFFER).arg(buffer.size).arg(address).arg(usage);
+    command.range_at(2, address, if address == 0 { 0 } else { buffer.size as u64 }).done();
+}
+
+/// Maps the buffer that is bound in the replay as the program has mapped it.
+fn describe_mapping(emitter: &mut Emitter, context: &Context, mapping: Mapped) {
+    // The contents must survive.
+    let access = mapping.access & !(GL_MAP_INVALIDATE_RANGE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
+    let id = if context.version.0 >= 3 { GL_MAP_BUFFER_RANGE } else { GL_MAP_BUFFER_RANGE_EXT };
+    let command = emitter.command(id).arg(GL_ARRAY_BUFFER).arg(mapping.offset).arg(mapping.length);
+    command.arg(access).returns(mapping.address, []);
 }

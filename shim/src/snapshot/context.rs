@@ -1,4 +1,8 @@
-//! What is set in a context: capabilities, the pipeline's fixed parts, and all that is bound.
+//! The state of a context beside its objects: capabilities, fixed stages of the pipeline, pixel parameters, and
+//! bindings of buffers (OpenGL ES 3.2, tables 21.6 to 21.14 and 21.32 to 21.41), with what extensions add.
+//! `CAPABILITIES`, `PIXEL_STORES`, `HINTS` and `BUFFER_TARGETS` list them with the version or extension that has each;
+//! the driver is asked only for state that the context has. At most 128 points of each indexed buffer binding are
+//! described. A binding of a deleted buffer that the state no longer has is listed as missing.
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
@@ -11,100 +15,151 @@ use gapii_commands::constants::{
     GL_CLIP_DISTANCE7_EXT, GL_CLIP_ORIGIN_EXT, GL_COLOR_CLEAR_VALUE, GL_COLOR_WRITEMASK,
     GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, GL_CULL_FACE, GL_CULL_FACE_MODE, GL_DEBUG_OUTPUT,
     GL_DEBUG_OUTPUT_SYNCHRONOUS, GL_DEPTH_CLAMP_EXT, GL_DEPTH_CLEAR_VALUE, GL_DEPTH_FUNC,
-    GL_DEPTH_RANGE, GL_DEPTH_TEST, GL_DEPTH_WRITEMASK, GL_DISPATCH_INDIRECT_BUFFER,
-    GL_DISPATCH_INDIRECT_BUFFER_BINDING, GL_DITHER, GL_DRAW_INDIRECT_BUFFER,
-    GL_DRAW_INDIRECT_BUFFER_BINDING, GL_FRAGMENT_SHADER_DERIVATIVE_HINT, GL_FRAMEBUFFER_SRGB_EXT,
-    GL_FRONT, GL_FRONT_FACE, GL_GENERATE_MIPMAP_HINT, GL_IMAGE_BINDING_ACCESS,
-    GL_IMAGE_BINDING_FORMAT, GL_IMAGE_BINDING_LAYER, GL_IMAGE_BINDING_LAYERED,
-    GL_IMAGE_BINDING_LEVEL, GL_IMAGE_BINDING_NAME, GL_LINE_WIDTH,
-    GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS, GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, GL_MAX_IMAGE_UNITS,
+    GL_DEPTH_RANGE, GL_DEPTH_TEST, GL_DEPTH_WRITEMASK, GL_DISPATCH_INDIRECT_BUFFER, GL_DITHER,
+    GL_DRAW_FRAMEBUFFER, GL_DRAW_INDIRECT_BUFFER, GL_FRAGMENT_SHADER_DERIVATIVE_HINT,
+    GL_FRAMEBUFFER, GL_FRAMEBUFFER_BINDING, GL_FRAMEBUFFER_SRGB_EXT, GL_FRONT, GL_FRONT_FACE,
+    GL_GENERATE_MIPMAP_HINT, GL_LINE_WIDTH, GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS,
+    GL_MAX_SAMPLE_MASK_WORDS, GL_MAX_SHADER_COMPILER_THREADS_KHR,
     GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS, GL_MAX_UNIFORM_BUFFER_BINDINGS,
-    GL_MIN_SAMPLE_SHADING_VALUE, GL_PACK_ALIGNMENT, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_PIXELS,
-    GL_PACK_SKIP_ROWS, GL_PATCH_VERTICES, GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING,
-    GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING, GL_POLYGON_OFFSET_CLAMP_EXT,
-    GL_POLYGON_OFFSET_FACTOR, GL_POLYGON_OFFSET_FILL, GL_POLYGON_OFFSET_UNITS,
-    GL_PRIMITIVE_RESTART_FIXED_INDEX, GL_RASTERIZER_DISCARD, GL_RENDERBUFFER,
-    GL_RENDERBUFFER_BINDING, GL_SAMPLE_ALPHA_TO_COVERAGE, GL_SAMPLE_COVERAGE,
-    GL_SAMPLE_COVERAGE_INVERT, GL_SAMPLE_COVERAGE_VALUE, GL_SAMPLE_MASK, GL_SAMPLE_MASK_VALUE,
-    GL_SAMPLE_SHADING, GL_SAMPLER_BINDING, GL_SCISSOR_BOX, GL_SCISSOR_TEST,
-    GL_SHADER_STORAGE_BUFFER, GL_SHADER_STORAGE_BUFFER_BINDING, GL_SHADER_STORAGE_BUFFER_SIZE,
-    GL_SHADER_STORAGE_BUFFER_START, GL_STENCIL_BACK_FAIL, GL_STENCIL_BACK_FUNC,
-    GL_STENCIL_BACK_PASS_DEPTH_FAIL, GL_STENCIL_BACK_PASS_DEPTH_PASS, GL_STENCIL_BACK_REF,
-    GL_STENCIL_BACK_VALUE_MASK, GL_STENCIL_BACK_WRITEMASK, GL_STENCIL_CLEAR_VALUE, GL_STENCIL_FAIL,
-    GL_STENCIL_FUNC, GL_STENCIL_PASS_DEPTH_FAIL, GL_STENCIL_PASS_DEPTH_PASS, GL_STENCIL_REF,
-    GL_STENCIL_TEST, GL_STENCIL_VALUE_MASK, GL_STENCIL_WRITEMASK, GL_TEXTURE_2D,
-    GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D,
-    GL_TEXTURE_BINDING_2D, GL_TEXTURE_BINDING_2D_ARRAY, GL_TEXTURE_BINDING_2D_MULTISAMPLE,
-    GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_BINDING_3D, GL_TEXTURE_BINDING_BUFFER,
-    GL_TEXTURE_BINDING_CUBE_MAP, GL_TEXTURE_BINDING_CUBE_MAP_ARRAY, GL_TEXTURE_BUFFER,
-    GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE0, GL_UNIFORM_BUFFER,
+    GL_MIN_SAMPLE_SHADING_VALUE, GL_MULTISAMPLE_EXT, GL_NUM_WINDOW_RECTANGLES_EXT,
+    GL_PACK_ALIGNMENT, GL_PACK_REVERSE_ROW_ORDER_ANGLE, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_PIXELS,
+    GL_PACK_SKIP_ROWS, GL_PATCH_VERTICES, GL_PIXEL_PACK_BUFFER, GL_PIXEL_UNPACK_BUFFER,
+    GL_POLYGON_OFFSET_CLAMP_EXT, GL_POLYGON_OFFSET_FACTOR, GL_POLYGON_OFFSET_FILL,
+    GL_POLYGON_OFFSET_LINE_NV, GL_POLYGON_OFFSET_POINT_NV, GL_POLYGON_OFFSET_UNITS,
+    GL_PRIMITIVE_RESTART_FIXED_INDEX, GL_RASTERIZER_DISCARD, GL_SAMPLE_ALPHA_TO_COVERAGE,
+    GL_SAMPLE_ALPHA_TO_ONE_EXT, GL_SAMPLE_COVERAGE, GL_SAMPLE_COVERAGE_INVERT,
+    GL_SAMPLE_COVERAGE_VALUE, GL_SAMPLE_MASK, GL_SAMPLE_MASK_VALUE, GL_SAMPLE_SHADING,
+    GL_SCISSOR_BOX, GL_SCISSOR_TEST, GL_SHADER_STORAGE_BUFFER, GL_SHADER_STORAGE_BUFFER_BINDING,
+    GL_SHADER_STORAGE_BUFFER_SIZE, GL_SHADER_STORAGE_BUFFER_START, GL_STENCIL_BACK_FAIL,
+    GL_STENCIL_BACK_FUNC, GL_STENCIL_BACK_PASS_DEPTH_FAIL, GL_STENCIL_BACK_PASS_DEPTH_PASS,
+    GL_STENCIL_BACK_REF, GL_STENCIL_BACK_VALUE_MASK, GL_STENCIL_BACK_WRITEMASK, GL_STENCIL_BITS,
+    GL_STENCIL_CLEAR_VALUE, GL_STENCIL_FAIL, GL_STENCIL_FUNC, GL_STENCIL_PASS_DEPTH_FAIL,
+    GL_STENCIL_PASS_DEPTH_PASS, GL_STENCIL_REF, GL_STENCIL_TEST, GL_STENCIL_VALUE_MASK,
+    GL_STENCIL_WRITEMASK, GL_TEXTURE_BUFFER, GL_TRANSFORM_FEEDBACK_BUFFER, GL_UNIFORM_BUFFER,
     GL_UNIFORM_BUFFER_BINDING, GL_UNIFORM_BUFFER_SIZE, GL_UNIFORM_BUFFER_START,
     GL_UNPACK_ALIGNMENT, GL_UNPACK_IMAGE_HEIGHT, GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_IMAGES,
-    GL_UNPACK_SKIP_PIXELS, GL_UNPACK_SKIP_ROWS, GL_VIEWPORT,
+    GL_UNPACK_SKIP_PIXELS, GL_UNPACK_SKIP_ROWS, GL_VIEWPORT, GL_WINDOW_RECTANGLE_EXT,
+    GL_WINDOW_RECTANGLE_MODE_EXT,
 };
-use gapii_state::Context;
 use gapii_state::read_back::Driver;
+use gapii_state::{Buffer, Context, Ref};
 
+use super::buffers::{self, Known};
 use super::emit::Emitter;
-use super::{draw_buffers, gl};
+use super::identity::{self, Kind};
+use super::{draw_buffers, gl, held_buffers, renderbuffers, texture_units, viewports};
 use crate::driver_calls::Gl;
 use crate::generated::ids;
 use crate::generated::ids::*;
 
-/// Capabilities, and the version of OpenGL ES that they begin with.
-const CAPABILITIES: [(u32, (u8, u8)); 15] = [
-    (GL_BLEND, (2, 0)),
-    (GL_CULL_FACE, (2, 0)),
-    (GL_DEPTH_TEST, (2, 0)),
-    (GL_DITHER, (2, 0)),
-    (GL_POLYGON_OFFSET_FILL, (2, 0)),
-    (GL_SAMPLE_ALPHA_TO_COVERAGE, (2, 0)),
-    (GL_SAMPLE_COVERAGE, (2, 0)),
-    (GL_SCISSOR_TEST, (2, 0)),
-    (GL_STENCIL_TEST, (2, 0)),
-    (GL_RASTERIZER_DISCARD, (3, 0)),
-    (GL_PRIMITIVE_RESTART_FIXED_INDEX, (3, 0)),
-    (GL_SAMPLE_MASK, (3, 1)),
-    (GL_SAMPLE_SHADING, (3, 2)),
-    (GL_DEBUG_OUTPUT, (3, 2)),
-    (GL_DEBUG_OUTPUT_SYNCHRONOUS, (3, 2)),
+/// Since when a context has a part of its state.
+struct Since {
+    version: (u8, u8),
+    /// Extensions that have it in earlier versions.
+    extensions: &'static [&'static str],
+}
+
+impl Since {
+    fn is_in(&self, driver: &Gl) -> bool {
+        driver.version() >= self.version || self.extensions.iter().any(|name| driver.has(name))
+    }
+}
+
+const ES2: Since = since((2, 0), &[]);
+const ES3: Since = since((3, 0), &[]);
+const ES31: Since = since((3, 1), &[]);
+
+const fn since(version: (u8, u8), extensions: &'static [&'static str]) -> Since {
+    Since { version, extensions }
+}
+
+/// State that no version of OpenGL ES has without an extension.
+const fn only(extensions: &'static [&'static str]) -> Since {
+    Since { version: (9, 9), extensions }
+}
+
+const CLIP_DISTANCES: Since = only(&["GL_EXT_clip_cull_distance", "GL_APPLE_clip_distance"]);
+const MULTISAMPLE: Since = only(&["GL_EXT_multisample_compatibility"]);
+const DEBUG: Since = since((3, 2), &["GL_KHR_debug"]);
+const SAMPLE_SHADING: Since = since((3, 2), &["GL_OES_sample_shading"]);
+
+/// Capabilities of `glEnable`.
+const CAPABILITIES: [(u32, Since); 30] = [
+    (GL_BLEND, ES2),
+    (GL_CULL_FACE, ES2),
+    (GL_DEPTH_TEST, ES2),
+    (GL_DITHER, ES2),
+    (GL_POLYGON_OFFSET_FILL, ES2),
+    (GL_SAMPLE_ALPHA_TO_COVERAGE, ES2),
+    (GL_SAMPLE_COVERAGE, ES2),
+    (GL_SCISSOR_TEST, ES2),
+    (GL_STENCIL_TEST, ES2),
+    (GL_RASTERIZER_DISCARD, ES3),
+    (GL_PRIMITIVE_RESTART_FIXED_INDEX, ES3),
+    (GL_SAMPLE_MASK, ES31),
+    (GL_SAMPLE_SHADING, SAMPLE_SHADING),
+    (GL_DEBUG_OUTPUT, DEBUG),
+    (GL_DEBUG_OUTPUT_SYNCHRONOUS, DEBUG),
+    (GL_BLEND_ADVANCED_COHERENT_KHR, only(&["GL_KHR_blend_equation_advanced_coherent"])),
+    (GL_FRAMEBUFFER_SRGB_EXT, only(&["GL_EXT_sRGB_write_control"])),
+    (GL_DEPTH_CLAMP_EXT, only(&["GL_EXT_depth_clamp"])),
+    (GL_MULTISAMPLE_EXT, MULTISAMPLE),
+    (GL_SAMPLE_ALPHA_TO_ONE_EXT, MULTISAMPLE),
+    (GL_POLYGON_OFFSET_LINE_NV, only(&["GL_NV_polygon_mode"])),
+    (GL_POLYGON_OFFSET_POINT_NV, only(&["GL_NV_polygon_mode"])),
+    (GL_CLIP_DISTANCE0_EXT, CLIP_DISTANCES),
+    (GL_CLIP_DISTANCE1_EXT, CLIP_DISTANCES),
+    (GL_CLIP_DISTANCE2_EXT, CLIP_DISTANCES),
+    (GL_CLIP_DISTANCE3_EXT, CLIP_DISTANCES),
+    (GL_CLIP_DISTANCE4_EXT, CLIP_DISTANCES),
+    (GL_CLIP_DISTANCE5_EXT, CLIP_DISTANCES),
+    (GL_CLIP_DISTANCE6_EXT, CLIP_DISTANCES),
+    (GL_CLIP_DISTANCE7_EXT, CLIP_DISTANCES),
 ];
 
-/// Pixel parameters, and the version that they begin with.
-const PIXEL_STORES: [(u32, u8); 10] = [
-    (GL_UNPACK_ALIGNMENT, 2),
-    (GL_PACK_ALIGNMENT, 2),
-    (GL_UNPACK_ROW_LENGTH, 3),
-    (GL_UNPACK_SKIP_ROWS, 3),
-    (GL_UNPACK_SKIP_PIXELS, 3),
-    (GL_UNPACK_SKIP_IMAGES, 3),
-    (GL_UNPACK_IMAGE_HEIGHT, 3),
-    (GL_PACK_ROW_LENGTH, 3),
-    (GL_PACK_SKIP_ROWS, 3),
-    (GL_PACK_SKIP_PIXELS, 3),
+const UNPACK: Since = since((3, 0), &["GL_EXT_unpack_subimage"]);
+const PACK: Since = since((3, 0), &["GL_NV_pack_subimage"]);
+
+/// Parameters of `glPixelStorei`.
+const PIXEL_STORES: [(u32, Since); 11] = [
+    (GL_UNPACK_ALIGNMENT, ES2),
+    (GL_PACK_ALIGNMENT, ES2),
+    (GL_UNPACK_ROW_LENGTH, UNPACK),
+    (GL_UNPACK_SKIP_ROWS, UNPACK),
+    (GL_UNPACK_SKIP_PIXELS, UNPACK),
+    (GL_UNPACK_SKIP_IMAGES, ES3),
+    (GL_UNPACK_IMAGE_HEIGHT, ES3),
+    (GL_PACK_ROW_LENGTH, PACK),
+    (GL_PACK_SKIP_ROWS, PACK),
+    (GL_PACK_SKIP_PIXELS, PACK),
+    (GL_PACK_REVERSE_ROW_ORDER_ANGLE, only(&["GL_ANGLE_pack_reverse_row_order"])),
 ];
 
-/// Targets of textures, what is asked for the one that is bound, and the version they begin with.
-const TEXTURE_TARGETS: [(u32, u32, (u8, u8)); 8] = [
-    (GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D, (2, 0)),
-    (GL_TEXTURE_CUBE_MAP, GL_TEXTURE_BINDING_CUBE_MAP, (2, 0)),
-    (GL_TEXTURE_3D, GL_TEXTURE_BINDING_3D, (3, 0)),
-    (GL_TEXTURE_2D_ARRAY, GL_TEXTURE_BINDING_2D_ARRAY, (3, 0)),
-    (GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_BINDING_2D_MULTISAMPLE, (3, 1)),
-    (GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY, (3, 2)),
-    (GL_TEXTURE_BUFFER, GL_TEXTURE_BINDING_BUFFER, (3, 2)),
-    (GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_BINDING_CUBE_MAP_ARRAY, (3, 2)),
+/// Hints of `glHint`.
+const HINTS: [(u32, Since); 2] = [
+    (GL_GENERATE_MIPMAP_HINT, ES2),
+    (GL_FRAGMENT_SHADER_DERIVATIVE_HINT, since((3, 0), &["GL_OES_standard_derivatives"])),
 ];
 
-/// Targets of buffers that are no part of a vertex array, what is asked, and the version they begin
-/// with.
-const BUFFER_TARGETS: [(u32, u32, (u8, u8)); 6] = [
-    (GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER, (3, 0)),
-    (GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER, (3, 0)),
-    (GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING, (3, 0)),
-    (GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING, (3, 0)),
-    (GL_DRAW_INDIRECT_BUFFER, GL_DRAW_INDIRECT_BUFFER_BINDING, (3, 1)),
-    (GL_DISPATCH_INDIRECT_BUFFER, GL_DISPATCH_INDIRECT_BUFFER_BINDING, (3, 1)),
+const TEXTURE_BUFFERS: Since = since((3, 2), &["GL_EXT_texture_buffer", "GL_OES_texture_buffer"]);
+
+const PIXEL_BUFFERS: Since = since((3, 0), &["GL_NV_pixel_buffer_object"]);
+const COPY_BUFFERS: Since = since((3, 0), &["GL_NV_copy_buffer"]);
+
+/// Targets of buffers that are no part of a vertex array.
+const BUFFER_TARGETS: [(u32, Since); 12] = [
+    (GL_UNIFORM_BUFFER, ES3),
+    (GL_SHADER_STORAGE_BUFFER, ES31),
+    (GL_ATOMIC_COUNTER_BUFFER, ES31),
+    (GL_TRANSFORM_FEEDBACK_BUFFER, ES3),
+    (GL_COPY_READ_BUFFER, COPY_BUFFERS),
+    (GL_COPY_WRITE_BUFFER, COPY_BUFFERS),
+    (GL_PIXEL_PACK_BUFFER, PIXEL_BUFFERS),
+    (GL_PIXEL_UNPACK_BUFFER, PIXEL_BUFFERS),
+    (GL_DRAW_INDIRECT_BUFFER, ES31),
+    (GL_DISPATCH_INDIRECT_BUFFER, ES31),
+    (GL_TEXTURE_BUFFER, TEXTURE_BUFFERS),
+    (GL_ARRAY_BUFFER, ES2),
 ];
 
 /// Buffers that are bound by number.
@@ -147,81 +202,85 @@ const INDEXED: [Indexed; 3] = [
 ];
 
 impl Indexed {
-    /// What is bound by number.
-    pub fn describe_points(&self, emitter: &mut Emitter) {
+    /// Describes what is bound at the indexed binding points. They belong to the context, or to the transform feedback
+    /// that is bound.
+    pub fn describe_points(&self, emitter: &mut Emitter, context: &Context) {
         for index in 0..gl::integer(self.count).clamp(0, 128) as u32 {
-            let name = gl::integer_at(self.binding, index);
-            let [start, size] =
-                [self.start, self.size].map(|what| gl::wide_integer_at(what, index));
-            if name == 0 {
+            let asked = gl::integer_at(self.binding, index) as u32;
+            if asked == 0 {
                 continue;
             }
+            let Some(name) = self.described_buffer(emitter, context, asked) else {
+                emitter.leave_out_of("what is bound of a deleted buffer, once called", asked);
+                continue;
+            };
+            let [start, size] =
+                [self.start, self.size].map(|what| gl::wide_integer_at(what, index));
             let id = if size > 0 { GL_BIND_BUFFER_RANGE } else { GL_BIND_BUFFER_BASE };
             let command = emitter.command(id).arg(self.target).arg(index).arg(name);
             if size > 0 { command.arg(start).arg(size).done() } else { command.done() }
         }
     }
 
-    /// What is bound without one.
-    pub fn describe_general(&self, emitter: &mut Emitter) {
-        emitter.command(GL_BIND_BUFFER).arg(self.target).arg(gl::integer(self.binding)).done();
+    /// Returns the name under which the stream has the buffer that the driver calls `asked`. `None` for a deleted buffer
+    /// that the state does not have any more.
+    fn described_buffer(
+        &self,
+        emitter: &mut Emitter,
+        context: &Context,
+        asked: u32,
+    ) -> Option<u32> {
+        let (object, known) = {
+            let group = context.group.lock();
+            // The driver still calls it by its deleted name. The object deleted last had the name last.
+            let had_name = |(object, _): &(Ref<Buffer>, _)| object.name() == u64::from(asked);
+            let deleted = group.buffers.deleted().filter(had_name).last();
+            if group.buffers.find(u64::from(asked)).is_some() {
+                // A name that is deleted stays bound in other contexts, and in transform feedbacks that are not bound.
+                let may_be_deleted =
+                    self.target == GL_TRANSFORM_FEEDBACK_BUFFER || identity::is_shared(context);
+                if deleted.is_some() && may_be_deleted {
+                    let what = "which of the buffers that were called the same is bound, name";
+                    emitter.leave_out_of(what, asked);
+                }
+                return Some(asked);
+            }
+            let (object, buffer) = deleted?;
+            (object, Known::of(buffer))
+        };
+        if identity::is_first(context, Kind::Buffer, object) {
+            let name = identity::spare_name(object);
+            buffers::describe_with_contents(emitter, name, known, &[]);
+            // A transform feedback shows the contents of its buffers to nobody.
+            if self.target != GL_TRANSFORM_FEEDBACK_BUFFER {
+                emitter.leave_out_of("the contents of a deleted buffer, once called", asked);
+            }
+        }
+        Some(identity::spare_name(object))
     }
 }
 
-const GL_ACTIVE_TEXTURE_NAME: u32 = constants::GL_ACTIVE_TEXTURE;
-
+/// Describes all that is set in a context of OpenGL ES 2.0 or later.
 pub fn describe(emitter: &mut Emitter, context: &Context) {
-    let version = context.version.0;
-    for (name, _) in CAPABILITIES.iter().filter(|(_, since)| *since <= context.version) {
+    let Some(driver) = Gl::current() else { return };
+    for (name, _) in CAPABILITIES.iter().filter(|(_, since)| since.is_in(&driver)) {
         let id = if gl::is_enabled(*name) != 0 { GL_ENABLE } else { GL_DISABLE };
         emitter.command(id).arg(*name).done();
     }
-    if let Some(driver) = Gl::current() {
-        let has = |extension: &str| driver.has(extension);
-        for (name, ..) in
-            OF_EXTENSIONS.iter().filter(|(.., since, it)| context.version < *since && has(it))
-        {
-            let id = if gl::is_enabled(*name) != 0 { GL_ENABLE } else { GL_DISABLE };
-            emitter.command(id).arg(*name).done();
-        }
-        describe_pixel_operations(emitter);
-        draw_buffers::describe(emitter, context.version, &driver);
-        describe_rasterization_of_extensions(emitter, &driver);
-    }
-    describe_stencil(emitter);
-    describe_rasterization(emitter, context.version);
-    describe_textures(emitter, context.version);
-    if context.version >= (3, 1) {
-        describe_samples(emitter, context.version);
-        describe_images(emitter);
-    }
-    describe_buffers(emitter, context);
-    let renderbuffer = gl::integer(GL_RENDERBUFFER_BINDING);
-    emitter.command(GL_BIND_RENDERBUFFER).arg(GL_RENDERBUFFER).arg(renderbuffer).done();
-    emitter.command(GL_USE_PROGRAM).arg(context.program.name() as u32).done();
-    for (name, _) in PIXEL_STORES.iter().filter(|(_, since)| *since <= version) {
+    describe_pixel_operations(emitter);
+    draw_buffers::describe(emitter, context.version, &driver);
+    describe_rasterization_of_extensions(emitter, &driver);
+    describe_stencil(emitter, context.version.0 >= 3);
+    describe_rasterization(emitter, &driver);
+    viewports::describe(emitter, &driver);
+    texture_units::describe(emitter, context);
+    describe_samples(emitter, &driver);
+    describe_buffers(emitter, context, &driver);
+    renderbuffers::describe_binding(emitter, context);
+    for (name, _) in PIXEL_STORES.iter().filter(|(_, since)| since.is_in(&driver)) {
         emitter.command(GL_PIXEL_STOREI).arg(*name).arg(gl::integer(*name)).done();
     }
 }
-
-/// Capabilities of extensions, the version of OpenGL ES that has them without, and the extension.
-const OF_EXTENSIONS: [(u32, (u8, u8), &str); 14] = [
-    (GL_SAMPLE_SHADING, (3, 2), "GL_OES_sample_shading"),
-    (GL_DEBUG_OUTPUT, (3, 2), "GL_KHR_debug"),
-    (GL_DEBUG_OUTPUT_SYNCHRONOUS, (3, 2), "GL_KHR_debug"),
-    (GL_BLEND_ADVANCED_COHERENT_KHR, (9, 9), "GL_KHR_blend_equation_advanced_coherent"),
-    (GL_FRAMEBUFFER_SRGB_EXT, (9, 9), "GL_EXT_sRGB_write_control"),
-    (GL_DEPTH_CLAMP_EXT, (9, 9), "GL_EXT_depth_clamp"),
-    // GL_CLIP_DISTANCE0_EXT and on
-    (GL_CLIP_DISTANCE0_EXT, (9, 9), "GL_EXT_clip_cull_distance"),
-    (GL_CLIP_DISTANCE1_EXT, (9, 9), "GL_EXT_clip_cull_distance"),
-    (GL_CLIP_DISTANCE2_EXT, (9, 9), "GL_EXT_clip_cull_distance"),
-    (GL_CLIP_DISTANCE3_EXT, (9, 9), "GL_EXT_clip_cull_distance"),
-    (GL_CLIP_DISTANCE4_EXT, (9, 9), "GL_EXT_clip_cull_distance"),
-    (GL_CLIP_DISTANCE5_EXT, (9, 9), "GL_EXT_clip_cull_distance"),
-    (GL_CLIP_DISTANCE6_EXT, (9, 9), "GL_EXT_clip_cull_distance"),
-    (GL_CLIP_DISTANCE7_EXT, (9, 9), "GL_EXT_clip_cull_distance"),
-];
 
 fn describe_rasterization_of_extensions(emitter: &mut Emitter, driver: &Gl) {
     if driver.has("GL_EXT_clip_control") {
@@ -237,6 +296,28 @@ fn describe_rasterization_of_extensions(emitter: &mut Emitter, driver: &Gl) {
             command.arg(clamp).done();
         }
     }
+    if driver.has("GL_EXT_window_rectangles") {
+        describe_window_rectangles(emitter);
+    }
+    if driver.has("GL_KHR_parallel_shader_compile") {
+        let threads = gl::integer(GL_MAX_SHADER_COMPILER_THREADS_KHR);
+        emitter.command(ids::GL_MAX_SHADER_COMPILER_THREADS_KHR).arg(threads).done();
+    }
+}
+
+fn describe_window_rectangles(emitter: &mut Emitter) {
+    let count = gl::integer(GL_NUM_WINDOW_RECTANGLES_EXT).clamp(0, 64) as u32;
+    let corners: Vec<i32> = (0..count)
+        .flat_map(|index| {
+            let mut rectangle = [0; 4];
+            // SAFETY: a rectangle has four numbers.
+            unsafe { gl::get_integers_at(GL_WINDOW_RECTANGLE_EXT, index, rectangle.as_mut_ptr()) };
+            rectangle
+        })
+        .collect();
+    let mode = gl::integer(GL_WINDOW_RECTANGLE_MODE_EXT);
+    let command = emitter.command(GL_WINDOW_RECTANGLES_EXT).arg(mode).arg(count as i32);
+    command.numbers(&corners).done();
 }
 
 fn describe_pixel_operations(emitter: &mut Emitter) {
@@ -271,7 +352,24 @@ fn describe_pixel_operations(emitter: &mut Emitter) {
     emitter.command(ids::GL_VIEWPORT).arg(x).arg(y).arg(width).arg(height).done();
 }
 
-fn describe_stencil(emitter: &mut Emitter) {
+/// Drivers report references clamped to the bits that the framebuffer for drawing has. The surface may have more.
+fn describe_stencil(emitter: &mut Emitter, is_es3: bool) {
+    let target = if is_es3 { GL_DRAW_FRAMEBUFFER } else { GL_FRAMEBUFFER };
+    let bound = gl::integer(GL_FRAMEBUFFER_BINDING) as u32;
+    let bits = if bound == 0 { 0 } else { gl::integer(GL_STENCIL_BITS) };
+    if bound != 0 {
+        gl::bind_framebuffer(target, 0);
+        if gl::integer(GL_STENCIL_BITS) < bits {
+            gl::bind_framebuffer(target, bound);
+        }
+    }
+    describe_stencil_faces(emitter);
+    if bound != 0 {
+        gl::bind_framebuffer(target, bound);
+    }
+}
+
+fn describe_stencil_faces(emitter: &mut Emitter) {
     // Function, reference, mask, failed, depth failed, depth passed, write mask.
     let front = [
         GL_STENCIL_FUNC,
@@ -301,7 +399,7 @@ fn describe_stencil(emitter: &mut Emitter) {
     }
 }
 
-fn describe_rasterization(emitter: &mut Emitter, version: (u8, u8)) {
+fn describe_rasterization(emitter: &mut Emitter, driver: &Gl) {
     emitter.command(ids::GL_CULL_FACE).arg(gl::integer(GL_CULL_FACE_MODE)).done();
     emitter.command(ids::GL_FRONT_FACE).arg(gl::integer(GL_FRONT_FACE)).done();
     let [width] = gl::floats::<1>(GL_LINE_WIDTH);
@@ -309,78 +407,71 @@ fn describe_rasterization(emitter: &mut Emitter, version: (u8, u8)) {
     let ([value], [inverted]) =
         (gl::floats::<1>(GL_SAMPLE_COVERAGE_VALUE), gl::booleans::<1>(GL_SAMPLE_COVERAGE_INVERT));
     emitter.command(ids::GL_SAMPLE_COVERAGE).arg(value).arg(inverted).done();
-    let hints = [(GL_GENERATE_MIPMAP_HINT, 2), (GL_FRAGMENT_SHADER_DERIVATIVE_HINT, 3)];
-    for (name, _) in hints.iter().filter(|(_, since)| *since <= version.0) {
+    for (name, _) in HINTS.iter().filter(|(_, since)| since.is_in(driver)) {
         emitter.command(GL_HINT).arg(*name).arg(gl::integer(*name)).done();
     }
 }
 
-fn describe_textures(emitter: &mut Emitter, version: (u8, u8)) {
-    let active = gl::integer(GL_ACTIVE_TEXTURE_NAME) as u32;
-    let units = gl::integer(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS).clamp(0, 256) as u32;
-    for unit in 0..units {
-        gl::active_texture(GL_TEXTURE0 + unit);
-        emitter.command(GL_ACTIVE_TEXTURE).arg(GL_TEXTURE0 + unit).done();
-        for (target, binding, _) in TEXTURE_TARGETS.iter().filter(|(_, _, it)| *it <= version) {
-            emitter.command(GL_BIND_TEXTURE).arg(*target).arg(gl::integer(*binding)).done();
-        }
-        if version >= (3, 0) {
-            let sampler = gl::integer(GL_SAMPLER_BINDING);
-            emitter.command(GL_BIND_SAMPLER).arg(unit).arg(sampler).done();
-        }
-    }
-    gl::active_texture(active);
-    emitter.command(GL_ACTIVE_TEXTURE).arg(active).done();
+/// The commands of OpenGL ES 3.2 for samples and patches, and those of the extensions that have them earlier.
+const SHADE_SAMPLES: [(Since, u16); 2] = [
+    (since((3, 2), &[]), GL_MIN_SAMPLE_SHADING),
+    (only(&["GL_OES_sample_shading"]), GL_MIN_SAMPLE_SHADING_OES),
+];
+const SET_PATCHES: [(Since, u16); 3] = [
+    (since((3, 2), &[]), GL_PATCH_PARAMETERI),
+    (only(&["GL_EXT_tessellation_shader"]), GL_PATCH_PARAMETERI_EXT),
+    (only(&["GL_OES_tessellation_shader"]), GL_PATCH_PARAMETERI_OES),
+];
+const SET_BOXES: [(Since, u16); 3] = [
+    (since((3, 2), &[]), GL_PRIMITIVE_BOUNDING_BOX),
+    (only(&["GL_EXT_primitive_bounding_box"]), GL_PRIMITIVE_BOUNDING_BOX_EXT),
+    (only(&["GL_OES_primitive_bounding_box"]), GL_PRIMITIVE_BOUNDING_BOX_OES),
+];
+
+/// Returns the first command of a list that the context has.
+fn command_of(commands: &[(Since, u16)], driver: &Gl) -> Option<u16> {
+    commands.iter().find(|(since, _)| since.is_in(driver)).map(|(_, id)| *id)
 }
 
-fn describe_samples(emitter: &mut Emitter, version: (u8, u8)) {
+fn describe_samples(emitter: &mut Emitter, driver: &Gl) {
     const GL_PRIMITIVE_BOUNDING_BOX_NAME: u32 = constants::GL_PRIMITIVE_BOUNDING_BOX;
-    let mask = gl::integer_at(GL_SAMPLE_MASK_VALUE, 0);
-    emitter.command(GL_SAMPLE_MASKI).arg(0_u32).arg(mask).done();
-    if version >= (3, 2) {
+    if ES31.is_in(driver) {
+        for word in 0..gl::integer(GL_MAX_SAMPLE_MASK_WORDS).clamp(1, 32) as u32 {
+            let mask = gl::integer_at(GL_SAMPLE_MASK_VALUE, word);
+            emitter.command(GL_SAMPLE_MASKI).arg(word).arg(mask).done();
+        }
+    }
+    if let Some(id) = command_of(&SHADE_SAMPLES, driver) {
         let [share] = gl::floats::<1>(GL_MIN_SAMPLE_SHADING_VALUE);
-        emitter.command(GL_MIN_SAMPLE_SHADING).arg(share).done();
+        emitter.command(id).arg(share).done();
+    }
+    if let Some(id) = command_of(&SET_PATCHES, driver) {
         let vertices = gl::integer(GL_PATCH_VERTICES);
-        emitter.command(GL_PATCH_PARAMETERI).arg(GL_PATCH_VERTICES).arg(vertices).done();
+        emitter.command(id).arg(GL_PATCH_VERTICES).arg(vertices).done();
+    }
+    if let Some(id) = command_of(&SET_BOXES, driver) {
         let corners = gl::floats::<8>(GL_PRIMITIVE_BOUNDING_BOX_NAME);
-        let command = emitter.command(GL_PRIMITIVE_BOUNDING_BOX);
+        let command = emitter.command(id);
         corners.into_iter().fold(command, |command, corner| command.arg(corner)).done();
     }
 }
 
-fn describe_images(emitter: &mut Emitter) {
-    // Name, level, whether all layers, layer, access, format.
-    const OF_IMAGES: [u32; 6] = [
-        GL_IMAGE_BINDING_NAME,
-        GL_IMAGE_BINDING_LEVEL,
-        GL_IMAGE_BINDING_LAYERED,
-        GL_IMAGE_BINDING_LAYER,
-        GL_IMAGE_BINDING_ACCESS,
-        GL_IMAGE_BINDING_FORMAT,
-    ];
-    for unit in 0..gl::integer(GL_MAX_IMAGE_UNITS).clamp(0, 64) as u32 {
-        let [name, level, layered, layer, access, format] =
-            OF_IMAGES.map(|what| gl::integer_at(what, unit));
-        if name != 0 {
-            let command = emitter.command(GL_BIND_IMAGE_TEXTURE).arg(unit).arg(name).arg(level);
-            let command = command.arg(u8::from(layered != 0)).arg(layer);
-            command.arg(access).arg(format).done();
-        }
-    }
-}
-
-fn describe_buffers(emitter: &mut Emitter, context: &Context) {
-    let array = context.array_buffer.name() as u32;
-    emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(array).done();
-    if context.version.0 < 3 {
-        return;
-    }
+fn describe_buffers(emitter: &mut Emitter, context: &Context, driver: &Gl) {
     for indexed in INDEXED.iter().filter(|indexed| indexed.since <= context.version) {
-        indexed.describe_points(emitter);
-        indexed.describe_general(emitter);
+        indexed.describe_points(emitter, context);
     }
-    let targets = BUFFER_TARGETS.iter().filter(|(_, _, since)| *since <= context.version);
-    for (target, binding, _) in targets {
-        emitter.command(GL_BIND_BUFFER).arg(*target).arg(gl::integer(*binding)).done();
+    let targets = held_buffers::targets(context);
+    for (target, _) in BUFFER_TARGETS.iter().filter(|(_, since)| since.is_in(driver)) {
+        let bound = targets.iter().find(|(it, _)| it == target).map(|(_, buffer)| *buffer);
+        let bound = bound.unwrap_or_default();
+        let name = {
+            let group = context.group.lock();
+            identity::described_name(context, Kind::Buffer, &group.buffers, bound)
+        };
+        if name.is_none() {
+            let once = bound.name() as u32;
+            emitter.leave_out_of("what is bound of a deleted buffer, once called", once);
+        }
+        emitter.command(GL_BIND_BUFFER).arg(*target).arg(name.unwrap_or(0)).done();
     }
 }

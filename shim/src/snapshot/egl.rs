@@ -1,15 +1,19 @@
-//! Displays, configurations, contexts and surfaces, and what is current on a thread.
+//! Displays, configurations, contexts and surfaces, and which of them are current on a thread. Of a configuration the
+//! attributes in `OF_CONFIGS` are described, of a surface its size. Every surface that is no pbuffer is described as a
+//! window surface. Contexts that share are made from the first of their group that still exists.
 
 use core::ptr;
+use std::sync::Arc;
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
     EGL_ALPHA_SIZE, EGL_BIND_TO_TEXTURE_RGB, EGL_BIND_TO_TEXTURE_RGBA, EGL_BLUE_SIZE,
-    EGL_BUFFER_SIZE, EGL_COLOR_BUFFER_TYPE, EGL_CONFIG_CAVEAT, EGL_CONFIG_ID, EGL_DEPTH_SIZE,
-    EGL_GREEN_SIZE, EGL_HEIGHT, EGL_OPENGL_ES_API, EGL_RED_SIZE, EGL_RENDERABLE_TYPE,
-    EGL_SAMPLE_BUFFERS, EGL_SAMPLES, EGL_STENCIL_SIZE, EGL_SURFACE_TYPE, EGL_WIDTH,
+    EGL_BUFFER_SIZE, EGL_COLOR_BUFFER_TYPE, EGL_CONFIG_CAVEAT, EGL_CONFIG_ID,
+    EGL_CONTEXT_MAJOR_VERSION, EGL_DEPTH_SIZE, EGL_GREEN_SIZE, EGL_HEIGHT, EGL_OPENGL_ES_API,
+    EGL_RED_SIZE, EGL_RENDERABLE_TYPE, EGL_SAMPLE_BUFFERS, EGL_SAMPLES, EGL_STENCIL_SIZE,
+    EGL_SURFACE_TYPE, EGL_WIDTH,
 };
-use gapii_state::{Process, SurfaceKind, Thread};
+use gapii_state::{Group, Process, SurfaceKind, Thread};
 
 use super::emit::Emitter;
 use super::gl;
@@ -18,7 +22,7 @@ use gapii_recorder::observe;
 
 const EGL_NONE: i32 = constants::EGL_NONE as i32;
 
-/// Attributes of a configuration that a trace tells: sizes of buffers, samples, what it is good for.
+/// Attributes of a configuration that a snapshot describes: sizes of buffers, samples, uses.
 const OF_CONFIGS: [u32; 16] = [
     EGL_BUFFER_SIZE,
     EGL_ALPHA_SIZE,
@@ -38,7 +42,7 @@ const OF_CONFIGS: [u32; 16] = [
     EGL_COLOR_BUFFER_TYPE,
 ];
 
-/// All that belongs to the process.
+/// Describes displays, configurations, contexts and surfaces of the process.
 pub fn describe(emitter: &mut Emitter, process: &Process) {
     let made = Made::of(process);
     for display in &made.displays {
@@ -60,24 +64,17 @@ pub fn describe(emitter: &mut Emitter, process: &Process) {
     }
 }
 
-/// What the thread has bound and current.
+/// Describes the API that a thread has bound, and its current context and surfaces.
 pub fn describe_thread(emitter: &mut Emitter, thread: &Thread) {
     bind_api(emitter, thread.bound_api);
-    let Some(context) = thread.context.as_deref() else { return };
+    let Some(current) = Current::of(thread) else { return };
+    current.make_current(emitter);
     let state = thread.process.lock();
-    let display = state.egl_contexts.get(thread.egl_context).map_or(0, |context| context.display);
     let interval =
         state.egl_contexts.get(thread.egl_context).map_or(1, |context| context.swap_interval);
     drop(state);
-    emitter
-        .command(EGL_MAKE_CURRENT)
-        .arg(display)
-        .arg(thread.draw_surface.name())
-        .arg(thread.read_surface.name())
-        .arg(context.handle)
-        .returns(1_u32, []);
     if interval != 1 {
-        emitter.command(EGL_SWAP_INTERVAL).arg(display).arg(interval).returns(1_u32, []);
+        emitter.command(EGL_SWAP_INTERVAL).arg(current.display).arg(interval).returns(1_u32, []);
     }
 }
 
@@ -106,7 +103,7 @@ struct Surface {
     attributes: Vec<i32>,
 }
 
-/// What there is, in an order in which it can be made.
+/// The objects of the process, in an order in which they can be created.
 struct Made {
     displays: Vec<Display>,
     configs: Vec<(u64, u64)>,
@@ -219,7 +216,7 @@ impl Surface {
     }
 }
 
-/// Attributes of objects, as the driver tells them to who asks.
+/// A query of objects' attributes, and the attributes that are asked for.
 struct Told<'a> {
     id: u16,
     ask: unsafe fn(u64, u64, i32, *mut i32) -> u32,
@@ -258,7 +255,7 @@ fn bind_api(emitter: &mut Emitter, api: u32) {
     emitter.command(EGL_BIND_API).arg(api).returns(1_u32, []);
 }
 
-/// An attribute list with its end.
+/// An attribute list with `EGL_NONE` at the end.
 fn list(attributes: impl Iterator<Item = (u32, i32)>) -> Vec<i32> {
     let pairs = attributes.filter(|(name, _)| *name as i32 != EGL_NONE);
     let mut list: Vec<i32> = pairs.flat_map(|(name, value)| [name as i32, value]).collect();
@@ -266,15 +263,81 @@ fn list(attributes: impl Iterator<Item = (u32, i32)>) -> Vec<i32> {
     list
 }
 
+/// Attributes with which a context of the program was created.
+pub struct Like {
+    pub display: u64,
+    pub config: u64,
+    pub client_version: u32,
+    /// With `EGL_NONE` at the end.
+    pub attributes: Vec<i32>,
+}
+
+impl Like {
+    /// `None` if the context does not exist or is none of OpenGL ES.
+    pub fn of(process: &Process, handle: u64) -> Option<Self> {
+        let state = process.lock();
+        let context = state.egl_contexts.get(state.egl_contexts.find(handle))?;
+        [0, EGL_OPENGL_ES_API].contains(&context.api).then(|| Self {
+            display: context.display,
+            config: context.config,
+            client_version: context
+                .attributes
+                .get(&EGL_CONTEXT_MAJOR_VERSION)
+                .map_or(1, |version| version.cast_unsigned()),
+            attributes: list(context.attributes.iter().map(|(name, value)| (*name, *value))),
+        })
+    }
+}
+
+/// Handles of the contexts of a share group.
+pub fn contexts_of_group(process: &Process, group: &Arc<Group>) -> Vec<u64> {
+    let contexts = process.contexts();
+    let handles = contexts.groups().into_iter().map(|(handle, _)| handle);
+    let is_of_it =
+        |handle: &u64| contexts.group(*handle).is_some_and(|other| Arc::ptr_eq(&other, group));
+    handles.filter(is_of_it).collect()
+}
+
+/// Context and surfaces that are current on the describing thread.
+pub struct Current {
+    display: u64,
+    draw: u64,
+    read: u64,
+    context: u64,
+}
+
+impl Current {
+    /// `None` if no context is current.
+    pub fn of(thread: &Thread) -> Option<Self> {
+        let context = thread.context.as_deref()?.handle;
+        let state = thread.process.lock();
+        let display = state.egl_contexts.get(thread.egl_context).map_or(0, |it| it.display);
+        let (draw, read) = (thread.draw_surface.name(), thread.read_surface.name());
+        Some(Self { display, draw, read, context })
+    }
+
+    /// Makes them current in a replay.
+    pub fn make_current(&self, emitter: &mut Emitter) {
+        let command = emitter.command(EGL_MAKE_CURRENT).arg(self.display);
+        command.arg(self.draw).arg(self.read).arg(self.context).returns(1_u32, []);
+    }
+
+    /// [`Current::make_current`], after a spare context.
+    pub fn make_current_again(&self, emitter: &mut Emitter) {
+        self.make_current(emitter);
+        emitter.in_own_context();
+    }
+}
+
 /// A surface that a thread draws to.
 pub struct Drawn {
     pub width: i32,
     pub height: i32,
-    /// Its depth and stencil are lost when it is shown.
+    /// A swap makes depth and stencil of a window undefined.
     pub is_window: bool,
 }
 
-/// The surface that a thread draws to, if it draws to one.
+/// Returns the draw surface of a thread, if it has one.
 pub fn drawn(thread: &Thread) -> Option<Drawn> {
     let surface = thread.draw_surface;
     let (display, kind) =

@@ -1,33 +1,37 @@
-//! Records of commands that nobody called: those that would make what there is.
-//!
-//! They are written like those of recorded commands, with flag [`SETUP`], and the driver hears
-//! nothing of them.
+//! Writes setup commands: records of commands that recreate state and that the program did not call. They have the form
+//! of recorded commands, with the flag [`SETUP`]; the driver is not called, and they are not timed. A setup command
+//! that finds no room in the ring is dropped and counted. The SNAPSHOT record at the end of a thread's part has what is
+//! missing and for how long the thread was held.
 
 use core::ffi::CStr;
 use std::time::Instant;
 
-use gapii_abi::atom::{EFFECT, LEAVES, SETUP, SNAPSHOT, SUBJECT, Snapshot, Subject, SubjectKind};
+use gapii_abi::atom::{
+    CONTEXT, Context, EFFECT, LEAVES, SETUP, SNAPSHOT, SUBJECT, Snapshot, Subject, SubjectKind,
+};
 use gapii_recorder::observe::{self, Observation};
 use gapii_recorder::{Recorder, Scalar};
 
 use super::missing::Missing;
 use crate::capture;
+use crate::contexts::OPENGL_ES_API;
+use crate::tls::words;
 
-/// Longest fixed part that is needed here, in words.
+/// Maximum size of the arguments of a setup command, in 8-byte words.
 const FIXED_WORDS: usize = 8;
 
-/// A thread that is inside the shim, and writes records of its own accord.
+/// Writes setup commands into the ring of this thread, which is inside the shim.
 pub struct Emitter<'r> {
     recorder: &'r mut Recorder,
-    /// The capture is timed, which these commands are not.
+    /// Whether the capture is timed. Setup commands have no times.
     is_timed: bool,
-    /// What has to be left out.
+    /// State that the snapshot leaves out.
     missing: Missing,
-    /// When the program was held.
+    /// When the thread stopped to write the snapshot.
     since: Instant,
 }
 
-/// A command on its way into a record.
+/// A command that is being written.
 #[must_use = "a command is written by `done` or `returns`"]
 pub struct Command<'e> {
     recorder: &'e mut Recorder,
@@ -44,7 +48,7 @@ impl<'r> Emitter<'r> {
         Self { recorder, is_timed, missing: Missing::default(), since: Instant::now() }
     }
 
-    /// Says that all has been written, and what is missing; the thread is still inside.
+    /// Writes the SNAPSHOT record, which ends the part and lists the missing state. The thread is still inside the shim.
     pub fn finish(self) {
         let missing = self.missing.text();
         let held_us = u32::try_from(self.since.elapsed().as_micros()).unwrap_or(u32::MAX);
@@ -54,24 +58,41 @@ impl<'r> Emitter<'r> {
         self.recorder.end_describing(self.is_timed);
     }
 
-    /// What follows describes somebody, who in a capture with keyframes may have been described before.
+    /// Begins the description of a subject. In a capture with keyframes, an earlier one may have described it.
     pub fn subject(&mut self, kind: SubjectKind, id: u64) {
         if capture::has_keyframes() {
             self.recorder.write_meta(SUBJECT, &subject(kind, id, false));
         }
     }
 
-    /// Notes something that can't be described, in a sentence.
+    /// Lists state that can't be described as missing.
     pub fn leave_out(&mut self, what: &str) {
         self.missing.add(what);
     }
 
-    /// The same of an object, whose name comes behind what it lacks.
+    /// Lists a part of an object as missing. The object's name is appended to `what`.
     pub fn leave_out_of(&mut self, what: &str, name: u32) {
         self.missing.add_of(what, name);
     }
 
-    /// A command of the `glGen` kind, that gives out this name.
+    /// States that the following commands are called in a context of the shim's own, of this client version.
+    pub fn in_spare_context(&mut self, context: u64, client_version: u32) {
+        let record = Context { context, api: OPENGL_ES_API, client_version };
+        self.recorder.write_meta(CONTEXT, &record.encode());
+    }
+
+    /// States that the following commands are called in the thread's current context again.
+    pub fn in_own_context(&mut self) {
+        let words = words();
+        let record = Context {
+            context: words.context.get(),
+            api: words.context_api.get(),
+            client_version: words.context_version.get(),
+        };
+        self.recorder.write_meta(CONTEXT, &record.encode());
+    }
+
+    /// Writes a command like `glGenBuffers` that returns `name`.
     pub fn make(&mut self, id: u16, name: u32) {
         let name = &raw const name;
         self.command(id).arg(1_i32).arg(name).returns((), [observe::array(name, 1, 4)]);
@@ -83,7 +104,7 @@ impl<'r> Emitter<'r> {
     }
 }
 
-/// Payload of a record that names who is described, or who was made.
+/// Returns the payload of a SUBJECT record.
 pub fn subject(kind: SubjectKind, id: u64, is_made: bool) -> [u8; Subject::LEN] {
     Subject { id, kind, made: is_made.into() }.encode()
 }
@@ -118,18 +139,18 @@ impl Command<'_> {
         self.arg(at).reads(observe::array(at, len, size_of::<T>()))
     }
 
-    /// The next argument: a text with its end that the command always reads.
+    /// The next argument: a NUL-terminated string that the command always reads.
     pub fn text(self, text: &CStr) -> Self {
         self.arg(text.as_ptr()).reads(observe::c_string(text.as_ptr()))
     }
 
-    /// Memory that it reads for the parameter of that index because of what is bound or set.
+    /// Memory that the command reads for the parameter at index `param`, depending on bindings or state.
     pub fn range(self, param: u8, bytes: &[u8]) -> Self {
         self.recorder.add_range(param, bytes.as_ptr() as u64, bytes.len() as u64);
         self
     }
 
-    /// The same of memory that may not be there: what can't be copied is left out.
+    /// [`Command::range`] for memory that may be unmapped: bytes that can't be copied are left out.
     pub fn range_at(self, param: u8, address: u64, len: u64) -> Self {
         self.recorder.add_range(param, address, len);
         self

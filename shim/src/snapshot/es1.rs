@@ -1,7 +1,8 @@
-//! What is set in a context of OpenGL ES 1: lights, matrices, texture environments, arrays.
+//! State of an OpenGL ES 1 context: lights (at most 8), clip planes (at most 6), matrices, texture environments (at
+//! most 32 units), arrays (texture coordinates of at most 8 units). Matrix palettes are listed as missing.
 //!
-//! Lights and clip planes are told as the driver has them, in the coordinates of the eye: they are set
-//! while the modelview matrix is the identity.
+//! The driver returns lights and clip planes in eye coordinates, so the snapshot sets them while the modelview matrix is
+//! the identity.
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
@@ -45,7 +46,7 @@ use crate::driver_calls::Gl;
 use crate::generated::ids;
 use crate::generated::ids::*;
 
-/// Capabilities, and the extension that some need.
+/// Capabilities, and the extension that adds them; empty for those of OpenGL ES 1.1.
 const CAPABILITIES: [(u32, &str); 22] = [
     (GL_ALPHA_TEST, ""),
     (GL_BLEND, ""),
@@ -70,20 +71,20 @@ const CAPABILITIES: [(u32, &str); 22] = [
     (GL_POINT_SPRITE, "GL_OES_point_sprite"),
     (GL_MATRIX_PALETTE_OES, "GL_OES_matrix_palette"),
 ];
-/// Those of each texture unit.
+/// Capabilities of each texture unit.
 const OF_UNITS: [(u32, &str); 4] = [
     (GL_TEXTURE_2D, ""),
     (GL_TEXTURE_CUBE_MAP_OES, "GL_OES_texture_cube_map"),
     (GL_TEXTURE_GEN_STR, "GL_OES_texture_cube_map"),
     (GL_TEXTURE_EXTERNAL_OES, "GL_OES_EGL_image_external"),
 ];
-/// Textures that are bound: the target, what is asked, the extension.
+/// Texture targets: the query of the bound texture, and the extension that adds the target.
 const TEXTURE_TARGETS: [(u32, u32, &str); 3] = [
     (GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D, ""),
     (GL_TEXTURE_CUBE_MAP, GL_TEXTURE_BINDING_CUBE_MAP, "GL_OES_texture_cube_map"),
     (GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_BINDING_EXTERNAL_OES, "GL_OES_EGL_image_external"),
 ];
-/// Parameters of a texture environment that are names, and those that are numbers.
+/// Parameters of a texture environment whose values are enumerants.
 const ENVIRONMENT_NAMES: [u32; 15] = [
     GL_TEXTURE_ENV_MODE,
     GL_COMBINE_RGB,
@@ -93,7 +94,7 @@ const ENVIRONMENT_NAMES: [u32; 15] = [
     GL_SRC2_RGB,
     GL_SRC0_ALPHA,
     GL_SRC1_ALPHA,
-    GL_SRC2_ALPHA, // GL_SRC0_RGB and on, GL_SRC0_ALPHA and on
+    GL_SRC2_ALPHA,
     GL_OPERAND0_RGB,
     GL_OPERAND1_RGB,
     GL_OPERAND2_RGB,
@@ -101,8 +102,9 @@ const ENVIRONMENT_NAMES: [u32; 15] = [
     GL_OPERAND1_ALPHA,
     GL_OPERAND2_ALPHA,
 ];
+/// Parameters of a texture environment whose values are numbers.
 const ENVIRONMENT_NUMBERS: [u32; 2] = [GL_RGB_SCALE, GL_ALPHA_SCALE];
-/// Parameters of lights, and how many numbers each has.
+/// Parameters of lights, each with its number of values.
 const OF_LIGHTS: [(u32, usize); 10] = [
     (GL_AMBIENT, 4),
     (GL_DIFFUSE, 4),
@@ -115,19 +117,19 @@ const OF_LIGHTS: [(u32, usize); 10] = [
     (GL_LINEAR_ATTENUATION, 1),
     (GL_QUADRATIC_ATTENUATION, 1),
 ];
-/// The same of materials.
+/// Parameters of materials, each with its number of values.
 const OF_MATERIALS: [(u32, usize); 5] =
     [(GL_AMBIENT, 4), (GL_DIFFUSE, 4), (GL_SPECULAR, 4), (GL_EMISSION, 4), (GL_SHININESS, 1)];
-/// Of fog, and of points.
+/// Parameters of fog, each with its number of values.
 const OF_FOG: [(u32, usize); 5] =
     [(GL_FOG_MODE, 1), (GL_FOG_DENSITY, 1), (GL_FOG_START, 1), (GL_FOG_END, 1), (GL_FOG_COLOR, 4)];
+/// Parameters of points, each with its number of values.
 const OF_POINTS: [(u32, usize); 4] = [
     (GL_POINT_SIZE_MIN, 1),
     (GL_POINT_SIZE_MAX, 1),
     (GL_POINT_FADE_THRESHOLD_SIZE, 1),
     (GL_POINT_DISTANCE_ATTENUATION, 3),
 ];
-/// Fog, smooth lines, perspective, smooth points, mipmaps.
 const HINTS: [u32; 5] = [
     GL_FOG_HINT,
     GL_LINE_SMOOTH_HINT,
@@ -146,7 +148,7 @@ const GL_COORD_REPLACE: u32 = constants::GL_COORD_REPLACE_OES;
 const GL_ACTIVE_TEXTURE_NAME: u32 = constants::GL_ACTIVE_TEXTURE;
 const GL_CLIENT_ACTIVE_TEXTURE_NAME: u32 = constants::GL_CLIENT_ACTIVE_TEXTURE;
 
-/// What textures have in OpenGL ES 1 alone.
+/// Describes texture parameters that only OpenGL ES 1 has: mipmap generation and crop rectangles.
 pub fn describe_textures(emitter: &mut Emitter, context: &Context, driver: &Gl) {
     let textures: Vec<u32> = {
         let group = context.group.lock();
@@ -159,7 +161,7 @@ pub fn describe_textures(emitter: &mut Emitter, context: &Context, driver: &Gl) 
         gl::bind_texture(target, name);
         emitter.command(GL_BIND_TEXTURE).arg(target).arg(name).done();
         let mut makes_levels = 0;
-        // SAFETY: the name has one number.
+        // SAFETY: the parameter has one value.
         unsafe { gl::get_texture_integers(target, GL_GENERATE_MIPMAP, &raw mut makes_levels) };
         if makes_levels != 0 {
             emitter
@@ -171,7 +173,7 @@ pub fn describe_textures(emitter: &mut Emitter, context: &Context, driver: &Gl) 
         }
         if driver.has("GL_OES_draw_texture") {
             let mut crop = [0_i32; 4];
-            // SAFETY: the name has four numbers.
+            // SAFETY: the parameter has four values.
             unsafe { gl::get_texture_integers(target, GL_TEXTURE_CROP_RECT, crop.as_mut_ptr()) };
             let bytes: Vec<u8> = crop.iter().flat_map(|it| it.to_le_bytes()).collect();
             let command = emitter.command(GL_TEX_PARAMETERIV).arg(target);
@@ -182,7 +184,7 @@ pub fn describe_textures(emitter: &mut Emitter, context: &Context, driver: &Gl) 
     gl::bind_texture(GL_TEXTURE_2D, bound);
 }
 
-/// All but the content of the surface.
+/// Describes the state of the context, without the contents of its surface.
 pub fn describe(emitter: &mut Emitter, context: &Context) {
     let Some(driver) = Gl::current() else { return };
     let has = |extension: &str| extension.is_empty() || driver.has(extension);
@@ -203,7 +205,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
         emitter.leave_out("matrix palettes");
     }
     if has("GL_OES_framebuffer_object") {
-        framebuffers::describe(emitter, context);
+        framebuffers::describe(emitter, context, None);
         let renderbuffer = gl::integer(GL_RENDERBUFFER_BINDING);
         emitter.command(GL_BIND_RENDERBUFFER_OES).arg(GL_RENDERBUFFER).arg(renderbuffer).done();
     }
@@ -218,7 +220,7 @@ fn describe_lights(emitter: &mut Emitter) {
     for light in (GL_LIGHT0..).take(gl::integer(GL_MAX_LIGHTS).clamp(0, 8) as usize) {
         for (name, count) in OF_LIGHTS {
             let mut values = [0.0; 4];
-            // SAFETY: no name has more numbers.
+            // SAFETY: no parameter has more than four values.
             unsafe { gl::get_light(light, name, values.as_mut_ptr()) };
             let command = emitter.command(GL_LIGHTFV).arg(light).arg(name);
             command.numbers(&values[..count]).done();
@@ -231,21 +233,21 @@ fn describe_lights(emitter: &mut Emitter) {
     emitter.command(GL_LIGHT_MODELF).arg(0x0B52_u32).arg(two_side).done();
     for (name, count) in OF_MATERIALS {
         let mut values = [0.0; 4];
-        // SAFETY: no name has more numbers.
+        // SAFETY: no parameter has more than four values.
         unsafe { gl::get_material(GL_FRONT, name, values.as_mut_ptr()) };
         let command = emitter.command(GL_MATERIALFV).arg(GL_FRONT_AND_BACK).arg(name);
         command.numbers(&values[..count]).done();
     }
     for plane in (GL_CLIP_PLANE0..).take(gl::integer(GL_MAX_CLIP_PLANES).clamp(0, 6) as usize) {
         let mut equation = [0.0; 4];
-        // SAFETY: a plane has four numbers.
+        // SAFETY: an equation has four coefficients.
         unsafe { gl::get_clip_plane(plane, equation.as_mut_ptr()) };
         emitter.command(GL_CLIP_PLANEF).arg(plane).numbers(&equation).done();
         describe_capability(emitter, plane);
     }
 }
 
-/// Fog, points, and what vertices have that no array gives them.
+/// Describes fog, points, and the current values of vertex attributes.
 fn describe_parameters(emitter: &mut Emitter) {
     for (name, count) in OF_FOG {
         let values = gl::floats::<4>(name);
@@ -292,7 +294,7 @@ fn units() -> u32 {
 fn describe_environment(emitter: &mut Emitter, has: &impl Fn(&str) -> bool) {
     let ask = |target, name| {
         let mut values = [0.0_f32; 4];
-        // SAFETY: no name has more numbers.
+        // SAFETY: no parameter has more than four values.
         unsafe { gl::get_texture_environment(target, name, values.as_mut_ptr()) };
         values
     };
@@ -320,7 +322,7 @@ fn describe_environment(emitter: &mut Emitter, has: &impl Fn(&str) -> bool) {
     if has("GL_OES_texture_cube_map") {
         let mut mode = 0;
         let (coord, name) = (GL_TEXTURE_GEN_STR, GL_TEXTURE_GEN_MODE);
-        // SAFETY: the name has one number.
+        // SAFETY: the parameter has one value.
         unsafe { gl::get_texture_generation(coord, name, &raw mut mode) };
         emitter.command(GL_TEX_GENI_OES).arg(coord).arg(name).arg(mode).done();
     }
@@ -389,7 +391,7 @@ fn describe_rasterization(emitter: &mut Emitter) {
     }
 }
 
-/// Arrays, what they are of, and buffers that are bound.
+/// Describes the vertex arrays, and the bindings of buffers.
 fn describe_arrays(emitter: &mut Emitter, arrays: &VertexArrays, context: &Context) {
     let kinds = [
         (32, GL_VERTEX_POINTER, GL_VERTEX_ARRAY),

@@ -1,15 +1,16 @@
-//! Texels that no framebuffer has, fetched by a shader in a context of our own.
+//! Reads texels of formats that no framebuffer can have: a shader fetches them in a context of the shim's own, in bands
+//! of at most `BYTES_AT_ONCE` (1 MiB). Multisampled textures need OpenGL ES 3.1, arrays of cube maps or of multisampled
+//! textures 3.2. Fails if the driver does not link the shader or refuses to read the result.
 
 use std::collections::BTreeMap;
-use std::ffi::CString;
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
     GL_COLOR_ATTACHMENT0, GL_DRAW_FRAMEBUFFER, GL_FRAGMENT_SHADER, GL_FRAMEBUFFER,
-    GL_FRAMEBUFFER_COMPLETE, GL_LINK_STATUS, GL_MAJOR_VERSION, GL_MINOR_VERSION, GL_TEXTURE_2D,
+    GL_FRAMEBUFFER_COMPLETE, GL_MAJOR_VERSION, GL_MINOR_VERSION, GL_TEXTURE_2D,
     GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D,
-    GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_MAG_FILTER, GL_TEXTURE_MIN_FILTER,
-    GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T, GL_TRIANGLES, GL_VERTEX_SHADER,
+    GL_TEXTURE_BUFFER, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_MAG_FILTER,
+    GL_TEXTURE_MIN_FILTER, GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T, GL_TRIANGLES, GL_VERTEX_SHADER,
 };
 
 use super::aside::Aside;
@@ -21,10 +22,10 @@ use super::image_layer::{Image, Of, layer_of, resize};
 const GL_NEAREST: i32 = constants::GL_NEAREST as i32;
 const GL_CLAMP_TO_EDGE: i32 = constants::GL_CLAMP_TO_EDGE as i32;
 
-/// Most that is drawn and read at once, in bytes: what stays in a processor's cache.
+/// Maximum size of one draw and read-back in bytes, so that the pixels stay in a processor's cache.
 const BYTES_AT_ONCE: usize = 1 << 20;
 
-/// A triangle over the whole, behind a line that says the version.
+/// A triangle that covers the viewport. A line with the version precedes it.
 const VERTICES: &str = "void main() {
     vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0;
     gl_Position = vec4(corner, 0.0, 1.0);
@@ -37,22 +38,26 @@ pub struct Sampled {
     texture: u32,
     target: u32,
     level: i32,
-    /// Of a cube, the face.
+    /// Layer; for a cube map, the face; for a buffer texture, the first texel.
     layer: i32,
-    /// Of a multisampled one.
+    /// Index of the sample in a multisampled texture; for a buffer texture, the texels of a row.
     sample: i32,
     width: i32,
     height: i32,
 }
 
 impl Sampled {
-    /// `None`: no shader reads such.
+    /// `None` if no shader can read the image.
     pub fn of(image: Image) -> Option<Self> {
         let Image { of, width, height } = image;
         let sample = 0;
         match of {
             Of::Renderbuffer { .. } | Of::RenderbufferSample { .. } => None,
             Of::Sample { texture, target, layer, sample } => {
+                Some(Self { texture, target, level: 0, layer, sample, width, height })
+            }
+            Of::Buffer { texture, first } => {
+                let (target, layer, sample) = (GL_TEXTURE_BUFFER, first, width);
                 Some(Self { texture, target, level: 0, layer, sample, width, height })
             }
             Of::Flat { texture, target, face, level } => {
@@ -65,8 +70,12 @@ impl Sampled {
         }
     }
 
-    /// What else would be seen of the texture, which is bound.
+    /// Sets parameters of the texture, which is bound, so that a shader reads this level and these components.
     fn put_aside(&self, take: &[usize]) -> Aside {
+        if self.target == GL_TEXTURE_BUFFER {
+            // It has no parameters, and no format of a buffer texture needs other components.
+            return Aside::nothing(self.target);
+        }
         let has_levels =
             ![GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY].contains(&self.target);
         let aside = match has_levels {
@@ -77,18 +86,18 @@ impl Sampled {
     }
 }
 
-/// Shaders that fetch, by target, values and texels of a pixel; 0 for what the driver does not compile.
+/// Programs that fetch texels, by target, values and texels per pixel; 0 for a program that the driver did not link.
 pub struct Fetch {
     programs: BTreeMap<(u32, Values, i32), u32>,
     framebuffer: u32,
-    /// What was drawn to last: its texture, width and height.
+    /// The last canvas: its texture, width and height.
     canvas: Option<(Canvas, u32, [i32; 2])>,
     sampler: u32,
     version: i32,
 }
 
 impl Fetch {
-    /// Of the context that is current, which is ours.
+    /// The current context is the shim's own.
     pub fn new() -> Self {
         let framebuffer = gl::new_framebuffer(GL_FRAMEBUFFER);
         let version = gl::integer(GL_MAJOR_VERSION) * 100 + gl::integer(GL_MINOR_VERSION) * 10;
@@ -107,8 +116,8 @@ impl Fetch {
         Self { programs: BTreeMap::new(), framebuffer, canvas: None, sampler, version }
     }
 
-    /// Gives `each` the pixels, as they are read from the canvas, from the bottom up and some rows at a
-    /// time; `read` is room for them. `take` are the components that a canvas has, in this order.
+    /// Passes the pixels of the canvas to `each`, some rows at a time and from the bottom up; `read` is memory for them.
+    /// `take` lists the components that the canvas has, in order. `None` if the driver refuses.
     pub fn read(
         &mut self,
         image: Sampled,
@@ -150,7 +159,7 @@ impl Fetch {
         is_done.then_some(())
     }
 
-    /// Binds a framebuffer to draw to. False: the driver draws to none such, or reads it otherwise.
+    /// Binds a framebuffer of the canvas. False if the driver cannot draw to it, or reads it in another layout.
     fn attach(&mut self, canvas: Canvas, size: [i32; 2]) -> bool {
         gl::bind_framebuffer(GL_FRAMEBUFFER, self.framebuffer);
         if self.canvas.is_none_or(|(last, _, last_size)| (last, last_size) != (canvas, size)) {
@@ -182,8 +191,7 @@ impl Fetch {
     }
 }
 
-/// Programs and samplers are shared: the program's context would keep them. So are, to Mesa,
-/// framebuffers.
+/// Programs and samplers belong to the share group, and in Mesa framebuffers do, too: they would outlive this context.
 impl Drop for Fetch {
     fn drop(&mut self) {
         self.drop_canvas();
@@ -196,7 +204,7 @@ impl Drop for Fetch {
     }
 }
 
-/// Reads what was drawn.
+/// Reads the pixels that were drawn.
 fn read_band(canvas: Canvas, width: i32, height: i32, read: &mut Vec<u8>) -> Option<()> {
     let pixels = usize::try_from(width).ok()?.checked_mul(usize::try_from(height).ok()?)?;
     resize(read, pixels.checked_mul(canvas.pixel_bytes)?)?;
@@ -206,10 +214,11 @@ fn read_band(canvas: Canvas, width: i32, height: i32, read: &mut Vec<u8>) -> Opt
     (gl::get_error() == 0).then_some(())
 }
 
-/// A shader that puts the texels of each pixel's place; `at` has the first row, and the layer.
+/// Source of a fragment shader that writes the texels of its pixel; `at` is the first column and row, the layer and the
+/// sample. `None` for targets that the version has no sampler for.
 fn fragments(version: i32, (target, values, texels): (u32, Values, i32)) -> Option<String> {
-    // Of the texel alone: the sampler is of the nearest one. Software samples bytes faster than it
-    // fetches them.
+    // The sampler takes the nearest texel, so this is the texel's value. Software rasterizers sample bytes faster than they
+    // fetch them.
     const AT_CENTRE: &str =
         "textureLod(image, (vec2(place) + 0.5) / vec2(textureSize(image, 0)), 0.0)";
     const OF_CUBE: &str = "
@@ -233,6 +242,9 @@ fn fragments(version: i32, (target, values, texels): (u32, Values, i32)) -> Opti
         }
         GL_TEXTURE_2D_MULTISAMPLE_ARRAY if version >= 320 => {
             ("sampler2DMSArray", "return ", "texelFetch(image, ivec3(place, at.z), at.w)")
+        }
+        GL_TEXTURE_BUFFER if version >= 320 => {
+            ("samplerBuffer", "return ", "texelFetch(image, at.z + place.y * at.w + place.x)")
         }
         GL_TEXTURE_CUBE_MAP => ("samplerCube", OF_CUBE, "textureLod(image, way, 0.0)"),
         GL_TEXTURE_CUBE_MAP_ARRAY if version >= 320 => {
@@ -270,22 +282,12 @@ void main() {{
     ))
 }
 
-/// Compiles both and links them: they have to be of one version.
+/// Compiles and links a program of both shaders, which need the same version. `None` if the driver refuses.
 fn link(version: i32, fragments: &str) -> Option<u32> {
     let program = gl::create_program();
     for (kind, text) in [(GL_VERTEX_SHADER, VERTICES), (GL_FRAGMENT_SHADER, fragments)] {
-        let shader = gl::create_shader(kind);
-        let text = CString::new(format!("#version {version} es\n{text}")).ok()?;
-        let text = text.as_ptr();
-        // SAFETY: one text that ends.
-        unsafe { gl::shader_source(shader, 1, &raw const text, core::ptr::null()) };
-        gl::compile_shader(shader);
-        gl::attach_shader(program, shader);
-        gl::delete_shader(shader);
+        let text = format!("#version {version} es\n{text}");
+        gl::attach_new_shader(program, kind, &text, true);
     }
-    gl::link_program(program);
-    let mut is_linked = 0;
-    // SAFETY: the name has one number.
-    unsafe { gl::get_program(program, GL_LINK_STATUS, &raw mut is_linked) };
-    (is_linked != 0).then_some(program)
+    gl::is_linked_now(program).then_some(program)
 }

@@ -1,4 +1,12 @@
-//! Framebuffers of a context and what is attached to them.
+//! Framebuffers of a context and their attachments (at most 32 color attachments, 16 draw buffers). A deleted object
+//! that is still attached is made under a spare name with its pixels; missing are pixels of such an object that is
+//! layered, multiview or multisampled, that has a format which is not read, or that is in an OpenGL ES 1 context, and
+//! objects that the state does not know.
+//!
+//! The driver reports an attached object by the name that it had when it was attached. The state tells whether the name
+//! was deleted since, or given to another object.
+
+use std::collections::BTreeSet;
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
@@ -8,13 +16,19 @@ use gapii_commands::constants::{
     GL_FRAMEBUFFER_DEFAULT_WIDTH, GL_MAX_COLOR_ATTACHMENTS, GL_MAX_DRAW_BUFFERS,
     GL_READ_FRAMEBUFFER, GL_READ_FRAMEBUFFER_BINDING, GL_RENDERBUFFER, GL_STENCIL_ATTACHMENT,
     GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D,
-    GL_TEXTURE_CUBE_MAP_ARRAY,
+    GL_TEXTURE_CUBE_MAP_ARRAY, GL_UNPACK_ALIGNMENT,
 };
-use gapii_state::Context;
 use gapii_state::read_back::Driver;
+use gapii_state::{Context, Framebuffer, Ref, Renderbuffer, Texture};
 
-use super::emit::Emitter;
-use super::gl;
+use super::copied::Source;
+use super::emit::{Command, Emitter};
+use super::formats::Layout;
+use super::held::Held;
+use super::sibling::OnDemand;
+use super::texture_parameters::Has;
+use super::textures::At;
+use super::{gl, identity, renderbuffers, textures};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
@@ -26,15 +40,17 @@ const TEXTURE_LEVEL: u32 = constants::GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LEVEL;
 const TEXTURE_FACE: u32 = constants::GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_CUBE_MAP_FACE;
 const TEXTURE_LAYER: u32 = constants::GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LAYER;
 const TEXTURE_SAMPLES: u32 = constants::GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_SAMPLES_EXT;
+const TEXTURE_VIEWS: u32 = constants::GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_NUM_VIEWS_OVR;
+const TEXTURE_FIRST_VIEW: u32 = constants::GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_BASE_VIEW_INDEX_OVR;
 const LAYERED: u32 = constants::GL_FRAMEBUFFER_ATTACHMENT_LAYERED;
-/// Targets of textures that have layers.
+/// Texture targets with layers.
 const LAYERS: [u32; 4] = [
     GL_TEXTURE_3D,
     GL_TEXTURE_2D_ARRAY,
     GL_TEXTURE_CUBE_MAP_ARRAY,
     GL_TEXTURE_2D_MULTISAMPLE_ARRAY,
 ];
-/// What a framebuffer has without attachments, and the version that it begins with.
+/// Parameters that a framebuffer without attachments uses, and the version that has them first.
 const DEFAULTS: [(u32, (u8, u8)); 5] = [
     (GL_FRAMEBUFFER_DEFAULT_WIDTH, (3, 1)),
     (GL_FRAMEBUFFER_DEFAULT_HEIGHT, (3, 1)),
@@ -73,19 +89,29 @@ const OES: Commands = Commands {
     ask: gl::get_attachment_oes,
 };
 
-pub fn describe(emitter: &mut Emitter, context: &Context) {
+/// Describes the framebuffers of a context. `reader` reads the pixels of nameless attachments; a context of OpenGL ES 1 has
+/// none, and such attachments are missing.
+pub fn describe(emitter: &mut Emitter, context: &Context, reader: Option<&OnDemand>) {
     let is_es3 = context.version.0 >= 3;
     let commands = if context.version.0 == 1 { OES } else { CORE };
+    let Some(driver) = Gl::current() else { return };
     let bound = Bound::ask(is_es3);
-    for (object, _) in context.framebuffers.named() {
+    let mut nameless = Attachments::new(context, &driver, reader);
+    for (object, framebuffer) in context.framebuffers.named() {
         let name = object.name() as u32;
         emitter.make(commands.make, name);
         if (commands.is_framebuffer)(name) == 0 {
             continue;
         }
         (commands.set)(GL_FRAMEBUFFER, name);
+        let attached = commands.attached(emitter, context, &driver, framebuffer);
+        for it in &attached {
+            nameless.make(emitter, name, it);
+        }
         emitter.command(commands.bind).arg(GL_FRAMEBUFFER).arg(name).done();
-        commands.describe_attachments(emitter, context);
+        for it in &attached {
+            commands.attach(emitter, it);
+        }
         if is_es3 {
             describe_buffers(emitter);
         }
@@ -100,7 +126,331 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     bound.describe(emitter, &commands);
 }
 
-/// What is drawn to and read from of the surface, where that is not its back buffer.
+/// An attachment of a framebuffer.
+struct Attached {
+    point: u32,
+    /// In the stream.
+    name: u32,
+    /// The object, if it has lost its name.
+    nameless: Option<Nameless>,
+    part: Part,
+}
+
+/// An attached object that has lost its name.
+#[derive(Clone, Copy)]
+enum Nameless {
+    Texture(Ref<Texture>),
+    Renderbuffer(Ref<Renderbuffer>),
+}
+
+/// The part of an object that is attached.
+#[derive(Clone, Copy)]
+enum Part {
+    Renderbuffer,
+    /// All layers of a level.
+    Layered {
+        level: i32,
+    },
+    /// Target, level and layer of a texture with layers.
+    Layer {
+        target: u32,
+        level: i32,
+        layer: i32,
+    },
+    /// Level, number of samples, first layer and number of layers (GL_OVR_multiview).
+    Views {
+        level: i32,
+        samples: i32,
+        first: i32,
+        count: i32,
+    },
+    /// Target or face, level, and number of samples (GL_EXT_multisampled_render_to_texture), or 0.
+    Flat {
+        face: u32,
+        level: i32,
+        samples: i32,
+    },
+}
+
+impl Commands {
+    /// The attachments of the bound framebuffer.
+    fn attached(
+        &self,
+        emitter: &mut Emitter,
+        context: &Context,
+        driver: &Gl,
+        framebuffer: &Framebuffer,
+    ) -> Vec<Attached> {
+        let is_es3 = context.version.0 >= 3;
+        let colors =
+            if is_es3 { gl::integer(GL_MAX_COLOR_ATTACHMENTS).clamp(1, 32) as u32 } else { 1 };
+        let points = (0..colors).map(|at| GL_COLOR_ATTACHMENT0 + at);
+        let mut all = Vec::new();
+        for point in points.chain([GL_DEPTH_ATTACHMENT, GL_STENCIL_ATTACHMENT]) {
+            let (kind, name) = match self.number(point, OBJECT_TYPE) {
+                0 => continue,
+                kind => (kind, self.number(point, OBJECT_NAME) as u32),
+            };
+            // The driver reports what the program allocated for the default framebuffer of no other type.
+            if name == 0 {
+                continue;
+            }
+            let tracked = framebuffer.attachments.get(&point).copied().unwrap_or_default();
+            let group = context.group.lock();
+            let (name, nameless, target) = if kind == GL_TEXTURE {
+                match Held::find(&group.textures, name, tracked.texture) {
+                    Held::Named(name) => {
+                        let texture = group.textures.get(group.textures.find(u64::from(name)));
+                        (name, None, texture.map_or(0, |it| it.target))
+                    }
+                    Held::Nameless(object) => {
+                        let target = group.textures.get(object).map_or(0, |it| it.target);
+                        (identity::spare_name(object), Some(Nameless::Texture(object)), target)
+                    }
+                    Held::Unknown => {
+                        emitter.leave_out_of("what a framebuffer has of deleted object", name);
+                        continue;
+                    }
+                }
+            } else {
+                match Held::find(&group.renderbuffers, name, tracked.renderbuffer) {
+                    Held::Named(name) => (name, None, 0),
+                    Held::Nameless(object) => {
+                        (identity::spare_name(object), Some(Nameless::Renderbuffer(object)), 0)
+                    }
+                    Held::Unknown => {
+                        emitter.leave_out_of("what a framebuffer has of deleted object", name);
+                        continue;
+                    }
+                }
+            };
+            drop(group);
+            let part = match kind {
+                GL_TEXTURE => self.part(point, target, context.version, driver),
+                _ => Part::Renderbuffer,
+            };
+            all.push(Attached { point, name, nameless, part });
+        }
+        all
+    }
+
+    /// The part of the texture at an attachment point, which has this target.
+    fn part(&self, point: u32, target: u32, version: (u8, u8), driver: &Gl) -> Part {
+        let number = |name| self.number(point, name);
+        let level = number(TEXTURE_LEVEL);
+        let has_samples = driver.has("GL_EXT_multisampled_render_to_texture");
+        let samples = if has_samples { number(TEXTURE_SAMPLES) } else { 0 };
+        if driver.has("GL_OVR_multiview") {
+            let count = number(TEXTURE_VIEWS);
+            if count > 0 {
+                return Part::Views { level, samples, first: number(TEXTURE_FIRST_VIEW), count };
+            }
+        }
+        let extensions = ["GL_OES_geometry_shader", "GL_EXT_geometry_shader"];
+        let has_layered = version >= (3, 2) || extensions.iter().any(|name| driver.has(name));
+        if has_layered && number(LAYERED) != 0 {
+            return Part::Layered { level };
+        }
+        if LAYERS.contains(&target) {
+            return Part::Layer { target, level, layer: number(TEXTURE_LAYER) };
+        }
+        let face = match (number(TEXTURE_FACE) as u32, target) {
+            (0, 0) => GL_TEXTURE_2D,
+            (0, target) => target,
+            (face, _) => face,
+        };
+        Part::Flat { face, level, samples }
+    }
+
+    /// A number of an attachment of the bound framebuffer.
+    fn number(&self, point: u32, name: u32) -> i32 {
+        let mut value = 0;
+        // SAFETY: the parameter has one number.
+        unsafe { (self.ask)(GL_FRAMEBUFFER, point, name, &raw mut value) };
+        value
+    }
+
+    /// Attaches an object to the framebuffer that is bound in the replay.
+    fn attach(&self, emitter: &mut Emitter, it: &Attached) {
+        let (point, name) = (it.point, it.name);
+        match it.part {
+            Part::Renderbuffer => {
+                start(emitter, self.attach_renderbuffer, point)
+                    .arg(GL_RENDERBUFFER)
+                    .arg(name)
+                    .done();
+            }
+            Part::Layered { level } => {
+                let driver = Gl::current();
+                let id = match driver {
+                    Some(driver) if driver.version() >= (3, 2) => GL_FRAMEBUFFER_TEXTURE,
+                    Some(driver) if driver.has("GL_OES_geometry_shader") => {
+                        GL_FRAMEBUFFER_TEXTURE_OES
+                    }
+                    _ => GL_FRAMEBUFFER_TEXTURE_EXT,
+                };
+                start(emitter, id, point).arg(name).arg(level).done();
+            }
+            Part::Layer { target, level, layer } => match self.has_layers() {
+                true => {
+                    let command = start(emitter, GL_FRAMEBUFFER_TEXTURE_LAYER, point).arg(name);
+                    command.arg(level).arg(layer).done();
+                }
+                false => {
+                    let command =
+                        start(emitter, GL_FRAMEBUFFER_TEXTURE3D_OES, point).arg(target).arg(name);
+                    command.arg(level).arg(layer).done();
+                }
+            },
+            Part::Views { level, samples: 0, first, count } => {
+                let command = start(emitter, GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR, point).arg(name);
+                command.arg(level).arg(first).arg(count).done();
+            }
+            Part::Views { level, samples, first, count } => {
+                let id = GL_FRAMEBUFFER_TEXTURE_MULTISAMPLE_MULTIVIEW_OVR;
+                let command = start(emitter, id, point).arg(name).arg(level).arg(samples);
+                command.arg(first).arg(count).done();
+            }
+            Part::Flat { face, level, samples: 0 } => {
+                start(emitter, self.attach_texture, point).arg(face).arg(name).arg(level).done();
+            }
+            Part::Flat { face, level, samples } => {
+                let command =
+                    start(emitter, GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_EXT, point).arg(face);
+                command.arg(name).arg(level).arg(samples).done();
+            }
+        }
+    }
+
+    /// Whether the context has glFramebufferTextureLayer.
+    fn has_layers(&self) -> bool {
+        Gl::current().is_some_and(|driver| driver.version().0 >= 3)
+    }
+}
+
+/// Begins a command that attaches an object to the bound framebuffer.
+fn start<'e>(emitter: &'e mut Emitter, id: u16, point: u32) -> Command<'e> {
+    emitter.command(id).arg(GL_FRAMEBUFFER).arg(point)
+}
+
+/// Makes the nameless attachments of a context's framebuffers.
+struct Attachments<'a> {
+    context: &'a Context,
+    has: Has,
+    reader: Option<&'a OnDemand<'a>>,
+    /// Textures whose pixels the stream has, and their places.
+    done: BTreeSet<(Ref<Texture>, At)>,
+    renderbuffers_done: BTreeSet<Ref<Renderbuffer>>,
+}
+
+impl<'a> Attachments<'a> {
+    fn new(context: &'a Context, driver: &Gl, reader: Option<&'a OnDemand<'a>>) -> Self {
+        let has = Has::of(context.version, driver);
+        let (done, renderbuffers_done) = (BTreeSet::new(), BTreeSet::new());
+        Self { context, has, reader, done, renderbuffers_done }
+    }
+
+    /// Makes an attachment of the bound framebuffer, unless it has its name.
+    fn make(&mut self, emitter: &mut Emitter, framebuffer: u32, it: &Attached) {
+        match it.nameless {
+            None => {}
+            Some(Nameless::Texture(object)) => self.texture(emitter, framebuffer, it, object),
+            Some(Nameless::Renderbuffer(object)) => {
+                self.renderbuffer(emitter, framebuffer, it.point, object);
+            }
+        }
+    }
+
+    fn texture(
+        &mut self,
+        emitter: &mut Emitter,
+        framebuffer: u32,
+        it: &Attached,
+        object: Ref<Texture>,
+    ) {
+        textures::make_nameless(emitter, self.context, self.has, object, None);
+        let known = textures::Known::of(&self.context.group.lock().textures, object);
+        let Some(known) = known else { return };
+        let at = match it.part {
+            Part::Flat { face, level, .. } => At { face, level, layer: 0 },
+            Part::Layer { target, level, layer } => At { face: target, level, layer },
+            // Only the first layer could be read.
+            _ => {
+                return emitter.leave_out_of("the pixels of deleted texture", object.name() as u32);
+            }
+        };
+        if !self.done.insert((object, at)) {
+            return;
+        }
+        // A program can attach a level that it has not defined.
+        let Some(image) = known.image(at.face, at.level) else { return };
+        let layout = Layout::of(image.format, image.pixel_type).filter(|_| image.samples == 0);
+        let pixels = layout.and_then(|layout| {
+            let size = (image.width, image.height);
+            let source = source(framebuffer, it.point, (image.format, layout), size);
+            self.read(&source).map(|pixels| (layout, pixels))
+        });
+        let Some((layout, pixels)) = pixels else {
+            return emitter.leave_out_of("the pixels of deleted texture", object.name() as u32);
+        };
+        emitter.command(GL_BIND_TEXTURE).arg(known.target).arg(known.name).done();
+        emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
+        textures::upload(emitter, known.target, at, &image, (layout, &pixels));
+    }
+
+    fn renderbuffer(
+        &mut self,
+        emitter: &mut Emitter,
+        framebuffer: u32,
+        point: u32,
+        object: Ref<Renderbuffer>,
+    ) {
+        if !self.renderbuffers_done.insert(object) {
+            return;
+        }
+        let Some(known) = renderbuffers::make_nameless(emitter, self.context, object) else {
+            return;
+        };
+        if known.width <= 0 || known.height <= 0 {
+            return;
+        }
+        let pixels =
+            Layout::of(known.format, 0).filter(|_| known.samples == 0).and_then(|layout| {
+                let size = (known.width, known.height);
+                let source = source(framebuffer, point, (known.format, layout), size);
+                self.read(&source).map(|pixels| (layout, pixels))
+            });
+        match pixels {
+            Some((layout, pixels)) if self.context.version.0 >= 3 => {
+                emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
+                known.blit(emitter, layout, &pixels);
+            }
+            _ => emitter.leave_out_of("the pixels of deleted renderbuffer", object.name() as u32),
+        }
+    }
+
+    fn read(&self, source: &Source) -> Option<Vec<u8>> {
+        let mut all = Vec::new();
+        let take = |pixels: &[u8]| all.extend_from_slice(pixels);
+        let reader = self.reader?;
+        match self.context.version.0 {
+            0..=2 => source.read(take),
+            _ => source.blit(reader.get()?, take),
+        }?;
+        Some(all)
+    }
+}
+
+fn source(
+    framebuffer: u32,
+    point: u32,
+    (format, layout): (u32, Layout),
+    (width, height): (i32, i32),
+) -> Source {
+    Source { framebuffer, point, format, layout, width, height }
+}
+
+/// Describes the draw and read buffers of the default framebuffer, unless both are the back buffer.
 fn describe_surface(emitter: &mut Emitter, commands: &Commands) {
     (commands.set)(GL_FRAMEBUFFER, 0);
     emitter.command(commands.bind).arg(GL_FRAMEBUFFER).arg(0_u32).done();
@@ -110,7 +460,7 @@ fn describe_surface(emitter: &mut Emitter, commands: &Commands) {
     }
 }
 
-/// What a framebuffer has without attachments.
+/// Describes the parameters that a framebuffer without attachments uses.
 fn describe_defaults(emitter: &mut Emitter, version: (u8, u8)) {
     for (name, _) in DEFAULTS.iter().filter(|(_, since)| *since <= version) {
         let mut value = 0;
@@ -126,7 +476,7 @@ fn describe_defaults(emitter: &mut Emitter, version: (u8, u8)) {
 /// The framebuffers that are bound.
 struct Bound {
     draw: u32,
-    /// Another one in OpenGL ES 3.
+    /// OpenGL ES 3 has a binding of its own for reading.
     read: Option<u32>,
 }
 
@@ -152,79 +502,6 @@ impl Bound {
         if let Some(read) = self.read {
             emitter.command(commands.bind).arg(GL_READ_FRAMEBUFFER).arg(read).done();
         }
-    }
-}
-
-impl Commands {
-    fn describe_attachments(&self, emitter: &mut Emitter, context: &Context) {
-        let is_es3 = context.version.0 >= 3;
-        let colors =
-            if is_es3 { gl::integer(GL_MAX_COLOR_ATTACHMENTS).clamp(1, 32) as u32 } else { 1 };
-        let has_samples =
-            Gl::current().is_some_and(|it| it.has("GL_EXT_multisampled_render_to_texture"));
-        let points = (0..colors).map(|at| GL_COLOR_ATTACHMENT0 + at);
-        for point in points.chain([GL_DEPTH_ATTACHMENT, GL_STENCIL_ATTACHMENT]) {
-            let number = |name| self.number(point, name);
-            let (kind, name) = match number(OBJECT_TYPE) {
-                0 => continue,
-                kind => (kind, number(OBJECT_NAME) as u32),
-            };
-            // It lives on in a framebuffer that was not bound when it was deleted.
-            if !has_name(context, kind, name) {
-                emitter.leave_out_of("what a framebuffer has of deleted object", name);
-                continue;
-            }
-            if kind != GL_TEXTURE {
-                let command = emitter.command(self.attach_renderbuffer).arg(GL_FRAMEBUFFER);
-                command.arg(point).arg(GL_RENDERBUFFER).arg(name).done();
-                continue;
-            }
-            let level = number(TEXTURE_LEVEL);
-            let target = {
-                let group = context.group.lock();
-                group.textures.get(group.textures.find(u64::from(name))).map_or(0, |it| it.target)
-            };
-            if context.version >= (3, 2) && number(LAYERED) != 0 {
-                let command = emitter.command(GL_FRAMEBUFFER_TEXTURE).arg(GL_FRAMEBUFFER);
-                command.arg(point).arg(name).arg(level).done();
-                continue;
-            }
-            if is_es3 && LAYERS.contains(&target) {
-                let command = emitter.command(GL_FRAMEBUFFER_TEXTURE_LAYER).arg(GL_FRAMEBUFFER);
-                command.arg(point).arg(name).arg(level).arg(number(TEXTURE_LAYER)).done();
-                continue;
-            }
-            let of = match (number(TEXTURE_FACE) as u32, target) {
-                (0, 0) => GL_TEXTURE_2D,
-                (0, target) => target,
-                (face, _) => face,
-            };
-            let samples = if has_samples { number(TEXTURE_SAMPLES) } else { 0 };
-            let id = match samples {
-                0 => self.attach_texture,
-                _ => GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_EXT,
-            };
-            let command = emitter.command(id).arg(GL_FRAMEBUFFER).arg(point);
-            let command = command.arg(of).arg(name).arg(level);
-            if samples == 0 { command.done() } else { command.arg(samples).done() }
-        }
-    }
-
-    /// A number that an attachment of the framebuffer has that is bound.
-    fn number(&self, point: u32, name: u32) -> i32 {
-        let mut value = 0;
-        // SAFETY: the name has one number.
-        unsafe { (self.ask)(GL_FRAMEBUFFER, point, name, &raw mut value) };
-        value
-    }
-}
-
-/// Whether what is attached has its name still.
-fn has_name(context: &Context, kind: i32, name: u32) -> bool {
-    let (group, name) = (context.group.lock(), u64::from(name));
-    match kind {
-        GL_TEXTURE => group.textures.find(name).is_some(),
-        _ => group.renderbuffers.find(name).is_some(),
     }
 }
 

@@ -1,10 +1,11 @@
-//! What a snapshot asks of the driver, in the forms that it needs.
+//! The driver's functions in the forms that a snapshot needs. Names of variables of more than `NAME_BYTES` (1,024 bytes
+//! with the NUL) are cut.
 
 use core::ffi::{CStr, c_char};
 use std::ffi::CString;
 
 use gapii_commands::constants::{
-    GL_IMPLEMENTATION_COLOR_READ_FORMAT, GL_IMPLEMENTATION_COLOR_READ_TYPE,
+    GL_IMPLEMENTATION_COLOR_READ_FORMAT, GL_IMPLEMENTATION_COLOR_READ_TYPE, GL_LINK_STATUS,
 };
 
 pub use crate::driver_functions::*;
@@ -36,7 +37,7 @@ pub fn copy_image(
     );
 }
 
-/// A new texture, bound.
+/// Makes a texture and binds it.
 pub fn new_texture(target: u32) -> u32 {
     let mut texture = 0;
     // SAFETY: there is room for one name.
@@ -45,7 +46,7 @@ pub fn new_texture(target: u32) -> u32 {
     texture
 }
 
-/// A texture that is the first level of another one, in another format. `None`: the driver has no views.
+/// Makes a view of the first level of a texture in another format. `None` if the driver has no views.
 pub fn texture_view(target: u32, viewed: u32, format: u32) -> Option<u32> {
     let mut texture = 0;
     // SAFETY: there is room for one name.
@@ -67,7 +68,7 @@ pub fn delete_texture(texture: u32) {
     unsafe { delete_textures(1, &raw const texture) };
 }
 
-/// A new framebuffer, bound.
+/// Makes a framebuffer and binds it.
 pub fn new_framebuffer(target: u32) -> u32 {
     let mut framebuffer = 0;
     // SAFETY: there is room for one name.
@@ -81,7 +82,7 @@ pub fn delete_framebuffer(framebuffer: u32) {
     unsafe { delete_framebuffers(1, &raw const framebuffer) };
 }
 
-/// Numbers of a name that has so many of them.
+/// Returns the `N` values of a state variable.
 pub fn integers<const N: usize>(name: u32) -> [i32; N] {
     let mut values = [0; N];
     // SAFETY: the caller says how many numbers the name has.
@@ -89,7 +90,7 @@ pub fn integers<const N: usize>(name: u32) -> [i32; N] {
     values
 }
 
-/// The number of a name that has one.
+/// Returns the value of a state variable that has one.
 pub fn integer(name: u32) -> i32 {
     let [value] = integers(name);
     value
@@ -111,7 +112,7 @@ pub fn booleans<const N: usize>(name: u32) -> [u8; N] {
     values
 }
 
-/// A number that a binding point of that number has.
+/// Returns the value of a state variable at an index.
 pub fn integer_at(name: u32, index: u32) -> i32 {
     let mut value = 0;
     // SAFETY: the name has one number.
@@ -127,11 +128,37 @@ pub fn wide_integer_at(name: u32, index: u32) -> i64 {
     value
 }
 
-/// Asks for something of a program by its index: room for the name, its length, the size, the type, the
-/// name.
+/// Attaches a new shader of this source to a program of the shim's own. The shader is deleted with the program.
+pub fn attach_new_shader(program: u32, kind: u32, source: &str, is_compiled: bool) {
+    let shader = create_shader(kind);
+    let (text, len) = (source.as_ptr().cast::<c_char>(), source.len() as i32);
+    // SAFETY: one string of `len` bytes.
+    unsafe { shader_source(shader, 1, &raw const text, &raw const len) };
+    if is_compiled {
+        compile_shader(shader);
+    }
+    attach_shader(program, shader);
+    delete_shader(shader);
+}
+
+/// Links a program of the shim's own, and returns whether the driver linked it.
+pub fn is_linked_now(program: u32) -> bool {
+    link_program(program);
+    program_integer(program, GL_LINK_STATUS) != 0
+}
+
+/// Returns an integer of a program that the driver has.
+pub fn program_integer(program: u32, name: u32) -> i32 {
+    let mut value = 0;
+    // SAFETY: the parameter has one value.
+    unsafe { get_program(program, name, &raw mut value) };
+    value
+}
+
+/// A query of a program's variable by index: room for the name, its length, the size, the type, the name.
 type AskActive = unsafe fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char);
 
-/// Longest name of an attribute, a uniform or a varying that is asked for.
+/// Maximum length of the name of an attribute, a uniform or a varying, with its terminating NUL.
 pub const NAME_BYTES: usize = 1024;
 
 /// An attribute, a uniform or a varying of a program.
@@ -152,18 +179,18 @@ pub fn active(ask: AskActive, program: u32, index: u32) -> Option<Active> {
     Some(Active { name: text(&name)?.to_owned(), size, kind })
 }
 
-/// A text that a driver has put into a buffer.
+/// Returns the NUL-terminated string in a buffer.
 pub fn text(buffer: &[u8]) -> Option<&CStr> {
     CStr::from_bytes_until_nul(buffer).ok()
 }
 
-/// Whether the framebuffer that is bound prefers to be read in this format and type.
+/// Whether the driver prefers this format and type for reading the bound framebuffer.
 pub fn prefers((format, kind): (u32, u32)) -> bool {
     integer(GL_IMPLEMENTATION_COLOR_READ_FORMAT) as u32 == format
         && integer(GL_IMPLEMENTATION_COLOR_READ_TYPE) as u32 == kind
 }
 
-/// Forgets errors of our own context.
+/// Clears the errors of the shim's own context.
 pub fn clear_errors() {
     for _ in 0..8 {
         if get_error() == 0 {

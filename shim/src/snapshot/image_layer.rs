@@ -1,4 +1,4 @@
-//! An image whose pixels are read, and where they are.
+//! Images whose pixels are read: which object and which part of it.
 
 use gapii_commands::constants::GL_TEXTURE_CUBE_MAP_POSITIVE_X;
 
@@ -10,27 +10,29 @@ pub struct Image {
     pub height: i32,
 }
 
-/// Whose it is.
+/// The object and its part.
 #[derive(Clone, Copy, Debug)]
 pub enum Of {
-    /// The renderbuffer and its internal format.
+    /// A renderbuffer and its internal format.
     Renderbuffer { name: u32, format: u32 },
-    /// The renderbuffer, its internal format, how many samples it has, and which of them.
+    /// One sample of a renderbuffer: internal format, number of samples, and index of the sample.
     RenderbufferSample { name: u32, format: u32, samples: i32, sample: i32 },
-    /// The texture, its target, the layer and which of its samples.
+    /// One sample of a multisampled texture: target, layer, and index of the sample.
     Sample { texture: u32, target: u32, layer: i32, sample: i32 },
-    /// The texture, its target, and what of it the image is: its target or a face, and the level.
+    /// A level of a texture: its target, its target or a face of a cube map, and the level.
     Flat { texture: u32, target: u32, face: u32, level: i32 },
-    /// The texture, its target, the level and the layer.
+    /// Texels of a buffer texture from `first` on, in rows without gaps.
+    Buffer { texture: u32, first: i32 },
+    /// A layer of a level of a texture.
     Layer { texture: u32, target: u32, level: i32, layer: i32 },
 }
 
-/// Faces of a cube are layers to commands that take no face.
+/// The layer that stands for a face of a cube map in commands without a face parameter; 0 for other textures.
 pub fn layer_of(target: u32, face: u32) -> i32 {
     if face == target { 0 } else { face.wrapping_sub(GL_TEXTURE_CUBE_MAP_POSITIVE_X) as i32 }
 }
 
-/// As many bytes, whatever they are; `None`: there is no memory for them.
+/// Gives `bytes` a length; new bytes are 0. `None` if there is no memory.
 pub fn resize(bytes: &mut Vec<u8>, len: usize) -> Option<()> {
     if len > bytes.capacity() {
         bytes.try_reserve_exact(len - bytes.len()).ok()?;

@@ -1,224 +1,565 @@
-//! EGL images, and textures and renderbuffers that have the pixels of one.
+//! EGL images, and the textures and renderbuffers that share storage with them, in all share groups of the process. The
+//! first thread that describes anything describes all of them. Missing are images of memory that belongs to no texture
+//! or renderbuffer, images in whose group no context is left, and the pixels of an image that no texture can be made
+//! of. An image whose handle was destroyed has a spare handle (0xF0000000 and up) for that time.
 //!
-//! One of those that share pixels is described as it would be alone, and is what the image is made from
-//! in a replay: what the program made it from, while that has the same pixels still, or another texture.
-//! An image whose handle is gone is destroyed again.
+//! The objects are described in spare contexts of their groups: each storage is made once, and no group has to wait for
+//! another one. Of the objects that share a storage one is its *root*: a replay makes it with its pixels, and makes the
+//! EGL image from it. The other objects are bound to the image.
+//!
+//! The descriptions of the groups pass over these objects.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_2D, EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, GL_RENDERBUFFER,
-    GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D,
+    EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_2D, EGL_GL_TEXTURE_3D, EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z,
+    EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X, EGL_GL_TEXTURE_LEVEL, EGL_GL_TEXTURE_ZOFFSET,
+    GL_RENDERBUFFER, GL_TEXTURE_2D, GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, GL_TEXTURE_CUBE_MAP_POSITIVE_X,
+    GL_UNPACK_ALIGNMENT,
 };
-use gapii_state::{Context, Image, Process, Ref};
+use gapii_recorder::observe;
+use gapii_state::{Group, Image, Process, Renderbuffer, Texture, TextureImage, Thread};
 
+use super::egl::{Like, contexts_of_group};
 use super::emit::Emitter;
-use super::gl;
-use super::texture_parameters as parameters;
+use super::formats::Layout;
+use super::image_layer::{self, Of};
+use super::renderbuffers;
+use super::sibling::Sibling;
+use super::spare_context::SpareContext;
+use super::texture_parameters::{Has, Parameters};
+use super::textures::{At, Describing, Known, Pixels, upload};
+use super::{gl, spare};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
-use gapii_recorder::observe;
 
 const EGL_NONE: i32 = constants::EGL_NONE as i32;
-/// Images whose handles are gone have handles from here on meanwhile.
+const EGL_CONTEXT_MAJOR_VERSION: u32 = constants::EGL_CONTEXT_MAJOR_VERSION;
+const EGL_CONTEXT_MINOR_VERSION: u32 = constants::EGL_CONTEXT_MINOR_VERSION;
+/// Images whose handles are gone have handles from here on meanwhile. The number of the storage is added.
 const SPARE_HANDLE: u64 = 0xF000_0000;
+/// Spare name of a texture that is the root of a storage which only EGL images have.
+const SPARE_ROOT: u32 = spare::NAME + 0x20;
 
-/// Those of a share group.
-pub struct Images {
-    images: Vec<Shared>,
+/// Describes the process' EGL images, and all objects that share storage with them.
+pub fn describe(emitter: &mut Emitter, thread: &Thread) {
+    let process = &*thread.process;
+    let mut shared = Shared::of(thread);
+    shared.leave_out_foreign(emitter, process);
+    if shared.storages.is_empty() {
+        return;
+    }
+    shared.choose_roots(emitter);
+    let spare: Vec<Option<SpareContext>> = (0..)
+        .zip(&shared.groups)
+        .map(|(number, group)| SpareContext::make(emitter, process, group.context, number))
+        .collect();
+    let in_groups = |emitter: &mut Emitter, each: &dyn Fn(&mut Emitter, usize, &OfGroup)| {
+        for (at, (group, spare)) in shared.groups.iter().zip(&spare).enumerate() {
+            if let Some(spare) = spare {
+                spare.make_current(emitter);
+                each(emitter, at, group);
+            }
+        }
+    };
+    in_groups(emitter, &|emitter, at, group| {
+        emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
+        shared.describe_roots(emitter, at, group);
+    });
+    in_groups(emitter, &|emitter, at, group| shared.bind_members(emitter, at, group));
+    for (number, storage) in shared.storages.iter().filter(|(_, it)| it.root.is_some()) {
+        if storage.handles.is_empty()
+            && storage.root.as_ref().is_some_and(|it| storage.needs_image(it))
+        {
+            let command = emitter.command(EGL_DESTROY_IMAGE_KHR).arg(shared.display(storage));
+            command.arg(SPARE_HANDLE + u64::from(*number)).returns(1_u32, []);
+        }
+    }
+    if let Some(spare) = spare.iter().flatten().next() {
+        spare.release(emitter);
+    }
+    for spare in spare.into_iter().flatten() {
+        spare.destroy(emitter);
+    }
 }
 
-/// An image, and who has its pixels.
-struct Shared {
-    image: Ref<Image>,
-    /// What is known of it; of one that was destroyed long ago nothing is.
-    made: Option<Image>,
-    is_destroyed: bool,
-    /// Names and targets.
-    textures: Vec<(u32, u32)>,
-    renderbuffers: Vec<u32>,
+/// A share group with objects that share storage, or that an image was made in.
+struct OfGroup {
+    group: Arc<Group>,
+    /// One of its contexts.
+    context: u64,
+    display: u64,
+    version: (u8, u8),
+    sibling: Option<Sibling>,
+    /// `None` if the sibling could not be asked.
+    has: Option<Has>,
+}
+
+/// A texture or renderbuffer that shares storage.
+struct Member {
+    /// Index of its group.
+    group: usize,
+    name: u32,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A texture whose only image can be an EGL image: its target, and whether it is immutable.
+    Bindable {
+        target: u32,
+        is_immutable: bool,
+    },
+    /// A level, a face or all layers of a level, of a texture with other images.
+    Source {
+        face: u32,
+        level: i32,
+    },
+    Renderbuffer,
+}
+
+/// The object of which a replay makes the image.
+#[derive(Clone)]
+struct Root {
+    group: usize,
+    name: u32,
+    /// Target and attributes of eglCreateImageKHR.
+    target: u32,
+    attributes: Vec<i32>,
+    /// It is made for the image, and deleted again.
+    is_spare: bool,
+}
+
+/// A storage that is shared.
+#[derive(Default)]
+struct Storage {
+    members: Vec<Member>,
+    /// Handles of the program's images.
+    handles: Vec<u64>,
+    /// What is known of one of its images, destroyed ones included.
+    image: Option<Image>,
+    /// Size and format.
+    pixels: TextureImage,
     root: Option<Root>,
 }
 
-/// What an image is made from: an object's name, and what EGL calls its kind.
-#[derive(Clone, Copy)]
-struct Root {
-    target: u32,
-    name: u32,
-    /// The program made the image from it, with attributes of its choice.
-    is_original: bool,
-}
-
-impl Images {
-    pub fn of(process: &Process, context: &Context) -> Self {
-        let of_group = contexts_of_group(process, context);
-        let state = process.lock();
-        let mut images: Vec<Shared> = Vec::new();
-        for (image, made) in state.images.named() {
-            if of_group.contains(&made.context) {
-                shared(&mut images, image);
-            }
-        }
-        let group = context.group.lock();
-        for (object, texture) in group.textures.named().filter(|(_, it)| it.image.is_some()) {
-            let member = (object.name() as u32, texture.target);
-            shared(&mut images, texture.image).textures.push(member);
-        }
-        for (object, it) in group.renderbuffers.named().filter(|(_, it)| it.image.is_some()) {
-            shared(&mut images, it.image).renderbuffers.push(object.name() as u32);
-        }
-        for shared in &mut images {
-            shared.made = state.images.get(shared.image).cloned();
-            shared.is_destroyed = state.images.find(shared.image.name()) != shared.image;
-        }
-        drop((group, state));
-        let everybody: Vec<(u64, bool)> = images
-            .iter()
-            .flat_map(|it| {
-                let textures = it.textures.iter().map(|(name, _)| (u64::from(*name), false));
-                let buffers = it.renderbuffers.iter().map(|name| (u64::from(*name), true));
-                textures.chain(buffers).collect::<Vec<_>>()
-            })
-            .collect();
-        for shared in &mut images {
-            shared.root = shared.find_root(&of_group, &everybody);
-        }
-        Self { images }
-    }
-
-    /// Whether a texture has pixels that another object is described with.
-    pub fn has_texture(&self, name: u32) -> bool {
-        self.images.iter().any(|it| it.siblings().any(|(sibling, _)| sibling == name))
-    }
-
-    /// The same of a renderbuffer.
-    pub fn has_renderbuffer(&self, name: u32) -> bool {
-        self.images.iter().any(|it| it.sibling_renderbuffers().any(|sibling| sibling == name))
-    }
-
-    /// After everything that images are made from.
-    pub fn describe(&self, emitter: &mut Emitter, context: &Context, driver: &Gl) {
-        for (shared, spare) in self.images.iter().zip(SPARE_HANDLE..) {
-            let has_siblings = shared.siblings().next().is_some()
-                || shared.sibling_renderbuffers().next().is_some();
-            if shared.is_destroyed && !has_siblings {
-                continue;
-            }
-            let Some(root) = shared.root else {
-                emitter.leave_out("an EGL image of which no texture is left");
-                continue;
-            };
-            let handle = if shared.is_destroyed { spare } else { shared.image.name() };
-            let display = shared.make(emitter, context, root, handle);
-            shared.bind_siblings(emitter, context, driver, handle);
-            if shared.is_destroyed {
-                let command = emitter.command(EGL_DESTROY_IMAGE_KHR).arg(display).arg(handle);
-                command.returns(1_u32, []);
-            }
-        }
+impl Storage {
+    /// Whether the program has an image of it, or an object besides the root.
+    fn needs_image(&self, root: &Root) -> bool {
+        let others =
+            self.members.iter().filter(|it| (it.group, it.name) != (root.group, root.name));
+        !self.handles.is_empty() || others.count() > 0
     }
 }
 
-fn contexts_of_group(process: &Process, context: &Context) -> Vec<u64> {
-    let contexts = process.contexts();
-    let groups = contexts.groups();
-    let is_of_it = |handle: &u64| {
-        contexts.group(*handle).is_some_and(|group| Arc::ptr_eq(&group, &context.group))
-    };
-    groups.into_iter().map(|(handle, _)| handle).filter(is_of_it).collect()
-}
-
-/// The entry of an image.
-fn shared(images: &mut Vec<Shared>, image: Ref<Image>) -> &mut Shared {
-    let at = images.iter().position(|it| it.image == image).unwrap_or(images.len());
-    if at == images.len() {
-        let (textures, renderbuffers) = (Vec::new(), Vec::new());
-        let is_destroyed = true;
-        images.push(Shared {
-            image,
-            made: None,
-            is_destroyed,
-            textures,
-            renderbuffers,
-            root: None,
-        });
-    }
-    &mut images[at]
+/// All storages that are shared, by their numbers.
+struct Shared {
+    groups: Vec<OfGroup>,
+    storages: BTreeMap<u32, Storage>,
 }
 
 impl Shared {
-    /// `everybody`: names of objects of the group that have pixels of images, and whether each is a
-    /// renderbuffer.
-    fn find_root(&self, of_group: &[u64], everybody: &[(u64, bool)]) -> Option<Root> {
-        if let Some(made) = self.made.as_ref().filter(|made| of_group.contains(&made.context)) {
-            let is_renderbuffer = match made.target {
-                EGL_GL_TEXTURE_2D..=EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z => Some(false),
-                EGL_GL_RENDERBUFFER => Some(true),
-                _ => None,
+    fn of(thread: &Thread) -> Self {
+        let process = &*thread.process;
+        let mut storages: BTreeMap<u32, Storage> = BTreeMap::new();
+        let mut creators = BTreeSet::new();
+        {
+            let state = process.lock();
+            for (object, image) in state.images.deleted().chain(state.images.named()) {
+                if image.pixels.shared == 0 {
+                    continue;
+                }
+                let storage = storages.entry(image.pixels.shared).or_default();
+                if state.images.find(object.name()) == object {
+                    storage.handles.push(object.name());
+                    creators.insert(image.context);
+                }
+                storage.pixels = image.pixels;
+                storage.image = Some(image.clone());
+            }
+        }
+        let mut groups = Vec::new();
+        for (context, group) in all_groups(process) {
+            let members = members_of(&group, groups.len(), &mut storages);
+            let contexts = contexts_of_group(process, &group);
+            if members || contexts.iter().any(|it| creators.contains(it)) {
+                groups.extend(OfGroup::new(thread, context, group, &contexts));
+            }
+        }
+        storages.retain(|_, storage| !storage.members.is_empty() || !storage.handles.is_empty());
+        Self { groups, storages }
+    }
+
+    /// Images of memory that is not OpenGL ES's.
+    fn leave_out_foreign(&self, emitter: &mut Emitter, process: &Process) {
+        let state = process.lock();
+        if state.images.named().any(|(_, image)| image.pixels.shared == 0) {
+            emitter.leave_out("EGL images of memory that belongs to no texture or renderbuffer");
+        }
+    }
+
+    fn choose_roots(&mut self, emitter: &mut Emitter) {
+        let roots: Vec<(u32, Option<Root>)> =
+            self.storages.iter().map(|(number, it)| (*number, self.root_of(it))).collect();
+        for (number, root) in roots {
+            if root.is_none() {
+                emitter.leave_out("an EGL image in whose group no context is left");
+            }
+            if let Some(storage) = self.storages.get_mut(&number) {
+                storage.root = root;
+            }
+        }
+    }
+
+    fn root_of(&self, storage: &Storage) -> Option<Root> {
+        let image = storage.image.as_ref();
+        // A layer of a texture: the image was made from it, and the texture has the storage still.
+        if let Some(image) = image.filter(|image| image.source_storage != image.pixels.shared) {
+            let whole = self.storages.get(&image.source_storage);
+            let sources = whole.into_iter().flat_map(|whole| &whole.members);
+            for source in sources {
+                if let Kind::Source { level, .. } = source.kind {
+                    let layer = image.attributes.get(&EGL_GL_TEXTURE_ZOFFSET).copied();
+                    let layer = layer.unwrap_or(0) as i32;
+                    let (group, name) = (source.group, source.name);
+                    let attributes =
+                        list(&[(EGL_GL_TEXTURE_LEVEL, level), (EGL_GL_TEXTURE_ZOFFSET, layer)]);
+                    let target = EGL_GL_TEXTURE_3D;
+                    return Some(Root { group, name, target, attributes, is_spare: false });
+                }
+            }
+        }
+        let root = |member: &Member, target, attributes: Vec<i32>| {
+            let (group, name) = (member.group, member.name);
+            Root { group, name, target, attributes, is_spare: false }
+        };
+        let source = storage.members.iter().find_map(|member| match member.kind {
+            Kind::Source { face, level } => {
+                let list =
+                    if level == 0 { list(&[]) } else { list(&[(EGL_GL_TEXTURE_LEVEL, level)]) };
+                Some(root(member, target_of(face), list))
+            }
+            _ => None,
+        });
+        let flat = || {
+            let is_flat =
+                |it: &&Member| matches!(it.kind, Kind::Bindable { target: GL_TEXTURE_2D, .. });
+            storage.members.iter().find(is_flat).map(|it| root(it, EGL_GL_TEXTURE_2D, list(&[])))
+        };
+        let drawn = || {
+            let is_drawn = |it: &&Member| it.kind == Kind::Renderbuffer;
+            storage.members.iter().find(is_drawn).map(|it| root(it, EGL_GL_RENDERBUFFER, list(&[])))
+        };
+        let spare = || {
+            let (target, attributes) = (EGL_GL_TEXTURE_2D, list(&[]));
+            let group = storage.members.first().map_or(0, |member| member.group);
+            let is_there = group < self.groups.len();
+            is_there.then_some(Root { group, name: SPARE_ROOT, target, attributes, is_spare: true })
+        };
+        source.or_else(flat).or_else(drawn).or_else(spare)
+    }
+
+    fn display(&self, storage: &Storage) -> u64 {
+        let root = storage.root.as_ref().and_then(|root| self.groups.get(root.group));
+        root.map_or(0, |group| group.display)
+    }
+
+    /// Makes the roots of a group, and the images.
+    fn describe_roots(&self, emitter: &mut Emitter, at: usize, group: &OfGroup) {
+        let mut made = BTreeSet::new();
+        for (number, storage) in &self.storages {
+            let Some(root) = storage.root.as_ref().filter(|root| root.group == at) else {
+                continue;
             };
-            // Nothing uploads to a renderbuffer: rather a texture.
-            let is_best = is_renderbuffer == Some(false) || !self.has_plain_texture();
-            let is_there = is_best
-                && is_renderbuffer.is_some_and(|kind| everybody.contains(&(made.buffer, kind)));
-            let is_part = made.target > EGL_GL_TEXTURE_2D && made.target < EGL_GL_RENDERBUFFER;
-            if is_there || is_part {
-                let name = made.buffer as u32;
-                return Some(Root { target: made.target, name, is_original: true });
+            let is_renderbuffer = root.target == EGL_GL_RENDERBUFFER;
+            if root.is_spare {
+                group.describe_spare(emitter, storage);
+            } else if made.insert((root.name, is_renderbuffer)) {
+                group.describe_root(emitter, root);
+            }
+            if !storage.needs_image(root) {
+                continue;
+            }
+            let spare = [SPARE_HANDLE + u64::from(*number)];
+            let handles = if storage.handles.is_empty() { &spare[..] } else { &storage.handles };
+            for handle in handles {
+                let list = &root.attributes;
+                let command = emitter.command(EGL_CREATE_IMAGE_KHR).arg(group.display);
+                let command = command.arg(group.context).arg(root.target);
+                let command = command.arg(u64::from(root.name)).arg(list.as_ptr());
+                command.reads(observe::attributes_i32(list.as_ptr())).returns(*handle, []);
+            }
+            if root.is_spare {
+                spare::delete(emitter, GL_DELETE_TEXTURES, &[root.name]);
             }
         }
-        let (name, _) = self.textures.iter().find(|(_, target)| *target == GL_TEXTURE_2D)?;
-        Some(Root { target: EGL_GL_TEXTURE_2D, name: *name, is_original: false })
     }
 
-    fn has_plain_texture(&self) -> bool {
-        self.textures.iter().any(|(_, target)| *target == GL_TEXTURE_2D)
+    /// Binds the images to the other objects of a group.
+    fn bind_members(&self, emitter: &mut Emitter, at: usize, group: &OfGroup) {
+        for (number, storage) in &self.storages {
+            let Some(root) = &storage.root else { continue };
+            let spare = SPARE_HANDLE + u64::from(*number);
+            let image = storage.handles.first().copied().unwrap_or(spare);
+            for member in storage.members.iter().filter(|member| member.group == at) {
+                let is_root = root.group == at
+                    && root.name == member.name
+                    && (root.target == EGL_GL_RENDERBUFFER) == (member.kind == Kind::Renderbuffer);
+                if is_root {
+                    continue;
+                }
+                match member.kind {
+                    Kind::Bindable { target, is_immutable } => {
+                        group.bind_texture(emitter, member.name, (target, is_immutable), image);
+                    }
+                    Kind::Renderbuffer => group.bind_renderbuffer(emitter, member.name, image),
+                    Kind::Source { .. } => {
+                        if !self.is_root(at, member.name) {
+                            emitter.leave_out_of("all of texture", member.name);
+                        }
+                        if root.target != EGL_GL_TEXTURE_3D {
+                            emitter.leave_out_of("the shared storage of texture", member.name);
+                        }
+                    }
+                }
+            }
+        }
     }
 
-    /// Textures that are described by binding the image.
-    fn siblings(&self) -> impl Iterator<Item = (u32, u32)> {
-        let root = self.root.filter(|root| root.target != EGL_GL_RENDERBUFFER);
-        let others = self.textures.iter().copied();
-        others.filter(move |(name, _)| root.is_some_and(|root| root.name != *name))
+    /// Whether a texture of a group is a root, perhaps of another storage.
+    fn is_root(&self, group: usize, name: u32) -> bool {
+        let roots = self.storages.values().filter_map(|it| it.root.as_ref());
+        roots
+            .filter(|it| it.target != EGL_GL_RENDERBUFFER)
+            .any(|it| (it.group, it.name) == (group, name))
+    }
+}
+
+/// One context and the group of each share group of OpenGL ES.
+fn all_groups(process: &Process) -> Vec<(u64, Arc<Group>)> {
+    let contexts = process.contexts();
+    let mut groups: Vec<(u64, Arc<Group>)> = Vec::new();
+    for (handle, _) in contexts.groups() {
+        if let Some(group) = contexts.group(handle)
+            && !groups.iter().any(|(_, known)| Arc::ptr_eq(known, &group))
+        {
+            groups.push((handle, group));
+        }
+    }
+    groups
+}
+
+/// Adds the members that a group has. Returns whether it has any.
+fn members_of(group: &Group, at: usize, storages: &mut BTreeMap<u32, Storage>) -> bool {
+    let group = group.lock();
+    let mut has_members = false;
+    let mut add = |image: &TextureImage, name: u32, kind: Kind| {
+        let storage = storages.entry(image.shared).or_default();
+        storage.pixels = *image;
+        storage.members.push(Member { group: at, name, kind });
+        has_members = true;
+    };
+    for (object, texture) in group.textures.named() {
+        let name = object.name() as u32;
+        for (face, levels) in &texture.images {
+            for (level, image) in levels.iter().filter(|(_, image)| image.shared != 0) {
+                add(image, name, kind_of(texture, *face, *level));
+            }
+        }
+    }
+    for (object, it) in group.renderbuffers.named().filter(|(_, it)| it.shared != 0) {
+        add(&pixels_of(it), object.name() as u32, Kind::Renderbuffer);
+    }
+    has_members
+}
+
+fn kind_of(texture: &Texture, face: u32, level: i32) -> Kind {
+    let images: usize = texture.images.values().map(BTreeMap::len).sum();
+    let has_layers = super::textures::has_layers(texture.target);
+    if images == 1 && level == 0 && face == texture.target && !has_layers {
+        return Kind::Bindable { target: face, is_immutable: texture.immutable_levels > 0 };
+    }
+    Kind::Source { face, level }
+}
+
+fn pixels_of(it: &Renderbuffer) -> TextureImage {
+    TextureImage {
+        width: it.width,
+        height: it.height,
+        format: it.format,
+        samples: it.samples,
+        shared: it.shared,
+        ..TextureImage::default()
+    }
+}
+
+/// What EGL calls the target of an image.
+fn target_of(face: u32) -> u32 {
+    match face {
+        GL_TEXTURE_CUBE_MAP_POSITIVE_X..=GL_TEXTURE_CUBE_MAP_NEGATIVE_Z => {
+            let target = EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X + face - GL_TEXTURE_CUBE_MAP_POSITIVE_X;
+            debug_assert!(target <= EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z);
+            target
+        }
+        GL_TEXTURE_2D => EGL_GL_TEXTURE_2D,
+        _ => EGL_GL_TEXTURE_3D,
+    }
+}
+
+fn list(attributes: &[(u32, i32)]) -> Vec<i32> {
+    let mut list: Vec<i32> =
+        attributes.iter().flat_map(|(name, value)| [*name as i32, *value]).collect();
+    list.push(EGL_NONE);
+    list
+}
+
+impl OfGroup {
+    /// `None` if the context is none of OpenGL ES.
+    fn new(thread: &Thread, context: u64, group: Arc<Group>, contexts: &[u64]) -> Option<Self> {
+        let process = &*thread.process;
+        let like = Like::of(process, context)?;
+        let sibling = Sibling::begin(process, context);
+        let version = version_of(thread, contexts).or_else(|| {
+            let state = process.lock();
+            let made = state.egl_contexts.get(state.egl_contexts.find(context))?;
+            let number = |name| made.attributes.get(&name).and_then(|it| u8::try_from(*it).ok());
+            let major = number(EGL_CONTEXT_MAJOR_VERSION).unwrap_or(1);
+            Some((major, number(EGL_CONTEXT_MINOR_VERSION).unwrap_or(0)))
+        })?;
+        let asked = sibling.as_ref();
+        let has = asked.and_then(|it| it.ask(move |_| Some(Has::of(version, &Gl::of_thread()?))));
+        Some(Self { group, context, display: like.display, version, sibling, has })
     }
 
-    fn sibling_renderbuffers(&self) -> impl Iterator<Item = u32> {
-        let root = self.root.filter(|root| root.target == EGL_GL_RENDERBUFFER);
-        let is_root = move |name| root.is_some_and(|root| root.name == name);
-        let others = self.renderbuffers.iter().copied().filter(|_| self.root.is_some());
-        others.filter(move |name| !is_root(*name))
+    /// Makes a texture or renderbuffer with its pixels.
+    fn describe_root(&self, emitter: &mut Emitter, root: &Root) {
+        let sibling = self.sibling.as_ref();
+        if root.target == EGL_GL_RENDERBUFFER {
+            let mut known = {
+                let group = self.group.lock();
+                let object = group.renderbuffers.find(u64::from(root.name));
+                let Some(it) = group.renderbuffers.get(object) else { return };
+                renderbuffers::Known::of(root.name, it)
+            };
+            emitter.make(GL_GEN_RENDERBUFFERS, root.name);
+            if let Some(sibling) = sibling {
+                known.ask(sibling);
+            }
+            known.describe(emitter, sibling.filter(|_| self.version.0 >= 3));
+            return;
+        }
+        let known = {
+            let group = self.group.lock();
+            Known::of(&group.textures, group.textures.find(u64::from(root.name)))
+        };
+        let (Some(known), Some(has)) = (known, self.has) else {
+            emitter.leave_out_of("all of texture", root.name);
+            return;
+        };
+        emitter.make(GL_GEN_TEXTURES, root.name);
+        let mut describing = Describing { emitter, has, sibling, context: None };
+        describing.texture(&known, Pixels::Described);
     }
 
-    /// Says of which display it is.
-    fn make(&self, emitter: &mut Emitter, context: &Context, root: Root, handle: u64) -> u64 {
-        let made = self.made.as_ref();
-        let attributes = made.filter(|_| root.is_original).map(|made| &made.attributes);
-        let pairs = attributes.into_iter().flatten().map(|(name, value)| (*name, *value));
-        let mut list: Vec<i32> =
-            pairs.flat_map(|(name, value)| [name as i32, value as i32]).collect();
-        list.push(EGL_NONE);
-        let display = made.map_or(0, |made| made.display);
-        let command = emitter.command(EGL_CREATE_IMAGE_KHR).arg(display).arg(context.handle);
-        let command = command.arg(root.target).arg(u64::from(root.name)).arg(list.as_ptr());
-        command.reads(observe::attributes_i32(list.as_ptr())).returns(handle, []);
-        display
+    /// Makes a texture with the pixels of a storage that no object of OpenGL ES has, but images.
+    fn describe_spare(&self, emitter: &mut Emitter, storage: &Storage) {
+        let image = storage.pixels;
+        emitter.make(GL_GEN_TEXTURES, SPARE_ROOT);
+        emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(SPARE_ROOT).done();
+        let layout = Layout::of(image.format, image.pixel_type);
+        if let Some(layout) = layout {
+            let command = emitter.command(GL_TEX_IMAGE2D).arg(GL_TEXTURE_2D).arg(0_i32);
+            let command = command.arg(image.format).arg(image.width).arg(image.height);
+            let command = command.arg(0_i32).arg(layout.format).arg(layout.kind);
+            command.arg(0_u64).done();
+        }
+        let mut read = || {
+            let (sibling, layout) = (self.sibling.as_ref()?, layout?);
+            let handle = *storage.handles.first()?;
+            let texture = sibling.ask(move |_| bound_to(handle))?;
+            let target = GL_TEXTURE_2D;
+            let of = Of::Flat { texture, target, face: target, level: 0 };
+            let whole = image_layer::Image { of, width: image.width, height: image.height };
+            let done = sibling.with_pixels(whole, layout, |pixels| {
+                let at = At { face: target, level: 0, layer: 0 };
+                upload(emitter, target, at, &image, (layout, pixels));
+            });
+            sibling.ask(move |_| {
+                gl::delete_texture(texture);
+                Some(())
+            });
+            done
+        };
+        if read().is_none() {
+            emitter.leave_out("the pixels of an EGL image of which no texture is left");
+        }
     }
 
-    fn bind_siblings(&self, emitter: &mut Emitter, context: &Context, driver: &Gl, image: u64) {
-        for (name, target) in self.siblings() {
-            emitter.command(GL_BIND_TEXTURE).arg(target).arg(name).done();
-            emitter.command(GL_EGL_IMAGE_TARGET_TEXTURE2D_OES).arg(target).arg(image).done();
-            if target == GL_TEXTURE_2D {
-                let bound = gl::integer(GL_TEXTURE_BINDING_2D) as u32;
+    fn bind_texture(
+        &self,
+        emitter: &mut Emitter,
+        name: u32,
+        (target, is_immutable): (u32, bool),
+        image: u64,
+    ) {
+        emitter.make(GL_GEN_TEXTURES, name);
+        emitter.command(GL_BIND_TEXTURE).arg(target).arg(name).done();
+        match is_immutable {
+            false => {
+                emitter.command(GL_EGL_IMAGE_TARGET_TEXTURE2D_OES).arg(target).arg(image).done();
+            }
+            true => {
+                let command = emitter.command(GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT).arg(target);
+                command.arg(image).arg(0_u64).reads(observe::none()).done();
+            }
+        }
+        let asked = self.sibling.as_ref().zip(self.has).and_then(|(sibling, has)| {
+            sibling.ask(move |_| {
                 gl::bind_texture(target, name);
-                parameters::describe(emitter, target, context.version, driver);
-                gl::bind_texture(target, bound);
-            }
-        }
-        for name in self.sibling_renderbuffers() {
-            emitter.command(GL_BIND_RENDERBUFFER).arg(GL_RENDERBUFFER).arg(name).done();
-            let id = GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES;
-            emitter.command(id).arg(GL_RENDERBUFFER).arg(image).done();
+                let parameters = Parameters::of_bound(target, has);
+                gl::bind_texture(target, 0);
+                Some(parameters)
+            })
+        });
+        match asked {
+            Some(parameters) => parameters.describe(emitter, target),
+            None => emitter.leave_out_of("the parameters of texture", name),
         }
     }
+
+    fn bind_renderbuffer(&self, emitter: &mut Emitter, name: u32, image: u64) {
+        emitter.make(GL_GEN_RENDERBUFFERS, name);
+        emitter.command(GL_BIND_RENDERBUFFER).arg(GL_RENDERBUFFER).arg(name).done();
+        let id = GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES;
+        emitter.command(id).arg(GL_RENDERBUFFER).arg(image).done();
+    }
+}
+
+/// The highest version of those contexts of a group whose state is in reach: those that are current on no other thread.
+fn version_of(thread: &Thread, contexts: &[u64]) -> Option<(u8, u8)> {
+    let current = thread.context.as_deref().filter(|it| contexts.contains(&it.handle));
+    let current = current.map(|it| it.version);
+    let idle = thread
+        .process
+        .contexts()
+        .idle()
+        .filter(|it| contexts.contains(&it.handle))
+        .map(|it| it.version)
+        .max();
+    current.max(idle)
+}
+
+/// Makes a texture of an image, in the sibling's context.
+fn bound_to(image: u64) -> Option<u32> {
+    gl::clear_errors();
+    let texture = gl::new_texture(GL_TEXTURE_2D);
+    gl::image_target_texture_2d(GL_TEXTURE_2D, image);
+    let is_made = gl::get_error() == 0;
+    gl::bind_texture(GL_TEXTURE_2D, 0);
+    if !is_made {
+        gl::delete_texture(texture);
+    }
+    is_made.then_some(texture)
 }

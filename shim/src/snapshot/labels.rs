@@ -1,4 +1,6 @@
-//! What a program says for people: labels of objects, debug groups, and who hears messages.
+//! Labels of objects (up to `LABEL_BYTES`, 1,024 bytes with the NUL), debug groups (at most `GROUPS_MAX`, 1,024, pushed
+//! again without their texts), and the callback for debug messages. Missing are the groups' texts, which messages are
+//! let through, and messages in the log.
 
 use core::ffi::c_char;
 use std::ffi::CStr;
@@ -19,16 +21,16 @@ use super::{gl, syncs};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
-/// Longest label that is kept, in bytes with its end.
+/// Maximum size of a label in bytes, with its terminating NUL.
 const LABEL_BYTES: usize = 1024;
-/// Most debug groups that are pushed again.
+/// Maximum number of debug groups that are pushed again.
 const GROUPS_MAX: i32 = 1024;
 
-/// Whether a name is one of an object by now.
+/// Whether a name has an object.
 type IsObject = fn(u32) -> u8;
 type AskLabel = unsafe fn(u32, u32, i32, *mut i32, *mut c_char);
 
-/// How a context names objects.
+/// The commands for labels that a context has.
 #[derive(Clone, Copy)]
 enum Labels {
     Core,
@@ -62,7 +64,7 @@ impl Labels {
             Self::Khr => (gl::get_label_khr, GL_OBJECT_LABEL_KHR),
             Self::Ext => (gl::get_label_ext, GL_LABEL_OBJECT_EXT),
         };
-        // A length of this says that the text has an end.
+        // This length stands for a NUL-terminated string.
         let len = if matches!(self, Self::Ext) { 0_i32 } else { -1 };
         for name in names {
             let mut label = [0_u8; LABEL_BYTES];
@@ -76,12 +78,12 @@ impl Labels {
     }
 }
 
-/// A text that is not empty.
+/// Returns the string in a buffer, unless it is empty.
 fn said(buffer: &[u8]) -> Option<&CStr> {
     gl::text(buffer).filter(|text| !text.is_empty())
 }
 
-/// Labels of what a share group has.
+/// Describes the labels of a share group's objects.
 pub fn describe_group(emitter: &mut Emitter, context: &Context) {
     let Some(labels) = Labels::of(context) else { return };
     let group = context.group.lock();
@@ -100,12 +102,19 @@ pub fn describe_group(emitter: &mut Emitter, context: &Context) {
         (GL_SAMPLER, &samplers, gl::is_sampler),
         (GL_RENDERBUFFER, &renderbuffers, gl::is_renderbuffer),
     ];
-    // Names that were never bound are no objects yet, and have no label.
+    // A name that was never bound has no object, and so no label.
     for (kind, names, is_object) in kinds {
         labels.describe(emitter, kind, names.iter().copied().filter(|name| is_object(*name) != 0));
     }
     if context.version >= (3, 2) {
         describe_labels_of_syncs(emitter, context);
+    }
+}
+
+/// Describes the label of a program.
+pub fn describe_program(emitter: &mut Emitter, context: &Context, name: u32) {
+    if let Some(labels) = Labels::of(context) {
+        labels.describe(emitter, GL_PROGRAM, [name].into_iter());
     }
 }
 
@@ -121,7 +130,7 @@ fn describe_labels_of_syncs(emitter: &mut Emitter, context: &Context) {
     }
 }
 
-/// Labels of what a context has for itself.
+/// Describes the labels of a context's own objects.
 pub fn describe_own(emitter: &mut Emitter, context: &Context) {
     let Some(labels) = Labels::of(context) else { return };
     let is_es3 = context.version.0 >= 3;
@@ -142,7 +151,7 @@ pub fn describe_own(emitter: &mut Emitter, context: &Context) {
     }
 }
 
-/// Debug groups, and the program's callback. What they do not tell is left out.
+/// Describes the debug groups and the program's callback.
 pub fn describe_messages(emitter: &mut Emitter, context: &Context) {
     let is_core = context.version >= (3, 2);
     if !is_core && !Gl::current().is_some_and(|driver| driver.has("GL_KHR_debug")) {
@@ -160,7 +169,7 @@ pub fn describe_messages(emitter: &mut Emitter, context: &Context) {
                 pointer(gl::get_pointer_khr, name)
             }
         });
-    // The outermost group is no one's.
+    // The program did not push the outermost group.
     let groups = gl::integer(GL_DEBUG_GROUP_STACK_DEPTH).clamp(1, GROUPS_MAX) - 1;
     for _ in 0..groups {
         let command = emitter.command(push).arg(GL_DEBUG_SOURCE_APPLICATION).arg(0_u32);

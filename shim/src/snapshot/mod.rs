@@ -1,21 +1,28 @@
-//! What a program had when a capture began in its middle, as commands that make it.
+//! Snapshot of a program at the beginning of a capture in its middle, and at each keyframe: the order in which the
+//! parts are described. One thread at a time describes shared state; another waits for up to the stall limit (default 2
+//! s), and then its part is missing. Missing as well are commands that other threads may be in (`seats.rs`), all state
+//! before a capture of a program with `--no-monitor`, and objects of Level Zero. If a newer keyframe begins meanwhile,
+//! a waiting thread describes its state in that one.
 //!
-//! A capture that begins at the process' first command needs none of this. In any other each thread
-//! begins, before its first recorded command, with what it finds: the process' displays, contexts and
-//! surfaces, once; what its share group has, once; and what its context has for itself, once. So a
-//! context that is current nowhere when the capture begins is described when it becomes current.
+//! A capture that begins with the process' first command needs no snapshot. In any other capture each thread writes a
+//! part of the snapshot before its first recorded command: the displays, contexts and surfaces of the process, the
+//! objects of the thread's share group, and the state of its context, each once per capture. A context that is current
+//! in no thread when the capture begins is described when it becomes current.
 //!
-//! A capture with keyframes begins anew at each of them, and says whom it describes: who reads it from an
-//! earlier one passes over what he has heard.
+//! A capture with keyframes writes a snapshot at each keyframe. SUBJECT records name what each part describes, so that a
+//! reader that began at an earlier keyframe skips the parts that it has.
 //!
-//! What the shim does not keep, the driver is asked; all that is set meanwhile is put back. The driver
-//! is asked only what the context's version has, so that no error comes of it and a pending one stays
-//! pending.
+//! Objects are described by identity, not by name: see [`identity`].
+//!
+//! The shim asks the driver for state that it does not keep. A query that can fail is asked in a context of the shim's
+//! own ([`sibling`]). The program's context is asked only for state that its version and its extensions have, so that
+//! the shim causes no error there and a pending error stays pending. Everything that is set meanwhile is restored.
 
 mod aside;
 mod buffers;
 mod canvas;
 mod context;
+mod copied;
 mod draw_buffers;
 mod egl;
 mod emit;
@@ -25,9 +32,16 @@ mod fetch;
 mod formats;
 mod framebuffers;
 mod gl;
+mod held;
+mod held_buffers;
+mod identity;
+mod idle_surfaces;
 mod image_layer;
 mod images;
 mod labels;
+mod late_buffers;
+mod late_contents;
+mod link_parameters;
 mod missing;
 mod picture;
 mod pipelines;
@@ -40,14 +54,21 @@ mod samples;
 mod shaders;
 mod sibling;
 mod spare;
+mod spare_context;
+mod staging;
 mod surface;
 mod surface_depth;
 mod surface_draw;
 mod syncs;
+mod texel_buffers;
 mod texture_parameters;
+mod texture_units;
 mod textures;
+mod trial_links;
 mod uniforms;
 mod vertex_arrays;
+mod vertex_reader;
+mod viewports;
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU64};
@@ -59,7 +80,7 @@ use gapii_abi::atom::{SUBJECT, SubjectKind};
 use gapii_recorder::Recorder;
 use gapii_state::{Context, Process, Thread as State};
 
-use crate::capture;
+use crate::capture::{self, EPOCH};
 use crate::driver_calls::Gl;
 use crate::environment;
 use crate::process;
@@ -67,45 +88,57 @@ use crate::seats;
 use crate::tls::words;
 use emit::Emitter;
 pub use emit::subject;
-use images::Images;
-use sibling::Sibling;
+use sibling::{OnDemand, Sibling};
+use texture_parameters::Has;
 
-/// The capture whose stream has the process' displays, contexts and surfaces.
+/// Epoch of the last capture whose stream describes the displays, contexts and surfaces of the process.
 static PROCESS_IN: AtomicU64 = AtomicU64::new(0);
 
-/// Set while a thread describes something that threads share. Others wait, so that what they do comes
-/// after it. No mutex: a forked child must be able to begin anew.
+/// Set while a thread describes shared state. Other threads wait, so that their commands follow the description. Not a
+/// mutex, because a forked child must be able to clear it.
 static DESCRIBING: AtomicBool = AtomicBool::new(false);
-/// What of a process is described before anything is current, and what after: two subjects.
+/// Numbers of the two subjects of a process: objects that are described before a context is current, and fences, which
+/// need one.
 const OBJECTS: u64 = 0;
 const FENCES: u64 = 1;
-/// What a thread leaves out that has waited in vain.
+/// Missing in the part of a thread that waited for [`DESCRIBING`] longer than the stall limit.
 const TOO_LONG: &str = "what a thread had: another one took too long to say what they share";
-/// What a program without monitoring leaves out.
+/// Missing in a program that runs without monitoring.
 const ASLEEP: &str =
     "all that was there before: the program runs with --no-monitor, so nobody knows it";
-/// What a program that computes leaves out.
+/// Missing in a program that uses Level Zero.
 const LEVEL_ZERO: &str =
     "objects of Level Zero that were there before, and what is in their memory";
-/// How often a thread looks that waits for longer.
+/// Interval at which a thread that waits longer checks [`DESCRIBING`].
 const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
-/// Writes what the thread's first command of the capture finds, unless it is in the stream already.
-/// `state` is the thread's own.
-pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) {
+/// A newer epoch has begun: the thread describes its state in that one.
+#[derive(Debug)]
+pub struct Outdated;
+
+/// Writes the state that the thread's first command of the capture finds, without the parts that the stream has.
+/// `state` is the thread's own state.
+pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) -> Result<(), Outdated> {
     let mut emitter = Emitter::new(recorder);
     if is_unknown(epoch) {
         forget_unfollowed(state, epoch);
         emitter.leave_out(ASLEEP);
-        return emitter.finish();
+        emitter.finish();
+        return Ok(());
     }
-    match OneAtATime::wait() {
-        Some(_alone) => {
+    match OneAtATime::wait(epoch) {
+        Turn::Outdated => {
+            emitter.finish();
+            return Err(Outdated);
+        }
+        Turn::Mine(_alone) => {
             wait_for_others(&mut emitter, state, epoch);
             let is_first = PROCESS_IN.load(Acquire) != epoch;
             if is_first {
                 emitter.subject(SubjectKind::Process, OBJECTS);
                 egl::describe(&mut emitter, &state.process);
+                idle_surfaces::describe(&mut emitter, state);
+                images::describe(&mut emitter, state);
                 if process::apis() & API_LEVEL_ZERO != 0 {
                     emitter.leave_out(LEVEL_ZERO);
                 }
@@ -120,12 +153,14 @@ pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) {
             }
             describe_context(&mut emitter, state, epoch);
         }
-        None => emitter.leave_out(TOO_LONG),
+        Turn::TooLong => emitter.leave_out(TOO_LONG),
     }
     emitter.finish();
+    Ok(())
 }
 
-/// The same for a context that has become current since.
+/// Writes the state of a context that has become current during the capture. If a newer epoch has begun, the thread
+/// describes the context in that one.
 pub fn describe_current(recorder: &mut Recorder, state: &mut State, epoch: u64) {
     let is_described =
         |state: &State| state.context.as_deref().is_none_or(|context| context.described == epoch);
@@ -136,24 +171,54 @@ pub fn describe_current(recorder: &mut Recorder, state: &mut State, epoch: u64) 
         return forget_unfollowed(state, epoch);
     }
     let mut emitter = Emitter::new(recorder);
-    match OneAtATime::wait() {
-        Some(_alone) => {
+    match OneAtATime::wait(epoch) {
+        Turn::Mine(_alone) => {
             wait_for_others(&mut emitter, state, epoch);
             describe_context(&mut emitter, state, epoch);
         }
-        None => emitter.leave_out(TOO_LONG),
+        Turn::Outdated => {}
+        Turn::TooLong => emitter.leave_out(TOO_LONG),
     }
     emitter.finish();
 }
 
-/// Whether the state was not followed until the capture that this epoch is of.
+/// Whether contents are still to be described that could not be read when the snapshot was made.
+pub fn is_incomplete() -> bool {
+    late_buffers::are_there()
+}
+
+/// Whether the commands of this context have to come by [`describe_rest`].
+pub fn is_incomplete_in(context: &Context) -> bool {
+    late_buffers::are_in_group(context)
+}
+
+/// Writes contents that could not be read when the snapshot was made, if they can be read now. Before a command of the
+/// thread's context.
+pub fn describe_rest(recorder: &mut Recorder, state: &mut State, epoch: u64) {
+    let Some(context) = state.context.as_deref() else { return };
+    if !is_incomplete_in(context) {
+        return;
+    }
+    // Commands that come by here meanwhile wait, so that none of them changes what is read.
+    let Turn::Mine(_alone) = OneAtATime::wait(epoch) else { return };
+    let due = late_buffers::due(context);
+    if !due.is_empty() {
+        let mut emitter = Emitter::new(recorder);
+        late_contents::describe(&mut emitter, &state.process, context, &due);
+        emitter.finish();
+        late_buffers::forget(&due);
+    }
+}
+
+/// Whether the shim tracked no state before the capture of this epoch.
 fn is_unknown(epoch: u64) -> bool {
     !environment::monitors() && capture::is_first_of_this_capture(epoch)
 }
 
-/// Forgets what an earlier capture knew of the thread's context and its group.
+/// Discards the state that an earlier capture tracked of the thread's context and its group.
 fn forget_unfollowed(state: &mut State, epoch: u64) {
     let Some(context) = state.context.as_deref_mut() else { return };
+    state.process.contexts().set_described(context.handle, epoch);
     if context.group.described.swap(epoch, Relaxed) != epoch {
         context.group.forget();
     }
@@ -163,7 +228,7 @@ fn forget_unfollowed(state: &mut State, epoch: u64) {
     }
 }
 
-/// The capture sees all that the thread and the process do.
+/// Notes in the stream that the capture has the process and the thread from their beginning.
 pub fn note_seen(recorder: &mut Recorder) {
     if capture::has_keyframes() {
         for (kind, id) in [
@@ -176,7 +241,7 @@ pub fn note_seen(recorder: &mut Recorder) {
     }
 }
 
-/// Waits until what threads share is nobody's to change any more, if it is about to be described.
+/// If shared state is about to be described, waits until no other thread is in a command that changes it.
 fn wait_for_others(emitter: &mut Emitter, state: &State, epoch: u64) {
     let group = state.context.as_deref().map(|context| context.group.described.load(Relaxed));
     if PROCESS_IN.load(Acquire) == epoch && group.is_none_or(|described| described == epoch) {
@@ -191,7 +256,9 @@ fn wait_for_others(emitter: &mut Emitter, state: &State, epoch: u64) {
 
 fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64) {
     let surface = egl::drawn(state);
+    let current = egl::Current::of(state);
     let Some(context) = state.context.as_deref_mut() else { return };
+    state.process.contexts().set_described(context.handle, epoch);
     if context.group.described.swap(epoch, Relaxed) != epoch {
         emitter.subject(SubjectKind::Group, context.group.number());
         describe_group(emitter, &state.process, context);
@@ -200,34 +267,49 @@ fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64) {
         context.described = epoch;
         emitter.subject(SubjectKind::Context, context.handle);
         describe_own(emitter, &state.process, context, surface.as_ref());
+        if let Some(current) = &current {
+            identity::end_context(emitter, &state.process, context, current);
+        }
     }
 }
 
 fn describe_group(emitter: &mut Emitter, process: &Process, context: &Context) {
-    buffers::describe(emitter, context);
-    describe_images(emitter, process, context);
+    let (has_buffers, has_images) = {
+        let group = context.group.lock();
+        let has_images =
+            group.textures.named().next().is_some() || group.renderbuffers.named().next().is_some();
+        (group.buffers.named().next().is_some(), has_images)
+    };
+    let is_needed = has_buffers || has_images;
+    let sibling = if is_needed { Sibling::begin(process, context.handle) } else { None };
+    if has_images && sibling.is_none() {
+        emitter.leave_out("all pixels: the driver makes no context to read them in");
+    }
+    buffers::describe(emitter, context, sibling.as_ref());
+    if buffers::does_a_texture_hold_a_nameless_one(context) {
+        // What this context leads to has its contents; the texture itself leads to none.
+        held_buffers::describe(emitter, process, context);
+    }
+    describe_images(emitter, process, context, sibling.as_ref());
     if context.version.0 >= 2 {
-        programs::describe(emitter, context);
+        programs::describe(emitter, process, context);
         syncs::describe(emitter, context);
         labels::describe_group(emitter, context);
     }
 }
 
-fn describe_images(emitter: &mut Emitter, process: &Process, context: &Context) {
+fn describe_images(
+    emitter: &mut Emitter,
+    process: &Process,
+    context: &Context,
+    sibling: Option<&Sibling>,
+) {
     let Some(driver) = Gl::current() else { return };
-    let has_images = {
-        let group = context.group.lock();
-        group.textures.named().next().is_some() || group.renderbuffers.named().next().is_some()
-    };
-    let sibling = if has_images { Sibling::begin(process, context) } else { None };
-    if has_images && sibling.is_none() {
-        emitter.leave_out("all pixels: the driver makes no context to read them in");
-    }
-    let images = Images::of(process, context);
-    textures::describe(emitter, context, &driver, sibling.as_ref(), &images);
-    samplers::describe(emitter, context, &driver);
-    renderbuffers::describe(emitter, context, sibling.as_ref(), &images);
-    images.describe(emitter, context, &driver);
+    let has = Has::of(context.version, &driver);
+    textures::describe(emitter, context, has, sibling);
+    textures::bind_surfaces(emitter, process, context);
+    samplers::describe(emitter, context, has);
+    renderbuffers::describe(emitter, context, sibling);
     if context.version.0 < 2 {
         es1::describe_textures(emitter, context, &driver);
     }
@@ -246,40 +328,63 @@ fn describe_own(
         es1::describe(emitter, context);
         return;
     }
+    held_buffers::describe(emitter, process, context);
     vertex_arrays::describe(emitter, context);
-    pipelines::describe(emitter, context);
-    framebuffers::describe(emitter, context);
+    pipelines::describe(emitter, process, context);
+    let reader = OnDemand::new(process, context.handle);
+    framebuffers::describe(emitter, context, Some(&reader));
     queries::describe(emitter, context);
     labels::describe_own(emitter, context);
     labels::describe_messages(emitter, context);
     context::describe(emitter, context);
+    if let Some(driver) = Gl::current() {
+        textures::leave_out_default(emitter, context, Has::of(context.version, &driver));
+    }
+    programs::describe_current(emitter, process, context);
     pipelines::describe_active_feedback(emitter, context);
     queries::describe_active(emitter, context);
 }
 
-/// In a forked child: whoever was at it is not here.
+/// For a forked child: the thread that described shared state does not exist in it.
 pub fn forget() {
     DESCRIBING.store(false, Relaxed);
     PROCESS_IN.store(0, Relaxed);
 }
 
-/// While it lives, the others wait.
+/// Holds [`DESCRIBING`] until it is dropped.
 struct OneAtATime;
 
+/// How a thread's wait for its turn to describe ended.
+enum Turn {
+    /// No other thread describes anything.
+    Mine(OneAtATime),
+    /// A newer epoch has begun. Threads that have described their state in it may be in the driver, so nothing is
+    /// described in the older one any more.
+    Outdated,
+    /// The thread that describes takes longer than a full ring may.
+    TooLong,
+}
+
 impl OneAtATime {
-    /// `None`: the thread that is at it takes longer than a full ring may.
-    fn wait() -> Option<Self> {
+    fn wait(epoch: u64) -> Turn {
         let (backoff, began) = (Backoff::new(), Instant::now());
         while DESCRIBING.swap(true, Acquire) {
+            if EPOCH.now() != epoch {
+                return Turn::Outdated;
+            }
             if began.elapsed() >= capture::stall_limit() {
-                return None;
+                return Turn::TooLong;
             }
             match backoff.is_completed() {
                 true => std::thread::sleep(LOOK_AGAIN),
                 false => backoff.snooze(),
             }
         }
-        Some(Self)
+        let mine = Self;
+        match EPOCH.now() == epoch {
+            true => Turn::Mine(mine),
+            false => Turn::Outdated,
+        }
     }
 }
 

@@ -1,21 +1,27 @@
-//! Objects of a context that only newer versions have: pipelines of programs, and transform feedbacks.
+//! Program pipelines and transform feedback objects of a context. Active transform feedback is begun anew, so how far
+//! it had got is missing; a paused one that is not bound is missing altogether.
+
+use std::collections::BTreeSet;
 
 use gapii_commands::constants::{
-    GL_ACTIVE_PROGRAM, GL_COMPUTE_SHADER, GL_FRAGMENT_SHADER, GL_GEOMETRY_SHADER,
-    GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS, GL_TESS_CONTROL_SHADER, GL_TESS_EVALUATION_SHADER,
-    GL_TRANSFORM_FEEDBACK, GL_TRANSFORM_FEEDBACK_ACTIVE, GL_TRANSFORM_FEEDBACK_BINDING,
-    GL_TRANSFORM_FEEDBACK_BUFFER, GL_TRANSFORM_FEEDBACK_BUFFER_BINDING,
-    GL_TRANSFORM_FEEDBACK_BUFFER_SIZE, GL_TRANSFORM_FEEDBACK_BUFFER_START,
-    GL_TRANSFORM_FEEDBACK_PAUSED, GL_VERTEX_SHADER,
+    GL_ACTIVE_PROGRAM, GL_COMPUTE_SHADER, GL_CURRENT_PROGRAM, GL_FRAGMENT_SHADER,
+    GL_GEOMETRY_SHADER, GL_LINK_STATUS, GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS,
+    GL_TESS_CONTROL_SHADER, GL_TESS_EVALUATION_SHADER, GL_TRANSFORM_FEEDBACK,
+    GL_TRANSFORM_FEEDBACK_ACTIVE, GL_TRANSFORM_FEEDBACK_BINDING, GL_TRANSFORM_FEEDBACK_BUFFER,
+    GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, GL_TRANSFORM_FEEDBACK_BUFFER_SIZE,
+    GL_TRANSFORM_FEEDBACK_BUFFER_START, GL_TRANSFORM_FEEDBACK_PAUSED, GL_VALIDATE_STATUS,
+    GL_VERTEX_SHADER,
 };
-use gapii_state::Context;
+use gapii_state::read_back::Driver as _;
+use gapii_state::{Context, Process};
 
 use super::context::Indexed;
 use super::emit::Emitter;
-use super::gl;
+use super::{gl, programs};
+use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
-/// A stage of a pipeline: what is asked for its program, and the bit that sets it.
+/// Stages of a pipeline: the parameter of `glGetProgramPipelineiv`, and the bit of `glUseProgramStages`.
 const STAGES: [(u32, u32); 6] = [
     (GL_VERTEX_SHADER, 1),
     (GL_FRAGMENT_SHADER, 2),
@@ -24,7 +30,7 @@ const STAGES: [(u32, u32); 6] = [
     (GL_TESS_EVALUATION_SHADER, 0x10),
     (GL_COMPUTE_SHADER, 0x20),
 ];
-/// Each transform feedback has its own.
+/// Binding points of each transform feedback object.
 const FEEDBACK_BUFFERS: Indexed = Indexed {
     target: GL_TRANSFORM_FEEDBACK_BUFFER,
     binding: GL_TRANSFORM_FEEDBACK_BUFFER_BINDING,
@@ -34,51 +40,151 @@ const FEEDBACK_BUFFERS: Indexed = Indexed {
     since: (3, 0),
 };
 
-pub fn describe(emitter: &mut Emitter, context: &Context) {
-    if context.version >= (3, 1) {
-        describe_pipelines(emitter, context);
+/// The functions of program pipelines, in OpenGL ES 3.1 or in an extension.
+struct Pipelines {
+    generate: u16,
+    bind: u16,
+    use_stages: u16,
+    set_active: u16,
+    validate: u16,
+    is_pipeline: fn(u32) -> u8,
+    get: unsafe fn(u32, u32, *mut i32),
+    /// Whether the context has a stage.
+    has_stage: fn(&Context, &Gl, u32) -> bool,
+}
+
+const CORE: Pipelines = Pipelines {
+    generate: GL_GEN_PROGRAM_PIPELINES,
+    bind: GL_BIND_PROGRAM_PIPELINE,
+    use_stages: GL_USE_PROGRAM_STAGES,
+    set_active: GL_ACTIVE_SHADER_PROGRAM,
+    validate: GL_VALIDATE_PROGRAM_PIPELINE,
+    is_pipeline: gl::is_program_pipeline,
+    get: gl::get_pipeline,
+    has_stage: |context, driver, stage| match stage {
+        GL_GEOMETRY_SHADER => {
+            context.version >= (3, 2)
+                || driver.has("GL_EXT_geometry_shader")
+                || driver.has("GL_OES_geometry_shader")
+        }
+        GL_TESS_CONTROL_SHADER | GL_TESS_EVALUATION_SHADER => {
+            context.version >= (3, 2)
+                || driver.has("GL_EXT_tessellation_shader")
+                || driver.has("GL_OES_tessellation_shader")
+        }
+        _ => true,
+    },
+};
+const OF_EXTENSION: Pipelines = Pipelines {
+    generate: GL_GEN_PROGRAM_PIPELINES_EXT,
+    bind: GL_BIND_PROGRAM_PIPELINE_EXT,
+    use_stages: GL_USE_PROGRAM_STAGES_EXT,
+    set_active: GL_ACTIVE_SHADER_PROGRAM_EXT,
+    validate: GL_VALIDATE_PROGRAM_PIPELINE_EXT,
+    is_pipeline: gl::is_program_pipeline_ext,
+    get: gl::get_pipeline_ext,
+    has_stage: |_, _, stage| matches!(stage, GL_VERTEX_SHADER | GL_FRAGMENT_SHADER),
+};
+
+/// Describes the program pipelines and the transform feedback objects of the context.
+pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
+    if let Some(pipelines) = Pipelines::of(context) {
+        pipelines.describe(emitter, process, context);
     }
     if context.version >= (3, 0) {
         describe_feedbacks(emitter, context);
     }
 }
 
-fn describe_pipelines(emitter: &mut Emitter, context: &Context) {
-    for (object, _) in context.pipelines.named() {
-        let name = object.name() as u32;
-        emitter.make(GL_GEN_PROGRAM_PIPELINES, name);
-        if gl::is_program_pipeline(name) == 0 {
-            continue;
-        }
-        let ask = |what| {
-            let mut value = 0;
-            // SAFETY: the name has one number.
-            unsafe { gl::get_pipeline(name, what, &raw mut value) };
-            value
-        };
-        let has = |what| {
-            context.version >= (3, 2)
-                || matches!(what, GL_VERTEX_SHADER | GL_FRAGMENT_SHADER | GL_COMPUTE_SHADER)
-        };
-        for (what, bit) in STAGES.iter().filter(|(what, _)| has(*what)) {
-            let program = ask(*what);
-            if program != 0 {
-                emitter.command(GL_USE_PROGRAM_STAGES).arg(name).arg(*bit).arg(program).done();
-            }
-        }
-        let active = ask(GL_ACTIVE_PROGRAM);
-        if active != 0 {
-            emitter.command(GL_ACTIVE_SHADER_PROGRAM).arg(name).arg(active).done();
-        }
-    }
-    let bound = context.pipeline.name() as u32;
-    emitter.command(GL_BIND_PROGRAM_PIPELINE).arg(bound).done();
+/// Where a pipeline has a program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// A bit of `glUseProgramStages`.
+    Stage(u32),
+    /// The program that `glUniform*` changes.
+    Active,
 }
 
-/// The default one is the last, as it has no name to make.
+impl Pipelines {
+    fn of(context: &Context) -> Option<&'static Self> {
+        if context.version >= (3, 1) {
+            return Some(&CORE);
+        }
+        let driver = Gl::current()?;
+        driver.has("GL_EXT_separate_shader_objects").then_some(&OF_EXTENSION)
+    }
+
+    fn describe(&self, emitter: &mut Emitter, process: &Process, context: &Context) {
+        for name in context.pipelines.names() {
+            emitter.make(self.generate, name);
+            if (self.is_pipeline)(name) == 0 {
+                continue;
+            }
+            // A name becomes an object when it is bound first.
+            emitter.command(self.bind).arg(name).done();
+            let places = self.programs(context, name);
+            let programs: BTreeSet<u32> = places.iter().map(|(_, program)| *program).collect();
+            for program in programs {
+                let take = |emitter: &mut Emitter| {
+                    for (place, _) in places.iter().filter(|(_, it)| *it == program) {
+                        match place {
+                            Place::Stage(bit) => {
+                                let command = emitter.command(self.use_stages).arg(name);
+                                command.arg(*bit).arg(program).done();
+                            }
+                            Place::Active => {
+                                emitter.command(self.set_active).arg(name).arg(program).done();
+                            }
+                        }
+                    }
+                };
+                let as_stage = places
+                    .iter()
+                    .any(|(place, it)| *it == program && matches!(place, Place::Stage(_)));
+                let place = (process, context);
+                let used_at = used_at(context, name, program);
+                programs::take_into_use(emitter, place, (program, used_at), as_stage, &take);
+            }
+            if self.ask(name, GL_VALIDATE_STATUS) != 0 {
+                emitter.command(self.validate).arg(name).done();
+            }
+        }
+        // Mesa has no query of the binding below OpenGL ES 3.1.
+        emitter.command(self.bind).arg(context.pipeline.name() as u32).done();
+    }
+
+    /// Returns the programs of a pipeline, each with its place.
+    fn programs(&self, context: &Context, name: u32) -> Vec<(Place, u32)> {
+        let Some(driver) = Gl::current() else { return Vec::new() };
+        let has = |stage| (self.has_stage)(context, &driver, stage);
+        let stages = STAGES.iter().filter(|(stage, _)| has(*stage));
+        let stages = stages.map(|(stage, bit)| (Place::Stage(*bit), self.ask(name, *stage)));
+        let active = (Place::Active, self.ask(name, GL_ACTIVE_PROGRAM));
+        let all = stages.chain([active]).map(|(place, program)| (place, program as u32));
+        all.filter(|(_, program)| *program != 0).collect()
+    }
+
+    fn ask(&self, pipeline: u32, name: u32) -> i32 {
+        let mut value = 0;
+        // SAFETY: the parameter has one value.
+        unsafe { (self.get)(pipeline, name, &raw mut value) };
+        value
+    }
+}
+
+/// Returns the number of links when the first of a pipeline's stages took the executable of a program into use.
+fn used_at(context: &Context, pipeline: u32, program: u32) -> u64 {
+    let found = context.pipelines.find(u64::from(pipeline));
+    let Some(pipeline) = context.pipelines.get(found) else { return u64::MAX };
+    let bits = pipeline.stages.iter().filter(|(_, it)| it.name() == u64::from(program));
+    let used_at = bits.filter_map(|(bit, _)| pipeline.stages_used_at.get(bit).copied());
+    used_at.min().unwrap_or(u64::MAX)
+}
+
+/// Describes the transform feedback objects; the default one is the last.
 fn describe_feedbacks(emitter: &mut Emitter, context: &Context) {
     let bound = gl::integer(GL_TRANSFORM_FEEDBACK_BINDING) as u32;
-    // Another one can't be bound while this one takes what is drawn.
+    // The binding can't change while transform feedback is active and not paused.
     let runs = gl::integer(GL_TRANSFORM_FEEDBACK_ACTIVE) != 0
         && gl::integer(GL_TRANSFORM_FEEDBACK_PAUSED) == 0;
     if runs {
@@ -93,32 +199,46 @@ fn describe_feedbacks(emitter: &mut Emitter, context: &Context) {
         gl::bind_transform_feedback(GL_TRANSFORM_FEEDBACK, name);
         let command = emitter.command(GL_BIND_TRANSFORM_FEEDBACK).arg(GL_TRANSFORM_FEEDBACK);
         command.arg(name).done();
-        FEEDBACK_BUFFERS.describe_points(emitter);
+        FEEDBACK_BUFFERS.describe_points(emitter, context);
         if feedback.is_active && name != bound {
             emitter.leave_out_of("paused transform feedback", name);
         }
     }
     gl::bind_transform_feedback(GL_TRANSFORM_FEEDBACK, 0);
     emitter.command(GL_BIND_TRANSFORM_FEEDBACK).arg(GL_TRANSFORM_FEEDBACK).arg(0_u32).done();
-    FEEDBACK_BUFFERS.describe_points(emitter);
+    FEEDBACK_BUFFERS.describe_points(emitter, context);
     gl::bind_transform_feedback(GL_TRANSFORM_FEEDBACK, bound);
     if runs {
         gl::resume_transform_feedback();
     }
     emitter.command(GL_BIND_TRANSFORM_FEEDBACK).arg(GL_TRANSFORM_FEEDBACK).arg(bound).done();
-    FEEDBACK_BUFFERS.describe_general(emitter);
 }
 
-/// The transform feedback that is bound begins anew, if it is active. Nothing is drawn after this.
+/// Begins the bound transform feedback if it is active. No draws of the snapshot may follow.
 pub fn describe_active_feedback(emitter: &mut Emitter, context: &Context) {
     if context.version < (3, 0) || gl::integer(GL_TRANSFORM_FEEDBACK_ACTIVE) == 0 {
         return;
     }
     let feedback = context.transform_feedbacks.get(context.transform_feedback);
-    let mode = feedback.map_or(context.default_feedback_mode, |feedback| feedback.mode);
+    let (mode, program) = match feedback {
+        Some(feedback) => (feedback.mode, feedback.program),
+        None => (context.default_feedback_mode, context.default_feedback_program),
+    };
+    let (began_with, current) = (program.name() as u32, gl::integer(GL_CURRENT_PROGRAM) as u32);
+    // While transform feedback is paused, the program can use another program. The driver may have refused it.
+    let is_paused = gl::integer(GL_TRANSFORM_FEEDBACK_PAUSED) != 0;
+    let is_usable =
+        |name| gl::is_program(name) != 0 && gl::program_integer(name, GL_LINK_STATUS) != 0;
+    let is_other = is_paused && began_with != current && is_usable(began_with);
+    if is_other {
+        emitter.command(GL_USE_PROGRAM).arg(began_with).done();
+    }
     emitter.command(GL_BEGIN_TRANSFORM_FEEDBACK).arg(mode).done();
-    if gl::integer(GL_TRANSFORM_FEEDBACK_PAUSED) != 0 {
+    if is_paused {
         emitter.command(GL_PAUSE_TRANSFORM_FEEDBACK).done();
+    }
+    if is_other {
+        emitter.command(GL_USE_PROGRAM).arg(current).done();
     }
     emitter.leave_out("how far a transform feedback has got: it begins anew");
 }

@@ -1,5 +1,6 @@
-//! Pixels of images, read in a context of our own: through a framebuffer where that can have them,
-//! and else through a shader.
+//! Reads pixels of images in a context of the shim's own: as a copy in a format with the same bits, else in the layout
+//! in which the driver stores them, else through a framebuffer, else through a shader. Fails only if all of these fail,
+//! or if there is no memory.
 
 use gapii_commands::constants::{
     GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT, GL_DEPTH_STENCIL_ATTACHMENT,
@@ -15,36 +16,50 @@ use super::formats::{self, Encode, Layout, Part, Read, SameBits, Values};
 use super::gl::{self, clear_errors, prefers};
 use super::image_layer::{Image, Of, layer_of, resize};
 
-/// Reads images; in the context that is current, which is ours and has nothing set.
+/// Reads images. The current context is the shim's own, and has initial state but for what this sets.
 pub struct Reader {
     framebuffer: u32,
     fetch: Fetch,
-    /// What the driver wrote last.
+    /// Pixels of the last read.
     read: Vec<u8>,
 }
 
 impl Reader {
+    /// Makes the framebuffer and the shaders that read. `None` if the driver makes none.
     pub fn new() -> Option<Self> {
         let framebuffer = gl::new_framebuffer(GL_READ_FRAMEBUFFER);
         gl::pixel_store(GL_PACK_ALIGNMENT, 1);
         Some(Self { framebuffer, fetch: Fetch::new(), read: Vec::new() })
     }
 
-    /// Puts an image's pixels into `out`, from the bottom up and without gaps, as they are uploaded
-    /// with an alignment of 1. `None`: they can't be read.
+    /// Puts an image's pixels into `out` in the layout of an upload with an alignment of 1: from the bottom up, without
+    /// gaps. `None` if they cannot be read.
     pub fn read(&mut self, image: Image, layout: Layout, out: &mut Vec<u8>) -> Option<()> {
         out.clear();
         match layout.read {
             Read::AsTheyAre(part, bytes) => {
                 let read = (layout.format, layout.kind, bytes);
-                self.through_framebuffer(image, part, read)?;
+                if self.through_framebuffer(image, part, read).is_none() {
+                    // Drivers take a level for no attachment if the texture is incomplete.
+                    let (texture, target, level) = match image.of {
+                        Of::Flat { texture, target, level, .. }
+                        | Of::Layer { texture, target, level, .. } => (texture, target, level),
+                        _ => return None,
+                    };
+                    gl::bind_texture(target, texture);
+                    let aside = Aside::level(target, level);
+                    let done = self.through_framebuffer(image, part, read);
+                    drop(aside);
+                    gl::bind_texture(target, 0);
+                    done?;
+                }
                 core::mem::swap(out, &mut self.read);
             }
             Read::Components(values, take, how) => {
                 if self.as_same_bits(image, layout, out).is_some() {
                     return Some(());
                 }
-                // Drivers clamp signed ones that they read, to 0 and above.
+                // Drivers clamp signed fixed-point numbers to 0 and above when they are read.
                 let is_clamped = matches!(how, Encode::Snorm8 | Encode::Snorm16);
                 let pixel_bytes = how.pixel_bytes(take.len());
                 if !is_clamped && self.as_it_is_stored(image, layout, pixel_bytes, out).is_some() {
@@ -67,8 +82,8 @@ impl Reader {
         Some(())
     }
 
-    /// Puts the blocks of an image in a compressed format into `out`: width and height in pixels
-    /// and bytes of a block as given.
+    /// Puts the blocks of an image in a compressed format into `out`. The tuple is width and height of a block in pixels,
+    /// and its size in bytes.
     pub fn read_blocks(
         &mut self,
         image: Image,
@@ -82,11 +97,11 @@ impl Reader {
         self.read(copy.image, Layout::of(format, 0)?, out)
     }
 
-    /// Reads a copy in another format that has the same bits and is read as it is.
+    /// Reads a copy in another format that has the same bits and that drivers read without conversion.
     fn as_same_bits(&mut self, image: Image, layout: Layout, out: &mut Vec<u8>) -> Option<()> {
         let SameBits { of, format } = layout.same_bits?;
         let (size, layout) = ([image.width, image.height], Layout::of(format, 0)?);
-        // Within a format drivers copy; between two some draw every pixel.
+        // Drivers copy memory within a format; between two formats some draw every pixel.
         if let Some(copy) = Copy::of(image, of, size)
             && let Some(view) = copy.viewed_as(format)
             && self.read(view.image, layout, out).is_some()
@@ -97,8 +112,8 @@ impl Reader {
         self.read(copy.image, layout, out)
     }
 
-    /// Has a shader fetch the pixels: drawn as they are uploaded, where the driver can, and else
-    /// encoded.
+    /// Has a shader fetch the pixels. It draws them in the layout of an upload if the driver can, else they are encoded
+    /// here.
     fn through_shader(
         &mut self,
         image: Image,
@@ -118,14 +133,14 @@ impl Reader {
             }
             out.clear();
         }
-        // A shader sees decoded numbers, which are more than bytes.
+        // A shader reads linear numbers, which need more than eight bits.
         let values = if how == Encode::Srgb8 { Values::Floats } else { values };
         let each = |read: &[u8]| formats::encode(read, values, take, how, out);
         self.fetch.read(sampled, (Canvas::of(values), &[]), &mut self.read, each)
     }
 
-    /// Reads pixels as they are uploaded, or with a fourth component besides, where a framebuffer of
-    /// them prefers to be read like that.
+    /// Reads pixels in the layout of an upload, or with a fourth component besides, if that is the implementation's format
+    /// and type for a framebuffer of them.
     fn as_it_is_stored(
         &mut self,
         image: Image,
@@ -155,7 +170,7 @@ impl Reader {
         Some(())
     }
 
-    /// Reads pixels of a format, a type and that many bytes each.
+    /// Reads pixels in a format and type; the third number is their size in bytes.
     fn through_framebuffer(
         &mut self,
         image: Image,
@@ -184,8 +199,9 @@ impl Reader {
             Of::Layer { texture, level, layer, .. } => {
                 gl::framebuffer_texture_layer(target, point, texture, level, layer);
             }
-            // Only resolved, they would be read.
+            // A framebuffer would resolve the samples.
             Of::RenderbufferSample { .. } | Of::Sample { .. } => return None,
+            Of::Buffer { .. } => return None,
         }
         Some(())
     }
@@ -208,7 +224,7 @@ impl Reader {
     }
 }
 
-/// Mesa keeps framebuffers with what contexts share: they would outlive this context.
+/// Mesa keeps framebuffers with the share group, so they would outlive this context.
 impl Drop for Reader {
     fn drop(&mut self) {
         gl::delete_framebuffer(self.framebuffer);
@@ -219,14 +235,14 @@ fn detach(point: u32) {
     gl::framebuffer_renderbuffer(GL_READ_FRAMEBUFFER, point, GL_RENDERBUFFER, 0);
 }
 
-/// A copy of an image, bit for bit, or a view of one, in a texture that another way of reading takes.
+/// A texture with a bitwise copy of an image, or a view of it, that can be read in another way.
 struct Copy {
     image: Image,
     texture: u32,
 }
 
 impl Copy {
-    /// In another format of the same class and that many pixels. `None`: the driver refuses.
+    /// A copy of this size in another format of the same class (`glCopyImageSubData`). `None` if the driver refuses.
     fn of(image: Image, format: u32, [width, height]: [i32; 2]) -> Option<Self> {
         let (from, layer) = match image.of {
             Of::Renderbuffer { name, .. } => ((name, GL_RENDERBUFFER, 0), 0),
@@ -234,7 +250,7 @@ impl Copy {
                 ((texture, target, level), layer_of(target, face))
             }
             Of::Layer { texture, target, level, layer } => ((texture, target, level), layer),
-            Of::RenderbufferSample { .. } | Of::Sample { .. } => return None,
+            Of::RenderbufferSample { .. } | Of::Sample { .. } | Of::Buffer { .. } => return None,
         };
         clear_errors();
         let target = GL_TEXTURE_2D;
@@ -250,7 +266,7 @@ impl Copy {
         (bits() || with_level_alone(from, bits)).then_some(copy)
     }
 
-    /// The same texels in another format of the same class. `None`: the driver has no such views.
+    /// A view in another format of the same class. `None` if the driver has no texture views.
     fn viewed_as(&self, format: u32) -> Option<Self> {
         let Of::Flat { texture: viewed, target, .. } = self.image.of else { return None };
         clear_errors();
@@ -260,7 +276,7 @@ impl Copy {
         (gl::get_error() == 0).then_some(view)
     }
 
-    /// Of a renderbuffer, which no shader reads.
+    /// A copy of a renderbuffer, which no shader can read. `None` for other images.
     fn of_renderbuffer(image: Image) -> Option<Self> {
         match image.of {
             Of::Renderbuffer { format, .. } => Self::of(image, format, [image.width, image.height]),
@@ -294,7 +310,7 @@ impl Drop for Copy {
     }
 }
 
-/// The same once more for a texture that is not complete, which no copy is made of otherwise.
+/// Repeats a copy with one level of the source made the only one: drivers refuse to copy from incomplete textures.
 fn with_level_alone((name, target, level): (u32, u32, i32), copy: impl Fn() -> bool) -> bool {
     if target == GL_RENDERBUFFER {
         return false;

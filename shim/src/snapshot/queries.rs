@@ -1,6 +1,6 @@
-//! Queries of a context: which there are, what they count, and which of them are at it.
-//!
-//! What a query has counted can't be put into another: who asks is told what replay counts.
+//! Query objects of a context. No command sets the result of a query: one that has ended is begun and ended again, so
+//! that it has a result; an active one is begun again by the last setup commands, so that it counts none of them. Both
+//! count only what the replay draws; what had been counted is listed as missing.
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
@@ -16,7 +16,7 @@ use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
 const GL_TIMESTAMP: u32 = constants::GL_TIMESTAMP_EXT;
-/// What queries count, the version that it begins with, and the extension that others need.
+/// Targets of queries, the version that has each, and the extension that has it in earlier versions.
 const TARGETS: [(u32, (u8, u8), &str); 5] = [
     (GL_ANY_SAMPLES_PASSED, (3, 0), "GL_EXT_occlusion_query_boolean"),
     (GL_ANY_SAMPLES_PASSED_CONSERVATIVE, (3, 0), "GL_EXT_occlusion_query_boolean"),
@@ -25,7 +25,7 @@ const TARGETS: [(u32, (u8, u8), &str); 5] = [
     (GL_TIME_ELAPSED_EXT, (9, 9), "GL_EXT_disjoint_timer_query"),
 ];
 
-/// Queries by name; those that ended have a result, as soon as replay knows it.
+/// Describes the queries. Those that ended get a result.
 pub fn describe(emitter: &mut Emitter, context: &Context) {
     let (is_es3, active) = (context.version.0 >= 3, active(context));
     let [make, begin, end] = match is_es3 {
@@ -52,7 +52,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     }
 }
 
-/// Those that are counting begin anew. Nothing that would be counted follows.
+/// Begins the active queries again. To be called last, so that they count no setup command.
 pub fn describe_active(emitter: &mut Emitter, context: &Context) {
     let begin = if context.version.0 >= 3 { GL_BEGIN_QUERY } else { GL_BEGIN_QUERY_EXT };
     for (target, name) in active(context) {
@@ -61,8 +61,8 @@ pub fn describe_active(emitter: &mut Emitter, context: &Context) {
     }
 }
 
-/// Targets and names of queries that are counting.
-fn active(context: &Context) -> Vec<(u32, u32)> {
+/// Returns the targets and names of the active queries.
+pub fn active(context: &Context) -> Vec<(u32, u32)> {
     let Some(driver) = Gl::current() else { return Vec::new() };
     let is_used = |target| context.queries.named().any(|(_, query)| query.target == target);
     let ask = |target| {

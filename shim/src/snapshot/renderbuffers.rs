@@ -1,83 +1,163 @@
-//! Renderbuffers, and what was drawn to them: nothing uploads it, so a texture of the same format
-//! is blitted into each.
+//! Renderbuffers, and what was drawn to them. No command uploads pixels to a renderbuffer, so a texture of the same
+//! format is blitted to each. Missing are the pixels in contexts below OpenGL ES 3, in formats that are not read, and
+//! of a deleted renderbuffer that is only bound; of OpenGL ES 1 whole renderbuffers.
+//!
+//! Renderbuffers that share storage with EGL images are described in `images.rs`.
 
 use gapii_commands::constants::{
-    GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT, GL_DEPTH_ATTACHMENT, GL_DEPTH_BUFFER_BIT,
-    GL_DEPTH_STENCIL_ATTACHMENT, GL_DRAW_FRAMEBUFFER, GL_RENDERBUFFER, GL_RENDERBUFFER_BINDING,
-    GL_RENDERBUFFER_HEIGHT, GL_RENDERBUFFER_INTERNAL_FORMAT, GL_RENDERBUFFER_SAMPLES,
-    GL_RENDERBUFFER_WIDTH, GL_STENCIL_ATTACHMENT, GL_STENCIL_BUFFER_BIT, GL_TEXTURE_2D,
+    GL_DRAW_FRAMEBUFFER, GL_RENDERBUFFER, GL_RENDERBUFFER_BINDING, GL_RENDERBUFFER_HEIGHT,
+    GL_RENDERBUFFER_INTERNAL_FORMAT, GL_RENDERBUFFER_SAMPLES, GL_RENDERBUFFER_WIDTH, GL_TEXTURE_2D,
 };
-use gapii_state::Context;
+use gapii_state::{Context, Ref, Renderbuffer};
 
+use super::copied::point_and_mask;
 use super::emit::Emitter;
-use super::formats::{Layout, Part, Read};
-use super::gl;
+use super::formats::Layout;
+use super::held::Held;
 use super::image_layer::{Image, Of};
-use super::images::Images;
 use super::samples::{Multisampled, Whose};
 use super::sibling::Sibling;
-use super::spare;
+use super::{gl, identity, spare};
 use crate::generated::ids::*;
 
-const WIDTH_HEIGHT_FORMAT: [u32; 3] =
-    [GL_RENDERBUFFER_WIDTH, GL_RENDERBUFFER_HEIGHT, GL_RENDERBUFFER_INTERNAL_FORMAT];
-/// Name of the renderbuffer's framebuffer meanwhile.
+/// Spare name of the framebuffer to which a renderbuffer is attached for a blit.
 const TO: u32 = spare::NAME + 1;
 
-/// All but those that have the pixels of another object: of these the names.
-pub fn describe(
-    emitter: &mut Emitter,
-    context: &Context,
-    sibling: Option<&Sibling>,
-    images: &Images,
-) {
-    let names = context.group.lock().renderbuffers.names();
+/// Describes the renderbuffers of a share group.
+pub fn describe(emitter: &mut Emitter, context: &Context, sibling: Option<&Sibling>) {
+    let known: Vec<Known> = {
+        let group = context.group.lock();
+        let all = group.renderbuffers.named().filter(|(_, it)| it.shared == 0);
+        all.map(|(object, it)| Known::of(object.name() as u32, it)).collect()
+    };
     let is_es3 = context.version.0 >= 3;
-    for name in names {
+    for mut known in known {
         if context.version.0 < 2 {
-            emitter.leave_out_of("of an OpenGL ES 1 context, renderbuffer", name);
+            emitter.leave_out_of("of an OpenGL ES 1 context, renderbuffer", known.name);
             continue;
         }
-        emitter.make(GL_GEN_RENDERBUFFERS, name);
-        if gl::is_renderbuffer(name) != 0 && !images.has_renderbuffer(name) {
-            let known = Known::ask(name, is_es3);
-            known.describe(emitter);
-            if known.width <= 0 || known.height <= 0 {
-                continue;
-            }
-            let is_held = is_es3 && sibling.is_some_and(|it| known.describe_pixels(emitter, it));
-            if !is_held {
-                emitter.leave_out_of("the pixels of renderbuffer", name);
-            }
+        emitter.make(GL_GEN_RENDERBUFFERS, known.name);
+        if gl::is_renderbuffer(known.name) == 0 {
+            continue;
         }
+        if let Some(sibling) = sibling {
+            known.ask(sibling);
+        }
+        known.describe(emitter, if is_es3 { sibling } else { None });
     }
 }
 
-struct Known {
+/// Makes a nameless renderbuffer under its spare name, unless the stream has it already. Its pixels are left to the caller.
+/// `None` if the state does not know it.
+pub fn make_nameless(
+    emitter: &mut Emitter,
+    context: &Context,
+    object: Ref<Renderbuffer>,
+) -> Option<Known> {
+    let (known, is_shared) = {
+        let group = context.group.lock();
+        let it = group.renderbuffers.get(object)?;
+        (Known::of(identity::spare_name(object), it), it.shared != 0)
+    };
+    if identity::is_first(context, identity::Kind::Renderbuffer, object) {
+        emitter.make(GL_GEN_RENDERBUFFERS, known.name);
+        if is_shared {
+            emitter.leave_out("which EGL image a deleted renderbuffer shares its storage with");
+        }
+        known.make(emitter);
+    }
+    Some(known)
+}
+
+/// Whether the stream has a nameless renderbuffer.
+fn is_described(context: &Context, object: Ref<Renderbuffer>) -> bool {
+    let kind = identity::Kind::Renderbuffer;
+    let group = context.group.lock();
+    identity::described_name(context, kind, &group.renderbuffers, object).is_some()
+}
+
+/// Describes the renderbuffer that is bound.
+pub fn describe_binding(emitter: &mut Emitter, context: &Context) {
+    let mut bound = gl::integer(GL_RENDERBUFFER_BINDING) as u32;
+    if bound != 0 {
+        let held = Held::find(&context.group.lock().renderbuffers, bound, context.renderbuffer);
+        match held {
+            Held::Named(_) => {}
+            Held::Nameless(object) => {
+                // A framebuffer that holds it has been described with its pixels.
+                let is_described = is_described(context, object);
+                let known = make_nameless(emitter, context, object);
+                let has_pixels = known.is_some_and(|known| known.width > 0 && known.height > 0);
+                if has_pixels && !is_described {
+                    emitter.leave_out_of("the pixels of deleted renderbuffer", bound);
+                }
+                bound = identity::spare_name(object);
+            }
+            Held::Unknown => {
+                emitter.leave_out_of("the binding of deleted renderbuffer", bound);
+                bound = 0;
+            }
+        }
+    }
+    emitter.command(GL_BIND_RENDERBUFFER).arg(GL_RENDERBUFFER).arg(bound).done();
+}
+
+/// Size and format of a renderbuffer.
+#[derive(Clone, Copy)]
+pub struct Known {
+    /// In the stream.
     name: u32,
-    width: i32,
-    height: i32,
-    format: u32,
-    samples: i32,
+    pub width: i32,
+    pub height: i32,
+    pub format: u32,
+    pub samples: i32,
 }
 
 impl Known {
-    fn ask(name: u32, is_es3: bool) -> Self {
-        let bound = gl::integer(GL_RENDERBUFFER_BINDING) as u32;
-        gl::bind_renderbuffer(GL_RENDERBUFFER, name);
-        let ask = |name| {
-            let mut value = 0;
-            // SAFETY: the name has one number.
-            unsafe { gl::get_renderbuffer(GL_RENDERBUFFER, name, &raw mut value) };
-            value
-        };
-        let [width, height, format] = WIDTH_HEIGHT_FORMAT.map(ask);
-        let samples = if is_es3 { ask(GL_RENDERBUFFER_SAMPLES) } else { 0 };
-        gl::bind_renderbuffer(GL_RENDERBUFFER, bound);
-        Self { name, width, height, format: format as u32, samples }
+    /// As the program asked for it.
+    pub fn of(name: u32, it: &Renderbuffer) -> Self {
+        let Renderbuffer { width, height, format, samples, .. } = *it;
+        Self { name, width, height, format, samples }
     }
 
-    fn describe(&self, emitter: &mut Emitter) {
+    /// Asks the driver, which knows whether the program's command failed.
+    pub fn ask(&mut self, sibling: &Sibling) {
+        let name = self.name;
+        let asked = sibling.ask(move |_| {
+            gl::bind_renderbuffer(GL_RENDERBUFFER, name);
+            let numbers = [
+                GL_RENDERBUFFER_WIDTH,
+                GL_RENDERBUFFER_HEIGHT,
+                GL_RENDERBUFFER_INTERNAL_FORMAT,
+                GL_RENDERBUFFER_SAMPLES,
+            ];
+            let numbers = numbers.map(|name| {
+                let mut value = 0;
+                // SAFETY: the parameter has one number.
+                unsafe { gl::get_renderbuffer(GL_RENDERBUFFER, name, &raw mut value) };
+                value
+            });
+            gl::bind_renderbuffer(GL_RENDERBUFFER, 0);
+            Some(numbers)
+        });
+        if let Some([width, height, format, samples]) = asked {
+            *self = Self { width, height, format: format as u32, samples, ..*self };
+        }
+    }
+
+    /// Describes a renderbuffer whose name the stream has. `sibling` is `None` where no command of the context could give it
+    /// pixels.
+    pub fn describe(&self, emitter: &mut Emitter, sibling: Option<&Sibling>) {
+        self.make(emitter);
+        if self.width <= 0 || self.height <= 0 {
+            return;
+        }
+        if !sibling.is_some_and(|it| self.describe_pixels(emitter, it)) {
+            emitter.leave_out_of("the pixels of renderbuffer", self.name);
+        }
+    }
+
+    fn make(&self, emitter: &mut Emitter) {
         let target = GL_RENDERBUFFER;
         emitter.command(GL_BIND_RENDERBUFFER).arg(target).arg(self.name).done();
         if self.width <= 0 || self.height <= 0 {
@@ -92,7 +172,7 @@ impl Known {
         command.arg(self.format).arg(self.width).arg(self.height).done();
     }
 
-    /// False: they can't be read.
+    /// Returns false if the pixels cannot be read.
     fn describe_pixels(&self, emitter: &mut Emitter, sibling: &Sibling) -> bool {
         let (width, height, format, samples) = (self.width, self.height, self.format, self.samples);
         if samples > 0 {
@@ -105,16 +185,10 @@ impl Known {
         sibling.with_pixels(image, layout, |pixels| self.blit(emitter, layout, pixels)).is_some()
     }
 
-    fn blit(&self, emitter: &mut Emitter, layout: Layout, pixels: &[u8]) {
+    /// Blits pixels to the renderbuffer.
+    pub fn blit(&self, emitter: &mut Emitter, layout: Layout, pixels: &[u8]) {
         let (width, height) = (self.width, self.height);
-        let (point, bits) = match layout.read {
-            Read::AsTheyAre(Part::Depth, _) => (GL_DEPTH_ATTACHMENT, GL_DEPTH_BUFFER_BIT),
-            Read::AsTheyAre(Part::Stencil, _) => (GL_STENCIL_ATTACHMENT, GL_STENCIL_BUFFER_BIT),
-            Read::AsTheyAre(Part::DepthStencil, _) => {
-                (GL_DEPTH_STENCIL_ATTACHMENT, GL_DEPTH_BUFFER_BIT | GL_STENCIL_BUFFER_BIT)
-            }
-            _ => (GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT),
-        };
+        let (point, bits) = point_and_mask(layout);
         emitter.make(GL_GEN_TEXTURES, spare::NAME);
         emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(spare::NAME).done();
         let command = emitter.command(GL_TEX_IMAGE2D).arg(GL_TEXTURE_2D).arg(0_i32);

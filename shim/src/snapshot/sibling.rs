@@ -1,21 +1,24 @@
-//! A context of the shim's own that shares objects with the program's, to read them with.
-//!
-//! It is current on a thread that lives as long as it does, so that nothing is changed of what the
-//! program has current, set and pending. Blocks all signals there, and calls no hooked function.
+//! A context of the shim's own that shares objects with the program's, to read them with: of OpenGL ES 3.2, 3.1 or 3.0,
+//! with the attributes of the program's context. It is current on a thread of its own, which blocks all signals, so
+//! that everything that the program has current, set or pending stays as it is. If a job does not end within the stall
+//! limit (default 2 s), as when the driver hangs, the program goes on, the sibling gets no further jobs, and what it
+//! should have read is missing.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::sync::mpsc::{self, Sender};
 use std::thread::JoinHandle;
 
 use gapii_commands::constants;
 use gapii_commands::constants::EGL_OPENGL_ES_API;
-use gapii_state::{Context, Process};
+use gapii_state::Process;
 
 use super::formats::Layout;
-use super::gl;
 use super::image_layer::Image;
 use super::pixels::Reader;
+use super::{gl, staging};
 use crate::capture;
+use crate::contexts::OPENGL_ES_API;
+use crate::tls::words;
 
 const EGL_NONE: i32 = constants::EGL_NONE as i32;
 const EGL_HEIGHT: i32 = constants::EGL_HEIGHT as i32;
@@ -29,13 +32,71 @@ type Job = Box<dyn FnOnce(&mut Reader) + Send>;
 pub struct Sibling {
     jobs: Option<Sender<Job>>,
     thread: Option<JoinHandle<()>>,
-    /// It did not answer in time, and is asked no more.
+    /// It did not answer within the stall limit, and gets no further jobs.
     is_lost: Cell<bool>,
-    /// Memory that pixels were in.
+    /// Memory for pixels, used again and again.
     spare: Cell<Vec<u8>>,
 }
 
-/// What the context is made with.
+/// A sibling of a context that is made when it is first needed.
+pub struct OnDemand<'a> {
+    process: &'a Process,
+    share: u64,
+    made: OnceCell<Option<Sibling>>,
+}
+
+impl<'a> OnDemand<'a> {
+    /// `share` is the program's context.
+    pub fn new(process: &'a Process, share: u64) -> Self {
+        Self { process, share, made: OnceCell::new() }
+    }
+
+    /// `None` if the driver makes none.
+    pub fn get(&self) -> Option<&Sibling> {
+        self.made.get_or_init(|| Sibling::begin(self.process, self.share)).as_ref()
+    }
+}
+
+/// A context of the shim's own that shares with none, current with a surface of the program on a thread of its own.
+pub struct Alone;
+
+impl Alone {
+    /// Passes width and height of the surface to `job` while it is current, and returns the answer. `None` if the surface
+    /// cannot be made current, or the job takes longer than the stall limit.
+    pub fn run<R: Send + 'static>(
+        display: u64,
+        config: u64,
+        surface: u64,
+        job: impl FnOnce(i32, i32) -> R + Send + 'static,
+    ) -> Option<R> {
+        let wanted = Wanted { display, config, share: 0, attributes: Vec::new() };
+        let (answer, answered) = mpsc::sync_channel(1);
+        let blocked = Blocked::all();
+        let thread = std::thread::Builder::new().spawn(move || {
+            let Some(current) = wanted.make_current_with(surface) else { return };
+            let size = [EGL_WIDTH, EGL_HEIGHT].map(|name| {
+                let mut value = 0;
+                // SAFETY: `value` is writable.
+                unsafe { gl::egl_query_surface(display, surface, name, &raw mut value) };
+                value
+            });
+            let done = job(size[0], size[1]);
+            drop(current);
+            // The asking thread may have given up.
+            let _ = answer.send(done);
+        });
+        drop(blocked);
+        let answer = answered.recv_timeout(capture::stall_limit());
+        let thread = thread.ok()?;
+        // A thread whose driver call does not return is left alone.
+        if answer.is_ok() || thread.is_finished() {
+            let _ = thread.join();
+        }
+        answer.ok()
+    }
+}
+
+/// Attributes with which a context is made.
 struct Wanted {
     display: u64,
     config: u64,
@@ -45,11 +106,13 @@ struct Wanted {
 }
 
 impl Sibling {
-    /// Of the context that is current. `None`: the driver makes none.
-    pub fn begin(process: &Process, context: &Context) -> Option<Self> {
-        let wanted = Wanted::of(process, context.handle)?;
-        // What was drawn has to be there for others.
-        gl::finish();
+    /// Makes a context that shares with the program's context `share`. `None` if the driver makes none.
+    pub fn begin(process: &Process, share: u64) -> Option<Self> {
+        let wanted = Wanted::of(process, share)?;
+        // The sibling sees what the current context has drawn.
+        if words().context_api.get() == OPENGL_ES_API {
+            gl::finish();
+        }
         let (jobs, to_do) = mpsc::channel::<Job>();
         let blocked = Blocked::all();
         let thread = std::thread::Builder::new().spawn(move || {
@@ -72,8 +135,7 @@ impl Sibling {
         Some(sibling)
     }
 
-    /// Has `take` look at an image's pixels, as they are uploaded with an alignment of 1. `None`: they
-    /// can't be read.
+    /// Passes an image's pixels to `take`, as they are uploaded with an alignment of 1. `None` if they cannot be read.
     pub fn with_pixels(
         &self,
         image: Image,
@@ -83,7 +145,8 @@ impl Sibling {
         self.with(take, move |reader, out| reader.read(image, layout, out))
     }
 
-    /// The same of an image in a compressed format: width and height in pixels and bytes of a block.
+    /// Passes the blocks of an image in a compressed format to `take`. `block` is the width and height of a block in pixels,
+    /// and its size in bytes.
     pub fn with_blocks(
         &self,
         image: Image,
@@ -91,6 +154,11 @@ impl Sibling {
         take: impl FnOnce(&[u8]),
     ) -> Option<()> {
         self.with(take, move |reader, out| reader.read_blocks(image, block, out))
+    }
+
+    /// Has `take` look at the first `size` bytes of a buffer. `None`: they can't be read.
+    pub fn with_buffer(&self, name: u32, size: usize, take: impl FnOnce(&[u8])) -> Option<()> {
+        self.with(take, move |_, out| staging::read(name, size, out))
     }
 
     fn with(
@@ -105,14 +173,15 @@ impl Sibling {
         Some(())
     }
 
-    /// What a job says that is done on the sibling's thread. `None`: it could not be done in time.
+    /// Runs a job on the sibling's thread, with the sibling current, and returns its answer. `None` if it has none, or does
+    /// not end within the stall limit.
     pub fn ask<R: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Reader) -> Option<R> + Send + 'static,
     ) -> Option<R> {
         let (answer, answered) = mpsc::sync_channel(1);
         let job = move |reader: &mut Reader| {
-            // Who asked may have gone.
+            // The asking thread may have given up.
             let _ = answer.send(job(reader));
         };
         if self.is_lost.get() {
@@ -128,7 +197,7 @@ impl Sibling {
 impl Drop for Sibling {
     fn drop(&mut self) {
         self.jobs = None;
-        // A driver that does not come back is not waited for.
+        // A thread whose driver call does not return is left alone.
         let is_lost = self.is_lost.get();
         if let Some(thread) = self.thread.take().filter(|thread| !is_lost || thread.is_finished()) {
             let _ = thread.join();
@@ -137,7 +206,7 @@ impl Drop for Sibling {
 }
 
 impl Wanted {
-    /// All but the version is what the program's context has: some of it has to be, to share.
+    /// Takes all attributes but the version from the program's context: drivers demand some of them for sharing.
     fn of(process: &Process, handle: u64) -> Option<Self> {
         const OF_VERSION: [i32; 3] =
             [EGL_CONTEXT_MAJOR_VERSION, EGL_CONTEXT_MINOR_VERSION, EGL_NONE];
@@ -148,6 +217,14 @@ impl Wanted {
         let others = others.filter(|(name, _)| !OF_VERSION.contains(name));
         let attributes = others.flat_map(|(name, value)| [name, value]).collect();
         Some(Self { display: context.display, config: context.config, share: handle, attributes })
+    }
+
+    /// Makes the context and makes it current on this thread with a surface of the program.
+    fn make_current_with(&self, surface: u64) -> Option<Current> {
+        gl::egl_bind_api(EGL_OPENGL_ES_API);
+        let context = [2, 1, 0].into_iter().map(|minor| self.make(minor)).find(|it| *it != 0)?;
+        let current = Current { display: self.display, context, surface: 0 };
+        (gl::egl_make_current(self.display, surface, surface, context) != 0).then_some(current)
     }
 
     /// Makes the context and makes it current on this thread.
@@ -193,7 +270,7 @@ impl Drop for Current {
     }
 }
 
-/// While it lives no signal comes to this thread; threads that it starts have none for ever.
+/// While this lives, all signals are blocked on this thread. Threads that it starts meanwhile inherit that for good.
 struct Blocked {
     before: libc::sigset_t,
 }
@@ -215,7 +292,7 @@ impl Blocked {
 impl Drop for Blocked {
     fn drop(&mut self) {
         let before = &raw const self.before;
-        // SAFETY: what the thread had.
+        // SAFETY: the set that the thread had before.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, core::ptr::null_mut()) };
     }
 }

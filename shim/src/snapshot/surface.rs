@@ -1,5 +1,7 @@
-//! What is in the back buffer of the surface that a context draws to: a program may go on drawing
-//! onto it.
+//! Pixels in the back buffer of the surface to which a context draws: a program may go on from them. Missing if they
+//! take more than `BYTES_MAX` (256 MiB) or a setting cannot be put aside. Blitted in a replay; drawn in OpenGL ES 1 and
+//! 2 and to multisampled surfaces. Depth and stencil need OpenGL ES 3 and no samples; else they are listed as missing,
+//! except for windows, where a swap makes them undefined.
 
 use gapii_commands::constants::{
     GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT, GL_DRAW_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER_BINDING,
@@ -15,9 +17,10 @@ use super::{gl, spare, surface_depth, surface_draw};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
-/// Most that is kept, in bytes.
+/// Maximum size of a surface's pixels in a snapshot, in bytes.
 const BYTES_MAX: usize = 256 << 20;
 
+/// Describes pixels, depth and stencil of the surface to which the current context draws.
 pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, drawn: &Drawn) {
     let (width, height) = (drawn.width, drawn.height);
     if width <= 0 || height <= 0 {
@@ -34,7 +37,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, dra
     let has_samples = samples(context) > 0;
     match context.version.0 {
         1 => surface_draw::with_fixed_functions(emitter, &picture),
-        // Nothing is blitted to samples.
+        // A blit cannot have a multisampled target.
         2 => surface_draw::with_a_program(emitter, &picture),
         _ if has_samples => surface_draw::with_a_program(emitter, &picture),
         _ => blit(emitter, &picture),
@@ -47,7 +50,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, dra
     }
 }
 
-/// Samples of the surface.
+/// Number of sample buffers of the surface; 0 in OpenGL ES 2, which does not tell.
 fn samples(context: &Context) -> i32 {
     if context.version.0 < 3 {
         return 0;
@@ -66,10 +69,15 @@ fn blit(emitter: &mut Emitter, picture: &Picture<'_>) {
     spare::delete(emitter, GL_DELETE_FRAMEBUFFERS, &[spare::NAME]);
 }
 
+/// Bytes of RGBA pixels with one byte per component. `None` if a snapshot has no room for them.
+pub fn bytes_of(width: i32, height: i32) -> Option<usize> {
+    let pixels = usize::try_from(width).ok()?.checked_mul(usize::try_from(height).ok()?)?;
+    pixels.checked_mul(4).filter(|bytes| *bytes <= BYTES_MAX)
+}
+
 /// Pixels of the back buffer.
 fn read(width: i32, height: i32) -> Option<Vec<u8>> {
-    let bytes = usize::try_from(width).ok()?.checked_mul(usize::try_from(height).ok()?)?;
-    let bytes = bytes.checked_mul(4).filter(|bytes| *bytes <= BYTES_MAX)?;
+    let bytes = bytes_of(width, height)?;
     let driver = Gl::current()?;
     let _aside = Aside::put(&driver)?;
     let mut pixels = vec![0; bytes];

@@ -1,46 +1,43 @@
-//! Depth and stencil of the surface that a context of OpenGL ES 3 draws to: copied to a texture, which
-//! is read, and blitted back in a replay.
+//! Depth and stencil of the surface to which a context of OpenGL ES 3 draws. They are blitted back in a replay. Only 16
+//! or 24 bits of depth, and 24 with 8 of stencil, can be held; others are listed as missing.
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    GL_DEPTH, GL_DEPTH_ATTACHMENT, GL_DEPTH_BUFFER_BIT, GL_DEPTH_COMPONENT16, GL_DEPTH_COMPONENT24,
-    GL_DEPTH_STENCIL_ATTACHMENT, GL_DEPTH24_STENCIL8, GL_DRAW_FRAMEBUFFER,
+    GL_DEPTH, GL_DEPTH_COMPONENT16, GL_DEPTH_COMPONENT24, GL_DEPTH24_STENCIL8, GL_DRAW_FRAMEBUFFER,
     GL_DRAW_FRAMEBUFFER_BINDING, GL_NEAREST, GL_READ_FRAMEBUFFER, GL_READ_FRAMEBUFFER_BINDING,
-    GL_SCISSOR_TEST, GL_STENCIL, GL_STENCIL_BUFFER_BIT, GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D,
+    GL_STENCIL, GL_TEXTURE_2D,
 };
 use gapii_state::{Context, Process};
 
+use super::copied::{Source, point_and_mask};
 use super::emit::Emitter;
 use super::formats::Layout;
-use super::gl;
 use super::image_layer::{Image, Of};
 use super::sibling::Sibling;
-use super::spare;
+use super::{gl, spare};
 use crate::generated::ids::*;
 
 const OBJECT_TYPE: u32 = constants::GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE;
 const DEPTH_SIZE: u32 = constants::GL_FRAMEBUFFER_ATTACHMENT_DEPTH_SIZE;
 const STENCIL_SIZE: u32 = constants::GL_FRAMEBUFFER_ATTACHMENT_STENCIL_SIZE;
 
-/// How a surface has depth and stencil, as a texture has it.
-#[derive(Clone, Copy)]
-struct Format {
-    internal: u32,
-    point: u32,
-    mask: u32,
+/// Depth and stencil of a surface.
+pub enum Depth {
+    Nothing,
+    /// As a texture of this internal format has them.
+    Like(u32),
+    /// As no texture has them.
+    Other,
 }
 
-/// The surface has no samples.
+/// Describes depth and stencil of the current surface, which has no samples.
 pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, size: (i32, i32)) {
     let [drawn, read] = [GL_DRAW_FRAMEBUFFER_BINDING, GL_READ_FRAMEBUFFER_BINDING].map(gl::integer);
     gl::bind_framebuffer(GL_READ_FRAMEBUFFER, 0);
-    let bits =
-        [(GL_DEPTH, DEPTH_SIZE), (GL_STENCIL, STENCIL_SIZE)].map(|(of, name)| bits(of, name));
-    let is_held = match bits {
-        [0, 0] => true,
-        bits => Format::of(bits)
-            .and_then(|format| copy(emitter, process, context, size, format))
-            .is_some(),
+    let is_held = match Depth::of_bound() {
+        Depth::Nothing => true,
+        Depth::Like(format) => copy(emitter, process, context, size, format).is_some(),
+        Depth::Other => false,
     };
     gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, drawn as u32);
     gl::bind_framebuffer(GL_READ_FRAMEBUFFER, read as u32);
@@ -49,8 +46,21 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, siz
     }
 }
 
-/// Of the surface that is bound for reading.
-fn bits(of: u32, name: u32) -> i32 {
+impl Depth {
+    /// Of the surface, which is bound for reading.
+    pub fn of_bound() -> Self {
+        let bits = [(GL_DEPTH, DEPTH_SIZE), (GL_STENCIL, STENCIL_SIZE)];
+        match bits.map(|(of, name)| bits_of_bound(of, name)) {
+            [0, 0] => Self::Nothing,
+            [16, 0] => Self::Like(GL_DEPTH_COMPONENT16),
+            [24, 0] => Self::Like(GL_DEPTH_COMPONENT24),
+            [24, 8] => Self::Like(GL_DEPTH24_STENCIL8),
+            _ => Self::Other,
+        }
+    }
+}
+
+fn bits_of_bound(of: u32, name: u32) -> i32 {
     let ask = |name| {
         let mut value = 0;
         // SAFETY: the name has one number.
@@ -60,81 +70,58 @@ fn bits(of: u32, name: u32) -> i32 {
     if ask(OBJECT_TYPE) == 0 { 0 } else { ask(name) }
 }
 
-impl Format {
-    /// `None`: no format of textures has as many bits of depth and stencil.
-    fn of(bits: [i32; 2]) -> Option<Self> {
-        let depth =
-            |internal| Self { internal, point: GL_DEPTH_ATTACHMENT, mask: GL_DEPTH_BUFFER_BIT };
-        Some(match bits {
-            [16, 0] => depth(GL_DEPTH_COMPONENT16),
-            [24, 0] => depth(GL_DEPTH_COMPONENT24),
-            [24, 8] => Self {
-                internal: GL_DEPTH24_STENCIL8,
-                point: GL_DEPTH_STENCIL_ATTACHMENT,
-                mask: GL_DEPTH_BUFFER_BIT | GL_STENCIL_BUFFER_BIT,
-            },
-            _ => return None,
-        })
-    }
+/// Copies depth and stencil of the surface, which is bound for reading in a context of the shim's own, to a new texture of
+/// this internal format. `None` if the driver refuses.
+pub fn copy_bound(format: u32, layout: Layout, (width, height): (i32, i32)) -> Option<Image> {
+    let (point, mask) = point_and_mask(layout);
+    let target = GL_TEXTURE_2D;
+    gl::clear_errors();
+    let texture = gl::new_texture(target);
+    gl::tex_storage_2d(target, 1, format, width, height);
+    gl::bind_texture(target, 0);
+    let framebuffer = gl::new_framebuffer(GL_DRAW_FRAMEBUFFER);
+    gl::framebuffer_texture_2d(GL_DRAW_FRAMEBUFFER, point, target, texture, 0);
+    gl::blit_framebuffer(0, 0, width, height, 0, 0, width, height, mask, GL_NEAREST);
+    gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, 0);
+    gl::delete_framebuffer(framebuffer);
+    let of = Of::Flat { texture, target, face: target, level: 0 };
+    (gl::get_error() == 0).then_some(Image { of, width, height })
 }
 
-/// `None`: it can't be read.
+/// Blits depth and stencil to the surface in a replay. `None` if they cannot be read.
 fn copy(
     emitter: &mut Emitter,
     process: &Process,
     context: &Context,
     (width, height): (i32, i32),
-    format: Format,
+    format: u32,
 ) -> Option<()> {
-    let layout = Layout::of(format.internal, 0)?;
-    let taken = Copy::take((width, height), format);
-    let target = GL_TEXTURE_2D;
-    let of = Of::Flat { texture: taken.texture, target, face: target, level: 0 };
-    let sibling = Sibling::begin(process, context)?;
-    sibling.with_pixels(Image { of, width, height }, layout, |pixels| {
-        emitter.make(GL_GEN_TEXTURES, spare::NAME);
-        emitter.command(GL_BIND_TEXTURE).arg(target).arg(spare::NAME).done();
-        let command = emitter.command(GL_TEX_STORAGE2D).arg(target).arg(1_i32);
-        command.arg(format.internal).arg(width).arg(height).done();
-        let command = emitter.command(GL_TEX_SUB_IMAGE2D).arg(target).arg(0_i32).arg(0_i32);
-        let command = command.arg(0_i32).arg(width).arg(height).arg(layout.format);
-        command.arg(layout.kind).arg(pixels.as_ptr()).range(8, pixels).done();
-        spare::read_from_texture(emitter, format.point);
-        spare::blit(emitter, (width, height), format.mask);
-        for id in [GL_DELETE_FRAMEBUFFERS, GL_DELETE_TEXTURES] {
-            spare::delete(emitter, id, &[spare::NAME]);
-        }
-    })
+    let layout = Layout::of(format, 0)?;
+    let (point, _) = point_and_mask(layout);
+    let sibling = Sibling::begin(process, context.handle)?;
+    let source = Source { framebuffer: 0, point, format, layout, width, height };
+    source.blit(&sibling, |texels| put(emitter, format, layout, (width, height), texels))
 }
 
-/// A texture of the program's context that has what the surface has.
-struct Copy {
-    texture: u32,
-    framebuffer: u32,
-}
-
-impl Copy {
-    /// The surface is bound for reading; what is bound for drawing is the copy's afterwards.
-    fn take((width, height): (i32, i32), format: Format) -> Self {
-        let bound = gl::integer(GL_TEXTURE_BINDING_2D) as u32;
-        let is_cut = gl::is_enabled(GL_SCISSOR_TEST) != 0;
-        let texture = gl::new_texture(GL_TEXTURE_2D);
-        gl::tex_storage_2d(GL_TEXTURE_2D, 1, format.internal, width, height);
-        let framebuffer = gl::new_framebuffer(GL_DRAW_FRAMEBUFFER);
-        gl::framebuffer_texture_2d(GL_DRAW_FRAMEBUFFER, format.point, GL_TEXTURE_2D, texture, 0);
-        gl::disable(GL_SCISSOR_TEST);
-        gl::blit_framebuffer(0, 0, width, height, 0, 0, width, height, format.mask, GL_NEAREST);
-        if is_cut {
-            gl::enable(GL_SCISSOR_TEST);
-        }
-        gl::bind_texture(GL_TEXTURE_2D, bound);
-        Self { texture, framebuffer }
-    }
-}
-
-impl Drop for Copy {
-    fn drop(&mut self) {
-        gl::delete_framebuffer(self.framebuffer);
-        gl::delete_texture(self.texture);
+/// Blits texels of depth and stencil to the surface that is current in a replay.
+pub fn put(
+    emitter: &mut Emitter,
+    format: u32,
+    layout: Layout,
+    (width, height): (i32, i32),
+    texels: &[u8],
+) {
+    let (target, (point, mask)) = (GL_TEXTURE_2D, point_and_mask(layout));
+    emitter.make(GL_GEN_TEXTURES, spare::NAME);
+    emitter.command(GL_BIND_TEXTURE).arg(target).arg(spare::NAME).done();
+    let command = emitter.command(GL_TEX_STORAGE2D).arg(target).arg(1_i32);
+    command.arg(format).arg(width).arg(height).done();
+    let command = emitter.command(GL_TEX_SUB_IMAGE2D).arg(target).arg(0_i32).arg(0_i32);
+    let command = command.arg(0_i32).arg(width).arg(height).arg(layout.format);
+    command.arg(layout.kind).arg(texels.as_ptr()).range(8, texels).done();
+    spare::read_from_texture(emitter, point);
+    spare::blit(emitter, (width, height), mask);
+    for id in [GL_DELETE_FRAMEBUFFERS, GL_DELETE_TEXTURES] {
+        spare::delete(emitter, id, &[spare::NAME]);
     }
 }

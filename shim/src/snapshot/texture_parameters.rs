@@ -1,14 +1,19 @@
-//! Parameters of textures and samplers: which a context has, and those of a texture.
+//! Parameters of textures and samplers that a snapshot describes: `INTEGERS`, `LEVELS_OF_DETAIL`, border color,
+//! anisotropy, sRGB decoding, each with the version or extension that has it. A parameter that is not listed here has
+//! its default value in a replay. Multisampled, external and buffer textures have fewer (`OF_SAMPLES`, `OF_EXTERNAL`,
+//! none).
 
 use gapii_commands::constants;
 pub use gapii_commands::constants::GL_TEXTURE_BORDER_COLOR;
 use gapii_commands::constants::{
-    GL_DEPTH_STENCIL_TEXTURE_MODE, GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_COMPARE_FUNC,
-    GL_TEXTURE_COMPARE_MODE, GL_TEXTURE_MAG_FILTER, GL_TEXTURE_MAX_LEVEL, GL_TEXTURE_MAX_LOD,
+    GL_DEPTH_STENCIL_TEXTURE_MODE, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY,
+    GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_BUFFER, GL_TEXTURE_COMPARE_FUNC, GL_TEXTURE_COMPARE_MODE,
+    GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_MAG_FILTER, GL_TEXTURE_MAX_LEVEL, GL_TEXTURE_MAX_LOD,
     GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MIN_LOD, GL_TEXTURE_SWIZZLE_A, GL_TEXTURE_SWIZZLE_B,
     GL_TEXTURE_SWIZZLE_G, GL_TEXTURE_SWIZZLE_R, GL_TEXTURE_WRAP_R, GL_TEXTURE_WRAP_S,
     GL_TEXTURE_WRAP_T,
 };
+use gapii_state::SamplerState;
 use gapii_state::read_back::Driver as _;
 
 use super::emit::Emitter;
@@ -19,9 +24,8 @@ use crate::generated::ids::*;
 const GL_TEXTURE_MAX_ANISOTROPY: u32 = constants::GL_TEXTURE_MAX_ANISOTROPY_EXT;
 const GL_TEXTURE_SRGB_DECODE: u32 = constants::GL_TEXTURE_SRGB_DECODE_EXT;
 
-/// Parameters that are whole numbers, the version of OpenGL ES that they begin with, and whether
-/// samplers have them too.
-const WHOLE: [(u32, (u8, u8), bool); 14] = [
+/// Parameters with integer values, the version of OpenGL ES that has them first, and whether samplers have them, too.
+const INTEGERS: [(u32, (u8, u8), bool); 14] = [
     (GL_TEXTURE_MAG_FILTER, (1, 0), true),
     (GL_TEXTURE_MIN_FILTER, (1, 0), true),
     (GL_TEXTURE_WRAP_S, (1, 0), true),
@@ -37,7 +41,7 @@ const WHOLE: [(u32, (u8, u8), bool); 14] = [
     (GL_TEXTURE_SWIZZLE_A, (3, 0), false),
     (GL_DEPTH_STENCIL_TEXTURE_MODE, (3, 1), false),
 ];
-/// Those of them that multisampled textures have.
+/// Those of [`INTEGERS`] that multisampled textures have.
 const OF_SAMPLES: [u32; 5] = [
     GL_TEXTURE_SWIZZLE_R,
     GL_TEXTURE_SWIZZLE_G,
@@ -45,36 +49,57 @@ const OF_SAMPLES: [u32; 5] = [
     GL_TEXTURE_SWIZZLE_A,
     GL_DEPTH_STENCIL_TEXTURE_MODE,
 ];
-/// The least and the greatest level of detail.
+/// Those of [`INTEGERS`] that external textures have with any value that a program can set.
+const OF_EXTERNAL: [u32; 4] =
+    [GL_TEXTURE_MAG_FILTER, GL_TEXTURE_MIN_FILTER, GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T];
+/// Parameters with floating-point values that every context of OpenGL ES 3 has.
 const LEVELS_OF_DETAIL: [u32; 2] = [GL_TEXTURE_MIN_LOD, GL_TEXTURE_MAX_LOD];
 
-/// Parameters of one whole number that textures, or samplers, of a context have.
-pub fn whole(
-    version: (u8, u8),
-    driver: &Gl,
-    of_samplers: bool,
-) -> impl Iterator<Item = u32> + use<> {
-    let has_decode = driver.has("GL_EXT_texture_sRGB_decode");
-    let here =
-        WHOLE.iter().filter(move |(_, since, it)| *since <= version && (*it || !of_samplers));
-    here.map(|(name, ..)| *name).chain(has_decode.then_some(GL_TEXTURE_SRGB_DECODE))
+/// Version and extensions of the context in which the program uses textures.
+#[derive(Clone, Copy)]
+pub struct Has {
+    pub version: (u8, u8),
+    srgb_decode: bool,
+    anisotropy: bool,
+    border: bool,
+    /// Views are made by GL_OES_texture_view rather than by GL_EXT_texture_view.
+    pub oes_views: bool,
 }
 
-/// The same of one number that need not be whole.
-pub fn fractions(version: (u8, u8), driver: &Gl) -> impl Iterator<Item = u32> + use<> {
-    let has_anisotropy = driver.has("GL_EXT_texture_filter_anisotropic");
-    let levels = LEVELS_OF_DETAIL.into_iter().filter(move |_| version >= (3, 0));
-    levels.chain(has_anisotropy.then_some(GL_TEXTURE_MAX_ANISOTROPY))
+impl Has {
+    /// `driver` is the context, or one with the same extensions.
+    pub fn of(version: (u8, u8), driver: &Gl) -> Self {
+        let borders = ["GL_EXT_texture_border_clamp", "GL_OES_texture_border_clamp"];
+        Self {
+            version,
+            srgb_decode: driver.has("GL_EXT_texture_sRGB_decode"),
+            anisotropy: driver.has("GL_EXT_texture_filter_anisotropic"),
+            border: version >= (3, 2) || borders.iter().any(|name| driver.has(name)),
+            oes_views: driver.has("GL_OES_texture_view"),
+        }
+    }
+
+    /// Parameters with one integer that textures have, or samplers.
+    pub fn integers(self, of_samplers: bool) -> impl Iterator<Item = u32> {
+        let here = INTEGERS
+            .iter()
+            .filter(move |(_, since, it)| *since <= self.version && (*it || !of_samplers));
+        here.map(|(name, ..)| *name).chain(self.srgb_decode.then_some(GL_TEXTURE_SRGB_DECODE))
+    }
+
+    /// Parameters with one floating-point number.
+    pub fn floats(self) -> impl Iterator<Item = u32> {
+        let levels = LEVELS_OF_DETAIL.into_iter().filter(move |_| self.version >= (3, 0));
+        levels.chain(self.anisotropy.then_some(GL_TEXTURE_MAX_ANISOTROPY))
+    }
+
+    /// Whether textures and samplers have a border colour.
+    pub fn border(self) -> bool {
+        self.border
+    }
 }
 
-/// Whether there are colours beyond edges.
-pub fn has_border(version: (u8, u8), driver: &Gl) -> bool {
-    let names = ["GL_EXT_texture_border_clamp", "GL_OES_texture_border_clamp"];
-    version >= (3, 2) || names.iter().any(|name| driver.has(name))
-}
-
-/// Sets the border's colour of a sampler, or of the texture that is bound to a target, unless it is
-/// what it is at first.
+/// Sets the border colour of a sampler, or of the texture that is bound to a target, unless it is the initial one.
 pub fn describe_border(emitter: &mut Emitter, id: u16, whose: u32, border: [f32; 4]) {
     if border == [0.0; 4] {
         return;
@@ -84,35 +109,84 @@ pub fn describe_border(emitter: &mut Emitter, id: u16, whose: u32, border: [f32;
     command.arg(bytes.as_ptr()).range(2, &bytes).done();
 }
 
-/// Those of the texture that is bound to the target.
-pub fn describe(emitter: &mut Emitter, target: u32, version: (u8, u8), driver: &Gl) {
-    for name in whole(version, driver, false) {
-        describe_whole(emitter, target, name);
+/// The values of a texture's parameters.
+#[derive(Default)]
+pub struct Parameters {
+    integers: Vec<(u32, i32)>,
+    floats: Vec<(u32, f32)>,
+    border: [f32; 4],
+}
+
+impl Parameters {
+    /// Asks for those of the texture that is bound to `target` in the current context, which may be of a higher version
+    /// than `has`.
+    pub fn of_bound(target: u32, has: Has) -> Self {
+        let integer = |name| {
+            let mut value = 0;
+            // SAFETY: the parameter has one number.
+            unsafe { gl::get_texture_integers(target, name, &raw mut value) };
+            (name, value)
+        };
+        let float = |name| {
+            let mut value = 0.0;
+            // SAFETY: the parameter has one number.
+            unsafe { gl::get_texture_floats(target, name, &raw mut value) };
+            (name, value)
+        };
+        let integers = |names: &[u32]| names.iter().copied().map(integer).collect();
+        match target {
+            GL_TEXTURE_BUFFER => Self::default(),
+            GL_TEXTURE_2D_MULTISAMPLE | GL_TEXTURE_2D_MULTISAMPLE_ARRAY => {
+                Self { integers: integers(&OF_SAMPLES), ..Self::default() }
+            }
+            GL_TEXTURE_EXTERNAL_OES => Self { integers: integers(&OF_EXTERNAL), ..Self::default() },
+            _ => {
+                let mut border = [0.0; 4];
+                if has.border {
+                    let (name, out) = (GL_TEXTURE_BORDER_COLOR, border.as_mut_ptr());
+                    // SAFETY: the parameter has four numbers.
+                    unsafe { gl::get_texture_floats(target, name, out) };
+                }
+                let integers = has.integers(false).map(integer).collect();
+                Self { integers, floats: has.floats().map(float).collect(), border }
+            }
+        }
     }
-    for name in fractions(version, driver) {
-        let mut value = 0.0;
-        // SAFETY: the name has one number.
-        unsafe { gl::get_texture_floats(target, name, &raw mut value) };
-        emitter.command(GL_TEX_PARAMETERF).arg(target).arg(name).arg(value).done();
-    }
-    if has_border(version, driver) {
-        let mut border = [0.0; 4];
-        // SAFETY: the name has four numbers.
-        unsafe { gl::get_texture_floats(target, GL_TEXTURE_BORDER_COLOR, border.as_mut_ptr()) };
-        describe_border(emitter, GL_TEX_PARAMETERFV, target, border);
+
+    /// Sets them for the texture that is bound to `target`.
+    pub fn describe(&self, emitter: &mut Emitter, target: u32) {
+        for (name, value) in &self.integers {
+            emitter.command(GL_TEX_PARAMETERI).arg(target).arg(*name).arg(*value).done();
+        }
+        for (name, value) in &self.floats {
+            emitter.command(GL_TEX_PARAMETERF).arg(target).arg(*name).arg(*value).done();
+        }
+        describe_border(emitter, GL_TEX_PARAMETERFV, target, self.border);
     }
 }
 
-/// Those of a multisampled one.
-pub fn describe_of_samples(emitter: &mut Emitter, target: u32) {
-    for name in OF_SAMPLES {
-        describe_whole(emitter, target, name);
-    }
+/// The value of an integer parameter in the state of a sampler.
+pub fn integer_of(state: &SamplerState, name: u32) -> i32 {
+    let value = match name {
+        GL_TEXTURE_MAG_FILTER => state.mag_filter,
+        GL_TEXTURE_MIN_FILTER => state.min_filter,
+        GL_TEXTURE_WRAP_S => state.wrap_s,
+        GL_TEXTURE_WRAP_T => state.wrap_t,
+        GL_TEXTURE_WRAP_R => state.wrap_r,
+        GL_TEXTURE_COMPARE_MODE => state.compare_mode,
+        GL_TEXTURE_COMPARE_FUNC => state.compare_func,
+        GL_TEXTURE_SRGB_DECODE => state.srgb_decode,
+        _ => 0,
+    };
+    value.cast_signed()
 }
 
-fn describe_whole(emitter: &mut Emitter, target: u32, name: u32) {
-    let mut value = 0;
-    // SAFETY: the name has one number.
-    unsafe { gl::get_texture_integers(target, name, &raw mut value) };
-    emitter.command(GL_TEX_PARAMETERI).arg(target).arg(name).arg(value).done();
+/// The value of a floating-point parameter in the state of a sampler.
+pub fn float_of(state: &SamplerState, name: u32) -> f32 {
+    match name {
+        GL_TEXTURE_MIN_LOD => state.min_lod,
+        GL_TEXTURE_MAX_LOD => state.max_lod,
+        GL_TEXTURE_MAX_ANISOTROPY => state.max_anisotropy,
+        _ => 0.0,
+    }
 }

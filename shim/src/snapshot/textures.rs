@@ -1,88 +1,244 @@
-//! Textures: their storage, what is in it, and their parameters.
+//! Textures: their storage, the pixels in it, and their parameters. Views are made of their originals. Missing are the
+//! pixels of a level that cannot be read or whose format is not known (`formats.rs`), samples of depth formats,
+//! textures of targets that `binding_of` does not have, and destroyed pbuffers that are images of textures. Textures
+//! that share storage with EGL images are in `images.rs`.
 
 use std::collections::BTreeMap;
 
 use gapii_commands::constants::{
+    EGL_BACK_BUFFER, GL_MAX_3D_TEXTURE_SIZE, GL_MAX_CUBE_MAP_TEXTURE_SIZE, GL_MAX_TEXTURE_SIZE,
     GL_RGBA, GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE,
     GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_BINDING_2D,
     GL_TEXTURE_BINDING_2D_ARRAY, GL_TEXTURE_BINDING_2D_MULTISAMPLE,
     GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_BINDING_3D, GL_TEXTURE_BINDING_BUFFER,
-    GL_TEXTURE_BINDING_CUBE_MAP, GL_TEXTURE_BINDING_CUBE_MAP_ARRAY, GL_TEXTURE_BUFFER,
-    GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY, GL_UNPACK_ALIGNMENT, GL_UNSIGNED_BYTE,
+    GL_TEXTURE_BINDING_CUBE_MAP, GL_TEXTURE_BINDING_CUBE_MAP_ARRAY,
+    GL_TEXTURE_BINDING_EXTERNAL_OES, GL_TEXTURE_BUFFER, GL_TEXTURE_CUBE_MAP,
+    GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_CUBE_MAP_POSITIVE_X, GL_TEXTURE_EXTERNAL_OES,
+    GL_TEXTURE_WIDTH, GL_UNPACK_ALIGNMENT, GL_UNSIGNED_BYTE,
 };
-use gapii_state::{Context, TextureImage};
+use gapii_state::read_back::Driver as _;
+use gapii_state::{Buffer, Context, Objects, Process, Ref, Surface, Texture, TextureImage};
 
+use super::buffers;
 use super::emit::Emitter;
 use super::formats::{self, Layout};
-use super::gl;
 use super::image_layer::{Image, Of};
-use super::images::Images;
 use super::samples::{self, Multisampled};
 use super::sibling::Sibling;
-use super::texture_parameters as parameters;
+use super::texture_parameters::{Has, Parameters};
+use super::{gl, identity};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
-/// Who describes textures, and with what.
-struct Describing<'a, 'r> {
-    emitter: &'a mut Emitter<'r>,
-    version: (u8, u8),
-    driver: &'a Gl,
-    sibling: Option<&'a Sibling>,
+/// A texture as the shim knows it.
+pub struct Known {
+    /// In the stream.
+    pub name: u32,
+    pub target: u32,
+    pub immutable_levels: i32,
+    /// With target, or face of a cube map, and level.
+    pub images: Vec<(u32, i32, TextureImage)>,
+    /// Buffer of a buffer texture, its range and format.
+    buffer: (Ref<Buffer>, i64, i64, u32),
+    view: Option<View>,
+    /// Handle of the pbuffer whose color buffer is the image of level 0; 0 for none.
+    surface: u64,
 }
 
-struct Known {
+/// The part of another texture's storage that a texture is a view of.
+struct View {
+    original: Ref<Texture>,
+    /// Name of the original in the stream.
     name: u32,
-    target: u32,
-    immutable_levels: i32,
-    /// By target and level.
-    images: Vec<(u32, i32, TextureImage)>,
-    /// Of a buffer texture: the buffer, the range of it, and the format.
-    buffer: (u32, i64, i64, u32),
+    /// First level, number of levels, first layer, number of layers.
+    part: [i32; 4],
 }
 
-/// All but those that have the pixels of another object: of these the names.
-pub fn describe(
-    emitter: &mut Emitter,
-    context: &Context,
-    driver: &Gl,
-    sibling: Option<&Sibling>,
-    images: &Images,
-) {
-    let group = context.group.lock();
-    let known: Vec<Known> = group
-        .textures
-        .named()
-        .map(|(object, texture)| {
-            let buffer = &texture.buffer;
-            let name = buffer.buffer.name() as u32;
-            Known {
-                name: object.name() as u32,
-                target: texture.target,
-                immutable_levels: texture.immutable_levels,
-                images: images_of(&texture.images),
-                buffer: (name, buffer.offset, buffer.size, texture.buffer_format),
-            }
+/// Whether the pixels of a texture are described with it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Pixels {
+    Described,
+    /// Only the sizes and formats of its images.
+    LeftToOthers,
+}
+
+impl Known {
+    /// The texture may be nameless.
+    pub fn of(textures: &Objects<Texture>, object: Ref<Texture>) -> Option<Self> {
+        let texture = textures.get(object)?;
+        let it = &texture.buffer;
+        let viewed = texture.view;
+        let view = viewed.original.is_some().then(|| View {
+            original: viewed.original,
+            name: identity::name(textures, viewed.original),
+            part: [viewed.level, viewed.levels, viewed.layer, viewed.layers],
+        });
+        Some(Self {
+            name: identity::name(textures, object),
+            target: texture.target,
+            immutable_levels: texture.immutable_levels,
+            images: images_of(&texture.images),
+            buffer: (it.buffer, it.offset, it.size, texture.buffer_format),
+            view,
+            surface: texture.surface.name(),
+        })
+    }
+
+    /// Whether EGL images share its storage, or the storage of one of its images.
+    pub fn is_shared(&self) -> bool {
+        self.images.iter().any(|(.., image)| image.shared != 0)
+    }
+
+    /// Size and format of the image at a target, or face of a cube map, and level.
+    pub fn image(&self, face: u32, level: i32) -> Option<TextureImage> {
+        let found = self.images.iter().find(|(target, at, _)| (*target, *at) == (face, level));
+        found.map(|(.., image)| *image)
+    }
+}
+
+/// Targets of textures with the name 0, the target of their images that is asked about, and the longest side.
+const DEFAULT_TARGETS: [(u32, u32, u32); 4] = [
+    (GL_TEXTURE_2D, GL_TEXTURE_2D, GL_MAX_TEXTURE_SIZE),
+    (GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_POSITIVE_X, GL_MAX_CUBE_MAP_TEXTURE_SIZE),
+    (GL_TEXTURE_3D, GL_TEXTURE_3D, GL_MAX_3D_TEXTURE_SIZE),
+    (GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_ARRAY, GL_MAX_TEXTURE_SIZE),
+];
+
+/// Describes the textures of a share group.
+pub fn describe(emitter: &mut Emitter, context: &Context, has: Has, sibling: Option<&Sibling>) {
+    let (mut known, held) = {
+        let group = context.group.lock();
+        let textures = &group.textures;
+        let all = textures.named().filter_map(|(object, _)| Known::of(textures, object));
+        let known = all.filter(|texture| !texture.is_shared()).collect::<Vec<_>>();
+        let held = group.textures.named().map(|(_, texture)| texture.buffer.buffer);
+        (known, buffers::nameless(&group, held))
+    };
+    if let Some(sibling) = sibling {
+        leave_out_absent_levels(&mut known, sibling);
+    }
+    buffers::describe_nameless(emitter, context, sibling, held);
+    // Pixels have no gaps. The context's own pixel parameters are set when the context is described.
+    emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
+    let (views, originals): (Vec<_>, Vec<_>) = known.iter().partition(|it| it.view.is_some());
+    let mut describing = Describing { emitter, has, sibling, context: Some(context) };
+    for texture in originals {
+        describing.emitter.make(GL_GEN_TEXTURES, texture.name);
+        describing.texture(texture, Pixels::Described);
+    }
+    for texture in views {
+        describing.emitter.make(GL_GEN_TEXTURES, texture.name);
+        describing.view(texture);
+    }
+}
+
+/// Leaves out images that the driver does not have: it may have refused the command that the state has followed.
+fn leave_out_absent_levels(textures: &mut [Known], sibling: &Sibling) {
+    let asked: Vec<_> = textures
+        .iter()
+        .map(|texture| {
+            let images = texture.images.iter().map(|(face, level, _)| (*face, *level));
+            (texture.target, texture.name, images.collect::<Vec<_>>())
         })
         .collect();
-    drop(group);
-    // Pixels are given without gaps; the context's own way of unpacking is set when that is described.
-    emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
-    let mut describing = Describing { emitter, version: context.version, driver, sibling };
-    for texture in &known {
-        describing.emitter.make(GL_GEN_TEXTURES, texture.name);
-        if texture.target == 0 || images.has_texture(texture.name) {
-            continue;
+    let widths = sibling.ask(move |_| {
+        if Gl::of_thread()?.version() < (3, 1) {
+            return None;
         }
-        let Some(binding) = binding_of(texture.target) else {
-            describing.emitter.leave_out_of("of a target that is not read, texture", texture.name);
+        let widths = asked.iter().map(|(target, name, images)| {
+            if images.is_empty() || binding_of(*target).is_none() {
+                return Vec::new();
+            }
+            gl::bind_texture(*target, *name);
+            let widths = images.iter().map(|(face, level)| width_of_level(*face, *level)).collect();
+            gl::bind_texture(*target, 0);
+            widths
+        });
+        Some(widths.collect::<Vec<Vec<i32>>>())
+    });
+    for (texture, widths) in textures.iter_mut().zip(widths.into_iter().flatten()) {
+        let mut widths = widths.into_iter();
+        texture.images.retain(|_| widths.next() != Some(0));
+    }
+}
+
+/// Returns the width in texels of a level of the bound texture; 0 if the driver does not have it.
+fn width_of_level(face: u32, level: i32) -> i32 {
+    let mut width = 0;
+    // SAFETY: the parameter has one number.
+    unsafe { gl::get_texture_level(face, level, GL_TEXTURE_WIDTH, &raw mut width) };
+    width
+}
+
+/// Notes the images of textures with the name 0, which no framebuffer can have attached and no other context can read.
+/// Only drivers of OpenGL ES 3.1 and later tell whether there are any.
+pub fn leave_out_default(emitter: &mut Emitter, context: &Context, has: Has) {
+    if has.version < (3, 1) {
+        return;
+    }
+    let describing = Describing { emitter, has, sibling: None, context: Some(context) };
+    let has_images = |(target, face, longest): (u32, u32, u32)| {
+        let Some(bound) = describing.rebindable(target) else { return false };
+        gl::bind_texture(target, 0);
+        // A level that no texture can have would be an error of the program.
+        let levels = gl::integer(longest).max(1).ilog2() as i32;
+        let has_any = (0..=levels).any(|level| width_of_level(face, level) > 0);
+        gl::bind_texture(target, bound);
+        has_any
+    };
+    if DEFAULT_TARGETS.into_iter().any(has_images) {
+        describing.emitter.leave_out("the images of textures with the name 0");
+    }
+}
+
+/// Binds the color buffers of pbuffers to the textures of which they are the images. The pbuffers are described already.
+pub fn bind_surfaces(emitter: &mut Emitter, process: &Process, context: &Context) {
+    let bound: Vec<(u32, u32, Ref<Surface>)> = {
+        let group = context.group.lock();
+        let bound = group.textures.named().filter(|(_, it)| it.surface.is_some());
+        bound.map(|(object, it)| (object.name() as u32, it.target, it.surface)).collect()
+    };
+    for (name, target, surface) in bound {
+        let display = process.lock().surfaces.get(surface).map(|it| it.display);
+        let is_there = process.lock().surfaces.find(surface.name()) == surface;
+        let Some(display) = display.filter(|_| is_there) else {
+            emitter.leave_out_of("a destroyed pbuffer as the image of texture", name);
             continue;
         };
-        let bound = gl::integer(binding) as u32;
-        gl::bind_texture(texture.target, texture.name);
-        describing.texture(texture);
-        gl::bind_texture(texture.target, bound);
+        emitter.command(GL_BIND_TEXTURE).arg(target).arg(name).done();
+        let command = emitter.command(EGL_BIND_TEX_IMAGE).arg(display).arg(surface.name());
+        command.arg(EGL_BACK_BUFFER as i32).returns(1_u32, []);
     }
+}
+
+/// Makes a nameless texture under its spare name, unless the stream has it already: then returns false. Its pixels are left
+/// to the caller.
+///
+/// `parameters` are `None` where nothing depends on them.
+pub fn make_nameless(
+    emitter: &mut Emitter,
+    context: &Context,
+    has: Has,
+    object: Ref<Texture>,
+    parameters: Option<&Parameters>,
+) -> bool {
+    let texture = Known::of(&context.group.lock().textures, object);
+    let Some(texture) = texture else { return false };
+    let is_new = identity::is_first(context, identity::Kind::Texture, object);
+    if is_new {
+        emitter.make(GL_GEN_TEXTURES, texture.name);
+        if texture.is_shared() {
+            emitter.leave_out("which EGL image a deleted texture shares its storage with");
+        }
+        let sibling = None;
+        let mut describing = Describing { emitter, has, sibling, context: Some(context) };
+        describing.make(&texture, Pixels::LeftToOthers);
+    }
+    if let Some(parameters) = parameters {
+        emitter.command(GL_BIND_TEXTURE).arg(texture.target).arg(texture.name).done();
+        parameters.describe(emitter, texture.target);
+    }
+    is_new
 }
 
 fn images_of(images: &BTreeMap<u32, BTreeMap<i32, TextureImage>>) -> Vec<(u32, i32, TextureImage)> {
@@ -90,11 +246,12 @@ fn images_of(images: &BTreeMap<u32, BTreeMap<i32, TextureImage>>) -> Vec<(u32, i
         let target = *target;
         levels.iter().map(move |(level, image)| (target, *level, *image)).collect::<Vec<_>>()
     };
-    images.iter().flat_map(of_target).collect()
+    // An upload that the driver refused, because the image did not exist, leaves an image without a format in the state.
+    images.iter().flat_map(of_target).filter(|(.., image)| image.format != 0).collect()
 }
 
-/// What is asked for the texture that is bound to a target; `None`: such are not described.
-fn binding_of(target: u32) -> Option<u32> {
+/// The query for the texture that is bound to a target; `None` for targets that are not described.
+pub fn binding_of(target: u32) -> Option<u32> {
     Some(match target {
         GL_TEXTURE_2D => GL_TEXTURE_BINDING_2D,
         GL_TEXTURE_3D => GL_TEXTURE_BINDING_3D,
@@ -104,31 +261,155 @@ fn binding_of(target: u32) -> Option<u32> {
         GL_TEXTURE_BUFFER => GL_TEXTURE_BINDING_BUFFER,
         GL_TEXTURE_2D_MULTISAMPLE => GL_TEXTURE_BINDING_2D_MULTISAMPLE,
         GL_TEXTURE_2D_MULTISAMPLE_ARRAY => GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY,
+        GL_TEXTURE_EXTERNAL_OES => GL_TEXTURE_BINDING_EXTERNAL_OES,
         _ => return None,
     })
 }
 
-fn has_layers(target: u32) -> bool {
+/// Whether images of a texture with this target have layers or slices.
+pub fn has_layers(target: u32) -> bool {
     matches!(target, GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY | GL_TEXTURE_CUBE_MAP_ARRAY)
 }
 
+/// Describes textures of one share group.
+pub struct Describing<'a, 'r> {
+    pub emitter: &'a mut Emitter<'r>,
+    pub has: Has,
+    /// Reads the group's pixels and parameters.
+    pub sibling: Option<&'a Sibling>,
+    /// The program's current context, if it is of the group.
+    pub context: Option<&'a Context>,
+}
+
 impl Describing<'_, '_> {
-    /// A texture that is bound.
-    fn texture(&mut self, texture: &Known) {
-        let target = texture.target;
-        self.emitter.command(GL_BIND_TEXTURE).arg(target).arg(texture.name).done();
-        match target {
+    /// Describes a texture with storage of its own, whose name the stream has.
+    pub fn texture(&mut self, texture: &Known, pixels: Pixels) {
+        if texture.target == 0 {
+            return;
+        }
+        if binding_of(texture.target).is_none() {
+            self.emitter.leave_out_of("of a target that is not read, texture", texture.name);
+            return;
+        }
+        self.emitter.command(GL_BIND_TEXTURE).arg(texture.target).arg(texture.name).done();
+        // A driver may look at the parameters when it is given images.
+        self.parameters(texture).describe(self.emitter, texture.target);
+        if texture.surface == 0 {
+            self.storage_and_pixels(texture, pixels);
+        }
+    }
+
+    /// Describes a texture without its parameters.
+    fn make(&mut self, texture: &Known, pixels: Pixels) {
+        if texture.view.is_some() {
+            self.make_view(texture);
+            self.emitter.command(GL_BIND_TEXTURE).arg(texture.target).arg(texture.name).done();
+        } else if binding_of(texture.target).is_some() {
+            self.emitter.command(GL_BIND_TEXTURE).arg(texture.target).arg(texture.name).done();
+            self.storage_and_pixels(texture, pixels);
+        }
+    }
+
+    /// Describes a view. The pixels are those of the original, which is described with them if it has its name.
+    fn view(&mut self, texture: &Known) {
+        let is_alone = self.make_view(texture);
+        self.emitter.command(GL_BIND_TEXTURE).arg(texture.target).arg(texture.name).done();
+        self.parameters(texture).describe(self.emitter, texture.target);
+        if is_alone {
+            self.pixels(texture);
+        }
+    }
+
+    /// Returns whether the original is nameless, so that its pixels are described with the views.
+    fn make_view(&mut self, texture: &Known) -> bool {
+        let (Some(view), Some(context)) = (&texture.view, self.context) else { return false };
+        let (is_named, original) = {
+            let group = context.group.lock();
+            let textures = &group.textures;
+            let is_named = textures.find(view.original.name()) == view.original;
+            (is_named, Known::of(textures, view.original))
+        };
+        let Some(original) = original else {
+            self.emitter.leave_out_of("the storage, deleted long ago, of view", texture.name);
+            return false;
+        };
+        if !is_named && identity::is_first(context, identity::Kind::Texture, view.original) {
+            self.emitter.make(GL_GEN_TEXTURES, original.name);
+            self.make(&original, Pixels::LeftToOthers);
+        }
+        let format = texture.images.first().map_or(0, |(.., image)| image.format);
+        let id = if self.has.oes_views { GL_TEXTURE_VIEW_OES } else { GL_TEXTURE_VIEW_EXT };
+        let command = self.emitter.command(id).arg(texture.name).arg(texture.target);
+        let command = command.arg(view.name).arg(format);
+        view.part.into_iter().fold(command, |command, number| command.arg(number)).done();
+        !is_named
+    }
+
+    /// The parameters of a texture.
+    fn parameters(&mut self, texture: &Known) -> Parameters {
+        let (name, target, has) = (texture.name, texture.target, self.has);
+        let ask = move || {
+            gl::bind_texture(target, name);
+            Parameters::of_bound(target, has)
+        };
+        if let Some(sibling) = self.sibling {
+            let asked = sibling.ask(move |_| {
+                let parameters = ask();
+                gl::bind_texture(target, 0);
+                Some(parameters)
+            });
+            if let Some(parameters) = asked {
+                return parameters;
+            }
+        } else if let Some(bound) = self.rebindable(target) {
+            let parameters = ask();
+            gl::bind_texture(target, bound);
+            return parameters;
+        }
+        self.emitter.leave_out_of("the parameters of texture", name);
+        Parameters::default()
+    }
+
+    /// The texture that is bound to a target of the active unit, if it can be bound again: it has its name.
+    fn rebindable(&self, target: u32) -> Option<u32> {
+        let context = self.context?;
+        let bound = gl::integer(binding_of(target)?) as u32;
+        let unit = context.texture_units.get(context.active_texture as usize);
+        let tracked = unit.and_then(|unit| gapii_state::At::at(&unit.bindings, target)).copied();
+        let group = context.group.lock();
+        let named = group.textures.find(u64::from(bound));
+        (bound == 0 || tracked == Some(named) && named.is_some()).then_some(bound)
+    }
+
+    /// Describes storage and pixels of the texture that is bound in the replay.
+    fn storage_and_pixels(&mut self, texture: &Known, pixels: Pixels) {
+        match texture.target {
             GL_TEXTURE_BUFFER => return self.buffer(texture),
             GL_TEXTURE_2D_MULTISAMPLE | GL_TEXTURE_2D_MULTISAMPLE_ARRAY => {
-                return self.samples(texture);
+                return self.samples(texture, pixels);
             }
             _ => {}
         }
-        // A driver may look at them when it is given images.
-        parameters::describe(self.emitter, target, self.version, self.driver);
         if texture.immutable_levels > 0 {
             self.storage(texture);
         }
+        if pixels == Pixels::Described {
+            return self.pixels(texture);
+        }
+        for (face, level, image) in &texture.images {
+            if texture.immutable_levels == 0 {
+                let whose = Whose { texture, face: *face, level: *level, image };
+                match formats::block(image.format).is_some() || image.compressed_bytes > 0 {
+                    false => self.define(&whose),
+                    true => self.define_blocks(&whose, &[]),
+                }
+            }
+        }
+    }
+
+    /// Describes the images of the texture that is bound in the replay: of an immutable texture the pixels, of another
+    /// one the sizes as well.
+    pub fn pixels(&mut self, texture: &Known) {
         for (face, level, image) in &texture.images {
             let whose = Whose { texture, face: *face, level: *level, image };
             match formats::block(image.format) {
@@ -141,12 +422,11 @@ impl Describing<'_, '_> {
 
     fn buffer(&mut self, texture: &Known) {
         let (buffer, offset, size, format) = texture.buffer;
-        if format == 0 {
-            return;
-        }
+        let Some(context) = self.context.filter(|_| format != 0) else { return };
+        let buffer = identity::name(&context.group.lock().buffers, buffer);
         let target = GL_TEXTURE_BUFFER;
         let is_part = size != 0;
-        let id = match (self.version >= (3, 2), is_part) {
+        let id = match (self.has.version >= (3, 2), is_part) {
             (true, false) => GL_TEX_BUFFER,
             (true, true) => GL_TEX_BUFFER_RANGE,
             (false, false) => GL_TEX_BUFFER_EXT,
@@ -156,19 +436,21 @@ impl Describing<'_, '_> {
         if is_part { command.arg(offset).arg(size).done() } else { command.done() }
     }
 
-    fn samples(&mut self, texture: &Known) {
-        parameters::describe_of_samples(self.emitter, texture.target);
+    fn samples(&mut self, texture: &Known, pixels: Pixels) {
         let Some((_, _, image)) = texture.images.first() else { return };
         let is_array = texture.target == GL_TEXTURE_2D_MULTISAMPLE_ARRAY;
         let id = match is_array {
             false => GL_TEX_STORAGE2D_MULTISAMPLE,
-            true if self.version >= (3, 2) => GL_TEX_STORAGE3D_MULTISAMPLE,
+            true if self.has.version >= (3, 2) => GL_TEX_STORAGE3D_MULTISAMPLE,
             true => GL_TEX_STORAGE3D_MULTISAMPLE_OES,
         };
         let command = self.emitter.command(id).arg(texture.target).arg(image.samples);
         let command = command.arg(image.format).arg(image.width).arg(image.height);
         let command = if is_array { command.arg(image.depth) } else { command };
         command.arg(1_u8).done();
+        if pixels == Pixels::LeftToOthers {
+            return;
+        }
         let (name, target) = (texture.name, texture.target);
         let layers = if is_array { image.depth } else { 1 };
         for layer in 0..layers {
@@ -202,33 +484,35 @@ impl Describing<'_, '_> {
         if has_layers { command.arg(image.depth).done() } else { command.done() }
     }
 
-    fn image(&mut self, whose: &Whose<'_>) {
+    /// Defines a mutable image without pixels.
+    fn define(&mut self, whose: &Whose<'_>) {
         let Whose { texture, face, level, image } = *whose;
         let layout = Layout::of(image.format, image.pixel_type);
         let (format, kind) =
             layout.map_or((GL_RGBA, GL_UNSIGNED_BYTE), |layout| (layout.format, layout.kind));
         let has_layers = has_layers(texture.target);
+        let id = if has_layers { GL_TEX_IMAGE3D } else { GL_TEX_IMAGE2D };
+        let command = self.emitter.command(id).arg(face).arg(level).arg(image.format as i32);
+        let command = command.arg(image.width).arg(image.height);
+        let command = if has_layers { command.arg(image.depth) } else { command };
+        command.arg(0_i32).arg(format).arg(kind).arg(0_u64).done();
+    }
+
+    fn image(&mut self, whose: &Whose<'_>) {
+        let Whose { texture, image, .. } = *whose;
         if texture.immutable_levels == 0 {
-            let id = if has_layers { GL_TEX_IMAGE3D } else { GL_TEX_IMAGE2D };
-            let command = self.emitter.command(id).arg(face).arg(level).arg(image.format as i32);
-            let command = command.arg(image.width).arg(image.height);
-            let command = if has_layers { command.arg(image.depth) } else { command };
-            command.arg(0_i32).arg(format).arg(kind).arg(0_u64).done();
+            self.define(whose);
         }
+        let layout = Layout::of(image.format, image.pixel_type);
         let (Some(layout), Some(sibling)) = (layout, self.sibling) else {
             self.leave_out(whose);
             return;
         };
         for layer in 0..whose.layers() {
             let emitter = &mut *self.emitter;
+            let at = At { face: whose.face, level: whose.level, layer };
             let done = sibling.with_pixels(whose.layer(layer), layout, |pixels| {
-                let id = if has_layers { GL_TEX_SUB_IMAGE3D } else { GL_TEX_SUB_IMAGE2D };
-                let command = emitter.command(id).arg(face).arg(level).arg(0_i32).arg(0_i32);
-                let (command, param) = match has_layers {
-                    true => (command.arg(layer).arg(image.width).arg(image.height).arg(1_i32), 10),
-                    false => (command.arg(image.width).arg(image.height), 8),
-                };
-                command.arg(format).arg(kind).arg(pixels.as_ptr()).range(param, pixels).done();
+                upload(emitter, texture.target, at, image, (layout, pixels));
             });
             if done.is_none() {
                 self.leave_out(whose);
@@ -270,11 +554,17 @@ impl Describing<'_, '_> {
                 break;
             }
         }
-        if is_immutable {
-            return;
+        if !is_immutable {
+            self.define_blocks(whose, &all);
         }
+    }
+
+    /// Defines a mutable image in a compressed format. Without blocks its pixels are undefined.
+    fn define_blocks(&mut self, whose: &Whose<'_>, blocks: &[u8]) {
+        let Whose { texture, face, level, image } = *whose;
+        let has_layers = has_layers(texture.target);
         let id = if has_layers { GL_COMPRESSED_TEX_IMAGE3D } else { GL_COMPRESSED_TEX_IMAGE2D };
-        let bytes = match all.len() {
+        let bytes = match blocks.len() {
             0 => image.compressed_bytes,
             bytes => bytes as i32,
         };
@@ -283,9 +573,9 @@ impl Describing<'_, '_> {
         let command = if has_layers { command.arg(image.depth) } else { command };
         let command = command.arg(0_i32).arg(bytes);
         let param = if has_layers { 8 } else { 7 };
-        match all.is_empty() {
+        match blocks.is_empty() {
             true => command.arg(0_u64).done(),
-            false => command.arg(all.as_ptr()).range(param, &all).done(),
+            false => command.arg(blocks.as_ptr()).range(param, blocks).done(),
         }
     }
 
@@ -293,6 +583,35 @@ impl Describing<'_, '_> {
         let (name, level) = (whose.texture.name, whose.level);
         self.emitter.leave_out_of(&format!("the pixels on level {level} of texture"), name);
     }
+}
+
+/// Place of a layer in the texture that is bound.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct At {
+    /// A face of a cube map, or the texture's target.
+    pub face: u32,
+    pub level: i32,
+    /// 0 for textures without layers.
+    pub layer: i32,
+}
+
+/// Uploads the pixels of one layer to the texture that is bound to `target` in the replay.
+pub fn upload(
+    emitter: &mut Emitter,
+    target: u32,
+    at: At,
+    image: &TextureImage,
+    (layout, pixels): (Layout, &[u8]),
+) {
+    let has_layers = has_layers(target);
+    let id = if has_layers { GL_TEX_SUB_IMAGE3D } else { GL_TEX_SUB_IMAGE2D };
+    let command = emitter.command(id).arg(at.face).arg(at.level).arg(0_i32).arg(0_i32);
+    let (command, param) = match has_layers {
+        true => (command.arg(at.layer).arg(image.width).arg(image.height).arg(1_i32), 10),
+        false => (command.arg(image.width).arg(image.height), 8),
+    };
+    let command = command.arg(layout.format).arg(layout.kind).arg(pixels.as_ptr());
+    command.range(param, pixels).done();
 }
 
 /// An image of a texture, and where it is.

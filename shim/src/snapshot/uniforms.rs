@@ -1,4 +1,6 @@
-//! Uniforms of a program: places, values, and what blocks are bound to.
+//! Uniforms of a linked program: locations, values, and binding points of uniform blocks. `Sort::of` says how values of
+//! each GLSL type are asked and set; a type that it does not list is set as one integer. Images and atomic counters are
+//! not set. Names may have up to `NAME_BYTES_MAX` (64 KiB).
 
 #![allow(non_upper_case_globals, reason = "the registry spells GL_FLOAT_MAT2x3")]
 
@@ -6,12 +8,12 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 
 use gapii_commands::constants::{
-    GL_ACTIVE_UNIFORM_BLOCKS, GL_ACTIVE_UNIFORMS, GL_BOOL_VEC2, GL_BOOL_VEC3, GL_BOOL_VEC4,
-    GL_FLOAT, GL_FLOAT_MAT2, GL_FLOAT_MAT2x3, GL_FLOAT_MAT2x4, GL_FLOAT_MAT3, GL_FLOAT_MAT3x2,
-    GL_FLOAT_MAT3x4, GL_FLOAT_MAT4, GL_FLOAT_MAT4x2, GL_FLOAT_MAT4x3, GL_FLOAT_VEC2, GL_FLOAT_VEC3,
-    GL_FLOAT_VEC4, GL_INT_VEC2, GL_INT_VEC3, GL_INT_VEC4, GL_UNIFORM_BLOCK_BINDING,
-    GL_UNSIGNED_INT, GL_UNSIGNED_INT_ATOMIC_COUNTER, GL_UNSIGNED_INT_VEC2, GL_UNSIGNED_INT_VEC3,
-    GL_UNSIGNED_INT_VEC4,
+    GL_ACTIVE_UNIFORM_BLOCKS, GL_ACTIVE_UNIFORM_MAX_LENGTH, GL_ACTIVE_UNIFORMS, GL_BOOL_VEC2,
+    GL_BOOL_VEC3, GL_BOOL_VEC4, GL_FLOAT, GL_FLOAT_MAT2, GL_FLOAT_MAT2x3, GL_FLOAT_MAT2x4,
+    GL_FLOAT_MAT3, GL_FLOAT_MAT3x2, GL_FLOAT_MAT3x4, GL_FLOAT_MAT4, GL_FLOAT_MAT4x2,
+    GL_FLOAT_MAT4x3, GL_FLOAT_VEC2, GL_FLOAT_VEC3, GL_FLOAT_VEC4, GL_INT_VEC2, GL_INT_VEC3,
+    GL_INT_VEC4, GL_UNIFORM_BLOCK_BINDING, GL_UNSIGNED_INT, GL_UNSIGNED_INT_ATOMIC_COUNTER,
+    GL_UNSIGNED_INT_VEC2, GL_UNSIGNED_INT_VEC3, GL_UNSIGNED_INT_VEC4,
 };
 use gapii_state::Context;
 
@@ -28,21 +30,24 @@ use crate::generated::ids::{
 };
 use gapii_recorder::observe;
 
-/// How values of a type are asked for and set: the command, and how many numbers of which sort.
+/// Longest name of a uniform that is described, in bytes.
+const NAME_BYTES_MAX: usize = 1 << 16;
+
+/// How values of a type are queried and set: the `glUniform*` command, and the number of components.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sort {
     Floats(u16, usize),
     Integers(u16, usize),
     Unsigned(u16, usize),
-    /// Commands of matrices have an argument more.
+    /// These commands have the argument `transpose`.
     Matrix(u16, usize),
 }
 
 impl Sort {
-    /// `None`: such a uniform has no value that a command sets.
+    /// `None` if no command sets uniforms of the type.
     fn of(kind: u32) -> Option<Self> {
         Some(match kind {
-            // Images, and atomic counters.
+            // Images and atomic counters have their binding from the shader.
             0x904C..=0x906C | GL_UNSIGNED_INT_ATOMIC_COUNTER => return None,
             GL_FLOAT => Self::Floats(GL_UNIFORM1FV, 1),
             GL_FLOAT_VEC2 => Self::Floats(GL_UNIFORM2FV, 2),
@@ -64,20 +69,19 @@ impl Sort {
             GL_FLOAT_MAT3x4 => Self::Matrix(GL_UNIFORM_MATRIX3X4FV, 12),
             GL_FLOAT_MAT4x2 => Self::Matrix(GL_UNIFORM_MATRIX4X2FV, 8),
             GL_FLOAT_MAT4x3 => Self::Matrix(GL_UNIFORM_MATRIX4X3FV, 12),
-            // Whole numbers, truth values and samplers of every sort.
+            // Integers, Booleans and samplers.
             _ => Self::Integers(GL_UNIFORM1IV, 1),
         })
     }
 }
 
-/// Says where the program's uniforms are, by the names that it asked for and by all there are, and what
-/// they hold.
+/// Describes the locations of all active uniforms and of those that the program queried (`asked`), their values, and the binding
+/// points of uniform blocks. The program must be linked. It is current afterwards if it has uniforms.
 pub fn describe(emitter: &mut Emitter, context: &Context, program: u32, asked: &[(i32, String)]) {
     let mut told: BTreeMap<i32, u32> = BTreeMap::new();
-    for index in 0..number(program, GL_ACTIVE_UNIFORMS) {
-        let Some(uniform) = gl::active(gl::get_active_uniform, program, index as u32) else {
-            continue;
-        };
+    let name_bytes = gl::program_integer(program, GL_ACTIVE_UNIFORM_MAX_LENGTH);
+    for index in 0..gl::program_integer(program, GL_ACTIVE_UNIFORMS) {
+        let Some(uniform) = active_uniform(program, index as u32, name_bytes) else { continue };
         let gl::Active { name, size, kind } = uniform;
         let Ok(name) = name.to_str() else { continue };
         let first = name.strip_suffix("[0]");
@@ -105,9 +109,24 @@ pub fn describe(emitter: &mut Emitter, context: &Context, program: u32, asked: &
     }
 }
 
+/// Returns an active uniform. `name_bytes` is the length of the longest name, with its NUL.
+fn active_uniform(program: u32, index: u32, name_bytes: i32) -> Option<gl::Active> {
+    let room = usize::try_from(name_bytes).ok()?.clamp(1, NAME_BYTES_MAX);
+    let mut name = vec![0_u8; room];
+    let (mut len, mut size, mut kind) = (0, 0, 0);
+    let out = (&raw mut len, &raw mut size, &raw mut kind, name.as_mut_ptr().cast());
+    // SAFETY: the driver writes at most `room` bytes.
+    unsafe { gl::get_active_uniform(program, index, room as i32, out.0, out.1, out.2, out.3) };
+    Some(gl::Active { name: gl::text(&name)?.to_owned(), size, kind })
+}
+
+/// Notes the location of a uniform, unless it has none.
 fn tell(emitter: &mut Emitter, program: u32, name: &str, kind: u32, told: &mut BTreeMap<i32, u32>) {
+    if name.starts_with("gl_") {
+        return;
+    }
     let Ok(text) = CString::new(name) else { return };
-    // SAFETY: a text with its end.
+    // SAFETY: a NUL-terminated string.
     let location = unsafe { gl::get_uniform_location(program, text.as_ptr()) };
     if location < 0 {
         return;
@@ -127,7 +146,7 @@ fn describe_value(emitter: &mut Emitter, program: u32, location: i32, sort: Sort
     let mut unsigned = [0_u32; 4];
     match sort {
         Sort::Floats(..) | Sort::Matrix(..) => {
-            // SAFETY: no type has more numbers.
+            // SAFETY: no type has more components.
             unsafe { gl::get_uniform_floats(program, location, floats.as_mut_ptr()) };
         }
         Sort::Integers(..) => {
@@ -152,14 +171,14 @@ fn describe_value(emitter: &mut Emitter, program: u32, location: i32, sort: Sort
 }
 
 fn describe_blocks(emitter: &mut Emitter, program: u32) {
-    for index in 0..number(program, GL_ACTIVE_UNIFORM_BLOCKS) {
+    for index in 0..gl::program_integer(program, GL_ACTIVE_UNIFORM_BLOCKS) {
         let mut name = [0_u8; NAME_BYTES];
         let (mut len, mut binding) = (0, 0);
         let room = name.len() as i32;
         let text = name.as_mut_ptr().cast();
-        // SAFETY: there is as much room.
+        // SAFETY: the driver writes at most `room` bytes.
         unsafe { gl::get_block_name(program, index as u32, room, &raw mut len, text) };
-        // SAFETY: the name has one number.
+        // SAFETY: the parameter has one value.
         unsafe { gl::get_block(program, index as u32, GL_UNIFORM_BLOCK_BINDING, &raw mut binding) };
         let Some(text) = gl::text(&name) else { continue };
         emitter
@@ -170,11 +189,4 @@ fn describe_blocks(emitter: &mut Emitter, program: u32) {
             .returns(index, []);
         emitter.command(ids::GL_UNIFORM_BLOCK_BINDING).arg(program).arg(index).arg(binding).done();
     }
-}
-
-fn number(program: u32, name: u32) -> i32 {
-    let mut value = 0;
-    // SAFETY: the name has one number.
-    unsafe { gl::get_program(program, name, &raw mut value) };
-    value
 }

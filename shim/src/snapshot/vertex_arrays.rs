@@ -1,23 +1,32 @@
-//! Vertex arrays of a context, and what attributes without an array have.
+//! Vertex arrays of a context (at most 32 generic attributes, 32 binding points), and the current values of attributes.
+//!
+//! A vertex attribute has a format and a binding point, and a binding point has a buffer (OpenGL ES 3.2, 10.3). Before
+//! OpenGL ES 3.1, and in the default vertex array, only the pointer commands set them, all at once.
 
 use gapii_commands::constants::{
     GL_ARRAY_BUFFER, GL_CURRENT_VERTEX_ATTRIB, GL_ELEMENT_ARRAY_BUFFER,
+    GL_MAX_VERTEX_ATTRIB_BINDINGS, GL_VERTEX_ATTRIB_ARRAY_POINTER, GL_VERTEX_ATTRIB_ARRAY_STRIDE,
 };
-use gapii_state::{Context, VertexArrays, VertexAttrib, VertexBinding};
+use gapii_state::read_back::Driver;
+use gapii_state::{Buffer, Context, Ref, VertexArrays, VertexAttrib, VertexBinding};
 
 use super::emit::Emitter;
-use super::gl;
+use super::{gl, identity, spare};
+use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
 /// Slots of generic attributes.
 const GENERIC: usize = 32;
 
+/// Describes all vertex arrays, and binds the program's one.
 pub fn describe(emitter: &mut Emitter, context: &Context) {
     let is_es3 = context.version.0 >= 3;
     let (gen_arrays, bind) = match is_es3 {
         true => (GL_GEN_VERTEX_ARRAYS, GL_BIND_VERTEX_ARRAY),
         false => (GL_GEN_VERTEX_ARRAYS_OES, GL_BIND_VERTEX_ARRAY_OES),
     };
+    let set: fn(u32) = if is_es3 { gl::bind_vertex_array } else { gl::bind_vertex_array_oes };
+    let bound = context.vertex_array.name() as u32;
     for (object, vertex_array) in context.vertex_arrays.named() {
         let name = object.name() as u32;
         emitter.make(gen_arrays, name);
@@ -25,74 +34,207 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
             continue;
         }
         emitter.command(bind).arg(name).done();
-        describe_arrays(emitter, &vertex_array.arrays, is_es3);
+        set(name);
+        let is_separate = context.version >= (3, 1);
+        Describing {
+            is_separate,
+            has_memory: !is_es3,
+            ..Describing::of(context, &vertex_array.arrays)
+        }
+        .describe(emitter);
     }
-    if context.vertex_arrays.named().next().is_some() {
+    let has_any = context.vertex_arrays.named().next().is_some();
+    if has_any {
         emitter.command(bind).arg(0_u32).done();
+        set(0);
     }
-    describe_arrays(emitter, &context.default_arrays, is_es3);
+    Describing::of(context, &context.default_arrays).describe(emitter);
+    if has_any {
+        set(bound);
+    }
     if context.vertex_array.is_some() {
-        emitter.command(bind).arg(context.vertex_array.name() as u32).done();
+        emitter.command(bind).arg(bound).done();
     }
     describe_values(emitter, context);
 }
 
-fn describe_arrays(emitter: &mut Emitter, arrays: &VertexArrays, is_es3: bool) {
-    for index in 0..GENERIC as u32 {
-        let slot = index as usize;
-        let (Some(attrib), Some(binding)) = (arrays.attribs.get(slot), arrays.binding_of(slot))
-        else {
-            continue;
-        };
-        let is_set = *attrib != VertexAttrib::default() || *binding != VertexBinding::default();
-        if !is_set {
-            continue;
+/// A vertex array, which is bound.
+struct Describing<'a> {
+    context: &'a Context,
+    arrays: &'a VertexArrays,
+    /// Whether formats and binding points are separate.
+    is_separate: bool,
+    /// Whether attributes without a buffer read the program's memory.
+    has_memory: bool,
+    /// What the commands so far have made.
+    made: VertexArrays,
+}
+
+impl<'a> Describing<'a> {
+    /// The default vertex array of a context.
+    fn of(context: &'a Context, arrays: &'a VertexArrays) -> Self {
+        let (is_separate, has_memory) = (false, true);
+        Self { context, arrays, is_separate, has_memory, made: VertexArrays::default() }
+    }
+
+    fn describe(mut self, emitter: &mut Emitter) {
+        let attribs = self.context.limits.vertex_attribs.clamp(0, GENERIC as i32) as u32;
+        for index in 0..attribs {
+            self.describe_pointer(emitter, index);
         }
-        describe_pointer(emitter, index, attrib, binding);
-        if is_es3 && binding.divisor != 0 {
-            emitter.command(GL_VERTEX_ATTRIB_DIVISOR).arg(index).arg(binding.divisor).done();
+        if self.is_separate {
+            for index in 0..attribs {
+                self.describe_format(emitter, index);
+            }
+            let bindings = gl::integer(GL_MAX_VERTEX_ATTRIB_BINDINGS).clamp(0, GENERIC as i32);
+            for binding in 0..bindings as u32 {
+                self.describe_binding(emitter, binding);
+            }
+        } else if let Some(set_divisor) = divisor_command(self.context) {
+            for (index, it) in (0..attribs).zip(&self.arrays.bindings) {
+                if it.divisor != 0 {
+                    emitter.command(set_divisor).arg(index).arg(it.divisor).done();
+                }
+            }
         }
-        if attrib.enabled {
-            emitter.command(GL_ENABLE_VERTEX_ATTRIB_ARRAY).arg(index).done();
+        for (index, attrib) in (0..attribs).zip(&self.arrays.attribs) {
+            if attrib.enabled {
+                emitter.command(GL_ENABLE_VERTEX_ATTRIB_ARRAY).arg(index).done();
+            }
+        }
+        if self.arrays.element_buffer.is_some() {
+            let name = self.name(self.arrays.element_buffer);
+            emitter.command(GL_BIND_BUFFER).arg(GL_ELEMENT_ARRAY_BUFFER).arg(name).done();
         }
     }
-    if arrays.element_buffer.is_some() {
-        emitter
-            .command(GL_BIND_BUFFER)
-            .arg(GL_ELEMENT_ARRAY_BUFFER)
-            .arg(arrays.element_buffer.name() as u32)
-            .done();
+
+    fn name(&self, buffer: Ref<Buffer>) -> u32 {
+        identity::name(&self.context.group.lock().buffers, buffer)
+    }
+
+    /// Sets what a pointer command sets, with the stride and the pointer that the program can query
+    /// (GL_VERTEX_ATTRIB_ARRAY_STRIDE, GL_VERTEX_ATTRIB_ARRAY_POINTER): these are those of the last pointer command,
+    /// whatever the format and the binding point have become since.
+    fn describe_pointer(&mut self, emitter: &mut Emitter, index: u32) {
+        let slot = index as usize;
+        let (Some(attrib), Some(binding)) =
+            (self.arrays.attribs.get(slot), self.arrays.bindings.get(slot))
+        else {
+            return;
+        };
+        let (stride, pointer) = asked(index);
+        let is_default = *attrib == VertexAttrib { enabled: attrib.enabled, ..<_>::default() }
+            && VertexBinding { divisor: 0, ..*binding } == VertexBinding::default();
+        if is_default && (stride, pointer) == (0, 0) {
+            return;
+        }
+        // Separate commands have set all there is.
+        if self.is_separate && (stride, pointer) == (0, 0) && binding.offset != 0 {
+            return;
+        }
+        // Nothing else than a pointer command has set the array, so the state has the values. The driver knows whether
+        // the stride was passed as 0; drivers cut a large one to 16 bits.
+        let (stride, pointer) = match self.is_separate {
+            true => (stride, pointer),
+            false if stride == 0 && binding.stride == attrib.bytes() => (0, binding.offset),
+            false => (binding.stride, binding.offset),
+        };
+        // The buffer's name was deleted while the array was bound, which took the buffer out of it. A vertex array object
+        // takes no address without a buffer.
+        let is_taken_out = !self.has_memory && binding.buffer.is_none() && pointer != 0;
+        let buffer = if is_taken_out { spare::NAME } else { self.name(binding.buffer) };
+        if is_taken_out {
+            emitter.make(GL_GEN_BUFFERS, buffer);
+        }
+        emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(buffer).done();
+        let id = match attrib.integer {
+            true => GL_VERTEX_ATTRIB_I_POINTER,
+            false => GL_VERTEX_ATTRIB_POINTER,
+        };
+        let command = emitter.command(id).arg(index).arg(attrib.size).arg(attrib.kind);
+        let command = match attrib.integer {
+            true => command,
+            false => command.arg(u8::from(attrib.normalized)),
+        };
+        command.arg(stride).arg(pointer).done();
+        if is_taken_out {
+            spare::delete(emitter, GL_DELETE_BUFFERS, &[buffer]);
+        }
+        if let (Some(made), Some(at)) =
+            (self.made.attribs.get_mut(slot), self.made.bindings.get_mut(slot))
+        {
+            *made = VertexAttrib { relative_offset: 0, binding_shift: 0, ..*attrib };
+            let stride = if stride == 0 { attrib.bytes() } else { stride };
+            *at = VertexBinding { buffer: binding.buffer, offset: pointer, stride, divisor: 0 };
+        }
+    }
+
+    fn describe_format(&mut self, emitter: &mut Emitter, index: u32) {
+        let slot = index as usize;
+        let (Some(attrib), Some(made)) =
+            (self.arrays.attribs.get(slot), self.made.attribs.get(slot))
+        else {
+            return;
+        };
+        let format =
+            |it: &VertexAttrib| (it.size, it.kind, it.normalized, it.integer, it.relative_offset);
+        if format(attrib) != format(made) {
+            let id =
+                if attrib.integer { GL_VERTEX_ATTRIB_I_FORMAT } else { GL_VERTEX_ATTRIB_FORMAT };
+            let command = emitter.command(id).arg(index).arg(attrib.size).arg(attrib.kind);
+            let command = match attrib.integer {
+                true => command,
+                false => command.arg(u8::from(attrib.normalized)),
+            };
+            command.arg(attrib.relative_offset).done();
+        }
+        if attrib.binding_shift != made.binding_shift {
+            let binding = index.wrapping_add_signed(attrib.binding_shift);
+            emitter.command(GL_VERTEX_ATTRIB_BINDING).arg(index).arg(binding).done();
+        }
+    }
+
+    fn describe_binding(&mut self, emitter: &mut Emitter, index: u32) {
+        let slot = index as usize;
+        let (Some(binding), Some(made)) =
+            (self.arrays.bindings.get(slot), self.made.bindings.get(slot))
+        else {
+            return;
+        };
+        let place = |it: &VertexBinding| (it.buffer, it.offset, it.stride);
+        if place(binding) != place(made) {
+            let command = emitter.command(GL_BIND_VERTEX_BUFFER).arg(index);
+            let command = command.arg(self.name(binding.buffer)).arg(binding.offset as i64);
+            command.arg(binding.stride).done();
+        }
+        if binding.divisor != 0 {
+            emitter.command(GL_VERTEX_BINDING_DIVISOR).arg(index).arg(binding.divisor).done();
+        }
     }
 }
 
-fn describe_pointer(
-    emitter: &mut Emitter,
-    index: u32,
-    attrib: &VertexAttrib,
-    binding: &VertexBinding,
-) {
-    emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(binding.buffer.name() as u32).done();
-    let pointer = binding.offset.wrapping_add(u64::from(attrib.relative_offset));
-    if attrib.integer {
-        emitter
-            .command(GL_VERTEX_ATTRIB_I_POINTER)
-            .arg(index)
-            .arg(attrib.size)
-            .arg(attrib.kind)
-            .arg(binding.stride)
-            .arg(pointer)
-            .done();
-    } else {
-        emitter
-            .command(GL_VERTEX_ATTRIB_POINTER)
-            .arg(index)
-            .arg(attrib.size)
-            .arg(attrib.kind)
-            .arg(u8::from(attrib.normalized))
-            .arg(binding.stride)
-            .arg(pointer)
-            .done();
+/// Returns the stride and the pointer of the last pointer command for an attribute of the bound vertex array.
+fn asked(index: u32) -> (i32, u64) {
+    let (mut stride, mut pointer) = (0, 0);
+    // SAFETY: the parameter has one value.
+    unsafe { gl::get_attrib(index, GL_VERTEX_ATTRIB_ARRAY_STRIDE, &raw mut stride) };
+    // SAFETY: there is one pointer.
+    unsafe { gl::get_attrib_pointer(index, GL_VERTEX_ATTRIB_ARRAY_POINTER, &raw mut pointer) };
+    (stride, pointer)
+}
+
+/// Returns the command that sets the divisor of an attribute. `None` if the context has no divisors.
+fn divisor_command(context: &Context) -> Option<u16> {
+    if context.version.0 >= 3 {
+        return Some(GL_VERTEX_ATTRIB_DIVISOR);
     }
+    let driver = Gl::current()?;
+    let of_extensions = [
+        ("GL_EXT_instanced_arrays", GL_VERTEX_ATTRIB_DIVISOR_EXT),
+        ("GL_ANGLE_instanced_arrays", GL_VERTEX_ATTRIB_DIVISOR_ANGLE),
+        ("GL_NV_instanced_arrays", GL_VERTEX_ATTRIB_DIVISOR_NV),
+    ];
+    of_extensions.iter().find(|(name, _)| driver.has(name)).map(|(_, id)| *id)
 }
 
 fn describe_values(emitter: &mut Emitter, context: &Context) {

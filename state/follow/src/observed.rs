@@ -1,4 +1,6 @@
-//! The program's memory around one command of a trace, as far as it was observed.
+//! The program's memory around one command of a trace, as far as it was observed: at enter what the command read comes
+//! first, at leave what it wrote. Strings of arrays, whose pointers the trace does not have, get addresses from 2^60
+//! on.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -123,5 +125,10 @@ impl Memory for Observed<'_> {
         let bytes = self.bytes_at(address).unwrap_or_default();
         let len = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
         most.min(len as u64)
+    }
+
+    /// A draw names memory of unknown extent only if the recorder did not know its vertices.
+    fn has_vertices(&self) -> bool {
+        !self.command.is_incomplete()
     }
 }

@@ -1,4 +1,6 @@
-//! The contexts of a process: their share groups, and the state of those that are not current.
+//! The contexts of a process: their share groups, and the state of those that are not current. A context that is
+//! destroyed while current is removed when its thread releases it. A handle that the driver gives out again is a new
+//! context.
 //!
 //! The table has no record of threads: a thread takes the state of its current context and puts it back.
 
@@ -6,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::{Context, Group, Scope, Tracked};
+use crate::{Context, Group, Program, Ref, Scope, Tracked};
 
 /// Contexts by handle.
 #[derive(Debug)]
@@ -26,6 +28,8 @@ struct Entry<S: Scope> {
     group: Arc<Group<S>>,
     /// The state, while the context is not current. Contexts of other APIs than OpenGL ES have no state.
     idle: Option<Box<Context<S>>>,
+    /// The last capture whose stream describes the context, as [`Contexts::set_described`] noted it.
+    described: u64,
     fate: Fate,
 }
 
@@ -45,7 +49,8 @@ impl<S: Scope> Contexts<S> {
     pub fn create(&mut self, handle: u64, display: u64, share: u64, version: Option<(u8, u8)>) {
         let group = self.entries.get(&share).map(|entry| entry.group.clone()).unwrap_or_default();
         let idle = version.map(|version| Box::new(Context::new(handle, group.clone(), version)));
-        self.entries.insert(handle, Entry { display, group, idle, fate: Fate::Alive });
+        self.entries
+            .insert(handle, Entry { display, group, idle, described: 0, fate: Fate::Alive });
     }
 
     /// Whether a context with this handle exists.
@@ -103,6 +108,7 @@ impl<S: Scope> Contexts<S> {
     /// the group is new, too.
     pub fn note_described(&mut self, handle: u64, epoch: u64) -> Option<u64> {
         let entry = self.entries.get_mut(&handle)?;
+        entry.described = epoch;
         if let Some(context) = &mut entry.idle {
             context.described = epoch;
         }
@@ -112,6 +118,24 @@ impl<S: Scope> Contexts<S> {
             entry.group.described.store(epoch, Relaxed);
             entry.group.number()
         })
+    }
+
+    /// Notes that a capture's stream describes a context, whose state a thread has.
+    pub fn set_described(&mut self, handle: u64, epoch: u64) {
+        if let Some(entry) = self.entries.get_mut(&handle) {
+            entry.described = epoch;
+        }
+    }
+
+    /// Whether a context that the capture's stream does not describe yet may use the program: as its current program,
+    /// or in a program pipeline. Nothing is known of contexts that are current in other threads.
+    pub fn may_use(&self, group: &Arc<Group<S>>, epoch: u64, program: Ref<Program>) -> bool {
+        let uses = |context: &Context<S>| {
+            context.program == program || context.pipelines.named().next().is_some()
+        };
+        let others = self.entries.values().filter(|entry| entry.described != epoch);
+        let mut others = others.filter(|entry| Arc::ptr_eq(&entry.group, group));
+        others.any(|entry| entry.idle.as_deref().is_none_or(uses))
     }
 
     /// Returns the states of the contexts that are not current.
@@ -230,5 +254,27 @@ mod tests {
         contexts.create(1, DISPLAY, 0, None);
         assert!(contexts.has(1));
         assert!(contexts.take(1).is_none());
+    }
+
+    #[test]
+    fn only_contexts_that_are_not_described_may_use_a_program() {
+        let mut contexts = contexts(&[(1, 0), (2, 1), (3, 0)]);
+        let group = contexts.group(1).unwrap();
+        let [program, other] = [7, 8].map(|name| group.lock().programs.create(name));
+        let mut user = contexts.take(2).unwrap();
+        contexts.set_described(1, 5);
+        assert!(contexts.may_use(&group, 5, other), "a context in another thread");
+        user.program = program;
+        contexts.put_back(user);
+        assert!(contexts.may_use(&group, 5, program));
+        assert!(!contexts.may_use(&group, 5, other));
+        assert!(!contexts.may_use(&contexts.group(3).unwrap(), 5, program));
+        contexts.set_described(2, 5);
+        assert!(!contexts.may_use(&group, 5, program));
+        assert!(contexts.may_use(&group, 6, program));
+        let mut user = contexts.take(2).unwrap();
+        user.pipelines.create(1);
+        contexts.put_back(user);
+        assert!(contexts.may_use(&group, 6, other));
     }
 }

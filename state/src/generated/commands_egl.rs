@@ -36,13 +36,30 @@ mod eglBindTexImage {
     fn enter(thread: S, memory: M, seen: O, dpy: u64, surface: u64, buffer: i32) {
         crate::changed_maps(thread, memory, seen);
     }
-    fn leave(thread: Whole, memory: M, seen: O, dpy: u64, surface: u64, buffer: i32, result: u32) {
-        let mut process = thread.process.lock();
+    fn leave(thread: S, memory: M, seen: O, dpy: u64, surface: u64, buffer: i32, result: u32) {
         if result != 0 {
-            let bound: Ref<Surface> = process.surfaces.find(surface);
-            if let Some(it) = process.surfaces.get_mut(bound) {
-                set!(S, it.texture_buffer, buffer);
+            let bound: Ref<Surface> = if S::WHOLE
+                && let Some(thread) = thread.whole()
+            {
+                {
+                    let mut process = thread.process.lock();
+                    process.surfaces.find(surface)
+                }
+            } else {
+                Ref::NONE
+            };
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
+            {
+                let mut process = thread.process.lock();
+                if let Some(it) = process.surfaces.get_mut(bound) {
+                    set!(S, it.texture_buffer, buffer);
+                }
             }
+            let mut process = thread.process.lock();
+            let found_1: Ref<Surface> = process.surfaces.find(surface);
+            drop(process);
+            crate::gles::bind_color_buffer(thread, memory, found_1);
         }
     }
 }
@@ -1849,13 +1866,30 @@ mod eglReleaseTexImage {
     fn enter(thread: S, memory: M, seen: O, dpy: u64, surface: u64, buffer: i32) {
         crate::changed_maps(thread, memory, seen);
     }
-    fn leave(thread: Whole, memory: M, seen: O, dpy: u64, surface: u64, buffer: i32, result: u32) {
-        let mut process = thread.process.lock();
+    fn leave(thread: S, memory: M, seen: O, dpy: u64, surface: u64, buffer: i32, result: u32) {
         if result != 0 {
-            let bound: Ref<Surface> = process.surfaces.find(surface);
-            if let Some(it) = process.surfaces.get_mut(bound) {
-                set!(S, it.texture_buffer, 0);
+            let bound: Ref<Surface> = if S::WHOLE
+                && let Some(thread) = thread.whole()
+            {
+                {
+                    let mut process = thread.process.lock();
+                    process.surfaces.find(surface)
+                }
+            } else {
+                Ref::NONE
+            };
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
+            {
+                let mut process = thread.process.lock();
+                if let Some(it) = process.surfaces.get_mut(bound) {
+                    set!(S, it.texture_buffer, 0);
+                }
             }
+            let mut process = thread.process.lock();
+            let found_1: Ref<Surface> = process.surfaces.find(surface);
+            drop(process);
+            crate::gles::release_color_buffer(thread, memory, found_1);
         }
     }
 }

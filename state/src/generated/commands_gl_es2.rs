@@ -43,15 +43,18 @@ mod glAttachShader {
 }
 
 mod glBindAttribLocation {
-    fn enter(thread: Whole, memory: M, seen: O, program: u32, index: u32, name: u64) {
+    fn enter(thread: S, memory: M, seen: O, program: u32, index: u32, name: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        {
-            let key_0 = functions::program_named(&*context, &*group, program);
-            if let Some(it) = group.programs.get_mut(key_0)
-                && let Some(it) = it.attrib_locations.at_mut(memory.text(name, u64::MAX))
+        if functions::is_attrib(&*context, index) {
             {
-                set!(S, *it, index);
+                let key_0 = functions::program_named(&*context, &*group, program);
+                if let Some(it) = group.programs.get_mut(key_0)
+                    && let Some(it) =
+                        it.next_link.attrib_locations.at_mut(memory.text(name, u64::MAX))
+                {
+                    set!(S, *it, index);
+                }
             }
         }
     }
@@ -117,22 +120,12 @@ mod glBindFramebuffer {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_framebuffer_target(target) {
             context.framebuffers.bind(u64::from(framebuffer));
-            let bound: Ref<Framebuffer> = if S::WHOLE
-                && let Some(context) = context.whole()
-            {
-                context.framebuffers.find(u64::from(framebuffer))
-            } else {
-                Ref::NONE
-            };
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
-                if i64::from(target) != GL_READ_FRAMEBUFFER {
-                    set!(S, context.draw_framebuffer, bound);
-                }
-                if i64::from(target) != GL_DRAW_FRAMEBUFFER {
-                    set!(S, context.read_framebuffer, bound);
-                }
+            let bound: Ref<Framebuffer> = context.framebuffers.find(u64::from(framebuffer));
+            if i64::from(target) != GL_READ_FRAMEBUFFER {
+                set!(S, context.draw_framebuffer, bound);
+            }
+            if i64::from(target) != GL_DRAW_FRAMEBUFFER {
+                set!(S, context.read_framebuffer, bound);
             }
         }
     }
@@ -378,14 +371,38 @@ mod glColorMask {
 }
 
 mod glCompileShader {
-    fn enter(thread: Whole, memory: M, seen: O, shader: u32) {
+    fn enter(thread: S, memory: M, seen: O, shader: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
         let found_0: Ref<Shader> = group.shaders.find(u64::from(shader));
         {
-            let value = Outcome::Unknown;
+            let value = Compilation::OfSource;
             if let Some(it) = group.shaders.get_mut(found_0) {
-                set!(S, it.compiled, value);
+                set!(S, it.compilation, value);
+            }
+        }
+        let found_1: Ref<Shader> = group.shaders.find(u64::from(shader));
+        {
+            let value = "".to_owned();
+            if let Some(it) = group.shaders.get_mut(found_1) {
+                set!(S, it.compiled_source, value);
+            }
+        }
+        let found_2: Ref<Shader> = if S::WHOLE
+            && let Some(group) = group.whole()
+        {
+            group.shaders.find(u64::from(shader))
+        } else {
+            Ref::NONE
+        };
+        if S::WHOLE
+            && let Some(group) = group.whole()
+        {
+            {
+                let value = Outcome::Unknown;
+                if let Some(it) = group.shaders.get_mut(found_2) {
+                    set!(S, it.compiled, value);
+                }
             }
         }
     }
@@ -454,10 +471,22 @@ mod glCompressedTexImage2D {
             {
                 set!(S, it.compressed_bytes, imageSize);
             }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(S, it.shared, 0);
+            }
             {
                 let value = Ref::NONE;
                 if let Some(it) = group.textures.get_mut(texture) {
                     set!(S, it.image, value);
+                }
+            }
+            {
+                let value = Ref::NONE;
+                if let Some(it) = group.textures.get_mut(texture) {
+                    set!(S, it.surface, value);
                 }
             }
             {
@@ -575,12 +604,24 @@ mod glCopyTexImage2D {
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
+                set!(S, it.shared, 0);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
                 set!(S, it.is_defined, true);
             }
             {
                 let value = Ref::NONE;
                 if let Some(it) = group.textures.get_mut(texture) {
                     set!(S, it.image, value);
+                }
+            }
+            {
+                let value = Ref::NONE;
+                if let Some(it) = group.textures.get_mut(texture) {
+                    set!(S, it.surface, value);
                 }
             }
         }
@@ -666,15 +707,11 @@ mod glDeleteFramebuffers {
             let gone: Ref<Framebuffer> =
                 context.framebuffers.find(u64::from(memory.element::<u32>(framebuffers, i)));
             if gone.is_some() {
-                if S::WHOLE
-                    && let Some(context) = context.whole()
-                {
-                    if context.draw_framebuffer == gone {
-                        set!(S, context.draw_framebuffer, Ref::NONE);
-                    }
-                    if context.read_framebuffer == gone {
-                        set!(S, context.read_framebuffer, Ref::NONE);
-                    }
+                if context.draw_framebuffer == gone {
+                    set!(S, context.draw_framebuffer, Ref::NONE);
+                }
+                if context.read_framebuffer == gone {
+                    set!(S, context.read_framebuffer, Ref::NONE);
                 }
                 context.framebuffers.delete(u64::from(memory.element::<u32>(framebuffers, i)));
             }
@@ -694,8 +731,9 @@ mod glDeleteProgram {
 mod glDeleteRenderbuffers {
     fn enter(thread: S, memory: M, seen: O, n: i32, renderbuffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            let mut group = context.group.lock();
             let found_1: Ref<Renderbuffer> =
                 group.renderbuffers.find(u64::from(memory.element::<u32>(renderbuffers, i)));
             if i64::from(memory.element::<u32>(renderbuffers, i)) != 0
@@ -703,6 +741,12 @@ mod glDeleteRenderbuffers {
             {
                 set!(S, context.renderbuffer, Ref::NONE);
             }
+            let found_2: Ref<Renderbuffer> =
+                group.renderbuffers.find(u64::from(memory.element::<u32>(renderbuffers, i)));
+            drop(group);
+            crate::gles::detach_renderbuffer(thread, memory, found_2);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            let mut group = context.group.lock();
             group.renderbuffers.delete(u64::from(memory.element::<u32>(renderbuffers, i)));
         }
     }
@@ -721,11 +765,7 @@ mod glDeleteTextures {
     fn enter(thread: S, memory: M, seen: O, n: i32, textures: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         for i in number::range(0, i64::from(n)) {
-            if S::WHOLE
-                && let Some(thread) = thread.whole()
-            {
-                crate::gles::delete_texture(thread, memory, memory.element::<u32>(textures, i));
-            }
+            crate::gles::delete_texture(thread, memory, memory.element::<u32>(textures, i));
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             group.textures.delete(u64::from(memory.element::<u32>(textures, i)));
@@ -907,7 +947,7 @@ mod glFlush {
 
 mod glFramebufferRenderbuffer {
     fn enter(
-        thread: Whole,
+        thread: S,
         memory: M,
         seen: O,
         target: u32,
@@ -915,16 +955,19 @@ mod glFramebufferRenderbuffer {
         renderbuffertarget: u32,
         renderbuffer: u32,
     ) {
-        if thread.context.is_none() {
-            return;
-        }
-        crate::gles::attach_renderbuffer(thread, memory, target, attachment, renderbuffer);
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let found_0: Ref<Renderbuffer> =
+            context
+                .caches
+                .renderbuffers
+                .find(&context.group, u64::from(renderbuffer), |group| &mut group.renderbuffers);
+        crate::gles::attach_renderbuffer(thread, memory, target, attachment, found_0);
     }
 }
 
 mod glFramebufferTexture2D {
     fn enter(
-        thread: Whole,
+        thread: S,
         memory: M,
         seen: O,
         target: u32,
@@ -933,11 +976,14 @@ mod glFramebufferTexture2D {
         texture: u32,
         level: i32,
     ) {
-        if thread.context.is_none() {
-            return;
-        }
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let found_0: Ref<Texture> =
+            context
+                .caches
+                .textures
+                .find(&context.group, u64::from(texture), |group| &mut group.textures);
         crate::gles::attach_texture(
-            thread, memory, target, attachment, textarget, texture, level, 0, false, 0,
+            thread, memory, target, attachment, textarget, found_0, level, 0, false, 0,
         );
     }
 }
@@ -1087,7 +1133,7 @@ mod glGetIntegerv {
 }
 
 mod glGetProgramiv {
-    fn leave(thread: Whole, memory: M, seen: O, program: u32, pname: u32, params: u64) {
+    fn leave(thread: S, memory: M, seen: O, program: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
         if i64::from(pname) == GL_LINK_STATUS {
@@ -1241,20 +1287,13 @@ mod glLinkProgram {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::link_program(thread, memory, its_program);
+            crate::gles::link_program(thread, memory, its_program, false);
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
         if S::WHOLE
             && let Some(context) = context.whole()
         {
             let mut group = context.group.lock();
-            {
-                let key_0 = functions::program_named(&*context, &*group, program);
-                let value = Outcome::Unknown;
-                if let Some(it) = group.programs.get_mut(key_0) {
-                    set!(S, it.linked, value);
-                }
-            }
             {
                 let key_0 = functions::program_named(&*context, &*group, program);
                 if let Some(it) = group.programs.get_mut(key_0) {
@@ -1396,12 +1435,8 @@ mod glRenderbufferStorage {
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
             set!(S, it.height, height);
         }
-        if S::WHOLE
-            && let Some(group) = group.whole()
-        {
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(S, it.samples, 0);
-            }
+        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            set!(S, it.samples, 0);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
             set!(S, it.format, internalformat);
@@ -1411,6 +1446,9 @@ mod glRenderbufferStorage {
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
                 set!(S, it.image, value);
             }
+        }
+        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            set!(S, it.shared, 0);
         }
     }
 }
@@ -1468,10 +1506,29 @@ mod glShaderSource {
     fn enter(thread: S, memory: M, seen: O, shader: u32, count: i32, string: u64, length: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        let found_0: Ref<Shader> = group.shaders.find(u64::from(shader));
+        let changed: Ref<Shader> = group.shaders.find(u64::from(shader));
+        if group.shaders.get(changed).map_or(Compilation::Never, |it| it.compilation)
+            == Compilation::OfSource
+        {
+            {
+                let value = group
+                    .shaders
+                    .get(changed)
+                    .map_or_else(|| String::new(), |it| it.source.clone());
+                if let Some(it) = group.shaders.get_mut(changed) {
+                    set!(S, it.compiled_source, value);
+                }
+            }
+            {
+                let value = Compilation::OfEarlierSource;
+                if let Some(it) = group.shaders.get_mut(changed) {
+                    set!(S, it.compilation, value);
+                }
+            }
+        }
         {
             let value = observe::joined(memory, string, i64::from(count), length);
-            if let Some(it) = group.shaders.get_mut(found_0) {
+            if let Some(it) = group.shaders.get_mut(changed) {
                 set!(S, it.source, value);
             }
         }
@@ -1633,6 +1690,12 @@ mod glTexImage2D {
             {
                 set!(S, it.compressed_bytes, 0);
             }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(S, it.shared, 0);
+            }
             {
                 let value = pixels != 0 || context.pixel_unpack_buffer.is_some();
                 if let Some(it) = group.textures.get_mut(texture)
@@ -1646,6 +1709,12 @@ mod glTexImage2D {
                 let value = Ref::NONE;
                 if let Some(it) = group.textures.get_mut(texture) {
                     set!(S, it.image, value);
+                }
+            }
+            {
+                let value = Ref::NONE;
+                if let Some(it) = group.textures.get_mut(texture) {
+                    set!(S, it.surface, value);
                 }
             }
         }
@@ -1692,13 +1761,20 @@ mod glTexParameteri {
     fn enter(thread: S, memory: M, seen: O, target: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(pname) == GL_TEXTURE_BASE_LEVEL {
-            {
+        match i64::from(pname) {
+            GL_TEXTURE_BASE_LEVEL => {
                 let key_0 = functions::bound_texture(&*context, target);
                 if let Some(it) = group.textures.get_mut(key_0) {
                     set!(S, it.base_level, param);
                 }
             }
+            GL_TEXTURE_MAX_LEVEL => {
+                let key_0 = functions::bound_texture(&*context, target);
+                if let Some(it) = group.textures.get_mut(key_0) {
+                    set!(S, it.max_level, param);
+                }
+            }
+            _ => {}
         }
         drop(group);
         if S::WHOLE

@@ -41,23 +41,24 @@ mod glActiveShaderProgram {
 mod glBeginQuery {
     fn enter(thread: S, memory: M, seen: O, target: u32, id: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        context.queries.bind(u64::from(id));
         let begun: Ref<Query> = context.queries.find(u64::from(id));
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.active_queries.at_mut(target) {
-                set!(S, *it, begun);
+        if begun.is_some() {
+            if S::WHOLE
+                && let Some(context) = context.whole()
+            {
+                if let Some(it) = context.active_queries.at_mut(target) {
+                    set!(S, *it, begun);
+                }
             }
-        }
-        if let Some(it) = context.queries.get_mut(begun) {
-            set!(S, it.target, target);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
             if let Some(it) = context.queries.get_mut(begun) {
-                set!(S, it.is_active, true);
+                set!(S, it.target, target);
+            }
+            if S::WHOLE
+                && let Some(context) = context.whole()
+            {
+                if let Some(it) = context.queries.get_mut(begun) {
+                    set!(S, it.is_active, true);
+                }
             }
         }
     }
@@ -79,8 +80,16 @@ mod glBeginTransformFeedback {
         if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
             set!(S, it.mode, primitiveMode);
         }
+        {
+            let value = context.program;
+            if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
+                set!(S, it.program, value);
+            }
+        }
         if context.transform_feedback.is_none() {
             set!(S, context.default_feedback_mode, primitiveMode);
+            set!(S, context.default_feedback_program, context.program);
+            set!(S, context.default_feedback_is_active, true);
         }
     }
 }
@@ -284,7 +293,7 @@ mod glBindBufferRange {
 
 mod glBindImageTexture {
     fn enter(
-        thread: Whole,
+        thread: S,
         memory: M,
         seen: O,
         unit: u32,
@@ -387,17 +396,22 @@ mod glBindVertexBuffer {
             && i64::from(stride) >= 0
             && context.vertex_array.is_some()
         {
-            {
-                let its_buffer =
+            let found_0: Ref<Buffer> =
+                context
+                    .caches
+                    .buffers
+                    .find(&context.group, u64::from(buffer), |group| &mut group.buffers);
+            if i64::from(buffer) == 0 || found_0.is_some() {
+                let found_1: Ref<Buffer> =
                     context
                         .caches
                         .buffers
-                        .bind(&context.group, u64::from(buffer), |group| &mut group.buffers);
+                        .find(&context.group, u64::from(buffer), |group| &mut group.buffers);
                 crate::gles::bind_vertex_buffer(
                     thread,
                     memory,
                     bindingindex,
-                    its_buffer,
+                    found_1,
                     offset,
                     stride,
                 );
@@ -603,10 +617,22 @@ mod glCompressedTexImage3D {
             {
                 set!(S, it.compressed_bytes, imageSize);
             }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(S, it.shared, 0);
+            }
             {
                 let value = Ref::NONE;
                 if let Some(it) = group.textures.get_mut(texture) {
                     set!(S, it.image, value);
+                }
+            }
+            {
+                let value = Ref::NONE;
+                if let Some(it) = group.textures.get_mut(texture) {
+                    set!(S, it.surface, value);
                 }
             }
             {
@@ -819,11 +845,7 @@ mod glDeleteSamplers {
     fn enter(thread: S, memory: M, seen: O, count: i32, samplers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         for i in number::range(0, i64::from(count)) {
-            if S::WHOLE
-                && let Some(thread) = thread.whole()
-            {
-                crate::gles::delete_sampler(thread, memory, memory.element::<u32>(samplers, i));
-            }
+            crate::gles::delete_sampler(thread, memory, memory.element::<u32>(samplers, i));
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             group.samplers.delete(u64::from(memory.element::<u32>(samplers, i)));
@@ -1192,6 +1214,9 @@ mod glEndTransformFeedback {
                 set!(S, it.is_paused, false);
             }
         }
+        if context.transform_feedback.is_none() {
+            set!(S, context.default_feedback_is_active, false);
+        }
     }
 }
 
@@ -1252,7 +1277,7 @@ mod glFramebufferParameteri {
 
 mod glFramebufferTexture {
     fn enter(
-        thread: Whole,
+        thread: S,
         memory: M,
         seen: O,
         target: u32,
@@ -1260,18 +1285,21 @@ mod glFramebufferTexture {
         texture: u32,
         level: i32,
     ) {
-        if thread.context.is_none() {
-            return;
-        }
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let found_0: Ref<Texture> =
+            context
+                .caches
+                .textures
+                .find(&context.group, u64::from(texture), |group| &mut group.textures);
         crate::gles::attach_texture(
-            thread, memory, target, attachment, 0, texture, level, 0, true, 0,
+            thread, memory, target, attachment, 0, found_0, level, 0, true, 0,
         );
     }
 }
 
 mod glFramebufferTextureLayer {
     fn enter(
-        thread: Whole,
+        thread: S,
         memory: M,
         seen: O,
         target: u32,
@@ -1280,11 +1308,14 @@ mod glFramebufferTextureLayer {
         level: i32,
         layer: i32,
     ) {
-        if thread.context.is_none() {
-            return;
-        }
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let found_0: Ref<Texture> =
+            context
+                .caches
+                .textures
+                .find(&context.group, u64::from(texture), |group| &mut group.textures);
         crate::gles::attach_texture(
-            thread, memory, target, attachment, 0, texture, level, layer, false, 0,
+            thread, memory, target, attachment, 0, found_0, level, layer, false, 0,
         );
     }
 }
@@ -1968,7 +1999,7 @@ mod glProgramBinary {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::link_program(thread, memory, its_program);
+            crate::gles::link_program(thread, memory, its_program, true);
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
         if S::WHOLE
@@ -1992,25 +2023,27 @@ mod glProgramBinary {
 }
 
 mod glProgramParameteri {
-    fn enter(thread: Whole, memory: M, seen: O, program: u32, pname: u32, value_: i32) {
+    fn enter(thread: S, memory: M, seen: O, program: u32, pname: u32, value_: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        match i64::from(pname) {
-            GL_PROGRAM_SEPARABLE => {
-                let key_0 = functions::program_named(&*context, &*group, program);
-                let value = i64::from(value_) != 0;
-                if let Some(it) = group.programs.get_mut(key_0) {
-                    set!(S, it.separable, value);
+        if i64::from(value_) == 0 || i64::from(value_) == 1 {
+            match i64::from(pname) {
+                GL_PROGRAM_SEPARABLE => {
+                    let key_0 = functions::program_named(&*context, &*group, program);
+                    let value = i64::from(value_) != 0;
+                    if let Some(it) = group.programs.get_mut(key_0) {
+                        set!(S, it.next_link.separable, value);
+                    }
                 }
-            }
-            GL_PROGRAM_BINARY_RETRIEVABLE_HINT => {
-                let key_0 = functions::program_named(&*context, &*group, program);
-                let value = i64::from(value_) != 0;
-                if let Some(it) = group.programs.get_mut(key_0) {
-                    set!(S, it.binary_retrievable, value);
+                GL_PROGRAM_BINARY_RETRIEVABLE_HINT => {
+                    let key_0 = functions::program_named(&*context, &*group, program);
+                    let value = i64::from(value_) != 0;
+                    if let Some(it) = group.programs.get_mut(key_0) {
+                        set!(S, it.next_link.binary_retrievable, value);
+                    }
                 }
+                _ => {}
             }
-            _ => {}
         }
     }
 }
@@ -3312,12 +3345,8 @@ mod glRenderbufferStorageMultisample {
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
             set!(S, it.height, height);
         }
-        if S::WHOLE
-            && let Some(group) = group.whole()
-        {
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(S, it.samples, samples);
-            }
+        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            set!(S, it.samples, samples);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
             set!(S, it.format, internalformat);
@@ -3327,6 +3356,9 @@ mod glRenderbufferStorageMultisample {
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
                 set!(S, it.image, value);
             }
+        }
+        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            set!(S, it.shared, 0);
         }
     }
 }
@@ -3357,36 +3389,30 @@ mod glSamplerParameterIiv {
         drop(group);
         if found_1.is_some() {
             observe::elements(seen, 2, param, sizes::texture(i64::from(pname)), 4);
-            if S::WHOLE
-                && let Some(thread) = thread.whole()
-            {
-                if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
-                    let Some(context) = thread.context.as_deref_mut() else { return };
-                    let mut group = context.group.lock();
-                    for i in number::range(0, 4) {
-                        let found_2: Ref<Sampler> = group.samplers.find(u64::from(sampler));
+            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                let mut group = context.group.lock();
+                for i in number::range(0, 4) {
+                    let found_2: Ref<Sampler> = group.samplers.find(u64::from(sampler));
+                    {
+                        let value = memory.element::<i32>(param, i) as u32;
+                        if let Some(it) = group.samplers.get_mut(found_2)
+                            && let Some(it) = it.sampling.border_color.at_mut(i)
                         {
-                            let value = memory.element::<i32>(param, i) as u32;
-                            if let Some(it) = group.samplers.get_mut(found_2)
-                                && let Some(it) = it.sampling.border_color.at_mut(i)
-                            {
-                                set!(S, *it, value);
-                            }
+                            set!(S, *it, value);
                         }
                     }
-                } else {
-                    let Some(context) = thread.context.as_deref_mut() else { return };
-                    let mut group = context.group.lock();
-                    let found_3: Ref<Sampler> = group.samplers.find(u64::from(sampler));
-                    drop(group);
-                    crate::gles::set_sampler_parameter(
-                        thread,
-                        memory,
-                        found_3,
-                        pname,
-                        memory.element::<i32>(param, 0),
-                    );
                 }
+            } else {
+                let mut group = context.group.lock();
+                let found_3: Ref<Sampler> = group.samplers.find(u64::from(sampler));
+                drop(group);
+                crate::gles::set_sampler_parameter(
+                    thread,
+                    memory,
+                    found_3,
+                    pname,
+                    memory.element::<i32>(param, 0),
+                );
             }
         }
     }
@@ -3400,43 +3426,37 @@ mod glSamplerParameterIuiv {
         drop(group);
         if found_1.is_some() {
             observe::elements(seen, 2, param, sizes::texture(i64::from(pname)), 4);
-            if S::WHOLE
-                && let Some(thread) = thread.whole()
-            {
-                if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
-                    let Some(context) = thread.context.as_deref_mut() else { return };
-                    let mut group = context.group.lock();
-                    for i in number::range(0, 4) {
-                        let found_2: Ref<Sampler> = group.samplers.find(u64::from(sampler));
+            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                let mut group = context.group.lock();
+                for i in number::range(0, 4) {
+                    let found_2: Ref<Sampler> = group.samplers.find(u64::from(sampler));
+                    {
+                        let value = memory.element::<u32>(param, i);
+                        if let Some(it) = group.samplers.get_mut(found_2)
+                            && let Some(it) = it.sampling.border_color.at_mut(i)
                         {
-                            let value = memory.element::<u32>(param, i);
-                            if let Some(it) = group.samplers.get_mut(found_2)
-                                && let Some(it) = it.sampling.border_color.at_mut(i)
-                            {
-                                set!(S, *it, value);
-                            }
+                            set!(S, *it, value);
                         }
                     }
-                } else {
-                    let Some(context) = thread.context.as_deref_mut() else { return };
-                    let mut group = context.group.lock();
-                    let found_3: Ref<Sampler> = group.samplers.find(u64::from(sampler));
-                    drop(group);
-                    crate::gles::set_sampler_parameter(
-                        thread,
-                        memory,
-                        found_3,
-                        pname,
-                        memory.element::<u32>(param, 0) as i32,
-                    );
                 }
+            } else {
+                let mut group = context.group.lock();
+                let found_3: Ref<Sampler> = group.samplers.find(u64::from(sampler));
+                drop(group);
+                crate::gles::set_sampler_parameter(
+                    thread,
+                    memory,
+                    found_3,
+                    pname,
+                    memory.element::<u32>(param, 0) as i32,
+                );
             }
         }
     }
 }
 
 mod glSamplerParameterf {
-    fn enter(thread: Whole, memory: M, seen: O, sampler: u32, pname: u32, param: f32) {
+    fn enter(thread: S, memory: M, seen: O, sampler: u32, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let found_0: Ref<Sampler> =
             context
@@ -3450,38 +3470,35 @@ mod glSamplerParameterf {
 mod glSamplerParameterfv {
     fn enter(thread: S, memory: M, seen: O, sampler: u32, pname: u32, param: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Sampler> =
-            context
-                .caches
-                .samplers
-                .find(&context.group, u64::from(sampler), |group| &mut group.samplers);
+        let mut group = context.group.lock();
+        let found_0: Ref<Sampler> = group.samplers.find(u64::from(sampler));
+        drop(group);
         if found_0.is_some() {
             observe::elements(seen, 2, param, sizes::texture(i64::from(pname)), 4);
-            if S::WHOLE
-                && let Some(thread) = thread.whole()
-            {
-                if i64::from(pname) != GL_TEXTURE_BORDER_COLOR {
-                    let Some(context) = thread.context.as_deref_mut() else { return };
-                    let found_1: Ref<Sampler> =
-                        context
-                            .caches
-                            .samplers
-                            .find(&context.group, u64::from(sampler), |group| &mut group.samplers);
-                    crate::gles::set_sampler_parameter_float(
-                        thread,
-                        memory,
-                        found_1,
-                        pname,
-                        memory.element::<f32>(param, 0),
-                    );
+            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                let mut group = context.group.lock();
+                let found_1: Ref<Sampler> = group.samplers.find(u64::from(sampler));
+                if let Some(it) = group.samplers.get_mut(found_1) {
+                    set!(S, it.sampling.has_float_border, true);
                 }
+            } else {
+                let mut group = context.group.lock();
+                let found_2: Ref<Sampler> = group.samplers.find(u64::from(sampler));
+                drop(group);
+                crate::gles::set_sampler_parameter_float(
+                    thread,
+                    memory,
+                    found_2,
+                    pname,
+                    memory.element::<f32>(param, 0),
+                );
             }
         }
     }
 }
 
 mod glSamplerParameteri {
-    fn enter(thread: Whole, memory: M, seen: O, sampler: u32, pname: u32, param: i32) {
+    fn enter(thread: S, memory: M, seen: O, sampler: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let found_0: Ref<Sampler> =
             context
@@ -3500,36 +3517,30 @@ mod glSamplerParameteriv {
         drop(group);
         if found_1.is_some() {
             observe::elements(seen, 2, param, sizes::texture(i64::from(pname)), 4);
-            if S::WHOLE
-                && let Some(thread) = thread.whole()
-            {
-                if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
-                    let Some(context) = thread.context.as_deref_mut() else { return };
-                    let mut group = context.group.lock();
-                    for i in number::range(0, 4) {
-                        let found_2: Ref<Sampler> = group.samplers.find(u64::from(sampler));
+            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                let mut group = context.group.lock();
+                for i in number::range(0, 4) {
+                    let found_2: Ref<Sampler> = group.samplers.find(u64::from(sampler));
+                    {
+                        let value = memory.element::<i32>(param, i) as u32;
+                        if let Some(it) = group.samplers.get_mut(found_2)
+                            && let Some(it) = it.sampling.border_color.at_mut(i)
                         {
-                            let value = memory.element::<i32>(param, i) as u32;
-                            if let Some(it) = group.samplers.get_mut(found_2)
-                                && let Some(it) = it.sampling.border_color.at_mut(i)
-                            {
-                                set!(S, *it, value);
-                            }
+                            set!(S, *it, value);
                         }
                     }
-                } else {
-                    let Some(context) = thread.context.as_deref_mut() else { return };
-                    let mut group = context.group.lock();
-                    let found_3: Ref<Sampler> = group.samplers.find(u64::from(sampler));
-                    drop(group);
-                    crate::gles::set_sampler_parameter(
-                        thread,
-                        memory,
-                        found_3,
-                        pname,
-                        memory.element::<i32>(param, 0),
-                    );
                 }
+            } else {
+                let mut group = context.group.lock();
+                let found_3: Ref<Sampler> = group.samplers.find(u64::from(sampler));
+                drop(group);
+                crate::gles::set_sampler_parameter(
+                    thread,
+                    memory,
+                    found_3,
+                    pname,
+                    memory.element::<i32>(param, 0),
+                );
             }
         }
     }
@@ -3669,6 +3680,12 @@ mod glTexImage3D {
                 && let Some(it) = it.at_mut(level)
             {
                 set!(S, it.compressed_bytes, 0);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(S, it.shared, 0);
             }
             {
                 let value = pixels != 0 || context.pixel_unpack_buffer.is_some();
@@ -3925,7 +3942,7 @@ mod glTexSubImage3D {
 
 mod glTransformFeedbackVaryings {
     fn enter(
-        thread: Whole,
+        thread: S,
         memory: M,
         seen: O,
         program: u32,
@@ -3934,19 +3951,19 @@ mod glTransformFeedbackVaryings {
         bufferMode: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
         {
-            let key_0 = functions::program_named(&*context, &*group, program);
-            let value = observe::joined(memory, varyings, i64::from(count), 0);
-            if let Some(it) = group.programs.get_mut(key_0) {
-                set!(S, it.feedback_varyings, value);
-            }
-        }
-        {
-            let key_0 = functions::program_named(&*context, &*group, program);
-            if let Some(it) = group.programs.get_mut(key_0) {
-                set!(S, it.feedback_mode, bufferMode);
-            }
+            let its_program = {
+                let mut group = context.group.lock();
+                functions::program_named(&*context, &*group, program)
+            };
+            crate::gles::set_feedback_varyings(
+                thread,
+                memory,
+                its_program,
+                count,
+                varyings,
+                bufferMode,
+            );
         }
     }
 }
@@ -4400,21 +4417,15 @@ mod glUnmapBuffer {
 }
 
 mod glUseProgramStages {
-    fn enter(thread: Whole, memory: M, seen: O, pipeline: u32, stages: u32, program: u32) {
+    fn enter(thread: S, memory: M, seen: O, pipeline: u32, stages: u32, program: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        for bit in number::range(0, 6) {
-            if (i64::from(stages) & number::shl(1, bit)) != 0 {
-                let found_1: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
-                {
-                    let value = functions::program_named(&*context, &*group, program);
-                    if let Some(it) = context.pipelines.get_mut(found_1)
-                        && let Some(it) = it.stages.at_mut((number::shl(1, bit) as u32))
-                    {
-                        set!(S, *it, value);
-                    }
-                }
-            }
+        let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
+        {
+            let its_program = {
+                let mut group = context.group.lock();
+                functions::program_named(&*context, &*group, program)
+            };
+            crate::gles::use_stages(thread, memory, found_0, stages, its_program);
         }
     }
 }

@@ -49,23 +49,74 @@ mod glAlphaFuncxOES {
 mod glBeginQueryEXT {
     fn enter(thread: S, memory: M, seen: O, target: u32, id: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        context.queries.bind(u64::from(id));
         let begun: Ref<Query> = context.queries.find(u64::from(id));
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            if let Some(it) = context.active_queries.at_mut(target) {
-                set!(S, *it, begun);
+        if begun.is_some() {
+            if S::WHOLE
+                && let Some(context) = context.whole()
+            {
+                if let Some(it) = context.active_queries.at_mut(target) {
+                    set!(S, *it, begun);
+                }
+            }
+            if let Some(it) = context.queries.get_mut(begun) {
+                set!(S, it.target, target);
+            }
+            if S::WHOLE
+                && let Some(context) = context.whole()
+            {
+                if let Some(it) = context.queries.get_mut(begun) {
+                    set!(S, it.is_active, true);
+                }
             }
         }
-        if let Some(it) = context.queries.get_mut(begun) {
-            set!(S, it.target, target);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
+    }
+}
+
+mod glBindFragDataLocationEXT {
+    fn enter(thread: S, memory: M, seen: O, program: u32, color: u32, name: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let mut group = context.group.lock();
         {
-            if let Some(it) = context.queries.get_mut(begun) {
-                set!(S, it.is_active, true);
+            let key_0 = functions::program_named(&*context, &*group, program);
+            if let Some(it) = group.programs.get_mut(key_0)
+                && let Some(it) =
+                    it.next_link.frag_data_locations.at_mut(memory.text(name, u64::MAX))
+            {
+                set!(S, it.color, color);
+            }
+        }
+        {
+            let key_0 = functions::program_named(&*context, &*group, program);
+            if let Some(it) = group.programs.get_mut(key_0)
+                && let Some(it) =
+                    it.next_link.frag_data_locations.at_mut(memory.text(name, u64::MAX))
+            {
+                set!(S, it.index, 0);
+            }
+        }
+    }
+}
+
+mod glBindFragDataLocationIndexedEXT {
+    fn enter(thread: S, memory: M, seen: O, program: u32, colorNumber: u32, index: u32, name: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let mut group = context.group.lock();
+        {
+            let key_0 = functions::program_named(&*context, &*group, program);
+            if let Some(it) = group.programs.get_mut(key_0)
+                && let Some(it) =
+                    it.next_link.frag_data_locations.at_mut(memory.text(name, u64::MAX))
+            {
+                set!(S, it.color, colorNumber);
+            }
+        }
+        {
+            let key_0 = functions::program_named(&*context, &*group, program);
+            if let Some(it) = group.programs.get_mut(key_0)
+                && let Some(it) =
+                    it.next_link.frag_data_locations.at_mut(memory.text(name, u64::MAX))
+            {
+                set!(S, it.index, index);
             }
         }
     }
@@ -76,22 +127,12 @@ mod glBindFramebufferOES {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_framebuffer_target(target) {
             context.framebuffers.bind(u64::from(framebuffer));
-            let bound: Ref<Framebuffer> = if S::WHOLE
-                && let Some(context) = context.whole()
-            {
-                context.framebuffers.find(u64::from(framebuffer))
-            } else {
-                Ref::NONE
-            };
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
-                if i64::from(target) != GL_READ_FRAMEBUFFER {
-                    set!(S, context.draw_framebuffer, bound);
-                }
-                if i64::from(target) != GL_DRAW_FRAMEBUFFER {
-                    set!(S, context.read_framebuffer, bound);
-                }
+            let bound: Ref<Framebuffer> = context.framebuffers.find(u64::from(framebuffer));
+            if i64::from(target) != GL_READ_FRAMEBUFFER {
+                set!(S, context.draw_framebuffer, bound);
+            }
+            if i64::from(target) != GL_DRAW_FRAMEBUFFER {
+                set!(S, context.read_framebuffer, bound);
             }
         }
     }
@@ -535,10 +576,22 @@ mod glCompressedTexImage3DOES {
             {
                 set!(S, it.compressed_bytes, imageSize);
             }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(S, it.shared, 0);
+            }
             {
                 let value = Ref::NONE;
                 if let Some(it) = group.textures.get_mut(texture) {
                     set!(S, it.image, value);
+                }
+            }
+            {
+                let value = Ref::NONE;
+                if let Some(it) = group.textures.get_mut(texture) {
+                    set!(S, it.surface, value);
                 }
             }
             {
@@ -669,15 +722,11 @@ mod glDeleteFramebuffersOES {
             let gone: Ref<Framebuffer> =
                 context.framebuffers.find(u64::from(memory.element::<u32>(framebuffers, i)));
             if gone.is_some() {
-                if S::WHOLE
-                    && let Some(context) = context.whole()
-                {
-                    if context.draw_framebuffer == gone {
-                        set!(S, context.draw_framebuffer, Ref::NONE);
-                    }
-                    if context.read_framebuffer == gone {
-                        set!(S, context.read_framebuffer, Ref::NONE);
-                    }
+                if context.draw_framebuffer == gone {
+                    set!(S, context.draw_framebuffer, Ref::NONE);
+                }
+                if context.read_framebuffer == gone {
+                    set!(S, context.read_framebuffer, Ref::NONE);
                 }
                 context.framebuffers.delete(u64::from(memory.element::<u32>(framebuffers, i)));
             }
@@ -721,8 +770,9 @@ mod glDeleteQueriesEXT {
 mod glDeleteRenderbuffersOES {
     fn enter(thread: S, memory: M, seen: O, n: i32, renderbuffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            let mut group = context.group.lock();
             let found_1: Ref<Renderbuffer> =
                 group.renderbuffers.find(u64::from(memory.element::<u32>(renderbuffers, i)));
             if i64::from(memory.element::<u32>(renderbuffers, i)) != 0
@@ -730,6 +780,12 @@ mod glDeleteRenderbuffersOES {
             {
                 set!(S, context.renderbuffer, Ref::NONE);
             }
+            let found_2: Ref<Renderbuffer> =
+                group.renderbuffers.find(u64::from(memory.element::<u32>(renderbuffers, i)));
+            drop(group);
+            crate::gles::detach_renderbuffer(thread, memory, found_2);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            let mut group = context.group.lock();
             group.renderbuffers.delete(u64::from(memory.element::<u32>(renderbuffers, i)));
         }
     }
@@ -994,13 +1050,9 @@ mod glDrawTransformFeedbackInstancedEXT {
 mod glEGLImageTargetRenderbufferStorageOES {
     fn enter(thread: S, memory: M, seen: O, target: u32, image: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut process = thread.process.lock();
-        let mut group = context.group.lock();
         {
-            let value = process.images.find(image);
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(S, it.image, value);
-            }
+            let its_renderbuffer = context.renderbuffer;
+            crate::gles::become_image_for_rendering(thread, memory, its_renderbuffer, image);
         }
     }
 }
@@ -1011,6 +1063,14 @@ mod glEGLImageTargetTexStorageEXT {
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::become_image(thread, memory, its_texture, target, image);
+        }
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let mut group = context.group.lock();
+        {
+            let key_0 = functions::bound_texture(&*context, target);
+            if let Some(it) = group.textures.get_mut(key_0) {
+                set!(S, it.immutable_levels, 1);
+            }
         }
     }
 }
@@ -1038,6 +1098,12 @@ mod glEGLImageTargetTextureStorageEXT {
                 group.textures.get(found_1).map_or(0, |it| it.target)
             };
             crate::gles::become_image(thread, memory, found_0, its_target, image);
+        }
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let mut group = context.group.lock();
+        let found_2: Ref<Texture> = group.textures.find(u64::from(texture));
+        if let Some(it) = group.textures.get_mut(found_2) {
+            set!(S, it.immutable_levels, 1);
         }
     }
 }
@@ -1103,7 +1169,7 @@ mod glFogxvOES {
 
 mod glFramebufferRenderbufferOES {
     fn enter(
-        thread: Whole,
+        thread: S,
         memory: M,
         seen: O,
         target: u32,
@@ -1111,16 +1177,19 @@ mod glFramebufferRenderbufferOES {
         renderbuffertarget: u32,
         renderbuffer: u32,
     ) {
-        if thread.context.is_none() {
-            return;
-        }
-        crate::gles::attach_renderbuffer(thread, memory, target, attachment, renderbuffer);
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let found_0: Ref<Renderbuffer> =
+            context
+                .caches
+                .renderbuffers
+                .find(&context.group, u64::from(renderbuffer), |group| &mut group.renderbuffers);
+        crate::gles::attach_renderbuffer(thread, memory, target, attachment, found_0);
     }
 }
 
 mod glFramebufferTexture2DMultisampleEXT {
     fn enter(
-        thread: Whole,
+        thread: S,
         memory: M,
         seen: O,
         target: u32,
@@ -1130,18 +1199,21 @@ mod glFramebufferTexture2DMultisampleEXT {
         level: i32,
         samples: i32,
     ) {
-        if thread.context.is_none() {
-            return;
-        }
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let found_0: Ref<Texture> =
+            context
+                .caches
+                .textures
+                .find(&context.group, u64::from(texture), |group| &mut group.textures);
         crate::gles::attach_texture(
-            thread, memory, target, attachment, textarget, texture, level, 0, false, samples,
+            thread, memory, target, attachment, textarget, found_0, level, 0, false, samples,
         );
     }
 }
 
 mod glFramebufferTexture2DOES {
     fn enter(
-        thread: Whole,
+        thread: S,
         memory: M,
         seen: O,
         target: u32,
@@ -1150,18 +1222,21 @@ mod glFramebufferTexture2DOES {
         texture: u32,
         level: i32,
     ) {
-        if thread.context.is_none() {
-            return;
-        }
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let found_0: Ref<Texture> =
+            context
+                .caches
+                .textures
+                .find(&context.group, u64::from(texture), |group| &mut group.textures);
         crate::gles::attach_texture(
-            thread, memory, target, attachment, textarget, texture, level, 0, false, 0,
+            thread, memory, target, attachment, textarget, found_0, level, 0, false, 0,
         );
     }
 }
 
 mod glFramebufferTexture3DOES {
     fn enter(
-        thread: Whole,
+        thread: S,
         memory: M,
         seen: O,
         target: u32,
@@ -1171,18 +1246,21 @@ mod glFramebufferTexture3DOES {
         level: i32,
         zoffset: i32,
     ) {
-        if thread.context.is_none() {
-            return;
-        }
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let found_0: Ref<Texture> =
+            context
+                .caches
+                .textures
+                .find(&context.group, u64::from(texture), |group| &mut group.textures);
         crate::gles::attach_texture(
-            thread, memory, target, attachment, textarget, texture, level, zoffset, false, 0,
+            thread, memory, target, attachment, textarget, found_0, level, zoffset, false, 0,
         );
     }
 }
 
 mod glFramebufferTextureMultisampleMultiviewOVR {
     fn enter(
-        thread: Whole,
+        thread: S,
         memory: M,
         seen: O,
         target: u32,
@@ -1193,16 +1271,19 @@ mod glFramebufferTextureMultisampleMultiviewOVR {
         baseViewIndex: i32,
         numViews: i32,
     ) {
-        if thread.context.is_none() {
-            return;
-        }
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let found_0: Ref<Texture> =
+            context
+                .caches
+                .textures
+                .find(&context.group, u64::from(texture), |group| &mut group.textures);
         crate::gles::attach_texture(
             thread,
             memory,
             target,
             attachment,
             0,
-            texture,
+            found_0,
             level,
             baseViewIndex,
             true,
@@ -1213,7 +1294,7 @@ mod glFramebufferTextureMultisampleMultiviewOVR {
 
 mod glFramebufferTextureMultiviewOVR {
     fn enter(
-        thread: Whole,
+        thread: S,
         memory: M,
         seen: O,
         target: u32,
@@ -1223,16 +1304,19 @@ mod glFramebufferTextureMultiviewOVR {
         baseViewIndex: i32,
         numViews: i32,
     ) {
-        if thread.context.is_none() {
-            return;
-        }
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let found_0: Ref<Texture> =
+            context
+                .caches
+                .textures
+                .find(&context.group, u64::from(texture), |group| &mut group.textures);
         crate::gles::attach_texture(
             thread,
             memory,
             target,
             attachment,
             0,
-            texture,
+            found_0,
             level,
             baseViewIndex,
             true,
@@ -1983,12 +2067,8 @@ mod glRenderbufferStorageOES {
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
             set!(S, it.height, height);
         }
-        if S::WHOLE
-            && let Some(group) = group.whole()
-        {
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(S, it.samples, 0);
-            }
+        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            set!(S, it.samples, 0);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
             set!(S, it.format, internalformat);
@@ -1998,6 +2078,9 @@ mod glRenderbufferStorageOES {
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
                 set!(S, it.image, value);
             }
+        }
+        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            set!(S, it.shared, 0);
         }
     }
 }
@@ -2259,6 +2342,12 @@ mod glTexImage3DOES {
                 && let Some(it) = it.at_mut(level)
             {
                 set!(S, it.compressed_bytes, 0);
+            }
+            if let Some(it) = group.textures.get_mut(texture)
+                && let Some(it) = it.images.at_mut(target)
+                && let Some(it) = it.at_mut(level)
+            {
+                set!(S, it.shared, 0);
             }
             {
                 let value = pixels != 0 || context.pixel_unpack_buffer.is_some();
@@ -2830,24 +2919,28 @@ mod glTextureViewEXT {
         numlayers: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        let view: Ref<Texture> = group.textures.find(u64::from(texture));
-        let original: Ref<Texture> = group.textures.find(u64::from(origtexture));
-        if let Some(it) = group.textures.get_mut(view) {
-            set!(S, it.target, target);
-        }
-        {
-            let value = numlevels as i32;
-            if let Some(it) = group.textures.get_mut(view) {
-                set!(S, it.immutable_levels, value);
-            }
-        }
-        {
-            let value = group.textures.get(original).map_or(Ref::NONE, |it| it.image);
-            if let Some(it) = group.textures.get_mut(view) {
-                set!(S, it.image, value);
-            }
-        }
+        let found_0: Ref<Texture> =
+            context
+                .caches
+                .textures
+                .find(&context.group, u64::from(texture), |group| &mut group.textures);
+        let found_1: Ref<Texture> =
+            context
+                .caches
+                .textures
+                .find(&context.group, u64::from(origtexture), |group| &mut group.textures);
+        crate::gles::define_view(
+            thread,
+            memory,
+            found_0,
+            target,
+            found_1,
+            internalformat,
+            minlevel,
+            numlevels,
+            minlayer,
+            numlayers,
+        );
     }
 }
 
@@ -2866,24 +2959,28 @@ mod glTextureViewOES {
         numlayers: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        let view: Ref<Texture> = group.textures.find(u64::from(texture));
-        let original: Ref<Texture> = group.textures.find(u64::from(origtexture));
-        if let Some(it) = group.textures.get_mut(view) {
-            set!(S, it.target, target);
-        }
-        {
-            let value = numlevels as i32;
-            if let Some(it) = group.textures.get_mut(view) {
-                set!(S, it.immutable_levels, value);
-            }
-        }
-        {
-            let value = group.textures.get(original).map_or(Ref::NONE, |it| it.image);
-            if let Some(it) = group.textures.get_mut(view) {
-                set!(S, it.image, value);
-            }
-        }
+        let found_0: Ref<Texture> =
+            context
+                .caches
+                .textures
+                .find(&context.group, u64::from(texture), |group| &mut group.textures);
+        let found_1: Ref<Texture> =
+            context
+                .caches
+                .textures
+                .find(&context.group, u64::from(origtexture), |group| &mut group.textures);
+        crate::gles::define_view(
+            thread,
+            memory,
+            found_0,
+            target,
+            found_1,
+            internalformat,
+            minlevel,
+            numlevels,
+            minlayer,
+            numlayers,
+        );
     }
 }
 
@@ -2903,21 +3000,15 @@ mod glTranslatexOES {
 }
 
 mod glUseProgramStagesEXT {
-    fn enter(thread: Whole, memory: M, seen: O, pipeline: u32, stages: u32, program: u32) {
+    fn enter(thread: S, memory: M, seen: O, pipeline: u32, stages: u32, program: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        for bit in number::range(0, 6) {
-            if (i64::from(stages) & number::shl(1, bit)) != 0 {
-                let found_1: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
-                {
-                    let value = functions::program_named(&*context, &*group, program);
-                    if let Some(it) = context.pipelines.get_mut(found_1)
-                        && let Some(it) = it.stages.at_mut((number::shl(1, bit) as u32))
-                    {
-                        set!(S, *it, value);
-                    }
-                }
-            }
+        let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
+        {
+            let its_program = {
+                let mut group = context.group.lock();
+                functions::program_named(&*context, &*group, program)
+            };
+            crate::gles::use_stages(thread, memory, found_0, stages, its_program);
         }
     }
 }

@@ -398,7 +398,7 @@ mod glFramebufferParameteriMESA {
 
 mod glFramebufferTexture2DMultisampleIMG {
     fn enter(
-        thread: Whole,
+        thread: S,
         memory: M,
         seen: O,
         target: u32,
@@ -408,11 +408,14 @@ mod glFramebufferTexture2DMultisampleIMG {
         level: i32,
         samples: i32,
     ) {
-        if thread.context.is_none() {
-            return;
-        }
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let found_0: Ref<Texture> =
+            context
+                .caches
+                .textures
+                .find(&context.group, u64::from(texture), |group| &mut group.textures);
         crate::gles::attach_texture(
-            thread, memory, target, attachment, textarget, texture, level, 0, false, samples,
+            thread, memory, target, attachment, textarget, found_0, level, 0, false, samples,
         );
     }
 }
@@ -816,12 +819,8 @@ mod glRenderbufferStorageMultisampleANGLE {
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
             set!(S, it.height, height);
         }
-        if S::WHOLE
-            && let Some(group) = group.whole()
-        {
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(S, it.samples, samples);
-            }
+        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            set!(S, it.samples, samples);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
             set!(S, it.format, internalformat);
@@ -831,6 +830,9 @@ mod glRenderbufferStorageMultisampleANGLE {
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
                 set!(S, it.image, value);
             }
+        }
+        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            set!(S, it.shared, 0);
         }
     }
 }
@@ -854,12 +856,8 @@ mod glRenderbufferStorageMultisampleAPPLE {
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
             set!(S, it.height, height);
         }
-        if S::WHOLE
-            && let Some(group) = group.whole()
-        {
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(S, it.samples, samples);
-            }
+        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            set!(S, it.samples, samples);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
             set!(S, it.format, internalformat);
@@ -869,6 +867,9 @@ mod glRenderbufferStorageMultisampleAPPLE {
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
                 set!(S, it.image, value);
             }
+        }
+        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            set!(S, it.shared, 0);
         }
     }
 }
@@ -892,12 +893,8 @@ mod glRenderbufferStorageMultisampleIMG {
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
             set!(S, it.height, height);
         }
-        if S::WHOLE
-            && let Some(group) = group.whole()
-        {
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(S, it.samples, samples);
-            }
+        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            set!(S, it.samples, samples);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
             set!(S, it.format, internalformat);
@@ -907,6 +904,9 @@ mod glRenderbufferStorageMultisampleIMG {
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
                 set!(S, it.image, value);
             }
+        }
+        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            set!(S, it.shared, 0);
         }
     }
 }

@@ -48,7 +48,7 @@ state! {
         other_buffers: [Ref<Buffer>; 16] = [Ref::NONE; 16],
         /// Number of index sources in the group for which `other_buffers` is valid.
         other_buffers_of: i64 = 0,
-        images: S::Only<Vec<ImageUnit>> = S::only(|| Vec::new()),
+        images: Vec<ImageUnit> = Vec::new(),
         limits: Limits = Limits::default(),
         /// GL_NUM_SAMPLE_COUNTS that the program queried, by `format_key`.
         sample_counts: BTreeMap<i64, i32> = BTreeMap::new(),
@@ -60,8 +60,8 @@ state! {
         debug_groups: S::Only<Vec<String>> = S::only(|| Vec::new()),
         /// Whether the program has called glDebugMessageControl.
         controls_messages: bool = false,
-        /// Number of draws whose client vertices were not observed because their indices are unknown:
-        /// the driver wrote the buffer of indices, or it was filled before it became an index source.
+        /// Number of draws whose client vertices were not observed because their indices are unknown: the
+        /// driver has the buffer of indices and lets nobody read it.
         unknown_indices: u64 = 0,
         /// The texture unit that glTexCoordPointer sets.
         client_active_texture: u32 = 33984,
@@ -92,8 +92,8 @@ state! {
         clip_planes: S::Only<BTreeMap<u32, [f32; 4]>> = S::only(|| BTreeMap::new()),
         /// Parameters of all targets, by number of the texture unit. No two targets share a parameter.
         texture_environments: S::Only<BTreeMap<u32, Parameters>> = S::only(|| BTreeMap::new()),
-        draw_framebuffer: S::Only<Ref<Framebuffer>> = S::only(|| Ref::NONE),
-        read_framebuffer: S::Only<Ref<Framebuffer>> = S::only(|| Ref::NONE),
+        draw_framebuffer: Ref<Framebuffer> = Ref::NONE,
+        read_framebuffer: Ref<Framebuffer> = Ref::NONE,
         clear_color: S::Only<[f32; 4]> = S::only(|| [0.0; 4]),
         clear_depth: S::Only<f32> = S::only(|| 1.0_f64 as f32),
         clear_stencil: S::Only<i32> = S::only(|| 0),
@@ -142,6 +142,8 @@ state! {
         program: Ref<Program> = Ref::NONE,
         /// Whether the current program is marked for deletion: it is deleted when it is no longer current.
         program_is_deleted: bool = false,
+        /// Number of links in the share group when the executable of the current program was taken into use.
+        program_used_at: u64 = 0,
         active_texture: u32 = 0,
         texture_units: Vec<TextureUnit> = Vec::new(),
         /// Cache of textures that have a target, by a hash of their names: binding a cached one needs no
@@ -150,6 +152,10 @@ state! {
         transform_feedback: Ref<TransformFeedback> = Ref::NONE,
         /// Primitive mode of the default transform feedback object.
         default_feedback_mode: u32 = 0,
+        /// Its program.
+        default_feedback_program: Ref<Program> = Ref::NONE,
+        /// Whether it is active, perhaps paused.
+        default_feedback_is_active: bool = false,
         vertex_array: Ref<VertexArray> = Ref::NONE,
         /// The default vertex array object.
         default_arrays: VertexArrays = VertexArrays::default(),
@@ -206,6 +212,8 @@ state! {
         debug_callback: S::Only<u64> = S::only(|| 0),
         /// Whether the callback receives messages of each type.
         debug_types: S::Only<BTreeMap<i64, i64>> = S::only(|| BTreeMap::new()),
+        /// Number of storages that EGL images share: the last one's number.
+        shared_storages: u32 = 0,
         /// Sizes in bytes of the allocations that the host can access, by address.
         visible_memory: BTreeMap<u64, i64> = BTreeMap::new(),
         /// Sizes in bytes of the allocations that only devices can access, by address.
@@ -289,6 +297,9 @@ state! {
         attributes: BTreeMap<u32, i64> = BTreeMap::new(),
         /// Size and format of the source texture's image.
         pixels: TextureImage = TextureImage::default(),
+        /// Number of the storage that the source had when the image was made: that of `pixels`, or of all layers of a
+        /// three-dimensional texture of which the image is one.
+        source_storage: u32 = 0,
         /// Number of planes from eglExportDMABUFImageQueryMESA; at least 1.
         planes: u32 = 1,
         label: S::Only<u64> = S::only(|| 0),
@@ -342,13 +353,15 @@ state! {
         is_the_drivers: bool = false,
         /// Contents of an index source; empty if they are unknown.
         contents: Vec<u8> = Vec::new(),
+        /// Number of changes of the contents, which a read-back of the whole buffer compares.
+        contents_changes: i64 = 0,
         mapping: Mapping = Mapping::default(),
         label: S::Only<String> = S::only(|| String::new()),
     }
     /// An object.
     object Framebuffer<S> {
         /// By attachment point: GL_COLOR_ATTACHMENTi, GL_DEPTH_ATTACHMENT and GL_STENCIL_ATTACHMENT.
-        attachments: S::Only<BTreeMap<u32, Attachment>> = S::only(|| BTreeMap::new()),
+        attachments: BTreeMap<u32, Attachment> = BTreeMap::new(),
         draw_buffers: S::Only<Vec<u32>> = S::only(|| Vec::new()),
         read_buffer: S::Only<u32> = S::only(|| 36064),
         /// GL_FRAMEBUFFER_DEFAULT_WIDTH and the other default parameters.
@@ -358,7 +371,9 @@ state! {
     /// An object.
     object Pipeline<S> {
         /// Program of each stage, by the stage's bit in glUseProgramStages.
-        stages: S::Only<Few<u32, Ref<Program>>> = S::only(|| Few::new()),
+        stages: Few<u32, Ref<Program>> = Few::new(),
+        /// Number of links in the share group when the executable of each stage was taken into use.
+        stages_used_at: BTreeMap<u32, u64> = BTreeMap::new(),
         active_program: Ref<Program> = Ref::NONE,
         label: S::Only<String> = S::only(|| String::new()),
     }
@@ -373,15 +388,17 @@ state! {
     object Renderbuffer<S> {
         width: i32 = 0,
         height: i32 = 0,
-        samples: S::Only<i32> = S::only(|| 0),
+        samples: i32 = 0,
         format: u32 = 0,
         /// The EGLImage that provides the storage, if any.
         image: Ref<Image> = Ref::NONE,
+        /// Number of the storage that EGL images share; 0 for storage of this renderbuffer alone.
+        shared: u32 = 0,
         label: S::Only<String> = S::only(|| String::new()),
     }
     /// An object.
     object Sampler<S> {
-        sampling: S::Only<SamplerState> = S::only(|| SamplerState::default()),
+        sampling: SamplerState = SamplerState::default(),
         label: S::Only<String> = S::only(|| String::new()),
     }
     /// An object.
@@ -389,6 +406,10 @@ state! {
         kind: u32 = 0,
         /// The concatenated strings of glShaderSource.
         source: String = String::new(),
+        /// Which source the shader was compiled from.
+        compilation: Compilation = Compilation::Never,
+        /// The source that was compiled, if glShaderSource has replaced it since; empty otherwise.
+        compiled_source: String = String::new(),
         /// Number of programs that the shader is attached to. While it is positive, a deleted shader
         /// keeps its name.
         attachments: u32 = 0,
@@ -401,14 +422,22 @@ state! {
     /// An object.
     object Program<S> {
         shaders: Vec<Ref<Shader>> = Vec::new(),
-        /// The shaders from which the program was linked. They may have been deleted since.
-        stages: Vec<Stage> = Vec::new(),
+        /// Set for the next link.
+        next_link: LinkParameters = LinkParameters::default(),
+        /// The last link, whether it succeeded or not.
+        last_link: Link = Link::default(),
+        /// Earlier links, the last one at the end, of which one may have made the executable that is still
+        /// in use because the last link failed. Links that are known to have failed are not among them.
+        earlier_links: Vec<Link> = Vec::new(),
         is_deleted: bool = false,
         /// Number of times that the program was linked or loaded from a binary.
         links: u32 = 0,
-        linked: S::Only<Outcome> = S::only(|| Outcome::Unknown),
-        separable: S::Only<bool> = S::only(|| false),
-        binary_retrievable: S::Only<bool> = S::only(|| false),
+        /// Number of the last link among all links in the share group.
+        linked_at: u64 = 0,
+        /// Status of the last link, as the program queried it.
+        linked: Outcome = Outcome::Unknown,
+        /// The capture whose snapshot has made this deleted program and has yet to delete it; 0 for none.
+        to_delete_in: u64 = 0,
         binary_format: S::Only<u32> = S::only(|| 0),
         /// Names of uniforms by location, for locations that were queried.
         uniform_names: BTreeMap<i32, String> = BTreeMap::new(),
@@ -420,10 +449,6 @@ state! {
         block_uniforms: BTreeMap<u32, i32> = BTreeMap::new(),
         /// Binding points of uniform blocks.
         block_bindings: S::Only<BTreeMap<u32, u32>> = S::only(|| BTreeMap::new()),
-        /// Locations from glBindAttribLocation, by name.
-        attrib_locations: S::Only<BTreeMap<String, u32>> = S::only(|| BTreeMap::new()),
-        feedback_varyings: S::Only<String> = S::only(|| String::new()),
-        feedback_mode: S::Only<u32> = S::only(|| 35980),
         label: S::Only<String> = S::only(|| String::new()),
     }
     /// An object.
@@ -438,7 +463,7 @@ state! {
         target: u32 = 0,
         sampling: S::Only<SamplerState> = S::only(|| SamplerState::default()),
         base_level: i32 = 0,
-        max_level: S::Only<i32> = S::only(|| 1000),
+        max_level: i32 = 1000,
         /// 0 for a component that is not swizzled.
         swizzle: S::Only<[u32; 4]> = S::only(|| [0; 4]),
         depth_stencil_mode: S::Only<u32> = S::only(|| 6402),
@@ -451,6 +476,9 @@ state! {
         buffer_format: u32 = 0,
         /// The EGLImage that provides the pixels, if any.
         image: Ref<Image> = Ref::NONE,
+        view: TextureView = TextureView::default(),
+        /// The pbuffer whose color buffer is the image of level 0 (eglBindTexImage).
+        surface: Ref<Surface> = Ref::NONE,
         label: S::Only<String> = S::only(|| String::new()),
     }
     /// An object.
@@ -459,6 +487,8 @@ state! {
         is_active: bool = false,
         is_paused: S::Only<bool> = S::only(|| false),
         mode: u32 = 0,
+        /// The program that was current when transform feedback began.
+        program: Ref<Program> = Ref::NONE,
         label: S::Only<String> = S::only(|| String::new()),
     }
     /// An object.
@@ -615,7 +645,34 @@ state! {
     value Stage {
         shader: Ref<Shader> = Ref::NONE,
         kind: u32 = 0,
+        /// The source that was compiled; the present source if the shader was not compiled.
         source: String = String::new(),
+        is_compiled: bool = false,
+    }
+    /// Parameters of a program that take effect at its next link (OpenGL ES 3.2, 7.3, 7.5, 11.1.1, 12.1).
+    value LinkParameters {
+        /// Locations from glBindAttribLocation, by name.
+        attrib_locations: BTreeMap<String, u32> = BTreeMap::new(),
+        /// Locations from glBindFragDataLocation*EXT, by name.
+        frag_data_locations: BTreeMap<String, FragDataLocation> = BTreeMap::new(),
+        feedback_varyings: Vec<String> = Vec::new(),
+        feedback_mode: u32 = 35980,
+        separable: bool = false,
+        binary_retrievable: bool = false,
+    }
+    /// A color number, and the index of the blend function's input (EXT_blend_func_extended).
+    #[derive(Copy)]
+    value FragDataLocation {
+        color: u32 = 0,
+        index: u32 = 0,
+    }
+    /// What glLinkProgram or glProgramBinary made a program's executable from.
+    value Link {
+        /// The attached shaders. They may have been deleted since.
+        stages: Vec<Stage> = Vec::new(),
+        parameters: LinkParameters = LinkParameters::default(),
+        /// Whether the executable came from glProgramBinary.
+        is_binary: bool = false,
     }
     /// A value.
     #[derive(Copy)]
@@ -631,6 +688,19 @@ state! {
         compressed_bytes: i32 = 0,
         /// Whether it has pixels, from the program, the framebuffer, an EGLImage or the driver.
         is_defined: bool = false,
+        /// Number of the storage that EGL images share; 0 for storage of this image alone.
+        shared: u32 = 0,
+    }
+    /// The part of another texture's storage that glTextureView made this texture of.
+    #[derive(Copy)]
+    value TextureView {
+        /// The texture that was given the storage; none for a texture with storage of its own.
+        original: Ref<Texture> = Ref::NONE,
+        /// First level and first layer of the view, counted in the original.
+        level: i32 = 0,
+        layer: i32 = 0,
+        levels: i32 = 0,
+        layers: i32 = 0,
     }
     /// A value.
     #[derive(Copy)]
@@ -646,8 +716,10 @@ state! {
         compare_func: u32 = 515,
         max_anisotropy: f32 = 1.0_f64 as f32,
         srgb_decode: u32 = 35401,
-        /// Bits of the four numbers that the program passed.
+        /// Bits of the four integers that the program passed.
         border_color: [u32; 4] = [0; 4],
+        /// Whether the program passed the border colour as floating-point numbers, which are not kept.
+        has_float_border: bool = false,
     }
     /// A value.
     value TextureUnit {
@@ -749,4 +821,14 @@ pub enum Outcome {
     Unknown,
     Failed,
     Succeeded,
+}
+
+/// The source of the last glCompileShader: none, the present source, or one that glShaderSource has
+/// replaced since.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Compilation {
+    #[default]
+    Never,
+    OfSource,
+    OfEarlierSource,
 }

@@ -208,7 +208,7 @@ pub fn is_framebuffer_target(target: u32) -> bool {
 }
 
 #[inline]
-pub fn bound_framebuffer(context: &Context<Whole>, target: u32) -> Ref<Framebuffer> {
+pub fn bound_framebuffer<S: Scope>(context: &Context<S>, target: u32) -> Ref<Framebuffer> {
     if i64::from(target) == GL_READ_FRAMEBUFFER {
         context.read_framebuffer
     } else {

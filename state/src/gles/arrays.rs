@@ -1,4 +1,5 @@
-//! Vertex arrays: changes by commands, and the set of arrays in client memory.
+//! Vertex arrays: changes by commands, and the set of enabled arrays in client memory. An array without a buffer and
+//! with a null pointer does not count as one in client memory.
 
 use super::formats;
 use crate::{Buffer, Context, Memory, Ref, Scope, Thread, VertexArrays};
@@ -19,6 +20,13 @@ impl<S: Scope> Context<S> {
             Some(bound) => &mut bound.arrays,
             None => &mut self.default_arrays,
         }
+    }
+}
+
+impl crate::VertexAttrib {
+    /// Returns the size of one value in bytes, which is what a stride of 0 in a pointer command stands for.
+    pub fn bytes(&self) -> i32 {
+        i32::try_from(formats::vertex_bytes(self.size, self.kind)).unwrap_or(0)
     }
 }
 

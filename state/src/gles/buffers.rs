@@ -1,16 +1,19 @@
-//! Buffers: their bindings, and the contents of the buffers from which draws read indices.
-//!
-//! Contents are kept for buffers that have been bound to GL_ELEMENT_ARRAY_BUFFER or filled through it, and for small
-//! buffers filled through the targets of copies. They are known as long as the program makes every change; after a
-//! write by the driver they are unknown.
+//! Buffers: their bindings, and the contents of the buffers from which draws read indices: those bound to
+//! GL_ELEMENT_ARRAY_BUFFER or filled through it, up to 64 MiB (`CONTENTS_BYTES_MAX`), and those filled through a target
+//! of copies, up to 4 MiB (`COPIED_BYTES_MAX`). After a write by the driver contents are unknown. A draw that needs
+//! unknown contents reads them back from the driver; where that could be an error, its vertices are missing in the
+//! record.
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
+use super::indices::IndexBytes;
 use super::maps;
 use super::zeros::zeros;
 use gapii_commands::constants::*;
 
-use crate::{Buffer, Context, GroupState, Memory, Ref, Scope, Scoped as _, Thread, Whole};
+use crate::{
+    Buffer, Context, ElementBuffer, GroupState, Memory, Ref, Scope, Scoped as _, Thread, Whole,
+};
 
 /// The size in bytes of the largest index source whose contents are kept.
 const CONTENTS_BYTES_MAX: usize = 64 << 20;
@@ -131,6 +134,7 @@ pub fn define_buffer<S: Scope, M: Memory + ?Sized>(
         buffer.size = size.max(0);
         let becomes_source = keeps && !buffer.is_index_source;
         buffer.is_index_source |= keeps;
+        buffer.contents_changes = buffer.contents_changes.wrapping_add(1);
         buffer.contents = if buffer.is_the_drivers { Vec::new() } else { contents };
         if becomes_source {
             context.group.index_sources.fetch_add(1, Release);
@@ -237,6 +241,7 @@ impl<S: Scope> Context<S> {
         let is_read = written.len() == bytes && memory.read(data, &mut written);
         let mut group = self.group.lock();
         let Some(buffer) = group.buffers.get_mut(buffer) else { return };
+        buffer.contents_changes = buffer.contents_changes.wrapping_add(1);
         if !is_read {
             buffer.contents.clear();
             return;
@@ -248,6 +253,61 @@ impl<S: Scope> Context<S> {
         if let Some(place) = part(&mut buffer.contents, offset, size) {
             place.copy_from_slice(&written);
         }
+    }
+}
+
+impl<S: Scope> Context<S> {
+    /// Reads `len` bytes at `offset` of the element buffer whose contents are not kept: from its persistent mapping, or
+    /// back from the driver. Keeps the contents from then on, unless the driver may write them at any time.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn read_back_indices<M: Memory + ?Sized>(
+        &mut self,
+        memory: &M,
+        offset: u64,
+        len: u64,
+    ) -> IndexBytes {
+        let (version, source) = (self.version, self.arrays().element_buffer);
+        let Ok(len_bytes) = usize::try_from(len) else { return IndexBytes::Outside };
+        let group = self.group.lock();
+        let Some(buffer) = group.buffers.get(source) else { return IndexBytes::Outside };
+        let Some(end) = offset.checked_add(len).filter(|end| *end <= buffer.size.cast_unsigned())
+        else {
+            return IndexBytes::Outside;
+        };
+        if buffer.mapping.pointer != 0 {
+            return maps::mapped_indices(&buffer.mapping, offset, end);
+        }
+        let about = ElementBuffer { version, is_immutable: buffer.immutable };
+        let (size, changes) = (buffer.size, buffer.contents_changes);
+        let is_kept = !buffer.is_the_drivers && size <= CONTENTS_BYTES_MAX as i64;
+        drop(group);
+        let (from, read_bytes) = match is_kept {
+            true => (0, usize::try_from(size).unwrap_or(0)),
+            false => (offset, len_bytes),
+        };
+        let Some(mut bytes) =
+            Some(read_bytes).filter(|it| *it <= CONTENTS_BYTES_MAX).and_then(zeros)
+        else {
+            return IndexBytes::Unknown;
+        };
+        if !memory.element_buffer(about, from, &mut bytes) {
+            return IndexBytes::Unknown;
+        }
+        if !is_kept {
+            return IndexBytes::Known(bytes);
+        }
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let part = bytes.get(start..).and_then(|rest| rest.get(..len_bytes));
+        let indices = part.map_or(IndexBytes::Outside, |part| IndexBytes::Known(part.to_vec()));
+        let mut group = self.group.lock();
+        if let Some(buffer) = group.buffers.get_mut(source)
+            && buffer.contents_changes == changes
+            && !buffer.is_the_drivers
+        {
+            buffer.contents = bytes;
+        }
+        indices
     }
 }
 
@@ -286,6 +346,7 @@ fn copy_contents<S: Scope>(
     let copied =
         source.and_then(|it| part(&mut it.contents, from_offset, size)).map(|it| it.to_vec());
     let Some(buffer) = group.buffers.get_mut(to) else { return };
+    buffer.contents_changes = buffer.contents_changes.wrapping_add(1);
     match copied {
         Some(copied) if buffer.contents.is_empty() && to_offset == 0 && size == buffer.size => {
             buffer.contents = copied;
@@ -309,6 +370,7 @@ pub fn lose_contents<S: Scope, M: Memory + ?Sized>(
     if buffer.is_some()
         && let Some(buffer) = context.group.lock().buffers.get_mut(buffer)
     {
+        buffer.contents_changes = buffer.contents_changes.wrapping_add(1);
         buffer.contents.clear();
     }
 }

@@ -1,8 +1,10 @@
-//! Debug output: messages in the driver's log, and labels of objects.
+//! Debug output: messages in the driver's log, and labels of objects. `label_object` says which identifier stands for
+//! which kind of object; a label of another kind is not kept.
 
 use crate::{Memory, Observer, Scope, Thread, Whole};
 
-/// Observes `count` NUL-terminated strings, one after the other, with their NULs, in a buffer of `size` bytes.
+/// Observes `count` NUL-terminated strings, one after the other, with their NULs, in a buffer of `size` bytes. Ends before
+/// the first string that is not readable: a wild count would otherwise cost minutes.
 pub fn messages<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     _thread: &mut Thread<S>,
     memory: &M,
@@ -15,10 +17,11 @@ pub fn messages<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     let room = u64::try_from(size).unwrap_or(0);
     let mut len = 0;
     for _ in 0..count {
-        if len >= room || pointer == 0 {
+        let text = pointer.wrapping_add(len);
+        if len >= room || pointer == 0 || !memory.read(text, &mut [0]) {
             break;
         }
-        len += memory.text_len(pointer.wrapping_add(len), room - len) + 1;
+        len += memory.text_len(text, room - len) + 1;
     }
     let len = len.min(room);
     if pointer != 0 && len != 0 {
@@ -88,5 +91,6 @@ mod tests {
         check(2, 64, &[(7, 0x1000, 10)]);
         check(2, 6, &[(7, 0x1000, 6)]);
         check(2, -1, &[]);
+        check(u32::MAX, i32::MAX, &[(7, 0x1000, 15)]);
     }
 }

@@ -1,10 +1,11 @@
-//! Draws: the vertices and indices that they read from client memory.
-//!
-//! An array is observed from the first vertex that the draw uses to the end of the last. Interleaved arrays are
-//! observed as one.
+//! Draws: the vertices and indices that they read from client memory. An array is observed from the first vertex that
+//! the draw uses to the end of the last; interleaved arrays are observed as one. A draw without a program (from OpenGL
+//! ES 2 on), of no vertices, or of an unknown index type reads nothing. If nobody can tell the indices, the range that
+//! the program states counts; without one the first array is named as memory of unknown extent, and `unknown_indices`
+//! counts the draw.
 
 use super::formats;
-use super::indices::{self, Bounds};
+use super::indices::{self, Bounds, IndexBytes};
 use crate::{Context, Memory, NO_PARAM, Observer, Scope, Thread, VertexArrays};
 
 /// Number of slots of a vertex array object.
@@ -123,7 +124,7 @@ impl Elements {
         }
         let vertices = if takes_vertices(context.arrays()) {
             let bounds = if in_buffer {
-                self.in_buffer(context, len)
+                self.in_buffer(context, memory, seen, len)
             } else {
                 let restart = context.primitive_restart;
                 indices::in_memory(memory, self.pointer, self.count as u64, self.ty, restart)
@@ -138,28 +139,56 @@ impl Elements {
         observe_arrays(context.arrays(), seen, vertices, (base_instance, instances));
     }
 
-    /// Returns the bounds of indices in the element buffer, whose contents may be unknown.
-    fn in_buffer<S: Scope>(&self, context: &mut Context<S>, len: u64) -> Option<Bounds> {
+    /// Returns the bounds of indices in the element buffer. If nobody can tell them, the draw counts as one of unknown
+    /// indices, and names the first vertex array as memory of unknown extent.
+    fn in_buffer<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+        &self,
+        context: &mut Context<S>,
+        memory: &M,
+        seen: &mut O,
+        len: u64,
+    ) -> Option<Bounds> {
         let restart = context.primitive_restart;
         let source = context.arrays().element_buffer;
-        let group = context.group.lock();
-        let buffer = group.buffers.get(source)?;
-        if buffer.size > 0 && buffer.contents.is_empty() {
-            drop(group);
-            if self.known.is_none() {
-                context.unknown_indices = context.unknown_indices.saturating_add(1);
+        {
+            let group = context.group.lock();
+            let buffer = group.buffers.get(source)?;
+            if buffer.size == 0 || !buffer.contents.is_empty() {
+                let from = usize::try_from(self.pointer).ok()?;
+                let to = from.checked_add(usize::try_from(len).ok()?)?;
+                return indices::in_bytes(buffer.contents.get(from..to)?, self.ty, restart);
             }
+        }
+        if self.known.is_some() {
             return self.known;
         }
-        let from = usize::try_from(self.pointer).ok()?;
-        let to = from.checked_add(usize::try_from(len).ok()?)?;
-        indices::in_bytes(buffer.contents.get(from..to)?, self.ty, restart)
+        match context.read_back_indices(memory, self.pointer, len) {
+            IndexBytes::Known(bytes) => indices::in_bytes(&bytes, self.ty, restart),
+            IndexBytes::Outside => None,
+            IndexBytes::Unknown => {
+                if !memory.has_vertices() {
+                    context.unknown_indices = context.unknown_indices.saturating_add(1);
+                    if let Some(address) = first_per_vertex(context.arrays()) {
+                        seen.unknown(NO_PARAM, address);
+                    }
+                }
+                None
+            }
+        }
     }
 }
 
 /// Whether a draw has an effect: without a program only draws of OpenGL ES 1.1 have one.
 fn has_program<S: Scope>(context: &Context<S>) -> bool {
     context.version.0 < 2 || context.program.is_some() || context.pipeline.is_some()
+}
+
+/// Returns the address of the first client array that advances per vertex.
+fn first_per_vertex(arrays: &VertexArrays) -> Option<u64> {
+    let per_vertex = client_slots(arrays)
+        .filter_map(|slot| arrays.binding_of(slot).filter(|binding| binding.divisor == 0));
+    let addresses = per_vertex.map(|binding| binding.offset);
+    addresses.filter(|address| *address != 0).min()
 }
 
 /// Whether any client array advances per vertex.

@@ -1,70 +1,132 @@
-//! EGL images: their sources, and the objects that share their pixels.
+//! EGL images: their sources, and the objects that share their pixels. An image of a texture or renderbuffer that is
+//! not known, or of other memory, shares with nothing.
 
 use std::sync::Arc;
 
 use gapii_commands::constants::{
-    EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_2D, EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z,
-    EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X, EGL_GL_TEXTURE_LEVEL,
+    EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_2D, EGL_GL_TEXTURE_3D, EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z,
+    EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X, EGL_GL_TEXTURE_LEVEL, EGL_GL_TEXTURE_ZOFFSET,
 };
 
 use super::storage::change_texture;
 use gapii_commands::constants::*;
 
-use crate::{Group, Image, Memory, Ref, Scope, Texture, TextureImage, Thread};
+use crate::{
+    At, Group, Image, Memory, Ref, Renderbuffer, Scope, Surface, Texture, TextureImage, Thread,
+};
 
-/// Finds the source of an image, and notes that both share their pixels.
+/// Finds the source of an image, and notes that both share their storage.
 pub fn note_source_of_image<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
     image: u64,
 ) {
-    let (image, made) = {
-        let process = thread.process.lock();
-        let image = process.images.find(image);
-        (image, process.images.get(image).map(Source::of))
-    };
-    let Some(made) = made else { return };
+    let Some(made) = Source::find(thread, image) else { return };
     let Some(group) = group_of(thread, made.context) else { return };
     let pixels = match made.target {
-        EGL_GL_RENDERBUFFER => {
-            let mut group = group.lock();
-            let renderbuffer = group.renderbuffers.find(made.buffer);
-            group.renderbuffers.get_mut(renderbuffer).map(|renderbuffer| {
-                renderbuffer.image = image;
-                TextureImage {
-                    width: renderbuffer.width,
-                    height: renderbuffer.height,
-                    format: renderbuffer.format,
-                    ..TextureImage::default()
-                }
-            })
-        }
-        _ => pixels_of_texture(&group, image, &made),
+        EGL_GL_RENDERBUFFER => made.share_renderbuffer(&group),
+        _ => made.share_texture(&group),
     };
-    if let Some(pixels) = pixels
-        && let Some(image) = thread.process.lock().images.get_mut(image)
-    {
+    let Some((mut pixels, source_storage)) = pixels else { return };
+    let mut process = thread.process.lock();
+    if source_storage == made.number {
+        process.shared_storages = made.number;
+    }
+    pixels.shared = source_storage;
+    if made.target == EGL_GL_TEXTURE_3D {
+        let same = |it: &Image<S>| {
+            it.source_storage == source_storage
+                && layer_of(it) == made.layer
+                && it.pixels.shared != 0
+        };
+        let known = process.images.named().map(|(_, it)| it).find(|it| same(it));
+        pixels.shared = known.map_or(0, |it| it.pixels.shared);
+        if pixels.shared == 0 {
+            process.shared_storages = process.shared_storages.wrapping_add(1);
+            pixels.shared = process.shared_storages;
+        }
+    }
+    if let Some(image) = process.images.get_mut(made.image) {
         image.pixels = pixels;
+        image.source_storage = source_storage;
     }
 }
 
 /// The texture or renderbuffer that is the source of an image.
 struct Source {
+    image: Ref<Image>,
     context: u64,
     target: u32,
     /// Name of the texture or renderbuffer.
     buffer: u64,
     level: i64,
+    layer: i64,
+    /// Number for the source's storage, if it has none yet.
+    number: u32,
+}
+
+fn layer_of<S: Scope>(image: &Image<S>) -> i64 {
+    image.attributes.get(&EGL_GL_TEXTURE_ZOFFSET).copied().unwrap_or(0)
 }
 
 impl Source {
-    fn of<S: Scope>(image: &Image<S>) -> Self {
-        Self {
+    fn find<S: Scope>(thread: &Thread<S>, image: u64) -> Option<Self> {
+        let process = thread.process.lock();
+        let found = process.images.find(image);
+        let image = process.images.get(found)?;
+        Some(Self {
+            image: found,
             context: image.context,
             target: image.target,
             buffer: image.buffer,
             level: image.attributes.get(&EGL_GL_TEXTURE_LEVEL).copied().unwrap_or(0),
+            layer: layer_of(image),
+            number: process.shared_storages.wrapping_add(1),
+        })
+    }
+
+    /// Returns size and format of the source, and the number of its storage.
+    fn share_renderbuffer<S: Scope>(&self, group: &Group<S>) -> Option<(TextureImage, u32)> {
+        let mut group = group.lock();
+        let renderbuffer = group.renderbuffers.find(self.buffer);
+        let renderbuffer = group.renderbuffers.get_mut(renderbuffer)?;
+        renderbuffer.image = self.image;
+        if renderbuffer.shared == 0 {
+            renderbuffer.shared = self.number;
         }
+        let pixels = TextureImage {
+            width: renderbuffer.width,
+            height: renderbuffer.height,
+            format: renderbuffer.format,
+            samples: renderbuffer.samples,
+            ..TextureImage::default()
+        };
+        Some((pixels, renderbuffer.shared))
+    }
+
+    /// [`Source::share_renderbuffer`] for a texture.
+    fn share_texture<S: Scope>(&self, group: &Group<S>) -> Option<(TextureImage, u32)> {
+        let level = i32::try_from(self.level).ok()?;
+        let face = match self.target {
+            EGL_GL_TEXTURE_2D => GL_TEXTURE_2D,
+            EGL_GL_TEXTURE_3D => GL_TEXTURE_3D,
+            EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X..=EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z => {
+                GL_TEXTURE_CUBE_MAP_POSITIVE_X + (self.target - EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X)
+            }
+            _ => return None,
+        };
+        let mut group = group.lock();
+        let texture = group.textures.find(self.buffer);
+        let texture = group.textures.get_mut(texture)?;
+        // If the texture has several images, the EGL image is one of them.
+        if self.target == EGL_GL_TEXTURE_2D && level == 0 {
+            texture.image = self.image;
+        }
+        let source = texture.images.get_mut(&face)?.get_mut(&level)?;
+        if source.shared == 0 {
+            source.shared = self.number;
+        }
+        Some((TextureImage { depth: 1, ..*source }, source.shared))
     }
 }
 
@@ -75,30 +137,6 @@ fn group_of<S: Scope>(thread: &Thread<S>, context: u64) -> Option<Arc<Group<S>>>
     }
 }
 
-fn pixels_of_texture<S: Scope>(
-    group: &Group<S>,
-    image: Ref<Image>,
-    made: &Source,
-) -> Option<TextureImage> {
-    let level = i32::try_from(made.level).ok()?;
-    let target = made.target;
-    let face = match target {
-        EGL_GL_TEXTURE_2D => GL_TEXTURE_2D,
-        EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X..=EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z => {
-            GL_TEXTURE_CUBE_MAP_POSITIVE_X + (target - EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X)
-        }
-        _ => return None,
-    };
-    let mut group = group.lock();
-    let texture = group.textures.find(made.buffer);
-    let texture = group.textures.get_mut(texture)?;
-    // If the texture has several images, the EGL image is one of them.
-    if target == EGL_GL_TEXTURE_2D && level == 0 {
-        texture.image = image;
-    }
-    texture.images.get(&face)?.get(&level).copied()
-}
-
 /// Replaces the texture's images by the EGL image.
 pub fn become_image<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
@@ -107,16 +145,78 @@ pub fn become_image<S: Scope, M: Memory + ?Sized>(
     target: u32,
     image: u64,
 ) {
-    let (image, pixels) = {
-        let process = thread.process.lock();
-        let image = process.images.find(image);
-        (image, process.images.get(image).map(|image| image.pixels))
-    };
-    let pixels = TextureImage { is_defined: true, ..pixels.unwrap_or_default() };
+    let (image, pixels) = found(thread, image);
+    let pixels = TextureImage { is_defined: true, ..pixels };
     change_texture(thread, memory, texture, |texture| {
         texture.image = image;
+        texture.surface = Ref::NONE;
         texture.images = [(target, [(0, pixels)].into())].into();
     });
+}
+
+/// Replaces the renderbuffer's storage by the EGL image.
+pub fn become_image_for_rendering<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    _memory: &M,
+    renderbuffer: Ref<Renderbuffer>,
+    image: u64,
+) {
+    let (image, pixels) = found(thread, image);
+    let Some(context) = thread.context.as_deref() else { return };
+    if let Some(renderbuffer) = context.group.lock().renderbuffers.get_mut(renderbuffer) {
+        renderbuffer.image = image;
+        renderbuffer.width = pixels.width;
+        renderbuffer.height = pixels.height;
+        renderbuffer.format = pixels.format;
+        renderbuffer.samples = pixels.samples;
+        renderbuffer.shared = pixels.shared;
+    }
+}
+
+/// eglBindTexImage: makes the color buffer of a pbuffer the image of the texture that is bound to `GL_TEXTURE_2D`.
+pub fn bind_color_buffer<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    memory: &M,
+    surface: Ref<Surface>,
+) {
+    let Some(context) = thread.context.as_deref() else { return };
+    let unit = context.texture_units.get(context.active_texture as usize);
+    let bound = unit.and_then(|unit| unit.bindings.at(GL_TEXTURE_2D)).copied();
+    change_texture(thread, memory, bound.unwrap_or_default(), |texture| {
+        let image = TextureImage { is_defined: true, ..TextureImage::default() };
+        texture.surface = surface;
+        texture.image = Ref::NONE;
+        texture.images.entry(GL_TEXTURE_2D).or_default().insert(0, image);
+    });
+}
+
+/// eglReleaseTexImage: removes the color buffer of a pbuffer from the textures of the current share group.
+pub fn release_color_buffer<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    memory: &M,
+    surface: Ref<Surface>,
+) {
+    let Some(context) = thread.context.as_deref() else { return };
+    let all: Vec<Ref<Texture>> = {
+        let group = context.group.lock();
+        let bound = group.textures.named().filter(|(_, it)| it.surface == surface);
+        bound.map(|(object, _)| object).collect()
+    };
+    for texture in all {
+        change_texture(thread, memory, texture, |texture| {
+            texture.surface = Ref::NONE;
+            if let Some(levels) = texture.images.get_mut(&GL_TEXTURE_2D) {
+                levels.remove(&0);
+            }
+        });
+    }
+}
+
+/// Returns the image of that handle, and size, format and storage of its pixels.
+fn found<S: Scope>(thread: &Thread<S>, image: u64) -> (Ref<Image>, TextureImage) {
+    let process = thread.process.lock();
+    let image = process.images.find(image);
+    (image, process.images.get(image).map(|image| image.pixels).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -155,7 +255,30 @@ mod tests {
         };
         assert_eq!((pixels.width, pixels.height, pixels.format), (4, 2, GL_RGBA));
         let group = context(&mut thread).group.lock();
-        assert_eq!(group.textures.get(group.textures.find(5)).unwrap().image, image);
+        let source = group.textures.get(group.textures.find(5)).unwrap();
+        assert_eq!(source.image, image);
+        assert_eq!((pixels.shared, source.images[&GL_TEXTURE_2D][&0].shared), (1, 1));
+    }
+
+    #[test]
+    fn second_image_of_a_texture_has_the_same_storage_and_a_redefined_texture_another_one() {
+        let mut thread = with_image();
+        let mut again = |handle, redefines: bool| {
+            let group = context(&mut thread).group.clone();
+            let texture = group.lock().textures.find(5);
+            change_texture(&mut thread, &Nothing, texture, |texture| {
+                let level = texture.images.get_mut(&GL_TEXTURE_2D).unwrap().get_mut(&0).unwrap();
+                level.shared = if redefines { 0 } else { level.shared };
+            });
+            let mut process = thread.process.lock();
+            let image = process.images.create(handle);
+            let made = process.images.get_mut(image).unwrap();
+            (made.context, made.target, made.buffer) = (1, EGL_GL_TEXTURE_2D, 5);
+            drop(process);
+            note_source_of_image(&mut thread, &Nothing, handle);
+            thread.process.lock().images.get(image).unwrap().pixels.shared
+        };
+        assert_eq!([again(10, false), again(11, true), again(12, false)], [1, 2, 2]);
     }
 
     #[test]

@@ -1,29 +1,35 @@
-//! Framebuffers as the tools show them: their attachments.
+//! Attachments of framebuffers. `GL_DEPTH_STENCIL_ATTACHMENT` sets both points, an object that is none removes the
+//! attachment, and an object that is deleted leaves the framebuffers that are bound for drawing and reading, but no
+//! others (OpenGL ES 3.2, 9.2.7).
+//!
+//! The shim tracks them because the driver reports a name alone: it does not tell whether the name's first object is
+//! attached or the object that got the name later.
 
 use gapii_commands::constants::*;
 
-use crate::{Attachment, Context, Framebuffer, Memory, Ref, Thread, Whole};
+use crate::{Attachment, Context, Framebuffer, Memory, Ref, Renderbuffer, Scope, Texture, Thread};
 
 /// Attaches a level of a texture to a framebuffer.
-pub fn attach_texture<M: Memory + ?Sized>(
-    thread: &mut Thread<Whole>,
+pub fn attach_texture<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     target: u32,
     attachment: u32,
     textarget: u32,
-    texture: u32,
+    texture: Ref<Texture>,
     level: i32,
     layer: i32,
     layered: bool,
     samples: i32,
 ) {
     let Some(context) = thread.context.as_deref_mut() else { return };
-    let (texture, own_target) = {
-        let group = context.group.lock();
-        let found = group.textures.find(u64::from(texture));
-        (found, group.textures.get(found).map_or(0, |texture| texture.target))
+    // The shim does not need the target, and takes no lock for it.
+    let target_of_image = match textarget {
+        0 if S::WHOLE => {
+            context.group.lock().textures.get(texture).map_or(0, |texture| texture.target)
+        }
+        target => target,
     };
-    let target_of_image = if textarget == 0 { own_target } else { textarget };
     let attached = texture.is_some().then_some(Attachment {
         texture,
         renderbuffer: Ref::NONE,
@@ -37,15 +43,14 @@ pub fn attach_texture<M: Memory + ?Sized>(
 }
 
 /// Attaches a renderbuffer to a framebuffer.
-pub fn attach_renderbuffer<M: Memory + ?Sized>(
-    thread: &mut Thread<Whole>,
+pub fn attach_renderbuffer<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     target: u32,
     attachment: u32,
-    renderbuffer: u32,
+    renderbuffer: Ref<Renderbuffer>,
 ) {
     let Some(context) = thread.context.as_deref_mut() else { return };
-    let renderbuffer = context.group.lock().renderbuffers.find(u64::from(renderbuffer));
     let attached = renderbuffer.is_some().then(|| Attachment {
         renderbuffer,
         target: GL_RENDERBUFFER,
@@ -54,8 +59,29 @@ pub fn attach_renderbuffer<M: Memory + ?Sized>(
     attach(context, target, attachment, attached.as_ref());
 }
 
-fn attach(
-    context: &mut Context<Whole>,
+/// Removes a renderbuffer that is about to be deleted from the bound framebuffers (OpenGL ES 3.2, 9.2.7).
+pub fn detach_renderbuffer<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    _memory: &M,
+    renderbuffer: Ref<Renderbuffer>,
+) {
+    let Some(context) = thread.context.as_deref_mut().filter(|_| renderbuffer.is_some()) else {
+        return;
+    };
+    detach(context, |attached| attached.renderbuffer == renderbuffer);
+}
+
+/// Removes the attachments of the bound framebuffers for which `is_gone` returns true.
+pub(super) fn detach<S: Scope>(context: &mut Context<S>, is_gone: impl Fn(&Attachment) -> bool) {
+    for framebuffer in [context.draw_framebuffer, context.read_framebuffer] {
+        if let Some(framebuffer) = context.framebuffers.get_mut(framebuffer) {
+            framebuffer.attachments.retain(|_, attached| !is_gone(attached));
+        }
+    }
+}
+
+fn attach<S: Scope>(
+    context: &mut Context<S>,
     target: u32,
     attachment: u32,
     attached: Option<&Attachment>,
@@ -73,7 +99,7 @@ fn attach(
     }
 }
 
-fn bound(context: &mut Context<Whole>, target: u32) -> Option<&mut Framebuffer<Whole>> {
+fn bound<S: Scope>(context: &mut Context<S>, target: u32) -> Option<&mut Framebuffer<S>> {
     let bound = match target {
         GL_READ_FRAMEBUFFER => context.read_framebuffer,
         _ => context.draw_framebuffer,

@@ -1,4 +1,6 @@
-//! The vertices that indices refer to.
+//! The vertices that indices refer to: the lowest and the highest. The primitive-restart index (all bits set) is left
+//! out while primitive restart is enabled. Client memory is read in pieces of 8 KiB (`PIECE_BYTES`); indices that
+//! cannot be read refer to no vertices.
 
 use super::formats::index_bytes;
 use crate::Memory;
@@ -10,6 +12,16 @@ pub struct Bounds {
     pub lowest: u32,
     /// The highest index.
     pub highest: u32,
+}
+
+/// The indices of a draw that a buffer holds.
+pub(super) enum IndexBytes {
+    /// The indices.
+    Known(Vec<u8>),
+    /// The draw is an error, or the buffer ends before the last index: the driver reads nothing defined.
+    Outside,
+    /// The driver has the indices and lets nobody read them.
+    Unknown,
 }
 
 /// Size in bytes of one read; a multiple of the size of every index type.

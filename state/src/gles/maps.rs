@@ -1,11 +1,12 @@
-//! Mapped buffers: the bytes that programs write into them without a command.
-//!
-//! A persistent mapping has a shadow: a copy of its memory from the last observation. Before a command that makes the
-//! driver read buffers, memory and shadow are compared block by block, and the blocks that differ are observed.
+//! Mapped buffers: the bytes that programs write into them without a command. A mapping is observed when it ends, or
+//! range by range if it is flushed explicitly. A persistent mapping has a shadow; before a command that makes the
+//! driver read buffers, memory and shadow are compared in blocks of 4 KiB (`BLOCK_BYTES`), and the blocks that differ
+//! are observed. Without memory for a shadow nothing of it is observed.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::indices::IndexBytes;
 use super::zeros::zeros;
 use gapii_commands::constants::*;
 
@@ -125,6 +126,21 @@ pub fn unmap_buffer<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, memory
     forget(context, bound);
 }
 
+/// Returns the bytes from `offset` to `end` of a mapped buffer, as its persistent mapping had them when it was last
+/// observed. A draw from a buffer with any other mapping is an error (OpenGL ES 3.2, 6.3.1).
+pub(super) fn mapped_indices(mapping: &Mapping, offset: u64, end: u64) -> IndexBytes {
+    if !mapping.is(GL_MAP_PERSISTENT_BIT_EXT) {
+        return IndexBytes::Outside;
+    }
+    let part = || {
+        let begin = u64::try_from(mapping.offset).ok()?;
+        let from = usize::try_from(offset.checked_sub(begin)?).ok()?;
+        let to = usize::try_from(end.checked_sub(begin)?).ok()?;
+        Some(mapping.shadow.get(from..to)?.to_vec())
+    };
+    part().map_or(IndexBytes::Unknown, IndexBytes::Known)
+}
+
 /// Removes the mapping of a buffer.
 pub(super) fn forget<S: Scope>(context: &Context<S>, buffer: Ref<Buffer>) {
     let mut group = context.group.lock();
@@ -213,6 +229,7 @@ fn observe_changes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     let mut group = context.group.lock();
     let Some(buffer) = group.buffers.get_mut(buffer) else { return };
     if !buffer.contents.is_empty() {
+        buffer.contents_changes = buffer.contents_changes.wrapping_add(1);
         for change in changes {
             copy_change(&mut buffer.contents, offset, &shadow, change);
         }

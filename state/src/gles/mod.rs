@@ -37,8 +37,11 @@ pub use buffers::{
 pub use debug::messages;
 pub use debug::{label_object, pop_debug_group};
 pub use draws::{client_arrays, client_elements, elements, ranged_elements};
-pub use egl_images::{become_image, note_source_of_image};
-pub use framebuffers::{attach_renderbuffer, attach_texture};
+pub use egl_images::{
+    become_image, become_image_for_rendering, bind_color_buffer, note_source_of_image,
+    release_color_buffer,
+};
+pub use framebuffers::{attach_renderbuffer, attach_texture, detach_renderbuffer};
 pub use maps::{
     changed_maps, flush_mapping, flushed_writes, map_buffer, mapped_writes, unmap_buffer,
 };
@@ -49,9 +52,9 @@ pub use pixels::{
 };
 pub use programs::{
     attach_shader, create_shader_program, delete_program, delete_shader, detach_shader,
-    link_program, use_program,
+    link_program, set_feedback_varyings, use_program, use_stages,
 };
-pub use storage::{define_storage, generate_levels, note_target};
+pub use storage::{define_storage, define_view, generate_levels, note_target};
 pub use textures::{
     delete_sampler, delete_texture, set_sampler_parameter, set_sampler_parameter_float,
     set_texture_parameter, set_texture_parameter_float,

@@ -1,8 +1,27 @@
-//! Shaders and programs: deferred deletion of names, and the sources from which a program was linked.
+//! Shaders and programs: deferred deletion of names, and what a program was linked from. Of links whose status the
+//! program has not asked for, the last 4 before the newest are kept (`EARLIER_LINKS_MAX`); those known to have failed,
+//! or older than one that succeeded, are forgotten. More than 4,096 transform feedback varyings (`VARYINGS_MAX`) are
+//! ignored.
 
-use crate::{Context, GroupState, Memory, Program, Ref, Scope, Scoped as _, Shader, Stage, Thread};
+use std::sync::atomic::Ordering::Relaxed;
 
-/// Attaches a shader to a program.
+use crate::Values as _;
+use crate::at::At as _;
+use crate::{
+    Compilation, Context, GroupState, Link, Memory, Outcome, Pipeline, Program, Ref, Scope, Shader,
+    Stage, Thread,
+};
+use gapii_commands::constants::{GL_INTERLEAVED_ATTRIBS, GL_SEPARATE_ATTRIBS};
+
+/// Maximum number of a program's earlier links that are kept. More are only needed if a program links that often without
+/// success while an executable is in use, and never queries GL_LINK_STATUS.
+const EARLIER_LINKS_MAX: usize = 4;
+/// Number of stages of a program pipeline.
+const STAGES: u32 = 6;
+/// Maximum number of transform feedback varyings that are kept. Drivers allow 128 components.
+const VARYINGS_MAX: i32 = 4096;
+
+/// Attaches a shader to a program. A driver refuses a second shader of one type (OpenGL ES 3.2, 7.3).
 pub fn attach_shader<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -13,11 +32,16 @@ pub fn attach_shader<S: Scope, M: Memory + ?Sized>(
     let mut group = context.group.lock();
     let shader = group.shaders.find(u64::from(shader));
     let program = program_named(context, &group, program);
-    let Some(program) = group.programs.get_mut(program) else { return };
-    if shader.is_none() || program.shaders.contains(&shader) {
+    let Some(found) = group.shaders.get(shader) else { return };
+    let Some(others) = group.programs.get(program).map(|it| &it.shaders) else { return };
+    let has_kind =
+        |other: &Ref<Shader>| group.shaders.get(*other).map(|it| it.kind) == Some(found.kind);
+    if others.iter().any(has_kind) {
         return;
     }
-    program.shaders.push(shader);
+    if let Some(program) = group.programs.get_mut(program) {
+        program.shaders.push(shader);
+    }
     if let Some(shader) = group.shaders.get_mut(shader) {
         shader.attachments = shader.attachments.saturating_add(1);
     }
@@ -80,40 +104,105 @@ pub fn delete_program<S: Scope, M: Memory + ?Sized>(
 pub fn use_program<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory: &M, name: u32) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let name = u64::from(name);
+    let links = context.group.links.load(Relaxed);
     if name != 0 && context.program.name() == name {
+        context.program_used_at = links;
         return;
     }
     let found = context.caches.programs.find(&context.group, name, |group| &mut group.programs);
     if name != 0 && found.is_none() {
         return;
     }
+    context.program_used_at = links;
     let before = std::mem::replace(&mut context.program, found);
     if std::mem::take(&mut context.program_is_deleted) {
         remove_program(&mut context.group.lock(), before);
     }
 }
 
-/// Notes the shaders from which a program is linked, and forgets its uniforms.
+/// Notes what a program is linked from, and forgets its uniforms.
 pub fn link_program<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
     program: Ref<Program>,
+    is_binary: bool,
 ) {
-    let Some(context) = thread.context.as_deref() else { return };
+    let Some(context) = thread.context.as_deref_mut() else { return };
     let mut group = context.group.lock();
-    let attached = group.programs.get(program).map(|it| it.shaders.clone()).unwrap_or_default();
-    let stage = |shader: Ref<Shader>| {
-        let found = group.shaders.get(shader)?;
-        Some(Stage { shader, kind: found.kind, source: found.source.clone() })
-    };
-    let stages = attached.into_iter().filter_map(stage).collect();
+    let Some(found) = group.programs.get(program) else { return };
+    let stages = found.shaders.iter().filter_map(|shader| stage(&group, *shader)).collect();
+    let link = Link { stages, parameters: found.next_link.clone(), is_binary };
+    let number = context.group.links.fetch_add(1, Relaxed) + 1;
     if let Some(program) = group.programs.get_mut(program) {
-        relink(program, stages);
+        relink(program, link);
+        program.linked_at = number;
+    }
+    drop(group);
+    install(context, program, number);
+}
+
+/// Notes that the context uses the new executable where it had the program in use (OpenGL ES 3.2, 7.3).
+fn install<S: Scope>(context: &mut Context<S>, program: Ref<Program>, number: u64) {
+    if context.program.is_some() {
+        if context.program == program {
+            context.program_used_at = number;
+        }
+        return;
+    }
+    let Some(pipeline) = context.pipelines.get_mut(context.pipeline) else { return };
+    for (bit, _) in pipeline.stages.iter().filter(|(_, stage)| **stage == program) {
+        if let Some(used_at) = pipeline.stages_used_at.at_mut(*bit) {
+            *used_at = number;
+        }
     }
 }
 
-fn relink<S: Scope>(program: &mut Program<S>, stages: Vec<Stage>) {
-    program.stages = stages;
+/// glUseProgramStages: sets the stages that `stages` has bits of.
+pub fn use_stages<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    _memory: &M,
+    pipeline: Ref<Pipeline>,
+    stages: u32,
+    program: Ref<Program>,
+) {
+    let Some(context) = thread.context.as_deref_mut() else { return };
+    let links = context.group.links.load(Relaxed);
+    let Some(pipeline) = context.pipelines.get_mut(pipeline) else { return };
+    for bit in (0..STAGES).map(|stage| 1 << stage).filter(|bit| stages & bit != 0) {
+        if let Some(stage) = pipeline.stages.at_mut(bit) {
+            *stage = program;
+        }
+        if let Some(used_at) = pipeline.stages_used_at.at_mut(bit) {
+            *used_at = links;
+        }
+    }
+}
+
+/// Returns an attached shader as a link sees it: with the source from which it was compiled.
+fn stage<S: Scope>(group: &GroupState<S>, shader: Ref<Shader>) -> Option<Stage> {
+    let found = group.shaders.get(shader)?;
+    let source = match found.compilation {
+        Compilation::OfEarlierSource => &found.compiled_source,
+        Compilation::Never | Compilation::OfSource => &found.source,
+    };
+    let is_compiled = found.compilation != Compilation::Never;
+    Some(Stage { shader, kind: found.kind, source: source.clone(), is_compiled })
+}
+
+/// Makes `link` the last one. Keeps the link before it, unless that is known to have failed; forgets the links before one that
+/// is known to have succeeded.
+fn relink<S: Scope>(program: &mut Program<S>, link: Link) {
+    let before = std::mem::replace(&mut program.last_link, link);
+    let outcome = std::mem::take(&mut program.linked);
+    if outcome == Outcome::Succeeded {
+        program.earlier_links.clear();
+    }
+    if program.links > 0 && outcome != Outcome::Failed {
+        program.earlier_links.push(before);
+    }
+    if program.earlier_links.len() > EARLIER_LINKS_MAX {
+        program.earlier_links.remove(0);
+    }
     program.links = program.links.wrapping_add(1);
     program.uniform_names.clear();
     program.uniform_types.clear();
@@ -132,13 +221,48 @@ pub fn create_shader_program<S: Scope, M: Memory + ?Sized>(
     let mut group = context.group.lock();
     let made = group.programs.create(u64::from(program));
     if let Some(program) = group.programs.get_mut(made) {
-        relink(program, vec![Stage { shader: Ref::NONE, kind, source }]);
-        if S::WHOLE
-            && let Some(program) = program.whole()
-        {
-            program.separable = true;
-        }
+        program.next_link.separable = true;
+        let stages = vec![Stage { shader: Ref::NONE, kind, source, is_compiled: true }];
+        let parameters = program.next_link.clone();
+        relink(program, Link { stages, parameters, is_binary: false });
     }
+}
+
+/// glTransformFeedbackVaryings: sets the varyings of the next link, unless the driver refuses the arguments.
+pub fn set_feedback_varyings<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    memory: &M,
+    program: Ref<Program>,
+    count: i32,
+    varyings: u64,
+    mode: u32,
+) {
+    let Some(context) = thread.context.as_deref() else { return };
+    let is_mode = [GL_INTERLEAVED_ATTRIBS, GL_SEPARATE_ATTRIBS].contains(&mode);
+    if !is_mode || !(0..=VARYINGS_MAX).contains(&count) {
+        return;
+    }
+    let name = |index| memory.text(memory.element::<u64>(varyings, index), u64::MAX);
+    let names = (0..i64::from(count)).map(name).collect();
+    let mut group = context.group.lock();
+    if is_feeding_back(context, &group) {
+        return;
+    }
+    if let Some(program) = group.programs.get_mut(program) {
+        program.next_link.feedback_varyings = names;
+        program.next_link.feedback_mode = mode;
+    }
+}
+
+/// Whether the bound transform feedback object is active, perhaps paused: drivers refuse new varyings of any program then
+/// (ARB_transform_feedback2). They refuse to begin without a program that has varyings.
+fn is_feeding_back<S: Scope>(context: &Context<S>, group: &GroupState<S>) -> bool {
+    let (is_active, program) = match context.transform_feedbacks.get(context.transform_feedback) {
+        Some(feedback) => (feedback.is_active, feedback.program),
+        None => (context.default_feedback_is_active, context.default_feedback_program),
+    };
+    let varyings = group.programs.get(program).map(|it| &it.last_link.parameters.feedback_varyings);
+    is_active && varyings.is_some_and(|varyings| !varyings.is_empty())
 }
 
 /// Returns the program of that name. The current program keeps its name even after its deletion.
@@ -156,7 +280,8 @@ fn remove_program<S: Scope>(group: &mut GroupState<S>, program: Ref<Program>) {
         return;
     }
     group.programs.delete(program.name());
-    let attached = group.programs.get_mut(program).map(|it| std::mem::take(&mut it.shaders));
+    // The list stays: another context may still use the program, which then has the shaders.
+    let attached = group.programs.get(program).map(|it| it.shaders.clone());
     for shader in attached.unwrap_or_default() {
         let_go(group, shader);
     }
@@ -249,13 +374,155 @@ mod tests {
     fn linked_program_keeps_the_sources_of_its_link() {
         let (mut thread, program, shader) = with_program();
         attach_shader(&mut thread, &Nothing, PROGRAM, SHADER);
-        link_program(&mut thread, &Nothing, program);
+        link_program(&mut thread, &Nothing, program, false);
         context(&mut thread).group.lock().shaders.get_mut(shader).unwrap().source = String::new();
         detach_shader(&mut thread, &Nothing, PROGRAM, SHADER);
         delete_shader(&mut thread, &Nothing, SHADER);
         let group = context(&mut thread).group.lock();
-        let stages = &group.programs.get(program).unwrap().stages;
+        let stages = &group.programs.get(program).unwrap().last_link.stages;
         let sources: Vec<_> = stages.iter().map(|stage| stage.source.as_str()).collect();
         assert_eq!(sources, ["void main() {}"]);
+    }
+
+    fn program_of(thread: &mut Thread<Whole>, program: Ref<Program>) -> Program<Whole> {
+        context(thread).group.lock().programs.get(program).unwrap().clone()
+    }
+
+    #[test]
+    fn parameters_that_change_after_a_link_are_those_of_the_next() {
+        let (mut thread, program, _) = with_program();
+        let set = |thread: &mut Thread<Whole>, location| {
+            let mut group = context(thread).group.lock();
+            let next = &mut group.programs.get_mut(program).unwrap().next_link;
+            next.attrib_locations.insert("place".to_owned(), location);
+        };
+        set(&mut thread, 3);
+        link_program(&mut thread, &Nothing, program, false);
+        set(&mut thread, 4);
+        let found = program_of(&mut thread, program);
+        assert_eq!(found.last_link.parameters.attrib_locations["place"], 3);
+        assert_eq!(found.next_link.attrib_locations["place"], 4);
+    }
+
+    #[test]
+    fn link_sees_the_source_from_which_a_shader_was_compiled() {
+        let check = |compilation, source: &str, is_compiled| {
+            let (mut thread, program, shader) = with_program();
+            attach_shader(&mut thread, &Nothing, PROGRAM, SHADER);
+            let mut group = context(&mut thread).group.lock();
+            let found = group.shaders.get_mut(shader).unwrap();
+            found.compilation = compilation;
+            found.compiled_source = "earlier".to_owned();
+            drop(group);
+            link_program(&mut thread, &Nothing, program, false);
+            let stage = program_of(&mut thread, program).last_link.stages.remove(0);
+            assert_eq!((stage.source.as_str(), stage.is_compiled), (source, is_compiled));
+        };
+        check(Compilation::Never, "void main() {}", false);
+        check(Compilation::OfSource, "void main() {}", true);
+        check(Compilation::OfEarlierSource, "earlier", true);
+    }
+
+    /// Links a program with these outcomes, as queried after each link; returns the numbers of the earlier links.
+    fn earlier_links(outcomes: &[Outcome]) -> Vec<u32> {
+        let (mut thread, program, _) = with_program();
+        for (number, outcome) in (0..).zip(outcomes) {
+            let number_of_link = |program: &mut Program<Whole>| {
+                program.next_link.attrib_locations.insert(String::new(), number);
+            };
+            number_of_link(context(&mut thread).group.lock().programs.get_mut(program).unwrap());
+            link_program(&mut thread, &Nothing, program, false);
+            context(&mut thread).group.lock().programs.get_mut(program).unwrap().linked = *outcome;
+        }
+        let links = program_of(&mut thread, program).earlier_links;
+        links.iter().map(|link| link.parameters.attrib_locations[""]).collect()
+    }
+
+    #[test]
+    fn earlier_links_are_those_that_may_have_made_an_executable() {
+        use Outcome::{Failed, Succeeded, Unknown};
+        assert_eq!(earlier_links(&[Succeeded]), [0_u32; 0]);
+        assert_eq!(earlier_links(&[Succeeded, Failed]), [0]);
+        assert_eq!(earlier_links(&[Succeeded, Failed, Failed]), [0]);
+        assert_eq!(earlier_links(&[Succeeded, Unknown, Failed]), [0, 1]);
+        assert_eq!(earlier_links(&[Unknown, Succeeded, Unknown]), [1]);
+        assert_eq!(earlier_links(&[Failed, Unknown]), [0_u32; 0]);
+        assert_eq!(earlier_links(&[Unknown; 9]), [4, 5, 6, 7]);
+    }
+
+    #[test]
+    fn second_shader_of_a_kind_is_not_attached() {
+        let (mut thread, program, shader) = with_program();
+        let mut group = context(&mut thread).group.lock();
+        let other = group.shaders.create(9);
+        let of_kind = group.shaders.create(10);
+        group.shaders.get_mut(other).unwrap().kind = 1;
+        drop(group);
+        for name in [SHADER, 9, 10] {
+            attach_shader(&mut thread, &Nothing, PROGRAM, name);
+        }
+        assert_eq!(program_of(&mut thread, program).shaders, [shader, other]);
+        let group = context(&mut thread).group.lock();
+        assert_eq!(group.shaders.get(of_kind).unwrap().attachments, 0);
+    }
+
+    #[test]
+    fn refused_varyings_change_nothing() {
+        use crate::memory::tests::Bytes;
+        let (mut thread, program, _) = with_program();
+        // Two pointers, and the strings `a` and `bc`.
+        let mut bytes: Vec<u8> =
+            [0x1010_u64, 0x1012].iter().flat_map(|it| it.to_le_bytes()).collect();
+        bytes.extend(b"a\0bc\0");
+        let memory = Bytes(0x1000, bytes);
+        set_feedback_varyings(&mut thread, &memory, program, 2, 0x1000, GL_SEPARATE_ATTRIBS);
+        let set = program_of(&mut thread, program).next_link;
+        assert_eq!(set.feedback_varyings, ["a", "bc"]);
+        assert_eq!(set.feedback_mode, GL_SEPARATE_ATTRIBS);
+        for (count, mode) in [(1, 0), (-1, GL_INTERLEAVED_ATTRIBS)] {
+            set_feedback_varyings(&mut thread, &memory, program, count, 0x1000, mode);
+            assert_eq!(program_of(&mut thread, program).next_link, set);
+        }
+        set_feedback_varyings(&mut thread, &memory, program, 0, 0, GL_INTERLEAVED_ATTRIBS);
+        assert!(program_of(&mut thread, program).next_link.feedback_varyings.is_empty());
+    }
+
+    #[test]
+    fn executable_in_use_is_the_new_one_where_the_program_was_linked() {
+        let (mut thread, program, _) = with_program();
+        use_program(&mut thread, &Nothing, PROGRAM);
+        link_program(&mut thread, &Nothing, program, false);
+        let linked_at = program_of(&mut thread, program).linked_at;
+        assert_eq!(context(&mut thread).program_used_at, linked_at);
+        use_program(&mut thread, &Nothing, 0);
+        let [bound, other] = [1, 2].map(|name| context(&mut thread).pipelines.create(name));
+        for pipeline in [bound, other] {
+            use_stages(&mut thread, &Nothing, pipeline, 0b11, program);
+        }
+        context(&mut thread).pipeline = bound;
+        link_program(&mut thread, &Nothing, program, false);
+        let linked_at = program_of(&mut thread, program).linked_at;
+        let used_at = |thread: &mut Thread<Whole>, pipeline| {
+            let pipeline = context(thread).pipelines.get(pipeline).unwrap();
+            pipeline.stages_used_at.iter().map(|(bit, at)| (*bit, *at)).collect::<Vec<_>>()
+        };
+        assert_eq!(used_at(&mut thread, bound), [(1, linked_at), (2, linked_at)]);
+        assert_eq!(used_at(&mut thread, other), [(1, linked_at - 1), (2, linked_at - 1)]);
+    }
+
+    #[test]
+    fn executable_in_use_is_an_earlier_one_after_a_link_in_another_context() {
+        let (mut thread, program, _) = with_program();
+        use_program(&mut thread, &Nothing, PROGRAM);
+        let group = context(&mut thread).group.clone();
+        let mut other = Thread::<Whole>::new(thread.process.clone(), 2);
+        other.context = Some(Box::new(Context::new(2, group, (3, 2))));
+        link_program(&mut other, &Nothing, program, false);
+        let is_earlier = |thread: &mut Thread<Whole>| {
+            program_of(thread, program).linked_at > context(thread).program_used_at
+        };
+        assert!(is_earlier(&mut thread));
+        use_program(&mut thread, &Nothing, PROGRAM);
+        assert!(!is_earlier(&mut thread));
     }
 }

@@ -1,8 +1,9 @@
-//! Immutable texture storage, texture targets, and generated levels.
+//! Immutable texture storage (at most 32 levels), views, texture targets, and generated levels. A view of a view is one
+//! of the original.
 
 use gapii_commands::constants::*;
 
-use crate::{Context, Memory, Ref, Scope, Texture, TextureImage, Thread};
+use crate::{Context, Memory, Ref, Scope, Texture, TextureImage, TextureView, Thread};
 
 /// Defines the images of all levels at once; their sizes never change again.
 pub fn define_storage<S: Scope, M: Memory + ?Sized>(
@@ -18,6 +19,9 @@ pub fn define_storage<S: Scope, M: Memory + ?Sized>(
 ) {
     change_texture(thread, memory, texture, |texture| {
         texture.immutable_levels = levels;
+        texture.view = TextureView::default();
+        // Images that were defined one by one before are gone.
+        texture.images.clear();
         let target = texture.target;
         let is_volume = target == GL_TEXTURE_3D;
         for face in faces(target) {
@@ -28,15 +32,90 @@ pub fn define_storage<S: Scope, M: Memory + ?Sized>(
                     height: half(height),
                     depth: if is_volume { half(depth) } else { depth },
                     format,
-                    pixel_type: 0,
                     samples,
-                    compressed_bytes: 0,
-                    is_defined: false,
+                    ..TextureImage::default()
                 };
                 texture.images.entry(face).or_default().insert(level, image);
             }
         }
     });
+}
+
+/// glTextureView: gives a texture of no target yet some levels and layers of another one's storage.
+///
+/// The original is the texture that was given the storage, also for a view of a view.
+pub fn define_view<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    _memory: &M,
+    texture: Ref<Texture>,
+    target: u32,
+    viewed: Ref<Texture>,
+    format: u32,
+    level: u32,
+    levels: u32,
+    layer: u32,
+    layers: u32,
+) {
+    let Some(context) = thread.context.as_deref() else { return };
+    let mut group = context.group.lock();
+    let Some(from) = group.textures.get(viewed) else { return };
+    let int = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+    let (level, layer) = (int(level), int(layer));
+    let levels = int(levels).min(from.immutable_levels.saturating_sub(level));
+    let layers = int(layers).min(layers_of(from).saturating_sub(layer));
+    if levels <= 0 || layers <= 0 {
+        return;
+    }
+    let view = match from.view.original.is_some() {
+        false => TextureView { original: viewed, level, layer, levels, layers },
+        true => TextureView {
+            original: from.view.original,
+            level: from.view.level.saturating_add(level),
+            layer: from.view.layer.saturating_add(layer),
+            levels,
+            layers,
+        },
+    };
+    let depth = |image: &TextureImage| match target {
+        GL_TEXTURE_3D => image.depth,
+        GL_TEXTURE_2D_ARRAY | GL_TEXTURE_CUBE_MAP_ARRAY | GL_TEXTURE_2D_MULTISAMPLE_ARRAY => layers,
+        _ => 1,
+    };
+    let images: Vec<TextureImage> = from
+        .images
+        .values()
+        .next()
+        .into_iter()
+        .flat_map(|of_levels| of_levels.range(level..level.saturating_add(levels)))
+        .map(|(_, image)| TextureImage { depth: depth(image), format, shared: 0, ..*image })
+        .collect();
+    let Some(texture) = group.textures.get_mut(texture).filter(|it| it.target == 0) else { return };
+    texture.target = target;
+    texture.immutable_levels = levels;
+    texture.view = view;
+    for face in faces(target) {
+        texture.images.insert(face, (0..).zip(images.iter().copied()).collect());
+    }
+}
+
+/// Returns the number of layers of an immutable texture that views can have; a face of a cube map is a layer.
+fn layers_of<S: Scope>(texture: &Texture<S>) -> i32 {
+    if texture.view.original.is_some() {
+        return texture.view.layers;
+    }
+    match texture.target {
+        GL_TEXTURE_CUBE_MAP => 6,
+        GL_TEXTURE_2D_ARRAY | GL_TEXTURE_CUBE_MAP_ARRAY | GL_TEXTURE_2D_MULTISAMPLE_ARRAY => {
+            texture
+                .images
+                .values()
+                .flat_map(|levels| levels.get(&0))
+                .map(|it| it.depth)
+                .max()
+                .unwrap_or(1)
+        }
+        _ => 1,
+    }
 }
 
 /// Notes the target to which a texture is first bound.
@@ -76,7 +155,14 @@ pub fn generate_levels<S: Scope, M: Memory + ?Sized>(
 ) {
     change_texture(thread, memory, texture, |texture| {
         let is_volume = texture.target == GL_TEXTURE_3D;
-        let base = texture.base_level;
+        // Immutable storage has no other levels than its own (OpenGL ES 3.2, 8.14.4 and 8.18).
+        let (base, last) = match texture.immutable_levels {
+            0 => (texture.base_level, texture.max_level),
+            levels => {
+                let top = levels - 1;
+                (texture.base_level.clamp(0, top), texture.max_level.min(top))
+            }
+        };
         for images in texture.images.values_mut() {
             let Some(first) = images.get(&base).copied() else { continue };
             let largest =
@@ -89,9 +175,20 @@ pub fn generate_levels<S: Scope, M: Memory + ?Sized>(
                     height: half(first.height),
                     depth: if is_volume { half(first.depth) } else { first.depth },
                     is_defined: true,
+                    shared: 0,
                     ..first
                 };
-                images.insert(base.saturating_add(level), image);
+                let level = base.saturating_add(level);
+                if level > last {
+                    break;
+                }
+                // A level that has this size and format keeps its storage.
+                let is_kept = |old: &&TextureImage| {
+                    (old.width, old.height, old.depth, old.format)
+                        == (image.width, image.height, image.depth, image.format)
+                };
+                let shared = images.get(&level).filter(is_kept).map_or(0, |old| old.shared);
+                images.insert(level, TextureImage { shared, ..image });
             }
         }
     });
@@ -165,9 +262,77 @@ mod tests {
     }
 
     #[test]
+    fn mipmaps_end_with_the_storage_and_with_the_greatest_level() {
+        let check = |levels, max_level, expected: &[i32]| {
+            let (mut thread, texture) = with_texture(GL_TEXTURE_2D);
+            if levels > 0 {
+                define_storage(&mut thread, &Nothing, texture, levels, GL_RGBA8, 8, 8, 1, 0);
+            } else {
+                let image = TextureImage { width: 8, height: 8, depth: 1, ..Default::default() };
+                change_texture(&mut thread, &Nothing, texture, |texture| {
+                    texture.images.entry(GL_TEXTURE_2D).or_default().insert(0, image);
+                });
+            }
+            change_texture(&mut thread, &Nothing, texture, |it| it.max_level = max_level);
+            generate_levels(&mut thread, &Nothing, texture);
+            let found: Vec<i32> = sizes(&mut thread, texture, GL_TEXTURE_2D)
+                .iter()
+                .map(|(level, _)| *level)
+                .collect();
+            assert_eq!(found, expected, "{levels} levels, up to {max_level}");
+        };
+        check(0, 1000, &[0, 1, 2, 3]);
+        check(0, 1, &[0, 1]);
+        check(2, 1000, &[0, 1]);
+        check(4, 1, &[0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn storage_replaces_images_of_other_levels() {
+        let (mut thread, texture) = with_texture(GL_TEXTURE_2D);
+        define_storage(&mut thread, &Nothing, texture, 4, GL_RGBA8, 8, 8, 1, 0);
+        define_storage(&mut thread, &Nothing, texture, 1, GL_RGBA8, 2, 2, 1, 0);
+        assert_eq!(sizes(&mut thread, texture, GL_TEXTURE_2D), [(0, [2, 2, 1])]);
+    }
+
+    #[test]
+    fn view_of_a_view_is_a_part_of_the_original() {
+        let (mut thread, original) = with_texture(GL_TEXTURE_2D_ARRAY);
+        define_storage(&mut thread, &Nothing, original, 4, GL_RGBA8, 16, 8, 6, 0);
+        let mut view = |name, target, viewed, format, level, levels, layer, layers| {
+            let made = context(&mut thread).group.lock().textures.create(name);
+            define_view(
+                &mut thread,
+                &Nothing,
+                made,
+                target,
+                viewed,
+                format,
+                level,
+                levels,
+                layer,
+                layers,
+            );
+            let view = context(&mut thread).group.lock().textures.get(made).unwrap().view;
+            (made, view, sizes(&mut thread, made, target))
+        };
+        let (array, first, levels) =
+            view(6, GL_TEXTURE_2D_ARRAY, original, GL_RGBA8UI, 1, 99, 2, 99);
+        assert_eq!((first.level, first.layer, first.levels, first.layers), (1, 2, 3, 4));
+        assert_eq!(levels, [(0, [8, 4, 4]), (1, [4, 2, 4]), (2, [2, 1, 4])]);
+        let (_, second, levels) = view(7, GL_TEXTURE_2D, array, GL_RGBA8, 1, 1, 3, 1);
+        assert_eq!((second.original, second.level, second.layer), (original, 2, 5));
+        assert_eq!(levels, [(0, [4, 2, 1])]);
+        let (_, third, _) = view(8, GL_TEXTURE_2D, original, GL_RGBA8, 4, 1, 0, 1);
+        assert_eq!(third, TextureView::default());
+    }
+
+    #[test]
     fn generated_levels_reach_down_to_one_pixel() {
         let (mut thread, texture) = with_texture(GL_TEXTURE_2D);
         define_storage(&mut thread, &Nothing, texture, 1, GL_RGBA8, 5, 2, 1, 0);
+        // The image is one of glTexImage2D: immutable storage gets no further levels.
+        change_texture(&mut thread, &Nothing, texture, |it| it.immutable_levels = 0);
         generate_levels(&mut thread, &Nothing, texture);
         let expected = [(0, [5, 2, 1]), (1, [2, 1, 1]), (2, [1, 1, 1])];
         assert_eq!(sizes(&mut thread, texture, GL_TEXTURE_2D), expected);

@@ -1,9 +1,13 @@
-//! Textures and samplers as the tools show them: parameters, storage, and the bindings that deletion removes.
+//! Textures and samplers: parameters (`set_sampling`, `set_texture`; others are not kept), and the bindings that
+//! deletion removes: those of the current context alone.
 
+use super::framebuffers::detach;
 use super::storage::change_texture;
 use gapii_commands::constants::*;
 
-use crate::{Context, GroupState, Memory, Ref, Sampler, SamplerState, Texture, Thread, Whole};
+use crate::{
+    Context, GroupState, Memory, Ref, Sampler, SamplerState, Scope, Texture, Thread, Whole,
+};
 
 /// Changes a parameter that both textures and samplers have. False if `pname` is not one of them.
 fn set_sampling(sampling: &mut SamplerState, pname: u32, value: f64) -> bool {
@@ -66,8 +70,8 @@ pub fn set_texture_parameter_float<M: Memory + ?Sized>(
 }
 
 /// Sets an integer parameter of a sampler.
-pub fn set_sampler_parameter<M: Memory + ?Sized>(
-    thread: &mut Thread<Whole>,
+pub fn set_sampler_parameter<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     memory: &M,
     sampler: Ref<Sampler>,
     pname: u32,
@@ -77,8 +81,8 @@ pub fn set_sampler_parameter<M: Memory + ?Sized>(
 }
 
 /// Sets a floating-point parameter of a sampler.
-pub fn set_sampler_parameter_float<M: Memory + ?Sized>(
-    thread: &mut Thread<Whole>,
+pub fn set_sampler_parameter_float<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     memory: &M,
     sampler: Ref<Sampler>,
     pname: u32,
@@ -87,8 +91,8 @@ pub fn set_sampler_parameter_float<M: Memory + ?Sized>(
     set_sampler(thread, memory, sampler, pname, f64::from(value));
 }
 
-fn set_sampler<M: Memory + ?Sized>(
-    thread: &mut Thread<Whole>,
+fn set_sampler<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     sampler: Ref<Sampler>,
     pname: u32,
@@ -101,7 +105,11 @@ fn set_sampler<M: Memory + ?Sized>(
 }
 
 /// Deletes a texture, and removes it from the context's units, images and framebuffers.
-pub fn delete_texture<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &M, name: u32) {
+pub fn delete_texture<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    _memory: &M,
+    name: u32,
+) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let gone = found(context, name, |group, name| group.textures.find(name));
     if gone.is_none() {
@@ -113,15 +121,15 @@ pub fn delete_texture<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &
     for image in context.images.iter_mut().filter(|image| image.texture == gone) {
         image.texture = Ref::NONE;
     }
-    for framebuffer in [context.draw_framebuffer, context.read_framebuffer] {
-        if let Some(framebuffer) = context.framebuffers.get_mut(framebuffer) {
-            framebuffer.attachments.retain(|_, attached| attached.texture != gone);
-        }
-    }
+    detach(context, |attached| attached.texture == gone);
 }
 
 /// Deletes a sampler, and removes it from the context's units.
-pub fn delete_sampler<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &M, name: u32) {
+pub fn delete_sampler<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    _memory: &M,
+    name: u32,
+) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let gone = found(context, name, |group, name| group.samplers.find(name));
     if gone.is_some() {
@@ -131,10 +139,10 @@ pub fn delete_sampler<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &
     }
 }
 
-fn found<T>(
-    context: &Context<Whole>,
+fn found<S: Scope, T>(
+    context: &Context<S>,
     name: u32,
-    find: impl FnOnce(&GroupState<Whole>, u64) -> Ref<T>,
+    find: impl FnOnce(&GroupState<S>, u64) -> Ref<T>,
 ) -> Ref<T> {
     find(&context.group.lock(), u64::from(name))
 }
@@ -184,7 +192,7 @@ mod tests {
         let framebuffer = unit.framebuffers.create(1);
         unit.draw_framebuffer = framebuffer;
         let (all, point) = (GL_DRAW_FRAMEBUFFER, GL_DEPTH_STENCIL_ATTACHMENT);
-        attach_texture(&mut thread, &Nothing, all, point, GL_TEXTURE_2D, 5, 0, 0, false, 0);
+        attach_texture(&mut thread, &Nothing, all, point, GL_TEXTURE_2D, texture, 0, 0, false, 0);
         let attached = |thread: &mut Thread<Whole>| {
             context(thread).framebuffers.get(framebuffer).unwrap().attachments.len()
         };

@@ -1,4 +1,5 @@
-//! Uniforms: their numbers of components, and their values.
+//! Uniforms: their numbers of components, and their values. The type comes from the driver's answers to the program's
+//! queries, else from the sources (`glsl.rs`); if neither tells it, a uniform counts as one component.
 
 #![allow(non_upper_case_globals, reason = "the registry spells GL_FLOAT_MAT2x3")]
 
@@ -20,7 +21,7 @@ pub fn uniform_components<S: Scope, M: Memory + ?Sized>(
 }
 
 fn components_at<S: Scope>(program: &Program<S>, location: i32) -> Option<i64> {
-    let sources = || program.stages.iter().map(|stage| stage.source.as_str());
+    let sources = || program.last_link.stages.iter().map(|stage| stage.source.as_str());
     let named = || type_of(program, program.uniform_names.get(&location)?);
     let placed = || sources().find_map(|source| glsl::type_at(source, location));
     // The elements of an array follow the first, whose location may be the only one that was queried.
@@ -42,7 +43,8 @@ fn type_of<S: Scope>(program: &Program<S>, name: &str) -> Option<u32> {
     let same =
         |known: &str| known == name || known.strip_suffix("[0]") == Some(without_last_index(name));
     let told = program.uniform_types.iter().find(|(known, _)| same(known)).map(|(_, ty)| *ty);
-    let declared = || program.stages.iter().find_map(|it| glsl::uniform_type(&it.source, name));
+    let declared =
+        || program.last_link.stages.iter().find_map(|it| glsl::uniform_type(&it.source, name));
     told.or_else(declared)
 }
 
@@ -155,7 +157,7 @@ mod tests {
         let mut group = context(&mut thread).group.lock();
         let made = group.programs.create(7);
         let program = group.programs.get_mut(made).unwrap();
-        program.stages.push(Stage { source: SOURCE.to_owned(), ..Stage::default() });
+        program.last_link.stages.push(Stage { source: SOURCE.to_owned(), ..Stage::default() });
         program.uniform_names = names.iter().map(|(at, name)| (*at, (*name).to_owned())).collect();
         program.uniform_types = types.iter().map(|(name, ty)| ((*name).to_owned(), *ty)).collect();
         drop(group);

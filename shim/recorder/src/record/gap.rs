@@ -1,4 +1,5 @@
-//! `GapBook`: counts the records that found no room, until a gap record in the ring reports them.
+//! `GapBook`: counts the records that found no room, until a gap record in the ring reports them. A command counts as
+//! lost with the record at which it takes effect: its enter record, or its leave record.
 
 use gapii_abi::atom;
 use gapii_abi::atom::{EFFECT, GapCause, HEADER_LEN, Header, LEAVE, META_FIRST};
@@ -51,7 +52,7 @@ impl GapBook {
     }
 
     /// Empties the book, and returns the payload of the gap record that reports what was in it.
-    pub fn take(&mut self, last_stamp: u64) -> atom::Gap {
+    pub fn take(&mut self, last_stamp: u64, cause: GapCause) -> atom::Gap {
         let gap = core::mem::replace(self, Self::EMPTY);
         atom::Gap {
             records: gap.records,
@@ -61,7 +62,7 @@ impl GapBook {
             last_stamp,
             start_ns: gap.start_ns,
             end_ns: clock_ns(),
-            cause: GapCause::Dropped,
+            cause,
         }
     }
 }
@@ -86,8 +87,9 @@ mod tests {
         book.add(Header::new(7, EFFECT, 24), 5);
         book.add(Header::new(7, EFFECT, 40), 9);
         assert_eq!(book.span(), u64::from(HEADER_LEN) + 8 + atom::Gap::LEN as u64);
-        let gap = book.take(11);
+        let gap = book.take(11, GapCause::Dropped);
         assert_eq!((gap.records, gap.calls, gap.first_stamp, gap.last_stamp), (2, 2, 5, 11));
+        assert_eq!(gap.cause, GapCause::Dropped);
         let spans = Header::new(7, EFFECT, 24).span_untrusted()
             + Header::new(7, EFFECT, 40).span_untrusted();
         assert_eq!(gap.bytes, spans);

@@ -1,7 +1,6 @@
-//! `Writer`: a thread's end of its ring. Reserves room for records and publishes them.
-//!
-//! If the ring is full, the writer waits or drops the record, as the [`Host`] decides. It reports dropped records as
-//! soon as there is room again.
+//! `Writer`: a thread's end of its ring. Reserves room for records and publishes them. If the ring is full, the writer
+//! waits or drops the record, as the [`Host`] decides; with every byte that the daemon releases the wait begins anew.
+//! It reports dropped records by a gap record as soon as there is room again, before any other record.
 //!
 //! In a timed capture the thread's producer is on hold throughout. The producer therefore refuses each step of the
 //! fast path (reserving room, publishing, ending the command), and the step takes the slow path here, which measures
@@ -10,7 +9,7 @@
 use core::ptr;
 use std::time::Instant;
 
-use gapii_abi::atom::{GAP, Gap, HEADER_LEN, Header};
+use gapii_abi::atom::{GAP, Gap, GapCause, HEADER_LEN, Header};
 use gapii_ringbuf::{Overflow, Producer, Reservation, Room, Slot};
 
 use super::gap::GapBook;
@@ -271,7 +270,12 @@ impl Writer {
         let header = Header::new(GAP, 0, HEADER_LEN + Gap::LEN as u32);
         // SAFETY: the payload is written below.
         let Some(record) = (unsafe { self.producer.reserve(header) }) else { return };
-        let payload = self.gap.take(shared.counter.newest_stamp());
+        // A capture that waits for room drops records only where the wait was in vain.
+        let cause = match shared.host().overflow() {
+            Overflow::Drop => GapCause::Dropped,
+            Overflow::Wait => GapCause::Stalled,
+        };
+        let payload = self.gap.take(shared.counter.newest_stamp(), cause);
         // SAFETY: the reserved payload has this length.
         unsafe { record.payload.cast().write(payload.encode()) };
         // SAFETY: the payload is whole.

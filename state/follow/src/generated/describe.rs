@@ -28,7 +28,7 @@ record! {
         target: |it| Value::Enum { group: "EGL", value: *it as u64 },
         buffer: |it| Value::Address(*it),
         attributes: |it| map(it, |it| Value::Enum { group: "EGL", value: *it as u64 }, |it| it.describe()),
-        pixels, planes, label: |it| Value::Address(*it),
+        pixels, source_storage, planes, label: |it| Value::Address(*it),
     }
     Stream {
         display: |it| Value::Address(*it),
@@ -50,7 +50,8 @@ record! {
     Buffer<Whole> {
         size, usage: |it| Value::Enum { group: "BufferUsageARB", value: *it as u64 }, immutable,
         storage_flags: |it| Value::Bits { group: "BufferStorageMask", value: *it as u64 },
-        is_index_source, is_the_drivers, contents: |it| Value::Bytes(it.clone()), mapping, label,
+        is_index_source, is_the_drivers, contents: |it| Value::Bytes(it.clone()), contents_changes,
+        mapping, label,
     }
     Framebuffer<Whole> {
         attachments: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
@@ -60,35 +61,35 @@ record! {
         label,
     }
     Pipeline<Whole> {
-        stages: |it| map(it, |it| it.describe(), |it| it.describe()), active_program, label,
+        stages: |it| map(it, |it| it.describe(), |it| it.describe()),
+        stages_used_at: |it| map(it, |it| it.describe(), |it| it.describe()), active_program,
+        label,
     }
     Query<Whole> {
         target: |it| Value::Enum { group: "GL", value: *it as u64 }, is_active, label,
     }
     Renderbuffer<Whole> {
         width, height, samples,
-        format: |it| Value::Enum { group: "InternalFormat", value: *it as u64 }, image, label,
+        format: |it| Value::Enum { group: "InternalFormat", value: *it as u64 }, image, shared,
+        label,
     }
     Sampler<Whole> {
         sampling, label,
     }
     Shader<Whole> {
-        kind: |it| Value::Enum { group: "ShaderType", value: *it as u64 }, source, attachments,
-        is_deleted, compiled, binary_format: |it| Value::Enum { group: "GL", value: *it as u64 },
-        label,
+        kind: |it| Value::Enum { group: "ShaderType", value: *it as u64 }, source, compilation,
+        compiled_source, attachments, is_deleted, compiled,
+        binary_format: |it| Value::Enum { group: "GL", value: *it as u64 }, label,
     }
     Program<Whole> {
-        shaders: |it| list(it, |it| it.describe()), stages: |it| list(it, |it| it.describe()),
-        is_deleted, links, linked, separable, binary_retrievable,
-        binary_format: |it| Value::Enum { group: "GL", value: *it as u64 },
+        shaders: |it| list(it, |it| it.describe()), next_link, last_link,
+        earlier_links: |it| list(it, |it| it.describe()), is_deleted, links, linked_at, linked,
+        to_delete_in, binary_format: |it| Value::Enum { group: "GL", value: *it as u64 },
         uniform_names: |it| map(it, |it| it.describe(), |it| it.describe()),
         uniform_types: |it| map(it, |it| it.describe(), |it| Value::Enum { group: "GL", value: *it as u64 }),
         uniforms: |it| map(it, |it| it.describe(), |it| it.describe()),
         block_uniforms: |it| map(it, |it| it.describe(), |it| it.describe()),
-        block_bindings: |it| map(it, |it| it.describe(), |it| it.describe()),
-        attrib_locations: |it| map(it, |it| it.describe(), |it| it.describe()), feedback_varyings,
-        feedback_mode: |it| Value::Enum { group: "TransformFeedbackBufferMode", value: *it as u64 },
-        label,
+        block_bindings: |it| map(it, |it| it.describe(), |it| it.describe()), label,
     }
     Sync<Whole> {
         condition: |it| Value::Enum { group: "SyncCondition", value: *it as u64 }, flags, label,
@@ -98,11 +99,12 @@ record! {
         max_level, swizzle: |it| list(it, |it| Value::Enum { group: "GL", value: *it as u64 }),
         depth_stencil_mode: |it| Value::Enum { group: "GL", value: *it as u64 }, immutable_levels,
         images: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| map(it, |it| it.describe(), |it| it.describe())),
-        buffer, buffer_format: |it| Value::Enum { group: "GL", value: *it as u64 }, image, label,
+        buffer, buffer_format: |it| Value::Enum { group: "GL", value: *it as u64 }, image, view,
+        surface, label,
     }
     TransformFeedback<Whole> {
         buffers: |it| list(it, |it| it.describe()), is_active, is_paused,
-        mode: |it| Value::Enum { group: "PrimitiveType", value: *it as u64 }, label,
+        mode: |it| Value::Enum { group: "PrimitiveType", value: *it as u64 }, program, label,
     }
     VertexArray<Whole> {
         arrays, label,
@@ -178,12 +180,29 @@ record! {
     }
     Stage {
         shader, kind: |it| Value::Enum { group: "ShaderType", value: *it as u64 }, source,
+        is_compiled,
+    }
+    LinkParameters {
+        attrib_locations: |it| map(it, |it| it.describe(), |it| it.describe()),
+        frag_data_locations: |it| map(it, |it| it.describe(), |it| it.describe()),
+        feedback_varyings: |it| list(it, |it| it.describe()),
+        feedback_mode: |it| Value::Enum { group: "TransformFeedbackBufferMode", value: *it as u64 },
+        separable, binary_retrievable,
+    }
+    FragDataLocation {
+        color, index,
+    }
+    Link {
+        stages: |it| list(it, |it| it.describe()), parameters, is_binary,
     }
     TextureImage {
         width, height, depth,
         format: |it| Value::Enum { group: "InternalFormat", value: *it as u64 },
         pixel_type: |it| Value::Enum { group: "PixelType", value: *it as u64 }, samples,
-        compressed_bytes, is_defined,
+        compressed_bytes, is_defined, shared,
+    }
+    TextureView {
+        original, level, layer, levels, layers,
     }
     SamplerState {
         min_filter: |it| Value::Enum { group: "GL", value: *it as u64 },
@@ -194,7 +213,7 @@ record! {
         compare_mode: |it| Value::Enum { group: "GL", value: *it as u64 },
         compare_func: |it| Value::Enum { group: "GL", value: *it as u64 }, max_anisotropy,
         srgb_decode: |it| Value::Enum { group: "GL", value: *it as u64 },
-        border_color: |it| list(it, |it| it.describe()),
+        border_color: |it| list(it, |it| it.describe()), has_float_border,
     }
     TextureUnit {
         bindings: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
@@ -269,11 +288,12 @@ record! {
         sample_mask: |it| map(it, |it| it.describe(), |it| it.describe()), min_sample_shading,
         patch_vertices, bounding_box: |it| list(it, |it| it.describe()),
         viewport: |it| list(it, |it| it.describe()), scissor: |it| list(it, |it| it.describe()),
-        renderbuffer, program, program_is_deleted, active_texture,
+        renderbuffer, program, program_is_deleted, program_used_at, active_texture,
         texture_units: |it| list(it, |it| it.describe()),
         targeted_textures: |it| list(it, |it| it.describe()), transform_feedback,
         default_feedback_mode: |it| Value::Enum { group: "PrimitiveType", value: *it as u64 },
-        vertex_array, default_arrays, current_attribs: |it| list(it, |it| it.describe()),
+        default_feedback_program, default_feedback_is_active, vertex_array, default_arrays,
+        current_attribs: |it| list(it, |it| it.describe()),
         integer_attribs: |it| list(it, |it| it.describe()),
         clip_origin: |it| Value::Enum { group: "GL", value: *it as u64 },
         clip_depth: |it| Value::Enum { group: "GL", value: *it as u64 }, polygon_offset_clamp,
@@ -291,7 +311,7 @@ record! {
     }
     ProcessState<Whole> {
         debug_callback: |it| Value::Address(*it),
-        debug_types: |it| map(it, |it| it.describe(), |it| it.describe()),
+        debug_types: |it| map(it, |it| it.describe(), |it| it.describe()), shared_storages,
         visible_memory: |it| map(it, |it| Value::Address(*it), |it| it.describe()),
         device_memory: |it| map(it, |it| Value::Address(*it), |it| it.describe()),
         written_memory: |it| map(it, |it| Value::Address(*it), |it| it.describe()),
@@ -354,6 +374,16 @@ impl Describe for Outcome {
             Self::Unknown => Value::Named("Unknown"),
             Self::Failed => Value::Named("Failed"),
             Self::Succeeded => Value::Named("Succeeded"),
+        }
+    }
+}
+
+impl Describe for Compilation {
+    fn describe(&self) -> Value {
+        match self {
+            Self::Never => Value::Named("Never"),
+            Self::OfSource => Value::Named("OfSource"),
+            Self::OfEarlierSource => Value::Named("OfEarlierSource"),
         }
     }
 }

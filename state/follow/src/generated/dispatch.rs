@@ -100,6 +100,8 @@ dispatch! {
     glBindBuffer(0 1): enter -;
     glBindBufferBase(0 1 2): enter -;
     glBindBufferRange(0 1 2 3 4): enter -;
+    glBindFragDataLocationEXT(0 1 2): enter -;
+    glBindFragDataLocationIndexedEXT(0 1 2 3): enter -;
     glBindFramebuffer(0 1): enter -;
     glBindFramebufferOES(0 1): enter -;
     glBindImageTexture(0 1 2 3 4 5 6): enter -;

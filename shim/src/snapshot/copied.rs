@@ -1,0 +1,166 @@
+//! Pixels that only a framebuffer of the program reaches: those of the default framebuffer, and of attached objects
+//! that have lost their names. The framebuffer is blitted, in the program's context, to a texture that the sibling has
+//! made and reads. Only commands that cannot fail are called there; bindings, read buffer and scissor test are as
+//! before afterwards. A context of OpenGL ES 2 has no blits and is read directly: colors of up to 8 bits per component,
+//! at attachment 0, if no extension changes how pixels are packed.
+
+use gapii_commands::constants::{
+    GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT, GL_DEPTH_ATTACHMENT, GL_DEPTH_BUFFER_BIT,
+    GL_DEPTH_STENCIL_ATTACHMENT, GL_DRAW_FRAMEBUFFER, GL_FRAMEBUFFER, GL_FRAMEBUFFER_COMPLETE,
+    GL_NEAREST, GL_PACK_ALIGNMENT, GL_READ_BUFFER, GL_READ_FRAMEBUFFER, GL_RGBA, GL_SCISSOR_TEST,
+    GL_STENCIL_ATTACHMENT, GL_STENCIL_BUFFER_BIT, GL_TEXTURE_2D, GL_UNSIGNED_BYTE,
+};
+use gapii_state::read_back::Driver;
+
+use super::formats::{self, Layout, Part, Read, Values};
+use super::gl;
+use super::image_layer::{Image, Of, resize};
+use super::sibling::Sibling;
+use crate::driver_calls::Gl;
+
+/// What is read of the program's framebuffer, which has no samples and is bound.
+pub struct Source {
+    /// Bound for reading and, unless it is 0, for drawing.
+    pub framebuffer: u32,
+    /// The attachment point.
+    pub point: u32,
+    /// Internal format of the attached image, and how its pixels are uploaded.
+    pub format: u32,
+    pub layout: Layout,
+    pub width: i32,
+    pub height: i32,
+}
+
+/// Attachment point and buffer bits for pixels of a layout.
+pub fn point_and_mask(layout: Layout) -> (u32, u32) {
+    match layout.read {
+        Read::AsTheyAre(Part::Depth, _) => (GL_DEPTH_ATTACHMENT, GL_DEPTH_BUFFER_BIT),
+        Read::AsTheyAre(Part::Stencil, _) => (GL_STENCIL_ATTACHMENT, GL_STENCIL_BUFFER_BIT),
+        Read::AsTheyAre(Part::DepthStencil, _) => {
+            (GL_DEPTH_STENCIL_ATTACHMENT, GL_DEPTH_BUFFER_BIT | GL_STENCIL_BUFFER_BIT)
+        }
+        _ => (GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT),
+    }
+}
+
+impl Source {
+    /// Passes the pixels to `take`, as they are uploaded with an alignment of 1. `None` if they cannot be read. The context
+    /// has version 3.0 or higher.
+    pub fn blit(&self, sibling: &Sibling, take: impl FnOnce(&[u8])) -> Option<()> {
+        let texture = Texture::make(sibling, self)?;
+        let (point, mask) = point_and_mask(self.layout);
+        let framebuffer = gl::new_framebuffer(GL_DRAW_FRAMEBUFFER);
+        let target = GL_TEXTURE_2D;
+        gl::framebuffer_texture_2d(GL_DRAW_FRAMEBUFFER, point, target, texture.name, 0);
+        let read_buffer = (mask == GL_COLOR_BUFFER_BIT).then(|| gl::integer(GL_READ_BUFFER) as u32);
+        if read_buffer.is_some() {
+            gl::read_buffer(self.point);
+        }
+        let is_complete = [GL_READ_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER]
+            .iter()
+            .all(|end| gl::check_framebuffer(*end) == GL_FRAMEBUFFER_COMPLETE);
+        if is_complete {
+            self.blit_to_bound(mask);
+        }
+        if let Some(buffer) = read_buffer {
+            gl::read_buffer(buffer);
+        }
+        gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, self.framebuffer);
+        gl::delete_framebuffer(framebuffer);
+        // The sibling sees what has been drawn.
+        gl::finish();
+        if !is_complete {
+            return None;
+        }
+        let of = Of::Flat { texture: texture.name, target, face: target, level: 0 };
+        let image = Image { of, width: self.width, height: self.height };
+        sibling.with_pixels(image, self.layout, take)
+    }
+
+    fn blit_to_bound(&self, mask: u32) {
+        let (width, height) = (self.width, self.height);
+        let is_cut = gl::is_enabled(GL_SCISSOR_TEST) != 0;
+        gl::disable(GL_SCISSOR_TEST);
+        gl::blit_framebuffer(0, 0, width, height, 0, 0, width, height, mask, GL_NEAREST);
+        if is_cut {
+            gl::enable(GL_SCISSOR_TEST);
+        }
+    }
+
+    /// [`Source::blit`] in a context of OpenGL ES 2, which reads colours of up to eight bits a component.
+    pub fn read(&self, take: impl FnOnce(&[u8])) -> Option<()> {
+        let Read::Components(Values::Bytes, components, how) = self.layout.read else {
+            return None;
+        };
+        let driver = Gl::current()?;
+        // Extensions that place pixels otherwise. Without them all rows are written one behind the other.
+        let others = [
+            "GL_NV_pack_subimage",
+            "GL_NV_pixel_buffer_object",
+            "GL_NV_read_buffer",
+            "GL_ANGLE_pack_reverse_row_order",
+        ];
+        if self.point != GL_COLOR_ATTACHMENT0
+            || others.iter().any(|name| driver.has(name))
+            || gl::check_framebuffer(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE
+        {
+            return None;
+        }
+        let pixels = usize::try_from(self.width).ok()?.checked_mul(self.height as usize)?;
+        let mut read = Vec::new();
+        resize(&mut read, pixels.checked_mul(4)?)?;
+        let alignment = gl::integer(GL_PACK_ALIGNMENT);
+        gl::pixel_store(GL_PACK_ALIGNMENT, 1);
+        let (format, kind, out) = (GL_RGBA, GL_UNSIGNED_BYTE, read.as_mut_ptr());
+        // SAFETY: there is room for rows without gaps, of four bytes a pixel.
+        unsafe { gl::read_pixels(0, 0, self.width, self.height, format, kind, out) };
+        gl::pixel_store(GL_PACK_ALIGNMENT, alignment);
+        let mut encoded = Vec::new();
+        formats::encode(&read, Values::Bytes, components, how, &mut encoded);
+        take(&encoded);
+        Some(())
+    }
+}
+
+/// A texture that the sibling has made, of the size and format of a source.
+struct Texture<'a> {
+    sibling: &'a Sibling,
+    name: u32,
+}
+
+impl<'a> Texture<'a> {
+    /// `None` if the driver refuses.
+    fn make(sibling: &'a Sibling, source: &Source) -> Option<Self> {
+        let (internal, width, height) = (source.format as i32, source.width, source.height);
+        let Layout { format, kind, .. } = source.layout;
+        let name = sibling.ask(move |_| {
+            gl::clear_errors();
+            let target = GL_TEXTURE_2D;
+            let name = gl::new_texture(target);
+            let pixels = core::ptr::null();
+            // SAFETY: there are no pixels to read.
+            unsafe {
+                gl::tex_image_2d(target, 0, internal, width, height, 0, format, kind, pixels);
+            }
+            let is_made = gl::get_error() == 0;
+            gl::bind_texture(target, 0);
+            // The program's context sees the texture.
+            gl::finish();
+            if !is_made {
+                gl::delete_texture(name);
+            }
+            is_made.then_some(name)
+        });
+        name.map(|name| Self { sibling, name })
+    }
+}
+
+impl Drop for Texture<'_> {
+    fn drop(&mut self) {
+        let name = self.name;
+        self.sibling.ask(move |_| {
+            gl::delete_texture(name);
+            Some(())
+        });
+    }
+}

@@ -1,0 +1,220 @@
+//! Buffers whose names were deleted, and which the context that is being described still holds at a binding point, as
+//! an element buffer, or in a vertex array. The first holder that can be copied from gives all contents; what only
+//! vertices lead to is read by a draw ([`super::vertex_reader`]). Contents need OpenGL ES 3; else, and if a read fails,
+//! they are listed as missing. So is a buffer that the state has dropped: it keeps the last 4,096 deleted objects of a
+//! kind.
+//!
+//! A transform feedback writes its buffers and shows their contents to nobody, so a buffer that nothing else holds has
+//! undefined contents.
+
+use gapii_commands::constants::{
+    GL_ARRAY_BUFFER, GL_ATOMIC_COUNTER_BUFFER, GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER,
+    GL_DISPATCH_INDIRECT_BUFFER, GL_DRAW_INDIRECT_BUFFER, GL_ELEMENT_ARRAY_BUFFER,
+    GL_PIXEL_PACK_BUFFER, GL_PIXEL_UNPACK_BUFFER, GL_SHADER_STORAGE_BUFFER, GL_TEXTURE_BUFFER,
+    GL_TRANSFORM_FEEDBACK_BUFFER, GL_UNIFORM_BUFFER,
+};
+use gapii_state::{Buffer, Context, Process, Ref, VertexArray, VertexArrays};
+
+use super::buffers::{self, Known};
+use super::emit::Emitter;
+use super::identity::{self, Kind};
+use super::sibling::Sibling;
+use super::vertex_reader::{VertexReader, Vertices};
+use super::{gl, staging};
+use crate::generated::ids::*;
+
+/// What leads to a buffer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holder {
+    /// A binding point of the context.
+    Target(u32),
+    /// The element buffer of a vertex array; none for the default one.
+    Elements(Ref<VertexArray>),
+    /// A binding point of a vertex array.
+    Vertices(Ref<VertexArray>, u32),
+}
+
+struct Held {
+    buffer: Ref<Buffer>,
+    holders: Vec<Holder>,
+}
+
+/// Makes and fills the nameless buffers that the context holds and that the stream does not have yet.
+pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
+    let held = nameless(context);
+    if held.is_empty() {
+        return;
+    }
+    let sibling = Sibling::begin(process, context.handle).filter(|_| context.version.0 >= 3);
+    let mut reader = None;
+    for Held { buffer, holders } in held {
+        let name = buffer.name() as u32;
+        let known = context.group.lock().buffers.get(buffer).map(Known::of);
+        let Some(known) = known else {
+            // The state keeps a limited number of deleted objects.
+            emitter.leave_out_of("a deleted buffer that is still in use, once called", name);
+            continue;
+        };
+        let is_first = identity::is_first(context, Kind::Buffer, buffer);
+        // A texture that holds it may have shown a part of it.
+        if !is_first && !identity::take_part(context, Kind::Buffer, buffer) {
+            continue;
+        }
+        let spare = identity::spare_name(buffer);
+        if is_first {
+            emitter.make(GL_GEN_BUFFERS, spare);
+        }
+        emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(spare).done();
+        if known.size() == 0 {
+            continue;
+        }
+        let mut contents = Contents::default();
+        if let Some(sibling) = &sibling {
+            contents.read(context, sibling, &holders, known.size(), &mut reader);
+        }
+        let known = known.unmapped();
+        let bytes = contents.bytes.as_slice();
+        if is_first {
+            let at = if bytes.is_empty() { 0 } else { bytes.as_ptr() as u64 };
+            buffers::define(emitter, &known, known.any_usage(), at);
+        } else if contents.are_whole {
+            let command = emitter.command(GL_BUFFER_SUB_DATA).arg(GL_ARRAY_BUFFER).arg(0_i64);
+            let command = command.arg(bytes.len() as i64).arg(bytes.as_ptr());
+            command.range(3, bytes).done();
+        }
+        if !contents.are_whole {
+            emitter.leave_out_of("the contents of a deleted buffer, once called", name);
+        }
+    }
+    if let (Some(sibling), Some(reader)) = (&sibling, reader) {
+        VertexReader::end(reader, sibling);
+    }
+}
+
+fn nameless(context: &Context) -> Vec<Held> {
+    let mut held: Vec<Held> = Vec::new();
+    let group = context.group.lock();
+    let mut add = |buffer: Ref<Buffer>, holder: Holder| {
+        if buffer.is_none() || identity::has_name(&group.buffers, buffer) {
+            return;
+        }
+        match held.iter_mut().find(|it| it.buffer == buffer) {
+            Some(known) => known.holders.push(holder),
+            None => held.push(Held { buffer, holders: vec![holder] }),
+        }
+    };
+    for (target, buffer) in targets(context) {
+        add(buffer, Holder::Target(target));
+    }
+    let mut add_arrays = |array: Ref<VertexArray>, arrays: &VertexArrays| {
+        add(arrays.element_buffer, Holder::Elements(array));
+        for (binding, it) in (0..).zip(&arrays.bindings) {
+            add(it.buffer, Holder::Vertices(array, binding));
+        }
+    };
+    add_arrays(Ref::NONE, &context.default_arrays);
+    for (array, it) in context.vertex_arrays.named() {
+        add_arrays(array, &it.arrays);
+    }
+    held
+}
+
+/// Binding points of the context, and their buffers.
+pub fn targets(context: &Context) -> [(u32, Ref<Buffer>); 12] {
+    [
+        (GL_ARRAY_BUFFER, context.array_buffer),
+        (GL_COPY_READ_BUFFER, context.copy_read_buffer),
+        (GL_COPY_WRITE_BUFFER, context.copy_write_buffer),
+        (GL_PIXEL_PACK_BUFFER, context.pixel_pack_buffer),
+        (GL_PIXEL_UNPACK_BUFFER, context.pixel_unpack_buffer),
+        (GL_TRANSFORM_FEEDBACK_BUFFER, context.transform_feedback_buffer),
+        (GL_UNIFORM_BUFFER, context.uniform_buffer),
+        (GL_ATOMIC_COUNTER_BUFFER, context.atomic_counter_buffer),
+        (GL_SHADER_STORAGE_BUFFER, context.shader_storage_buffer),
+        (GL_DRAW_INDIRECT_BUFFER, context.draw_indirect_buffer),
+        (GL_DISPATCH_INDIRECT_BUFFER, context.dispatch_indirect_buffer),
+        (GL_TEXTURE_BUFFER, context.texture_buffer),
+    ]
+}
+
+/// What could be read of a buffer.
+#[derive(Default)]
+struct Contents {
+    bytes: Vec<u8>,
+    are_whole: bool,
+}
+
+impl Contents {
+    fn read(
+        &mut self,
+        context: &Context,
+        sibling: &Sibling,
+        holders: &[Holder],
+        size: usize,
+        reader: &mut Option<VertexReader>,
+    ) {
+        for holder in holders {
+            let copied = match *holder {
+                Holder::Target(target) => copy(context, sibling, target, size),
+                Holder::Elements(array) => {
+                    gl::bind_vertex_array(array.name() as u32);
+                    let copied = copy(context, sibling, GL_ELEMENT_ARRAY_BUFFER, size);
+                    gl::bind_vertex_array(context.vertex_array.name() as u32);
+                    copied
+                }
+                Holder::Vertices(..) => None,
+            };
+            if let Some(bytes) = copied {
+                *self = Self { bytes, are_whole: true };
+                return;
+            }
+        }
+        // Draws read nothing else of the buffer than what its vertices lead to.
+        self.bytes = vec![0; size];
+        self.are_whole = true;
+        for holder in holders {
+            let Holder::Vertices(array, binding) = *holder else { continue };
+            if reader.is_none() {
+                *reader = VertexReader::begin(context, sibling);
+            }
+            let read = reader.as_ref().and_then(|reader| {
+                let vertices = Vertices::of(context, array, binding)?;
+                reader.read(context, sibling, &vertices, &mut self.bytes)
+            });
+            self.are_whole &= read.is_some();
+        }
+    }
+}
+
+/// Returns the contents of the buffer that is bound to a target of the program's context.
+fn copy(context: &Context, sibling: &Sibling, target: u32, size: usize) -> Option<Vec<u8>> {
+    let len = isize::try_from(size).ok()?;
+    let (to, bound) = target_for_copies(context, target)?;
+    let staging = sibling.ask(move |_| staging::make(size))?;
+    gl::bind_buffer(to, staging);
+    gl::copy_buffer_sub_data(target, to, 0, 0, len);
+    gl::bind_buffer(to, bound);
+    gl::finish();
+    sibling.ask(move |_| {
+        let mut bytes = Vec::new();
+        let done = staging::append(staging, size, &mut bytes);
+        staging::delete(staging);
+        done.map(|()| bytes)
+    })
+}
+
+/// Whether something of the context holds a nameless buffer.
+pub fn is_held(context: &Context, buffer: Ref<Buffer>) -> bool {
+    nameless(context).iter().any(|held| held.buffer == buffer)
+}
+
+/// A target to copy to, and the name that is bound to it, which can be bound again. Not the target `from`.
+pub fn target_for_copies(context: &Context, from: u32) -> Option<(u32, u32)> {
+    let group = context.group.lock();
+    let is_bound_again =
+        |buffer: Ref<Buffer>| buffer.is_none() || identity::has_name(&group.buffers, buffer);
+    // Every context of OpenGL ES 3.0 has these targets; OpenGL ES 2.0 has the first one.
+    let usable = targets(context).into_iter().take(if context.version.0 >= 3 { 7 } else { 1 });
+    let mut usable = usable.filter(|(target, buffer)| *target != from && is_bound_again(*buffer));
+    usable.next().map(|(target, buffer)| (target, buffer.name() as u32))
+}

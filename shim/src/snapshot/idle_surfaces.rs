@@ -1,0 +1,122 @@
+//! Pixels, depth and stencil of pbuffers that are current on no thread: the program may make one current again and go
+//! on, or it has bound one as the image of a texture. A multisampled pbuffer, one of more than 256 MiB, or one with
+//! depth and stencil that no texture format has, is listed as missing. A pbuffer that is current on another thread is
+//! described with the context that draws to it; one for which the driver makes no OpenGL ES 3 context is not described.
+//!
+//! A thread of the shim's own makes each of them current with a context of its own, reads it and releases it. A replay
+//! blits the pixels back in a spare context.
+
+use gapii_commands::constants::{
+    GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT, GL_READ_FRAMEBUFFER, GL_RGBA, GL_RGBA8,
+    GL_SAMPLE_BUFFERS, GL_TEXTURE_2D, GL_UNPACK_ALIGNMENT, GL_UNSIGNED_BYTE,
+};
+use gapii_state::{Process, SurfaceKind, Thread};
+
+use super::emit::Emitter;
+use super::formats::Layout;
+use super::image_layer::resize;
+use super::picture::Picture;
+use super::pixels::Reader;
+use super::sibling::Alone;
+use super::spare_context::SpareContext;
+use super::surface_depth::{Depth, copy_bound, put};
+use super::{gl, spare, surface};
+use crate::generated::ids::*;
+
+/// A pbuffer of the program.
+#[derive(Clone, Copy)]
+struct Pbuffer {
+    handle: u64,
+    display: u64,
+    config: u64,
+}
+
+/// Contents of a pbuffer.
+struct Contents {
+    width: i32,
+    height: i32,
+    /// RGBA rows from the bottom up, one byte per component.
+    pixels: Vec<u8>,
+    /// Format, layout and texels of depth and stencil; `None` if it has neither.
+    depth: Option<(u32, Layout, Vec<u8>)>,
+}
+
+/// Describes the contents of all pbuffers but those that are current on this thread.
+pub fn describe(emitter: &mut Emitter, thread: &Thread) {
+    for pbuffer in pbuffers(&thread.process) {
+        if [thread.draw_surface.name(), thread.read_surface.name()].contains(&pbuffer.handle) {
+            continue;
+        }
+        let Pbuffer { handle, display, config } = pbuffer;
+        match Alone::run(display, config, handle, read) {
+            // It is current on another thread, or no context of OpenGL ES 3 draws to it.
+            None => {}
+            Some(None) => emitter.leave_out("what was drawn to a pbuffer that is not current"),
+            Some(Some(contents)) => contents.describe(emitter, pbuffer),
+        }
+    }
+}
+
+fn pbuffers(process: &Process) -> Vec<Pbuffer> {
+    let state = process.lock();
+    let pbuffers = state.surfaces.named().filter(|(_, it)| it.kind == SurfaceKind::Pbuffer);
+    let all = pbuffers.map(|(object, it)| Pbuffer {
+        handle: object.name(),
+        display: it.display,
+        config: it.config,
+    });
+    all.collect()
+}
+
+/// Reads the surface that is current in a context of the shim's own. `None` if the driver does not let it.
+fn read(width: i32, height: i32) -> Option<Contents> {
+    let bytes = surface::bytes_of(width, height)?;
+    if gl::integer(GL_SAMPLE_BUFFERS) > 0 {
+        return None;
+    }
+    let mut pixels = Vec::new();
+    resize(&mut pixels, bytes)?;
+    gl::clear_errors();
+    // SAFETY: there is room for rows without gaps, of four bytes a pixel.
+    unsafe {
+        gl::read_pixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, pixels.as_mut_ptr());
+    }
+    if gl::get_error() != 0 {
+        return None;
+    }
+    let depth = match Depth::of_bound() {
+        Depth::Nothing => None,
+        Depth::Other => return None,
+        Depth::Like(format) => {
+            let layout = Layout::of(format, 0)?;
+            let image = copy_bound(format, layout, (width, height))?;
+            let mut texels = Vec::new();
+            Reader::new()?.read(image, layout, &mut texels)?;
+            Some((format, layout, texels))
+        }
+    };
+    Some(Contents { width, height, pixels, depth })
+}
+
+impl Contents {
+    fn describe(&self, emitter: &mut Emitter, pbuffer: Pbuffer) {
+        let spare = SpareContext::alone(emitter, pbuffer.display, pbuffer.config);
+        spare.make_current_with(emitter, pbuffer.handle);
+        emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
+        emitter.make(GL_GEN_TEXTURES, spare::NAME);
+        emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(spare::NAME).done();
+        let (width, height) = (self.width, self.height);
+        Picture { width, height, pixels: &self.pixels }.upload(emitter, GL_RGBA8);
+        spare::read_from_texture(emitter, GL_COLOR_ATTACHMENT0);
+        spare::blit(emitter, (width, height), GL_COLOR_BUFFER_BIT);
+        emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_READ_FRAMEBUFFER).arg(0_u32).done();
+        for id in [GL_DELETE_FRAMEBUFFERS, GL_DELETE_TEXTURES] {
+            spare::delete(emitter, id, &[spare::NAME]);
+        }
+        if let Some((format, layout, texels)) = &self.depth {
+            put(emitter, *format, *layout, (width, height), texels);
+        }
+        spare.release(emitter);
+        spare.destroy(emitter);
+    }
+}

@@ -1,0 +1,85 @@
+//! Contents of a buffer whose name was deleted, read through the buffer textures that hold it.
+
+use gapii_state::{Buffer, Context, Ref};
+
+use super::formats::Layout;
+use super::image_layer::{Image, Of};
+use super::sibling::Sibling;
+
+/// Texels of a row in which texels are read; the last row is shorter.
+const ROW: i32 = 1024;
+
+/// A buffer texture: its name, its format, and the range of the buffer, in bytes, that it shows.
+struct Holder {
+    texture: u32,
+    format: u32,
+    begin: usize,
+    end: usize,
+}
+
+/// Reads what the buffer textures of the share group show of a buffer to the same places of `out`, which has the buffer's
+/// size. `None` if something cannot be read.
+pub fn read(
+    context: &Context,
+    sibling: &Sibling,
+    buffer: Ref<Buffer>,
+    out: &mut [u8],
+) -> Option<()> {
+    for holder in holders(context, buffer, out.len()) {
+        holder.read(sibling, out)?;
+    }
+    Some(())
+}
+
+fn holders(context: &Context, buffer: Ref<Buffer>, size: usize) -> Vec<Holder> {
+    let group = context.group.lock();
+    let textures = group.textures.named().filter(|(_, it)| it.buffer.buffer == buffer);
+    let holder = |(object, it): (Ref<gapii_state::Texture>, &gapii_state::Texture)| {
+        let begin = usize::try_from(it.buffer.offset).unwrap_or(0).min(size);
+        let len = usize::try_from(it.buffer.size).unwrap_or(0);
+        // A size of 0 stands for all of the buffer.
+        let end = if len == 0 { size } else { begin.saturating_add(len).min(size) };
+        Holder { texture: object.name() as u32, format: it.buffer_format, begin, end }
+    };
+    textures.map(|(object, it)| holder((object, it))).collect()
+}
+
+impl Holder {
+    fn read(&self, sibling: &Sibling, out: &mut [u8]) -> Option<()> {
+        let layout = Layout::of(self.format, 0)?;
+        // One texel tells how many bytes a texel has.
+        let mut texel = 0;
+        self.with_texels(sibling, layout, 0, [1, 1], |bytes| texel = bytes.len())?;
+        let texels = i32::try_from((self.end - self.begin).checked_div(texel)?).ok()?;
+        let (rows, rest) = (texels / ROW, texels % ROW);
+        for (first, size) in [(0, [ROW, rows]), (rows * ROW, [rest, 1])] {
+            if size.contains(&0) {
+                continue;
+            }
+            let at = self.begin + first as usize * texel;
+            let mut is_whole = false;
+            self.with_texels(sibling, layout, first, size, |bytes| {
+                if let Some(place) = out.get_mut(at..at + bytes.len()) {
+                    place.copy_from_slice(bytes);
+                    is_whole = true;
+                }
+            })?;
+            if !is_whole {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    fn with_texels(
+        &self,
+        sibling: &Sibling,
+        layout: Layout,
+        first: i32,
+        [width, height]: [i32; 2],
+        take: impl FnOnce(&[u8]),
+    ) -> Option<()> {
+        let of = Of::Buffer { texture: self.texture, first };
+        sibling.with_pixels(Image { of, width, height }, layout, take)
+    }
+}

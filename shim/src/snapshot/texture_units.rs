@@ -1,0 +1,199 @@
+//! Textures and samplers that are bound to the texture units (at most 256) and image units (at most 64) of a context. A
+//! deleted texture that is only bound is made without its pixels, which are listed as missing; a binding of an object
+//! that the state does not know is missing.
+//!
+//! The driver reports names. The state tells whether the bound object still has the name.
+
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    GL_IMAGE_BINDING_ACCESS, GL_IMAGE_BINDING_FORMAT, GL_IMAGE_BINDING_LAYER,
+    GL_IMAGE_BINDING_LAYERED, GL_IMAGE_BINDING_LEVEL, GL_IMAGE_BINDING_NAME,
+    GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, GL_MAX_IMAGE_UNITS, GL_SAMPLER_BINDING, GL_TEXTURE_2D,
+    GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D,
+    GL_TEXTURE_BUFFER, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_EXTERNAL_OES,
+    GL_TEXTURE0,
+};
+use gapii_state::read_back::Driver;
+use gapii_state::{At, Context, Ref, Sampler, Texture};
+
+use super::emit::Emitter;
+use super::held::Held;
+use super::texture_parameters::{Has, Parameters};
+use super::textures::{binding_of, make_nameless};
+use super::{gl, identity, samplers};
+use crate::driver_calls::Gl;
+use crate::generated::ids::*;
+
+const GL_ACTIVE_TEXTURE_NAME: u32 = constants::GL_ACTIVE_TEXTURE;
+/// A version that no context has.
+const NEVER: (u8, u8) = (9, 9);
+
+/// Targets of textures, the version of OpenGL ES that has them first, and the extensions that have them in lower versions.
+const TARGETS: [(u32, (u8, u8), &[&str]); 9] = [
+    (GL_TEXTURE_2D, (2, 0), &[]),
+    (GL_TEXTURE_CUBE_MAP, (2, 0), &[]),
+    (GL_TEXTURE_3D, (3, 0), &["GL_OES_texture_3D"]),
+    (GL_TEXTURE_2D_ARRAY, (3, 0), &[]),
+    (GL_TEXTURE_2D_MULTISAMPLE, (3, 1), &[]),
+    (GL_TEXTURE_2D_MULTISAMPLE_ARRAY, (3, 2), &["GL_OES_texture_storage_multisample_2d_array"]),
+    (GL_TEXTURE_BUFFER, (3, 2), &["GL_OES_texture_buffer", "GL_EXT_texture_buffer"]),
+    (
+        GL_TEXTURE_CUBE_MAP_ARRAY,
+        (3, 2),
+        &["GL_OES_texture_cube_map_array", "GL_EXT_texture_cube_map_array"],
+    ),
+    (GL_TEXTURE_EXTERNAL_OES, NEVER, &["GL_OES_EGL_image_external"]),
+];
+
+/// Describes what is bound to the units of the current context, and the active unit.
+pub fn describe(emitter: &mut Emitter, context: &Context) {
+    let Some(driver) = Gl::current() else { return };
+    let has = Has::of(context.version, &driver);
+    let is_here = |(_, since, extensions): &&(u32, (u8, u8), &[&str])| {
+        *since <= context.version || extensions.iter().any(|name| driver.has(name))
+    };
+    let targets: Vec<(u32, u32)> = TARGETS
+        .iter()
+        .filter(is_here)
+        .filter_map(|(target, ..)| Some((*target, binding_of(*target)?)))
+        .collect();
+    // Making a nameless texture binds it in the replay, so all of them are made before anything is bound for good.
+    let images = match context.version >= (3, 1) {
+        true => image_units(emitter, context, has),
+        false => Vec::new(),
+    };
+    let units = units(emitter, context, has, &targets);
+    for (unit, bound) in (0..).zip(&units) {
+        emitter.command(GL_ACTIVE_TEXTURE).arg(GL_TEXTURE0 + unit).done();
+        for ((target, _), name) in targets.iter().zip(&bound.textures) {
+            emitter.command(GL_BIND_TEXTURE).arg(*target).arg(*name).done();
+        }
+        if let Some(sampler) = bound.sampler {
+            emitter.command(GL_BIND_SAMPLER).arg(unit).arg(sampler).done();
+        }
+    }
+    for (unit, image) in (0_u32..).zip(&images).filter(|(_, image)| image.name != 0) {
+        let command = emitter.command(GL_BIND_IMAGE_TEXTURE).arg(unit).arg(image.name);
+        let command = command.arg(image.level).arg(u8::from(image.layered)).arg(image.layer);
+        command.arg(image.access).arg(image.format).done();
+    }
+    let active = gl::integer(GL_ACTIVE_TEXTURE_NAME);
+    emitter.command(GL_ACTIVE_TEXTURE).arg(active).done();
+}
+
+/// Names in the stream of what is bound to a texture unit.
+struct Unit {
+    /// In the order of the targets.
+    textures: Vec<u32>,
+    /// `None` for contexts without samplers.
+    sampler: Option<u32>,
+}
+
+/// What is bound to each texture unit. `targets` are targets and the queries for what is bound to them.
+fn units(emitter: &mut Emitter, context: &Context, has: Has, targets: &[(u32, u32)]) -> Vec<Unit> {
+    let active = gl::integer(GL_ACTIVE_TEXTURE_NAME) as u32;
+    let count = gl::integer(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS).clamp(0, 256) as u32;
+    let mut units = Vec::new();
+    for unit in 0..count {
+        gl::active_texture(GL_TEXTURE0 + unit);
+        let tracked = context.texture_units.get(unit as usize);
+        let mut textures = Vec::new();
+        for (target, binding) in targets {
+            let bound = gl::integer(*binding) as u32;
+            let object = tracked.and_then(|unit| unit.bindings.at(*target)).copied();
+            let parameters = || Parameters::of_bound(*target, has);
+            let object = object.unwrap_or_default();
+            textures.push(texture(emitter, context, has, (bound, object), parameters));
+        }
+        let sampler = (context.version >= (3, 0)).then(|| {
+            let object = tracked.map(|unit| unit.sampler).unwrap_or_default();
+            sampler(emitter, context, has, object)
+        });
+        units.push(Unit { textures, sampler });
+    }
+    gl::active_texture(active);
+    units
+}
+
+/// The name in the stream of a texture that the driver reports as `bound`. A nameless one is made; `parameters` asks for
+/// its parameters.
+fn texture(
+    emitter: &mut Emitter,
+    context: &Context,
+    has: Has,
+    (bound, tracked): (u32, Ref<Texture>),
+    parameters: impl FnOnce() -> Parameters,
+) -> u32 {
+    if bound == 0 {
+        return 0;
+    }
+    let held = Held::find(&context.group.lock().textures, bound, tracked);
+    match held {
+        Held::Named(name) => name,
+        Held::Nameless(object) => {
+            // No command reads a texture that has no name and is in no framebuffer.
+            if make_nameless(emitter, context, has, object, Some(&parameters())) {
+                emitter.leave_out_of("the pixels of deleted texture", bound);
+            }
+            identity::spare_name(object)
+        }
+        Held::Unknown => {
+            emitter.leave_out_of("the binding of deleted texture", bound);
+            0
+        }
+    }
+}
+
+/// The name in the stream of the sampler that is bound to the active unit; a nameless one is made.
+fn sampler(emitter: &mut Emitter, context: &Context, has: Has, tracked: Ref<Sampler>) -> u32 {
+    let bound = gl::integer(GL_SAMPLER_BINDING) as u32;
+    if bound == 0 {
+        return 0;
+    }
+    let held = Held::find(&context.group.lock().samplers, bound, tracked);
+    match held {
+        Held::Named(name) => name,
+        Held::Nameless(object) => {
+            samplers::make_nameless(emitter, context, has, object);
+            identity::spare_name(object)
+        }
+        Held::Unknown => {
+            emitter.leave_out_of("the binding of deleted sampler", bound);
+            0
+        }
+    }
+}
+
+/// What is bound to an image unit.
+struct ImageUnit {
+    /// In the stream.
+    name: u32,
+    level: i32,
+    layered: bool,
+    layer: i32,
+    access: i32,
+    format: i32,
+}
+
+/// What is bound to each image unit.
+fn image_units(emitter: &mut Emitter, context: &Context, has: Has) -> Vec<ImageUnit> {
+    // Name, level, whether all layers, layer, access, format.
+    const NUMBERS: [u32; 6] = [
+        GL_IMAGE_BINDING_NAME,
+        GL_IMAGE_BINDING_LEVEL,
+        GL_IMAGE_BINDING_LAYERED,
+        GL_IMAGE_BINDING_LAYER,
+        GL_IMAGE_BINDING_ACCESS,
+        GL_IMAGE_BINDING_FORMAT,
+    ];
+    let mut units = Vec::new();
+    for unit in 0..gl::integer(GL_MAX_IMAGE_UNITS).clamp(0, 64) as u32 {
+        let [bound, level, layered, layer, access, format] =
+            NUMBERS.map(|what| gl::integer_at(what, unit));
+        let object = context.images.get(unit as usize).map(|unit| unit.texture);
+        let object = object.unwrap_or_default();
+        let name = texture(emitter, context, has, (bound as u32, object), Parameters::default);
+        units.push(ImageUnit { name, level, layered: layered != 0, layer, access, format });
+    }
+    units
+}

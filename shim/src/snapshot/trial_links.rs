@@ -1,0 +1,46 @@
+//! Links of a program, tried again, the newest first, in a context of the shim's own to find out which one succeeded:
+//! no query returns the status of a link before the last one. A program binary cannot be tried, and is taken to have
+//! succeeded.
+
+use std::ffi::CString;
+
+use gapii_state::{Context, Link, Process};
+
+use super::gl;
+use super::sibling::Sibling;
+
+/// Returns the last one of the links that succeeds. `None` if none does, or if the driver makes no context to try them in.
+pub fn last_that_succeeds<'l>(
+    process: &Process,
+    context: &Context,
+    links: &'l [Link],
+) -> Option<&'l Link> {
+    let sibling = Sibling::begin(process, context.handle)?;
+    links.iter().rev().find(|link| {
+        let link = (*link).clone();
+        // A binary can't be tried, and is taken to have succeeded.
+        link.is_binary || sibling.ask(move |_| Some(succeeds(&link))).unwrap_or(false)
+    })
+}
+
+/// Links a program of the current context, which is the shim's own, and deletes it.
+fn succeeds(link: &Link) -> bool {
+    let program = gl::create_program();
+    for stage in &link.stages {
+        gl::attach_new_shader(program, stage.kind, &stage.source, stage.is_compiled);
+    }
+    for (name, location) in &link.parameters.attrib_locations {
+        let Ok(name) = CString::new(name.as_str()) else { continue };
+        // SAFETY: a NUL-terminated string.
+        unsafe { gl::bind_attrib_location(program, *location, name.as_ptr()) };
+    }
+    let varyings = link.parameters.feedback_varyings.iter();
+    let varyings: Vec<_> = varyings.filter_map(|it| CString::new(it.as_str()).ok()).collect();
+    let names: Vec<_> = varyings.iter().map(|name| name.as_ptr()).collect();
+    let (count, mode) = (names.len() as i32, link.parameters.feedback_mode);
+    // SAFETY: `count` NUL-terminated strings.
+    unsafe { gl::transform_feedback_varyings(program, count, names.as_ptr(), mode) };
+    let is_linked = gl::is_linked_now(program);
+    gl::delete_program(program);
+    is_linked
+}

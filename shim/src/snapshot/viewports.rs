@@ -1,0 +1,94 @@
+//! Viewports, depth ranges and scissors by index (GL_OES_viewport_array, GL_NV_viewport_array). The plain commands set
+//! all indices at once, so only those of up to 64 that differ from index 0 are described.
+
+use gapii_commands::constants::{
+    GL_DEPTH_RANGE, GL_MAX_VIEWPORTS_OES, GL_SCISSOR_BOX, GL_SCISSOR_TEST, GL_VIEWPORT,
+};
+use gapii_state::read_back::Driver;
+
+use super::emit::Emitter;
+use super::gl;
+use crate::driver_calls::Gl;
+use crate::generated::ids::*;
+
+/// The commands of one of the extensions.
+struct Ids {
+    get: unsafe fn(u32, u32, *mut f32),
+    is_enabled: fn(u32, u32) -> u8,
+    viewport: u16,
+    depth_range: u16,
+    scissor: u16,
+    enable: u16,
+    disable: u16,
+}
+
+const OES: Ids = Ids {
+    get: gl::get_floats_at_oes,
+    is_enabled: gl::is_enabled_at_oes,
+    viewport: GL_VIEWPORT_INDEXEDF_OES,
+    depth_range: GL_DEPTH_RANGE_INDEXEDF_OES,
+    scissor: GL_SCISSOR_INDEXED_OES,
+    enable: GL_ENABLEI_OES,
+    disable: GL_DISABLEI_OES,
+};
+const NV: Ids = Ids {
+    get: gl::get_floats_at_nv,
+    is_enabled: gl::is_enabled_at_nv,
+    viewport: GL_VIEWPORT_INDEXEDF_NV,
+    depth_range: GL_DEPTH_RANGE_INDEXEDF_NV,
+    scissor: GL_SCISSOR_INDEXED_NV,
+    enable: GL_ENABLEI_NV,
+    disable: GL_DISABLEI_NV,
+};
+
+/// The state of one index.
+#[derive(PartialEq)]
+struct Viewport {
+    place: [f32; 4],
+    depth: [f32; 2],
+    scissor: [i32; 4],
+    is_scissored: bool,
+}
+
+/// Describes the indices whose state differs from that of index 0.
+pub fn describe(emitter: &mut Emitter, driver: &Gl) {
+    let ids = match () {
+        () if driver.has("GL_OES_viewport_array") => OES,
+        () if driver.has("GL_NV_viewport_array") => NV,
+        () => return,
+    };
+    let first = ids.ask(0);
+    for index in 1..gl::integer(GL_MAX_VIEWPORTS_OES).clamp(1, 64) as u32 {
+        let viewport = ids.ask(index);
+        if viewport != first {
+            ids.describe(emitter, index, &viewport);
+        }
+    }
+}
+
+impl Ids {
+    fn ask(&self, index: u32) -> Viewport {
+        let (mut place, mut depth, mut scissor) = ([0.0; 4], [0.0; 2], [0; 4]);
+        // SAFETY: a viewport has four numbers.
+        unsafe { (self.get)(GL_VIEWPORT, index, place.as_mut_ptr()) };
+        // SAFETY: a depth range has two numbers.
+        unsafe { (self.get)(GL_DEPTH_RANGE, index, depth.as_mut_ptr()) };
+        // SAFETY: a scissor has four numbers.
+        unsafe { gl::get_integers_at(GL_SCISSOR_BOX, index, scissor.as_mut_ptr()) };
+        let is_scissored = (self.is_enabled)(GL_SCISSOR_TEST, index) != 0;
+        Viewport { place, depth, scissor, is_scissored }
+    }
+
+    fn describe(&self, emitter: &mut Emitter, index: u32, viewport: &Viewport) {
+        let [x, y, width, height] = viewport.place;
+        let command = emitter.command(self.viewport).arg(index).arg(x).arg(y);
+        command.arg(width).arg(height).done();
+        let [near, far] = viewport.depth;
+        emitter.command(self.depth_range).arg(index).arg(near).arg(far).done();
+        let [x, y, width, height] = viewport.scissor;
+        let command = emitter.command(self.scissor).arg(index).arg(x).arg(y);
+        command.arg(width).arg(height).done();
+        let id = if viewport.is_scissored { self.enable } else { self.disable };
+        emitter.command(id).arg(GL_SCISSOR_TEST).arg(index).done();
+    }
+}
