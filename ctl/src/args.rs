@@ -1,6 +1,7 @@
-//! Flags that several commands share, each defined once.
-//!
-//! Validates the syntax and range of values. The daemon checks whether it can serve them.
+//! Flags that several commands share, each defined once, with defaults. Refuses numbers out of range: 0 frames, sizes
+//! below 1 MiB, an empty range of frames, addresses other than `unix:PATH`; the daemon checks the rest. `--via` wins
+//! over `--connect`, unless only `--connect` is typed. `--submits` counts as frames. Kept frames exclude limits,
+//! filters and triggers.
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::ops::Range;
@@ -352,7 +353,8 @@ fn every_nth(text: &str) -> Result<NonZeroU32, String> {
     text.parse().map_err(|_| "N is a whole number, 1 or more".to_string())
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+/// Parses a time in seconds, above 0.
+pub fn seconds(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| "a number of seconds is expected".to_string())?;
     if seconds.is_finite() && seconds > 0.0 {
         Ok(seconds)

@@ -1,6 +1,6 @@
-//! Formats a command as a line for people: `seq thread frame glClear(mask = GL_COLOR_BUFFER_BIT)`.
-//!
-//! Long values are shortened; the JSON form is complete.
+//! Formats a command as a line for people: `seq thread frame glClear(mask = GL_COLOR_BUFFER_BIT)`. Strings are cut at
+//! 80 characters, arrays above 16 elements are shown by their size, hashes by 12 digits; the JSON form is complete. An
+//! enum value without a name is hexadecimal, a value that the record lacks is `?`.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -46,6 +46,14 @@ pub fn write_line(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> 
     for (verb, ranges) in [("reads", command.ranges_read()), ("writes", command.ranges_written())] {
         for range in ranges.filter(|range| !is_of_structs(command, range)) {
             write!(out, "  {verb} {} ", command.param_of(&range).unwrap_or("memory"))?;
+            if range.is_unknown() {
+                write!(
+                    out,
+                    "from {:#x} on, of unknown extent and not in the trace",
+                    range.address
+                )?;
+                continue;
+            }
             write_memory(Some(range.address), range.observation, out)?;
         }
     }

@@ -1,6 +1,10 @@
-//! `Capture`: one capture that this client requested, from its start to its summary.
+//! `Capture`: one capture that this client requested, from its start to its summary. A daemon that is ending the
+//! capture and says nothing for `SILENCE_LIMIT`, 20 s (plus a link's grace), is given up. A second stop, more than 1 s
+//! after the first, gives up waiting. If the daemon dies, the capture is continued with another one
+//! (`ctl/src/comeback.rs`), or ends with exit status 3; the file holds what was written. If the daemon refuses the
+//! start, a new output file is removed.
 //!
-//! It processes the daemon's events. It does not know the captured program.
+//! It does not know the captured program.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
@@ -213,9 +217,11 @@ impl<'a> Capture<'a> {
                 text::say(&summary_line::text(summary, &self.place));
                 summary_line::missing(summary).for_each(|line| text::say(&line));
                 if let (Some(when), 0) = (&self.when, summary.calls) {
-                    text::say(&format_args!(
-                        "nothing was recorded: {when} did not happen, or no frame followed it"
-                    ));
+                    let why = match summary.when_happened {
+                        true => "happened, and no frame followed",
+                        false => "did not happen",
+                    };
+                    text::say(&format_args!("nothing was recorded: {when} {why}"));
                 }
                 crash_report::write_if_it_died(summary, &self.place);
                 summary_line::failure(summary, &self.place)

@@ -1,4 +1,5 @@
-//! Definition of the command line. Parser, help, completions and man pages are derived from it.
+//! Definition of the command line. Parser, help, completions and man pages are derived from it. A typed `--connect`
+//! overrides a `GAPII_VIA` from the environment. A mistake ends with exit status 2.
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -27,13 +28,13 @@ answer (for example, a trace with damage), 2 for wrong usage, 3 if something can
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Start a program and capture it from its first call
+    /// Start a program and capture it from its first call; with --wait, hold it there until a client begins
     Run(run::Run),
     /// Attach to a running application and capture it from its next frame
     Start(start::Start),
     /// Write the kept frames of a program that was started with `run --keep-frames`
     Save(save::Save),
-    /// End running captures
+    /// End running captures; with --app, also let a waiting program go on unrecorded
     Stop(stop::Stop),
     /// Pause running captures: commands issued meanwhile are left out and counted as a gap
     Pause(stop::Pause),
@@ -185,6 +186,12 @@ mod tests {
             "gapii-ctl run --keep-frames 3 --keyframe-every 0 -- prog",
             "gapii-ctl run --keep-bytes 2M -- prog",
             "gapii-ctl run --idle --keep-frames 3 -- prog",
+            "gapii-ctl run --wait --idle -- prog",
+            "gapii-ctl run --wait --frames 3 -- prog",
+            "gapii-ctl run --wait -o x -- prog",
+            "gapii-ctl run --wait --keep-frames 3 -- prog",
+            "gapii-ctl run --wait --timeout 0 -- prog",
+            "gapii-ctl run --timeout 3 -- prog",
             "gapii-ctl run --quit --keep-frames 3 -- prog",
             "gapii-ctl save --last 0",
             "gapii-ctl start --frames 0",

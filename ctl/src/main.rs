@@ -13,6 +13,7 @@ mod crash_report;
 mod failure;
 mod finished_file;
 mod frame_differences;
+mod held;
 mod installation;
 mod keeping;
 mod launch;

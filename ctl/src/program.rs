@@ -1,6 +1,9 @@
-//! `Program`: the program that `run` starts, with the shim loaded into it.
+//! `Program`: the program that `run` starts, with the shim loaded into it through `LD_PRELOAD`, `LD_LIBRARY_PATH` and
+//! the `GAPII_…` variables. A program that is missing or not executable is refused before anything is set up. Its exit
+//! status is its own, or 128 plus its signal's number. Its standard output goes to standard error if the trace goes to
+//! standard output.
 //!
-//! Arguments, standard streams and exit status stay the program's own.
+//! Arguments and standard streams otherwise stay the program's own.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -9,6 +12,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
+use gapii_abi::app;
 use rustix::fs::Access;
 use rustix::process::{Pid, PidfdFlags, Signal};
 
@@ -27,6 +31,16 @@ const TRACES_LEVEL_ZERO: &str = "ZE_ENABLE_TRACING_LAYER";
 pub struct Program {
     child: Child,
     exit: OwnedFd,
+}
+
+/// What the program does before its first command.
+pub enum Beginning<'a> {
+    /// It goes on unrecorded.
+    Idle,
+    /// It begins in the capture of this launch.
+    Recorded(&'a Launch),
+    /// It waits for a capture that another client begins, for this many seconds or the shim's default.
+    Waits { launch: &'a Launch, seconds: Option<f64> },
 }
 
 /// Values that the shim reads from the program's environment.
@@ -71,9 +85,8 @@ impl Environment {
         Ok(())
     }
 
-    /// Adds the shim to the environment of `command`. With a launch token, the program's first call waits for its
-    /// capture.
-    fn apply(&self, command: &mut Command, launch: Option<&Launch>) {
+    /// Adds the shim to the environment of `command`.
+    fn apply(&self, command: &mut Command, beginning: &Beginning<'_>) {
         let preloaded = [&self.shim].into_iter().chain(&self.tools).map(PathBuf::as_path);
         let folders = [&self.sonames].into_iter().chain(&self.layer).map(PathBuf::as_path);
         command
@@ -91,9 +104,19 @@ impl Environment {
             true => command.env_remove("GAPII_MONITOR"),
             false => command.env("GAPII_MONITOR", "0"),
         };
-        match launch {
-            Some(launch) => command.env("GAPII_LAUNCH", launch.hex()).env("GAPII_WAIT", "1"),
-            None => command.env_remove("GAPII_LAUNCH").env_remove("GAPII_WAIT"),
+        match beginning {
+            Beginning::Idle => command.env_remove("GAPII_LAUNCH").env_remove("GAPII_WAIT"),
+            // It waits only if another daemon has taken the place of the one that had its capture.
+            Beginning::Recorded(launch) => command
+                .env("GAPII_LAUNCH", launch.hex())
+                .env("GAPII_WAIT", "1")
+                .env("GAPII_WAIT_SECONDS", (app::LOOK_MS / 1000).to_string()),
+            Beginning::Waits { launch, seconds } => {
+                if let Some(seconds) = seconds {
+                    command.env("GAPII_WAIT_SECONDS", seconds.to_string());
+                }
+                command.env("GAPII_LAUNCH", launch.hex()).env("GAPII_WAIT", "1")
+            }
         };
     }
 }
@@ -103,7 +126,7 @@ impl Program {
     pub fn start(
         words: &[OsString],
         environment: &Environment,
-        launch: Option<&Launch>,
+        beginning: &Beginning<'_>,
         signals: &Signals,
         output_is_trace: bool,
     ) -> Result<Program, Failure> {
@@ -111,7 +134,7 @@ impl Program {
             words.split_first().ok_or_else(|| Failure::usage("no program is given after --"))?;
         let mut command = Command::new(name);
         command.args(arguments);
-        environment.apply(&mut command, launch);
+        environment.apply(&mut command, beginning);
         signals.leave_out(&mut command);
         if output_is_trace {
             command.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned().map_err(

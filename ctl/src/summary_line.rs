@@ -1,4 +1,5 @@
-//! Summarizes a finished capture in one line.
+//! Summarizes a finished capture in one line, and decides whether it failed: an error of the output is status 3, a lost
+//! process status 1. Losses, waits and missing state alone are no failure.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -21,7 +22,7 @@ pub fn text(summary: &Summary, destination: &impl Display) -> String {
         DecimalBytes(summary.file_bytes),
         held(summary),
         waits(summary),
-        losses(summary),
+        losses(summary) + &incomplete(summary) + &reentrant(summary),
         seams(summary),
         ending(summary),
     )
@@ -76,6 +77,22 @@ fn losses(summary: &Summary) -> String {
     match summary.lost.calls {
         0 => "0 lost".to_owned(),
         calls => format!("{} lost ({})", HumanCount(calls), DecimalBytes(summary.lost.bytes)),
+    }
+}
+
+/// Formats the number of draws whose vertices the trace lacks.
+fn incomplete(summary: &Summary) -> String {
+    match summary.incomplete {
+        0 => String::new(),
+        count => format!("; {} without vertices", counted(count, "draw")),
+    }
+}
+
+/// Formats the number of commands that were called from inside other commands.
+fn reentrant(summary: &Summary) -> String {
+    match summary.reentrant {
+        0 => String::new(),
+        count => format!("; {} inside others not recorded", counted(count, "command")),
     }
 }
 
@@ -157,6 +174,9 @@ mod tests {
         let expected = "3 lost (96 B); 2 seams (40.0ms without a daemon) -> x.gapii";
         assert!(line_of_seams.contains(expected), "{line_of_seams}");
         assert!(line.ends_with("(crash, signal 11, 1 command in flight)"), "{line}");
+        let line = text(&Summary { incomplete: 2, reentrant: 1, ..crash.clone() }, &"x.gapii");
+        let expected = "3 lost (96 B); 2 draws without vertices; 1 command inside others not recorded -> x.gapii";
+        assert!(line.contains(expected), "{line}");
         assert!(!is_complete(&crash));
     }
 

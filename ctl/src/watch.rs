@@ -1,7 +1,9 @@
-//! `Watch`: waits for a program and its capture until both have ended.
+//! `Watch`: waits for a program and its capture until both have ended. A stop request ends the capture first; then the
+//! program gets the signal, unless the terminal has sent it already. A second request more than 1 s later gives the
+//! capture up. Neither ends the other, except with `--quit`: a complete capture sends SIGTERM, and SIGKILL after
+//! `QUIT_DEADLINE`, 5 s. A capture that breaks is dropped, and the program continues.
 //!
-//! Neither ends the other, except with `--quit`: the program continues after its capture, and the capture is
-//! completed after its program.
+//! The capture is completed after its program.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -12,6 +14,7 @@ use rustix::process::Signal;
 
 use crate::capture::{Capture, Outcome};
 use crate::failure::Failure;
+use crate::held::Held;
 use crate::keeping::Keeping;
 use crate::program::{self, Program};
 use crate::signals::{self, Signals};
@@ -28,6 +31,8 @@ pub struct Watch<'a> {
     capture: Option<Capture<'a>>,
     /// The keeping of the program's last frames, if requested; the caller ends it.
     keeping: Option<Keeping>,
+    /// The program's processes that wait for another client's capture, until they are let go.
+    held: Option<Held>,
     signals: &'a Signals,
     quit: bool,
     quitting: Quitting,
@@ -52,11 +57,11 @@ impl<'a> Watch<'a> {
         signals: &'a Signals,
         quit: bool,
     ) -> Watch<'a> {
-        let keeping = None;
         Watch {
             program,
             capture,
-            keeping,
+            keeping: None,
+            held: None,
             signals,
             quit,
             quitting: Quitting::No,
@@ -67,6 +72,11 @@ impl<'a> Watch<'a> {
     /// Waits for a program whose last frames are kept, without a capture.
     pub fn keeping(program: Program, keeping: Keeping, signals: &'a Signals) -> Watch<'a> {
         Watch { keeping: Some(keeping), ..Watch::new(program, None, signals, false) }
+    }
+
+    /// Waits for a program that another client may capture from its first command.
+    pub fn holding(program: Program, held: Held, signals: &'a Signals) -> Watch<'a> {
+        Watch { held: Some(held), ..Watch::new(program, None, signals, false) }
     }
 
     /// Returns the exit status: the program's, or 0 if `quit` ended it.
@@ -130,7 +140,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Handles a stop request: the capture ends first. Then the program gets the signal, unless the terminal has sent
-    /// it to the program already.
+    /// it to the program already. A program that is held could not act on the signal, so it is let go.
     fn asked_to_stop(&mut self, request: signals::Request) {
         if request.by_kill {
             self.pass_on.push(request.signal);
@@ -139,6 +149,10 @@ impl<'a> Watch<'a> {
             Some(Ok(())) => {}
             Some(Err(failure)) => self.capture_broke(&failure),
             None => self.pass_signals_on(),
+        }
+        // Behind the signal, which would otherwise find a program that has made commands, or has ended.
+        if let Some(held) = self.held.take() {
+            held.let_go();
         }
     }
 

@@ -1,4 +1,7 @@
-//! One command on its way to the driver, with its arguments in the form that the driver needs.
+//! One command on its way to the driver, with its arguments in the form that the driver needs. A name that replay does
+//! not know becomes a number that names no object; an address that the trace has no memory for leads to zeros; a list
+//! of names that the trace lacks in part skips the command. A command has at most `ARGS_MAX` (24) parameters; of an
+//! array of strings the first 65,536 (`TEXTS_MAX`) count.
 //!
 //! Generated and hand-written players use these functions. No function here calls a function of the
 //! driver that has side effects.
@@ -69,6 +72,16 @@ pub struct Call<'p, 'c> {
     pub scopes: Scopes,
     args: [u64; ARGS_MAX],
     result: Option<u64>,
+    /// The name that was generated for this command, since binding creates the object.
+    pub(crate) generated: Option<Generated>,
+}
+
+/// A name that was generated for a command which creates its object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Generated {
+    pub kind: Kind,
+    pub recorded: u64,
+    pub real: u32,
 }
 
 macro_rules! numbers {
@@ -88,7 +101,7 @@ impl<'p, 'c> Call<'p, 'c> {
     ) -> Self {
         let scopes = parts.names.scopes(command.process, command.context);
         parts.call_outputs.clear();
-        Self { parts, command, scopes, args, result: None }
+        Self { parts, command, scopes, args, result: None, generated: None }
     }
 
     /// Bits of an argument, sign-extended if its type is signed; 0 if the command has no parameter

@@ -1,9 +1,11 @@
-//! Limits on what a trace can make the player hold.
+//! Limits on what a trace can make the player hold: 16,384 threads alive at once, 64 listed skips, 1,048,576 names of a
+//! kind in a scope, 1 GiB that one command reads, 256 MiB that it writes, 256 MiB of decompressed trace kept from the
+//! survey. A command that exceeds a limit is skipped with a reason; further skips are only counted.
 
 /// Limits of one replay. [`Limits::default`] has the values that `gapii-ctl` uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Number of threads that are played; commands of further threads are skipped.
+    /// Number of threads that are alive at once; commands of further threads are skipped.
     pub threads: usize,
     /// Number of skipped commands that the report lists; further ones are only counted.
     pub listed_skips: usize,
@@ -20,7 +22,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            threads: 256,
+            threads: 1 << 14,
             listed_skips: 64,
             names: 1 << 20,
             input_bytes: 1 << 30,

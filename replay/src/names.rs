@@ -1,4 +1,6 @@
-//! Names of objects: those of the trace, and the driver's names for them.
+//! Names of objects: those of the trace, and the driver's names for them, by share group or context. A scope takes at
+//! most `Limits::names` (1,048,576) names of a kind; a further one stays unknown. A name whose origin is not in the
+//! trace is replaced by one that names no object (`stranger`).
 //!
 //! A name belongs to a share group or to a context, as the API defines. This module only maps
 //! names; whether an object still exists is up to the driver.
@@ -151,8 +153,8 @@ impl Names {
         all
     }
 
-    /// Notes the driver's name of a new object. False if the scope has too many names, or if either
-    /// name is 0.
+    /// Notes the driver's name of a new object. A recorded name that had this name of the driver loses it: its
+    /// object is deleted. False if the scope has too many names, or if either name is 0.
     pub fn insert(&mut self, scopes: Scopes, kind: Kind, recorded: u64, real: u64) -> bool {
         let most = self.most;
         let Some(table) = self.table_mut(scopes, kind) else { return false };
@@ -160,6 +162,9 @@ impl Names {
             return false;
         }
         table.remove(recorded);
+        if let Some(deleted) = table.back.get(&real).copied() {
+            table.remove(deleted);
+        }
         match u32::try_from(real) {
             Ok(real) if recorded < LOW => {
                 let at = recorded as usize;
@@ -249,6 +254,17 @@ mod tests {
             names.remove(scopes, Kind::Sync, recorded);
             assert_eq!(names.find(scopes, Kind::Sync, recorded), None);
         }
+    }
+
+    #[test]
+    fn name_that_the_driver_uses_again_belongs_to_the_last_object() {
+        let mut names = Names::new(100);
+        let scopes = names.scopes(0, 1);
+        names.insert(scopes, Kind::Sync, 0x1000, 70);
+        names.insert(scopes, Kind::Sync, 0x2000, 70);
+        assert_eq!(names.find(scopes, Kind::Sync, 0x1000), None);
+        assert_eq!(names.find(scopes, Kind::Sync, 0x2000), Some(70));
+        assert_eq!(names.recorded(scopes, Kind::Sync, 70), Some(0x2000));
     }
 
     #[test]

@@ -15,12 +15,16 @@ use crate::verify::Verified;
 pub struct Report {
     /// Number of commands that were played, including those that needed no call of the driver.
     pub played: u64,
-    /// Number of commands that were skipped.
+    /// Number of skipped commands, without those of `refused`.
     pub skipped: u64,
+    /// Number of commands that were not played and had failed in the recording.
+    pub refused: u64,
     /// Number of frames that ended.
     pub frames: u64,
     /// Number of threads of the trace that were played.
     pub threads: usize,
+    /// Largest number of these threads that were alive at once.
+    pub threads_at_once: usize,
     /// Whether the program had surfaces or contexts, and so frames that can be looked at.
     pub has_surfaces: bool,
     /// The first skipped commands, up to [`crate::Limits::listed_skips`].
@@ -43,7 +47,7 @@ pub struct Report {
 impl Report {
     /// A report with the counts of `tally`.
     pub(crate) fn of(tally: Tally) -> Self {
-        let Tally { played, skipped, skips, skips_by_function, notes } = tally;
-        Self { played, skipped, skips, skips_by_function, notes, ..Self::default() }
+        let Tally { played, skipped, refused, skips, skips_by_function, notes, .. } = tally;
+        Self { played, skipped, refused, skips, skips_by_function, notes, ..Self::default() }
     }
 }

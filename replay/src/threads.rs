@@ -1,9 +1,11 @@
-//! Threads of a replay: one for each thread of the trace. Only one of them plays at a time.
+//! Threads of a replay: one for each thread of the trace, from its first command to its last, so that no more are alive
+//! at once than were in the program. Only one of them plays at a time. Commands of a thread that would exceed
+//! `Limits::threads` (16,384), or that this machine refuses to start, are skipped.
 //!
 //! The player passes from thread to thread. The thread that has it plays commands of its own thread
 //! of the trace; the others wait. The playing thread can give a waiting thread a task.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Scope};
@@ -30,27 +32,35 @@ pub(crate) trait Plays: Send {
 /// Wakes a waiting thread.
 enum Wake {
     /// The player is in the slot for this thread.
-    /// Something to run on this thread.
     Baton,
+    /// Something to run on this thread.
     Task(Box<dyn FnOnce() + Send>),
 }
 
-/// The threads that have begun.
+/// The threads that have begun and have not ended.
 pub struct Threads {
-    begun: BTreeMap<u32, Sender<Wake>>,
+    alive: BTreeMap<u32, Sender<Wake>>,
+    /// Threads that this machine refused to start.
+    refused: BTreeSet<u32>,
+    /// Number of threads that have begun.
     count: usize,
-    most: usize,
+    /// Largest number of threads that were alive at once.
+    most_alive: usize,
+    /// Largest number of threads that may be alive at once.
+    limit: usize,
 }
 
 impl Threads {
-    /// No threads yet; at most `most` may begin.
-    pub(crate) fn new(most: usize) -> Self {
-        Self { begun: BTreeMap::new(), count: 0, most }
+    /// No threads yet; at most `limit` may be alive at once.
+    pub(crate) fn new(limit: usize) -> Self {
+        let (alive, refused) = (BTreeMap::new(), BTreeSet::new());
+        Self { alive, refused, count: 0, most_alive: 0, limit }
     }
 
-    /// Whether the thread has begun, or may begin.
+    /// Whether the thread is alive, or may begin.
     pub(crate) fn admits(&self, thread: u32) -> bool {
-        self.begun.contains_key(&thread) || self.count < self.most
+        self.alive.contains_key(&thread)
+            || self.alive.len() < self.limit && !self.refused.contains(&thread)
     }
 
     /// Number of threads that have begun.
@@ -58,16 +68,26 @@ impl Threads {
         self.count
     }
 
-    /// Notes that the calling thread has ended. Returns the thread that has to end next.
-    pub(crate) fn end(&mut self, thread: u32) -> Turn {
-        self.begun.remove(&thread);
-        self.begun.first_key_value().map_or(Turn::Over, |(thread, _)| Turn::Of(*thread))
+    /// Largest number of threads that were alive at once.
+    pub(crate) fn most_alive(&self) -> usize {
+        self.most_alive
+    }
+
+    /// Notes that a thread has no more commands: it ends when it does not have the player. False if it had ended
+    /// before.
+    pub(crate) fn end(&mut self, thread: u32) -> bool {
+        self.alive.remove(&thread).is_some()
+    }
+
+    /// A thread that has not ended; [`Turn::Over`] if there is none.
+    pub(crate) fn next_to_end(&self) -> Turn {
+        self.alive.first_key_value().map_or(Turn::Over, |(thread, _)| Turn::Of(*thread))
     }
 
     /// Runs `task` on another thread of the trace and waits until it has run. False if that thread
     /// does not exist.
     pub fn run_on(&self, thread: u32, task: impl FnOnce() + Send + 'static) -> bool {
-        let Some(waiting) = self.begun.get(&thread) else { return false };
+        let Some(waiting) = self.alive.get(&thread) else { return false };
         let (done, is_done) = channel::<()>();
         let task = move || {
             task();
@@ -88,29 +108,39 @@ type Slot<P> = Mutex<Option<Box<P>>>;
 pub(crate) fn play<P: Plays>(mut player: P) -> Option<P> {
     let Some(first) = player.first_thread() else { return Some(player) };
     let slot: Slot<P> = Mutex::new(None);
-    thread::scope(|scope| pass_on(scope, &slot, Box::new(player), Turn::Of(first)));
+    thread::scope(|scope| pass_on(scope, &slot, Box::new(player), first, Turn::Of(first)));
     let played = slot.into_inner().unwrap_or_else(PoisonError::into_inner);
     played.map(|player| *player)
 }
 
-/// Puts the player into the slot and wakes the thread that plays next.
+/// Puts the player into the slot and wakes the thread that plays next. `here` is the thread of the trace that the
+/// calling thread plays; it goes on with the commands of other threads if no thread can be started for them.
 fn pass_on<'scope, 'env, P: Plays + 'scope>(
     scope: &'scope Scope<'scope, 'env>,
     slot: &'scope Slot<P>,
     mut player: Box<P>,
-    turn: Turn,
+    here: u32,
+    mut turn: Turn,
 ) {
-    let next = match turn {
-        Turn::Over => None,
-        Turn::Of(thread) => {
-            let threads = player.threads();
-            let begun = threads.begun.entry(thread).or_insert_with(|| {
+    let next = loop {
+        let Turn::Of(thread) = turn else { break None };
+        let threads = player.threads();
+        if let Some(alive) = threads.alive.get(&thread) {
+            break Some(alive.clone());
+        }
+        let (sender, receiver) = channel();
+        let begin = move || wait(scope, slot, thread, &receiver);
+        match thread::Builder::new().spawn_scoped(scope, begin) {
+            Ok(_) => {
                 threads.count += 1;
-                let (sender, receiver) = channel();
-                scope.spawn(move || wait(scope, slot, thread, &receiver));
-                sender
-            });
-            Some(begun.clone())
+                threads.alive.insert(thread, sender.clone());
+                threads.most_alive = threads.most_alive.max(threads.alive.len());
+                break Some(sender);
+            }
+            Err(_) => {
+                threads.refused.insert(thread);
+                turn = player.play(here);
+            }
         }
     };
     *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(player);
@@ -134,7 +164,7 @@ fn wait<'scope, 'env, P: Plays + 'scope>(
                 let taken = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
                 let Some(mut player) = taken else { return };
                 let turn = player.play(thread);
-                pass_on(scope, slot, player, turn);
+                pass_on(scope, slot, player, thread, turn);
             }
         }
     }

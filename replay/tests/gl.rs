@@ -8,6 +8,7 @@ mod spying;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
 use std::sync::MutexGuard;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use gapii_replay::{Loader, Report};
 use spying::{Written, note, plain, spies};
@@ -21,7 +22,7 @@ unsafe impl Loader for Spy {
         spies!(
             name;
             glBindTexture, glClientWaitSync, glDeleteTextures, glGenTextures, glGetUniformLocation,
-            glLinkProgram, glShaderSource, glTexImage2D, glTexParameteriv, glUniform1i, glUniform4fv,
+            glIsSync, glIsTexture, glLinkProgram, glShaderSource, glTexImage2D, glTexParameteriv, glUniform1i, glUniform4fv,
         )
     }
 }
@@ -32,10 +33,27 @@ unsafe extern "C" fn glGenTextures(n: i32, textures: *mut u32) {
     for (at, texture) in textures.iter_mut().enumerate() {
         *texture = 900 + at as u32;
     }
+    BOUND.store(0, Relaxed);
 }
 
-unsafe extern "C" fn glBindTexture(_target: u32, texture: u32) {
+const TEXTURE_2D: u32 = 0xDE1;
+/// The texture that was bound last with a valid target.
+static BOUND: AtomicU32 = AtomicU32::new(0);
+
+unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
+    if target == TEXTURE_2D {
+        BOUND.store(texture, Relaxed);
+    }
     note(format!("bind {texture}"));
+}
+
+unsafe extern "C" fn glIsTexture(texture: u32) -> u8 {
+    u8::from(texture == BOUND.load(Relaxed))
+}
+
+unsafe extern "C" fn glIsSync(sync: *mut c_void) -> u8 {
+    note(format!("a sync: {}", !sync.is_null()));
+    0
 }
 
 unsafe extern "C" fn glDeleteTextures(n: i32, textures: *const u32) {
@@ -120,6 +138,23 @@ fn driver_gets_its_own_names() {
         plain("glBindTexture", &[0xDE1, 8]),
     ]);
     assert_eq!(calls, ["bind 901", "bind 0", "delete [900, 901]", "bind 900"]);
+}
+
+/// The recorded driver refused the first command, so that the name stays one of no object.
+#[test]
+fn name_of_a_refused_bind_names_no_object() {
+    let (calls, ..) = played(&[
+        plain("glBindTexture", &[0x1234, 8]),
+        plain("glIsTexture", &[8]),
+        plain("glBindTexture", &[0xDE1, 8]),
+    ]);
+    assert_eq!(calls, ["bind 900", "delete [900]", "bind 900"]);
+}
+
+#[test]
+fn sync_that_is_not_known_is_no_null() {
+    let (calls, ..) = played(&[plain("glIsSync", &[0x5000]), plain("glIsSync", &[0])]);
+    assert_eq!(calls, ["a sync: true", "a sync: false"]);
 }
 
 #[test]

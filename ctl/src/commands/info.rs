@@ -1,11 +1,12 @@
-//! `info`: summarizes a trace in a few lines or one JSON object.
+//! `info`: summarizes a trace in a few lines or one JSON object. A cut or damaged trace is summarized up to that place,
+//! with status 1.
 
 use std::time::Duration;
 
 use clap::Args;
 use gapii_abi::atom::Seam;
 use gapii_trace::Info as TraceInfo;
-use gapii_trace::footer::ProcessEntry;
+use gapii_trace::footer::{Lost, ProcessEntry};
 use indicatif::DecimalBytes;
 
 use crate::args::{Json, Trace};
@@ -71,14 +72,26 @@ fn describe(info: &TraceInfo) -> String {
         format!("ended      {}", ending(info)),
         format!("waits      {} ({:.1?})", info.waits, Duration::from_nanos(info.wait_ns)),
         format!(
-            "lost       {}, {}",
+            "lost       {}, {}{}",
             counted(info.lost.calls, "command"),
-            DecimalBytes(info.lost.bytes)
+            DecimalBytes(info.lost.bytes),
+            causes(info)
         ),
         format!("written by {}, format {}", info.writer, info.format_version),
     ];
     if !info.filter.is_empty() {
         lines.push(format!("filtered   only {}, and swaps", info.filter));
+    }
+    if info.reentrant_calls > 0 {
+        let commands = counted(info.reentrant_calls, "command");
+        lines
+            .push(format!("inside     {commands} that other commands called are not in the trace"));
+    }
+    if info.memory.totals.incomplete > 0 {
+        let draws = counted(info.memory.totals.incomplete, "draw");
+        lines.push(format!(
+            "incomplete {draws} without vertices, because their indices are unknown"
+        ));
     }
     if info.set_back_ns > 0 {
         let back = Duration::from_nanos(info.set_back_ns);
@@ -96,6 +109,14 @@ fn describe(info: &TraceInfo) -> String {
             .map(|command| format!("in flight  {} of thread {}", command.name, command.thread)),
     );
     lines.join("\n") + "\n"
+}
+
+/// The causes of losses, each with its number of records.
+fn causes(info: &TraceInfo) -> String {
+    let cause =
+        |(name, lost): (&String, &Lost)| format!("{name} {}", counted(lost.records, "record"));
+    let causes: Vec<_> = info.lost_by_cause.iter().map(cause).collect();
+    if causes.is_empty() { String::new() } else { format!(" ({})", causes.join(", ")) }
 }
 
 fn seam_line(seam: &Seam) -> String {

@@ -1,6 +1,6 @@
-//! `replay`: replays a trace on the driver of this machine.
-//!
-//! Defines the flags and prints the report; the crate `gapii_replay` does the work.
+//! `replay`: replays a trace on the driver of this machine. Status 1 if it was stopped, if commands could not be played
+//! (without `--verify`), if answers differ, if the trace is damaged, or if pictures of `--at` are missing. Defines the
+//! flags and prints the report; the crate `gapii_replay` does the work.
 
 use std::path::PathBuf;
 
@@ -103,7 +103,7 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
 
 /// Prints notes that explain the report.
 fn hint(args: &Replay, report: &Report) -> Option<&'static str> {
-    if report.played + report.skipped == 0 && !report.cancelled {
+    if report.played + report.skipped + report.refused == 0 && !report.cancelled {
         return Some(
             "the trace has no commands: the program called no function of EGL, OpenGL ES or Level Zero",
         );
@@ -163,6 +163,10 @@ fn describe(report: &Report) -> String {
             .collect();
         let more = counted(unlisted, "command");
         text.push_str(&format!("and {more} more; by function: {}\n", functions.join(", ")));
+    }
+    if report.refused > 0 {
+        let commands = counted(report.refused, "command");
+        text.push_str(&format!("{commands} not played that had failed in the recording, too\n"));
     }
     for note in &report.notes {
         text.push_str(&format!("{note}\n"));

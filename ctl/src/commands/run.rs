@@ -1,24 +1,29 @@
-//! `run`: starts a program with the shim loaded and captures it from its first call.
+//! `run`: starts a program with the shim loaded and captures it from its first call. Uses the daemon at `--connect` or
+//! the user's own; only if none answers there and `--connect` was not given, it starts a private one, which ends with
+//! the run. Exits with the program's own status. Kept frames are saved at the end if `-o` is given or the daemon is
+//! private. Refuses `--via`. `GAPII_SOCKET` overrides the applications' socket.
 //!
-//! Exits with the program's own status. Prints its messages to standard error.
+//! Prints its messages to standard error.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use gapii_abi::app;
-use gapii_control::{StartRequest, Target};
+use gapii_control::{Event, Request, StartRequest, Target};
 
-use crate::args::{Connect, Keep, Limits, Output};
+use crate::args::{Connect, Keep, Limits, Output, seconds};
 use crate::capture::Capture;
 use crate::connection::{self, ConnectError, Connection};
 use crate::failure::Failure;
+use crate::held::Held;
 use crate::keeping::Keeping;
 use crate::launch::Launch;
 use crate::output_file::OutputFile;
 use crate::private_daemon::PrivateDaemon;
-use crate::program::{self, Environment, Program};
+use crate::program::{self, Beginning, Environment, Program};
 use crate::scratch::Scratch;
 use crate::signals::Signals;
 use crate::text;
@@ -29,6 +34,17 @@ pub struct Run {
     /// Load the shim without capturing; attach later with `gapii-ctl start`
     #[arg(long, conflicts_with_all = ["frames", "submits", "skip_frames", "seconds", "observe_frames", "timing", "quit", "output", "keep_frames", "threads", "apis", "functions", "when"])]
     idle: bool,
+
+    /// Hold the program before its first command until a client begins a capture of it with `gapii-ctl start`
+    ///
+    /// The client may be on another machine (--via), if a daemon runs on this one. The capture contains the first
+    /// command. Each process of the program is held by itself, with all its threads.
+    #[arg(long, conflicts_with_all = ["idle", "frames", "submits", "skip_frames", "seconds", "observe_frames", "timing", "quit", "output", "keep_frames", "threads", "apis", "functions", "when"])]
+    wait: bool,
+
+    /// With --wait: let the program go on unrecorded if no capture has begun after S seconds [default: 600]
+    #[arg(long, value_name = "S", requires = "wait", value_parser = seconds)]
+    timeout: Option<f64>,
 
     /// With --idle: do not track the program's state until a capture begins. The program runs at native speed,
     /// and a later capture lacks all state that was set up before it began
@@ -67,7 +83,7 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
     if let Some(via) = &connect.via {
         return Err(Failure::usage(format!(
             "run starts programs on this machine only, not on {via}: run it there, with `gapii-ctl run \
-             --idle -- CMD`, and capture it from here with `gapii-ctl --via {via} start`"
+             --wait -- CMD`, and capture it from here with `gapii-ctl --via {via} start`"
         )));
     }
     program::check(&args.command[0])?;
@@ -83,6 +99,9 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
     if args.idle {
         return idle(args, &daemon, &environment, &signals);
     }
+    if args.wait {
+        return wait(args, &daemon, &environment, &signals);
+    }
     if args.keep.keep_frames.is_some() {
         return keep(args, &daemon, &environment, &signals);
     }
@@ -92,8 +111,9 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
         capture.revive_with(Box::new(|| private.borrow_mut().restart(&signals)));
     }
     let output_is_trace = capture.place().is_standard_output();
+    let beginning = Beginning::Recorded(&launch);
     let program =
-        Program::start(&args.command, &environment, Some(&launch), &signals, output_is_trace)
+        Program::start(&args.command, &environment, &beginning, &signals, output_is_trace)
             .inspect_err(|_| capture.place().discard())?;
     Watch::new(program, Some(capture), &signals, args.quit).until_the_end()
 }
@@ -125,7 +145,28 @@ impl Daemon {
             Err(error) => Err(error.into()),
         }
     }
+
+    /// Waits until other clients' captures of the ended program are complete, because a private daemon that ends would
+    /// end them with the reason `shutdown`.
+    fn complete_captures(&self) {
+        let deadline = Instant::now() + LAST_CAPTURES;
+        while self.private.is_some() && self.has_captures() && Instant::now() < deadline {
+            std::thread::sleep(LOOK_AROUND);
+        }
+    }
+
+    fn has_captures(&self) -> bool {
+        let Ok(mut connection) = Connection::to_path(&self.client_socket) else { return false };
+        match connection.ask(&Request::Status) {
+            Ok(Event::Status(status)) => !status.captures.is_empty(),
+            _ => false,
+        }
+    }
 }
+
+/// How long a private daemon stays for the captures of other clients after the program has ended.
+const LAST_CAPTURES: Duration = Duration::from_secs(2);
+const LOOK_AROUND: Duration = Duration::from_millis(20);
 
 /// Returns the path of the socket for applications that belongs to `client_socket`.
 fn app_socket_beside(client_socket: &Path) -> PathBuf {
@@ -164,9 +205,9 @@ fn keep(
         output.inspect(|output| output.place.discard());
     };
     let keeping = start_keeping(args, daemon, &launch).inspect_err(|_| discard(output.as_ref()))?;
-    let program =
-        Program::start(&args.command, environment, Some(&launch), signals, output_is_trace)
-            .inspect_err(|_| discard(output.as_ref()))?;
+    let beginning = Beginning::Recorded(&launch);
+    let program = Program::start(&args.command, environment, &beginning, signals, output_is_trace)
+        .inspect_err(|_| discard(output.as_ref()))?;
     let pid = program.pid();
     match daemon.private {
         Some(_) => {
@@ -212,6 +253,31 @@ fn idle(
         let socket = daemon.client_socket.display();
         text::say(&format_args!("attach with `gapii-ctl start --connect unix:{socket}`"));
     }
-    let program = Program::start(&args.command, environment, None, signals, false)?;
-    Watch::new(program, None, signals, false).until_the_end()
+    let beginning = Beginning::Idle;
+    let program = Program::start(&args.command, environment, &beginning, signals, false)?;
+    let status = Watch::new(program, None, signals, false).until_the_end();
+    daemon.complete_captures();
+    status
+}
+
+/// Holds the program's first command. The shim says so, and how to begin a capture.
+fn wait(
+    args: &Run,
+    daemon: &Daemon,
+    environment: &Environment,
+    signals: &Signals,
+) -> Result<u8, Failure> {
+    if daemon.private.is_some() {
+        text::say(
+            &"no daemon is running, so this run has one of its own; clients on other machines reach only a daemon \
+              that was started before",
+        );
+    }
+    let launch = Launch::create()?;
+    let beginning = Beginning::Waits { launch: &launch, seconds: args.timeout };
+    let program = Program::start(&args.command, environment, &beginning, signals, false)?;
+    let held = Held::new(daemon.client_socket.clone(), launch);
+    let status = Watch::holding(program, held, signals).until_the_end();
+    daemon.complete_captures();
+    status
 }

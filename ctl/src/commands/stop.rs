@@ -1,4 +1,5 @@
-//! `stop`, `pause`, `resume`: control running captures. The client that started a capture gets its trace.
+//! `stop`, `pause`, `resume`: control running captures, all of them unless a name, a number or `--app` selects some.
+//! The client that started a capture gets its trace. Without a running capture the status is 1.
 
 use clap::Args;
 use gapii_control::{Event, Request, StopRequest};
@@ -49,12 +50,20 @@ fn tell(
         connection.must_share()?;
     }
     match connection.ask(&request)? {
-        Event::Stopped(told) if told.captures.is_empty() => {
+        Event::Stopped(told) if told.captures.is_empty() && told.let_go == 0 => {
             Err(Failure::no("nothing is being captured"))
         }
         Event::Stopped(told) => {
+            let captures = told.captures.len() as u64;
             text::print(|out| {
-                writeln!(out, "{done} {}", text::counted(told.captures.len() as u64, "capture"))
+                if captures > 0 {
+                    writeln!(out, "{done} {}", text::counted(captures, "capture"))?;
+                }
+                if told.let_go > 0 {
+                    let programs = text::counted(told.let_go, "waiting program");
+                    writeln!(out, "let {programs} go on unrecorded")?;
+                }
+                Ok(())
             })?;
             Ok(0)
         }

@@ -218,7 +218,7 @@ fn signal_stops_the_capture_and_then_the_program() {
         }
         conversation.say(&started());
         assert!(matches!(conversation.hear(), Some(Request::Stop(_))), "asked to stop first");
-        conversation.say(&Event::Stopped(Stopped { captures: vec![7] }));
+        conversation.say(&Event::Stopped(Stopped { captures: vec![7], ..Stopped::default() }));
         conversation.end_capture(Summary { reason: EndReason::Stop.name().into(), ..summary() });
         assert_eq!(conversation.hear(), None);
         true

@@ -1,4 +1,7 @@
-//! Which context and surfaces are current on which thread.
+//! Which context and surfaces are current on which thread. A context or surface that another thread still has is
+//! released there first. If an eglMakeCurrent cannot be played, the thread has no current context, and its later GL
+//! commands are skipped. Without a surface the driver gets a pbuffer of 1 by 1 if it has no
+//! EGL_KHR_surfaceless_context.
 //!
 //! A trace has a context on one thread at a time. The recorded driver may have released a context
 //! before the releasing thread returned from its call. So replay releases a context on the thread
@@ -116,10 +119,17 @@ pub fn release_thread(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// Releases what is current on the calling thread, which played `thread` and is about to end.
-pub fn end_thread(parts: &mut Parts, thread: u32) {
+/// Releases what is current on `thread`, which has played its last command. `here` is the calling thread.
+pub fn end_thread(parts: &mut Parts, here: u32, thread: u32) {
     parts.egl.currents.remove(&thread);
-    if let Some(real) = parts.egl.real.as_ref().map(Real::unheard) {
+    if thread != here {
+        let real = parts.egl.real.clone();
+        parts.threads.run_on(thread, move || {
+            if let Some(real) = real.as_ref().map(Real::unheard) {
+                real.release_thread();
+            }
+        });
+    } else if let Some(real) = parts.egl.real.as_ref().map(Real::unheard) {
         real.release_thread();
     }
 }

@@ -22,8 +22,7 @@ play! {
     glActiveShaderProgram = GL_ACTIVE_SHADER_PROGRAM(
         pipeline: u32 = call.name(Kind::ProgramPipeline, 0),
         program: u32 = call.name(Kind::Program, 1));
-    glBeginQuery = GL_BEGIN_QUERY(target: u32 = call.u32(0),
-        id: u32 = call.bound_name(Kind::Query, 1)?);
+    glBeginQuery = GL_BEGIN_QUERY(target: u32 = call.u32(0), id: u32 = call.name(Kind::Query, 1));
     glBeginTransformFeedback = GL_BEGIN_TRANSFORM_FEEDBACK(primitiveMode: u32 = call.u32(0));
     glBindBufferBase = GL_BIND_BUFFER_BASE(target: u32 = call.u32(0), index: u32 = call.u32(1),
         buffer: u32 = call.bound_name(Kind::Buffer, 2)?);
@@ -42,7 +41,7 @@ play! {
         id: u32 = call.name(Kind::TransformFeedback, 1));
     glBindVertexArray = GL_BIND_VERTEX_ARRAY(array: u32 = call.name(Kind::VertexArray, 0));
     glBindVertexBuffer = GL_BIND_VERTEX_BUFFER(bindingindex: u32 = call.u32(0),
-        buffer: u32 = call.bound_name(Kind::Buffer, 1)?, offset: isize = call.isize(2),
+        buffer: u32 = call.name(Kind::Buffer, 1), offset: isize = call.isize(2),
         stride: i32 = call.i32(3));
     glBlendBarrier = GL_BLEND_BARRIER();
     glBlendEquationSeparatei = GL_BLEND_EQUATION_SEPARATEI(buf: u32 = call.u32(0),

@@ -24,7 +24,7 @@ play! {
         program: u32 = call.name(Kind::Program, 1));
     glAlphaFuncxOES = GL_ALPHA_FUNCX_OES(func: u32 = call.u32(0), r#ref: i32 = call.i32(1));
     glBeginQueryEXT = GL_BEGIN_QUERY_EXT(target: u32 = call.u32(0),
-        id: u32 = call.bound_name(Kind::Query, 1)?);
+        id: u32 = call.name(Kind::Query, 1));
     glBindFragDataLocationEXT = GL_BIND_FRAG_DATA_LOCATION_EXT(
         program: u32 = call.name(Kind::Program, 0), color: u32 = call.u32(1),
         name: *const c_char = call.input(2, 0)?);

@@ -1,17 +1,24 @@
-//! Arguments in the driver's form, for generated code.
-//!
-//! How much memory a driver may touch is computed from the arguments. It is compared with the room
-//! there is before the driver gets a pointer.
+//! Arguments in the driver's form, for generated code. How much memory a driver may touch is computed from the
+//! arguments; a command that would read or write more than replay provides is skipped. Null becomes memory of zeros
+//! where a driver may not check for null. A name that binding creates is generated first, and deleted again if the
+//! driver refuses the command. More than 65,536 strings (`TEXTS_MAX`) skip the command.
 
 use std::ffi::{c_char, c_void};
 
-use crate::call::Call;
+use crate::call::{Call, Generated};
 use crate::names::Kind;
-use crate::skip::Skip;
+use crate::skip::{Outcome, Skip};
 use gapii_commands::ids;
 
 /// Largest number of strings of one command.
 const TEXTS_MAX: usize = 1 << 16;
+
+/// Ids of the functions for names of one kind.
+struct NameFunctions {
+    generate: u16,
+    is: u16,
+    delete: u16,
+}
 
 impl Call<'_, '_> {
     /// An argument that the driver treats as a number although its type is a pointer.
@@ -91,14 +98,17 @@ impl Call<'_, '_> {
         }
     }
 
-    /// The driver's object for a handle that is an address; null if the handle is not known.
+    /// The driver's object for a handle that is an address. A handle that is not known becomes an address
+    /// of the player's zeros, which is no object; null stays null, which some commands ignore.
     pub fn handle(&mut self, kind: Kind, index: usize) -> *mut c_void {
-        let found = self.parts.names.find(self.scopes, kind, self.bits(index));
-        found.unwrap_or(0) as usize as *mut c_void
+        match self.parts.names.find(self.scopes, kind, self.bits(index)) {
+            Some(found) => found as usize as *mut c_void,
+            None => self.parts.memory.void().cast_mut().cast(),
+        }
     }
 
-    /// The driver's name for a bind command. An unknown name is generated first, since binding
-    /// creates the object.
+    /// The driver's name for a command that creates the object if it does not exist. An unknown name is
+    /// generated first; [`Self::settle_bound_name`] follows the command.
     pub fn bound_name(&mut self, kind: Kind, index: usize) -> Result<u32, Skip> {
         let recorded = self.bits(index);
         if recorded == 0 {
@@ -107,33 +117,66 @@ impl Call<'_, '_> {
         if let Some(known) = self.parts.names.find(self.scopes, kind, recorded) {
             return Ok(known as u32);
         }
-        let Some(generate) = self.generator(kind) else { return Ok(self.name(kind, index)) };
+        let Some(about) = self.functions_of(kind) else { return Ok(self.name(kind, index)) };
         let mut real = 0;
         unsafe {
-            let generate = self.own_driver::<unsafe extern "C" fn(i32, *mut u32)>(generate)?;
+            let generate =
+                self.own_driver::<unsafe extern "C" fn(i32, *mut u32)>(about.generate)?;
             generate(1, &raw mut real);
         }
-        self.parts.names.insert(self.scopes, kind, recorded, u64::from(real));
+        if self.parts.names.insert(self.scopes, kind, recorded, u64::from(real)) {
+            self.generated = Some(Generated { kind, recorded, real });
+        }
         Ok(real)
     }
 
-    /// Function that generates names of a kind in this context; `None` for kinds that binding does
-    /// not create.
-    fn generator(&mut self, kind: Kind) -> Option<u16> {
-        let is_es1 = self.parts.facts(self.scopes).version.0 < 2;
-        Some(match (kind, is_es1) {
-            (Kind::Buffer, _) => ids::GL_GEN_BUFFERS,
-            (Kind::Texture, _) => ids::GL_GEN_TEXTURES,
-            (Kind::Framebuffer, false) => ids::GL_GEN_FRAMEBUFFERS,
-            (Kind::Framebuffer, true) => ids::GL_GEN_FRAMEBUFFERS_OES,
-            (Kind::Renderbuffer, false) => ids::GL_GEN_RENDERBUFFERS,
-            (Kind::Renderbuffer, true) => ids::GL_GEN_RENDERBUFFERS_OES,
-            (Kind::Query, _) if self.parts.facts(self.scopes).version >= (3, 0) => {
-                ids::GL_GEN_QUERIES
+    /// Called when the driver has returned: deletes the name that [`Self::bound_name`] generated if the driver
+    /// refused the command, so that the recorded name stays one that names no object.
+    pub fn settle_bound_name(&mut self) -> Outcome {
+        let Some(Generated { kind, recorded, real }) = self.generated.take() else { return Ok(()) };
+        let Some(about) = self.functions_of(kind) else { return Ok(()) };
+        unsafe {
+            let is = self.own_driver::<unsafe extern "C" fn(u32) -> u8>(about.is)?;
+            let delete = self.own_driver::<unsafe extern "C" fn(i32, *const u32)>(about.delete)?;
+            if is(real) == 0 {
+                delete(1, &raw const real);
+                self.parts.names.remove(self.scopes, kind, recorded);
             }
-            (Kind::Query, _) => ids::GL_GEN_QUERIES_EXT,
+        }
+        Ok(())
+    }
+
+    /// Functions for names of a kind in this context; `None` for kinds that binding does not create.
+    ///
+    /// The kinds are those of OpenGL ES 3.2, 6.1, 8.1 and 9.2. Samplers, vertex arrays, queries, pipelines
+    /// and transform feedbacks are not among them: the driver refuses names of these kinds that it did not
+    /// generate.
+    fn functions_of(&mut self, kind: Kind) -> Option<NameFunctions> {
+        let is_es1 = self.parts.facts(self.scopes).version.0 < 2;
+        let (generate, is, delete) = match (kind, is_es1) {
+            (Kind::Buffer, _) => (ids::GL_GEN_BUFFERS, ids::GL_IS_BUFFER, ids::GL_DELETE_BUFFERS),
+            (Kind::Texture, _) => {
+                (ids::GL_GEN_TEXTURES, ids::GL_IS_TEXTURE, ids::GL_DELETE_TEXTURES)
+            }
+            (Kind::Framebuffer, false) => {
+                (ids::GL_GEN_FRAMEBUFFERS, ids::GL_IS_FRAMEBUFFER, ids::GL_DELETE_FRAMEBUFFERS)
+            }
+            (Kind::Framebuffer, true) => (
+                ids::GL_GEN_FRAMEBUFFERS_OES,
+                ids::GL_IS_FRAMEBUFFER_OES,
+                ids::GL_DELETE_FRAMEBUFFERS_OES,
+            ),
+            (Kind::Renderbuffer, false) => {
+                (ids::GL_GEN_RENDERBUFFERS, ids::GL_IS_RENDERBUFFER, ids::GL_DELETE_RENDERBUFFERS)
+            }
+            (Kind::Renderbuffer, true) => (
+                ids::GL_GEN_RENDERBUFFERS_OES,
+                ids::GL_IS_RENDERBUFFER_OES,
+                ids::GL_DELETE_RENDERBUFFERS_OES,
+            ),
             _ => return None,
-        })
+        };
+        Some(NameFunctions { generate, is, delete })
     }
 
     /// Id of this command's function, for a player that several commands share.

@@ -1,4 +1,7 @@
-//! Plays the commands of a trace, one after the other, in the order in which they took effect.
+//! Plays the commands of a trace, one after the other, in the order in which they took effect. Skipped are commands
+//! that had not returned when the recording ended, that took no effect, that were entered before the recording began,
+//! that this build can't play or the trace does not describe, and GL commands whose context is not current on their
+//! thread. A GL command without a context does nothing.
 //!
 //! The state of a replay is one value that the threads pass to each other: see `threads`.
 
@@ -6,6 +9,8 @@ use std::collections::BTreeSet;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
 
+use gapii_commands::constants::GL_NO_ERROR;
+use gapii_commands::{Api, CommandId};
 use gapii_trace::reader::Commands;
 use gapii_trace::value::Value;
 use gapii_trace::{Bytes, Command};
@@ -16,6 +21,7 @@ use crate::events::{Events, FrameEnd};
 use crate::images::Images;
 use crate::parts::Parts;
 use crate::skip::{Outcome, Skip};
+use crate::tally::SkippedCommand;
 use crate::threads::{Plays, Threads, Turn};
 use crate::verify::{self, Verifier};
 use crate::{egl, gl, images, level_zero};
@@ -147,7 +153,7 @@ impl<R: Read + Seek + Send> Plays for Player<'_, '_, R> {
                     match self.parts.threads.admits(command.thread) {
                         true => return Turn::Of(command.thread),
                         false => {
-                            let why = Skip::from("the trace has more threads than replay takes");
+                            let why = Skip::from("this machine runs no more threads at once");
                             skip(&mut self.parts, &mut self.observers, &command, &why);
                         }
                     }
@@ -165,9 +171,15 @@ impl<R: Read + Seek + Send> Plays for Player<'_, '_, R> {
             }
             self.is_over |= self.stop_after.is_some_and(|last| command.seq >= Some(last));
             self.is_pending = false;
+            if self.parts.survey.is_last_of_thread(command.thread, self.done) {
+                egl::end_thread(&mut self.parts, thread, command.thread);
+                self.parts.threads.end(command.thread);
+            }
         }
-        egl::end_thread(&mut self.parts, thread);
-        self.parts.threads.end(thread)
+        if self.parts.threads.end(thread) {
+            egl::end_thread(&mut self.parts, thread, thread);
+        }
+        self.parts.threads.next_to_end()
     }
 
     fn first_thread(&mut self) -> Option<u32> {
@@ -220,6 +232,7 @@ fn play_one(
     } else {
         parts.tally.played += 1;
     }
+    judge_skipped(parts, command);
     parts.follower.leave(command);
 }
 
@@ -251,7 +264,11 @@ fn try_play(
     if known.is_swap {
         images::before_swap(&mut observers.images, &mut observers.verify, &mut call);
     }
-    play(&mut call)?;
+    let played = play(&mut call);
+    if known.is_gl {
+        call.settle_bound_name()?;
+    }
+    played?;
     verify::after(&mut observers.verify, &call);
     if known.is_level_zero {
         level_zero::after(&mut call);
@@ -263,6 +280,29 @@ fn try_play(
 /// Notes a command that was not played.
 fn skip(parts: &mut Parts, observers: &mut Observers, command: &Command<'_>, why: &Skip) {
     let most = parts.limits.listed_skips;
-    parts.tally.skip(most, command.seq, command.name(), why.to_string());
+    let (function, why_not) = (command.name().to_owned(), why.to_string());
+    let skipped = SkippedCommand { seq: command.seq, function, why: why_not };
+    let sets_errors = command.known().is_some_and(|known| known.api() == Api::Gles)
+        && command.context != 0
+        && command.seq.is_some()
+        && !command.in_flight;
+    match sets_errors {
+        true => {
+            let context = (command.process, command.context);
+            parts.tally.skip_unless_refused(most, context, skipped);
+        }
+        false => parts.tally.skip(most, skipped),
+    }
     observers.verify.skipped(command, why);
+}
+
+/// Judges the commands that were not played before a `glGetError`, by the recorded answer.
+fn judge_skipped(parts: &mut Parts, command: &Command<'_>) {
+    if command.known() == Some(CommandId::GL_GET_ERROR)
+        && let Some((error, _)) = command.result()
+    {
+        let was_one = error.bits() != u64::from(GL_NO_ERROR);
+        let context = (command.process, command.context);
+        parts.tally.error_asked(parts.limits.listed_skips, context, was_one);
+    }
 }

@@ -1,4 +1,5 @@
-//! Entry point: plays a trace from its first command on.
+//! Entry point: reads the whole trace once (the survey), refuses with everything that the driver or system lacks, and
+//! then plays the trace from its first command on. Skipped commands are no errors.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{Read, Seek};
@@ -83,8 +84,9 @@ pub fn replay<R: Read + Seek + Send>(
         verified: observers.verify.finish(),
         seconds: begun.elapsed().as_secs_f64(),
         threads: parts.threads.count(),
+        threads_at_once: parts.threads.most_alive(),
         images: observers.images.finish().map_err(ReplayError::Images)?,
-        ..Report::of(parts.tally)
+        ..Report::of(parts.tally.finished(limits.listed_skips))
     })
 }
 

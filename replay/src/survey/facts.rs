@@ -1,4 +1,5 @@
-//! Facts about a trace that replay needs before it plays the first command.
+//! Facts about a trace that replay needs before it plays the first command: functions, contexts, surfaces,
+//! configurations, attribute locations, failed links, and the last command of each thread.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -36,6 +37,9 @@ pub struct Survey {
     pub(super) attributes: HashMap<u64, Vec<(Vec<u8>, u32)>>,
     /// Links that are known to have failed, by `seq`.
     pub(super) failed_links: BTreeSet<u64>,
+    /// Ordinal of each thread's last command among all commands of the trace, from 1; 0 for a thread without
+    /// commands.
+    last_of_threads: Vec<u64>,
 }
 
 /// A context of the trace.
@@ -100,6 +104,21 @@ impl Survey {
     /// Index of the surface that the command with this `seq` created.
     pub fn surface(&self, seq: u64) -> Option<usize> {
         self.surface_at.get(&seq).copied()
+    }
+
+    /// Notes that command `ordinal` of the trace, counted from 1, is one of `thread`.
+    #[inline]
+    pub(super) fn note_thread(&mut self, thread: u32, ordinal: u64) {
+        let at = thread as usize;
+        if self.last_of_threads.len() <= at {
+            self.last_of_threads.resize(at + 1, 0);
+        }
+        self.last_of_threads[at] = ordinal;
+    }
+
+    /// Whether command `ordinal` of the trace, counted from 1, is the last one of `thread`.
+    pub fn is_last_of_thread(&self, thread: u32, ordinal: u64) -> bool {
+        self.last_of_threads.get(thread as usize) == Some(&ordinal)
     }
 
     /// Whether the glLinkProgram or glProgramBinary with this `seq` is known to have failed.

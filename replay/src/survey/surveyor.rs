@@ -1,7 +1,8 @@
-//! The survey's reading of a trace: which functions are called, which contexts, configurations and
-//! surfaces the program had, and which locations its attributes had.
+//! The survey's reading of a trace: which functions are called, which contexts, configurations and surfaces the program
+//! had, and which locations its attributes had. At most 65,536 objects of a kind (`OBJECTS_MAX`) and 1,048,576
+//! attribute locations (`LOCATIONS_MAX`) are noted; of others nothing is known.
 //!
-//! Calls no driver. The memory for facts is bounded.
+//! Calls no driver.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read, Seek};
@@ -42,8 +43,10 @@ impl Survey {
         let mut commands = reader.commands()?;
         let mut count = 0u64;
         while commands.advance()? {
-            surveyor.look_at(&commands.command());
             count += 1;
+            let command = commands.command();
+            surveyor.survey.note_thread(command.thread, count);
+            surveyor.look_at(&command);
             if count.is_multiple_of(CANCEL_STEP) {
                 events.surveyed(count, total);
                 if events.is_cancelled() {
