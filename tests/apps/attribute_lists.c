@@ -89,5 +89,5 @@ static void draw(int frame)
 
 int main(void)
 {
-    return app_run(20, 2, start, draw);
+    return app_run(20, 4, start, draw);
 }

@@ -46,11 +46,14 @@ int main(void)
     app_open(30);
     must(pthread_create(&thread, NULL, calls, "elsewhere") == 0, "pthread_create");
     must(pthread_join(thread, NULL) == 0, "pthread_join");
-    clear(0, 0, 0);
-    glEnable(GL_SCISSOR_TEST);
-    glScissor(1, 2, 3, 4);
-    clear(1, 1, 1);
-    app_end_frame();
+    for (int frame = 0; frame < 4; frame++) {
+        clear(0, 0, 0);
+        glEnable(GL_SCISSOR_TEST);
+        glScissor(1 + frame, 2, 3, 4);
+        clear(1, 1, 1);
+        glDisable(GL_SCISSOR_TEST);
+        app_end_frame();
+    }
     app_current(EGL_NO_SURFACE, EGL_NO_CONTEXT);
     calls("between");
     egl_calls();

@@ -116,5 +116,5 @@ static void draw(int frame)
 
 int main(void)
 {
-    return app_run(32, 2, start, draw);
+    return app_run(32, 4, start, draw);
 }

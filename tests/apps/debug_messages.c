@@ -98,5 +98,5 @@ static void draw(int frame)
 
 int main(void)
 {
-    return app_run(32, 3, start, draw);
+    return app_run(32, 4, start, draw);
 }

@@ -83,5 +83,5 @@ static void draw(int frame)
 
 int main(void)
 {
-    return app_run(11, 3, start, draw);
+    return app_run(11, 4, start, draw);
 }

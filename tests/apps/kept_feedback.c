@@ -27,6 +27,8 @@ static void start(void)
     glUseProgram(program);
     glBeginTransformFeedback(GL_TRIANGLES);
     glPauseTransformFeedback();
+    /* Between frames another program is in use. */
+    glUseProgram(plain);
 }
 
 static void draw(int frame)
@@ -39,8 +41,8 @@ static void draw(int frame)
     glUseProgram(plain);
     glVertexAttrib4f(1, 0.9f, 0.8f, 0.2f * (float)frame, 1);
     cell(frame, 3, 2), quad();
-    glUseProgram(program);
     if (frame == 3) {
+        glUseProgram(program);
         const GLfloat corners[] = {-0.5f, -0.25f, 0.5f, 0, 0.25f, 0.75f};
         glResumeTransformFeedback();
         glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, corners);
@@ -52,6 +54,7 @@ static void draw(int frame)
         must(written != NULL, "glMapBufferRange");
         printf("written %08x\n", sum_of(written, 48));
         glUnmapBuffer(GL_TRANSFORM_FEEDBACK_BUFFER);
+        glUseProgram(plain);
     }
 }
 

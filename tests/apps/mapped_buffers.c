@@ -54,6 +54,8 @@ static void range(int frame)
 
 static void unsynchronized(int frame)
 {
+    /* The draws before this read the same range, and a driver may draw late. */
+    glFinish();
     GLfloat *mapping = mapped(places, 48, 24, GL_MAP_WRITE_BIT | GL_MAP_UNSYNCHRONIZED_BIT);
     for (int i = 0; i < 6; i++)
         mapping[i] = (float)((i * 3 + frame) % 5) / 2.0f - 1.0f;

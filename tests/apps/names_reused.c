@@ -102,5 +102,5 @@ static void draw(int frame)
 
 int main(void)
 {
-    return app_run(20, 3, start, draw);
+    return app_run(20, 4, start, draw);
 }

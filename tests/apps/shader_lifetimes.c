@@ -120,5 +120,5 @@ static void draw(int frame)
 
 int main(void)
 {
-    return app_run(20, 3, nothing, draw);
+    return app_run(20, 4, nothing, draw);
 }

@@ -62,5 +62,5 @@ static void draw(int frame)
 
 int main(void)
 {
-    return app_run(30, 2, start, draw);
+    return app_run(30, 4, start, draw);
 }

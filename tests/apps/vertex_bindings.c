@@ -72,5 +72,5 @@ static void draw(int frame)
 
 int main(void)
 {
-    return app_run(31, 3, start, draw);
+    return app_run(31, 4, start, draw);
 }

@@ -17,6 +17,9 @@ use crate::wait;
 
 pub const PROGRAMS: usize = 16;
 pub const THREADS: usize = 4;
+/// Fewest frames of each program in a capture of two seconds: each of its four threads draws one about every millisecond, and
+/// 64 threads share two processors.
+const FRAMES_MIN: u64 = 4;
 /// Most anonymous memory that the daemon may have, in bytes; its rings are not counted.
 const HELD_MAX: u64 = 256 << 20;
 /// Options of the daemon: little room for each slow client.
@@ -82,7 +85,7 @@ pub fn capture_crowd(time: Duration) -> Crowd {
     let mut crowd = Crowd { held, ..Crowd::default() };
     let finish = |Whole { name, running, trace }| {
         println!("{name}: {}", running.finish(LIMIT).ok().stderr.trim());
-        trace
+        (name, trace)
     };
     let whole: Vec<_> = whole.into_iter().map(finish).collect();
     let slow = slow.join().expect("the slow client reads");
@@ -90,20 +93,33 @@ pub fn capture_crowd(time: Duration) -> Crowd {
     // Checking the traces needs the processors.
     assert_eq!(session.apps().len(), PROGRAMS, "every program goes on");
     drop(programs);
-    for trace in whole {
+    for (name, trace) in whole {
         trace.is_whole("stop");
         let info = trace.info();
         assert_eq!(info["lost"]["records"], 0, "{info:#}");
+        has_frames_of_all(&info, if name == "all" { PROGRAMS } else { 1 });
         crowd.calls += number(&info["calls"]);
     }
     for (trace, said) in slow {
         println!("{}", said.trim());
         trace.verify();
-        let lost = number(&trace.info()["lost"]["calls"]);
+        let info = trace.info();
+        assert!(number(&info["calls"]) > 0, "{said}: {info:#}");
+        let lost = number(&info["lost"]["calls"]);
         assert_eq!(lost == 0, said.contains(" 0 lost"), "{said}");
         crowd.missed += lost;
     }
     crowd
+}
+
+/// Checks that a trace has frames of so many programs.
+#[track_caller]
+fn has_frames_of_all(info: &Value, programs: usize) {
+    let processes = info["processes"].as_array().expect("a list");
+    assert_eq!(processes.len(), programs, "{info:#}");
+    for process in processes {
+        assert!(number(&process["frames"]) >= FRAMES_MIN, "{process}");
+    }
 }
 
 fn start_program(session: &Session) -> Running {

@@ -103,6 +103,7 @@ impl Session {
             "GAPII_CTL_SOCKET",
             "GAPII_VIA",
             "GAPII_WAIT",
+            "GAPII_WAIT_SECONDS",
             "GAPII_PROCESS",
             "GAPII_LAUNCH",
         ] {

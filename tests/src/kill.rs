@@ -70,24 +70,26 @@ pub fn check_killed(trace: &Trace, threads: &[Thread]) {
     assert_eq!(info["lost"]["calls"], 0, "{info:#}");
     let commands = trace.commands();
     let in_flight = in_flight(&info);
-    for thread in threads {
-        check_thread(thread, &commands, &in_flight);
-    }
+    let called: u64 =
+        threads.iter().map(|thread| check_thread(thread, &commands, &in_flight)).sum();
+    assert!(called > 0, "the driver was not called: {threads:?}");
 }
 
+/// Returns the number of the thread's calls that reached the driver.
 #[track_caller]
-fn check_thread(thread: &Thread, commands: &[Command], in_flight: &[(i64, String)]) {
+fn check_thread(thread: &Thread, commands: &[Command], in_flight: &[(i64, String)]) -> u64 {
     let tid = i64::from(thread.tid);
     let mut recorded: BTreeMap<&str, u64> = BTreeMap::new();
     for command in commands.iter().filter(|command| command.thread == tid) {
         *recorded.entry(&command.name).or_default() += 1;
     }
-    let mut ahead = 0;
+    let (mut ahead, mut called) = (0, 0);
     for name in CALLED {
         let ours = recorded.get(name).copied().unwrap_or(0);
         let theirs = thread.counts.get(*name).copied().unwrap_or(0);
         assert!(ours >= theirs, "thread {tid}: {ours} {name}, the driver has {theirs}: {thread:?}");
         ahead += ours - theirs;
+        called += theirs;
     }
     assert!(ahead <= 1, "thread {tid} has {ahead} commands that the driver has not: {thread:?}");
     let names: Vec<&str> =
@@ -96,6 +98,7 @@ fn check_thread(thread: &Thread, commands: &[Command], in_flight: &[(i64, String
     if let Some(current) = thread.current.as_deref().filter(|name| CALLED.contains(name)) {
         assert_eq!(names, [current], "thread {tid} was in the driver: {thread:?}");
     }
+    called
 }
 
 fn in_flight(info: &Value) -> Vec<(i64, String)> {

@@ -69,15 +69,28 @@ impl Costs {
     }
 }
 
+/// The counts that a program `churn` prints: calls, tracers and pairs of callbacks, each at least 100.
+///
+/// # Panics
+/// If a count is smaller, or if a prologue had no epilogue.
+#[track_caller]
+pub fn counts_of_churn(finished: &Finished) -> String {
+    const LEAST: u64 = 100;
+    assert_eq!(finished.stdout, "every prologue had its epilogue\n", "{finished}");
+    let said = finished.stderr.trim_end();
+    let numbers = said.split([' ', ',']).filter_map(|word| word.parse::<u64>().ok());
+    let numbers: Vec<u64> = numbers.collect();
+    assert!(numbers.len() == 3 && numbers.iter().all(|number| *number >= LEAST), "{finished}");
+    said.to_owned()
+}
+
 /// Runs threads that call while other threads create, enable, disable and destroy tracers, under our layer; returns the
 /// counts of both.
 #[track_caller]
 pub fn churn(time: Duration) -> String {
     let mut program = traced(Layer::Ours, &level_zero("churn"));
     let running = Running::start(program.arg(time.as_secs().to_string()));
-    let finished = running.finish(time + LIMIT).ok();
-    assert_eq!(finished.stdout, "every prologue had its epilogue\n", "{finished}");
-    finished.stderr.trim_end().to_owned()
+    counts_of_churn(&running.finish(time + LIMIT).ok())
 }
 
 /// Output of a case of a program of `tests/level-zero/`.

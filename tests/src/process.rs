@@ -131,7 +131,7 @@ impl Running {
         self.close_stdin();
         let in_time = self.ended_within(limit);
         if !in_time {
-            self.kill();
+            self.end();
         }
         let status = self.child.wait().expect("a child can be waited for");
         let finished = Finished {
@@ -144,6 +144,14 @@ impl Running {
         finished
     }
 
+    /// Ends the child: with SIGTERM first, since a tool that is killed leaves the program that it started.
+    fn end(&mut self) {
+        self.signal(Signal::TERM);
+        if !self.ended_within(PATIENCE) {
+            self.kill();
+        }
+    }
+
     fn kill(&mut self) {
         // Fails if the child has ended by itself in the meantime.
         let _ = self.child.kill();
@@ -152,11 +160,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // SIGTERM first: a tool that is killed leaves the program that it started.
-        self.signal(Signal::TERM);
-        if !self.ended_within(PATIENCE) {
-            self.kill();
-        }
+        self.end();
         let _ = self.child.wait();
     }
 }

@@ -67,6 +67,23 @@ pub fn names_in(folder: &str) -> Vec<String> {
     names
 }
 
+/// Names of the programs in `tests/apps/` that `left_out`, pairs of a name and a reason, does not name; sorted.
+///
+/// # Panics
+/// If `left_out` names no program, or if there are fewer than 65 others.
+#[track_caller]
+pub fn apps_but(left_out: &[(&str, &str)]) -> Vec<String> {
+    const LEAST: usize = 65;
+    let mut names = names_in("apps");
+    for (name, _) in left_out {
+        let before = names.len();
+        names.retain(|known| known != name);
+        assert!(names.len() < before, "there is no program {name}, which a list leaves out");
+    }
+    assert!(names.len() >= LEAST, "{} programs, not {LEAST}", names.len());
+    names
+}
+
 /// The files in a folder of this crate whose names end with `.EXTENSION`.
 fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);

@@ -3,6 +3,7 @@
 //!
 //! Stops at the first failure, having printed the seed that leads to it.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,10 @@ use gapii_tests::programs::program;
 use gapii_tests::random::Random;
 use gapii_tests::remote::{Remote, save_through};
 use gapii_tests::restarts::kill_daemons;
+use gapii_tests::search::generate;
+use gapii_tests::search::hunt::Hunt;
+use gapii_tests::search::lab::Lab;
+use gapii_tests::search::program::Program;
 use gapii_tests::{level_zero, tracers};
 
 /// Run the long forms of the whole-system tests
@@ -73,6 +78,42 @@ struct Options {
     #[arg(long, default_value_t = 60)]
     tracer_seconds: u64,
 
+    /// Seconds for which random programs are attached to
+    #[arg(long, alias = "seconds", default_value_t = 7_200)]
+    snapshot_seconds: u64,
+
+    /// Seed of the first random program [default: from the clock]
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
+
+    /// Random programs to attach to at most
+    #[arg(long, default_value_t = u64::MAX)]
+    programs: u64,
+
+    /// Programs of each kind of fault that are shortened
+    #[arg(long, default_value_t = 3)]
+    shortened: usize,
+
+    /// Leave out actions of the generator whose names contain this, for example buffers::map
+    #[arg(long, value_name = "TEXT")]
+    without: Vec<String>,
+
+    /// Pass over replays' differences in commands, and missing things, whose text contains this
+    #[arg(long, value_name = "TEXT")]
+    known: Vec<String>,
+
+    /// Only print the program of --seed
+    #[arg(long)]
+    print: bool,
+
+    /// Only check this program, and keep its trace as FILE.gapii
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+
+    /// Folder for shortened programs that fail
+    #[arg(long, value_name = "DIR")]
+    found: Option<PathBuf>,
+
     /// Seconds for which a connected program does nothing
     #[arg(long, default_value_t = 60)]
     idle_seconds: u64,
@@ -93,6 +134,7 @@ const PARTS: &[Part] = &[
     ("crowd", crowd),
     ("simulation", simulation),
     ("tracers", tracers),
+    ("snapshots", snapshots),
     ("idle", idle),
 ];
 
@@ -195,6 +237,47 @@ fn tracers(options: &Options) {
     let time = Duration::from_secs(options.tracer_seconds);
     println!("tracers of Level Zero: {}", level_zero::churn(time));
     println!("tracers of OpenGL ES: {}", tracers::churn(time));
+}
+
+/// Random programs, attached to at random commands: none is disturbed, and each capture replays exactly.
+fn snapshots(options: &Options) {
+    if let Some(file) = &options.program {
+        return check_program(file, &options.known);
+    }
+    if let Some(seed) = options.seed.filter(|_| options.print) {
+        return print!("{}", generate::program_without(seed, &options.without).program);
+    }
+    let clock = || std::time::UNIX_EPOCH.elapsed().map_or(1, |now| now.as_secs());
+    let hunt = Hunt {
+        first_seed: options.seed.unwrap_or_else(clock),
+        time: Duration::from_secs(options.snapshot_seconds),
+        programs: options.programs,
+        workers: std::thread::available_parallelism().map_or(1, usize::from),
+        shortened: options.shortened,
+        left_out: options.without.clone(),
+        known: options.known.clone(),
+        found: options.found.clone(),
+    };
+    println!("snapshots: from seed {}", hunt.first_seed);
+    let bag = hunt.search();
+    println!("snapshots: {bag}");
+    assert!(bag.faults.is_empty(), "{bag}");
+    assert!(bag.programs > 0 && bag.unusable * 10 < bag.programs, "{bag}");
+}
+
+/// Checks one program that was found, and keeps its trace.
+fn check_program(file: &Path, known: &[String]) {
+    let text = std::fs::read_to_string(file).expect("the file can be read");
+    let program: Program = text.parse().unwrap_or_else(|why| panic!("{}: {why}", file.display()));
+    let mut lab = Lab::passing_over(known);
+    let native = lab.native(&program).expect("the program runs natively");
+    let outcome = lab.check(&program, &native);
+    let trace = file.with_extension("gapii");
+    std::fs::copy(&lab.trace().path, &trace).expect("the trace can be copied");
+    match outcome {
+        Ok(()) => println!("{} is captured exactly", file.display()),
+        Err(fault) => panic!("{}: {fault}", file.display()),
+    }
 }
 
 /// New seeds of the daemon's simulation, which is part of its unit tests.

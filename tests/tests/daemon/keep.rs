@@ -8,33 +8,40 @@ use gapii_tests::exporting::shown_as_read_back;
 use gapii_tests::gapii::{Session, Trace, append};
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::{Finished, LIMIT, Running, run, send_signal};
-use gapii_tests::programs::{app, names_in, program};
-use gapii_tests::replays::verified;
+use gapii_tests::programs::{app, apps_but, program};
+use gapii_tests::replays::{all_pass, play_app, verified_frames};
 use gapii_tests::{glmark2, wait};
 use rustix::process::Signal;
 use serde_json::Value;
 
-/// Keeps the frames of a program with a keyframe every second frame, and verifies the trace that is saved at its end.
-fn check(session: &Session, name: &str) -> Result<(), String> {
-    let native = run(&mut offscreen(&app(name), [""; 0]));
-    let options = ["--keep-frames", "2", "--keyframe-every", "2", "--observe-frames", "1"];
-    let recording = session.record(&options, &offscreen(&app(name), [""; 0]));
-    if (recording.run.status, &recording.run.stdout) != (native.status, &native.stdout) {
-        return Err(format!("natively {native}\nwith us {}", recording.run));
-    }
-    recording.trace.verify();
-    verified(session, &recording.trace, &[]).map(|_| ())
+/// Programs that are not compared, with the reasons.
+const NOT_COMPARED: &[(&str, &str)] = &[
+    (
+        "bad_names",
+        "which of its names are of another kind depends on the names that the driver gives out",
+    ),
+    ("kept_programs", "at a keyframe a deleted program is not described that another context uses"),
+];
+
+/// Frames that are kept at the end of a program of `drawn` frames with a keyframe after every second frame: the last two, and
+/// the one before where the keyframe stands there.
+fn kept_of(drawn: u64) -> u64 {
+    2 + drawn % 2
 }
 
+/// Keeps the frames of each program with a keyframe every second frame, and plays the trace that is saved at its end.
 #[test]
 fn programs_are_played_exactly_from_a_keyframe_on() {
     let session = Session::new();
-    let names = names_in("apps");
-    let wrong: Vec<String> = names
-        .iter()
-        .filter_map(|name| check(&session, name).err().map(|what| format!("{name}: {what}")))
-        .collect();
-    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+    let _daemon = session.daemon(&[]);
+    all_pass(&apps_but(NOT_COMPARED), |name| {
+        let keep = ["--keep-frames", "2", "--keyframe-every", "2"];
+        let played = play_app(&session, name, &keep)?;
+        if played.info["snapshot"] != true {
+            return Err("no keyframe".to_owned());
+        }
+        played.has_verified(kept_of(played.drawn))
+    });
 }
 
 /// An exported trace also has the first keyframe only.
@@ -43,7 +50,9 @@ fn eglretrace_shows_what_was_kept() {
     let session = Session::new();
     for name in ["animation", "kept_formats", "kept_samples", "shared_contexts"] {
         let keep = ["--keep-frames", "3", "--keyframe-every", "2"];
-        shown_as_read_back(&session, name, &keep).unwrap_or_else(|what| panic!("{name}: {what}"));
+        let shown = shown_as_read_back(&session, name, &keep);
+        let shown = shown.unwrap_or_else(|what| panic!("{name}: {what}"));
+        assert!((3..=4).contains(&shown), "{name}: {shown} frames");
     }
 }
 
@@ -64,8 +73,7 @@ fn what_was_kept_begins_at_a_keyframe_and_passes_over_later_ones() {
     );
     let made = |name| trace.commands().iter().filter(|command| command.name == name).count();
     assert_eq!(made("eglCreateContext"), 1, "the later descriptions are listed");
-    let report = verified(&session, trace, &[]).unwrap();
-    assert_eq!(report["verified"]["frames"], 10, "{report:#}");
+    assert_eq!(verified_frames(&session, trace), 10);
     // Frames are found by their numbers.
     for (frames, swaps) in [("20..21", 1), ("27..29", 2), ("0..", 10)] {
         let listed = trace.ask("dump", &["--json", "--frames", frames]).ok();
@@ -80,13 +88,13 @@ fn what_was_kept_begins_at_a_keyframe_and_passes_over_later_ones() {
 #[test]
 fn program_that_ends_before_the_first_keyframe_is_saved_whole() {
     let session = Session::new();
-    let recording =
-        session.record(&["--keep-frames", "300"], &offscreen(&app("animation"), [""; 0]));
+    let keep = ["--keep-frames", "300", "--observe-frames", "1"];
+    let recording = session.record(&keep, &offscreen(&app("animation"), [""; 0]));
     recording.run.ok();
     recording.trace.is_whole("exit");
     let info = recording.trace.info();
     assert_eq!((&info["frames"], &info["snapshot"]), (&30.into(), &false.into()), "{info:#}");
-    verified(&session, &recording.trace, &[]).unwrap();
+    assert_eq!(verified_frames(&session, &recording.trace), 30);
 }
 
 #[test]
@@ -103,8 +111,7 @@ fn crash_in_the_driver_is_what_is_kept_ends_with() {
     assert_eq!(end["in_flight"][0]["name"], "glTexSubImage2D", "{end}");
     let last = trace.commands().pop().unwrap();
     assert!(last.in_flight && last.frame == 50, "{last:?}");
-    let report = verified(&session, trace, &[]).unwrap();
-    assert_eq!(report["verified"]["frames"], 15, "{report:#}");
+    assert_eq!(verified_frames(&session, trace), 15);
 }
 
 /// A keyframe does not wait for a thread that is in no command, whatever else the thread does.
@@ -118,7 +125,8 @@ fn keyframes_wait_for_no_thread_that_is_away() {
         let info = recording.trace.info();
         assert_eq!(info["snapshot"], true, "{does}: {info:#}");
         assert_eq!(info["missing"], Value::Array(Vec::new()), "{does}");
-        verified(&session, &recording.trace, &[]).unwrap();
+        // Keyframes stand after every fourth of 30 frames, and four frames are kept at least.
+        assert_eq!(verified_frames(&session, &recording.trace), 6, "{does}: {info:#}");
     }
 }
 
@@ -131,7 +139,13 @@ fn keyframes_of_busy_threads_are_played_exactly() {
         let process = offscreen(&program("threads_forever"), [threads, "2"]);
         let recording = session.record(&keep, &process);
         recording.run.ok();
-        verified(&session, &recording.trace, &[]).unwrap();
+        let info = recording.trace.info();
+        let missing = info["missing"].as_array().expect("a list");
+        let is_given_up = |what: &Value| what.as_str().is_some_and(|it| it.contains("may be in"));
+        assert!(!missing.iter().any(is_given_up), "{threads} threads: {missing:?}");
+        assert_eq!(info["snapshot"], true, "{threads} threads: {info:#}");
+        // Of two seconds of frames, the last are kept.
+        assert!(verified_frames(&session, &recording.trace) >= 40, "{threads} threads: {info:#}");
     }
 }
 
@@ -143,12 +157,16 @@ fn kept_scene(session: &Session, display: &Display, scene: &str, options: &[&str
     Running::start(&mut command)
 }
 
+/// `gapii-ctl status`.
+fn status(session: &Session) -> Value {
+    let status = run(&mut session.ctl(["status", "--json"])).ok();
+    serde_json::from_str(&status.stdout).expect("it is JSON")
+}
+
 /// Waits until the entry of the only kept program in `gapii-ctl status` is `enough`, and returns the entry.
 fn kept(session: &Session, enough: impl Fn(&Value) -> bool) -> Value {
     wait::until("a program to be kept", LIMIT, || {
-        let status = run(&mut session.ctl(["status", "--json"])).ok();
-        let status: Value = serde_json::from_str(&status.stdout).ok()?;
-        let kept = status["kept"].as_array()?.first()?.clone();
+        let kept = status(session)["kept"].get(0)?.clone();
         enough(&kept).then_some(kept)
     })
 }
@@ -168,8 +186,7 @@ fn save(session: &Session, options: &[&str], name: &str) -> (Trace, Finished) {
 #[track_caller]
 fn plays(session: &Session, trace: &Trace, reason: &str) -> u64 {
     trace.is_whole(reason);
-    let report = verified(session, trace, &[]).unwrap_or_else(|what| panic!("{what}"));
-    number(&report["verified"], "frames")
+    verified_frames(session, trace)
 }
 
 #[test]
@@ -201,7 +218,7 @@ fn frames_are_saved_while_the_program_runs_and_after_it_was_killed() {
     let (trace, saved) = save(&session, &["--last", "20"], "killed.gapii");
     saved.ok();
     trace.verify();
-    assert!(verified(&session, &trace, &[]).unwrap()["verified"]["frames"].as_u64() >= Some(20));
+    assert!(verified_frames(&session, &trace) >= 20);
     let end = &trace.info()["end_of_stream"];
     assert_eq!((&end["reason"], &end["signal"]), (&"crash".into(), &11.into()), "{end}");
     assert_eq!(kept(&session, |_| true)["is_running"], false);
@@ -209,26 +226,28 @@ fn frames_are_saved_while_the_program_runs_and_after_it_was_killed() {
 
 #[test]
 fn memory_of_what_is_kept_is_bounded() {
+    const RECORDED: u64 = 64 << 20;
     let session = Session::new();
     let _daemon = session.daemon(&[]);
     let display = Display::start();
     let keep = ["--keep-frames", "100000", "--keep-bytes", "2M", "--keyframe-every", "100000"];
+    let keep = [&keep[..], &["--observe-frames", "1"]].concat();
     let scene = kept_scene(&session, &display, "buffer:update-method=subdata", &keep);
     // The program records far more than fits; the daemon requests keyframes.
     let mut most = 0;
-    let began = Instant::now();
-    while began.elapsed() < Duration::from_secs(8) {
-        let now = kept(&session, |_| true);
-        most = most.max(number(&now, "bytes"));
-    }
-    assert!(most <= 2 << 20, "{most} bytes are kept");
+    wait::until("many times as many bytes as are kept", LIMIT, || {
+        let status = status(&session);
+        most = most.max(number(status["kept"].get(0)?, "bytes"));
+        (number(&status["totals"], "ring_bytes") > RECORDED).then_some(())
+    });
+    assert!((1 << 20..=2 << 20).contains(&most), "{most} bytes are kept");
     let saved = wait::until("something to save", LIMIT, || {
         let (trace, saved) = save(&session, &["--last", "1"], "bounded.gapii");
         saved.status.success().then_some(trace)
     });
     saved.is_whole("stop");
     assert_eq!(saved.info()["snapshot"], true);
-    verified(&session, &saved, &[]).unwrap();
+    assert!(verified_frames(&session, &saved) >= 1);
     drop(scene);
 }
 

@@ -13,7 +13,8 @@ use std::time::{Duration, SystemTime};
 use gapii_tests::artifacts::artifact;
 use gapii_tests::attaching::run_idle;
 use gapii_tests::fake_driver::{self, Page};
-use gapii_tests::gapii::{Session, Trace};
+use gapii_tests::gapii::{Session, Trace, append};
+use gapii_tests::loading::names;
 use gapii_tests::process::{Finished, LIMIT, Running, run};
 use gapii_tests::programs::program;
 use gapii_tests::random::Random;
@@ -126,6 +127,30 @@ fn output_that_cannot_be_written_is_said_with_the_clients_own_words() {
     remote.keep_a_program(5_000);
     let save = run(&mut remote.ctl(remote.address, &["save", "-o", "/dev/full"]));
     check_refused(save, &["No space left"]);
+}
+
+#[test]
+fn held_program_is_recorded_from_its_first_command_by_a_remote_client() {
+    let remote = Remote::new();
+    let mut process = Process::new(program("draw_forever"));
+    process.args(["1", "32"]);
+    fake_driver::use_in(&mut process, None);
+    let mut held = remote.session.ctl(["run", "--wait"]);
+    append(&mut held, &process);
+    let held = Running::start(&mut held);
+    remote.session.app_in_mode("waiting");
+    let apps = run(&mut remote.ctl(remote.address, &["apps"])).ok();
+    assert!(apps.stdout.contains(" waiting"), "{apps}");
+    let trace = Trace::new(remote.session.path("held.gapii"));
+    let mut start = remote.ctl(remote.address, &["start", "-o"]);
+    let started = run(start.arg(&trace.path)).ok();
+    held.finish(LIMIT).ok();
+    remote.is_what_was_written(&trace, 0, &started);
+    trace.is_whole("exit");
+    let whole = remote.session.record(&[], &process).trace.commands();
+    let commands = trace.commands();
+    assert_eq!(names(&commands), names(&whole));
+    assert!(commands.len() > 100 && commands.iter().all(|command| !command.setup));
 }
 
 /// Writes a program `ssh` that runs its command on this machine. The first connection is cut in the middle, the second is

@@ -33,6 +33,7 @@ fn calendar_that_is_set_back_is_said_and_changes_nothing() {
     running.finish(LIMIT).ok();
     trace.is_whole("stop");
     let info = trace.info();
+    assert!(number(&info["frames"]) > 0, "{info:#}");
     let hour = 3_600_000_000_000;
     assert!(number(&info["set_back_ns"]).abs_diff(hour) < 1_000_000_000, "{info:#}");
     let said = trace.ask("info", &[]).ok();

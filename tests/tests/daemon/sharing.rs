@@ -10,7 +10,7 @@ use gapii_tests::gapii::Session;
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::{LIMIT, run, send_signal};
 use gapii_tests::programs::program;
-use gapii_tests::replays::verified;
+use gapii_tests::replays::verified_frames;
 use gapii_tests::sharing::{Piped, frames_in, listed, number, start, until};
 use gapii_tests::wait;
 use rustix::process::Signal;
@@ -64,8 +64,7 @@ fn captures_of_one_program_overlap_and_are_each_played_exactly() {
         let info = trace.info();
         assert!(frames.is_none_or(|frames| info["frames"] == frames), "{info:#}");
         assert_eq!(info["snapshot"], true, "{info:#}");
-        let report = verified(&session, trace, &[]).unwrap_or_else(|why| panic!("{why}"));
-        assert!(number(&report["verified"]["frames"]) >= frames.unwrap_or(1500), "{report:#}");
+        assert!(verified_frames(&session, trace) >= frames.unwrap_or(1500), "{info:#}");
     }
 }
 
@@ -89,7 +88,7 @@ fn capture_from_the_first_call_goes_on_as_it_was_when_another_begins() {
         trace.is_whole("frames");
         let info = trace.info();
         assert_eq!((&info["frames"], &info["missing"]), (&frames.into(), &json!([])), "{info:#}");
-        verified(&session, trace, &[]).unwrap_or_else(|why| panic!("{why}"));
+        assert!(verified_frames(&session, trace) >= frames, "{info:#}");
     }
     // The trace creates each object once.
     let made = |name: &str| trace.commands().iter().filter(|command| command.name == name).count();
@@ -201,6 +200,7 @@ fn capture_that_is_begun_before_the_program_hears_of_the_one_before_it_is_begun_
     first.finish(LIMIT).ok();
     first_trace.is_whole("stop");
     assert_eq!(number(&second_trace.info()["frames"]), 100);
+    assert!(number(&first_trace.info()["frames"]) >= 100, "{:#}", first_trace.info());
 }
 
 #[test]
@@ -224,7 +224,8 @@ fn pause_is_a_gap_and_the_capture_goes_on_with_all_described_anew() {
     trace.verify();
     let info = trace.info();
     assert!(number(&info["lost"]["calls"]) > 100, "{info:#}");
-    verified(&session, &trace, &[]).unwrap_or_else(|why| panic!("{why}"));
+    // Five before the pause and five behind it.
+    assert!(verified_frames(&session, &trace) >= 10, "{info:#}");
 }
 
 #[test]

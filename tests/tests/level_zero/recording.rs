@@ -218,6 +218,25 @@ fn running_program_is_attached_to_at_a_submit() {
 }
 
 #[test]
+fn held_program_is_recorded_from_its_first_command() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let mut command = session.ctl(["run", "--wait"]);
+    gapii::append(&mut command, &pipeline(&["2"]));
+    let run = Running::start(&mut command);
+    let app = session.app_in_mode("waiting");
+    assert_eq!(app["apis"], json!(["level_zero"]), "{app:#}");
+    let trace = Trace::new(session.path("held.gapii"));
+    process::run(session.ctl(["start", "-o"]).arg(&trace.path)).ok();
+    run.finish(LIMIT).ok();
+    trace.is_whole("exit");
+    assert_eq!(trace.info()["missing"], json!([]));
+    let names = |trace: &Trace| trace.commands().into_iter().map(|it| it.name).collect::<Vec<_>>();
+    let (_whole_session, whole) = recorded(&[], &["2"]);
+    assert_eq!(names(&trace), names(&whole));
+}
+
+#[test]
 fn program_of_two_apis_is_one_stream() {
     let session = Session::new();
     let recording = session.record(&[], &graphics_too());

@@ -45,13 +45,14 @@ fn verify(session: &Session, trace: &Trace, flaw: &str) -> (Finished, Value) {
     (finished, report)
 }
 
-/// Checks that a trace plays completely and exactly; returns the report.
+/// Checks that a trace plays completely and exactly, with at least one equal answer; returns the report.
 #[track_caller]
 fn plays_alike(session: &Session, trace: &Trace) -> Value {
     let (finished, report) = verify(session, trace, "");
     assert!(finished.status.success(), "{finished}");
     assert_eq!(report["skipped"], 0, "{report:#}");
     assert_eq!(report["verified"]["different"], 0, "{report:#}");
+    assert!(report["verified"]["equal"].as_u64() > Some(0), "{report:#}");
     report
 }
 
@@ -76,7 +77,10 @@ fn immediate_lists_and_synchronous_queues_are_played_and_verified() {
     let session = Session::new();
     for way in ["immediate", "synchronous"] {
         let trace = recorded(&session, &program("pipeline", &["20", way]));
-        plays_alike(&session, &trace);
+        let report = plays_alike(&session, &trace);
+        assert_eq!(report["played"], trace.commands().len(), "{way}: {report:#}");
+        // Each step's result, shared memory and the program's own.
+        assert!(report["verified"]["equal"].as_u64() > Some(2 * 20), "{way}: {report:#}");
     }
 }
 
@@ -204,6 +208,7 @@ fn killed_program_is_played_up_to_the_call_in_flight() {
     assert_eq!(report["verified"]["different"], 0, "{report:#}");
     assert!(report["skipped"].as_u64().is_some_and(|skipped| skipped <= 1), "{report:#}");
     assert!(report["frames"].as_u64() > Some(1), "{report:#}");
+    assert!(report["verified"]["equal"].as_u64() > Some(2), "{report:#}");
 }
 
 #[test]

@@ -38,6 +38,9 @@ fn check(way: Way) {
     let [few, many] =
         [16, 1600].map(|rounds| added(&calls(rounds, way), &calls(rounds, Way::Native)));
     assert_eq!(few, many, "what is asked does not depend on what the program does");
+    for name in ["glGetIntegerv", "glGetString"] {
+        assert!(few.get(name) >= Some(&THREADS), "each context is asked for its limits: {few:?}");
+    }
     let asks = |name: &str| name.starts_with("glGet") || name.starts_with("eglQuery");
     assert!(few.keys().all(|name| asks(name)), "only questions: {few:?}");
     assert!(few.values().all(|count| count % THREADS == 0), "the same for each context: {few:?}");

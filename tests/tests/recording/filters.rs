@@ -12,7 +12,7 @@ use gapii_tests::gapii::{Session, Trace};
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::{LIMIT, run};
 use gapii_tests::programs::program;
-use gapii_tests::replays::verified;
+use gapii_tests::replays::verified_frames;
 use gapii_tests::sharing::{number, start, until};
 use serde_json::Value;
 
@@ -82,6 +82,7 @@ fn part_of_a_program_is_not_played() {
     let recording = session.record(&["--api", "egl"], &process);
     recording.run.ok();
     let names = lines(&recording.trace);
+    assert!(names.len() > 10, "{} commands", names.len());
     assert!(names.iter().all(|line| line["name"].as_str().unwrap().starts_with("egl")));
     let out = session.path("out.trace").display().to_string();
     for (command, options) in [
@@ -131,7 +132,9 @@ fn what_is_wanted_is_as_it_is_in_a_capture_of_all() {
 fn thread_that_is_wanted_is_recorded_alone_and_another_capture_has_all() {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
-    let _program = run_idle(&session, &offscreen(&program("threads_forever"), ["3", "3600"]));
+    // The rest after each frame leaves the processors to the clients, and few frames to play.
+    let drawing = offscreen(&program("threads_forever"), ["3", "3600", "2000"]);
+    let _program = run_idle(&session, &drawing);
     let (all, all_trace) = start(&session, "all", &["--observe-frames", "1"]);
     until(&session, "all", "it has frames", |progress| number(&progress["frames"]) >= 5);
     let tid = {
@@ -147,12 +150,15 @@ fn thread_that_is_wanted_is_recorded_alone_and_another_capture_has_all() {
 
     part_trace.is_whole("frames");
     let lines = lines(&part_trace);
+    let of_it = lines.iter().filter(|line| number(&line["thread"]) == tid).count();
+    assert!(of_it > 30, "{of_it} commands of the thread");
     let of_others: Vec<_> =
         lines.into_iter().filter(|line| number(&line["thread"]) != tid).collect();
     assert_eq!(counts(&of_others).into_keys().collect::<Vec<_>>(), ["eglSwapBuffers"]);
     assert_eq!(part_trace.info()["snapshot"], true);
     all_trace.is_whole("stop");
-    verified(&session, &all_trace, &[]).unwrap_or_else(|why| panic!("{why}"));
+    // Five before the others began, and the frames that the others took.
+    assert!(verified_frames(&session, &all_trace) > 5 + 9 + 30);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use gapii_tests::loading::{behaves_as_natively, names, offscreen, same_behaviour
 use gapii_tests::order::{counts_up, uniforms};
 use gapii_tests::process::run;
 use gapii_tests::programs::program;
+use gapii_tests::sharing::number;
 
 /// A program on the fake driver.
 fn on_fake_driver(name: &str, arguments: &[&str]) -> Process {
@@ -36,10 +37,16 @@ fn signal_handler_that_calls_is_safe() {
     let recording = behaves_as_natively(&session, &mut process);
     recording.trace.is_whole("exit");
     let commands = recording.trace.commands();
-    assert_eq!(counts_up(&uniforms(&commands, 0), said(&recording, " by main")), Ok(()));
+    let by_main = said(&recording, " by main");
+    assert!(by_main >= 100, "{by_main} calls by main");
+    assert_eq!(counts_up(&uniforms(&commands, 0), by_main), Ok(()));
     // Calls of the handler while the thread was in the shim went straight to the driver.
     let handled = uniforms(&commands, 1);
-    assert!(handled.is_sorted() && handled.len() <= 200, "{handled:?}");
+    assert!(handled.is_sorted(), "{handled:?}");
+    let by_handler = said(&recording, " by the handler");
+    assert!(by_handler >= 200, "{by_handler} calls by the handler");
+    let inside = number(&recording.trace.info()["reentrant_calls"]);
+    assert_eq!(handled.len() as u64 + inside, by_handler);
 }
 
 #[test]
@@ -51,6 +58,23 @@ fn debug_callback_that_calls_is_safe() {
     let commands = recording.trace.commands();
     assert_eq!(count(&commands, "glDebugMessageInsertKHR"), 20);
     assert_eq!(count(&commands, "glIsEnabled"), 0, "what a callback calls is not the program's");
+    are_told(&recording, 20);
+}
+
+/// Commands from inside other commands are told to everyone who asks what the trace lacks.
+#[track_caller]
+fn are_told(recording: &Recording, calls: u64) {
+    // Thousands may be separated.
+    let says = |text: &str, words: &str| text.replace(',', "").contains(words);
+    let summary = format!("; {calls} commands inside others not recorded");
+    assert!(says(&recording.run.stderr, &summary), "{}", recording.run);
+    let info = recording.trace.ask("info", &[]).ok();
+    let line =
+        format!("inside     {calls} commands that other commands called are not in the trace");
+    assert!(says(&info.stdout, &line), "{info}");
+    let verified = recording.trace.ask("verify", &[]).ok();
+    let warning = format!("warning: {calls} commands that were called from inside other commands");
+    assert!(says(&verified.stdout, &warning), "{verified}");
 }
 
 #[test]
@@ -63,6 +87,7 @@ fn driver_that_calls_itself_is_not_recorded_twice() {
     let commands = recording.trace.commands();
     assert_eq!(counts_up(&uniforms(&commands, 0), 1000), Ok(()));
     assert_eq!((count(&commands, "glFlush"), count(&commands, "glIsEnabled")), (1000, 0));
+    are_told(&recording, 1000);
 }
 
 #[test]
@@ -106,7 +131,18 @@ fn process_that_ends_while_a_thread_draws_ends_as_natively() {
 fn errno_and_floating_point_state_come_out_as_they_went_in() {
     let session = Session::new();
     let mut process = on_fake_driver("guest_errno", &[]);
-    behaves_as_natively(&session, &mut process).trace.is_whole("exit");
+    let recording = behaves_as_natively(&session, &mut process);
+    recording.trace.is_whole("exit");
+    has_checked_calls(&recording);
+}
+
+/// Checks that all calls that the program `guest_errno` has checked are in the trace: one of each kind, 400,000 that fill
+/// rings, ten swaps and a thread's five.
+#[track_caller]
+fn has_checked_calls(recording: &Recording) {
+    const CHECKED: u64 = 9 + 400_000 + 10 + 5;
+    assert_eq!(recording.run.stdout, format!("{CHECKED} checks\n"), "{}", recording.run);
+    assert_eq!(number(&recording.trace.info()["calls"]), CHECKED);
 }
 
 #[test]
@@ -116,7 +152,8 @@ fn errno_comes_out_as_it_went_in_with_small_rings() {
     let mut process = on_fake_driver("guest_errno", &[]);
     let recording = behaves_as_natively(&session, &mut process);
     recording.trace.is_whole("exit");
-    assert_ne!(recording.trace.info()["waits"], 0, "the rings were to be filled");
+    has_checked_calls(&recording);
+    assert!(number(&recording.trace.info()["waits"]) > 0, "the rings were to be filled");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Recording: programs behave as they do natively, and their traces hold all their commands.
 
 mod attach;
+mod attach_objects;
 mod attach_progress;
 mod children;
 mod driver_calls;
@@ -13,9 +14,11 @@ mod loading;
 mod memory;
 mod order;
 mod real_programs;
+mod snapshots;
 mod stored;
 mod timing;
 mod trace_file;
 mod transparency;
+mod waiting;
 mod waking;
 mod when;

@@ -53,6 +53,7 @@ fn every_command_of_a_timed_capture_has_its_time_in_the_driver() {
     let info = trace.info();
     assert_eq!((&info["format_version"], &info["frames"]), (&3.into(), &(2 * ROUNDS / 16).into()));
     let times: Vec<u64> = lines(trace).iter().map(|line| number(&line["driver_ns"])).collect();
+    assert!(times.len() as u64 > 2 * 10 * ROUNDS, "{} commands", times.len());
     let stats = stats(trace);
     let driver = &stats["driver"];
     assert_eq!(number(&driver["commands"]), times.len() as u64);
@@ -95,7 +96,9 @@ fn untimed_capture_has_no_times_and_says_so() {
     let trace = &recording.trace;
     trace.is_whole("exit");
     assert_eq!(trace.info()["format_version"], 2);
-    assert!(lines(trace).iter().all(|line| line.get("driver_ns").is_none()));
+    let lines = lines(trace);
+    assert!(lines.len() as u64 > 2 * 10 * ROUNDS, "{} commands", lines.len());
+    assert!(lines.iter().all(|line| line.get("driver_ns").is_none()));
     let stats = stats(trace);
     assert!(stats["driver"].is_null() && stats["driver_in_frames"].is_null(), "{stats}");
     assert!(function(&stats, "glFinish")["driver"].is_null());
@@ -116,9 +119,7 @@ fn trace_with_times_is_played_compared_and_exported_like_one_without() {
     }
     let mut diff = session.ctl(["diff", "--json"]);
     process::run(diff.args([&untimed.trace.path, &timed.trace.path])).ok();
-    let report =
-        replays::verified(&session, &timed.trace, &[]).unwrap_or_else(|why| panic!("{why}"));
-    assert_ne!(report["verified"]["compared"], 0, "{report:#}");
+    replays::verified(&session, &timed.trace, &[]).unwrap_or_else(|why| panic!("{why}"));
     let exported = [(&untimed, "a.trace"), (&timed, "b.trace")].map(|(recording, name)| {
         let path = session.path(name);
         let mut export = session.ctl(["export"]);
@@ -159,6 +160,9 @@ fn program_is_timed_in_one_capture_and_not_in_the_next() {
             lines(&trace).into_iter().filter(|line| line.get("setup").is_none()).collect();
         let timed = lines.iter().filter(|line| line.get("driver_ns").is_some()).count();
         let commands = lines.len();
+        // Five frames of two threads, which swap after 16 rounds of ten commands. Each thread's first recorded frame
+        // may have begun before the capture.
+        assert!(commands >= 3 * 16 * 10, "{commands} commands");
         // Commands in flight at the end have no leave record.
         assert!(
             if version == 3 { timed + 2 >= commands } else { timed == 0 },

@@ -7,7 +7,7 @@ use gapii_tests::gapii::{Session, Trace};
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::{LIMIT, Running, run};
 use gapii_tests::programs::program;
-use gapii_tests::replays::verified;
+use gapii_tests::replays::verified_frames;
 use gapii_tests::sharing::{number, start, until};
 use gapii_tests::wait;
 use rustix::process::Signal;
@@ -33,7 +33,7 @@ fn is_what_followed(session: &Session, trace: &Trace) {
     trace.is_whole("frames");
     let info = trace.info();
     assert_eq!((number(&info["frames"]), &info["snapshot"]), (5, &true.into()), "{info:#}");
-    verified(session, trace, &[]).unwrap_or_else(|why| panic!("{why}"));
+    assert_eq!(verified_frames(session, trace), 5);
 }
 
 const OPTIONS: [&str; 4] = ["--frames", "5", "--observe-frames", "1"];
@@ -98,7 +98,8 @@ fn captures_of_one_program_wait_each_for_its_own() {
     is_what_followed(&session, &flush_trace);
     is_what_followed(&session, &error_trace);
     all_trace.is_whole("stop");
-    verified(&session, &all_trace, &[]).unwrap_or_else(|why| panic!("{why}"));
+    // Five before the others began, and the frames that the others waited for.
+    assert!(verified_frames(&session, &all_trace) > 5 + 3 * 30);
     program.finish(LIMIT).ok();
 }
 
@@ -134,5 +135,18 @@ fn what_never_comes_is_said() {
     program.finish(LIMIT).ok();
     let left = capture.finish(LIMIT).ok();
     assert!(left.stderr.contains(said), "{left}");
+    trace.is_whole("exit");
+}
+
+/// The program ends with the event, so that the capture can't begin behind it.
+#[test]
+fn event_that_no_frame_follows_is_said_to_have_happened() {
+    let session = Session::new();
+    let trace = Trace::new(session.path("run.gapii"));
+    let options = ["--when", "function=eglTerminate"];
+    let program = offscreen(&program("short_threads"), ["1"]);
+    let ended = run(&mut session.run_command(&options, &trace.path, &program)).ok();
+    let said = "nothing was recorded: function=eglTerminate happened, and no frame followed";
+    assert!(ended.stderr.contains(said), "{ended}");
     trace.is_whole("exit");
 }

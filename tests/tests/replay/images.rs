@@ -9,7 +9,8 @@ use gapii_tests::display::Display;
 use gapii_tests::gapii::{Recording, Session, Trace};
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::{LIMIT, Running, require, run};
-use gapii_tests::programs::{app, names_in, program};
+use gapii_tests::programs::{app, apps_but, program};
+use gapii_tests::replays::{Recorded, record_app_once};
 use gapii_tests::wait::until;
 use rustix::process::Signal;
 
@@ -62,25 +63,37 @@ fn recorded(session: &Session, program: &Path) -> (Recording, PathBuf) {
 
 #[test]
 fn frames_are_what_the_program_read_back() {
-    let apps = names_in("apps").into_iter().map(|name| (name.clone(), app(&name)));
-    for (name, path) in apps.chain([("bent_swaps".to_owned(), program("bent_swaps"))]) {
-        let session = Session::new();
-        let (recording, native) = recorded(&session, &path);
-        let folder = session.path("pictures/of/it");
-        let text = folder.to_str().expect("a plain name");
-        let options = ["--verify", "--images", text];
-        let finished = run(&mut played(&session, "replay", &recording.trace, &options));
-        assert_eq!(finished.status.code(), Some(0), "{name}: {finished}");
-        let expected = files(&native);
-        assert_eq!(files(&folder).len(), expected.len(), "{name}");
-        for (ordinal, (picture, file)) in (1..).zip(files(&folder).iter().zip(&expected)) {
-            assert_eq!(*picture, format!("frame-{ordinal:06}.png"), "{name}");
-            let (width, height, pixels) = rgba(&folder.join(picture));
-            let native = fs::read(native.join(file)).expect("the program wrote it");
-            let rows = native[8..].chunks_exact(4 * width as usize).rev();
-            assert_eq!(native[..8], [width.to_le_bytes(), height.to_le_bytes()].concat());
-            assert!(rows.flatten().eq(&pixels), "{name}: {picture}");
-        }
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    for name in apps_but(&[]) {
+        let Recorded { trace, frames } = record_app_once(&session, &name, &[]).unwrap();
+        trace.is_whole("exit");
+        shows_what_was_read_back(&name, &trace, &frames);
+    }
+    let session = Session::new();
+    let (recording, frames) = recorded(&session, &program("bent_swaps"));
+    shows_what_was_read_back("bent_swaps", &recording.trace, &frames);
+}
+
+/// Plays a trace of the program `name`: its pictures are those that the program wrote to a folder, at least four.
+#[track_caller]
+fn shows_what_was_read_back(name: &str, trace: &Trace, native: &Path) {
+    let session = Session::new();
+    let folder = session.path("pictures/of/it");
+    let text = folder.to_str().expect("a plain name");
+    let options = ["--verify", "--images", text];
+    let finished = run(&mut played(&session, "replay", trace, &options));
+    assert_eq!(finished.status.code(), Some(0), "{name}: {finished}");
+    let expected = files(native);
+    assert!(expected.len() >= 4, "{name} has drawn {} frames", expected.len());
+    assert_eq!(files(&folder).len(), expected.len(), "{name}");
+    for (ordinal, (picture, file)) in (1..).zip(files(&folder).iter().zip(&expected)) {
+        assert_eq!(*picture, format!("frame-{ordinal:06}.png"), "{name}");
+        let (width, height, pixels) = rgba(&folder.join(picture));
+        let native = fs::read(native.join(file)).expect("the program wrote it");
+        let rows = native[8..].chunks_exact(4 * width as usize).rev();
+        assert_eq!(native[..8], [width.to_le_bytes(), height.to_le_bytes()].concat());
+        assert!(rows.flatten().eq(&pixels), "{name}: {picture}");
     }
 }
 

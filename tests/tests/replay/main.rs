@@ -3,3 +3,4 @@
 mod apps;
 mod images;
 mod replay_programs;
+mod sources;

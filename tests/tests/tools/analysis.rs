@@ -27,11 +27,13 @@ fn statistics_add_up() {
         entries.iter().map(|entry| entry[what].as_u64().expect(what)).sum()
     };
     let dumped = recording.trace.commands().len() as u64;
+    assert!(dumped > 100, "{dumped} commands");
     assert_eq!(stats["commands"], dumped);
     for of in ["functions", "frames", "threads"] {
         assert_eq!(sum(of, "commands"), dumped, "{of}");
     }
     assert_eq!(stats["draws"], sum("frames", "draws"));
+    assert!(stats["draws"].as_u64() > Some(0), "{stats}");
     assert!(stats["client_bytes"].as_u64() > Some(0), "{stats}");
 }
 

@@ -1,0 +1,163 @@
+//! How a program fails, and what a capture may lack.
+
+use std::fmt::{self, Display};
+
+use crate::search::program::{ATTACH, Program};
+
+/// A difference between a program's native run and a captured one, or between a capture and its replay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The captured program got another answer than natively.
+    Disturbed { step: String, native: String, captured: String },
+    /// The captured program ended too early.
+    Crashed(String),
+    /// The trace is damaged or incomplete.
+    Trace(String),
+    /// The replay gives another answer, or skips a command. The first word is the command.
+    Replay(String),
+    /// The snapshot lacks something for a reason that is not permitted.
+    Missing(String),
+}
+
+impl Fault {
+    /// Faults of the same kind have the same text.
+    pub fn kind(&self) -> String {
+        match self {
+            Fault::Disturbed { step, native, captured } => {
+                let [native, captured] = [native, captured].map(|answer| error_of(answer));
+                format!("disturbed {} {native} {captured}", command_of(step))
+            }
+            Fault::Replay(what) => {
+                let function = what.split(' ').next().unwrap_or_default();
+                match function {
+                    "glGetError" => {
+                        format!("replay {}", what.split(",\"seq").next().unwrap_or(what))
+                    }
+                    _ => {
+                        let ways = ["nothing was written", "not played"];
+                        let way = ways.iter().find(|way| what.contains(*way)).unwrap_or(&"");
+                        format!("replay {function} {way}")
+                    }
+                }
+            }
+            Fault::Missing(what) => format!("missing {}", letters(what)),
+            Fault::Crashed(_) => "crashed".to_owned(),
+            Fault::Trace(_) => "trace".to_owned(),
+        }
+    }
+}
+
+/// The command of a step: the first word that begins like one.
+fn command_of(step: &str) -> &str {
+    step.split(' ')
+        .find(|word| word.starts_with("gl") || word.starts_with("egl") || word.starts_with('@'))
+        .unwrap_or(step)
+}
+
+/// The error of an answer like `12: 1282`; empty for other answers.
+fn error_of(answer: &str) -> &str {
+    let value = answer.split(": ").nth(1).unwrap_or_default();
+    if value == "0" || (value.len() == 4 && value.starts_with("12")) { value } else { "" }
+}
+
+/// A sentence without the names of objects.
+fn letters(text: &str) -> String {
+    text.chars().filter(|letter| letter.is_ascii_alphabetic()).collect()
+}
+
+impl Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Disturbed { step, native, captured } => {
+                write!(
+                    f,
+                    "the program was disturbed: {step}: natively {native}, captured {captured}"
+                )
+            }
+            Fault::Crashed(how) => write!(f, "the program ended: {how}"),
+            Fault::Trace(why) => write!(f, "the trace is not whole: {why}"),
+            Fault::Replay(what) => write!(f, "the replay differs: {what}"),
+            Fault::Missing(what) => write!(f, "missing for a reason that is not permitted: {what}"),
+        }
+    }
+}
+
+/// A sentence with which a snapshot may say that it lacks something.
+struct Permitted {
+    beginning: &'static str,
+    /// Whether a program has what the sentence is about.
+    is_of: fn(&[String]) -> bool,
+}
+
+/// What no snapshot can have, and why. Other sentences are faults, and so are these in programs without the cause.
+const PERMITTED: &[Permitted] = &[
+    // Nothing shows that an idle thread is outside the driver while nothing is recorded.
+    Permitted { beginning: "a command that thread", is_of: has_idle_thread },
+    // No command sets the result of a query.
+    Permitted {
+        beginning: "what queries had counted that have ended",
+        is_of: |steps| count(before_attach(steps), &["glEndQuery"]) > 0,
+    },
+    // No command sets the count of a query.
+    Permitted {
+        beginning: "what has been counted so far by query",
+        is_of: |steps| {
+            let before = before_attach(steps);
+            count(before, &["glBeginQuery"]) > count(before, &["glEndQuery"])
+        },
+    },
+    // A deleted program has a name while a context uses it, and a context uses it when it has been current.
+    Permitted {
+        beginning: "GL_DELETE_STATUS, until all contexts that use it have been current",
+        is_of: |steps| has_two_contexts(steps) && count(steps, &["glDeleteProgram"]) > 0,
+    },
+    // No command brings back an executable that another context has replaced.
+    Permitted {
+        beginning: "the executable in use of the program that was linked again elsewhere",
+        is_of: |steps| has_two_contexts(steps) && count(steps, &["glLinkProgram"]) > 1,
+    },
+    // No framebuffer can have them attached, and no other context can read them.
+    Permitted {
+        beginning: "the images of textures with the name 0",
+        is_of: |steps| steps.iter().any(|step| command_of(step).starts_with("glTex")),
+    },
+    // No command sets where a feedback goes on.
+    Permitted {
+        beginning: "how far a transform feedback has got",
+        is_of: |steps| {
+            let (before, ends) = (before_attach(steps), ["glEndTransformFeedback"]);
+            count(before, &["glBeginTransformFeedback"]) > count(before, &ends)
+        },
+    },
+];
+
+fn before_attach(steps: &[String]) -> &[String] {
+    steps.split(|step| step == ATTACH).next().unwrap_or_default()
+}
+
+fn has_two_contexts(steps: &[String]) -> bool {
+    count(steps, &["eglCreateContext"]) > 1
+}
+
+fn count(steps: &[String], commands: &[&str]) -> usize {
+    let is_one = |step: &&String| commands.contains(&command_of(step));
+    steps.iter().filter(is_one).count()
+}
+
+/// Whether a thread of the program has a context, which makes it a thread that may be in the driver.
+fn has_idle_thread(steps: &[String]) -> bool {
+    let mut with_context = [false; 4];
+    let before = before_attach(steps).iter();
+    for step in before.filter(|step| command_of(step) == "eglMakeCurrent") {
+        let thread = step.split(' ').next().and_then(|word| word.parse::<usize>().ok());
+        let Some(thread) = thread.and_then(|at| with_context.get_mut(at)) else { continue };
+        *thread = !step.ends_with(" 0");
+    }
+    with_context.contains(&true)
+}
+
+/// True if a snapshot of this program may lack this.
+pub fn is_permitted(sentence: &str, program: &Program) -> bool {
+    let permitted = PERMITTED.iter().find(|permitted| sentence.starts_with(permitted.beginning));
+    permitted.is_some_and(|permitted| (permitted.is_of)(&program.steps))
+}

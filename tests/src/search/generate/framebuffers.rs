@@ -1,0 +1,189 @@
+//! Framebuffers, renderbuffers, clears.
+
+use crate::search::generate::textures::{FORMATS, UNKNOWN};
+use crate::search::world::{Framebuffer, Renderbuffer, World};
+
+const COLOURS: &[&str] = &["GL_COLOR_ATTACHMENT0", "GL_COLOR_ATTACHMENT0", "GL_COLOR_ATTACHMENT1"];
+
+fn add(world: &mut World) -> usize {
+    let framebuffer = world.count('f');
+    world.framebuffers.resize(framebuffer + 1, Framebuffer::default());
+    world.context().named_framebuffers.push(framebuffer);
+    framebuffer
+}
+
+pub fn make(world: &mut World) -> bool {
+    if world.is_feeding_back() {
+        return false;
+    }
+    let framebuffer = add(world);
+    world.step(format!("glGenFramebuffers 1 new:f{framebuffer}"));
+    world.step(format!("glBindFramebuffer GL_FRAMEBUFFER f{framebuffer}"));
+    world.context().framebuffer = Some(framebuffer);
+    match world.chance(70) {
+        true => attach_texture(world),
+        false => attach_renderbuffer(world),
+    };
+    true
+}
+
+pub fn bind(world: &mut World) -> bool {
+    let all = world.here().named_framebuffers.clone();
+    match world.some_of(&all) {
+        Some(framebuffer) if !world.chance(30) => {
+            world.step(format!("glBindFramebuffer GL_FRAMEBUFFER f{framebuffer}"));
+            world.context().framebuffer = Some(framebuffer);
+        }
+        _ => {
+            world.step("glBindFramebuffer GL_FRAMEBUFFER 0");
+            world.context().framebuffer = None;
+        }
+    }
+    true
+}
+
+fn point(world: &mut World, format: usize) -> &'static str {
+    match FORMATS.get(format).is_some_and(|format| format.read.is_none()) {
+        true => "GL_DEPTH_ATTACHMENT",
+        false if world.version() < (3, 0) => "GL_COLOR_ATTACHMENT0",
+        false => world.one_of(COLOURS),
+    }
+}
+
+pub fn attach_texture(world: &mut World) -> bool {
+    let Some(framebuffer) = world.here().framebuffer else { return false };
+    let fits = |texture: &&usize| {
+        let it = &world.textures[**texture];
+        it.format < UNKNOWN && it.levels > 0
+    };
+    let all: Vec<usize> = world.names().textures.iter().filter(fits).copied().collect();
+    let Some(texture) = world.some_of(&all) else { return false };
+    let it = world.textures[texture].clone();
+    let point = point(world, it.format);
+    let level = if world.version() < (3, 0) { 0 } else { world.below(it.levels as usize) };
+    match it.target {
+        "GL_TEXTURE_2D" => world.step(format!(
+            "glFramebufferTexture2D GL_FRAMEBUFFER {point} GL_TEXTURE_2D t{texture} {level}"
+        )),
+        "GL_TEXTURE_CUBE_MAP" => {
+            let face =
+                world.one_of(&["GL_TEXTURE_CUBE_MAP_POSITIVE_X", "GL_TEXTURE_CUBE_MAP_NEGATIVE_Z"]);
+            world.step(format!(
+                "glFramebufferTexture2D GL_FRAMEBUFFER {point} {face} t{texture} {level}"
+            ));
+        }
+        _ if world.version() >= (3, 2) && world.chance(20) => {
+            world.step(format!("glFramebufferTexture GL_FRAMEBUFFER {point} t{texture} {level}"));
+        }
+        _ => {
+            let layer = world.below(2);
+            world.step(format!(
+                "glFramebufferTextureLayer GL_FRAMEBUFFER {point} t{texture} {level} {layer}"
+            ));
+        }
+    }
+    world.framebuffers[framebuffer].attachments.insert(point, it.storage);
+    world.step("? glCheckFramebufferStatus GL_FRAMEBUFFER");
+    true
+}
+
+pub fn renderbuffer(world: &mut World) -> bool {
+    let renderbuffer = world.count('r');
+    let storage = world.count('#');
+    world.renderbuffers.resize(renderbuffer + 1, Renderbuffer { storage: 0, has_storage: false });
+    world.renderbuffers[renderbuffer].storage = storage;
+    world.step(format!("glGenRenderbuffers 1 new:r{renderbuffer}"));
+    world.step(format!("glBindRenderbuffer GL_RENDERBUFFER r{renderbuffer}"));
+    world.group().renderbuffers.push(renderbuffer);
+    if world.chance(92) {
+        let format = world.one_of(&[
+            "GL_RGBA4",
+            "GL_RGBA8",
+            "GL_RGBA8",
+            "GL_RGB565",
+            "GL_DEPTH_COMPONENT16",
+            "GL_STENCIL_INDEX8",
+            "GL_DEPTH24_STENCIL8",
+        ]);
+        let side = world.one_of(&[8, 16]);
+        world.step(format!("glRenderbufferStorage GL_RENDERBUFFER {format} {side} 8"));
+        world.renderbuffers[renderbuffer].has_storage = true;
+    }
+    true
+}
+
+pub fn attach_renderbuffer(world: &mut World) -> bool {
+    let Some(framebuffer) = world.here().framebuffer else { return false };
+    let all = world.names().renderbuffers.clone();
+    if all.is_empty() || world.chance(20) {
+        renderbuffer(world);
+    }
+    let all = world.names().renderbuffers.clone();
+    let Some(renderbuffer) = world.some_of(&all) else { return false };
+    let mut points = vec!["GL_COLOR_ATTACHMENT0", "GL_DEPTH_ATTACHMENT", "GL_STENCIL_ATTACHMENT"];
+    if world.version() >= (3, 0) {
+        points.push("GL_DEPTH_STENCIL_ATTACHMENT");
+    }
+    let point = world.one_of(&points);
+    world.step(format!(
+        "glFramebufferRenderbuffer GL_FRAMEBUFFER {point} GL_RENDERBUFFER r{renderbuffer}"
+    ));
+    let storage = world.renderbuffers[renderbuffer].storage;
+    world.framebuffers[framebuffer].attachments.insert(point, storage);
+    world.step("? glCheckFramebufferStatus GL_FRAMEBUFFER");
+    true
+}
+
+pub fn delete(world: &mut World) -> bool {
+    let all = world.here().named_framebuffers.clone();
+    let Some(framebuffer) = world.some_of(&all) else { return false };
+    world.step(format!("glDeleteFramebuffers 1 ints:f{framebuffer}"));
+    let context = world.context();
+    context.named_framebuffers.retain(|named| *named != framebuffer);
+    if context.framebuffer == Some(framebuffer) {
+        context.framebuffer = None;
+    }
+    true
+}
+
+pub fn delete_renderbuffer(world: &mut World) -> bool {
+    let all = world.names().renderbuffers.clone();
+    let Some(renderbuffer) = world.some_of(&all) else { return false };
+    world.step(format!("glDeleteRenderbuffers 1 ints:r{renderbuffer}"));
+    world.group().renderbuffers.retain(|named| *named != renderbuffer);
+    let storage = world.renderbuffers[renderbuffer].storage;
+    world.detach(storage);
+    true
+}
+
+pub fn buffers(world: &mut World) -> bool {
+    if world.here().framebuffer.is_none() || world.version() < (3, 0) {
+        return false;
+    }
+    let to = world.one_of(&[
+        "glDrawBuffers 1 ints:GL_COLOR_ATTACHMENT0",
+        "glDrawBuffers 1 ints:GL_NONE",
+        "glDrawBuffers 2 ints:GL_COLOR_ATTACHMENT0,GL_COLOR_ATTACHMENT1",
+        "glDrawBuffers 2 ints:GL_NONE,GL_COLOR_ATTACHMENT1",
+        "glReadBuffer GL_COLOR_ATTACHMENT0",
+        "glReadBuffer GL_COLOR_ATTACHMENT1",
+        "glReadBuffer GL_NONE",
+    ]);
+    world.step(to);
+    true
+}
+
+pub fn clear(world: &mut World) -> bool {
+    let [r, g, b] = [(); 3].map(|()| world.one_of(&["0f", "0.25f", "0.5f", "1f"]));
+    match world.below(4) {
+        0 if world.version() >= (3, 0) => {
+            world.step(format!("glClearBufferfv GL_COLOR 0 floats:{r},{g},{b},1"));
+        }
+        1 => world.step("glClear GL_DEPTH_BUFFER_BIT|GL_STENCIL_BUFFER_BIT"),
+        _ => {
+            world.step(format!("glClearColor {r} {g} {b} 1f"));
+            world.step("glClear GL_COLOR_BUFFER_BIT|GL_DEPTH_BUFFER_BIT|GL_STENCIL_BUFFER_BIT");
+        }
+    }
+    true
+}

@@ -1,0 +1,187 @@
+//! Random programs of OpenGL ES, from a seed.
+//!
+//! Begins with one or two contexts, makes a hundred steps or more, and ends with reading everything back.
+
+mod buffers;
+mod contexts;
+mod draws;
+mod ending;
+mod fixed;
+mod framebuffers;
+mod programs;
+mod questions;
+mod refused;
+pub mod textures;
+mod vertices;
+
+use crate::random::Random;
+use crate::search::program::Program;
+use crate::search::world::World;
+
+/// Makes steps in the current context; returns false if nothing there fits.
+type Action = fn(&mut World) -> bool;
+
+/// Actions and how often each is chosen, out of the sum.
+const ACTIONS: &[(usize, &str, Action)] = &[
+    (6, "buffers::make", buffers::make),
+    (2, "buffers::name_by_choice", buffers::name_by_choice),
+    (5, "buffers::bind", buffers::bind),
+    (5, "buffers::fill", buffers::fill),
+    (5, "buffers::change", buffers::change),
+    (3, "buffers::make_immutable", buffers::make_immutable),
+    (2, "buffers::copy", buffers::copy),
+    (4, "buffers::map", buffers::map),
+    (4, "buffers::use_mapping", buffers::use_mapping),
+    (3, "buffers::unmap", buffers::unmap),
+    (4, "buffers::delete", buffers::delete),
+    (3, "buffers::bind_indexed", buffers::bind_indexed),
+    (4, "vertices::make_array", vertices::make_array),
+    (5, "vertices::bind_array", vertices::bind_array),
+    (2, "vertices::delete_array", vertices::delete_array),
+    (9, "vertices::pointer", vertices::pointer),
+    (6, "vertices::format", vertices::format),
+    (5, "vertices::attribute_binding", vertices::attribute_binding),
+    (6, "vertices::bind_vertex_buffer", vertices::bind_vertex_buffer),
+    (3, "vertices::divisor", vertices::divisor),
+    (5, "vertices::enable", vertices::enable),
+    (2, "vertices::value", vertices::value),
+    (3, "vertices::elements", vertices::elements),
+    (6, "textures::make", textures::make),
+    (5, "textures::bind", textures::bind),
+    (5, "textures::store", textures::store),
+    (5, "textures::change", textures::change),
+    (4, "textures::parameter", textures::parameter),
+    (2, "textures::mipmaps", textures::mipmaps),
+    (4, "textures::delete", textures::delete),
+    (3, "textures::buffer_texture", textures::buffer_texture),
+    (3, "textures::view", textures::view),
+    (3, "textures::make_image", textures::make_image),
+    (3, "textures::use_image", textures::use_image),
+    (1, "textures::destroy_image", textures::destroy_image),
+    (3, "textures::sampler", textures::sampler),
+    (2, "textures::bind_sampler", textures::bind_sampler),
+    (1, "textures::delete_sampler", textures::delete_sampler),
+    (4, "framebuffers::make", framebuffers::make),
+    (4, "framebuffers::bind", framebuffers::bind),
+    (6, "framebuffers::attach_texture", framebuffers::attach_texture),
+    (3, "framebuffers::attach_renderbuffer", framebuffers::attach_renderbuffer),
+    (3, "framebuffers::renderbuffer", framebuffers::renderbuffer),
+    (2, "framebuffers::delete", framebuffers::delete),
+    (2, "framebuffers::delete_renderbuffer", framebuffers::delete_renderbuffer),
+    (2, "framebuffers::buffers", framebuffers::buffers),
+    (4, "framebuffers::clear", framebuffers::clear),
+    (5, "programs::make", programs::make),
+    (3, "programs::separable", programs::separable),
+    (5, "programs::use_one", programs::use_one),
+    (4, "programs::change_pending", programs::change_pending),
+    (2, "programs::link_again", programs::link_again),
+    (3, "programs::change_shader", programs::change_shader),
+    (5, "programs::uniform", programs::uniform),
+    (2, "programs::delete", programs::delete),
+    (2, "programs::delete_shader", programs::delete_shader),
+    (2, "programs::make_pipeline", programs::make_pipeline),
+    (3, "programs::use_stages", programs::use_stages),
+    (2, "programs::bind_pipeline", programs::bind_pipeline),
+    (1, "programs::delete_pipeline", programs::delete_pipeline),
+    (5, "fixed::capability", fixed::capability),
+    (5, "fixed::value", fixed::value),
+    (2, "fixed::pixel_store", fixed::pixel_store),
+    (3, "draws::query", draws::query),
+    (3, "draws::feedback", draws::feedback),
+    (10, "draws::draw", draws::draw),
+    (4, "draws::read", draws::read),
+    (3, "draws::ask", draws::ask),
+    (2, "draws::fence", draws::fence),
+    (3, "refused::refuse", refused::refuse),
+    (4, "contexts::switch", contexts::switch),
+    (1, "contexts::make", contexts::make),
+    (1, "contexts::swap", contexts::swap),
+];
+
+/// A program and the places at which a capture of it may begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generated {
+    pub program: Program,
+    /// Steps after the first context is current and before everything is read back.
+    pub body: std::ops::Range<usize>,
+}
+
+impl Generated {
+    /// Steps before which captures begin: the first one, and `count` random ones of the body.
+    pub fn attaches(&self, seed: u64, count: usize) -> Vec<usize> {
+        let mut random = Random::new(seed ^ 0x00A7_7AC4);
+        let length = self.body.len().max(1) as u64;
+        let places = (0..count).map(|_| self.body.start + random.below(length) as usize);
+        std::iter::once(0).chain(places).collect()
+    }
+}
+
+/// The program of a seed.
+pub fn program(seed: u64) -> Generated {
+    program_without(seed, &[])
+}
+
+/// The program of a seed without actions whose names contain one of these, to find what is behind a known fault.
+pub fn program_without(seed: u64, left_out: &[String]) -> Generated {
+    let is_wanted = |name: &str| !left_out.iter().any(|part| name.contains(part));
+    let actions: Vec<(usize, Action)> = ACTIONS
+        .iter()
+        .filter(|(_, name, _)| is_wanted(name))
+        .map(|(weight, _, action)| (*weight, *action))
+        .collect();
+    let mut world = World::new(seed);
+    contexts::begin(&mut world);
+    let begin = world.steps.len();
+    let steps = 40 + world.below(110);
+    // Each program prefers some actions: those that are made again and again meet each other.
+    let preferred: Vec<Action> = (0..5).map(|_| choose(&mut world, &actions)).collect();
+    let mut made = 0;
+    while made < steps {
+        let action = match world.chance(35) {
+            true => world.one_of(&preferred),
+            false => choose(&mut world, &actions),
+        };
+        if action(&mut world) {
+            made += 1;
+            // Sometimes an error is pending for a while.
+            if world.chance(95) {
+                world.step("? glGetError");
+            }
+        }
+    }
+    let end = world.steps.len();
+    ending::read_everything(&mut world);
+    Generated { program: Program { steps: world.steps }, body: begin..end }
+}
+
+fn choose(world: &mut World, actions: &[(usize, Action)]) -> Action {
+    let sum = actions.iter().map(|(weight, _)| weight).sum();
+    let mut at = world.below(sum);
+    for (weight, action) in actions {
+        match at.checked_sub(*weight) {
+            None => return *action,
+            Some(rest) => at = rest,
+        }
+    }
+    draws::read
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seed_gives_the_same_program_again() {
+        let text = program(7).program.to_string();
+        assert_eq!(program(7).program.to_string(), text);
+        assert_eq!(text.parse::<Program>(), Ok(program(7).program));
+        assert_ne!(program(8).program.to_string(), text);
+    }
+
+    #[test]
+    fn every_step_can_be_said_to_the_runner() {
+        for seed in 0..200 {
+            program(seed).program.steps.iter().for_each(|step| drop(Program::runner_line(step)));
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! Shaders, programs with linked and pending state, uniforms, pipelines.
+
+use crate::search::shaders::{RECIPES, Recipe, TEXEL_RECIPE};
+use crate::search::world::{Program, World};
+
+fn shader(world: &mut World, source: &'static str) -> usize {
+    let shader = world.count('h');
+    let kind = if source.starts_with("vertex") { "GL_VERTEX_SHADER" } else { "GL_FRAGMENT_SHADER" };
+    world.step(format!("h{shader}= glCreateShader {kind}"));
+    world.step(format!("glShaderSource h{shader} 1 shader:{source} 0"));
+    world.step(format!("glCompileShader h{shader}"));
+    world.group().shaders.push((shader, source));
+    shader
+}
+
+fn add(world: &mut World, program: Program) -> usize {
+    let number = world.count('g');
+    world.programs.resize(number + 1, program.clone());
+    world.programs[number] = program;
+    world.group().programs.push(number);
+    number
+}
+
+fn recipe(world: &mut World) -> Recipe {
+    let version = world.version();
+    let mut known: Vec<Recipe> =
+        RECIPES.iter().filter(|recipe| version >= recipe.since).copied().collect();
+    if version >= TEXEL_RECIPE.since {
+        known.push(TEXEL_RECIPE);
+    }
+    world.one_of(&known)
+}
+
+/// A program that is linked and current.
+pub fn make(world: &mut World) -> bool {
+    if world.is_feeding_back() {
+        return false;
+    }
+    let recipe = recipe(world);
+    let (vertex, fragment) = (shader(world, recipe.vertex), shader(world, recipe.fragment));
+    let program = add(world, Program { recipe, stages: (true, true), is_separable: false });
+    world.step(format!("g{program}= glCreateProgram"));
+    world.step(format!("glAttachShader g{program} h{vertex}"));
+    world.step(format!("glAttachShader g{program} h{fragment}"));
+    for (index, name) in recipe.attributes.iter().enumerate() {
+        world.step(format!("glBindAttribLocation g{program} {index} text:{name}"));
+    }
+    if world.version() >= (3, 0) && world.chance(40) {
+        varyings(world, program);
+    }
+    world.step(format!("glLinkProgram g{program}"));
+    world.step(format!("glUseProgram g{program}"));
+    world.context().program = Some(program);
+    set_first_uniforms(world, program);
+    for shader in [vertex, fragment] {
+        if world.chance(50) {
+            delete_this(world, shader);
+        }
+    }
+    true
+}
+
+fn varyings(world: &mut World, program: usize) {
+    let recipe = world.programs[program].recipe;
+    let mode = world.one_of(&["GL_INTERLEAVED_ATTRIBS", "GL_SEPARATE_ATTRIBS"]);
+    let count = 1 + world.below(recipe.varyings.len());
+    let names = recipe.varyings[..count].join(",");
+    world.step(format!("glTransformFeedbackVaryings g{program} {count} texts:{names} {mode}"));
+}
+
+/// Values with which something is visible.
+fn set_first_uniforms(world: &mut World, program: usize) {
+    for (name, kind) in world.programs[program].recipe.uniforms {
+        let number = world.count('u');
+        world.step(format!("u{number}= glGetUniformLocation g{program} text:{name}"));
+        match *kind {
+            "m2" => world.step(format!("glUniformMatrix2fv u{number} 1 0 floats:1,0.25,-0.25,1")),
+            "1f" => world.step(format!("glUniform1f u{number} 0.5f")),
+            "4f" => world.step(format!("glUniform4f u{number} 0.125f 0f 0.125f 0f")),
+            "2i" => world.step(format!("glUniform2i u{number} 1 2")),
+            _ => {}
+        }
+    }
+}
+
+/// A program of one stage, for pipelines.
+pub fn separable(world: &mut World) -> bool {
+    if world.version() < (3, 1) || world.is_feeding_back() {
+        return false;
+    }
+    let recipe = RECIPES[2];
+    let is_vertex = world.chance(50);
+    let source = if is_vertex { recipe.vertex } else { recipe.fragment };
+    let program =
+        add(world, Program { recipe, stages: (is_vertex, !is_vertex), is_separable: true });
+    if world.chance(60) {
+        let kind = if is_vertex { "GL_VERTEX_SHADER" } else { "GL_FRAGMENT_SHADER" };
+        world.step(format!("g{program}= glCreateShaderProgramv {kind} 1 shader:{source}"));
+    } else {
+        let shader = shader(world, source);
+        world.step(format!("g{program}= glCreateProgram"));
+        world.step(format!("glProgramParameteri g{program} GL_PROGRAM_SEPARABLE 1"));
+        world.step(format!("glAttachShader g{program} h{shader}"));
+        world.step(format!("glLinkProgram g{program}"));
+    }
+    let (location, value) = if is_vertex { (0, "0.25f") } else { (3, "0.5f") };
+    world.step(format!("glProgramUniform4f g{program} {location} {value} 0f 0.25f 0f"));
+    true
+}
+
+pub fn use_one(world: &mut World) -> bool {
+    if world.is_feeding_back() {
+        return false;
+    }
+    let all = world.names().programs.clone();
+    match world.some_of(&all) {
+        Some(program) if !world.chance(12) => {
+            world.step(format!("glUseProgram g{program}"));
+            world.context().program = Some(program);
+        }
+        _ => {
+            world.step("glUseProgram 0");
+            world.context().program = None;
+        }
+    }
+    true
+}
+
+fn any(world: &mut World) -> Option<usize> {
+    let all = world.names().programs.clone();
+    world.some_of(&all)
+}
+
+/// State of the next link, which the linked program does not have.
+pub fn change_pending(world: &mut World) -> bool {
+    let Some(program) = any(world) else { return false };
+    let recipe = world.programs[program].recipe;
+    match world.below(7) {
+        0 | 1 if world.version() >= (3, 0) => varyings(world, program),
+        2 | 3 => {
+            let name = world.one_of(recipe.attributes);
+            let index = world.below(4);
+            world.step(format!("glBindAttribLocation g{program} {index} text:{name}"));
+        }
+        4 if world.version() >= (3, 1) => {
+            let value = world.below(2);
+            world.step(format!("glProgramParameteri g{program} GL_PROGRAM_SEPARABLE {value}"));
+        }
+        5 if world.version() >= (3, 0) => {
+            world.step(format!(
+                "glProgramParameteri g{program} GL_PROGRAM_BINARY_RETRIEVABLE_HINT 1"
+            ));
+        }
+        6 => {
+            let shaders = world.names().shaders.clone();
+            let Some((shader, _)) = world.some_of(&shaders) else { return false };
+            let command = world.one_of(&["glAttachShader", "glDetachShader", "glDetachShader"]);
+            world.step(format!("{command} g{program} h{shader}"));
+        }
+        _ => return false,
+    }
+    true
+}
+
+pub fn link_again(world: &mut World) -> bool {
+    if world.is_feeding_back() {
+        return false;
+    }
+    let Some(program) = any(world) else { return false };
+    world.step(format!("glLinkProgram g{program}"));
+    world.step(format!("glGetProgramiv g{program} GL_LINK_STATUS out:4"));
+    true
+}
+
+/// Another source, compiled or not.
+pub fn change_shader(world: &mut World) -> bool {
+    let all = world.names().shaders.clone();
+    let Some((shader, source)) = world.some_of(&all) else { return false };
+    let other = match source {
+        "vertex300" => world.one_of(&["vertex300other", "broken"]),
+        _ => world.one_of(&["broken", source]),
+    };
+    world.step(format!("glShaderSource h{shader} 1 shader:{other} 0"));
+    if world.chance(40) {
+        world.step(format!("glCompileShader h{shader}"));
+    }
+    world.step(format!("glGetShaderiv h{shader} GL_COMPILE_STATUS out:4"));
+    world.step(format!("glGetShaderiv h{shader} GL_SHADER_SOURCE_LENGTH out:4"));
+    true
+}
+
+pub fn uniform(world: &mut World) -> bool {
+    let Some(program) = world.here().program else { return false };
+    let (name, kind) = world.one_of(world.programs[program].recipe.uniforms);
+    if !world.names().programs.contains(&program) {
+        return false;
+    }
+    let number = world.count('u');
+    world.step(format!("u{number}= glGetUniformLocation g{program} text:{name}"));
+    let [a, b] = [(); 2].map(|()| world.one_of(&["0", "0.25", "0.5", "-0.25", "1"]));
+    match kind {
+        "m2" => {
+            let count = 1 + world.below(2);
+            world.step(format!(
+                "glUniformMatrix2fv u{number} {count} 0 floats:1,{a},{b},1,{b},1,1,{a}"
+            ));
+        }
+        "1f" => world.step(format!("glUniform1f u{number} {a}f")),
+        "4f" => world.step(format!("glUniform4f u{number} {a}f {b}f {a}f 0f")),
+        "2i" => {
+            let value = world.below(5);
+            world.step(format!("glUniform2i u{number} {value} -1"));
+        }
+        _ => {
+            let unit = world.below(3);
+            world.step(format!("glUniform1i u{number} {unit}"));
+        }
+    }
+    if world.programs[program].recipe.has_block && world.chance(30) {
+        let binding = world.below(3);
+        world.step(format!("glUniformBlockBinding g{program} 0 {binding}"));
+    }
+    true
+}
+
+pub fn delete(world: &mut World) -> bool {
+    let Some(program) = any(world) else { return false };
+    if world.is_feeding_back() {
+        return false;
+    }
+    world.step(format!("glDeleteProgram g{program}"));
+    world.group().programs.retain(|named| *named != program);
+    true
+}
+
+fn delete_this(world: &mut World, shader: usize) {
+    world.step(format!("glDeleteShader h{shader}"));
+    world.group().shaders.retain(|(named, _)| *named != shader);
+}
+
+pub fn delete_shader(world: &mut World) -> bool {
+    let all = world.names().shaders.clone();
+    let Some((shader, _)) = world.some_of(&all) else { return false };
+    delete_this(world, shader);
+    true
+}
+
+pub fn make_pipeline(world: &mut World) -> bool {
+    if world.version() < (3, 1) || world.is_feeding_back() {
+        return false;
+    }
+    let pipeline = world.count('l');
+    world.step(format!("glGenProgramPipelines 1 new:l{pipeline}"));
+    world.step(format!("glBindProgramPipeline l{pipeline}"));
+    let context = world.context();
+    context.pipelines.push(pipeline);
+    context.pipeline = Some(pipeline);
+    use_stages(world);
+    true
+}
+
+pub fn use_stages(world: &mut World) -> bool {
+    let all = world.here().pipelines.clone();
+    let Some(pipeline) = world.some_of(&all) else { return false };
+    let separable: Vec<usize> = world
+        .names()
+        .programs
+        .iter()
+        .copied()
+        .filter(|program| world.programs[*program].is_separable)
+        .collect();
+    let Some(program) = world.some_of(&separable) else { return separable_first(world) };
+    if world.is_feeding_back() {
+        return false;
+    }
+    let bits = match world.programs[program].stages {
+        (true, _) => "GL_VERTEX_SHADER_BIT",
+        _ => "GL_FRAGMENT_SHADER_BIT",
+    };
+    world.step(format!("glUseProgramStages l{pipeline} {bits} g{program}"));
+    match world.below(5) {
+        0 => world.step(format!("glActiveShaderProgram l{pipeline} g{program}")),
+        1 => {
+            world.step("glUseProgram 0");
+            world.context().program = None;
+        }
+        2 => {
+            world.step(format!("glDeleteProgram g{program}"));
+            world.group().programs.retain(|named| *named != program);
+        }
+        _ => {}
+    }
+    true
+}
+
+fn separable_first(world: &mut World) -> bool {
+    separable(world)
+}
+
+pub fn bind_pipeline(world: &mut World) -> bool {
+    let all = world.here().pipelines.clone();
+    let Some(pipeline) = world.some_of(&all) else { return false };
+    if world.is_feeding_back() {
+        return false;
+    }
+    world.step(format!("glBindProgramPipeline l{pipeline}"));
+    world.context().pipeline = Some(pipeline);
+    if world.chance(50) {
+        world.step("glUseProgram 0");
+        world.context().program = None;
+    }
+    true
+}
+
+pub fn delete_pipeline(world: &mut World) -> bool {
+    let all = world.here().pipelines.clone();
+    let Some(pipeline) = world.some_of(&all) else { return false };
+    if world.is_feeding_back() {
+        return false;
+    }
+    world.step(format!("glDeleteProgramPipelines 1 ints:l{pipeline}"));
+    let context = world.context();
+    context.pipelines.retain(|named| *named != pipeline);
+    if context.pipeline == Some(pipeline) {
+        context.pipeline = None;
+    }
+    true
+}

@@ -1,0 +1,489 @@
+//! Textures, their views and EGL images, texture buffers, and samplers.
+
+use crate::search::generate::buffers::with_storage;
+use crate::search::world::{Image, Texture, UNITS, World};
+
+/// Formats of texels: sized format, format, type, bytes.
+pub struct Format {
+    pub sized: &'static str,
+    pub format: &'static str,
+    pub kind: &'static str,
+    pub bytes: u32,
+    /// Format and type in which `glReadPixels` reads it; `None` for depth.
+    pub read: Option<(&'static str, &'static str)>,
+    /// It may be filtered, and so have its mipmaps made.
+    pub is_filtered: bool,
+}
+
+const COLOUR: Option<(&str, &str)> = Some(("GL_RGBA", "GL_UNSIGNED_BYTE"));
+
+pub const FORMATS: &[Format] = &[
+    Format {
+        sized: "GL_RGBA8",
+        format: "GL_RGBA",
+        kind: "GL_UNSIGNED_BYTE",
+        bytes: 4,
+        read: COLOUR,
+        is_filtered: true,
+    },
+    Format {
+        sized: "GL_R8",
+        format: "GL_RED",
+        kind: "GL_UNSIGNED_BYTE",
+        bytes: 1,
+        read: COLOUR,
+        is_filtered: true,
+    },
+    Format {
+        sized: "GL_RG8",
+        format: "GL_RG",
+        kind: "GL_UNSIGNED_BYTE",
+        bytes: 2,
+        read: COLOUR,
+        is_filtered: true,
+    },
+    Format {
+        sized: "GL_RGB565",
+        format: "GL_RGB",
+        kind: "GL_UNSIGNED_SHORT_5_6_5",
+        bytes: 2,
+        read: COLOUR,
+        is_filtered: true,
+    },
+    Format {
+        sized: "GL_RGBA4",
+        format: "GL_RGBA",
+        kind: "GL_UNSIGNED_SHORT_4_4_4_4",
+        bytes: 2,
+        read: COLOUR,
+        is_filtered: true,
+    },
+    Format {
+        sized: "GL_RGBA32UI",
+        format: "GL_RGBA_INTEGER",
+        kind: "GL_UNSIGNED_INT",
+        bytes: 16,
+        read: Some(("GL_RGBA_INTEGER", "GL_UNSIGNED_INT")),
+        is_filtered: false,
+    },
+    Format {
+        sized: "GL_DEPTH_COMPONENT16",
+        format: "GL_DEPTH_COMPONENT",
+        kind: "GL_UNSIGNED_SHORT",
+        bytes: 2,
+        read: None,
+        is_filtered: false,
+    },
+];
+/// The number of a format that is not in the list: not uploaded.
+pub const UNKNOWN: usize = FORMATS.len();
+
+pub const TARGETS: &[(&str, (u8, u8))] = &[
+    ("GL_TEXTURE_2D", (2, 0)),
+    ("GL_TEXTURE_2D", (2, 0)),
+    ("GL_TEXTURE_2D", (2, 0)),
+    ("GL_TEXTURE_CUBE_MAP", (2, 0)),
+    ("GL_TEXTURE_2D_ARRAY", (3, 0)),
+    ("GL_TEXTURE_3D", (3, 0)),
+];
+
+fn new_texture(target: &'static str, storage: usize) -> Texture {
+    Texture { target, format: UNKNOWN, size: (0, 0, 0), levels: 0, is_immutable: false, storage }
+}
+
+/// Adds a texture with a name to the group.
+fn add(world: &mut World, target: &'static str) -> usize {
+    let texture = world.count('t');
+    world.textures.resize(texture + 1, new_texture(target, 0));
+    let storage = world.count('#');
+    world.textures[texture] = new_texture(target, storage);
+    world.group().textures.push(texture);
+    texture
+}
+
+fn bind_to_unit(world: &mut World, texture: usize) {
+    let target = world.textures[texture].target;
+    world.step(format!("glBindTexture {target} t{texture}"));
+    let unit = world.here().unit;
+    world.context().textures[unit].insert(target, texture);
+}
+
+pub fn make(world: &mut World) -> bool {
+    let version = world.version();
+    let known: Vec<_> =
+        TARGETS.iter().filter(|(_, since)| version >= *since).map(|(name, _)| *name).collect();
+    let target = world.one_of(&known);
+    let texture = add(world, target);
+    if world.chance(15) {
+        let name = {
+            let group = world.group();
+            group.chosen_names -= 1;
+            group.chosen_names
+        };
+        world.step(format!("@name t{texture} {name}"));
+    } else {
+        world.step(format!("glGenTextures 1 new:t{texture}"));
+    }
+    bind_to_unit(world, texture);
+    if world.chance(90) {
+        define(world, texture);
+    }
+    if world.chance(80) {
+        world.step(format!("glTexParameteri {target} GL_TEXTURE_MIN_FILTER GL_NEAREST"));
+        world.step(format!("glTexParameteri {target} GL_TEXTURE_MAG_FILTER GL_NEAREST"));
+    }
+    true
+}
+
+pub fn bind(world: &mut World) -> bool {
+    if world.chance(40) {
+        let unit = world.below(UNITS);
+        world.step(format!("glActiveTexture GL_TEXTURE{unit}"));
+        world.context().unit = unit;
+        if world.chance(40) {
+            return true;
+        }
+    }
+    let all = world.names().textures.clone();
+    let Some(texture) = world.some_of(&all) else { return false };
+    if world.chance(10) {
+        let target = world.textures[texture].target;
+        world.step(format!("glBindTexture {target} 0"));
+        let unit = world.here().unit;
+        world.context().textures[unit].remove(target);
+        return true;
+    }
+    bind_to_unit(world, texture);
+    true
+}
+
+/// A texture of the active unit.
+fn bound(world: &mut World, fits: impl Fn(&Texture) -> bool) -> Option<usize> {
+    let unit = world.here().unit;
+    let all: Vec<usize> = world.here().textures[unit]
+        .values()
+        .copied()
+        .filter(|texture| fits(&world.textures[*texture]))
+        .collect();
+    world.some_of(&all)
+}
+
+pub fn faces(target: &str) -> &'static [&'static str] {
+    match target {
+        "GL_TEXTURE_CUBE_MAP" => &[
+            "GL_TEXTURE_CUBE_MAP_POSITIVE_X",
+            "GL_TEXTURE_CUBE_MAP_NEGATIVE_X",
+            "GL_TEXTURE_CUBE_MAP_POSITIVE_Y",
+            "GL_TEXTURE_CUBE_MAP_NEGATIVE_Y",
+            "GL_TEXTURE_CUBE_MAP_POSITIVE_Z",
+            "GL_TEXTURE_CUBE_MAP_NEGATIVE_Z",
+        ],
+        "GL_TEXTURE_2D" => &["GL_TEXTURE_2D"],
+        "GL_TEXTURE_3D" => &["GL_TEXTURE_3D"],
+        _ => &["GL_TEXTURE_2D_ARRAY"],
+    }
+}
+
+fn is_layered(target: &str) -> bool {
+    matches!(target, "GL_TEXTURE_2D_ARRAY" | "GL_TEXTURE_3D")
+}
+
+/// Bytes of an upload with the default or any other unpack parameters that programs set: more than enough.
+fn upload_bytes(size: (u32, u32, u32), bytes: u32) -> u32 {
+    (size.0 * bytes + 64) * (size.1 + 4) * (size.2 + 2)
+}
+
+/// Gives a texture storage with data.
+fn define(world: &mut World, texture: usize) {
+    let target = world.textures[texture].target;
+    // Contexts of OpenGL ES 2 have no sized formats of textures.
+    let known = if world.version() < (3, 0) { 1 } else { FORMATS.len() };
+    let mut format = if world.chance(50) { 0 } else { world.below(known) };
+    if FORMATS[format].read.is_none() && target != "GL_TEXTURE_2D" {
+        format = 0;
+    }
+    let side = world.one_of(&[16_u32, 16, 32]);
+    let height =
+        if target == "GL_TEXTURE_CUBE_MAP" { side } else { world.one_of(&[16_u32, 16, 32]) };
+    let depth = if is_layered(target) { 2 + world.below(3) as u32 } else { 1 };
+    let size = (side, height, depth);
+    let levels = world.one_of(&[1_u32, 1, 2]);
+    let unpack = world.context().buffers.contains_key("GL_PIXEL_UNPACK_BUFFER");
+    debug_assert!(!unpack, "no program binds an unpack buffer");
+    if world.textures[texture].is_immutable {
+        return upload(world, texture);
+    }
+    let is_immutable = world.version() >= (3, 0) && world.chance(50);
+    let it = &FORMATS[format];
+    if is_immutable {
+        match is_layered(target) {
+            true => world.step(format!(
+                "glTexStorage3D {target} {levels} {} {side} {height} {depth}",
+                it.sized
+            )),
+            false => {
+                world.step(format!("glTexStorage2D {target} {levels} {} {side} {height}", it.sized))
+            }
+        }
+    } else {
+        let inner = if world.version() < (3, 0) { it.format } else { it.sized };
+        for level in 0..levels {
+            let (w, h) = ((side >> level).max(1), (height >> level).max(1));
+            let d = if target == "GL_TEXTURE_3D" { (depth >> level).max(1) } else { depth };
+            for face in faces(target) {
+                let seed = world.seed();
+                let length = upload_bytes((w, h, d), it.bytes);
+                match is_layered(target) {
+                    true => world.step(format!(
+                        "glTexImage3D {face} {level} {inner} {w} {h} {d} 0 {} {} bytes:{length}:{seed}",
+                        it.format, it.kind
+                    )),
+                    false => world.step(format!(
+                        "glTexImage2D {face} {level} {inner} {w} {h} 0 {} {} bytes:{length}:{seed}",
+                        it.format, it.kind
+                    )),
+                }
+            }
+        }
+    }
+    // Defining storage leaves views and images with the old one.
+    let storage = world.count('#');
+    let known = &mut world.textures[texture];
+    *known = Texture { target, format, size, levels, is_immutable, storage };
+    if is_immutable {
+        upload(world, texture);
+    }
+}
+
+/// Changes part of a level.
+fn upload(world: &mut World, texture: usize) {
+    let Texture { target, format, size, levels, .. } = world.textures[texture].clone();
+    let Some(it) = FORMATS.get(format) else { return };
+    let level = world.below(levels as usize) as u32;
+    let (w, h) = ((size.0 >> level).max(1), (size.1 >> level).max(1));
+    let (width, height) = (w.min(1 + world.below(8) as u32), h.min(1 + world.below(8) as u32));
+    let (x, y) = (w - width, world.below((h - height + 1) as usize) as u32);
+    let (seed, length) = (world.seed(), upload_bytes((width, height, 1), it.bytes));
+    let faces = faces(target);
+    let face = world.one_of(faces);
+    match is_layered(target) {
+        true => {
+            let layers = if target == "GL_TEXTURE_3D" { (size.2 >> level).max(1) } else { size.2 };
+            let layer = world.below(layers as usize);
+            world.step(format!(
+                "glTexSubImage3D {face} {level} {x} {y} {layer} {width} {height} 1 {} {} bytes:{length}:{seed}",
+                it.format, it.kind
+            ));
+        }
+        false => world.step(format!(
+            "glTexSubImage2D {face} {level} {x} {y} {width} {height} {} {} bytes:{length}:{seed}",
+            it.format, it.kind
+        )),
+    }
+}
+
+pub fn store(world: &mut World) -> bool {
+    let Some(texture) = bound(world, |texture| texture.target != "GL_TEXTURE_BUFFER") else {
+        return false;
+    };
+    define(world, texture);
+    true
+}
+
+pub fn change(world: &mut World) -> bool {
+    let Some(texture) = bound(world, |texture| texture.format < UNKNOWN && texture.levels > 0)
+    else {
+        return false;
+    };
+    upload(world, texture);
+    true
+}
+
+const PARAMETERS: &[(&str, &[&str])] = &[
+    ("GL_TEXTURE_MIN_FILTER", &["GL_NEAREST", "GL_LINEAR", "GL_NEAREST_MIPMAP_NEAREST"]),
+    ("GL_TEXTURE_MAG_FILTER", &["GL_NEAREST", "GL_LINEAR"]),
+    ("GL_TEXTURE_WRAP_S", &["GL_REPEAT", "GL_CLAMP_TO_EDGE", "GL_MIRRORED_REPEAT"]),
+    ("GL_TEXTURE_WRAP_T", &["GL_REPEAT", "GL_CLAMP_TO_EDGE", "GL_MIRRORED_REPEAT"]),
+    ("GL_TEXTURE_BASE_LEVEL", &["0", "1"]),
+    ("GL_TEXTURE_MAX_LEVEL", &["0", "1", "1000"]),
+    ("GL_TEXTURE_SWIZZLE_R", &["GL_RED", "GL_GREEN", "GL_ONE"]),
+    ("GL_TEXTURE_SWIZZLE_A", &["GL_ALPHA", "GL_RED", "GL_ONE"]),
+    ("GL_TEXTURE_COMPARE_MODE", &["GL_NONE", "GL_COMPARE_REF_TO_TEXTURE"]),
+    ("GL_TEXTURE_COMPARE_FUNC", &["GL_LEQUAL", "GL_GREATER"]),
+];
+
+pub fn parameter(world: &mut World) -> bool {
+    let Some(texture) = bound(world, |texture| texture.target != "GL_TEXTURE_BUFFER") else {
+        return false;
+    };
+    let target = world.textures[texture].target;
+    let known = if world.version() < (3, 0) { 4 } else { PARAMETERS.len() };
+    let (name, values) = PARAMETERS[world.below(known)];
+    let value = world.one_of(values);
+    world.step(format!("glTexParameteri {target} {name} {value}"));
+    true
+}
+
+pub fn mipmaps(world: &mut World) -> bool {
+    let fits =
+        |texture: &Texture| FORMATS.get(texture.format).is_some_and(|format| format.is_filtered);
+    let Some(texture) = bound(world, fits) else { return false };
+    world.step(format!("glGenerateMipmap {}", world.textures[texture].target));
+    true
+}
+
+pub fn delete(world: &mut World) -> bool {
+    let all = world.names().textures.clone();
+    let Some(texture) = world.some_of(&all) else { return false };
+    world.step(format!("glDeleteTextures 1 ints:t{texture}"));
+    world.group().textures.retain(|named| *named != texture);
+    world.unbind_texture(texture);
+    if world.chance(50) {
+        return make(world);
+    }
+    true
+}
+
+pub fn buffer_texture(world: &mut World) -> bool {
+    if world.version() < (3, 2) || world.is_feeding_back() {
+        return false;
+    }
+    let buffer = with_storage(world, 256);
+    let target = "GL_TEXTURE_BUFFER";
+    let texture = add(world, target);
+    world.step(format!("glGenTextures 1 new:t{texture}"));
+    bind_to_unit(world, texture);
+    match world.chance(50) {
+        true => world.step(format!("glTexBuffer {target} GL_RGBA8 b{buffer}")),
+        false => world.step(format!("glTexBufferRange {target} GL_RGBA8 b{buffer} 0 64")),
+    }
+    if world.chance(50) {
+        world.step(format!("glBindBuffer {target} b{buffer}"));
+        world.context().buffers.insert(target, buffer);
+    }
+    if world.chance(30) {
+        world.step(format!("glDeleteBuffers 1 ints:b{buffer}"));
+        world.group().buffers.retain(|named| *named != buffer);
+        world.buffers[buffer].mapping = None;
+        world.unbind_buffer(buffer);
+    }
+    true
+}
+
+pub fn view(world: &mut World) -> bool {
+    if world.version() < (3, 2) {
+        return false;
+    }
+    let fits = |texture: &&usize| {
+        let it = &world.textures[**texture];
+        it.is_immutable && it.format == 0 && it.target == "GL_TEXTURE_2D_ARRAY"
+            || it.is_immutable && it.target == "GL_TEXTURE_2D"
+    };
+    let all: Vec<usize> = world.names().textures.iter().filter(fits).copied().collect();
+    let Some(of) = world.some_of(&all) else { return false };
+    let source = world.textures[of].clone();
+    let Some(format) = FORMATS.get(source.format) else { return false };
+    let level = world.below(source.levels as usize) as u32;
+    let layer = world.below(source.size.2 as usize);
+    let texture = add(world, "GL_TEXTURE_2D");
+    world.step(format!("glGenTextures 1 new:t{texture}"));
+    world.step(format!(
+        "glTextureViewEXT t{texture} GL_TEXTURE_2D t{of} {} {level} {} {layer} 1",
+        format.sized,
+        source.levels - level
+    ));
+    let size = ((source.size.0 >> level).max(1), (source.size.1 >> level).max(1), 1);
+    world.textures[texture] =
+        Texture { size, levels: source.levels - level, target: "GL_TEXTURE_2D", ..source };
+    bind_to_unit(world, texture);
+    true
+}
+
+pub fn make_image(world: &mut World) -> bool {
+    let fits = |texture: &&usize| {
+        let it = &world.textures[**texture];
+        it.target == "GL_TEXTURE_2D" && it.format == 0
+    };
+    let all: Vec<usize> = world.names().textures.iter().filter(fits).copied().collect();
+    let Some(texture) = world.some_of(&all) else { return false };
+    let (image, context) = (world.count('i'), world.at() + 1);
+    world.step(format!(
+        "i{image}= eglCreateImageKHR display c{context} EGL_GL_TEXTURE_2D_KHR t{texture} ints:EGL_GL_TEXTURE_LEVEL_KHR,0,EGL_NONE"
+    ));
+    world.step("glFinish");
+    let source = world.textures[texture].clone();
+    world.images.push(Image { source });
+    true
+}
+
+pub fn use_image(world: &mut World) -> bool {
+    if world.images.is_empty() {
+        return false;
+    }
+    let at = world.below(world.images.len());
+    let Image { source } = world.images[at].clone();
+    let texture = add(world, "GL_TEXTURE_2D");
+    world.step(format!("glGenTextures 1 new:t{texture}"));
+    bind_to_unit(world, texture);
+    world.step(format!("glEGLImageTargetTexture2DOES GL_TEXTURE_2D i{}", at + 1));
+    world.step("? glGetError");
+    world.step("glTexParameteri GL_TEXTURE_2D GL_TEXTURE_MIN_FILTER GL_NEAREST");
+    world.textures[texture] = Texture { levels: 1, is_immutable: false, ..source };
+    true
+}
+
+pub fn destroy_image(world: &mut World) -> bool {
+    if world.images.is_empty() || world.chance(50) {
+        return false;
+    }
+    // The model keeps the image: a later use is refused.
+    let at = 1 + world.below(world.images.len());
+    world.step(format!("?8 eglDestroyImageKHR display i{at}"));
+    world.step(format!("@name i{at} 0"));
+    true
+}
+
+pub fn sampler(world: &mut World) -> bool {
+    if world.version() < (3, 0) {
+        return false;
+    }
+    let all = world.names().samplers.clone();
+    let sampler = match world.some_of(&all) {
+        Some(sampler) if !world.chance(30) => sampler,
+        _ => {
+            let sampler = world.count('m');
+            world.step(format!("glGenSamplers 1 new:m{sampler}"));
+            world.group().samplers.push(sampler);
+            sampler
+        }
+    };
+    let (name, values) = PARAMETERS[world.below(4)];
+    let value = world.one_of(values);
+    world.step(format!("glSamplerParameteri m{sampler} {name} {value}"));
+    true
+}
+
+pub fn bind_sampler(world: &mut World) -> bool {
+    let all = world.names().samplers.clone();
+    let Some(sampler) = world.some_of(&all) else { return false };
+    if world.version() < (3, 0) {
+        return false;
+    }
+    let unit = world.below(UNITS);
+    match world.chance(30) {
+        true => world.step(format!("glBindSampler {unit} 0")),
+        false => world.step(format!("glBindSampler {unit} m{sampler}")),
+    }
+    true
+}
+
+pub fn delete_sampler(world: &mut World) -> bool {
+    let all = world.names().samplers.clone();
+    let Some(sampler) = world.some_of(&all) else { return false };
+    if world.version() < (3, 0) {
+        return false;
+    }
+    world.step(format!("glDeleteSamplers 1 ints:m{sampler}"));
+    world.group().samplers.retain(|named| *named != sampler);
+    true
+}

@@ -1,0 +1,143 @@
+//! Tries seed after seed, and shortens the programs that fail.
+
+use std::collections::HashMap;
+use std::fmt::{self, Display};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use crate::search::fault::Fault;
+use crate::search::generate;
+use crate::search::lab::Lab;
+use crate::search::program::Program;
+use crate::search::reduce::reduce;
+
+/// Captures that begin in the middle of each program.
+pub const ATTACHES: usize = 3;
+
+/// What to search, and for how long.
+pub struct Hunt {
+    pub first_seed: u64,
+    pub time: Duration,
+    /// At most this many programs.
+    pub programs: u64,
+    /// Searches side by side, each with processes of its own.
+    pub workers: usize,
+    /// Actions of the generator that are left out, see [`generate::program_without`].
+    pub left_out: Vec<String>,
+    /// Known faults, see [`Lab::passing_over`].
+    pub known: Vec<String>,
+    /// Programs of each kind of fault that are shortened; others are only counted.
+    pub shortened: usize,
+    /// Folder for shortened programs.
+    pub found: Option<PathBuf>,
+}
+
+/// What was tried and found.
+#[derive(Default)]
+pub struct Bag {
+    pub programs: u64,
+    pub attaches: u64,
+    /// Programs that crash the driver by themselves, or answer differently each time.
+    pub unusable: u64,
+    pub faults: Vec<Found>,
+    pub seconds: f64,
+}
+
+/// A program that fails.
+pub struct Found {
+    pub seed: u64,
+    pub fault: Fault,
+    /// Shortened, unless there were enough of its kind.
+    pub program: Option<Program>,
+}
+
+impl Hunt {
+    /// Searches, and prints each fault when it is found.
+    pub fn search(&self) -> Bag {
+        let (began, next) = (Instant::now(), AtomicU64::new(self.first_seed));
+        let (bag, kinds) = (Mutex::new(Bag::default()), Mutex::new(HashMap::new()));
+        std::thread::scope(|scope| {
+            for _ in 0..self.workers {
+                scope.spawn(|| {
+                    let mut lab = Lab::passing_over(&self.known);
+                    while began.elapsed() < self.time {
+                        let seed = next.fetch_add(1, Relaxed);
+                        if seed - self.first_seed >= self.programs {
+                            break;
+                        }
+                        self.try_seed(&mut lab, seed, &bag, &kinds);
+                    }
+                });
+            }
+        });
+        let mut bag = bag.into_inner().expect("no worker panics");
+        bag.seconds = began.elapsed().as_secs_f64();
+        bag
+    }
+
+    fn try_seed(
+        &self,
+        lab: &mut Lab,
+        seed: u64,
+        bag: &Mutex<Bag>,
+        kinds: &Mutex<HashMap<String, usize>>,
+    ) {
+        let generated = generate::program_without(seed, &self.left_out);
+        let native = match (lab.native(&generated.program), lab.native(&generated.program)) {
+            (Ok(first), Ok(second)) if first == second => first,
+            outcome => {
+                if let (Err(died), _) | (_, Err(died)) = outcome {
+                    println!("seed {seed} ends natively: {}", died.0);
+                } else if let (Ok(first), Ok(second)) = outcome {
+                    let differs = first.iter().zip(&second).find(|(first, second)| first != second);
+                    println!("seed {seed} answers differently each time: {differs:?}");
+                }
+                bag.lock().expect("no worker panics").unusable += 1;
+                return;
+            }
+        };
+        bag.lock().expect("no worker panics").programs += 1;
+        for place in generated.attaches(seed, ATTACHES) {
+            bag.lock().expect("no worker panics").attaches += u64::from(place != 0);
+            let attached = generated.program.attached_at(place);
+            let Err(fault) = lab.check(&attached, &native) else { continue };
+            let nth = {
+                let mut kinds = kinds.lock().expect("no worker panics");
+                let nth = kinds.entry(fault.kind()).or_default();
+                *nth += 1;
+                *nth
+            };
+            println!("seed {seed}, before step {place}: {fault}");
+            let program = (nth <= self.shortened).then(|| {
+                let (program, fault) = reduce(lab, &attached, &fault);
+                self.keep(seed, place, &program, &fault);
+                program
+            });
+            bag.lock().expect("no worker panics").faults.push(Found { seed, fault, program });
+        }
+    }
+
+    fn keep(&self, seed: u64, place: usize, program: &Program, fault: &Fault) {
+        let text = format!("# Seed {seed}, attached before step {place}.\n# {fault}\n{program}");
+        println!("{text}");
+        if let Some(folder) = &self.found {
+            std::fs::create_dir_all(folder).expect("the folder can be made");
+            let path = folder.join(format!("{seed}-{place}.txt"));
+            std::fs::write(path, text).expect("the folder is writable");
+        }
+    }
+}
+
+impl Display for Bag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Bag { programs, attaches, unusable, faults, seconds } = self;
+        let rate = *programs as f64 / seconds.max(1e-9) * 3600.0;
+        write!(
+            f,
+            "{programs} programs, {attaches} attaches, {} faults, {unusable} programs unusable; {rate:.0} programs per hour",
+            faults.len()
+        )
+    }
+}

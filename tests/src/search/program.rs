@@ -1,0 +1,128 @@
+//! Programs of the search: steps as lines of text, for people, files and `tests/programs/steps.c`.
+//!
+//! A step is `THREAD [RESULT] COMMAND ARGUMENT...`. The runner knows no names of constants and shaders, so
+//! [`Program::runner_line`] replaces them.
+//!
+//! | word | is |
+//! |---|---|
+//! | `b1=` | the result becomes the value of object `b1`; the answer says whether it is zero |
+//! | `?`, `?8` | the result is an answer of 32 or 8 bits |
+//! | `12`, `0x10`, `GL_X`, `GL_X\|GL_Y`, `1.5f` | numbers |
+//! | `b1` | value of an object: its name, handle or address. The letter is the kind |
+//! | `new:b1` | memory for one name, which becomes the value of `b1` |
+//! | `name:b`, `out:16` | memory for an answer: the name of a buffer, 16 bytes |
+//! | `bytes:64:7` | 64 bytes from seed 7 |
+//! | `ints:1,b1`, `floats:1,0.5`, `texts:a,b`, `text:a` | arrays of numbers and of strings, a string |
+//! | `shader:NAME` | array of one string: a source of [`shaders`](super::shaders) |
+//!
+//! A step that begins with `@` is no command: `@attach` is where a capture begins, the others are in the runner.
+//! Lines that begin with `#` are comments.
+
+use std::fmt::{self, Display};
+use std::str::FromStr;
+
+use crate::enums::Enums;
+use crate::search::shaders;
+
+/// The step at which a capture begins.
+pub const ATTACH: &str = "@attach";
+
+/// Steps, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    pub steps: Vec<String>,
+}
+
+impl Program {
+    /// The program with a capture that begins before step `at`.
+    pub fn attached_at(&self, at: usize) -> Program {
+        let mut steps = self.steps.clone();
+        steps.insert(at.min(steps.len()), ATTACH.to_owned());
+        Program { steps }
+    }
+
+    /// The program without captures.
+    pub fn plain(&self) -> Program {
+        Program { steps: self.steps.iter().filter(|step| *step != ATTACH).cloned().collect() }
+    }
+
+    /// A step as the runner reads it.
+    ///
+    /// # Panics
+    /// If the step has a name that neither the headers nor the shaders have.
+    pub fn runner_line(step: &str) -> String {
+        step.split(' ').map(runner_word).collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn runner_word(word: &str) -> String {
+    if let Some(name) = word.strip_prefix("shader:") {
+        let source = shaders::source(name).unwrap_or_else(|| panic!("no shader {name}"));
+        return format!(
+            "hex:{}",
+            source.bytes().map(|byte| format!("{byte:02x}")).collect::<String>()
+        );
+    }
+    if let Some(numbers) = word.strip_prefix("ints:") {
+        return format!("ints:{}", numbers.split(',').map(constant).collect::<Vec<_>>().join(","));
+    }
+    constant(word)
+}
+
+fn constant(word: &str) -> String {
+    if !word.starts_with("GL_") && !word.starts_with("EGL_") {
+        return word.to_owned();
+    }
+    let value = Enums::from_headers().value(word);
+    value.unwrap_or_else(|| panic!("the headers do not have {word}")).to_string()
+}
+
+impl FromStr for Program {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Program, String> {
+        let lines =
+            text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let steps: Vec<String> = lines.map(str::to_owned).collect();
+        let is_step = |step: &&String| {
+            let mut words = step.split(' ');
+            *step == ATTACH
+                || (words.next().is_some_and(|word| matches!(word, "0" | "1" | "2" | "3"))
+                    && words.next().is_some())
+        };
+        match steps.iter().find(|step| !is_step(step)) {
+            Some(wrong) => Err(format!("not a step: {wrong}")),
+            None => Ok(Program { steps }),
+        }
+    }
+}
+
+impl Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.steps.iter().try_for_each(|step| writeln!(f, "{step}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_read_as_it_was_written() {
+        let text = "0 new:b1 glGenBuffers 1\n@attach\n1 glFinish\n";
+        let program: Program = format!("# why\n\n{text}").parse().expect("steps");
+        assert_eq!(program.to_string(), text);
+        assert_eq!(program.plain().attached_at(1), program);
+    }
+
+    #[test]
+    fn line_without_a_thread_is_no_step() {
+        assert_eq!("glFinish".parse::<Program>(), Err("not a step: glFinish".into()));
+    }
+
+    #[test]
+    fn runner_gets_numbers_for_constants() {
+        let line = Program::runner_line("0 glBindBuffer GL_ARRAY_BUFFER b1 ints:GL_RGBA,b2");
+        assert_eq!(line, "0 glBindBuffer 34962 b1 ints:6408,b2");
+    }
+}

@@ -1,0 +1,72 @@
+//! Shortens a program that fails, by delta debugging: ever smaller pieces are taken out while it fails in the same way.
+
+use crate::search::fault::Fault;
+use crate::search::lab::Lab;
+use crate::search::program::{ATTACH, Program};
+
+/// Returns a program of few steps that fails like this one, and how it fails.
+pub fn reduce(lab: &mut Lab, program: &Program, fault: &Fault) -> (Program, Fault) {
+    let (mut best, mut known) = (program.clone(), fault.clone());
+    if let Some(shorter) = up_to_difference(&best, &known)
+        && let Some(fault) = fails(lab, &shorter, &known)
+    {
+        (best, known) = (shorter, fault);
+    }
+    cut_end(lab, &mut best, &mut known);
+    let mut piece = best.steps.len() / 2;
+    while piece > 0 {
+        let mut at = 0;
+        let mut has_shrunk = false;
+        while at < best.steps.len() {
+            let end = (at + piece).min(best.steps.len());
+            let mut shorter = best.clone();
+            let cut = shorter.steps.drain(at..end).any(|step| step == ATTACH);
+            if cut {
+                shorter.steps.insert(at, ATTACH.to_owned());
+            }
+            let tried = (shorter.steps.len() < best.steps.len())
+                .then(|| fails(lab, &shorter, &known))
+                .flatten();
+            match tried {
+                Some(fault) => (best, known, has_shrunk) = (shorter, fault, true),
+                None => at += piece,
+            }
+        }
+        if !has_shrunk || piece > 1 {
+            piece /= 2;
+        }
+    }
+    (best, known)
+}
+
+/// Takes out as many of the last steps as possible: most of them ask about what is not at fault.
+fn cut_end(lab: &mut Lab, best: &mut Program, known: &mut Fault) {
+    let attach = best.steps.iter().position(|step| step == ATTACH).unwrap_or_default();
+    // The program fails with the first `longest` steps, and perhaps not with the first `shortest`.
+    let (mut shortest, mut longest) = (attach, best.steps.len());
+    while shortest + 1 < longest {
+        let middle = shortest.midpoint(longest);
+        let shorter = Program { steps: best.steps[..middle].to_vec() };
+        match fails(lab, &shorter, known) {
+            Some(fault) => {
+                (*best, *known) = (shorter, fault);
+                longest = middle;
+            }
+            None => shortest = middle,
+        }
+    }
+}
+
+/// The program up to the step that had another answer.
+fn up_to_difference(program: &Program, fault: &Fault) -> Option<Program> {
+    let Fault::Disturbed { native, .. } = fault else { return None };
+    let number: usize = native.split(':').next()?.parse().ok()?;
+    // The attach is a step more than the runner counts.
+    Some(Program { steps: program.steps.get(..number + 2)?.to_vec() })
+}
+
+/// The fault of a program that fails like `wanted`.
+fn fails(lab: &mut Lab, program: &Program, wanted: &Fault) -> Option<Fault> {
+    let native = lab.native(program).ok()?;
+    lab.check(program, &native).err().filter(|fault| fault.kind() == wanted.kind())
+}

@@ -1,0 +1,53 @@
+//! Snapshots in programs of the search: see `gapii_tests::search`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use gapii_tests::search::hunt::Hunt;
+use gapii_tests::search::lab::Lab;
+use gapii_tests::search::program::Program;
+
+/// Programs that the search has found and shortened, and that must not fail again.
+#[test]
+fn programs_that_failed_once_are_captured_exactly() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/snapshots");
+    let files = std::fs::read_dir(&folder).expect("the folder is there").flatten();
+    let mut files: Vec<PathBuf> = files.map(|entry| entry.path()).collect();
+    files.sort_unstable();
+    assert!(!files.is_empty(), "{} holds programs", folder.display());
+    let mut lab = Lab::new();
+    let wrong: Vec<String> = files
+        .iter()
+        .filter_map(|file| {
+            let text = std::fs::read_to_string(file).expect("the file can be read");
+            let program: Program =
+                text.parse().unwrap_or_else(|why| panic!("{}: {why}", file.display()));
+            let native = lab.native(&program).expect("the program does not crash natively");
+            assert!(!native.is_empty(), "{} has no answer to compare", file.display());
+            let fault = lab.check(&program, &native).err()?;
+            Some(format!("{}: {fault}", file.display()))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Random programs, as `cargo xtask soak -- snapshots` tries them for hours.
+#[test]
+fn random_programs_are_captured_exactly() {
+    const SEEDS: &[u64] = &[116];
+    for seed in SEEDS {
+        let hunt = Hunt {
+            first_seed: *seed,
+            time: Duration::from_secs(60),
+            programs: 1,
+            workers: 1,
+            left_out: Vec::new(),
+            known: Vec::new(),
+            shortened: 1,
+            found: None,
+        };
+        let bag = hunt.search();
+        assert!(bag.faults.is_empty(), "{bag}");
+        assert_eq!((bag.programs, bag.unusable), (1, 0), "{bag}");
+    }
+}
