@@ -1,9 +1,11 @@
-//! `generate`: the API descriptions and the Khronos registry, compiled to the committed Rust.
+//! `generate`: the API descriptions and the Khronos registry, compiled to the committed Rust; the tools' C header; the
+//! list of files in docs. Only stale files are written; `--check` writes nothing and fails if one is stale; `--format`
+//! formats the descriptions instead.
 
 use anyhow::bail;
 use clap::Args;
 
-use crate::{headers, tree};
+use crate::{file_list, headers, outputs, tree};
 
 #[derive(Args)]
 pub struct Generate {
@@ -25,7 +27,10 @@ pub fn run(args: &Generate) -> anyhow::Result<()> {
     generated.files.extend(apigen::generate_toy(root)?);
     let stale = apigen::stale(root, &generated.files)?;
     if args.check {
-        let stale = [stale, headers::stale(root, &headers::generate(root)?)].concat();
+        let pages = file_list::generate(root)?;
+        let others =
+            [outputs::stale(root, &headers::generate(root)?), outputs::stale(root, &pages)];
+        let stale = [stale, others.concat(), file_list::unwanted(root, &pages)].concat();
         if let Some(first) = stale.first() {
             bail!(
                 "{} generated files are stale, {} the first; run `cargo xtask generate`",
@@ -37,10 +42,16 @@ pub fn run(args: &Generate) -> anyhow::Result<()> {
     }
     apigen::write(root, &generated.files)?;
     // Made from the descriptions that were just written.
-    let stale_headers = headers::write(root, &headers::generate(root)?)?;
+    let stale_headers = outputs::write(root, &headers::generate(root)?)?;
+    let pages = file_list::generate(root)?;
+    let stale_pages = outputs::write(root, &pages)?;
     println!("{}", generated.summary);
-    for path in stale.into_iter().chain(stale_headers) {
+    for path in [stale, stale_headers, stale_pages].concat() {
         println!("wrote {}", path.display());
+    }
+    for path in file_list::unwanted(root, &pages) {
+        std::fs::remove_file(root.join(&path))?;
+        println!("removed {}", path.display());
     }
     Ok(())
 }

@@ -38,27 +38,6 @@ pub fn generate(root: &Path) -> anyhow::Result<BTreeMap<PathBuf, String>> {
     Ok(BTreeMap::from([(Path::new("tool/include/gapii.h").to_owned(), functions(root)?)]))
 }
 
-/// Returns the paths of `headers` whose file at `root` is missing or has another content.
-pub fn stale(root: &Path, headers: &BTreeMap<PathBuf, String>) -> Vec<PathBuf> {
-    let is_fresh = |(path, text): &(&PathBuf, &String)| {
-        std::fs::read_to_string(root.join(path)).is_ok_and(|found| found == **text)
-    };
-    let stale = headers.iter().filter(|header| !is_fresh(header));
-    stale.map(|(path, _)| path.clone()).collect()
-}
-
-/// Writes the stale ones of `headers`, and returns their paths.
-pub fn write(root: &Path, headers: &BTreeMap<PathBuf, String>) -> anyhow::Result<Vec<PathBuf>> {
-    let stale = stale(root, headers);
-    for path in &stale {
-        let file = root.join(path);
-        std::fs::create_dir_all(file.parent().unwrap_or(root))
-            .and_then(|()| std::fs::write(&file, &headers[path]))
-            .with_context(|| format!("can't write {}", file.display()))?;
-    }
-    Ok(stale)
-}
-
 fn functions(root: &Path) -> anyhow::Result<String> {
     let mut config = config("GAPII_H", FUNCTIONS_ABOUT);
     config.after_includes = Some(OPAQUE.to_owned());

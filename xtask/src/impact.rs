@@ -1,9 +1,11 @@
-//! Tests that a changed file needs: packages whose unit tests run, and whole-system tests by name.
+//! Tests that a changed file needs: packages whose unit tests run, and whole-system tests by name. The first row of
+//! `PARTS` whose folder holds the file decides; a file in no row needs no test of others. A changed module of
+//! whole-system tests runs by itself.
 //!
 //! `check` runs the listed tests within 90 s; `test` runs everything. So a row lists the tests that most
 //! likely fail first, not all that could.
 
-/// A folder of the repository, and what to test after a change inside it.
+/// A folder or a file of the repository, and what to test after a change of it.
 pub struct Part {
     pub folder: &'static str,
     /// Packages whose unit tests run besides those of the changed package.
@@ -25,7 +27,13 @@ const PARTS: &[Part] = &[
     part(
         "ctl",
         &[],
-        &["tools::analysis", "tools::bad_input", "daemon::watch", "daemon::configuration"],
+        &[
+            "tools::analysis",
+            "tools::bad_input",
+            "daemon::watch",
+            "daemon::configuration",
+            "recording::waiting",
+        ],
     ),
     part("daemon/capture", &["gapiid"], &["daemon::captures", "recording::stored"]),
     part("daemon", &[], &["daemon::captures", "daemon::configuration", "recording::stored"]),
@@ -38,11 +46,16 @@ const PARTS: &[Part] = &[
         &["tools::older_traces", "recording::trace_file"],
     ),
     part("remote", &["gapiid"], &["daemon::remote::"]),
-    part("replay", &[], &["tools::older_traces", "replay::images"]),
+    part("replay", &[], &["tools::older_traces", "replay::images", "replay::sources"]),
     part("ringbuf", &["gapii-shim"], &["recording::order", "recording::loading"]),
+    part("shim/src/snapshot", &[], SNAPSHOT),
+    part("shim/src/first_command.rs", &[], &["recording::waiting"]),
+    part("shim/src/wait.rs", &[], &["recording::waiting"]),
     part("shim", &[], API),
     part("state", &["gapii-state", "gapii-follow", "gapii-replay"], API),
+    part("tests/data/snapshots", &[], &["recording::snapshots"]),
     part("tests/null-driver", &[], &["level_zero::recording"]),
+    part("tests/src/search", &[], &["recording::snapshots"]),
     part("tool", &[], &["tools::tracers"]),
     part("tracers", &["gapii-shim"], &["tools::tracers", "level_zero::calls"]),
 ];
@@ -54,6 +67,17 @@ const API: &[&str] = &[
     "recording::guest",
     "recording::loading",
     "recording::memory",
+    "tools::older_traces",
+];
+
+/// [`API`], and the programs that the search for faults of snapshots has found.
+const SNAPSHOT: &[&str] = &[
+    "recording::driver_calls",
+    "recording::exports",
+    "recording::guest",
+    "recording::loading",
+    "recording::memory",
+    "recording::snapshots",
     "tools::older_traces",
 ];
 
@@ -101,10 +125,10 @@ mod tests {
 
     /// A row for a deleted folder, or for renamed tests, would test nothing.
     #[test]
-    fn every_row_names_folders_and_modules_that_exist() {
+    fn every_row_names_files_and_modules_that_exist() {
         let root = crate::tree::root();
         for part in PARTS {
-            assert!(root.join(part.folder).is_dir(), "{}", part.folder);
+            assert!(root.join(part.folder).exists(), "{}", part.folder);
             for name in part.system {
                 let mut names = name.split("::");
                 let (target, module) = (names.next().unwrap(), names.next().unwrap());

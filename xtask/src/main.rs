@@ -10,6 +10,8 @@ mod check_api;
 mod child;
 mod demo;
 mod doctests;
+mod drivers;
+mod file_list;
 mod fuzz;
 mod generate;
 mod headers;
@@ -17,6 +19,7 @@ mod impact;
 mod lint;
 mod miri;
 mod models;
+mod outputs;
 mod packages;
 mod step;
 mod suite;
@@ -68,6 +71,9 @@ enum Command {
     /// Measure a call natively, with the shim loaded, captured, timed and under apitrace; with --tracked,
     /// --glmark2, --replay, --attach or --tracers, other things
     Bench(tests_bin::Arguments),
+    /// Record and replay the test programs on every driver at hand, from their start and after an attach, and print
+    /// a table of the results; makes a folder with Debian's newest Mesa the first time
+    Drivers(drivers::Drivers),
     /// Run the long forms of the tests: fuzzing, kills, hours of capture
     Soak(tests_bin::Arguments),
 }
@@ -86,6 +92,7 @@ fn main() -> ExitCode {
         Command::CheckApi => check_api::run(),
         Command::Lint => lint::run(),
         Command::Bench(args) => tests_bin::run("bench", &args),
+        Command::Drivers(args) => drivers::run(&args),
         Command::Soak(args) => tests_bin::run("soak", &args),
     };
     match done {

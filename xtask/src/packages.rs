@@ -1,8 +1,9 @@
-//! The Debian packages that the build's commands need, and why; installs those that are missing.
+//! The Debian packages that the build's commands need, and why (`DEMO`, `TEST`); installs those that are missing with
+//! apt-get, through sudo if not root. On other systems it prints the list and goes on.
 
 use std::process::Command;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
 use crate::step;
 
@@ -44,15 +45,21 @@ pub const TEST: &[Package] = &[
     package("python3-pip", "fetches the Khronos registry"),
 ];
 
+/// Debian packages that `drivers` needs besides.
+pub const DRIVERS: &[Package] = &[
+    package("mesa-vulkan-drivers", "lavapipe, the Vulkan driver below zink"),
+    package("debootstrap", "makes a folder with Debian's newest Mesa"),
+];
+
 const fn package(name: &'static str, reason: &'static str) -> Package {
     Package { name, reason }
 }
 
-/// Installs the missing ones of `packages`, after printing their names.
+/// Installs the missing ones of `packages`, after printing their names. Standard output stays empty.
 pub fn install(packages: &[&[Package]]) -> anyhow::Result<()> {
     let wanted = packages.iter().copied().flatten();
     if !is_debian() {
-        println!("this is no Debian; these are needed, by their names there:");
+        eprintln!("this is no Debian; these are needed, by their names there:");
         wanted.for_each(print);
         return Ok(());
     }
@@ -60,7 +67,7 @@ pub fn install(packages: &[&[Package]]) -> anyhow::Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
-    println!("installing Debian packages:");
+    eprintln!("installing Debian packages:");
     missing.iter().copied().for_each(print);
     let names: Vec<_> = missing.iter().map(|package| package.name).collect();
     apt_get(&["update", "--quiet"])?;
@@ -71,7 +78,7 @@ pub fn install(packages: &[&[Package]]) -> anyhow::Result<()> {
 }
 
 fn print(package: &Package) {
-    println!("  {:18} {}", package.name, package.reason);
+    eprintln!("  {:18} {}", package.name, package.reason);
 }
 
 fn is_debian() -> bool {
@@ -85,13 +92,7 @@ fn is_installed(package: &Package) -> bool {
 }
 
 fn apt_get(arguments: &[&str]) -> anyhow::Result<()> {
-    let mut words = vec!["apt-get"];
-    words.extend(arguments);
-    if !rustix::process::geteuid().is_root() {
-        if Command::new("sudo").arg("--version").output().is_err() {
-            bail!("neither root nor sudo is here to run `{}`", words.join(" "));
-        }
-        words.splice(0..0, ["sudo", "--preserve-env=DEBIAN_FRONTEND"]);
-    }
-    step::run(step::command(words[0], &words[1..]).env("DEBIAN_FRONTEND", "noninteractive"))
+    let words = [&["apt-get"], arguments].concat();
+    let mut command = step::as_root(&words, &["DEBIAN_FRONTEND"])?;
+    step::run_aside(command.env("DEBIAN_FRONTEND", "noninteractive"))
 }

@@ -13,6 +13,22 @@ pub fn command(program: &str, arguments: &[&str]) -> Command {
     command
 }
 
+/// A command that runs as root: as it is, or through sudo, which keeps `variables` of the environment.
+pub fn as_root(words: &[&str], variables: &[&str]) -> anyhow::Result<Command> {
+    if rustix::process::geteuid().is_root() {
+        return Ok(command(words[0], &words[1..]));
+    }
+    if Command::new("sudo").arg("--version").output().is_err() {
+        bail!("neither root nor sudo is here to run `{}`", words.join(" "));
+    }
+    let mut sudo = command("sudo", &[]);
+    if !variables.is_empty() {
+        sudo.arg(format!("--preserve-env={}", variables.join(",")));
+    }
+    sudo.args(words);
+    Ok(sudo)
+}
+
 /// The cargo that runs this program.
 pub fn cargo(arguments: &[&str]) -> Command {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
@@ -26,6 +42,11 @@ pub fn run(command: &mut Command) -> anyhow::Result<()> {
         bail!("`{}` failed ({status})", line(command));
     }
     Ok(())
+}
+
+/// Runs to the end, with standard output on standard error: the answer alone belongs on standard output.
+pub fn run_aside(command: &mut Command) -> anyhow::Result<()> {
+    run(command.stdout(std::io::stderr()))
 }
 
 /// Runs the command to its end, and returns its standard output.

@@ -1,4 +1,6 @@
-//! Test executables as cargo builds them, and the jobs that run them side by side.
+//! Test executables as cargo builds them, and the jobs that run them side by side. A job that takes more than 600 s
+//! (`LIMIT`) is killed and counts as failed; one of 10 s or more (`LONG`) is listed with its times. Tests in `ALONE`
+//! run while no other test does, those in `FIRST` begin first.
 //!
 //! Unit tests run as one job per executable. Whole-system tests run as one job per test, because most
 //! of them wait for other processes; a job has a deadline, so a hanging test is named and killed.
@@ -27,10 +29,8 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// Jobs that take longer are listed with their times.
 const LONG: Duration = Duration::from_secs(10);
 
-/// Whole-system tests that compare speeds, count a few ms of CPU time, or load every core by themselves.
-/// Each runs while no other test does.
+/// Whole-system tests that compare speeds, or load every core by themselves. Each runs while no other test does.
 const ALONE: &[&str] = &[
-    "daemon::idle::daemon_of_an_idle_program_sleeps",
     "daemon::service::sixteen_programs_and_eight_clients_get_what_is_theirs",
     "daemon::sharing::stalled_reader_slows_nobody_and_hears_what_it_missed",
 ];

@@ -1,9 +1,10 @@
-//! `test`: every check, and `test --release`: the whole-system tests of the product as it ships.
+//! `test`: every check, and `test --release`: the whole-system tests of the product as it ships; `test NAME`: the
+//! whole-system tests whose names contain it, and no other check. One more whole-system test runs at a time than there
+//! are cores.
 //!
-//! A failing check does not stop the others; the end lists the failed checks, each with the command
-//! that runs it again. Measures nothing but time: `bench` has the bars of speed.
+//! Measures nothing but time: `bench` has the bars of speed.
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use clap::Args;
 
 use crate::build::{self, Tests};
@@ -121,8 +122,15 @@ pub fn system_tests(
     if jobs.is_empty() {
         bail!("no whole-system test has such a name");
     }
+    // What several tests need is made once, and removed at the end.
+    let once = tempfile::tempdir().context("a folder for what tests share")?;
     for job in &mut jobs {
         job.set("GAPII_ARTIFACTS", tree::artifacts(profile));
+        job.set("GAPII_TEST_ONCE", once.path());
+        if profile == Profile::Dev {
+            // Most test programs run each of their shaders once: llvmpipe's optimiser takes longer than it saves.
+            job.set("GALLIVM_PERF", "nopt");
+        }
     }
     suite::require_success(&suite::run(jobs, width)?)
 }

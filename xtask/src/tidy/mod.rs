@@ -13,6 +13,7 @@ mod ratchet;
 mod references;
 mod repository;
 mod tokens;
+mod variables;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,7 @@ const CIRCLES: &str = "xtask/tidy/circles.txt";
 const CONSTANTS: &str = "xtask/tidy/constants.txt";
 const DOCSTRINGS: &str = "xtask/tidy/docstrings.txt";
 const FEATURES: &str = "xtask/tidy/features.txt";
+const VARIABLES: &str = "docs/operation.md";
 const GLOSSARY: &str = "xtask/tidy/glossary.txt";
 
 /// The crate that ships in programs; the rule about features is for it and its dependencies.
@@ -49,7 +51,7 @@ pub fn run(args: &Tidy) -> anyhow::Result<()> {
     if args.shrink {
         shrink(&repository)?;
     }
-    let rules: [(&str, Rule); 7] = [
+    let rules: [(&str, Rule); 8] = [
         ("imports", check_imports),
         ("arrows", check_arrows),
         ("references", check_references),
@@ -57,6 +59,7 @@ pub fn run(args: &Tidy) -> anyhow::Result<()> {
         ("constants", check_constants),
         ("glossary", check_glossary),
         ("features", check_features),
+        ("variables", check_variables),
     ];
     let mut number = 0;
     for (name, rule) in rules {
@@ -163,6 +166,24 @@ fn check_features(repository: &Repository) -> anyhow::Result<Vec<String>> {
         }
     }
     Ok(findings)
+}
+
+/// Code that clippy compiles is compared with the document: of tests only what they read, not what they set for others.
+fn check_variables(repository: &Repository) -> anyhow::Result<Vec<String>> {
+    let document = repository.text(VARIABLES);
+    let Some(listed) = variables::listed(&document) else {
+        return Ok(vec![format!("{VARIABLES} has no table of environment variables")]);
+    };
+    let tokens_of = |path: &PathBuf| tokens::tokens(&repository.sources[path]);
+    let named = repository
+        .product_files()
+        .map(|path| (path.clone(), variables::named(&tokens::without_tests(&tokens_of(path)))));
+    let is_rust = |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "rs");
+    let texts = repository.sources.keys().filter(is_rust).flat_map(|path| {
+        let texts = tokens_of(path).into_iter().filter(|token| token.kind == tokens::Kind::Text);
+        texts.map(|token| token.text.to_owned()).collect::<Vec<_>>()
+    });
+    Ok(variables::compare(&named.collect(), &listed, &texts.collect(), Path::new(VARIABLES)))
 }
 
 /// Writes the lists anew without the exceptions that are gone.
