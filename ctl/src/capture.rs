@@ -216,15 +216,8 @@ impl<'a> Capture<'a> {
             Outcome::Ended(summary) => {
                 text::say(&summary_line::text(summary, &self.place));
                 summary_line::missing(summary).for_each(|line| text::say(&line));
-                if let (Some(when), 0) = (&self.when, summary.calls) {
-                    let why = match summary.when_happened {
-                        true => "happened, and no frame followed",
-                        false => "did not happen",
-                    };
-                    text::say(&format_args!("nothing was recorded: {when} {why}"));
-                }
                 crash_report::write_if_it_died(summary, &self.place);
-                summary_line::failure(summary, &self.place)
+                summary_line::failure(summary, &self.place, self.when.as_ref())
             }
             Outcome::DaemonGone(why) => Some(Failure::unreachable(format!(
                 "the daemon has died, and {why}; {} holds what it had written",

@@ -90,7 +90,7 @@ pub fn save(
     crash_report::write_if_it_died(&saved.summary, &output.place);
     // That the program died without ending its capture is no failure here: keeping frames is meant for that case.
     match saved.summary.error {
-        Some(_) => summary_line::failure(&saved.summary, &output.place).map_or(Ok(()), Err),
+        Some(_) => summary_line::failure(&saved.summary, &output.place, None).map_or(Ok(()), Err),
         None => Ok(()),
     }
 }

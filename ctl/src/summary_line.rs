@@ -1,11 +1,12 @@
 //! Summarizes a finished capture in one line, and decides whether it failed: an error of the output is status 3, a lost
-//! process status 1. Losses, waits and missing state alone are no failure.
+//! process and a capture without a command status 1. Losses, waits and missing state alone are no failure.
 
 use std::fmt::Display;
 use std::time::Duration;
 
 use gapii_abi::atom::EndReason;
 use gapii_control::Summary;
+use gapii_control::trigger::Trigger;
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::failure::Failure;
@@ -22,7 +23,7 @@ pub fn text(summary: &Summary, destination: &impl Display) -> String {
         DecimalBytes(summary.file_bytes),
         held(summary),
         waits(summary),
-        losses(summary) + &incomplete(summary) + &reentrant(summary),
+        losses(summary) + &incomplete(summary) + &reentrant(summary) + &foreign(summary),
         seams(summary),
         ending(summary),
     )
@@ -35,18 +36,43 @@ pub fn is_complete(summary: &Summary) -> bool {
     intended && summary.error.is_none()
 }
 
-/// Returns the failure of a capture that did not end as intended.
-pub fn failure(summary: &Summary, destination: &impl Display) -> Option<Failure> {
+/// Returns the failure of a capture that did not end as intended, or that has no command. `when` is the event that it
+/// waited for.
+pub fn failure(
+    summary: &Summary,
+    destination: &impl Display,
+    when: Option<&Trigger>,
+) -> Option<Failure> {
     if let Some(error) = &summary.error {
         return Some(Failure::unreachable(format!(
             "{destination} holds only what was recorded before this: {error}"
         )));
     }
-    (summary.reason == EndReason::Lost.name()).then(|| {
-        Failure::no(format!(
+    if summary.reason == EndReason::Lost.name() {
+        return Some(Failure::no(format!(
             "the capture was lost; {destination} holds what was recorded before that"
-        ))
-    })
+        )));
+    }
+    (summary.calls == 0)
+        .then(|| Failure::no(format!("nothing was recorded: {}", why_empty(summary, when))))
+}
+
+/// Says why a capture has no command.
+fn why_empty(summary: &Summary, when: Option<&Trigger>) -> String {
+    match when {
+        Some(when) if summary.when_happened => format!("{when} happened, and no frame followed"),
+        Some(when) => format!("{when} did not happen"),
+        None if summary.foreign > 0 => format!(
+            "{} came while a context of another API was current, or none",
+            counted(summary.foreign, "command")
+        ),
+        None if summary.processes == 0 => {
+            "no process of the program reached the daemon".to_owned()
+        }
+        None => "the program made no command of EGL, OpenGL ES or Level Zero meanwhile, or the end of a frame that the \
+                 capture was to begin with did not come"
+            .to_owned(),
+    }
 }
 
 /// Lists what an attached capture lacks, one line each.
@@ -96,6 +122,14 @@ fn reentrant(summary: &Summary) -> String {
     }
 }
 
+/// Formats the number of commands of an API that is not recorded.
+fn foreign(summary: &Summary) -> String {
+    match summary.foreign {
+        0 => String::new(),
+        count => format!("; {} of another API not recorded", counted(count, "command")),
+    }
+}
+
 /// Formats how often the daemon was restarted, and for how long it was away in all.
 fn seams(summary: &Summary) -> String {
     match summary.seams {
@@ -140,7 +174,7 @@ mod tests {
                         0 lost -> gears.gapii (frames)";
         assert_eq!(text(&summary(), &"gears.gapii"), expected);
         assert!(is_complete(&summary()));
-        assert!(failure(&summary(), &"gears.gapii").is_none());
+        assert!(failure(&summary(), &"gears.gapii", None).is_none());
     }
 
     #[test]
@@ -184,8 +218,31 @@ mod tests {
     fn unwritten_output_and_lost_capture_are_failures() {
         let full = Summary { error: Some("no space left on device".into()), ..summary() };
         assert!(!is_complete(&full));
-        assert_eq!(failure(&full, &"x").map(|failure| failure.status()), Some(3));
+        assert_eq!(failure(&full, &"x", None).map(|failure| failure.status()), Some(3));
         let lost = Summary { reason: EndReason::Lost.name().into(), ..summary() };
-        assert_eq!(failure(&lost, &"x").map(|failure| failure.status()), Some(1));
+        assert_eq!(failure(&lost, &"x", None).map(|failure| failure.status()), Some(1));
+    }
+
+    #[test]
+    fn capture_without_a_command_is_a_failure_that_says_why() {
+        let empty = Summary { calls: 0, processes: 1, ..summary() };
+        let check = |summary: &Summary, when: Option<&Trigger>, expected: &str| {
+            let failure = failure(summary, &"x", when).expect("a failure");
+            assert_eq!(failure.status(), 1);
+            let message = failure.to_string();
+            assert!(message.starts_with("nothing was recorded: "), "{message}");
+            assert!(message.contains(expected), "{message}");
+        };
+        check(&empty, None, "made no command");
+        check(&Summary { processes: 0, ..empty.clone() }, None, "no process");
+        check(
+            &Summary { foreign: 3, ..empty.clone() },
+            None,
+            "3 commands came while a context of another API",
+        );
+        let when: Trigger = "frame=3".parse().expect("a trigger");
+        check(&empty, Some(&when), "frame=3 did not happen");
+        let happened = Summary { when_happened: true, ..empty };
+        check(&happened, Some(&when), "frame=3 happened, and no frame followed");
     }
 }

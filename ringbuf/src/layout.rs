@@ -186,6 +186,10 @@ pub struct SegmentHeader {
     /// Offset 136. APIs that the process has called so far: one bit each, as in its hello. Application.
     /// Daemon: reports.
     pub apis: AtomicU64,
+    /// Offset 144. Commands that came during a capture and were not recorded because they belong to an API that is not
+    /// recorded: a context of that API was current, or no EGL context was in a process with GLX. Application. Daemon:
+    /// reports.
+    pub foreign_calls: AtomicU64,
 }
 
 /// Value of [`Slot::state`].
@@ -385,7 +389,7 @@ impl Overflow {
 ///
 /// ```text
 ///   0  generation u64                        64  drain_sleeping u32   68  (reserved)
-///   8  mode u32         12  overflow u32     72  go u32               76  (reserved)
+///   8  mode u32         12  overflow u32     72  orders u32           76  (reserved)
 ///  16  frames u64                            80  store u64
 ///  24  skip_frames u64                       88  store_end u64
 ///  32  stall_ns u64                          96  unlimited u64
@@ -428,9 +432,10 @@ pub struct ModePage {
     /// Offset 64. 1 while the drain sleeps on the doorbell. `Relaxed`: a hint; a missed wake-up costs 20 ms.
     pub(crate) drain_sleeping: AtomicU32,
     pub(crate) line_1: u32,
-    /// Offset 72. Changes after every change of the settings, `fetch_add` with `Release` (MODE): the futex of
-    /// a process in [`Mode::Wait`], which reads it with `Acquire` (MODE).
-    pub(crate) go: AtomicU32,
+    /// Offset 72. Changes after every order, `fetch_add` with `Release`: new settings (MODE), a wish for a keyframe
+    /// (KEYFRAME), a new daemon's page. Application: at every command, `Relaxed`, and then with `Acquire` (MODE,
+    /// KEYFRAME) at a safe point. It is the futex of a process in [`Mode::Wait`].
+    pub(crate) orders: AtomicU32,
     pub(crate) line_2: u32,
     /// Offset 80. Number of the daemon's store for this process: blobs that were sent under another number
     /// are gone. 0: the daemon has no store. Written before the settings that begin a capture; also before a
@@ -471,7 +476,8 @@ const _: () = {
     assert!(offset_of!(SegmentHeader, longest_frame_ns) == 120);
     assert!(offset_of!(SegmentHeader, begun_unslotted_calls) == 128);
     assert!(offset_of!(SegmentHeader, apis) == 136);
-    assert!(size_of::<SegmentHeader>() == 144);
+    assert!(offset_of!(SegmentHeader, foreign_calls) == 144);
+    assert!(size_of::<SegmentHeader>() == 152);
     assert!(size_of::<SegmentHeader>() as u64 <= SLOTS_AT);
 
     assert!(size_of::<Slot>() as u64 == SLOT_BYTES && align_of::<Slot>() == 64);
@@ -511,7 +517,7 @@ const _: () = {
     assert!(offset_of!(ModePage, keyframe_every) == 56);
     assert!(offset_of!(ModePage, keyframes_asked) == 60);
     assert!(offset_of!(ModePage, drain_sleeping) == 64);
-    assert!(offset_of!(ModePage, go) == 72);
+    assert!(offset_of!(ModePage, orders) == 72);
     assert!(offset_of!(ModePage, store) == 80);
     assert!(offset_of!(ModePage, store_end) == 88);
     assert!(offset_of!(ModePage, unlimited) == 96);

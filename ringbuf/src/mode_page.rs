@@ -10,8 +10,8 @@ use std::time::Duration;
 use crate::futex;
 use crate::layout::{Mode, ModePage, Overflow};
 #[cfg(loom)]
-use crate::sync::{AtomicU32, AtomicU64};
-use crate::sync::{Ordering, fence};
+use crate::sync::AtomicU64;
+use crate::sync::{AtomicU32, Ordering, fence};
 
 /// Default of [`ModeSettings::stall_ns`]: 2 s.
 pub const STALL_NS_DEFAULT: u64 = 2_000_000_000;
@@ -167,16 +167,15 @@ impl ModePage {
         self.unlimited.load(Ordering::Relaxed) == generation
     }
 
-    /// The word that changes after every change of the settings, for [`Self::wait_go`].
-    pub fn go(&self) -> u32 {
-        // MODE: pairs with the release in ModePage::publish.
-        self.go.load(Ordering::Acquire)
+    /// The word that changes after every order: new settings, and a wish for a keyframe. For the call path, and for
+    /// [`Self::wait_order`].
+    pub fn orders(&self) -> &AtomicU32 {
+        &self.orders
     }
 
-    /// Sleeps until the settings have changed since `seen` was read from [`Self::go`], for `timeout` at most.
-    /// Changes `errno`.
-    pub fn wait_go(&self, seen: u32, timeout: Duration) {
-        futex::wait(&self.go, seen, timeout);
+    /// Sleeps until there is an order after `seen`, a value of [`Self::orders`], for `timeout` at most. Changes `errno`.
+    pub fn wait_order(&self, seen: u32, timeout: Duration) {
+        futex::wait(&self.orders, seen, timeout);
     }
 
     /// Changes the settings and returns the new generation, an even number. Only one thread of the daemon at
@@ -205,9 +204,9 @@ impl ModePage {
         let generation = changing.wrapping_add(1);
         // MODE: pairs with the acquire in ModePage::generation.
         self.generation.store(generation, Ordering::Release);
-        // MODE: pairs with the acquire in ModePage::go.
-        self.go.fetch_add(1, Ordering::Release);
-        futex::wake_all(&self.go);
+        // MODE: pairs with the acquire in the shim's orders::newest, and in wait::for_capture.
+        self.orders.fetch_add(1, Ordering::Release);
+        futex::wake_all(&self.orders);
         generation
     }
 
@@ -251,6 +250,8 @@ impl ModePage {
         self.blob_epoch.store(old.blob_epoch(), Ordering::Relaxed);
         // Relaxed: as above.
         self.keyframes_asked.store(old.keyframes_asked(), Ordering::Relaxed);
+        // Relaxed: as above. The process notices the new page.
+        self.orders.store(old.orders.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         self.unlimited.store(old.unlimited.load(Ordering::Relaxed), Ordering::Relaxed);
         self.set_store(old.store());
         self.set_capture(old.capture());
@@ -263,6 +264,8 @@ impl ModePage {
         // KEYFRAME: pairs with the acquire in ModePage::keyframes_asked, so that the store's terms which were
         // written before hold for the keyframe's description.
         self.keyframes_asked.fetch_add(1, Ordering::Release);
+        // KEYFRAME: pairs with the acquire in the shim's orders::newest.
+        self.orders.fetch_add(1, Ordering::Release);
     }
 
     #[cfg(not(loom))]
@@ -298,7 +301,7 @@ impl ModePage {
             keyframes_asked: AtomicU32::new(0),
             drain_sleeping: AtomicU32::new(0),
             line_1: 0,
-            go: AtomicU32::new(0),
+            orders: AtomicU32::new(0),
             line_2: 0,
             store: AtomicU64::new(0),
             store_end: AtomicU64::new(0),

@@ -142,6 +142,7 @@ fn attach(words: &Words, id: u16) -> Option<Entered> {
         }
     }
     if !thread.records_gl() && const { Api::Gles.ids() }.contains(&id) {
+        connection.shared.segment.header().foreign_calls.fetch_add(1, Relaxed);
         return None;
     }
     if thread.watches() || snapshot::is_incomplete() {

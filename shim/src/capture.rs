@@ -1,7 +1,7 @@
 //! The capture that runs, or that is about to begin, as this process sees it: settings, frame count and frame limit,
 //! which the daemon can lift while the capture runs. Also decides what a thread with a full ring does: it looks around
-//! every `LOOK_AROUND` (50 ms), and leaves the capture once the daemon has released nothing for the stall limit
-//! (default 2 s); without a daemon see `orphan.rs`. `leave` ends the capture in the process: hooks go back to rest.
+//! every `LOOK_AROUND` (10 ms), and leaves the capture if the daemon has stopped it, or once the daemon has released
+//! nothing for the stall limit (default 2 s); without a daemon see `orphan.rs`. `leave` ends the capture in the process: hooks go back to rest.
 //! `crate::safe_point` changes the settings.
 
 use core::sync::atomic::Ordering::{Relaxed, Release};
@@ -19,8 +19,8 @@ use crate::orphan;
 use crate::process;
 use crate::table::{self, Hooks};
 
-/// How often a thread that waits for room checks that the daemon is alive.
-const LOOK_AROUND: Duration = Duration::from_millis(50);
+/// How often a thread that waits for room checks that the daemon is alive, and has not stopped the capture.
+const LOOK_AROUND: Duration = Duration::from_millis(10);
 /// Epochs begin above the special values of a thread's ready word.
 const FIRST_EPOCH: u64 = 16;
 
@@ -33,6 +33,8 @@ pub static CAPTURE: Capture = Capture {
     switching: AtomicBool::new(false),
     last_epoch: AtomicU64::new(FIRST_EPOCH),
     generation: AtomicU64::new(0),
+    order: AtomicU32::new(0),
+    order_ns: AtomicU64::new(0),
     armed: AtomicBool::new(false),
     at_boundary: AtomicBool::new(false),
     from_the_start: AtomicBool::new(false),
@@ -60,6 +62,10 @@ pub struct Capture {
     pub last_epoch: AtomicU64,
     /// Generation of the mode page that this process acted on last.
     pub generation: AtomicU64,
+    /// The newest order of the daemon that a safe point has seen, as [`crate::orders::newest`] numbers it.
+    pub order: AtomicU32,
+    /// When a safe point saw that order first, in nanoseconds.
+    pub order_ns: AtomicU64,
     /// A capture was ordered and waits for the frame at which it begins.
     pub armed: AtomicBool,
     /// While armed: a frame has ended since the order.
@@ -200,6 +206,12 @@ pub fn outlook(connection: &Connection) -> orphan::Fate {
     }
 }
 
+/// Whether the daemon's newest settings are not those of the running capture. The next safe point acts on them.
+fn is_stopped(connection: &Connection) -> bool {
+    let newest = connection.shared.mode.settings();
+    newest.is_some_and(|(generation, _)| generation != CAPTURE.generation.load(Relaxed))
+}
+
 /// Ends the capture in this process: hooks go back to rest, and the daemon hears of it.
 pub fn leave(connection: &Connection) {
     EPOCH.end();
@@ -222,6 +234,9 @@ impl Host for Connection {
     }
 
     fn outlook(&self, stalled: Duration) -> Outlook {
+        if is_stopped(self) {
+            return Outlook::Stopped;
+        }
         if !self.is_daemon_gone() {
             return if stalled < stall_limit() { Outlook::Waits } else { Outlook::Over };
         }

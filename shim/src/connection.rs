@@ -1,28 +1,18 @@
-//! The connection of a process to a daemon: hello, shared memory, and whether the daemon is alive. The socket is
-//! `GAPII_SOCKET` if set, else the first that exists of `$XDG_RUNTIME_DIR/gapii/app.sock` and `/run/gapii/app.sock`. No
-//! socket, a refusal, or a daemon that keeps a read or write waiting for `HELLO_TIMEOUT_MS` (2 s) means no connection;
-//! the program goes on unrecorded. If the program has closed the socket, the daemon counts as alive.
+//! The connection of a process to a daemon: shared memory, and whether the daemon is alive. If the program has closed the
+//! socket, the daemon counts as alive. `dial.rs` makes connections.
 //!
 //! A connection stays mapped for the life of the process, because other threads may be writing through it. What must
 //! not survive a `fork` lies in memory that the kernel wipes in the child.
 
-use std::io::Read;
-use std::io::Write;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::time::Duration;
 
-use gapii_abi::app::{self, AppHello, HELLO_TIMEOUT_MS, HelloReply, REPLY_LEN, reply_status};
+use gapii_abi::app::{self, AppHello, HelloReply, reply_status};
 use gapii_recorder::{Shared, Thread, own_memory};
 use gapii_ringbuf::{CounterMap, ModeMap, Segment, SegmentLayout};
 
 use crate::descriptor::OwnDescriptor;
-use crate::environment;
-use crate::first_command;
 
 /// The connection of a process to a daemon.
 pub struct Connection {
@@ -39,19 +29,13 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects to the daemon at the process' socket path. `None` if there is no daemon, or if it declines.
-    /// `apis` are the bits of the APIs that the process has called.
-    pub fn open(apis: u32) -> Option<Connection> {
-        let path = socket_path()?;
-        let address = address_of(&path)?;
-        let mut stream = UnixStream::connect(path).ok()?;
-        let timeout = Some(Duration::from_millis(HELLO_TIMEOUT_MS));
-        stream.set_read_timeout(timeout).ok()?;
-        stream.set_write_timeout(timeout).ok()?;
-        let hello = hello(apis);
-        // std's sockets send with MSG_NOSIGNAL: a daemon that has gone raises no SIGPIPE.
-        stream.write_all(&hello.to_bytes()).ok()?;
-        let (reply, descriptors) = receive_reply(&mut stream)?;
+    /// Maps what a daemon sent in answer to `hello`. `None` if it declines, or if something cannot be mapped.
+    pub fn new(
+        hello: AppHello,
+        address: libc::sockaddr_un,
+        socket: OwnedFd,
+        (reply, descriptors): (HelloReply, Descriptors),
+    ) -> Option<Connection> {
         if reply.status != reply_status::OK {
             return None;
         }
@@ -67,7 +51,7 @@ impl Connection {
             wiped: Wiped::map(reply.slot_count as usize)?,
             hello,
             address,
-            socket: OwnDescriptor::keep(stream.into())?,
+            socket: OwnDescriptor::keep(socket)?,
             descriptors: [
                 OwnDescriptor::keep(counter)?,
                 OwnDescriptor::keep(mode)?,
@@ -122,86 +106,8 @@ impl Connection {
     }
 }
 
-/// Returns the path of the daemon's socket: `GAPII_SOCKET` if set, otherwise the first that exists of the user's and
-/// the system's.
-fn socket_path() -> Option<PathBuf> {
-    variable("GAPII_SOCKET").or_else(|| default_sockets().find(|path| path.exists()))
-}
-
-/// Returns the path on which a daemon would be found, whether or not one is there.
-pub fn wanted_socket() -> PathBuf {
-    let user = || default_sockets().next().unwrap_or_default();
-    socket_path().unwrap_or_else(user)
-}
-
-/// Whether `gapii-ctl` looks for the daemon of this socket without `--connect`.
-pub fn is_default(socket: &Path) -> bool {
-    default_sockets().next().is_some_and(|first| first == socket)
-}
-
-/// The user's socket and the system's, in the order in which they are looked for.
-fn default_sockets() -> impl Iterator<Item = PathBuf> {
-    let user = variable("XDG_RUNTIME_DIR").map(|folder| folder.join("gapii"));
-    let folders = user.into_iter().chain([PathBuf::from("/run/gapii")]);
-    folders.map(|folder| folder.join(app::SOCKET_NAME))
-}
-
-fn variable(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
-}
-
-/// Returns a path as a socket address. `None` if the path is too long for one.
-fn address_of(path: &Path) -> Option<libc::sockaddr_un> {
-    // SAFETY: sockaddr_un is plain data for which zero is valid.
-    let mut address: libc::sockaddr_un = unsafe { core::mem::zeroed() };
-    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
-    let bytes = path.as_os_str().as_bytes();
-    // A NUL follows the path.
-    let room = address.sun_path.len().checked_sub(1)?;
-    let field =
-        address.sun_path.get_mut(..bytes.len().min(room + 1)).filter(|f| f.len() <= room)?;
-    for (to, from) in field.iter_mut().zip(bytes) {
-        *to = *from as libc::c_char;
-    }
-    Some(address)
-}
-
-/// Builds this process' hello.
-fn hello(apis: u32) -> AppHello {
-    let mut hello = AppHello::new(std::process::id());
-    // A process waits before its first command, and never again: neither a forked child nor a later daemon holds it.
-    if !first_command::is_over() && environment::wait_limit().is_some() {
-        hello.flags |= app::FLAG_WAIT;
-    }
-    if !environment::monitors() {
-        hello.flags |= app::FLAG_NO_MONITOR;
-    }
-    hello.launch = environment::launch().unwrap_or_default();
-    if let Ok(exe) = std::env::current_exe() {
-        copy_padded(&mut hello.exe, exe.as_os_str().as_bytes());
-    }
-    copy_padded(&mut hello.name, &std::fs::read("/proc/self/comm").unwrap_or_default());
-    hello.apis = apis;
-    hello
-}
-
-/// Copies a name without its trailing white space, truncated so that at least one NUL follows it.
-fn copy_padded(field: &mut [u8], name: &[u8]) {
-    let name = name.trim_ascii_end();
-    let len = name.len().min(field.len() - 1);
-    field[..len].copy_from_slice(&name[..len]);
-}
-
 /// Descriptors that arrived with a message, in their order.
 pub type Descriptors = [Option<OwnedFd>; app::DESCRIPTORS];
-
-/// Reads the reply; the descriptors come with its first bytes.
-fn receive_reply(stream: &mut UnixStream) -> Option<(HelloReply, Descriptors)> {
-    let mut bytes = [0; REPLY_LEN];
-    let (received, descriptors) = receive_with_descriptors(stream.as_raw_fd(), &mut bytes)?;
-    stream.read_exact(bytes.get_mut(received..)?).ok()?;
-    Some((HelloReply::from_bytes(&bytes).ok()?, descriptors))
-}
 
 /// Receives some bytes, and the descriptors that came with them. `None` if the peer is gone, or no bytes are there
 /// yet.

@@ -7,10 +7,9 @@
 //! Nothing here waits: each look is a few system calls by whichever thread comes along. Nothing here allocates,
 //! because some looks happen in the middle of a command.
 
-use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU64};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
 use gapii_abi::app::{
@@ -21,6 +20,7 @@ use gapii_recorder::{ErrnoGuard, clock_ns};
 
 use crate::connection::{Connection, receive_with_descriptors};
 use crate::descriptor::OwnDescriptor;
+use crate::dial;
 
 /// How long threads wait for room, in nanoseconds, counted from when the daemon was first missed. Afterwards they
 /// drop records.
@@ -116,7 +116,7 @@ fn ask(connection: &Connection, since_ns: u64) -> Fate {
         lost_ns: since_ns,
         ..connection.hello
     };
-    if let Some(socket) = connect(&connection.address)
+    if let Some(socket) = dial::connect(&connection.address)
         && send(socket.as_raw_fd(), &hello.to_bytes(), shared)
     {
         ASKED.replace(socket);
@@ -151,22 +151,6 @@ fn over() -> Fate {
     ASKED.close();
     SINCE_NS.store(LONG_AGO, Relaxed);
     Fate::Over
-}
-
-/// Connects without waiting. A connection to a socket in the file system is made at once or not at all.
-fn connect(address: &libc::sockaddr_un) -> Option<OwnedFd> {
-    let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-    // SAFETY: takes no memory.
-    let raw = unsafe { libc::socket(libc::AF_UNIX, kind, 0) };
-    if raw < 0 {
-        return None;
-    }
-    // SAFETY: the call above made it, and nothing else owns it.
-    let socket = unsafe { OwnedFd::from_raw_fd(raw) };
-    let len = size_of_val(address) as libc::socklen_t;
-    // SAFETY: an address of that length.
-    let failed = unsafe { libc::connect(raw, ptr::from_ref(address).cast(), len) } != 0;
-    (!failed).then_some(socket)
 }
 
 fn send(socket: RawFd, bytes: &[u8; HELLO_LEN], shared: [RawFd; app::DESCRIPTORS]) -> bool {

@@ -1,25 +1,39 @@
 //! The process as a whole: its connection to a daemon, and what it tells the daemon about itself. A process without a
-//! daemon tries to connect at its first command, then at safe points, at most once per second (`RETRY_NS`). A process
-//! that records nothing looks at most once per second whether its daemon is alive. A connection inherited through
-//! `fork` does not count.
+//! daemon tries to connect at its first command, then at safe points, at most once per second (`RETRY_NS`). It waits
+//! 20 ms (`ANSWER`) for the answer, or 2 s if it waits for a capture; a later answer is taken at the command or safe
+//! point after it. A process that records nothing looks at most once per second whether its daemon is alive. A
+//! connection inherited through `fork` does not count.
 
 use core::ptr;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 
+use std::time::Duration;
+
+use gapii_abi::app::HELLO_TIMEOUT_MS;
 use gapii_recorder::clock_ns;
 
 use crate::connection::Connection;
 use crate::contexts;
+use crate::dial::{Answer, Dialled};
+use crate::environment;
+use crate::orders;
 use crate::orphan;
 
 /// How long after an attempt, in nanoseconds, the shim looks for a daemon again, or checks that it is alive.
 const RETRY_NS: u64 = 1_000_000_000;
 
+/// How long the process waits for the answer to a hello.
+const ANSWER: Duration = Duration::from_millis(20);
+/// For how long every command looks for an answer that is late. Later, safe points do.
+const LATE: Duration = Duration::from_secs(1);
+
 /// Bits of the APIs that the process has called.
 static APIS: AtomicU32 = AtomicU32::new(0);
 static CONNECTION: AtomicPtr<Connection> = AtomicPtr::new(ptr::null_mut());
 static LAST_TRY_NS: AtomicU64 = AtomicU64::new(0);
+/// The hello that has no answer yet; null if there is none. The thread that takes it owns it.
+static DIALLED: AtomicPtr<Dialled> = AtomicPtr::new(ptr::null_mut());
 
 /// Notes that the process uses an API, and tells the daemon.
 pub fn note_api(bit: u32) {
@@ -46,8 +60,12 @@ pub fn connection() -> Option<&'static Connection> {
     (!connection.is_inherited()).then_some(connection)
 }
 
-/// Connects to a daemon, unless the last attempt was less than a second ago.
+/// Takes the answer to an earlier hello if it has come by now; without one, connects to a daemon, unless the last attempt
+/// was less than a second ago.
 pub fn connect_again() {
+    if let Some(dialled) = take_dialled() {
+        return hear(dialled, Duration::ZERO);
+    }
     let now = clock_ns();
     let last = LAST_TRY_NS.load(Relaxed);
     if now.saturating_sub(last) >= RETRY_NS {
@@ -64,6 +82,7 @@ pub fn is_forked_child() -> bool {
 
 /// Gives up a connection whose daemon is gone.
 pub fn disconnect() {
+    orders::listen_to(None);
     let old = CONNECTION.swap(ptr::null_mut(), AcqRel);
     // SAFETY: connections are leaked, never freed.
     if let Some(connection) = unsafe { old.as_ref() } {
@@ -86,17 +105,54 @@ pub fn has_lost_daemon(connection: &Connection) -> bool {
 /// Connects to a daemon now, if there is one.
 pub fn connect() {
     LAST_TRY_NS.store(clock_ns(), Relaxed);
-    if let Some(connection) = Connection::open(apis()) {
-        let connection: &'static Connection = Box::leak(Box::new(connection));
-        connection.shared.set_host(connection);
-        CONNECTION.store(ptr::from_ref(connection).cast_mut(), Release);
-        tell_contexts();
-        tell_apis();
+    let limit = match environment::wait_limit() {
+        Some(_) => Duration::from_millis(HELLO_TIMEOUT_MS),
+        None => ANSWER,
+    };
+    if let Some(dialled) = take_dialled().or_else(|| Dialled::new(apis()).map(Box::new)) {
+        hear(dialled, limit);
     }
+}
+
+/// Takes the hello that has no answer yet, unless it is that of a parent process.
+fn take_dialled() -> Option<Box<Dialled>> {
+    // DIALLED: pairs with the release in `hear`.
+    let dialled = DIALLED.swap(ptr::null_mut(), Acquire);
+    if dialled.is_null() {
+        return None;
+    }
+    // SAFETY: made by Box::into_raw, and no other thread has it any more.
+    Some(unsafe { Box::from_raw(dialled) }).filter(|dialled| dialled.is_own())
+}
+
+/// Waits for the answer to a hello, for `limit` at most.
+fn hear(dialled: Box<Dialled>, limit: Duration) {
+    match dialled.answer(limit) {
+        Answer::Accepted(connection) => begin(connection),
+        Answer::Refused => orders::listen_to(None),
+        Answer::None(dialled) => {
+            match dialled.age() < LATE {
+                true => orders::look_at_every_command(),
+                false => orders::listen_to(None),
+            }
+            // DIALLED: pairs with the acquire in `take_dialled`.
+            DIALLED.store(Box::into_raw(Box::new(dialled)), Release);
+        }
+    }
+}
+
+fn begin(connection: Connection) {
+    let connection: &'static Connection = Box::leak(Box::new(connection));
+    connection.shared.set_host(connection);
+    CONNECTION.store(ptr::from_ref(connection).cast_mut(), Release);
+    orders::listen_to(Some(&connection.shared.mode));
+    tell_contexts();
+    tell_apis();
 }
 
 /// Forgets the connection that a forked child has inherited.
 pub fn forget_inherited() {
+    orders::listen_to(None);
     CONNECTION.store(ptr::null_mut(), Release);
 }
 

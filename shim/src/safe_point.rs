@@ -1,34 +1,42 @@
 //! Safe points: where the process acts on the daemon's orders in the mode page. A capture begins at the process' first
-//! command or at the end of a frame; a keyframe is written at the end of a frame; in a program that has never ended a
-//! frame, both happen at any hooked command. Only one thread acts at a time: others skip their safe point, unless their
-//! swap ended the capture's last frame. With `GAPII_WAIT` the first command blocks until the daemon says go or is gone
+//! command or at the end of a frame; a keyframe is written at the end of a frame. In a program that has never ended a
+//! frame, or that ends none within `FRAME_PATIENCE_NS` (1 s) of the order, both happen at any command. An order to stop
+//! waits for the end of a frame for `STOP_PATIENCE_NS` (50 ms). Only one thread acts at a time: others skip their safe
+//! point, unless their swap ended the capture's last frame. With `GAPII_WAIT` the first command blocks until the daemon says go or is gone
 //! (looked at every 200 ms). A normal `exit` writes the capture's end.
 //!
-//! A safe point is a command that every program calls now and then, but not in a hot loop. Hooks change only at safe
-//! points. [`EPOCH`] then tells every thread at its next command.
+//! The hooked commands are safe points at all times, every other command is one while there is an order. Hooks change
+//! only at safe points. [`EPOCH`] then tells every thread at its next command.
 
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crossbeam_utils::Backoff;
 use gapii_abi::atom::{CAPTURE_END, CaptureEnd, KEYFRAME, Keyframe, ProcessEnd};
+use gapii_recorder::clock_ns;
 use gapii_ringbuf::{Mode, Overflow};
 
 use crate::attach;
 use crate::capture::{self, CAPTURE, EPOCH, epoch, has_keyframes, is_running};
 use crate::connection::Connection;
+use crate::orders;
 use crate::orphan::{self, Fate};
 use crate::process;
 use crate::snapshot;
 use crate::table::{self, Hooks};
 use crate::tls::words;
 
+/// How long an order to begin, or for a keyframe, waits for the end of a frame, in nanoseconds.
+const FRAME_PATIENCE_NS: u64 = 1_000_000_000;
+/// How long an order to stop waits for the end of a frame, in nanoseconds.
+const STOP_PATIENCE_NS: u64 = 50_000_000;
+
 /// Where in the program a safe point is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
     /// Before the process' first command.
     FirstCommand,
-    /// After any hooked command.
+    /// After any hooked command, or before any command while there is an order.
     Command,
     /// After a successful swap.
     FrameEnd,
@@ -61,7 +69,13 @@ pub fn safe_point(moment: Moment) {
             if moment == Moment::LastFrame && is_running() {
                 end(connection, ProcessEnd::Frames);
             }
-            follow(connection, moment);
+            let order = orders::newest();
+            if CAPTURE.order.swap(order, Relaxed) != order {
+                CAPTURE.order_ns.store(clock_ns(), Relaxed);
+            }
+            if follow(connection, moment) {
+                orders::note_heard(order);
+            }
         }
         None if moment != Moment::FirstCommand => process::connect_again(),
         None => {}
@@ -102,27 +116,31 @@ fn announce_exit() {
     }
 }
 
-fn follow(connection: &Connection, moment: Moment) {
+/// Acts on the settings in the mode page. Returns whether nothing of them is left to do at a later command.
+fn follow(connection: &Connection, moment: Moment) -> bool {
     let capturing = is_running();
     if (capturing || is_in_one(connection)) && connection.is_daemon_gone() {
         match capture::outlook(connection) {
-            Fate::Open => return,
+            Fate::Open => return true,
             Fate::GoesOn => {}
             Fate::Over => {
                 capture::leave(connection);
                 CAPTURE.armed.store(false, Relaxed);
                 process::disconnect();
-                return;
+                return true;
             }
         }
     }
     if !capturing && process::has_lost_daemon(connection) {
         process::disconnect();
-        return;
+        return true;
     }
-    let Some((generation, settings)) = connection.shared.mode.settings() else { return };
+    let Some((generation, settings)) = connection.shared.mode.settings() else { return false };
     if generation != CAPTURE.generation.load(Relaxed) {
         if capturing {
+            if moment == Moment::Command && waits_for_frame(connection, STOP_PATIENCE_NS) {
+                return false;
+            }
             end(connection, ProcessEnd::Stop);
         }
         CAPTURE.generation.store(generation, Relaxed);
@@ -139,11 +157,25 @@ fn follow(connection: &Connection, moment: Moment) {
         CAPTURE.keyframe_every.store(settings.keyframe_every, Relaxed);
         CAPTURE.keyframes_made.store(0, Relaxed);
     }
-    if CAPTURE.armed.load(Relaxed) && is_time_to_begin(connection, moment) {
-        begin(moment);
-    } else if has_keyframes() && is_running() && is_time_for_keyframe(connection, moment) {
+    if CAPTURE.armed.load(Relaxed) {
+        if is_time_to_begin(connection, moment) {
+            begin(moment);
+            return true;
+        }
+        // Frames that are to be skipped are counted at their ends.
+        return CAPTURE.skip_frames.load(Relaxed) > 0;
+    }
+    if has_keyframes() && is_running() && is_time_for_keyframe(connection, moment) {
         begin_anew(connection);
     }
+    !is_keyframe_wanted(connection)
+}
+
+/// Whether an order waits for the end of a frame: the process has ended frames, and the order is younger than
+/// `patience_ns`.
+fn waits_for_frame(connection: &Connection, patience_ns: u64) -> bool {
+    let has_frames = connection.shared.segment.header().frames.load(Relaxed) > 0;
+    has_frames && clock_ns().saturating_sub(CAPTURE.order_ns.load(Relaxed)) < patience_ns
 }
 
 /// Whether the daemon's latest settings have the process in a capture. That capture may have ended here already.
@@ -152,14 +184,12 @@ fn is_in_one(connection: &Connection) -> bool {
 }
 
 /// Whether an armed capture begins at this safe point. A capture begins at the process' first command or at a frame
-/// boundary; in a program that has never ended a frame, at any safe point.
+/// boundary; in a program that ends no frames, at any command.
 fn is_time_to_begin(connection: &Connection, moment: Moment) -> bool {
     let skip = CAPTURE.skip_frames.load(Relaxed);
     match moment {
         Moment::FirstCommand => skip == 0,
-        Moment::Command => {
-            skip == 0 && connection.shared.segment.header().frames.load(Relaxed) == 0
-        }
+        Moment::Command => skip == 0 && !waits_for_frame(connection, FRAME_PATIENCE_NS),
         _ if CAPTURE.at_boundary.swap(true, Relaxed) && skip > 0 => {
             CAPTURE.skip_frames.store(skip - 1, Relaxed);
             skip == 1
@@ -186,17 +216,23 @@ fn begin(moment: Moment) {
     EPOCH.begin(epoch);
 }
 
-/// Whether a keyframe is written at this safe point: at the end of a frame, or, in a program that has never ended a
-/// frame, at any hooked command.
+/// Whether a keyframe is written at this safe point: at the end of a frame, or, in a program that ends no frames, at any
+/// command.
 fn is_time_for_keyframe(connection: &Connection, moment: Moment) -> bool {
     let is_safe = match moment {
         Moment::FrameEnd => true,
-        Moment::Command => connection.shared.segment.header().frames.load(Relaxed) == 0,
+        Moment::Command => !waits_for_frame(connection, FRAME_PATIENCE_NS),
         Moment::FirstCommand | Moment::LastFrame => false,
     };
-    is_safe
-        && (CAPTURE.frames.load(Relaxed) >= CAPTURE.next_keyframe.load(Relaxed)
-            || CAPTURE.keyframes_made.load(Relaxed) != connection.shared.mode.keyframes_asked())
+    let is_due = CAPTURE.frames.load(Relaxed) >= CAPTURE.next_keyframe.load(Relaxed);
+    is_safe && (is_due || is_keyframe_wanted(connection))
+}
+
+/// Whether the daemon has asked for a keyframe that the running capture does not have yet.
+fn is_keyframe_wanted(connection: &Connection) -> bool {
+    has_keyframes()
+        && is_running()
+        && CAPTURE.keyframes_made.load(Relaxed) != connection.shared.mode.keyframes_asked()
 }
 
 /// Begins a new epoch within the running capture. No thread is stopped: each describes its state before its next

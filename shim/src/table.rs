@@ -1,7 +1,8 @@
 //! The tables that every command goes through: the code that its entry point jumps to, the code that a traced call
-//! calls, and the driver's function. [`Hooks`] decides what a slot holds: a set-up stub, the driver's function, the
-//! handlers of safe points, trackers as well, or the handlers of all commands. A command with callbacks of an enabled
-//! tracer leads to its traced-call stub first. A command that the driver lacks leads to `stubs::absent`, traced or not.
+//! calls, and the driver's function. [`Hooks`] decides what a slot holds: a set-up stub, the driver's function, a
+//! watching stub, the handlers of safe points, trackers as well, or the handlers of all commands. A command with
+//! callbacks of an enabled tracer leads to its traced-call stub first. A command that the driver lacks leads to
+//! `stubs::absent`, traced or not.
 //!
 //! Slots are words, and switching a whole table is a loop of stores. A thread that reads an old slot meanwhile lands
 //! in code that is still right for it. A thread that changes an input of a slot [settles](settle) the slot
@@ -47,7 +48,7 @@ pub static TABLE: [Settled<()>; ids::COUNT] = {
 static BELOW: [Settled<()>; ids::COUNT] = [const { Settled::new(ptr::null_mut()) }; ids::COUNT];
 
 /// The driver's function for each command; null while it is unknown.
-static DRIVER: [AtomicPtr<()>; ids::COUNT] =
+pub static DRIVER: [AtomicPtr<()>; ids::COUNT] =
     [const { AtomicPtr::new(ptr::null_mut()) }; ids::COUNT];
 
 /// Whether all functions of EGL and OpenGL ES were looked up. Before that their entry points lead to the stub that
@@ -70,9 +71,9 @@ pub enum Hooks {
     NotYet,
     /// The driver's functions, and nothing else.
     None,
-    /// The driver's functions, and handlers for the few commands that are safe points.
+    /// Watching stubs, and handlers for the few commands that the shim follows at all times.
     Asleep,
-    /// The driver's functions, handlers for safe points, and trackers for commands that change tracked state.
+    /// Watching stubs, the same handlers, and trackers for commands that change tracked state.
     Monitoring,
     /// Handlers for all commands.
     Capturing,
@@ -102,6 +103,17 @@ pub fn driver(id: u16) -> Code {
 pub fn below(id: u16) -> Code {
     // SAFETY: as above.
     unsafe { BELOW.get_unchecked(id as usize) }.get()
+}
+
+/// Returns the code that command `id`'s entry point jumps to.
+pub fn slot(id: usize) -> Code {
+    TABLE.get(id).map_or(stubs::absent as *const () as Code, Settled::get)
+}
+
+/// Returns the code that command `id` goes on to after its watching stub has looked for orders.
+pub fn beyond_watch(id: usize) -> Code {
+    let below = BELOW.get(id).map_or(ptr::null_mut(), Settled::get);
+    if below == stubs::watch_stub(id) { driver(id as u16) } else { below }
 }
 
 /// Makes `code` the driver's function for command `id`, and updates the command's slot.
@@ -176,7 +188,9 @@ fn slot_for(id: usize, driver: Code, hooks: Hooks) -> Code {
         Hooks::NotYet => stubs::setup_stub(id),
         _ if !is_level_zero && !IS_SET_UP.load(SeqCst) => stubs::setup_stub(id),
         _ if driver.is_null() => stubs::absent as *const () as Code,
-        hooks => handler_for(id, hooks).map_or(driver, |handler| handler.0.cast_mut()),
+        Hooks::None => driver,
+        hooks => handler_for(id, hooks)
+            .map_or_else(|| stubs::watch_stub(id), |handler| handler.0.cast_mut()),
     }
 }
 

@@ -4,14 +4,15 @@
 //! wait that is not over at once says on standard error what it waits for, and how it ended if nothing is recorded.
 
 use core::fmt::Display;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use gapii_abi::app;
 use gapii_ringbuf::Mode;
 
-use crate::connection::{self, Connection};
+use crate::connection::Connection;
+use crate::dial;
 use crate::environment;
 use crate::first_command;
 use crate::process;
@@ -73,10 +74,11 @@ pub fn for_capture() {
         match process::connection() {
             Some(connection) => {
                 let mode = &connection.shared.mode;
-                let go = mode.go();
+                // MODE: pairs with the release in ModePage::publish.
+                let seen = mode.orders().load(Acquire);
                 // The order may have come between the look and this load.
                 if matches!(look(), Ok(Need::Capture)) {
-                    mode.wait_go(go, LOOK_AROUND.min(left));
+                    mode.wait_order(seen, LOOK_AROUND.min(left));
                 }
             }
             None => {
@@ -130,7 +132,7 @@ impl Wait {
     }
 
     fn say(&self, need: Need) {
-        let (socket, pid) = (connection::wanted_socket(), std::process::id());
+        let (socket, pid) = (dial::wanted_socket(), std::process::id());
         let left = self.left().as_secs_f64().ceil();
         let start = start_command(&socket);
         match need {
@@ -171,7 +173,7 @@ fn say(what: &dyn Display) {
 /// Returns the command that begins a capture of this process, on this machine.
 fn start_command(socket: &Path) -> String {
     let pid = std::process::id();
-    match connection::is_default(socket) {
+    match dial::is_default(socket) {
         true => format!("gapii-ctl start --app {pid}"),
         false => {
             let clients = socket.with_file_name(app::CLIENT_SOCKET_NAME);

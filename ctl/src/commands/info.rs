@@ -87,6 +87,12 @@ fn describe(info: &TraceInfo) -> String {
         lines
             .push(format!("inside     {commands} that other commands called are not in the trace"));
     }
+    if info.foreign_calls > 0 {
+        let commands = counted(info.foreign_calls, "command");
+        lines.push(format!(
+            "foreign    {commands} of an API that is not recorded are not in the trace"
+        ));
+    }
     if info.memory.totals.incomplete > 0 {
         let draws = counted(info.memory.totals.incomplete, "draw");
         lines.push(format!(

@@ -293,15 +293,8 @@ impl Drain {
     /// the capture does not have yet.
     fn join(&mut self, joining: Joining, capture: u64, now_ns: u64) {
         let Some(taker) = self.taker(capture) else { return joining.take_back() };
-        let Joining {
-            process,
-            rings,
-            counts,
-            unslotted_calls,
-            reentrant_calls,
-            generation,
-            lost_ns,
-        } = joining;
+        let Joining { process, rings, counts, unslotted_calls, passed_on, generation, lost_ns } =
+            joining;
         let index = self.members.len();
         let new: Vec<_> = match lost_ns {
             Some(_) => {
@@ -319,7 +312,7 @@ impl Drain {
             process,
             generation,
             unslotted_calls,
-            reentrant_calls,
+            passed_on,
             lanes,
             phase: Phase::Recording,
             lost_ns,

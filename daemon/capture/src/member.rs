@@ -25,8 +25,8 @@ pub struct Joining {
     /// have them.
     pub counts: Vec<SlotCounts>,
     pub unslotted_calls: u64,
-    /// [`reentrant_calls`] before the process was told to record, or when it was taken over.
-    pub reentrant_calls: u64,
+    /// The commands that the process had passed on before it was told to record, or when it was taken over.
+    pub passed_on: PassedOn,
     /// Generation of the mode page's order to record.
     pub generation: u64,
     /// For a process that was handed over and records already: the monotonic time at which it first missed its
@@ -40,8 +40,8 @@ pub struct Member {
     pub generation: u64,
     /// [`unslotted_calls`] when the process joined.
     pub unslotted_calls: u64,
-    /// [`reentrant_calls`] when the process joined.
-    pub reentrant_calls: u64,
+    /// The commands that the process had passed on when it joined.
+    pub passed_on: PassedOn,
     /// The process' rings, as indices of the drain's lanes.
     pub lanes: Range<usize>,
     pub phase: Phase,
@@ -85,14 +85,13 @@ impl Joining {
         let mut rings = process.lend_rings(drain)?;
         lane::discard_leftovers(&mut rings);
         let counts: Vec<_> = rings.iter().map(|ring| ring.slot().counts_untrusted()).collect();
-        let (unslotted_calls, reentrant_calls) =
-            (unslotted_calls(process), reentrant_calls(process));
+        let (unslotted_calls, passed_on) = (unslotted_calls(process), PassedOn::of(process));
         lane::note_joined(&rings, &counts);
         // Relaxed: a note for a later daemon.
         process.claims().begun_unslotted_calls.store(unslotted_calls, Ordering::Relaxed);
         let generation = process.begin_capture(plan.mode(), plan.origin, goes_on);
         let (process, lost_ns) = (Arc::clone(process), None);
-        Some(Self { process, rings, counts, unslotted_calls, reentrant_calls, generation, lost_ns })
+        Some(Self { process, rings, counts, unslotted_calls, passed_on, generation, lost_ns })
     }
 
     /// Takes over a process that another daemon told to record. Returns `None` if it is in a drain already.
@@ -100,10 +99,10 @@ impl Joining {
         let rings = process.lend_rings(drain)?;
         // Relaxed: a note of a daemon that has ended.
         let unslotted_calls = process.claims().begun_unslotted_calls.load(Ordering::Relaxed);
-        let reentrant_calls = reentrant_calls(process);
+        let passed_on = PassedOn::of(process);
         let (generation, lost_ns) = (process.generation(), Some(lost_ns));
         let (process, counts) = (Arc::clone(process), Vec::new());
-        Some(Self { process, rings, counts, unslotted_calls, reentrant_calls, generation, lost_ns })
+        Some(Self { process, rings, counts, unslotted_calls, passed_on, generation, lost_ns })
     }
 
     /// Gives the rings back to the process, which stops recording.
@@ -174,11 +173,33 @@ pub enum Look {
     },
 }
 
-/// Returns how many commands were not recorded because they were called from inside other commands, since the process
-/// connected.
-pub fn reentrant_calls(process: &Process) -> u64 {
-    // Relaxed: a claim of the application's.
-    process.claims().reentrant_calls.load(Ordering::Relaxed)
+/// Commands that a process has passed on to the driver without recording them, since it connected, as it claims.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PassedOn {
+    /// Commands that were called from inside other commands.
+    pub reentrant_calls: u64,
+    /// Commands of an API that is not recorded.
+    pub foreign_calls: u64,
+}
+
+impl PassedOn {
+    /// Returns the numbers of a process so far.
+    pub fn of(process: &Process) -> Self {
+        let claims = process.claims();
+        // Relaxed, both: claims of the application's.
+        Self {
+            reentrant_calls: claims.reentrant_calls.load(Ordering::Relaxed),
+            foreign_calls: claims.foreign_calls.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Returns the commands since `begun`.
+    pub fn since(self, begun: Self) -> Self {
+        Self {
+            reentrant_calls: self.reentrant_calls.saturating_sub(begun.reentrant_calls),
+            foreign_calls: self.foreign_calls.saturating_sub(begun.foreign_calls),
+        }
+    }
 }
 
 /// Returns how many calls were not recorded because no slot was free, since the process began.

@@ -469,6 +469,7 @@ impl Process {
             apis: self.apis(),
             frames: 0,
             reentrant_calls: 0,
+            foreign_calls: 0,
         }
     }
 

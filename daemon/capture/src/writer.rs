@@ -70,6 +70,7 @@ impl Written {
             lost: gapii_control::Lost { calls: lost.calls, bytes: lost.bytes },
             incomplete: totals.memory.incomplete,
             reentrant: self.footer.reentrant_calls(),
+            foreign: self.footer.foreign_calls(),
             waits: self.waits,
             wait_ns: self.wait_ns,
             snapshot: self.footer.snapshot,

@@ -142,11 +142,11 @@ impl App {
 
     fn wait_for(&self, wanted: Mode) {
         loop {
-            let go = self.mode.go();
+            let seen = self.mode.orders().load(Ordering::Acquire);
             if self.mode.settings().is_some_and(|(_, settings)| settings.mode == wanted) {
                 return;
             }
-            self.mode.wait_go(go, Duration::from_millis(100));
+            self.mode.wait_order(seen, Duration::from_millis(100));
         }
     }
 

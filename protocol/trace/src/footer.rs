@@ -103,6 +103,10 @@ pub struct ProcessEntry {
     /// the driver, a callback or a signal handler. After a seam, only those since the seam.
     #[serde(skip_serializing_if = "is_zero")]
     pub reentrant_calls: u64,
+    /// Commands that are not in the stream because they belong to an API that is not recorded: a context of that API
+    /// was current, or no EGL context was in a process with GLX. After a seam, only those since the seam.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub foreign_calls: u64,
 }
 
 /// A ring that the daemon stopped reading because its contents break the rules.
@@ -169,6 +173,12 @@ impl Footer {
     /// Programs count them, and may claim any number.
     pub fn reentrant_calls(&self) -> u64 {
         self.processes.iter().fold(0, |sum, process| sum.saturating_add(process.reentrant_calls))
+    }
+
+    /// Returns how many commands are not in the stream because they belong to an API that is not recorded. Programs count
+    /// them, and may claim any number.
+    pub fn foreign_calls(&self) -> u64 {
+        self.processes.iter().fold(0, |sum, process| sum.saturating_add(process.foreign_calls))
     }
 
     /// Returns the whole frame, for a trace of format version `version`. The frame will be at offset

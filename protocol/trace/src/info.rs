@@ -50,6 +50,9 @@ pub struct Info {
     /// Commands that are not in the stream because they were called from inside other commands.
     #[serde(skip_serializing_if = "is_zero")]
     pub reentrant_calls: u64,
+    /// Commands that are not in the trace because they belong to an API that is not recorded. 0 in a cut trace.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub foreign_calls: u64,
     /// The processes of the capture.
     pub processes: Vec<ProcessEntry>,
     /// True if the file is as its writer finished it, as far as this summary read it.
@@ -139,7 +142,7 @@ impl Info {
 
     fn from_footer<R: Read + Seek>(reader: &TraceReader<R>, footer: Footer) -> Self {
         let description = &reader.header().description;
-        let reentrant_calls = footer.reentrant_calls();
+        let (reentrant_calls, foreign_calls) = (footer.reentrant_calls(), footer.foreign_calls());
         let tids: Vec<_> = footer.threads.iter().map(|t| (t.thread, t.tid)).collect();
         let tid_of = |thread| tids.iter().find(|(index, _)| *index == thread).map(|(_, tid)| *tid);
         let apis: BTreeSet<_> = footer.processes.iter().flat_map(|process| &process.apis).collect();
@@ -169,6 +172,7 @@ impl Info {
             wait_ns: sum(&footer.threads, |thread| thread.wait_ns),
             lost_by_cause: by_cause(footer.gaps.iter().map(|gap| (gap.cause, gap.lost()))),
             reentrant_calls,
+            foreign_calls,
             processes: footer.processes,
             ..Self::from_file(reader)
         }
@@ -245,6 +249,7 @@ impl Info {
             lost: Lost::default(),
             lost_by_cause: BTreeMap::new(),
             reentrant_calls: 0,
+            foreign_calls: 0,
             processes: Vec::new(),
             complete: tail.is_none(),
             tail,

@@ -67,6 +67,9 @@ pub struct Checked {
     /// Commands that are not in the stream because they were called from inside other commands, by the footer.
     #[serde(skip_serializing_if = "is_zero")]
     pub reentrant_calls: u64,
+    /// Commands that are not in the trace because they belong to an API that is not recorded, as the footer says.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub foreign_calls: u64,
     /// Blobs and observations.
     pub memory: MemoryTotals,
     /// References to blobs that do not precede them in the stream.
@@ -331,6 +334,13 @@ impl Verifier {
         if inside > 0 {
             self.found.warnings.push(format!(
                 "{inside} commands that were called from inside other commands are not in the trace"
+            ));
+        }
+        let foreign = footer.foreign_calls();
+        self.found.checked.foreign_calls = foreign;
+        if foreign > 0 {
+            self.found.warnings.push(format!(
+                "{foreign} commands of an API that is not recorded are not in the trace"
             ));
         }
     }

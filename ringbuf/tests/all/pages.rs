@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use gapii_ringbuf::{
@@ -89,12 +90,12 @@ fn settings_reach_the_reader_with_their_generation() {
 fn waiter_on_the_mode_page_wakes_when_the_settings_change() {
     let (mut writer, fd) = ModeWriter::create().expect("memfd works");
     let reader = ModeMap::map(fd.as_fd()).expect("our own page");
-    let seen = reader.go();
+    let seen = reader.orders().load(Ordering::Acquire);
     let started = Instant::now();
     std::thread::scope(|scope| {
         let waiter = scope.spawn(|| {
-            while reader.go() == seen {
-                reader.wait_go(seen, Duration::from_secs(60));
+            while reader.orders().load(Ordering::Acquire) == seen {
+                reader.wait_order(seen, Duration::from_secs(60));
             }
         });
         writer.set(ModeSettings { mode: Mode::Capturing, ..ModeSettings::default() });

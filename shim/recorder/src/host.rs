@@ -31,4 +31,6 @@ pub enum Outlook {
     Drops,
     /// It leaves the capture.
     Over,
+    /// It leaves the capture, which the daemon has ended: the record is none of the capture's.
+    Stopped,
 }

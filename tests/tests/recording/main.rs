@@ -9,6 +9,7 @@ mod exports;
 mod filters;
 mod frames;
 mod guest;
+mod headless;
 mod kill;
 mod loading;
 mod memory;

@@ -124,7 +124,7 @@ fn what_never_comes_is_said() {
     let (capture, trace) = start(&session, "stopped", &["--when", "gl-error"]);
     waits_for_frames(&session, "stopped");
     capture.signal(Signal::INT);
-    let stopped = capture.finish(LIMIT).ok();
+    let stopped = capture.finish(LIMIT).exited_with(1);
     assert!(stopped.stderr.contains(said), "{stopped}");
     trace.is_whole("stop");
     assert_eq!(number(&trace.info()["calls"]), 0);
@@ -133,7 +133,7 @@ fn what_never_comes_is_said() {
     let (capture, trace) = start(&session, "left", &["--when", "gl-error"]);
     waits_for_frames(&session, "left");
     program.finish(LIMIT).ok();
-    let left = capture.finish(LIMIT).ok();
+    let left = capture.finish(LIMIT).exited_with(1);
     assert!(left.stderr.contains(said), "{left}");
     trace.is_whole("exit");
 }

@@ -14,7 +14,7 @@ use crate::armed::Armed;
 use crate::end::{Departure, MemberEnd};
 use crate::lane::Lane;
 use crate::ledger::Account;
-use crate::member::{Member, reentrant_calls};
+use crate::member::{Member, PassedOn};
 use crate::stream::{RingKey, name_text};
 use crate::taker::Taker;
 use crate::taker::membership::{Membership, MembershipState};
@@ -208,9 +208,9 @@ impl Taker {
             false => 0,
         };
         let begun = membership.has_begun();
-        membership.reentrant_calls_ended = Some(match begun {
-            true => reentrant_calls(&membership.process),
-            false => membership.reentrant_calls_begun,
+        membership.passed_on_ended = Some(match begun {
+            true => PassedOn::of(&membership.process),
+            false => membership.passed_on_begun,
         });
         membership.state = MembershipState::Over;
         self.outlet.give_up_space();

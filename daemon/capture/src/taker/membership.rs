@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gapii_abi::atom::GapCause;
 
 use crate::armed::Armed;
-use crate::member::{reentrant_calls, unslotted_calls};
+use crate::member::{PassedOn, unslotted_calls};
 use crate::process::Process;
 use crate::stream::ProcessKey;
 
@@ -19,9 +19,10 @@ pub(super) struct Membership {
     pub(super) armed: Option<Armed>,
     /// [`unslotted_calls`] when the capture began with the process.
     pub(super) unslotted_calls_begun: u64,
-    /// [`reentrant_calls`] when this daemon's part of the capture began with the process, and when it ended.
-    pub(super) reentrant_calls_begun: u64,
-    pub(super) reentrant_calls_ended: Option<u64>,
+    /// The commands that the process had passed on when this daemon's part of the capture began with it, and when it
+    /// ended.
+    pub(super) passed_on_begun: PassedOn,
+    pub(super) passed_on_ended: Option<PassedOn>,
 }
 
 /// State of a capture with a process. Only the drain's thread changes it, so no ordering is involved.
@@ -76,10 +77,10 @@ impl Membership {
         self.is_waiting() && self.armed.as_ref().is_some_and(|armed| !armed.has_come())
     }
 
-    /// Returns the number of commands that were not recorded because they were called from inside other commands.
-    pub(super) fn reentrant_calls(&self) -> u64 {
-        let ended = self.reentrant_calls_ended.unwrap_or_else(|| reentrant_calls(&self.process));
-        ended.saturating_sub(self.reentrant_calls_begun)
+    /// Returns the commands that the process has passed on to the driver during the capture.
+    pub(super) fn passed_on(&self) -> PassedOn {
+        let ended = self.passed_on_ended.unwrap_or_else(|| PassedOn::of(&self.process));
+        ended.since(self.passed_on_begun)
     }
 
     /// Returns the number of calls since the capture began with the process that were not recorded because no slot

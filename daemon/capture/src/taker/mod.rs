@@ -177,7 +177,7 @@ impl Taker {
     fn add_membership(
         &mut self,
         index: usize,
-        Member { process, unslotted_calls, reentrant_calls, .. }: &Member,
+        Member { process, unslotted_calls, passed_on, .. }: &Member,
         known: Option<ProcessKey>,
         state: MembershipState,
         now_ns: u64,
@@ -195,8 +195,8 @@ impl Taker {
         tracing::info!(capture, pid, name, "capture {capture} {does} {}", process.described());
         let (process, unslotted_calls_begun) = (Arc::clone(process), *unslotted_calls);
         let membership = Membership {
-            reentrant_calls_begun: *reentrant_calls,
-            reentrant_calls_ended: None,
+            passed_on_begun: *passed_on,
+            passed_on_ended: None,
             process,
             key,
             state,

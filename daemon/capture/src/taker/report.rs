@@ -12,6 +12,7 @@ use crate::armed::Armed;
 use crate::end::Cause;
 use crate::finish::Finish;
 use crate::lane::Lane;
+use crate::member::PassedOn;
 use crate::taker::Taker;
 use crate::taker::membership::{Membership, MembershipState};
 use crate::taker::tally::{LossesAndWaits, show};
@@ -139,9 +140,14 @@ impl Taker {
             let Membership { process, key, .. } = membership;
             let index = self.stream.place(*key);
             let frames = self.stream.process(*key).frames;
-            let reentrant_calls = membership.reentrant_calls();
-            let entry = process.entry();
-            entries.push(ProcessEntry { process: index, frames, reentrant_calls, ..entry });
+            let PassedOn { reentrant_calls, foreign_calls } = membership.passed_on();
+            entries.push(ProcessEntry {
+                process: index,
+                frames,
+                reentrant_calls,
+                foreign_calls,
+                ..process.entry()
+            });
         }
         entries.sort_by_key(|entry| entry.process);
         entries

@@ -12,7 +12,7 @@ use crate::armed::Armed;
 use crate::end::Cause;
 use crate::fault::{self, Fault};
 use crate::lane::Lane;
-use crate::member::{reentrant_calls, unslotted_calls};
+use crate::member::{PassedOn, unslotted_calls};
 use crate::selection::{keyframe_in, stretch};
 use crate::stream::{Refusal, RingKey, RingPlace, Run};
 use crate::taker::Taker;
@@ -255,7 +255,7 @@ impl Taker {
         let Some(membership) = self.memberships.get_mut(member) else { return };
         membership.state = MembershipState::Taking;
         membership.unslotted_calls_begun = unslotted_calls(&membership.process);
-        membership.reentrant_calls_begun = reentrant_calls(&membership.process);
+        membership.passed_on_begun = PassedOn::of(&membership.process);
         let (key, segment) = (membership.key, self.segment_of(member));
         let own = |lane: &Lane| lane.member == member && lane.consumer.is_some();
         for (at, lane) in lanes.iter().enumerate().filter(|(_, lane)| own(lane)) {

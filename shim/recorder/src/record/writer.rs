@@ -1,5 +1,6 @@
 //! `Writer`: a thread's end of its ring. Reserves room for records and publishes them. If the ring is full, the writer
-//! waits or drops the record, as the [`Host`] decides; with every byte that the daemon releases the wait begins anew.
+//! waits or drops the record, as the [`Host`] decides; with every byte that the daemon releases the wait begins anew. A
+//! thread that waits when the capture is stopped leaves it, and its record is not counted as lost.
 //! It reports dropped records by a gap record as soon as there is room again, before any other record.
 //!
 //! In a timed capture the thread's producer is on hold throughout. The producer therefore refuses each step of the
@@ -27,6 +28,16 @@ pub struct Writer {
     shared: *const Shared,
     gap: GapBook,
     timing: Timing,
+}
+
+/// How a wait for room ended.
+enum Wait {
+    /// There is room.
+    Ready,
+    /// The record is lost.
+    Vain,
+    /// The capture was stopped before there was room: the record is none of the capture's.
+    Stopped,
 }
 
 impl Writer {
@@ -202,13 +213,21 @@ impl Writer {
         pages::forget();
         let shared = self.shared()?;
         let span = header.span_untrusted() + self.gap.span();
-        let room = match self.producer.make_room(span) {
+        let wait = match self.producer.make_room(span) {
             Room::Full => self.wait(shared.host(), span),
-            room => room,
+            Room::Ready => Wait::Ready,
+            Room::Never => Wait::Vain,
         };
-        if room != Room::Ready {
-            self.leave_out(header, shared.counter.newest_stamp());
-            return None;
+        match wait {
+            Wait::Ready => {}
+            Wait::Vain => {
+                self.leave_out(header, shared.counter.newest_stamp());
+                return None;
+            }
+            Wait::Stopped => {
+                self.producer.forget_room();
+                return None;
+            }
         }
         if !self.gap.is_empty() {
             // SAFETY: there is room for the gap record and the other.
@@ -218,19 +237,20 @@ impl Writer {
         unsafe { self.producer.reserve(header) }
     }
 
-    /// Waits until the daemon has released room for `span` bytes. Returns [`Room::Full`] if the capture drops records
+    /// Waits until the daemon has released room for `span` bytes. The wait is in vain if the capture drops records
     /// instead, if the daemon is gone, or if it has released nothing for as long as the capture allows; in the last
     /// two cases the process has left the capture.
-    fn wait(&mut self, host: &dyn Host, span: u64) -> Room {
+    fn wait(&mut self, host: &dyn Host, span: u64) -> Wait {
         if host.overflow() == Overflow::Drop {
-            return Room::Full;
+            return Wait::Vain;
         }
         let mut progress = Instant::now();
         let mut released = self.released();
         loop {
             match self.producer.wait_for_room(span, host.look_around()) {
                 Room::Full => {}
-                room => return room,
+                Room::Ready => return Wait::Ready,
+                Room::Never => return Wait::Vain,
             }
             if self.released() != released {
                 (released, progress) = (self.released(), Instant::now());
@@ -239,10 +259,14 @@ impl Writer {
                 Outlook::Waits => {}
                 Outlook::GoesOn => progress = Instant::now(),
                 // From here on records that find no room are dropped, until another daemon releases some.
-                Outlook::Drops => return Room::Full,
+                Outlook::Drops => return Wait::Vain,
                 Outlook::Over => {
                     host.leave_capture();
-                    return Room::Full;
+                    return Wait::Vain;
+                }
+                Outlook::Stopped => {
+                    host.leave_capture();
+                    return Wait::Stopped;
                 }
             }
         }

@@ -1,0 +1,102 @@
+/*
+ * Draws into a framebuffer object until it gets SIGTERM, and makes no EGL command after its start. Then prints
+ *
+ *     rounds N
+ *     longest N      the longest command, in microseconds, without the time that the thread waited for a processor
+ *
+ * usage: headless REST          REST: microseconds of sleep after each round of commands
+ *        headless REST check    the pixels must be those that were drawn, which a fake driver can't give
+ */
+#include "offscreen.h"
+
+#include <GLES2/gl2.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t ends;
+static long long longest_ns;
+static long long delay_ns;
+
+static void on_term(int signal)
+{
+    (void)signal;
+    ends = 1;
+}
+
+static long long now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+/* For how long the thread has waited for a processor so far. */
+static long long waited_for_processor_ns(void)
+{
+    long long ran = 0, waited = 0;
+    FILE *file = fopen("/proc/thread-self/schedstat", "r");
+    must(file != NULL && fscanf(file, "%lld %lld", &ran, &waited) == 2, "/proc/thread-self/schedstat");
+    fclose(file);
+    return waited;
+}
+
+static void note(long long began_ns)
+{
+    long long took_ns = now_ns() - began_ns;
+    if (took_ns <= longest_ns)
+        return;
+    took_ns -= waited_for_processor_ns() - delay_ns;
+    if (took_ns > longest_ns)
+        longest_ns = took_ns;
+}
+
+#define TIMED(command)                                                                                      \
+    do {                                                                                                    \
+        long long began_ns = now_ns();                                                                      \
+        command;                                                                                            \
+        note(began_ns);                                                                                     \
+    } while (0)
+
+static void draw(unsigned n, int checks)
+{
+    unsigned char red = n & 0xff, pixel[4] = {0};
+    TIMED(glScissor((GLint)(n % SIDE), (GLint)(n / SIDE % SIDE), 1, 1));
+    TIMED(glClearColor((GLfloat)red / 255.0f, 0.0f, 1.0f, 1.0f));
+    TIMED(glClear(GL_COLOR_BUFFER_BIT));
+    TIMED(glDepthFunc(GL_LESS));
+    if (n % 64 == 63) {
+        TIMED(glReadPixels((GLint)(n % SIDE), (GLint)(n / SIDE % SIDE), 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel));
+        must(!checks || (pixel[0] == red && pixel[2] == 255), "a pixel");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    must(argc == 2 || argc == 3, "usage: headless REST [check]");
+    int checks = argc == 3;
+    struct offscreen o = offscreen_open(2);
+    (void)o;
+    GLuint framebuffer, texture;
+    glGenTextures(1, &texture);
+    glBindTexture(GL_TEXTURE_2D, texture);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, SIDE, SIDE, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+    glClear(GL_COLOR_BUFFER_BIT);
+    glEnable(GL_SCISSOR_TEST);
+    signal(SIGTERM, on_term);
+    /* The first commands set the shim up, and the driver. */
+    draw(0, checks);
+    longest_ns = 0;
+    unsigned rounds = 0;
+    for (; !ends; rounds++) {
+        delay_ns = waited_for_processor_ns();
+        for (unsigned n = 0; n < SIDE; n++)
+            draw(rounds * SIDE + n, checks);
+        usleep((useconds_t)atoi(argv[1]));
+    }
+    printf("rounds %u\nlongest %lld\n", rounds, longest_ns / 1000);
+    return 0;
+}

@@ -1,0 +1,73 @@
+//! Programs that make no EGL command after their start: captures begin and end at any command.
+
+use std::time::{Duration, Instant};
+
+use gapii_tests::attaching::run_idle;
+use gapii_tests::gapii::{Session, Trace};
+use gapii_tests::loading::offscreen;
+use gapii_tests::process::{self, Finished, LIMIT, Running};
+use gapii_tests::programs::program;
+use gapii_tests::{fake_driver, replays};
+use rustix::process::Signal;
+
+/// The longest time that the shim may keep a command, besides a snapshot.
+const LONGEST_WAIT: Duration = Duration::from_millis(20);
+
+/// Captures the running program for `seconds`.
+fn capture_for(session: &Session, name: &str, seconds: f64) -> Trace {
+    let trace = Trace::new(session.path(name));
+    let mut start = session.ctl(["start", "--seconds", &seconds.to_string(), "-o"]);
+    process::run(start.arg(&trace.path)).ok();
+    trace.is_whole("stop");
+    trace
+}
+
+/// Ends the program, and returns its longest command.
+fn longest_command(running: Running) -> Duration {
+    running.signal(Signal::TERM);
+    let Finished { stdout, .. } = running.finish(LIMIT).ok();
+    let longest = stdout.lines().find_map(|line| line.strip_prefix("longest "));
+    Duration::from_micros(longest.expect("the program says it").parse().expect("a number"))
+}
+
+#[test]
+fn program_without_egl_commands_is_attached_to_ten_times_and_does_not_wait() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let mut process = std::process::Command::new(program("headless"));
+    process.arg("500");
+    fake_driver::use_in(&mut process, None);
+    let running = run_idle(&session, &process);
+    for number in 0..10 {
+        let began = Instant::now();
+        let trace = capture_for(&session, "headless.gapii", 0.2);
+        // The commands of 0.2 s: a round of 256 takes about a millisecond.
+        let commands = trace.commands().len();
+        assert!(commands > 2_000, "capture {number}: {commands} commands");
+        session.app_in_mode("idle");
+        println!("capture {number}: {commands} commands, {:?}", began.elapsed());
+    }
+    let longest = longest_command(running);
+    println!("longest command: {longest:?}");
+    assert!(longest <= LONGEST_WAIT, "{longest:?}");
+}
+
+#[test]
+fn drawing_without_egl_commands_is_replayed_exactly_after_each_attach() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let running = run_idle(&session, &offscreen(&program("headless"), ["2000", "check"]));
+    let traces: Vec<Trace> = (0..3)
+        .map(|number| {
+            let trace = capture_for(&session, &format!("headless-{number}.gapii"), 0.2);
+            session.app_in_mode("idle");
+            trace
+        })
+        .collect();
+    running.signal(Signal::TERM);
+    running.finish(LIMIT).ok();
+    for trace in &traces {
+        assert!(trace.commands().iter().any(|command| command.name == "glReadPixels"));
+        replays::verified(&session, trace, &[]).unwrap_or_else(|why| panic!("{why}"));
+    }
+}
