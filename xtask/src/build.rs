@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::Context;
 use clap::Args;
 
-use crate::suite::{self, Executable};
+use crate::suite::{self, Built};
 use crate::tree::Profile;
 use crate::{step, tree};
 
@@ -81,11 +81,11 @@ pub enum Tests {
     All,
 }
 
-/// Builds the product in the profile of the tests, with `tests`; returns the test programs.
+/// Builds the product in the profile of the tests, with `tests`, and lints it on the way.
 ///
 /// Cargo compiles a dependency anew for every set of features, and the features follow from the packages on the command
 /// line. So this always names the same packages, and only the targets differ.
-pub fn dev(tests: Tests) -> anyhow::Result<Vec<Executable>> {
+pub fn dev(tests: Tests) -> anyhow::Result<Built> {
     let mut targets = vec!["--lib", "--bins", "--examples"];
     match tests {
         Tests::None => {}
@@ -103,16 +103,16 @@ pub fn dev(tests: Tests) -> anyhow::Result<Vec<Executable>> {
     Ok(built)
 }
 
-/// Builds the unit tests of `packages`; returns the test programs.
-pub fn unit_tests(packages: &BTreeSet<String>) -> anyhow::Result<Vec<Executable>> {
+/// Builds all targets of `packages`, their unit tests among them.
+pub fn unit_tests(packages: &BTreeSet<String>) -> anyhow::Result<Built> {
     // As in `dev`, the shim is built alone.
     let (shim, others): (Vec<_>, Vec<_>) =
         packages.iter().map(String::as_str).partition(|package| *package == SHIM);
-    let mut built = Vec::new();
+    let mut built = Built::default();
     for packages in [shim, others].into_iter().filter(|packages| !packages.is_empty()) {
         let packages = packages.into_iter().flat_map(|package| ["-p", package]);
         built.extend(suite::build(
-            &["build", "--tests"].into_iter().chain(packages).collect::<Vec<_>>(),
+            &["build", "--all-targets"].into_iter().chain(packages).collect::<Vec<_>>(),
         )?);
     }
     Ok(built)

@@ -11,7 +11,7 @@ use clap::Args;
 
 use crate::build::{self, Tests};
 use crate::generate::{self, Generate};
-use crate::suite::{self, Executable};
+use crate::suite::{self, Built};
 use crate::summary::Summary;
 use crate::tidy::{Repository, Tidy};
 use crate::tree::Profile;
@@ -61,28 +61,22 @@ pub fn run(args: &Check) -> anyhow::Result<()> {
         });
     }
     summary.check("tidy", "cargo xtask tidy", || tidy::run(&Tidy::default()));
-    let mut tests = Vec::new();
-    summary.check("build of tests and products", "cargo build --tests", || {
-        tests = needs.build()?;
+    let mut built = Built::default();
+    summary.check("build of tests and products", "cargo build --all-targets", || {
+        built = needs.build()?;
         Ok(())
     });
-    std::thread::scope(|scope| {
-        if !needs.changed.is_empty() {
-            let clippy = lint::clippy_command_for(&needs.changed);
-            let summary = &summary;
-            scope.spawn(move || summary.check_aside("clippy", lint::CLIPPY_COMMAND, clippy));
-        }
-        if !needs.tested.is_empty() {
-            summary
-                .check_measured("unit tests", "cargo test -p PACKAGE", || test::unit_tests(&tests));
-        }
-        if !needs.system.is_empty() {
-            summary.check_measured("whole-system tests", "cargo xtask test NAME", || {
-                let only: Vec<_> = needs.system.iter().cloned().collect();
-                test::system_tests(&tests, Profile::Dev, &only, None)
-            });
-        }
-    });
+    summary.check("clippy", lint::CLIPPY_COMMAND, || built.require_no_warnings());
+    let tests = built.tests;
+    if !needs.tested.is_empty() {
+        summary.check_measured("unit tests", "cargo test -p PACKAGE", || test::unit_tests(&tests));
+    }
+    if !needs.system.is_empty() {
+        summary.check_measured("whole-system tests", "cargo xtask test NAME", || {
+            let only: Vec<_> = needs.system.iter().cloned().collect();
+            test::system_tests(&tests, Profile::Dev, &only, None)
+        });
+    }
     summary.finish()
 }
 
@@ -109,14 +103,14 @@ impl Needs {
 
     /// Builds the product and the needed tests, and returns the test programs. Unlike `cargo xtask test`, builds no
     /// unit tests of other packages, which would take most of the time.
-    fn build(&self) -> anyhow::Result<Vec<Executable>> {
-        let mut built = Vec::new();
+    fn build(&self) -> anyhow::Result<Built> {
+        let mut built = Built::default();
         if !self.system.is_empty() {
             packages::install(&[packages::DEMO, packages::TEST])?;
             built.extend(build::dev(Tests::System)?);
         }
         built.extend(build::unit_tests(&self.tested)?);
-        built.retain(|test| test.is_system() || self.tested.contains(&test.package));
+        built.tests.retain(|test| test.is_system() || self.tested.contains(&test.package));
         Ok(built)
     }
 }

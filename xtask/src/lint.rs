@@ -1,7 +1,8 @@
-//! `lint`: formatting and clippy, without warnings.
+//! `lint`: formatting and clippy, without warnings. The builds of the tests lint on the way: [`compile_with_clippy`].
 
-use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 
 use anyhow::Context;
 
@@ -25,26 +26,35 @@ pub fn clippy() -> anyhow::Result<()> {
 }
 
 /// Clippy over all targets; a warning is a failure.
-pub fn clippy_command() -> Command {
+fn clippy_command() -> Command {
     step::cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
 }
 
-/// Clippy over all targets of some packages, and not of those that depend on them; a warning is a failure.
-pub fn clippy_command_for(packages: &BTreeSet<String>) -> Command {
-    let mut cargo = step::cargo(&["clippy", "--all-targets"]);
-    cargo.args(packages.iter().flat_map(|package| ["-p", package]));
-    cargo.args(["--", "-D", "warnings"]);
-    cargo
+/// Has `cargo` compile the crates of the workspace with clippy's driver, which compiles as rustc does and lints on the
+/// way. All lints are warnings then, so that a build fails for errors alone. Cargo keeps the results apart from those of
+/// rustc.
+pub fn compile_with_clippy(cargo: &mut Command) -> anyhow::Result<()> {
+    install_components()?;
+    let sysroot = step::output(&mut step::command("rustc", &["--print", "sysroot"]))?;
+    cargo.env("RUSTC_WORKSPACE_WRAPPER", Path::new(sysroot.trim()).join("bin/clippy-driver"));
+    // The driver's own way to separate arguments.
+    cargo.env("CLIPPY_ARGS", "--cap-lints__CLIPPY_HACKERY__warn__CLIPPY_HACKERY__");
+    Ok(())
 }
 
 /// A minimal toolchain comes without rustfmt and clippy.
 pub fn install_components() -> anyhow::Result<()> {
+    static ARE_PRESENT: OnceLock<()> = OnceLock::new();
+    if ARE_PRESENT.get().is_some() {
+        return Ok(());
+    }
     let present = |tool: &str| {
         step::cargo(&[tool, "--version"]).output().is_ok_and(|output| output.status.success())
     };
-    if present("fmt") && present("clippy") {
-        return Ok(());
+    if !(present("fmt") && present("clippy")) {
+        step::run(&mut step::command("rustup", &["component", "add", "rustfmt", "clippy"]))
+            .context("rustfmt and clippy are needed")?;
     }
-    step::run(&mut step::command("rustup", &["component", "add", "rustfmt", "clippy"]))
-        .context("rustfmt and clippy are needed")
+    ARE_PRESENT.get_or_init(|| ());
+    Ok(())
 }

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsStr;
-use std::io::{IsTerminal as _, Write as _, stderr};
+use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _, stderr};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use serde_json::Value;
 
-use crate::{child, step};
+use crate::{child, lint, step};
 
 /// The package whose integration tests are the whole-system tests.
 pub const SYSTEM: &str = "gapii-tests";
@@ -84,13 +84,63 @@ pub struct Outcome {
     pub cpu_seconds: f64,
 }
 
-/// Runs cargo with `arguments`; returns the test executables that it built or found fresh.
-pub fn build(arguments: &[&str]) -> anyhow::Result<Vec<Executable>> {
+/// What cargo has built, or found fresh.
+#[derive(Default)]
+pub struct Built {
+    pub tests: Vec<Executable>,
+    /// Warnings of rustc and clippy about the workspace. A library and its unit tests are counted apart.
+    pub warnings: usize,
+}
+
+impl Built {
+    /// Adds what another call of cargo has built.
+    pub fn extend(&mut self, other: Built) {
+        self.tests.extend(other.tests);
+        self.warnings += other.warnings;
+    }
+
+    /// Fails if the compilers had warnings.
+    pub fn require_no_warnings(&self) -> anyhow::Result<()> {
+        match self.warnings {
+            0 => Ok(()),
+            warnings => bail!("{warnings} warnings, printed with the build"),
+        }
+    }
+}
+
+/// Runs cargo with `arguments`, and with clippy in place of rustc; prints the compilers' messages.
+pub fn build(arguments: &[&str]) -> anyhow::Result<Built> {
     let mut cargo = step::cargo(arguments);
-    cargo.arg("--message-format=json-render-diagnostics");
-    let messages = step::output(&mut cargo)?;
-    let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    messages.filter(is_test).map(|message| executable(&message)).collect()
+    lint::compile_with_clippy(&mut cargo)?;
+    let format = if stderr().is_terminal() { "json-diagnostic-rendered-ansi" } else { "json" };
+    cargo.arg(format!("--message-format={format}")).stdout(Stdio::piped());
+    let mut child =
+        cargo.spawn().with_context(|| format!("can't start `{}`", step::line(&cargo)))?;
+    let messages = child.stdout.take().context("the output is piped")?;
+    let mut built = Built::default();
+    for line in BufReader::new(messages).lines() {
+        let Ok(message) = serde_json::from_str::<Value>(&line?) else { continue };
+        if is_test(&message) {
+            built.tests.push(executable(&message)?);
+        }
+        if let Some(diagnostic) = diagnostic(&message) {
+            eprint!("{diagnostic}");
+            built.warnings += 1;
+        }
+    }
+    let status = child.wait()?;
+    if !status.success() {
+        bail!("`{}` failed ({status})", step::line(&cargo));
+    }
+    Ok(built)
+}
+
+/// The text of a warning or an error at a place in the code; sums such as "2 warnings emitted" have none.
+fn diagnostic(message: &Value) -> Option<&str> {
+    let is_about_code =
+        message["message"]["spans"].as_array().is_some_and(|spans| !spans.is_empty());
+    (message["reason"] == "compiler-message" && is_about_code)
+        .then(|| message["message"]["rendered"].as_str())?
 }
 
 fn is_test(message: &Value) -> bool {

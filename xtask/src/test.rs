@@ -9,7 +9,7 @@ use clap::Args;
 
 use crate::build::{self, Tests};
 use crate::generate::{self, Generate};
-use crate::suite::{self, Executable};
+use crate::suite::{self, Built, Executable};
 use crate::summary::Summary;
 use crate::tidy::Tidy;
 use crate::tree::Profile;
@@ -40,12 +40,13 @@ pub fn run(args: &Test) -> anyhow::Result<()> {
         only_system_tests(&summary, args);
     } else {
         lint::install_components()?;
-        every_check(&summary, args);
+        every_check(&summary, args)?;
     }
     summary.finish()
 }
 
-fn every_check(summary: &Summary, args: &Test) {
+fn every_check(summary: &Summary, args: &Test) -> anyhow::Result<()> {
+    let examples = doctests::command()?;
     summary.check("formatting", "cargo fmt --all --check", lint::format);
     summary.check("form of the descriptions", "cargo xtask generate --format --check", || {
         generate::run(&Generate { check: true, format: true })
@@ -55,16 +56,17 @@ fn every_check(summary: &Summary, args: &Test) {
         generate::run(&Generate { check: true, format: false })
     });
     summary.check("tidy", "cargo xtask tidy", || tidy::run(&Tidy::default()));
-    let mut tests = Vec::new();
+    let mut built = Built::default();
     summary.check("build of products and tests", "cargo xtask build --dev", || {
-        tests = build::dev(Tests::All)?;
+        built = build::dev(Tests::All)?;
         Ok(())
     });
+    summary.check("clippy", lint::CLIPPY_COMMAND, || built.require_no_warnings());
+    let tests = built.tests;
     // Compilers beside tests: many tests wait, and the compilers take what is left of the cores.
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            summary.check_aside("clippy", lint::CLIPPY_COMMAND, lint::clippy_command());
-            summary.check_aside("examples in docs", doctests::COMMAND, doctests::command());
+            summary.check_aside("examples in docs", doctests::COMMAND, examples);
             summary.check_aside("models", models::COMMAND, models::command(false));
         });
         summary.check_measured("unit tests", "cargo test --workspace", || unit_tests(&tests));
@@ -72,13 +74,14 @@ fn every_check(summary: &Summary, args: &Test) {
             system_tests(&tests, Profile::Dev, &args.only, args.jobs)
         });
     });
+    Ok(())
 }
 
 fn release_form(summary: &Summary, args: &Test) {
     let mut tests = Vec::new();
     summary.check("release build", "cargo xtask build", || {
         build::run(Profile::Release)?;
-        tests = suite::build(&["build", "-p", suite::SYSTEM, "--tests"])?;
+        tests = suite::build(&["build", "-p", suite::SYSTEM, "--tests"])?.tests;
         Ok(())
     });
     let again = "cargo xtask test --release";
@@ -90,7 +93,7 @@ fn release_form(summary: &Summary, args: &Test) {
 fn only_system_tests(summary: &Summary, args: &Test) {
     let mut tests = Vec::new();
     summary.check("build", "cargo xtask build --dev", || {
-        tests = build::dev(Tests::System)?;
+        tests = build::dev(Tests::System)?.tests;
         Ok(())
     });
     summary.check_measured("whole-system tests", "cargo xtask test NAME", || {
