@@ -1,5 +1,5 @@
 //! The beginning of every command that is recorded: closes the thread's gate, so that commands from inside go straight
-//! to the driver. A command that finds an order of the daemon acts on it first. In a forked child of a recorded process the first command takes the slow path: the child forgets its
+//! to the driver. In a forked child of a recorded process the first command takes the slow path: the child forgets its
 //! parent's capture and connection, connects to the daemon as a process of its own, and is recorded only if its own
 //! mode page says so.
 
@@ -7,17 +7,15 @@ use gapii_recorder::{Call, Entered, ErrnoGuard};
 
 use crate::attach;
 use crate::capture::{EPOCH, NOT_CAPTURING};
-use crate::orders;
 use crate::process;
 use crate::safe_point;
 use crate::tls::words;
-use crate::watch;
 
 /// Takes this thread for command `id`: from now on, commands that are called from inside go straight to the driver.
 /// `None` if the command is not recorded; the handler then passes it to the driver.
 #[inline(always)]
 pub fn begin(id: u16) -> Option<Call> {
-    let thread = if orders::are_new() { None } else { words().thread() };
+    let thread = words().thread();
     // SAFETY: this thread's own state.
     // OUTSIDE, in Gate::enter.
     let entered = match thread.and_then(|thread| unsafe { thread.enter(&EPOCH) }) {
@@ -27,13 +25,10 @@ pub fn begin(id: u16) -> Option<Call> {
     Some(Call::new(entered, id))
 }
 
-/// Does the same after the fast path missed, which it also does in a forked child, and if there is an order.
+/// Does the same after the fast path missed, which it also does in a forked child.
 #[cold]
 #[inline(never)]
 fn begin_slowly(id: u16) -> Option<Entered> {
-    if orders::are_new() {
-        watch::obey();
-    }
     if EPOCH.now() == NOT_CAPTURING {
         return None;
     }

@@ -1,5 +1,6 @@
-//! Entry points: the symbols that the program calls. Each is one indirect jump through [`TABLE`]. Until the shim is set
-//! up, every slot leads to a stub of [`stubs`](crate::stubs).
+//! Entry points: the symbols that the program calls. Each compares two words: if the daemon has given an order that the
+//! process has not acted on, it calls [`watch`](crate::watch::watch) first. Then it jumps through
+//! [`TABLE`](crate::table::TABLE). Until the shim is set up, every slot leads to a stub of [`stubs`](crate::stubs).
 
 use gapii_tool_api::for_each_command;
 
@@ -40,9 +41,20 @@ pub(crate) use entry;
 macro_rules! jump_through_table {
     ($id:ident) => {
         core::arch::naked_asm!(
-            "jmp qword ptr [rip + {table} + {offset}]",
+            "mov r11, [rip + {orders}]",
+            "mov r11d, [r11]",
+            "cmp r11d, [rip + {heard}]",
+            "jne 2f",
+            "jmp qword ptr [rip + {table} + 8 * {id}]",
+            "2:",
+            "mov r11d, {id}",
+            "lea r10, [rip + {watch}]",
+            "jmp gapii_call_aside",
+            orders = sym $crate::orders::ORDERS,
+            heard = sym $crate::orders::HEARD,
             table = sym $crate::table::TABLE,
-            offset = const $crate::generated::ids::$id as usize * 8,
+            watch = sym $crate::watch::watch,
+            id = const $crate::generated::ids::$id as usize,
         )
     };
 }
@@ -50,11 +62,26 @@ macro_rules! jump_through_table {
 macro_rules! jump_through_table {
     ($id:ident) => {
         core::arch::naked_asm!(
-            "adrp x16, {table} + {offset}",
-            "ldr x16, [x16, :lo12:{table} + {offset}]",
+            "adrp x16, {orders}",
+            "ldr x16, [x16, :lo12:{orders}]",
+            "ldr w16, [x16]",
+            "adrp x17, {heard}",
+            "ldr w17, [x17, :lo12:{heard}]",
+            "cmp w16, w17",
+            "b.ne 2f",
+            "adrp x16, {table} + 8 * {id}",
+            "ldr x16, [x16, :lo12:{table} + 8 * {id}]",
             "br x16",
+            "2:",
+            "mov x16, #{id}",
+            "adrp x17, {watch}",
+            "add x17, x17, :lo12:{watch}",
+            "b gapii_call_aside",
+            orders = sym $crate::orders::ORDERS,
+            heard = sym $crate::orders::HEARD,
             table = sym $crate::table::TABLE,
-            offset = const $crate::generated::ids::$id as usize * 8,
+            watch = sym $crate::watch::watch,
+            id = const $crate::generated::ids::$id as usize,
         )
     };
 }

@@ -302,9 +302,6 @@ macro_rules! followed {
         $crate::handler::if_tracked!($parts {
             impl $name {
                 unsafe extern "C" fn tracker($($arg: $ty),*) $(-> $result)? {
-                    if $crate::orders::are_new() && $crate::watch::begins_capture() {
-                        return Self::handler($($arg),*);
-                    }
                     let driver = $crate::handler::driver_of!($id($($ty),*) $(-> $result)?);
                     if !$crate::handler::condition!($($condition)?) {
                         return driver()($($arg),*);

@@ -1,6 +1,5 @@
 //! Whether the daemon has given an order that this process has not acted on. An order changes a word of the mode page;
-//! every command compares that word with [`HEARD`] before it does anything else. Without a daemon the two are the same
-//! word.
+//! every entry point compares that word with [`HEARD`]. Without a daemon the two are the same word.
 
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -12,15 +11,8 @@ use gapii_ringbuf::ModePage;
 pub static HEARD: AtomicU32 = AtomicU32::new(0);
 
 /// The daemon's word, in a mode page that stays mapped; [`HEARD`] without a connection; a word of another value while
-/// the daemon's answer to the hello is late. Watching stubs and every recorded command read it.
+/// the daemon's answer to the hello is late. Entry points read it.
 pub static ORDERS: AtomicPtr<AtomicU32> = AtomicPtr::new((&raw const HEARD).cast_mut());
-
-/// Whether the process has something to look at.
-#[inline(always)]
-pub fn are_new() -> bool {
-    // Relaxed, both: `newest` orders what the answer leads to.
-    word().load(Relaxed) != HEARD.load(Relaxed)
-}
 
 /// Returns the number of the newest order, to be passed to [`note_heard`] once it was acted on. What the daemon wrote
 /// before the order is visible afterwards.
@@ -55,7 +47,6 @@ pub fn listen_to(daemon: Option<&'static ModePage>) {
     ORDERS.store(ptr::from_ref(word).cast_mut(), Relaxed);
 }
 
-#[inline(always)]
 fn word() -> &'static AtomicU32 {
     // Relaxed: as in `listen_to`.
     let word = ORDERS.load(Relaxed);

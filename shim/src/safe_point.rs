@@ -2,10 +2,10 @@
 //! command or at the end of a frame; a keyframe is written at the end of a frame. In a program that has never ended a
 //! frame, or that ends none within `FRAME_PATIENCE_NS` (1 s) of the order, both happen at any command. An order to stop
 //! waits for the end of a frame for `STOP_PATIENCE_NS` (50 ms). Only one thread acts at a time: others skip their safe
-//! point, unless their swap ended the capture's last frame. With `GAPII_WAIT` the first command blocks until the daemon says go or is gone
-//! (looked at every 200 ms). A normal `exit` writes the capture's end.
+//! point, unless their swap ended the capture's last frame. With `GAPII_WAIT` the first command blocks until the daemon
+//! says go or is gone (looked at every 200 ms). A normal `exit` writes the capture's end.
 //!
-//! The hooked commands are safe points at all times, every other command is one while there is an order. Hooks change
+//! The hooked commands are safe points at all times; every other command is one while there is an order. Hooks change
 //! only at safe points. [`EPOCH`] then tells every thread at its next command.
 
 use core::sync::atomic::AtomicBool;

@@ -1,6 +1,6 @@
-//! Addresses of the code that slots hold for commands without a handler: set-up stubs, watching stubs, and [`absent`].
-//! The stubs' instructions are in `set_up` and `watch`. Both kinds save every register that may carry an argument and
-//! call a function, by the code in `stubs/`.
+//! Addresses of the code that slots hold for commands without a driver function: the set-up stubs, and [`absent`]. Also
+//! `gapii_call_aside`, in one module per machine: how a stub or an entry point calls a function before a command, with all
+//! registers saved that may carry an argument.
 
 use core::arch::naked_asm;
 
@@ -16,28 +16,17 @@ mod instructions;
 
 /// Bytes of one set-up stub.
 pub const SETUP_BYTES: usize = 8;
-/// Bytes of one watching stub.
-pub use instructions::WATCH_BYTES;
 
 unsafe extern "C" {
     /// One stub per command, [`SETUP_BYTES`] each, in the order of ids.
     #[link_name = "gapii_setup_stubs"]
     static SETUP_STUBS: [u8; ids::COUNT * SETUP_BYTES];
-    /// One stub per command, [`WATCH_BYTES`] each, in the order of ids.
-    #[link_name = "gapii_watch_stubs"]
-    static WATCH_STUBS: [u8; ids::COUNT * WATCH_BYTES];
 }
 
 /// Returns the address of command `id`'s set-up stub.
 pub const fn setup_stub(id: usize) -> Code {
     // SAFETY: `id` is below COUNT, so the address lies inside SETUP_STUBS.
     unsafe { (&raw const SETUP_STUBS).cast::<u8>().add(id * SETUP_BYTES).cast_mut().cast() }
-}
-
-/// Returns the address of command `id`'s watching stub.
-pub const fn watch_stub(id: usize) -> Code {
-    // SAFETY: `id` is below COUNT, so the address lies inside WATCH_STUBS.
-    unsafe { (&raw const WATCH_STUBS).cast::<u8>().add(id * WATCH_BYTES).cast_mut().cast() }
 }
 
 /// Stands in for a command that the driver does not have: returns 0.

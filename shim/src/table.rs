@@ -1,8 +1,7 @@
 //! The tables that every command goes through: the code that its entry point jumps to, the code that a traced call
-//! calls, and the driver's function. [`Hooks`] decides what a slot holds: a set-up stub, the driver's function, a
-//! watching stub, the handlers of safe points, trackers as well, or the handlers of all commands. A command with
-//! callbacks of an enabled tracer leads to its traced-call stub first. A command that the driver lacks leads to
-//! `stubs::absent`, traced or not.
+//! calls, and the driver's function. [`Hooks`] decides what a slot holds: a set-up stub, the driver's function, the
+//! handlers of hooked commands, trackers as well, or the handlers of all commands. A command with callbacks of an enabled
+//! tracer leads to its traced-call stub first. A command that the driver lacks leads to `stubs::absent`, traced or not.
 //!
 //! Slots are words, and switching a whole table is a loop of stores. A thread that reads an old slot meanwhile lands
 //! in code that is still right for it. A thread that changes an input of a slot [settles](settle) the slot
@@ -48,7 +47,7 @@ pub static TABLE: [Settled<()>; ids::COUNT] = {
 static BELOW: [Settled<()>; ids::COUNT] = [const { Settled::new(ptr::null_mut()) }; ids::COUNT];
 
 /// The driver's function for each command; null while it is unknown.
-pub static DRIVER: [AtomicPtr<()>; ids::COUNT] =
+static DRIVER: [AtomicPtr<()>; ids::COUNT] =
     [const { AtomicPtr::new(ptr::null_mut()) }; ids::COUNT];
 
 /// Whether all functions of EGL and OpenGL ES were looked up. Before that their entry points lead to the stub that
@@ -71,9 +70,9 @@ pub enum Hooks {
     NotYet,
     /// The driver's functions, and nothing else.
     None,
-    /// Watching stubs, and handlers for the few commands that the shim follows at all times.
+    /// The driver's functions, and handlers for the few hooked commands.
     Asleep,
-    /// Watching stubs, the same handlers, and trackers for commands that change tracked state.
+    /// The driver's functions, handlers for hooked commands, and trackers for commands that change tracked state.
     Monitoring,
     /// Handlers for all commands.
     Capturing,
@@ -108,12 +107,6 @@ pub fn below(id: u16) -> Code {
 /// Returns the code that command `id`'s entry point jumps to.
 pub fn slot(id: usize) -> Code {
     TABLE.get(id).map_or(stubs::absent as *const () as Code, Settled::get)
-}
-
-/// Returns the code that command `id` goes on to after its watching stub has looked for orders.
-pub fn beyond_watch(id: usize) -> Code {
-    let below = BELOW.get(id).map_or(ptr::null_mut(), Settled::get);
-    if below == stubs::watch_stub(id) { driver(id as u16) } else { below }
 }
 
 /// Makes `code` the driver's function for command `id`, and updates the command's slot.
@@ -188,9 +181,7 @@ fn slot_for(id: usize, driver: Code, hooks: Hooks) -> Code {
         Hooks::NotYet => stubs::setup_stub(id),
         _ if !is_level_zero && !IS_SET_UP.load(SeqCst) => stubs::setup_stub(id),
         _ if driver.is_null() => stubs::absent as *const () as Code,
-        Hooks::None => driver,
-        hooks => handler_for(id, hooks)
-            .map_or_else(|| stubs::watch_stub(id), |handler| handler.0.cast_mut()),
+        hooks => handler_for(id, hooks).map_or(driver, |handler| handler.0.cast_mut()),
     }
 }
 

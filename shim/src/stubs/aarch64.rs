@@ -1,9 +1,6 @@
-//! What the stubs share on arm64.
+//! `gapii_call_aside` on arm64.
 
 use core::arch::global_asm;
-
-/// Bytes of one watching stub.
-pub const WATCH_BYTES: usize = 64;
 
 // gapii_call_aside: branched to at the beginning of a command. Calls the function in x17 with the number in x16, and
 // branches to the code that the function returns, with all arguments where the program put them.

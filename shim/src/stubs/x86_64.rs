@@ -1,9 +1,6 @@
-//! What the stubs share on x86-64.
+//! `gapii_call_aside` on x86-64.
 
 use core::arch::global_asm;
-
-/// Bytes of one watching stub.
-pub const WATCH_BYTES: usize = 32;
 
 // gapii_call_aside: jumped to at the beginning of a command. Calls the function in r10 with the number in r11, and
 // jumps to the code that the function returns, with all arguments where the program put them.
