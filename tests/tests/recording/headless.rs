@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use gapii_tests::attaching::run_idle;
 use gapii_tests::gapii::{Session, Trace};
 use gapii_tests::loading::offscreen;
-use gapii_tests::process::{self, Finished, LIMIT, Running};
+use gapii_tests::process::{self, LIMIT};
 use gapii_tests::programs::program;
-use gapii_tests::{fake_driver, replays};
+use gapii_tests::{headless, replays};
 use rustix::process::Signal;
 
 /// The longest time that the shim may keep a command, besides a snapshot.
@@ -22,22 +22,11 @@ fn capture_for(session: &Session, name: &str, seconds: f64) -> Trace {
     trace
 }
 
-/// Ends the program, and returns its longest command.
-fn longest_command(running: Running) -> Duration {
-    running.signal(Signal::TERM);
-    let Finished { stdout, .. } = running.finish(LIMIT).ok();
-    let longest = stdout.lines().find_map(|line| line.strip_prefix("longest "));
-    Duration::from_micros(longest.expect("the program says it").parse().expect("a number"))
-}
-
 #[test]
 fn program_without_egl_commands_is_attached_to_ten_times_and_does_not_wait() {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
-    let mut process = std::process::Command::new(program("headless"));
-    process.arg("500");
-    fake_driver::use_in(&mut process, None);
-    let running = run_idle(&session, &process);
+    let running = run_idle(&session, &headless::on_fake_driver(None));
     for number in 0..10 {
         let began = Instant::now();
         let trace = capture_for(&session, "headless.gapii", 0.2);
@@ -47,9 +36,9 @@ fn program_without_egl_commands_is_attached_to_ten_times_and_does_not_wait() {
         session.app_in_mode("idle");
         println!("capture {number}: {commands} commands, {:?}", began.elapsed());
     }
-    let longest = longest_command(running);
-    println!("longest command: {longest:?}");
-    assert!(longest <= LONGEST_WAIT, "{longest:?}");
+    let times = headless::end(running);
+    println!("{times:?}");
+    assert!(times.longest <= LONGEST_WAIT, "{times:?}");
 }
 
 #[test]
@@ -70,4 +59,20 @@ fn drawing_without_egl_commands_is_replayed_exactly_after_each_attach() {
         assert!(trace.commands().iter().any(|command| command.name == "glReadPixels"));
         replays::verified(&session, trace, &[]).unwrap_or_else(|why| panic!("{why}"));
     }
+}
+
+/// The program makes no command at all meanwhile, so the capture has nothing.
+#[test]
+fn capture_without_a_command_says_so_and_fails() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let running = run_idle(&session, &headless::on_fake_driver(None));
+    let pid = session.app_in_mode("idle")["pid"].as_u64().expect("a number") as u32;
+    process::send_signal(pid, Signal::STOP);
+    let mut start = session.ctl(["start", "--seconds", "0.2", "-o"]);
+    let ended = process::run(start.arg(session.path("empty.gapii")));
+    process::send_signal(pid, Signal::CONT);
+    let ended = ended.exited_with(1);
+    assert!(ended.stderr.contains("nothing was recorded: the program made no command"), "{ended}");
+    headless::end(running);
 }

@@ -15,6 +15,7 @@ mod loading;
 mod memory;
 mod order;
 mod real_programs;
+mod silent_daemon;
 mod snapshots;
 mod stored;
 mod timing;
