@@ -1,5 +1,5 @@
 //! Checks of what a capture needs on this machine; used by `doctor`. A new check is a function here, listed in
-//! `check_all`. Limits below 4 GiB on address space or file size are wrong, as are a missing driver or display; a
+//! `check_all`. Limits below 20 GiB on address space or file size are wrong, as are a missing driver or display; a
 //! missing daemon is a note, unless `--connect` names one. A check changes nothing and does not depend on other checks.
 //!
 //! A check changes nothing and does not depend on other checks.
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::installation;
 
 /// Address space that a process' rings need, in bytes, with a reserve for the rest of the process.
-const ADDRESS_SPACE_BYTES: u64 = 4 << 30;
+const ADDRESS_SPACE_BYTES: u64 = 20 << 30;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -31,6 +31,8 @@ pub struct Consumer<R> {
     refused: Option<Refusal>,
     /// Some records were lost unseen, so `consumed` undercounts.
     lacks_records: bool,
+    /// Index from which on the ring's memory was written since it was last returned to the system.
+    kept_from: u64,
 }
 
 /// Place up to which another consumer had read a ring.
@@ -67,6 +69,7 @@ impl<R: Ring> Consumer<R> {
             adopted: None,
             refused: None,
             lacks_records: false,
+            kept_from: 0,
         }
     }
 
@@ -194,7 +197,8 @@ impl<R: Ring> Consumer<R> {
     }
 
     /// Frees the slot if its owner has retired it and everything published is read and released. Returns
-    /// whether it did; the next record must then carry a stamp.
+    /// whether it did; the next record must then carry a stamp. Returns the ring's memory to the system before that
+    /// if the owners since the last time have written much ([`Ring::memory_kept_bytes`]).
     pub fn free_retired(&mut self) -> bool {
         // CLAIM, in `state`: pairs with the release in Slot::retire, so the head read next is the owner's
         // last.
@@ -206,8 +210,14 @@ impl<R: Ring> Consumer<R> {
             self.wants_stamp = true;
             // Stamps rise from owner to owner, unless a hostile application has set the counter back.
             self.stamp = 0;
+            if self.read - self.kept_from >= self.ring.memory_kept_bytes() {
+                // The slot has no owner, so no thread writes into the ring.
+                self.ring.discard();
+                self.kept_from = self.read;
+            }
             // CLAIM: pairs with the acquire in Slot::claim.
             self.slot().state.store(SlotState::Free as u32, Ordering::Release);
+            self.ring.note_freed();
         }
         drained
     }

@@ -4,7 +4,7 @@
 //! Each field's comment states its meaning, its writer, its readers and the ordering. A name in capitals is an
 //! edge of docs/memory-model.md; `Relaxed` means that the value orders nothing. *Application* is any thread of
 //! the recorded process (its shim), *producer* is the thread that owns a slot, *consumer* is the daemon's drain.
-//! The code that works on the words is in `slot`, `counter_page` and `mode_page`.
+//! The code that works on the words is in `slot`, `slot_use`, `counter_page` and `mode_page`.
 //!
 //! Three memory files, all made by the daemon and sealed so that their length cannot change (`F_SEAL_SHRINK`,
 //! `F_SEAL_GROW`, `F_SEAL_SEAL`):
@@ -50,9 +50,9 @@ use crate::sync::{AtomicU32, AtomicU64};
 /// First word of a segment: `GAPIISEG`.
 pub const SEGMENT_MAGIC: u64 = u64::from_le_bytes(*b"GAPIISEG");
 /// Version of the layout in this file.
-pub const SEGMENT_VERSION: u32 = 1;
+pub const SEGMENT_VERSION: u32 = 2;
 /// Default number of slots in a segment.
-pub const SLOT_COUNT_DEFAULT: u32 = 256;
+pub const SLOT_COUNT_DEFAULT: u32 = 4096;
 /// Default size of a ring, in bytes: 4 MiB.
 pub const RING_BYTES_DEFAULT: u64 = 4 << 20;
 /// Largest number of slots in a segment.
@@ -67,7 +67,7 @@ pub const PAGE_BYTES: u64 = 4096;
 /// Offset of the slot table in a segment.
 const SLOTS_AT: u64 = 4096;
 /// The rings start at a multiple of this: a multiple of the page size of every supported machine.
-const RINGS_ALIGN: u64 = 1 << 16;
+pub(crate) const RINGS_ALIGN: u64 = 1 << 16;
 /// Bytes that a slot takes in the table.
 const SLOT_BYTES: u64 = 256;
 
@@ -190,6 +190,15 @@ pub struct SegmentHeader {
     /// recorded: a context of that API was current, or no EGL context was in a process with GLX. Application. Daemon:
     /// reports.
     pub foreign_calls: AtomicU64,
+    /// Offset 152. Highest index of a slot that was ever claimed, plus 1: the daemon looks at no other slot. Only rises.
+    /// Application: maximum (`fetch_max`), after it has claimed a slot and before it publishes there, `Relaxed` (USED).
+    /// Daemon: in each reading of heads, `Relaxed` (USED); clamped to the slot count.
+    pub(crate) slots_used: AtomicU64,
+    /// Offset 160. Where the search for a free slot begins, and how often the daemon has freed a slot:
+    /// [`FreeFrom`](crate::slot_use::FreeFrom). No slot below the index is free; an index at or above the slot count
+    /// means that no slot is free. Daemon: after it has freed a slot, with `Release` (FREE). Application: with `Acquire`
+    /// (FREE); by compare-exchange, `Relaxed`, when it has found the slots up to an index taken.
+    pub(crate) free_from: AtomicU64,
 }
 
 /// Value of [`Slot::state`].
@@ -477,7 +486,9 @@ const _: () = {
     assert!(offset_of!(SegmentHeader, begun_unslotted_calls) == 128);
     assert!(offset_of!(SegmentHeader, apis) == 136);
     assert!(offset_of!(SegmentHeader, foreign_calls) == 144);
-    assert!(size_of::<SegmentHeader>() == 152);
+    assert!(offset_of!(SegmentHeader, slots_used) == 152);
+    assert!(offset_of!(SegmentHeader, free_from) == 160);
+    assert!(size_of::<SegmentHeader>() == 168);
     assert!(size_of::<SegmentHeader>() as u64 <= SLOTS_AT);
 
     assert!(size_of::<Slot>() as u64 == SLOT_BYTES && align_of::<Slot>() == 64);

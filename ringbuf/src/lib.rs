@@ -82,6 +82,7 @@ pub mod refusal;
 #[cfg(not(loom))]
 pub mod segment;
 mod slot;
+pub mod slot_use;
 pub mod storage;
 pub mod sync;
 

@@ -1,6 +1,7 @@
 //! The memory file with the rings of one process: the daemon creates and maps it, the application maps it, too. Sizes
 //! come from the caller, never from the memory; an application that finds another magic, version or other sizes there
-//! does not map the segment. A thread gets the first free slot, or none if all are in use.
+//! does not map the segment. A thread gets a free slot, or none if all are in use. Core dumps leave the segment out.
+//! The memory of the ring of a slot without an owner can be returned to the system.
 //!
 //! Nothing here reads a record.
 
@@ -11,13 +12,22 @@ use std::sync::Arc;
 use memmap2::MmapRaw;
 
 use crate::layout::{
-    CounterPage, ModePage, SEGMENT_MAGIC, SEGMENT_VERSION, SegmentHeader, SegmentLayout, Slot,
+    CounterPage, ModePage, RINGS_ALIGN, SEGMENT_MAGIC, SEGMENT_VERSION, SegmentHeader,
+    SegmentLayout, Slot,
 };
 use crate::map_error::MapError;
 use crate::memfd;
 use crate::producer::Producer;
 use crate::storage::{MappedBytes, Ring};
 use crate::sync::Ordering;
+
+/// Bytes that the owners of a ring may have written since its memory was last returned, before the memory is returned
+/// when the slot is freed: 256 KiB.
+const KEPT_BYTES: u64 = 256 << 10;
+/// The same for the slots from [`MANY_SLOTS`] on: 16 KiB.
+const KEPT_BYTES_OF_MANY: u64 = 16 << 10;
+/// Number of slots whose rings may keep [`KEPT_BYTES`]: 256, so 64 MiB in all.
+const MANY_SLOTS: u32 = 256;
 
 /// A mapped segment.
 #[derive(Debug)]
@@ -87,15 +97,27 @@ impl Segment {
         Some(unsafe { &*slot.cast::<Slot>() })
     }
 
-    /// All slots' words.
-    pub fn slots(&self) -> impl Iterator<Item = &Slot> {
-        (0..self.layout.slot_count()).filter_map(|index| self.slot(index))
+    /// Returns how many slots, from the first one on, may have been used: no thread ever claimed one behind them. By the
+    /// application's own account, but at most the slot count.
+    pub fn slots_used(&self) -> u32 {
+        self.header().slots_used(self.layout.slot_count())
     }
 
-    /// Claims the first free slot for the calling thread and returns its index; `None` if no slot is free.
+    /// Words of the slots that may have been used.
+    pub fn used_slots(&self) -> impl Iterator<Item = &Slot> {
+        (0..self.slots_used()).filter_map(|index| self.slot(index))
+    }
+
+    /// Returns whether no slot was free when a thread last searched, and none was freed since.
+    pub fn is_full(&self) -> bool {
+        self.header().is_full(self.layout.slot_count())
+    }
+
+    /// Claims a free slot for the calling thread, the first one if no slot is freed meanwhile, and returns its index.
+    /// `None` if no slot is free.
     pub fn claim(&self, tid: u32, name: [u8; 16]) -> Option<u32> {
-        (0..self.layout.slot_count())
-            .find(|&index| self.slot(index).is_some_and(|slot| slot.claim(tid, name)))
+        let claim = |index| self.slot(index).is_some_and(|slot| slot.claim(tid, name));
+        self.header().claim(self.layout.slot_count(), claim)
     }
 
     /// Returns the memory of all rings to the system. Call it when their content will not be read any more. A
@@ -110,8 +132,23 @@ impl Segment {
         unsafe { libc::madvise(rings.cast(), len, libc::MADV_REMOVE) };
     }
 
+    /// Returns the memory of one ring to the system, unless the ring is smaller than a page of some machine.
+    fn discard_ring(&self, index: u32) {
+        let len = self.layout.ring_bytes();
+        // The system would round a shorter length up, and take the next ring's memory, too.
+        if len < RINGS_ALIGN {
+            return;
+        }
+        let MappedBytes(ring) = self.ring_bytes(index);
+        // SAFETY: the ring is in the mapping, and its pages read as zero afterwards; no Rust reference points into
+        // rings. If the call fails, the memory stays.
+        unsafe { libc::madvise(ring.cast(), len as usize, libc::MADV_REMOVE) };
+    }
+
     fn map_checked(fd: &impl AsRawFd, layout: SegmentLayout) -> io::Result<Self> {
-        Ok(Self { map: memfd::map(fd, layout.segment_bytes())?, layout })
+        let map = memfd::map(fd, layout.segment_bytes())?;
+        memfd::leave_out_of_core_dumps(&map);
+        Ok(Self { map, layout })
     }
 
     fn ring_bytes(&self, index: u32) -> MappedBytes {
@@ -153,6 +190,18 @@ impl Ring for SegmentRing {
 
     fn capacity_bytes(&self) -> u64 {
         self.segment.layout.ring_bytes()
+    }
+
+    fn memory_kept_bytes(&self) -> u64 {
+        if self.index < MANY_SLOTS { KEPT_BYTES } else { KEPT_BYTES_OF_MANY }
+    }
+
+    fn discard(&self) {
+        self.segment.discard_ring(self.index);
+    }
+
+    fn note_freed(&self) {
+        self.segment.header().note_freed(self.index);
     }
 }
 

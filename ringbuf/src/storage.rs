@@ -57,6 +57,17 @@ pub trait Ring {
 
     /// Size of the ring in bytes, a power of two: the same at every call, and never read from shared memory.
     fn capacity_bytes(&self) -> u64;
+
+    /// Bytes that owners may have written since [`Self::discard`], before the memory is worth returning.
+    fn memory_kept_bytes(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// Returns the ring's memory to the system. Only while the slot has no owner and all records are released.
+    fn discard(&self) {}
+
+    /// Notes that the slot is free.
+    fn note_freed(&self) {}
 }
 
 /// A ring in a mapping: the address of its first byte. Null (all zero) for no ring.

@@ -6,7 +6,7 @@
 
 mod support;
 
-use gapii_ringbuf::layout::{CounterPage, ModePage};
+use gapii_ringbuf::layout::{CounterPage, ModePage, SegmentHeader};
 use gapii_ringbuf::model::ModelRing;
 use gapii_ringbuf::sync::{AtomicU32, Ordering};
 use gapii_ringbuf::{Consumer, LaneId, Merger, Reading, Room};
@@ -23,10 +23,13 @@ struct Ring {
     lane: LaneId,
 }
 
-/// The number of times that the drain reads the heads.
+/// What the drain reads, and how often.
 #[derive(Clone, Copy, PartialEq)]
 enum Rule {
+    /// The number of used slots and then the heads, both twice.
     TwoReadings,
+    /// Wrong: the second reading covers only the slots that the first one found used.
+    SlotsReadOnce,
     /// Wrong: emits all that one reading holds.
     AllOfOneReading,
 }
@@ -34,6 +37,7 @@ enum Rule {
 struct Drain {
     rule: Rule,
     turnstile: Arc<Turnstile>,
+    header: Arc<SegmentHeader>,
     merger: Merger<usize>,
     rings: [Ring; 2],
     order: Vec<u16>,
@@ -46,19 +50,34 @@ impl Drain {
             let ring = ModelRing::new(CAPACITY);
             Ring { consumer: Consumer::new(Arc::clone(&ring)), ring, lane: merger.add(name) }
         });
-        Self { rule, turnstile: Arc::default(), merger, rings, order: Vec::new() }
+        let header = Arc::new(SegmentHeader::modelled());
+        Self { rule, turnstile: Arc::default(), header, merger, rings, order: Vec::new() }
     }
 
-    fn heads(&self) -> [u64; 2] {
+    fn slots_used(&self) -> u32 {
+        self.turnstile.pass();
+        self.header.slots_used(2)
+    }
+
+    fn heads(&self, slots_used: u32) -> [u64; 2] {
         [0, 1].map(|index: usize| {
+            let Ring { consumer, .. } = &self.rings[index];
+            if index as u32 >= slots_used {
+                return consumer.read_index();
+            }
             self.turnstile.pass();
-            self.rings[index].consumer.head_untrusted()
+            consumer.head_untrusted()
         })
     }
 
     fn round(&mut self) {
-        let first = self.heads();
-        let second = if self.rule == Rule::TwoReadings { self.heads() } else { first };
+        let slots_used = self.slots_used();
+        let first = self.heads(slots_used);
+        let second = match self.rule {
+            Rule::TwoReadings => self.heads(self.slots_used()),
+            Rule::SlotsReadOnce => self.heads(slots_used),
+            Rule::AllOfOneReading => first,
+        };
         for (ring, heads) in self.rings.iter_mut().zip(first.into_iter().zip(second)) {
             let batch = self.merger.batch_mut(ring.lane).expect("no lane is removed");
             ring.consumer.drain_into(heads.0, Reading::First, batch).expect("a lawful producer");
@@ -83,7 +102,8 @@ fn teller_and_told(rule: Rule) {
     let mut drain = Drain::new(rule);
     let [tellers, tolds] = [0, 1].map(|index: usize| {
         let ring = &drain.rings[index].ring;
-        assert!(ring.slot().claim(1, [0; 16]));
+        let claim = |at| at == index as u32 && ring.slot().claim(1, [0; 16]);
+        assert_eq!(drain.header.claim(2, claim), Some(index as u32));
         Movable(ring.producer(&counter, &mode))
     });
 
@@ -120,6 +140,61 @@ fn teller_and_told(rule: Rule) {
     if let Some(told) = drain.place(12) {
         assert!(drain.place(1) < Some(told), "the teller comes first: {order:?}");
     }
+}
+
+/// Ring 0's thread checks whether it was told, and writes 12 if so, 11 if not. The other thread claims slot 1, which no
+/// thread has used before, writes 1, and tells.
+fn told_by_the_first_user_of_a_slot(rule: Rule) {
+    let counter = Arc::new(CounterPage::modelled());
+    let mode = Arc::new(ModePage::modelled());
+    let flag = Arc::new(AtomicU32::new(0));
+    let mut drain = Drain::new(rule);
+    let ring = &drain.rings[0].ring;
+    assert_eq!(drain.header.claim(2, |_| ring.slot().claim(1, [0; 16])), Some(0));
+    let told = Movable(ring.producer(&counter, &mode));
+
+    let (turnstile, shared) = (Arc::clone(&drain.turnstile), Arc::clone(&flag));
+    let (header, ring) = (Arc::clone(&drain.header), Arc::clone(&drain.rings[1].ring));
+    let pages = (Arc::clone(&counter), Arc::clone(&mode));
+    let teller = thread::spawn(move || {
+        turnstile.pass();
+        let claimed = header.claim(2, |index| index == 1 && ring.slot().claim(2, [0; 16]));
+        assert_eq!(claimed, Some(1));
+        let mut producer = ring.producer(&pages.0, &pages.1);
+        turnstile.pass();
+        assert_eq!(produce(&mut producer, 1), Room::Ready);
+        turnstile.pass();
+        shared.store(1, Ordering::Release);
+    });
+    let turnstile = Arc::clone(&drain.turnstile);
+    let told = thread::spawn(move || {
+        let mut producer = told.take();
+        turnstile.pass();
+        let told = flag.load(Ordering::Acquire) == 1;
+        turnstile.pass();
+        assert_eq!(produce(&mut producer, if told { 12 } else { 11 }), Room::Ready);
+    });
+    drain.round();
+    teller.join().expect("no thread panics");
+    told.join().expect("no thread panics");
+    drain.round();
+
+    let order = &drain.order;
+    assert_eq!(order.len(), 2, "every record is emitted once: {order:?}");
+    if let Some(told) = drain.place(12) {
+        assert!(drain.place(1) < Some(told), "the teller comes first: {order:?}");
+    }
+}
+
+#[test]
+fn told_thread_comes_after_a_teller_that_is_the_first_user_of_its_slot() {
+    model(3, 1_000, || told_by_the_first_user_of_a_slot(Rule::TwoReadings));
+}
+
+#[test]
+#[should_panic(expected = "the teller comes first")]
+fn told_thread_overtakes_the_first_user_of_a_slot_when_used_slots_are_read_once() {
+    model(3, 1, || told_by_the_first_user_of_a_slot(Rule::SlotsReadOnce));
 }
 
 #[test]

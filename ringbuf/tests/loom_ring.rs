@@ -9,7 +9,7 @@ mod support;
 
 use std::time::Duration;
 
-use gapii_ringbuf::layout::{CounterPage, ModePage};
+use gapii_ringbuf::layout::{CounterPage, ModePage, SegmentHeader};
 use gapii_ringbuf::model::{ModelBytes, ModelRing};
 use gapii_ringbuf::{
     Batch, Consumer, Merger, Mode, ModeSettings, Overflow, Producer, Reading, Room,
@@ -156,6 +156,37 @@ fn slot_passes_from_thread_to_thread_with_its_indices() {
         assert!(!ids.is_empty(), "one of the two finds the slot free");
         assert!(ring.slot().claim(3, [0; 16]), "and in the end it is free");
         assert_eq!(ring.slot().counts_untrusted().produced, consumer.consumed());
+    });
+}
+
+#[test]
+fn search_that_knows_of_a_freed_slot_finds_it() {
+    model(3, 10, || {
+        let (counter, mode) = pages();
+        let ring = ModelRing::new(CAPACITY);
+        let header = Arc::new(SegmentHeader::modelled());
+        let claim = |header: &SegmentHeader, ring: &ModelRing, id| {
+            header.claim(1, |_| ring.slot().claim(id, [0; 16]))
+        };
+        assert_eq!(claim(&header, &ring, 1), Some(0));
+        assert!(header.is_full(1));
+        ring.producer(&counter, &mode).retire();
+        let turnstile = Arc::new(Turnstile::default());
+        let searcher = {
+            let (header, ring) = (Arc::clone(&header), Arc::clone(&ring));
+            let turnstile = Arc::clone(&turnstile);
+            thread::spawn(move || {
+                turnstile.pass();
+                claim(&header, &ring, 2)
+            })
+        };
+        let mut consumer = Consumer::new(Arc::clone(&ring));
+        turnstile.pass();
+        assert!(consumer.free_retired());
+        turnstile.pass();
+        header.note_freed(0);
+        let found = searcher.join().expect("the searcher does not panic");
+        assert_eq!(found.or_else(|| claim(&header, &ring, 3)), Some(0), "the slot is lost");
     });
 }
 

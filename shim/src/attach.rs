@@ -1,19 +1,16 @@
 //! How a thread comes to record: claims a slot, introduces itself in each epoch (THREAD, CONTEXT and LIMITS records),
-//! and describes the state that it finds. Without a free slot the thread waits as long as for ring room (the stall
-//! limit; not at all if the capture drops records); then the command goes to the driver unrecorded, and
-//! `unslotted_calls` counts it. Commands of OpenGL ES are not recorded while a context of another API is current, or
+//! and describes the state that it finds. Without a free slot the command goes to the driver unrecorded, and
+//! `unslotted_calls` counts it; the thread does not wait. Commands of OpenGL ES are not recorded while a context of another API is current, or
 //! while no EGL context is current and GLX is loaded. The slot is retired when the thread ends.
 //!
 //! [`begin`] is the beginning of every record that the shim itself writes from outside a command.
 //! [`crate::begin`] is the same for commands of the program.
 
 use core::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
 
 use gapii_abi::atom::{self, META_FIRST, SUBJECT, SubjectKind, TRACED, TracedKind};
 use gapii_commands::Api;
 use gapii_recorder::{Call, Entered, ErrnoGuard, Recorder, Thread};
-use gapii_ringbuf::Overflow;
 
 use crate::capture::{self, EPOCH, NOT_CAPTURING};
 use crate::connection::Connection;
@@ -195,21 +192,14 @@ fn is_current(thread: &Thread, connection: &Connection, epoch: u64) -> bool {
     thread.epoch() == epoch && connection.has(thread)
 }
 
-/// Claims a free slot for this thread. If there is none, waits for one as long as for room in a ring.
+/// Claims a free slot for this thread. If there is none, counts the command that is not recorded.
 fn claim(connection: &'static Connection) -> Option<&'static Thread> {
-    let tid = gettid();
-    let started = Instant::now();
     let segment = &connection.shared.segment;
-    let slot = loop {
-        if let Some(slot) = segment.claim(tid, thread_name()) {
-            break slot;
-        }
-        let is_hopeless = capture::overflow() == Overflow::Drop;
-        if is_hopeless || started.elapsed() >= capture::stall_limit() {
-            segment.header().unslotted_calls.fetch_add(1, Relaxed);
-            return None;
-        }
-        std::thread::sleep(Duration::from_millis(1));
+    let tid = gettid();
+    let slot = if segment.is_full() { None } else { segment.claim(tid, thread_name()) };
+    let Some(slot) = slot else {
+        segment.header().unslotted_calls.fetch_add(1, Relaxed);
+        return None;
     };
     // SAFETY: a claimed slot's state is this thread's alone, and stays mapped.
     unsafe { Thread::claim(connection.thread(slot), tid, &connection.shared, slot) }

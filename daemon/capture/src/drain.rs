@@ -6,7 +6,8 @@
 //!
 //! Does no file or socket I/O, and waits only for the doorbell. Trusts of a ring only what its consumer has checked.
 //! A round reads all heads, reads them all again, copies out the records below them, and gives out what the merge
-//! releases; see docs/memory-model.md.
+//! releases; see docs/memory-model.md. Each reading begins with the number of slots that each process has used, so that a
+//! slot that was never used costs nothing.
 //!
 //! Ring space is reused once all captures that take its records report them as written. Until then it also limits how
 //! much of a capture is in memory.
@@ -15,14 +16,13 @@
 //! or are late: what one process has recorded may depend on what another has recorded.
 
 use std::fmt::Display;
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::{io, thread};
 
-use gapii_ringbuf::{Merger, Reading, SlotState};
+use gapii_ringbuf::{Merger, Reading, SlotCounts, SlotState};
 
 use crate::clock::Clock;
 use crate::end::Departure;
@@ -64,7 +64,7 @@ pub struct Drain {
     /// All rings of the members, by their key.
     lanes: Vec<Lane>,
     /// Lanes of members that are over.
-    vacant: Vec<Range<usize>>,
+    vacant: Vec<usize>,
     takers: Vec<Taker>,
     /// Monotonic time until which the drain waits for processes and captures of another daemon's drain. `None`: it
     /// does not wait.
@@ -221,7 +221,8 @@ impl Drain {
     fn take_up(&mut self, index: usize, now_ns: u64) {
         let Some(claims) = self.members[index].claims.take() else { return };
         let (member, lanes) = (&self.members[index], &mut self.lanes);
-        for lane in &mut lanes[member.lanes.clone()] {
+        for &at in &member.lanes {
+            let lane = &mut lanes[at];
             let claimed = self.takers.iter().filter(|taker| claims.contains(&taker.id()));
             let standings: Vec<_> =
                 claimed.map(|taker| taker.standing(&member.process, lane)).collect();
@@ -306,7 +307,7 @@ impl Drain {
                 rings.map(|((ring, begun), slot)| Lane::new(ring, index, slot, begun)).collect()
             }
         };
-        let lanes = self.add_lanes(new);
+        let lanes = new.into_iter().map(|lane| self.add_lane(lane)).collect();
         let takers = process.takers_before();
         self.members.push(Member {
             process,
@@ -320,6 +321,7 @@ impl Drain {
             takers,
             left: None,
             put_back: false,
+            is_cut: false,
         });
         match lost_ns {
             None => self.takers[taker].add(index, &self.members[index], &self.lanes, now_ns),
@@ -328,23 +330,33 @@ impl Drain {
         }
     }
 
-    /// Adds the rings of a process, in place of those of a member that is over, if possible: a launch may have any
-    /// number of processes, one after the other. A place is free only once no records of the former member are on
-    /// their way, because they would be taken for records of the new one.
-    fn add_lanes(&mut self, new: Vec<Lane>) -> Range<usize> {
-        let is_free = |lanes: &Range<usize>| {
-            lanes.len() == new.len() && !self.takers.iter().any(|it| it.holds(lanes.clone()))
-        };
-        if let Some(at) = self.vacant.iter().rposition(is_free) {
-            let lanes = self.vacant.swap_remove(at);
-            for (index, lane) in lanes.clone().zip(new) {
-                self.lanes[index] = lane;
-            }
-            return lanes;
+    /// Adds a ring of a process, in place of one of a member that is over, if possible: a launch may have any number of
+    /// processes, one after the other. A place is free only once no records of the former ring are on their way, because
+    /// they would be taken for records of the new one. Returns the lane's index.
+    fn add_lane(&mut self, new: Lane) -> usize {
+        let is_free = |at: &usize| !self.takers.iter().any(|taker| taker.holds(*at));
+        if let Some(vacant) = self.vacant.iter().rposition(is_free) {
+            let at = self.vacant.swap_remove(vacant);
+            self.lanes[at] = new;
+            return at;
         }
-        let first = self.lanes.len();
-        self.lanes.extend(new);
-        first..self.lanes.len()
+        self.lanes.push(new);
+        self.lanes.len() - 1
+    }
+
+    /// Adds lanes for the slots that threads of a member have used for the first time since the last call. Their rings
+    /// are read from the beginning.
+    fn add_used(&mut self, member: usize) {
+        let Member { process, lanes, .. } = &self.members[member];
+        let new: Vec<_> = process.rings_from(lanes.len()).collect();
+        for ring in new {
+            let slot = self.members[member].lanes.len() as u32;
+            let at = self.add_lane(Lane::new(ring, member, slot, SlotCounts::default()));
+            self.members[member].lanes.push(at);
+            for taker in &mut self.takers {
+                taker.add_lane(at, &self.lanes[at]);
+            }
+        }
     }
 
     /// Adds a process to a capture: from the process' next keyframe on if other captures have it, otherwise from its
@@ -428,10 +440,21 @@ impl Drain {
         copied
     }
 
+    /// Loads the heads of all rings. The number of used slots is loaded first: a record on which one below a head of the
+    /// first reading depends is in a slot that the second reading finds used (USED in docs/memory-model.md).
     fn read_heads(&mut self, reading: usize) {
+        let is_first_only = fault::is_put_in(Fault::SlotsReadOnce);
+        for index in (0..self.members.len()).filter(|_| reading == 0 || !is_first_only) {
+            if self.members[index].is_read() && !self.members[index].is_cut {
+                self.add_used(index);
+                #[cfg(test)]
+                crate::fault::putting_in::between_looks();
+            }
+        }
         for member in self.members.iter().filter(|member| member.is_read()) {
             let dead = member.left.is_some();
-            for lane in &mut self.lanes[member.lanes.clone()] {
+            for &at in &member.lanes {
+                let lane = &mut self.lanes[at];
                 if reading == 1 && fault::is_put_in(Fault::OneReading) {
                     lane.heads[1] = lane.heads[0];
                     continue;
@@ -446,7 +469,7 @@ impl Drain {
     fn copy_out(&mut self) -> u64 {
         let mut copied = 0;
         for member in self.members.iter().filter(|member| member.is_read()) {
-            for index in member.lanes.clone() {
+            for &index in &member.lanes {
                 let lane = &mut self.lanes[index];
                 let Some(consumer) = &mut lane.consumer else { continue };
                 let before = consumer.read_index();
@@ -499,14 +522,15 @@ impl Drain {
     fn look_after_members(&mut self, now_ns: u64) -> bool {
         let (mut flush, mut changed) = (false, false);
         for index in 0..self.members.len() {
-            let member = &mut self.members[index];
-            let rings = &mut self.lanes[member.lanes.clone()];
+            let Self { members, lanes, merger, .. } = self;
+            let member = &mut members[index];
             match member.phase {
                 Phase::Over => continue,
                 Phase::Emptying => {
-                    if rings.iter().all(|lane| lane.is_read(&mut self.merger)) {
+                    let mut rings = member.lanes.iter().map(|&at| &lanes[at]);
+                    if rings.clone().all(|lane| lane.is_read(merger)) {
                         flush = true;
-                        match rings.iter().all(Lane::is_written) {
+                        match rings.all(Lane::is_written) {
                             true => self.end_member(index, now_ns),
                             false => self.takers.iter().for_each(Taker::await_all),
                         }
@@ -520,7 +544,10 @@ impl Drain {
                 Look::Ended { is_cut } => {
                     changed = true;
                     if is_cut {
-                        rings.iter_mut().for_each(Lane::cut);
+                        // By ENDED, slots that have the last records are found used.
+                        self.add_used(index);
+                        let Self { members, lanes, .. } = self;
+                        members[index].lanes.iter().for_each(|&at| lanes[at].cut());
                     }
                 }
             }
@@ -534,7 +561,8 @@ impl Drain {
     /// Frees the slots of threads that are gone once all their records and their accounts are written, so that a
     /// reader of the file's end knows each ring's owner.
     fn free_retired(&mut self, member: usize, now_ns: u64) {
-        for index in self.members[member].lanes.clone() {
+        for slot in 0..self.members[member].lanes.len() {
+            let index = self.members[member].lanes[slot];
             let lane = &mut self.lanes[index];
             let Some(consumer) = &lane.consumer else { continue };
             let is_retired = consumer.slot().state() == Some(SlotState::Retired);
@@ -585,13 +613,14 @@ impl Drain {
         }
         member.phase = Phase::Over;
         let has_left = member.left.is_some();
-        let lanes = member.lanes.clone();
+        let lanes = std::mem::take(&mut member.lanes);
         let mut rings = Vec::with_capacity(lanes.len());
-        for lane in &mut self.lanes[lanes.clone()] {
+        for &at in &lanes {
+            let lane = &mut self.lanes[at];
             lane.merged.take().and_then(|id| self.merger.remove(id));
             rings.extend(lane.consumer.take());
         }
-        self.vacant.push(lanes);
+        self.vacant.extend(lanes);
         for ring in &mut rings {
             ring.release(ring.read_index());
             ring.free_retired();

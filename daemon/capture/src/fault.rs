@@ -5,6 +5,8 @@
 pub enum Fault {
     /// A round reads all heads only once.
     OneReading,
+    /// The second reading of heads leaves out slots that were used for the first time since the first one.
+    SlotsReadOnce,
     /// The slot of a thread that is gone is freed while its ring has records.
     FreedUnread,
     /// A capture that begins late counts from the records produced by then, and not from those given out.

@@ -82,7 +82,7 @@ pub fn discard_leftovers(rings: &mut [Consumer<SegmentRing>]) {
 pub fn note_joined(rings: &[Consumer<SegmentRing>], counts: &[SlotCounts]) {
     for (ring, counts) in rings.iter().zip(counts) {
         let joined = Joined { index: ring.read_index(), produced: counts.produced };
-        // Does not touch the pages of unused slots.
+        // Does not write to the pages of slots that were not used.
         if ring.slot().begun_untrusted() != *counts || ring.slot().joined_untrusted() != joined {
             ring.slot().note_begun(*counts);
             ring.slot().note_joined(joined);

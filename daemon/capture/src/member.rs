@@ -2,7 +2,6 @@
 //! `GOODBYE_NS`, 500 ms, to put its hooks back; then its rings are read up to the records that exist by then, whatever
 //! it writes later. The rings of a process that is gone are read to their end.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -21,8 +20,8 @@ const GOODBYE_NS: u64 = 500_000_000;
 pub struct Joining {
     pub process: Arc<Process>,
     pub rings: Rings,
-    /// The slots' counts before the process was told to record. Empty for rings that were handed over, whose slots
-    /// have them.
+    /// The counts of these rings' slots before the process was told to record. Empty for rings that were handed over,
+    /// whose slots have them.
     pub counts: Vec<SlotCounts>,
     pub unslotted_calls: u64,
     /// The commands that the process had passed on before it was told to record, or when it was taken over.
@@ -42,8 +41,8 @@ pub struct Member {
     pub unslotted_calls: u64,
     /// The commands that the process had passed on when it joined.
     pub passed_on: PassedOn,
-    /// The process' rings, as indices of the drain's lanes.
-    pub lanes: Range<usize>,
+    /// The process' rings by slot, as indices of the drain's lanes: those of the slots that threads have used.
+    pub lanes: Vec<usize>,
     pub phase: Phase,
     /// For a process that was handed over: the monotonic time at which it first missed its daemon.
     pub lost_ns: Option<u64>,
@@ -55,6 +54,8 @@ pub struct Member {
     pub left: Option<Departure>,
     /// The process has put its hooks back, whether or not its ring had room to say why.
     pub put_back: bool,
+    /// The rings are read up to their cuts only. Slots that are used from then on have nothing that is wanted.
+    pub is_cut: bool,
 }
 
 /// Phase of a process in the drain. Only the drain's thread changes it, and only forward, so no ordering is
@@ -155,7 +156,7 @@ impl Member {
             self.phase = Phase::Emptying;
             Look::Ended { is_cut: false }
         } else if late || self.put_back {
-            self.phase = Phase::Emptying;
+            (self.phase, self.is_cut) = (Phase::Emptying, true);
             Look::Ended { is_cut: true }
         } else {
             Look::GoesOn

@@ -1,6 +1,6 @@
 //! An application: the memory that it shares with the daemon, and the daemon's orders to it. Its rings are lent to one
-//! drain at a time. Memory that a process hands over after its daemon's death is checked: at most 4,096 rings of at
-//! most 256 MiB, sealed as the daemon made it. Its frames, frame durations, contexts and calls without a slot are its
+//! drain at a time. Memory that a process hands over after its daemon's death is checked: at most 16,384 rings of at
+//! most 256 MiB, sealed as the daemon made it. Slots that no thread has used yet are not touched. Its frames, frame durations, contexts and calls without a slot are its
 //! own claims, and decide only about its own captures.
 //!
 //! Reads no record.
@@ -24,7 +24,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use crate::clock::Clock;
 use crate::store::Store;
 
-/// The consumers of all rings of a process, by slot.
+/// The consumers of a process' rings, by slot: of those slots that its threads had used when the rings were lent.
 pub type Rings = Vec<Consumer<SegmentRing>>;
 
 /// An application that has sent its hello.
@@ -98,8 +98,10 @@ pub enum HandOverError {
     Sizes { slots: u32, ring_bytes: u64 },
 }
 
-/// Largest number of rings, and largest ring in bytes, that a daemon takes over: the limits of its own options.
-const SLOTS_MAX: u32 = 4096;
+/// Largest number of slots of a process. Each block states the places of all rings that have records, in up to 312 bytes
+/// each, and a reader accepts 8 MiB.
+pub const SLOTS_MAX: u32 = 1 << 14;
+/// Largest ring in bytes that a daemon takes over: the limit of its own option.
 const RING_BYTES_MAX: u64 = 256 << 20;
 
 impl Counter {
@@ -204,10 +206,6 @@ impl Process {
     ) -> io::Result<Self> {
         let pidfd = pidfd_open(pid, PidfdFlags::NONBLOCK)?;
         let segment = Arc::new(segment);
-        let rings = (0..segment.layout().slot_count())
-            .filter_map(|slot| SegmentRing::new(&segment, slot))
-            .map(Consumer::new)
-            .collect();
         Ok(Self {
             index,
             pid: pid.as_raw_pid() as u32,
@@ -223,7 +221,7 @@ impl Process {
             pidfd,
             mode: Mutex::new(mode),
             store: store.map(Arc::new),
-            rings: Mutex::new(Some(rings)),
+            rings: Mutex::new(Some(Rings::new())),
             drain: AtomicU64::new(0),
             calls: AtomicU64::new(0),
             counter,
@@ -277,9 +275,17 @@ impl Process {
         self.segment.header()
     }
 
-    /// Returns how many slots the process' threads use, by the process' own account.
-    pub fn slots_used(&self) -> usize {
-        self.segment.slots().filter(|slot| slot.state() == Some(SlotState::Active)).count()
+    /// Returns how many slots the process' threads have now, by the process' own account.
+    pub fn active_slots(&self) -> usize {
+        self.segment.used_slots().filter(|slot| slot.state() == Some(SlotState::Active)).count()
+    }
+
+    /// Returns the consumers of the rings from slot `known` on that threads have used so far, by the process' own account.
+    /// Only a drain that has the process' rings may call this, and once for each slot.
+    pub fn rings_from(&self, known: usize) -> impl Iterator<Item = Consumer<SegmentRing>> {
+        let known = u32::try_from(known).unwrap_or(u32::MAX);
+        let used = known..self.segment.slots_used();
+        used.filter_map(|slot| SegmentRing::new(&self.segment, slot)).map(Consumer::new)
     }
 
     /// Returns a descriptor that is readable once the process is gone.
@@ -377,8 +383,9 @@ impl Process {
 
     /// Lends the rings to a drain. Returns `None` if another drain has them.
     pub fn lend_rings(&self, drain: u64) -> Option<Rings> {
-        let rings = lock(&self.rings).take()?;
+        let mut rings = lock(&self.rings).take()?;
         self.drain.store(drain, Ordering::Relaxed);
+        rings.extend(self.rings_from(rings.len()));
         Some(rings)
     }
 
@@ -405,7 +412,7 @@ impl Process {
             lost_calls: self.claims().unslotted_calls.load(Ordering::Relaxed),
             ..AppCounts::default()
         };
-        self.segment.slots().fold(counts, |sum, slot| {
+        self.segment.used_slots().fold(counts, |sum, slot| {
             let said = slot.counts_untrusted();
             AppCounts {
                 calls: sum.calls,

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Parser;
+use gapii_capture::process::SLOTS_MAX;
+use gapii_ringbuf::layout::SLOT_COUNT_DEFAULT;
 
 use crate::config::size::parse_size;
 use crate::log::LogFilter;
@@ -29,8 +31,11 @@ pub struct Config {
     pub socket_dir: Option<PathBuf>,
 
     /// Threads that can record at the same time, per application
-    #[arg(long, value_name = "N", default_value_t = 256,
-          value_parser = clap::value_parser!(u32).range(1..=4096))]
+    ///
+    /// A slot that no thread has used takes address space of the ring's size, in the application and in the daemon, and
+    /// no memory.
+    #[arg(long, value_name = "N", default_value_t = SLOT_COUNT_DEFAULT,
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(SLOTS_MAX)))]
     pub slots: u32,
 
     /// Size of each thread's ring: a power of two, with K or M

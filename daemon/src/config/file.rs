@@ -170,7 +170,7 @@ mod tests {
         check("colour = 4", "colour", "no option colour", "options are");
         check("[slots]\na = 1", "[slots]", "type table", "a number or a text");
         check("ring-size = '3M'", "'3M'", "3145728 is not a power of two", "with K or M");
-        check("slots = 0", "0", "0 is not in 1..=4096", "Threads that can record");
+        check("slots = 0", "0", "0 is not in 1..=16384", "Threads that can record");
         check("slots = true", "true", "type boolean", "Threads that can record");
         check("slots = 1.5", "1.5", "type float", "a number or a text");
         check("level = 'fast'", "'fast'", "invalid digit", "zstd compression level");

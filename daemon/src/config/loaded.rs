@@ -138,7 +138,7 @@ mod tests {
         let (_folder, files) = Files::with(&["slots = 10", "max-apps = 11"]);
         let named = files[1].to_str().unwrap();
         let Loaded { config, .. } = loaded(&["--config", named], &files[..1]).unwrap();
-        assert_eq!((config.slots, config.max_apps), (256, 11));
+        assert_eq!((config.slots, config.max_apps), (4096, 11));
         let missing = format!("{named}-not");
         let error = loaded(&["--config", &missing], &files).unwrap_err();
         assert!(error.to_string().contains(&missing), "{error}");

@@ -86,7 +86,7 @@ impl Session {
 
     /// Returns the number of used slots in the application that uses most.
     pub fn slots_used(&self) -> usize {
-        self.lock().processes.values().map(|process| process.slots_used()).max().unwrap_or(0)
+        self.lock().processes.values().map(|process| process.active_slots()).max().unwrap_or(0)
     }
 
     /// Returns the number of allocated bytes, and its limit.

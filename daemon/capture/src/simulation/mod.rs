@@ -70,6 +70,7 @@ fn keeps_every_promise(seed: u64) {
 fn mistakes_that_are_put_in_are_found() {
     for fault in [
         Fault::OneReading,
+        Fault::SlotsReadOnce,
         Fault::FreedUnread,
         Fault::BegunTooLate,
         Fault::MissedUncounted,

@@ -27,7 +27,8 @@ const STEPS: u64 = 4_000;
 const ENDING_STEPS: u64 = 20_000;
 /// Number of steps before that within which every capture has begun with all its programs.
 const BEGINNING_STEPS: u64 = 20_000;
-const SLOTS: u32 = 4;
+/// Number of slots of a program: few, which threads use again and again, or many, most of which stay unused.
+const SLOTS: [u32; 2] = [4, 64];
 const PROGRAMS: u64 = 3;
 const CAPTURES: usize = 3;
 /// Room of each capture in its temporary file: little.
@@ -75,7 +76,8 @@ impl World {
     /// Makes the simulation of a seed.
     pub fn new(seed: u64) -> Self {
         let counter = Counter::create().expect("memory");
-        let layout = SegmentLayout::new(SLOTS, RING_BYTES).expect("sizes");
+        let slots = SLOTS[Random::new(seed ^ 0x5107).below(2) as usize];
+        let layout = SegmentLayout::new(slots, RING_BYTES).expect("sizes");
         let mut random = Random::new(seed);
         clock::set(clock::BEGIN_NS);
         let count = 1 + random.below(PROGRAMS) as u32;

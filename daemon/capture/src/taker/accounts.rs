@@ -1,5 +1,5 @@
 //! A capture's accounts: the records that each thread has produced for it, and the ends of its processes. A thread's
-//! ACCOUNT record is written before its slot is freed. Records that were counted and could not be read are lost
+//! ACCOUNT record is written before its slot is freed; a block is sent at `ACCOUNTS_PER_BLOCK`, 256 of them. Records that were counted and could not be read are lost
 //! (`refused`); those that an earlier daemon may have had are lost as `restarted`. Commands in flight are found only in
 //! a process that died: their last record is no leave record, and the slot does not say that they returned.
 
@@ -19,6 +19,10 @@ use crate::stream::{RingKey, name_text};
 use crate::taker::Taker;
 use crate::taker::membership::{Membership, MembershipState};
 use crate::taker::share::Share;
+
+/// Number of accounts with which a block is sent although it is not full: the slots of these threads are free only once
+/// the block is written.
+const ACCOUNTS_PER_BLOCK: u32 = 256;
 
 /// Totals of a ring's last owner that its account needs.
 struct Closing {
@@ -49,11 +53,22 @@ impl Taker {
         accounted_in.is_none_or(|block| self.outlet.is_done(block)) || self.is_finished()
     }
 
+    /// Writes an account into the stream. Sends the block once it has so many accounts that the slots of their threads
+    /// are needed.
     fn write_account(&mut self, at: usize, account: Option<rings::Account>, now_ns: u64) {
         let Some(account) = account else { return };
         let block = self.stream.append_account(&account, now_ns);
         if let Some(share) = self.shares.get_mut(at) {
             share.accounted_in = block;
+        }
+        let count = match self.accounts {
+            (known, count) if known == block => count + 1,
+            _ => 1,
+        };
+        self.accounts = (block, count);
+        // Block 0: the stream has no accounts, and slots do not wait for them.
+        if block > 0 && count >= ACCOUNTS_PER_BLOCK {
+            self.flush();
         }
     }
 
@@ -165,7 +180,7 @@ impl Taker {
             return waits && goes_on && !self.is_stopping();
         }
         let in_flight = self.commands_in_flight(member, lanes);
-        for at in member.lanes.clone() {
+        for &at in &member.lanes {
             let lane = &lanes[at];
             let account = self.close_account(at, lane, lane.counts_at_end(), lane.read());
             self.write_last_account(index, at, account, now_ns);
@@ -231,7 +246,7 @@ impl Taker {
             let open = last.is_open() && finished < last.end_index;
             open.then_some(InFlight { thread, id: last.id, stamp: last.stamp })
         };
-        member.lanes.clone().filter_map(in_flight).collect()
+        member.lanes.iter().copied().filter_map(in_flight).collect()
     }
 }
 

@@ -90,7 +90,7 @@ impl Taker {
         let begin = if at_keyframe { Begin::Keyframe } else { Begin::Capture };
         self.stream.take_up(key, begin);
         let mut lacks = false;
-        for at in member.lanes.clone() {
+        for &at in &member.lanes {
             lacks |= self.take_up_lane(at, &lanes[at], key, now_ns);
         }
         let is_missing = lacks || states.iter().any(|state| state.is_missing);

@@ -20,7 +20,6 @@ mod sparse;
 mod taking;
 mod tally;
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
@@ -65,6 +64,8 @@ pub struct Taker {
     outlet: Outlet,
     lifetime: Lifetime,
     tally: Tally,
+    /// Number of the block with the last account, and the number of accounts there.
+    accounts: (u64, u32),
     /// The capture of another daemon that this one continues.
     takeover: Option<Takeover>,
     /// The client has paused the capture: records from now on are left out.
@@ -103,6 +104,7 @@ impl Taker {
             outlet: Outlet::new(feed, done, blocks_done),
             lifetime: Lifetime::new(),
             tally: Tally::default(),
+            accounts: (0, 0),
             takeover,
             is_paused: false,
         }
@@ -135,9 +137,18 @@ impl Taker {
             self.stream.select(key, Begin::Capture);
         }
         let segment = self.segment_of(index);
-        for at in member.lanes.clone() {
+        for &at in &member.lanes {
             let share = Share { begun: lanes[at].begun, ..Share::default() };
             self.set_share(at, &lanes[at], key, segment, share);
+        }
+    }
+
+    /// Adds a lane whose slot a thread has used for the first time, if the capture has begun with the lane's process.
+    pub fn add_lane(&mut self, at: usize, lane: &Lane) {
+        let Some(membership) = self.memberships.get(lane.member) else { return };
+        if membership.has_begun() {
+            let (key, segment) = (membership.key, self.segment_of(lane.member));
+            self.set_share(at, lane, key, segment, Share::default());
         }
     }
 
@@ -374,9 +385,9 @@ impl Taker {
         is_held.then_some(share.written_index)
     }
 
-    /// Returns whether records of these lanes are still on their way to the output. Their process may be over.
-    pub fn holds(&self, mut lanes: Range<usize>) -> bool {
-        lanes.any(|at| self.held_index(at).is_some())
+    /// Returns whether records of this lane are still on their way to the output. Its process may be over.
+    pub fn holds(&self, at: usize) -> bool {
+        self.held_index(at).is_some()
     }
 
     /// Takes the writer's reports, and calls `written` with each lane that had records in a reported block.
