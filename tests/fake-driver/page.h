@@ -16,7 +16,7 @@
 
 #define PAGE_MAGIC 0x56495244454b4146ull
 #define NAME_BYTES 48
-#define ROWS_MAX 16384
+#define ROWS_MAX 32768
 
 struct row {
     uint64_t tid;

@@ -12,6 +12,7 @@ mod guest;
 mod headless;
 mod kill;
 mod loading;
+mod many_threads;
 mod memory;
 mod order;
 mod real_programs;
