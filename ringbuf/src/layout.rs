@@ -152,7 +152,7 @@ pub struct SegmentHeader {
     pub(crate) slot_count: AtomicU32,
     /// Offset 16. Size of a ring in bytes.
     pub(crate) ring_bytes: AtomicU64,
-    reserved: [u64; 5],
+    pub(crate) reserved: [u64; 5],
     /// Offset 64. Frames that have ended in this process since it connected. Application: at each frame end.
     /// Daemon: reports, and conditions on frames.
     pub frames: AtomicU64,

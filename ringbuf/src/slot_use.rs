@@ -83,8 +83,9 @@ impl SegmentHeader {
         // Relaxed: a thread's exchange that comes in between is overwritten by a lower index, from which a search
         // finds the same.
         let from = FreeFrom(self.free_from.load(Ordering::Relaxed));
-        // FREE: pairs with the acquire in `claim`.
-        self.free_from.store(from.with_freed(index).0, Ordering::Release);
+        // FREE: pairs with the acquire in `claim`. A swap, because the models do not order a store behind an exchange that
+        // read the value before it.
+        self.free_from.swap(from.with_freed(index).0, Ordering::Release);
     }
 
     /// Notes that slot `index` is used. Only the thread that has claimed the slot may call this, before it publishes.
