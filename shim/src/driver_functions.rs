@@ -88,6 +88,7 @@ driver_functions! {
         pixel_store = GL_PIXEL_STOREI(name: u32, value: i32);
         attach_shader = GL_ATTACH_SHADER(program: u32, shader: u32);
         bind_sampler = GL_BIND_SAMPLER(unit: u32, name: u32);
+        client_wait_sync = GL_CLIENT_WAIT_SYNC(sync: u64, flags: u32, timeout_ns: u64) -> u32;
         compile_shader = GL_COMPILE_SHADER(shader: u32);
         copy_image_sub_data = GL_COPY_IMAGE_SUB_DATA(
             from: u32, from_target: u32, from_level: i32, from_x: i32, from_y: i32, from_z: i32,
@@ -98,6 +99,7 @@ driver_functions! {
         create_shader = GL_CREATE_SHADER(kind: u32) -> u32;
         delete_program = GL_DELETE_PROGRAM(program: u32);
         delete_shader = GL_DELETE_SHADER(shader: u32);
+        delete_sync = GL_DELETE_SYNC(sync: u64);
         draw_arrays = GL_DRAW_ARRAYS(mode: u32, first: i32, count: i32);
         egl_bind_api = EGL_BIND_API(api: u32) -> u32;
         egl_destroy_context = EGL_DESTROY_CONTEXT(display: u64, context: u64) -> u32;
@@ -106,6 +108,7 @@ driver_functions! {
             display: u64, draw: u64, read: u64, context: u64
         ) -> u32;
         egl_release_thread = EGL_RELEASE_THREAD() -> u32;
+        fence_sync = GL_FENCE_SYNC(condition: u32, flags: u32) -> u64;
         finish = GL_FINISH();
         get_error = GL_GET_ERROR() -> u32;
         image_target_texture_2d = GL_EGL_IMAGE_TARGET_TEXTURE2D_OES(target: u32, image: u64);

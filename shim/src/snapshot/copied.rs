@@ -68,7 +68,7 @@ impl Source {
         gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, self.framebuffer);
         gl::delete_framebuffer(framebuffer);
         // The sibling sees what has been drawn.
-        gl::finish();
+        gl::finish_program();
         if !is_complete {
             return None;
         }

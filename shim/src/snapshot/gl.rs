@@ -6,9 +6,28 @@ use std::ffi::CString;
 
 use gapii_commands::constants::{
     GL_IMPLEMENTATION_COLOR_READ_FORMAT, GL_IMPLEMENTATION_COLOR_READ_TYPE, GL_LINK_STATUS,
+    GL_SYNC_FLUSH_COMMANDS_BIT, GL_SYNC_GPU_COMMANDS_COMPLETE, GL_TIMEOUT_IGNORED,
 };
 
+use gapii_state::read_back::Driver as _;
+
+use crate::driver_calls::Gl;
 pub use crate::driver_functions::*;
+
+/// Waits until the commands of the program's context are complete, so that other contexts see what they did (OpenGL ES
+/// 3.2, 5.3.1).
+///
+/// Since OpenGL ES 3.0 it waits for a fence. In glFinish and glFlush Mesa 22.3 frees the shaders of programs that
+/// another context linked again, even one with which draws without a program go on, so that the next draw crashes.
+pub fn finish_program() {
+    let has_fences = Gl::current().is_some_and(|driver| driver.version() >= (3, 0));
+    let fence = if has_fences { fence_sync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0) } else { 0 };
+    if fence == 0 {
+        return finish();
+    }
+    client_wait_sync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, GL_TIMEOUT_IGNORED);
+    delete_sync(fence);
+}
 
 /// Copies texels between images: name, target and level, and the place, of each; then the size.
 pub fn copy_image(

@@ -194,7 +194,7 @@ fn copy(context: &Context, sibling: &Sibling, target: u32, size: usize) -> Optio
     gl::bind_buffer(to, staging);
     gl::copy_buffer_sub_data(target, to, 0, 0, len);
     gl::bind_buffer(to, bound);
-    gl::finish();
+    gl::finish_program();
     sibling.ask(move |_| {
         let mut bytes = Vec::new();
         let done = staging::append(staging, size, &mut bytes);

@@ -111,7 +111,7 @@ impl Sibling {
         let wanted = Wanted::of(process, share)?;
         // The sibling sees what the current context has drawn.
         if words().context_api.get() == OPENGL_ES_API {
-            gl::finish();
+            gl::finish_program();
         }
         let (jobs, to_do) = mpsc::channel::<Job>();
         let blocked = Blocked::all();

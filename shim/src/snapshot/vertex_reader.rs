@@ -135,7 +135,7 @@ impl VertexReader {
         gl::draw_arrays(GL_POINTS, part.first as i32, part.count as i32);
         gl::end_transform_feedback();
         gl::bind_buffer_base(GL_TRANSFORM_FEEDBACK_BUFFER, 0, 0);
-        gl::finish();
+        gl::finish_program();
         Some(())
     }
 }
