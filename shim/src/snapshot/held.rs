@@ -33,3 +33,15 @@ impl<T> Held<T> {
         last.map_or(Self::Unknown, |(object, _)| Self::Nameless(object))
     }
 }
+
+/// Returns the object that the driver reports as `name`. If the state does not know it, returns `tracked`.
+pub fn object<O: Object>(objects: &Objects<O>, name: u32, tracked: Ref<O::Kind>) -> Ref<O::Kind> {
+    if name == 0 {
+        return Ref::NONE;
+    }
+    match Held::find(objects, name, tracked) {
+        Held::Named(name) => objects.find(u64::from(name)),
+        Held::Nameless(object) => object,
+        Held::Unknown => tracked,
+    }
+}

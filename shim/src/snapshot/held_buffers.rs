@@ -8,10 +8,15 @@
 //! undefined contents.
 
 use gapii_commands::constants::{
-    GL_ARRAY_BUFFER, GL_ATOMIC_COUNTER_BUFFER, GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER,
-    GL_DISPATCH_INDIRECT_BUFFER, GL_DRAW_INDIRECT_BUFFER, GL_ELEMENT_ARRAY_BUFFER,
-    GL_PIXEL_PACK_BUFFER, GL_PIXEL_UNPACK_BUFFER, GL_SHADER_STORAGE_BUFFER, GL_TEXTURE_BUFFER,
-    GL_TRANSFORM_FEEDBACK_BUFFER, GL_UNIFORM_BUFFER,
+    GL_ARRAY_BUFFER, GL_ARRAY_BUFFER_BINDING, GL_ATOMIC_COUNTER_BUFFER,
+    GL_ATOMIC_COUNTER_BUFFER_BINDING, GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER_BINDING,
+    GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, GL_DISPATCH_INDIRECT_BUFFER,
+    GL_DISPATCH_INDIRECT_BUFFER_BINDING, GL_DRAW_INDIRECT_BUFFER, GL_DRAW_INDIRECT_BUFFER_BINDING,
+    GL_ELEMENT_ARRAY_BUFFER, GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING,
+    GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING, GL_SHADER_STORAGE_BUFFER,
+    GL_SHADER_STORAGE_BUFFER_BINDING, GL_TEXTURE_BUFFER, GL_TEXTURE_BUFFER_BINDING,
+    GL_TRANSFORM_FEEDBACK_BUFFER, GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, GL_UNIFORM_BUFFER,
+    GL_UNIFORM_BUFFER_BINDING,
 };
 use gapii_state::{Buffer, Context, Process, Ref, VertexArray, VertexArrays};
 
@@ -20,7 +25,7 @@ use super::emit::Emitter;
 use super::identity::{self, Kind};
 use super::sibling::Sibling;
 use super::vertex_reader::{VertexReader, Vertices};
-use super::{gl, staging};
+use super::{gl, held, staging};
 use crate::generated::ids::*;
 
 /// What leads to a buffer.
@@ -93,6 +98,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
 
 fn nameless(context: &Context) -> Vec<Held> {
     let mut held: Vec<Held> = Vec::new();
+    let targets = targets(context);
     let group = context.group.lock();
     let mut add = |buffer: Ref<Buffer>, holder: Holder| {
         if buffer.is_none() || identity::has_name(&group.buffers, buffer) {
@@ -103,7 +109,7 @@ fn nameless(context: &Context) -> Vec<Held> {
             None => held.push(Held { buffer, holders: vec![holder] }),
         }
     };
-    for (target, buffer) in targets(context) {
+    for (target, buffer) in targets {
         add(buffer, Holder::Target(target));
     }
     let mut add_arrays = |array: Ref<VertexArray>, arrays: &VertexArrays| {
@@ -119,22 +125,53 @@ fn nameless(context: &Context) -> Vec<Held> {
     held
 }
 
-/// Binding points of the context, and their buffers.
+/// Binding points of the context, and their buffers. The driver says what is bound where the context has a query: Mesa
+/// takes a deleted buffer from its indexed binding points, and then the buffer that is at the generic one, too.
 pub fn targets(context: &Context) -> [(u32, Ref<Buffer>); 12] {
-    [
-        (GL_ARRAY_BUFFER, context.array_buffer),
-        (GL_COPY_READ_BUFFER, context.copy_read_buffer),
-        (GL_COPY_WRITE_BUFFER, context.copy_write_buffer),
-        (GL_PIXEL_PACK_BUFFER, context.pixel_pack_buffer),
-        (GL_PIXEL_UNPACK_BUFFER, context.pixel_unpack_buffer),
-        (GL_TRANSFORM_FEEDBACK_BUFFER, context.transform_feedback_buffer),
-        (GL_UNIFORM_BUFFER, context.uniform_buffer),
-        (GL_ATOMIC_COUNTER_BUFFER, context.atomic_counter_buffer),
-        (GL_SHADER_STORAGE_BUFFER, context.shader_storage_buffer),
-        (GL_DRAW_INDIRECT_BUFFER, context.draw_indirect_buffer),
-        (GL_DISPATCH_INDIRECT_BUFFER, context.dispatch_indirect_buffer),
-        (GL_TEXTURE_BUFFER, context.texture_buffer),
-    ]
+    let it = context;
+    let tracked = [
+        (GL_ARRAY_BUFFER, GL_ARRAY_BUFFER_BINDING, (2, 0), it.array_buffer),
+        (GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER_BINDING, (3, 0), it.copy_read_buffer),
+        (GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, (3, 0), it.copy_write_buffer),
+        (GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING, (3, 0), it.pixel_pack_buffer),
+        (GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING, (3, 0), it.pixel_unpack_buffer),
+        (
+            GL_TRANSFORM_FEEDBACK_BUFFER,
+            GL_TRANSFORM_FEEDBACK_BUFFER_BINDING,
+            (3, 0),
+            it.transform_feedback_buffer,
+        ),
+        (GL_UNIFORM_BUFFER, GL_UNIFORM_BUFFER_BINDING, (3, 0), it.uniform_buffer),
+        (
+            GL_ATOMIC_COUNTER_BUFFER,
+            GL_ATOMIC_COUNTER_BUFFER_BINDING,
+            (3, 1),
+            it.atomic_counter_buffer,
+        ),
+        (
+            GL_SHADER_STORAGE_BUFFER,
+            GL_SHADER_STORAGE_BUFFER_BINDING,
+            (3, 1),
+            it.shader_storage_buffer,
+        ),
+        (GL_DRAW_INDIRECT_BUFFER, GL_DRAW_INDIRECT_BUFFER_BINDING, (3, 1), it.draw_indirect_buffer),
+        (
+            GL_DISPATCH_INDIRECT_BUFFER,
+            GL_DISPATCH_INDIRECT_BUFFER_BINDING,
+            (3, 1),
+            it.dispatch_indirect_buffer,
+        ),
+        (GL_TEXTURE_BUFFER, GL_TEXTURE_BUFFER_BINDING, (3, 2), it.texture_buffer),
+    ];
+    let asked = tracked.map(|(target, binding, since, tracked)| {
+        let name = (context.version >= since).then(|| gl::integer(binding) as u32);
+        (target, name, tracked)
+    });
+    let group = context.group.lock();
+    asked.map(|(target, name, tracked)| {
+        let bound = name.map(|name| held::object(&group.buffers, name, tracked));
+        (target, bound.unwrap_or(tracked))
+    })
 }
 
 /// What could be read of a buffer.
@@ -210,11 +247,12 @@ pub fn is_held(context: &Context, buffer: Ref<Buffer>) -> bool {
 
 /// A target to copy to, and the name that is bound to it, which can be bound again. Not the target `from`.
 pub fn target_for_copies(context: &Context, from: u32) -> Option<(u32, u32)> {
+    let targets = targets(context);
     let group = context.group.lock();
     let is_bound_again =
         |buffer: Ref<Buffer>| buffer.is_none() || identity::has_name(&group.buffers, buffer);
     // Every context of OpenGL ES 3.0 has these targets; OpenGL ES 2.0 has the first one.
-    let usable = targets(context).into_iter().take(if context.version.0 >= 3 { 7 } else { 1 });
+    let usable = targets.into_iter().take(if context.version.0 >= 3 { 7 } else { 1 });
     let mut usable = usable.filter(|(target, buffer)| *target != from && is_bound_again(*buffer));
     usable.next().map(|(target, buffer)| (target, buffer.name() as u32))
 }
