@@ -159,6 +159,7 @@ driver_functions! {
         disable_vertex_attrib = GL_DISABLE_VERTEX_ATTRIB_ARRAY(index: u32);
         enable_vertex_attrib = GL_ENABLE_VERTEX_ATTRIB_ARRAY(index: u32);
         vertex_attrib_binding = GL_VERTEX_ATTRIB_BINDING(index: u32, binding: u32);
+        vertex_attrib_divisor = GL_VERTEX_ATTRIB_DIVISOR(index: u32, divisor: u32);
         vertex_attrib_format = GL_VERTEX_ATTRIB_FORMAT(
             index: u32, size: i32, kind: u32, normalized: u8, offset: u32
         );

@@ -531,7 +531,7 @@ fn to_srgb(linear: f32) -> f32 {
 }
 
 /// Returns the half-precision float that has a number's value.
-fn half(value: f32) -> u16 {
+pub fn half(value: f32) -> u16 {
     let bits = value.to_bits();
     let sign = (bits >> 16) as u16 & 0x8000;
     let exponent = (bits >> 23 & 0xFF) as i32 - 127;

@@ -212,7 +212,7 @@ impl Contents {
         for holder in holders {
             let Holder::Vertices(array, binding) = *holder else { continue };
             if reader.is_none() {
-                *reader = VertexReader::begin(context, sibling);
+                *reader = VertexReader::begin(context);
             }
             let read = reader.as_ref().and_then(|reader| {
                 let vertices = Vertices::of(context, array, binding)?;

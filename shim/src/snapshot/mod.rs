@@ -68,6 +68,7 @@ mod trial_links;
 mod uniforms;
 mod vertex_arrays;
 mod vertex_reader;
+mod vertex_values;
 mod viewports;
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};

@@ -1,10 +1,15 @@
 //! Reads a buffer of which only the vertices of a vertex array are left, with a transform feedback: draws points in the
 //! program's context, without rasterization, at most `VERTICES_MAX` (1,048,576) per draw. Does nothing while a query
-//! counts primitives, while the program's own state could not be restored, if no framebuffer is complete, in the
-//! default vertex array, or before OpenGL ES 3.1. Everything that is set meanwhile is restored.
+//! counts primitives, while the program's own state could not be restored, if no framebuffer is complete, or before
+//! OpenGL ES 3.0. Everything that is set meanwhile is restored.
 //!
 //! The vertex shader takes four bytes of the binding point per vertex, and the transform feedback writes them into a
-//! buffer of the sibling context.
+//! buffer of the sibling context. In the default vertex array, and in OpenGL ES 3.0, no command changes a format
+//! without the binding of the buffer; there the shader takes the attribute as it is ([`super::vertex_values`]), and
+//! bytes between the attribute's are not read: no draw of the program reads them.
+
+use core::ffi::CStr;
+use std::cell::OnceCell;
 
 use gapii_commands::constants::{
     GL_DRAW_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER_BINDING, GL_FRAGMENT_SHADER, GL_FRAMEBUFFER_COMPLETE,
@@ -14,12 +19,12 @@ use gapii_commands::constants::{
     GL_TRANSFORM_FEEDBACK_BUFFER, GL_TRANSFORM_FEEDBACK_PAUSED,
     GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, GL_UNSIGNED_BYTE, GL_VERTEX_SHADER,
 };
-use gapii_state::{Buffer, Context, Ref, VertexArray, VertexArrays};
+use gapii_state::{Buffer, Context, Ref, VertexArray, VertexArrays, VertexAttrib};
 
 use super::identity;
 use super::queries;
 use super::sibling::Sibling;
-use super::{gl, staging};
+use super::{gl, staging, vertex_values};
 
 const VERTEX_SHADER: &str = "#version 310 es
 layout(location = 0) in highp uvec4 bytes;
@@ -29,9 +34,6 @@ void main() {
     gl_Position = vec4(0.0);
     gl_PointSize = 1.0;
 }
-";
-const FRAGMENT_SHADER: &str = "#version 310 es
-void main() {}
 ";
 /// The attribute of the shader.
 const ATTRIB: u32 = 0;
@@ -47,47 +49,56 @@ pub struct Vertices<'a> {
     binding: u32,
     offset: usize,
     stride: usize,
+    /// The attribute of this binding point, if its format cannot be changed.
+    attrib: Option<&'a VertexAttrib>,
 }
 
 impl<'a> Vertices<'a> {
-    /// `None` for the default vertex array, whose formats and binding points are not separate.
+    /// `None` for a binding point that the driver does not have.
     pub fn of(context: &'a Context, array: Ref<VertexArray>, binding: u32) -> Option<Self> {
-        let arrays = &context.vertex_arrays.get(array)?.arrays;
+        let is_separate = array.is_some() && context.version >= (3, 1);
+        let arrays = match array.is_none() {
+            true => &context.default_arrays,
+            false => &context.vertex_arrays.get(array)?.arrays,
+        };
         let it = arrays.bindings.get(binding as usize)?;
         let (offset, stride) = (usize::try_from(it.offset).ok()?, usize::try_from(it.stride).ok()?);
-        let is_point = binding < gl::integer(GL_MAX_VERTEX_ATTRIB_BINDINGS) as u32;
-        is_point.then_some(Self { array, arrays, binding, offset, stride })
+        let points = match is_separate {
+            true => gl::integer(GL_MAX_VERTEX_ATTRIB_BINDINGS),
+            false => context.limits.vertex_attribs,
+        };
+        let attrib = if is_separate { None } else { arrays.attribs.get(binding as usize) };
+        let is_point = i64::from(binding) < i64::from(points);
+        is_point.then_some(Self { array, arrays, binding, offset, stride, attrib })
     }
 }
 
-/// A program that the sibling context has made, and a transform feedback of the program's context.
+/// Makes programs in the sibling context, and has a transform feedback of the program's context.
 pub struct VertexReader {
-    program: u32,
+    /// The program that reads binding points, once it is needed.
+    program: OnceCell<Option<u32>>,
     feedback: u32,
 }
 
 impl VertexReader {
     /// `None` if the program's context cannot draw, or if it could not be restored.
-    pub fn begin(context: &Context, sibling: &Sibling) -> Option<Self> {
-        if context.version < (3, 1) || !can_restore(context) {
+    pub fn begin(context: &Context) -> Option<Self> {
+        if context.version < (3, 0) || !can_restore(context) {
             return None;
         }
-        let program = sibling.ask(|_| link())?;
         let mut feedback = 0;
         // SAFETY: there is room for one name.
         unsafe { gl::gen_transform_feedbacks(1, &raw mut feedback) };
-        Some(Self { program, feedback })
+        Some(Self { program: OnceCell::new(), feedback })
     }
 
-    /// Deletes what [`VertexReader::begin`] has made.
+    /// Deletes what the reader has made.
     pub fn end(self, sibling: &Sibling) {
         // SAFETY: one name.
         unsafe { gl::delete_transform_feedbacks(1, &raw const self.feedback) };
-        let program = self.program;
-        let _ = sibling.ask(move |_| {
-            gl::delete_program(program);
-            Some(())
-        });
+        if let Some(Some(program)) = self.program.into_inner() {
+            delete(sibling, program);
+        }
     }
 
     /// Reads all bytes that the vertices lead to, to the same places of `out`, which has the buffer's size.
@@ -98,18 +109,15 @@ impl VertexReader {
         vertices: &Vertices<'_>,
         out: &mut [u8],
     ) -> Option<()> {
+        if let Some(attrib) = vertices.attrib {
+            return self.read_values(context, sibling, (vertices, attrib), out);
+        }
+        let linked = || sibling.ask(|_| link(VERTEX_SHADER, c"word"));
+        let program = (*self.program.get_or_init(linked))?;
         let farthest = gl::integer(GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET).max(0) as usize;
         for part in parts(out.len(), vertices.offset, vertices.stride, farthest) {
-            let staging = sibling.ask(move |_| staging::make(part.count * WORD))?;
-            let is_drawn = self.draw(context, vertices, part, staging);
-            let words = sibling.ask(move |_| {
-                let mut words = Vec::new();
-                let done = staging::append(staging, part.count * WORD, &mut words);
-                staging::delete(staging);
-                done.map(|()| words)
-            });
-            is_drawn?;
-            for (word, vertex) in words?.chunks_exact(WORD).zip(part.first..) {
+            let words = self.drawn(context, sibling, (vertices, program), part, WORD)?;
+            for (word, vertex) in words.chunks_exact(WORD).zip(part.first..) {
                 let at = vertices.offset + vertex * vertices.stride + part.column;
                 let bytes = out.get_mut(at..at + part.bytes)?;
                 bytes.copy_from_slice(word.get(..part.bytes)?);
@@ -118,19 +126,76 @@ impl VertexReader {
         Some(())
     }
 
+    /// Reads the bytes of an attribute whose format stays as it is.
+    fn read_values(
+        &self,
+        context: &Context,
+        sibling: &Sibling,
+        (vertices, attrib): (&Vertices<'_>, &VertexAttrib),
+        out: &mut [u8],
+    ) -> Option<()> {
+        let (size, shader) =
+            (attrib.bytes() as usize, vertex_values::shader(vertices.binding, attrib));
+        // A draw may read no vertex of which a part is outside of the buffer.
+        let Some(rest) = out.len().checked_sub(vertices.offset + size) else { return Some(()) };
+        let all = rest.checked_div(vertices.stride).unwrap_or(0) + 1;
+        let program = sibling.ask(move |_| link(&shader, c"words"))?;
+        let mut read = || {
+            for first in (0..all).step_by(VERTICES_MAX) {
+                let count = VERTICES_MAX.min(all - first);
+                let part = Part { column: 0, bytes: size, first, count };
+                let words = vertex_values::WORDS;
+                let drawn = self.drawn(context, sibling, (vertices, program), part, words)?;
+                for (words, vertex) in drawn.chunks_exact(words).zip(first..) {
+                    let at = vertices.offset + vertex * vertices.stride;
+                    let bytes = vertex_values::bytes(attrib, words)?;
+                    out.get_mut(at..at + bytes.len())?.copy_from_slice(&bytes);
+                }
+            }
+            Some(())
+        };
+        let done = read();
+        delete(sibling, program);
+        done
+    }
+
+    /// Returns what a draw of a part writes: `bytes` bytes per vertex.
+    fn drawn(
+        &self,
+        context: &Context,
+        sibling: &Sibling,
+        (vertices, program): (&Vertices<'_>, u32),
+        part: Part,
+        bytes: usize,
+    ) -> Option<Vec<u8>> {
+        let bytes = part.count * bytes;
+        let staging = sibling.ask(move |_| staging::make(bytes))?;
+        let is_drawn = self.draw(context, (vertices, program), part, staging);
+        let words = sibling.ask(move |_| {
+            let mut words = Vec::new();
+            let done = staging::append(staging, bytes, &mut words);
+            staging::delete(staging);
+            done.map(|()| words)
+        });
+        is_drawn?;
+        words
+    }
+
     fn draw(
         &self,
         context: &Context,
-        vertices: &Vertices<'_>,
+        (vertices, program): (&Vertices<'_>, u32),
         part: Part,
         staging: u32,
     ) -> Option<()> {
         let _set = Set::put(context, vertices)?;
         gl::bind_transform_feedback(GL_TRANSFORM_FEEDBACK, self.feedback);
         gl::bind_buffer_base(GL_TRANSFORM_FEEDBACK_BUFFER, 0, staging);
-        gl::use_program(self.program);
-        let (size, column) = (part.bytes as i32, part.column as u32);
-        gl::vertex_attrib_i_format(ATTRIB, size, GL_UNSIGNED_BYTE, column);
+        gl::use_program(program);
+        if vertices.attrib.is_none() {
+            let (size, column) = (part.bytes as i32, part.column as u32);
+            gl::vertex_attrib_i_format(ATTRIB, size, GL_UNSIGNED_BYTE, column);
+        }
         gl::begin_transform_feedback(GL_POINTS);
         gl::draw_arrays(GL_POINTS, part.first as i32, part.count as i32);
         gl::end_transform_feedback();
@@ -140,14 +205,15 @@ impl VertexReader {
     }
 }
 
-/// Makes the program, in the sibling context.
-fn link() -> Option<u32> {
+/// Makes a program that writes a varying, in the sibling context.
+fn link(vertex_shader: &str, varying: &CStr) -> Option<u32> {
     let program = gl::create_program();
-    for (kind, source) in [(GL_VERTEX_SHADER, VERTEX_SHADER), (GL_FRAGMENT_SHADER, FRAGMENT_SHADER)]
-    {
-        gl::attach_new_shader(program, kind, source, true);
-    }
-    let varying = c"word".as_ptr();
+    // The versions of the two shaders must be the same.
+    let version = vertex_shader.lines().next().unwrap_or_default();
+    let fragment_shader = format!("{version}\nvoid main() {{}}\n");
+    gl::attach_new_shader(program, GL_VERTEX_SHADER, vertex_shader, true);
+    gl::attach_new_shader(program, GL_FRAGMENT_SHADER, &fragment_shader, true);
+    let varying = varying.as_ptr();
     // SAFETY: one NUL-terminated string.
     unsafe {
         gl::transform_feedback_varyings(program, 1, &raw const varying, GL_INTERLEAVED_ATTRIBS);
@@ -159,6 +225,13 @@ fn link() -> Option<u32> {
     // The other context uses it from here on.
     gl::finish();
     Some(program)
+}
+
+fn delete(sibling: &Sibling, program: u32) {
+    let _ = sibling.ask(move |_| {
+        gl::delete_program(program);
+        Some(())
+    });
 }
 
 /// Whether the state that a draw needs can be restored.
@@ -186,6 +259,8 @@ struct Set<'a> {
     context: &'a Context,
     arrays: &'a VertexArrays,
     binding: u32,
+    /// Whether the format of the attribute with the number of the binding point is as before.
+    keeps_format: bool,
     discards: bool,
     runs: bool,
     /// The framebuffer that is bound again, if another one is bound now.
@@ -214,20 +289,37 @@ impl<'a> Set<'a> {
         let discards = gl::is_enabled(GL_RASTERIZER_DISCARD) != 0;
         gl::enable(GL_RASTERIZER_DISCARD);
         gl::bind_vertex_array(vertices.array.name() as u32);
-        gl::enable_vertex_attrib(ATTRIB);
-        gl::vertex_attrib_binding(ATTRIB, vertices.binding);
-        gl::vertex_binding_divisor(vertices.binding, 0);
         let (arrays, binding) = (vertices.arrays, vertices.binding);
-        Some(Self { context, arrays, binding, discards, runs, framebuffer })
+        let keeps_format = vertices.attrib.is_some();
+        if keeps_format {
+            // Other arrays may be in memory that the program does not have any more.
+            enabled(arrays).for_each(gl::disable_vertex_attrib);
+            gl::enable_vertex_attrib(binding);
+            gl::vertex_attrib_divisor(binding, 0);
+        } else {
+            gl::enable_vertex_attrib(ATTRIB);
+            gl::vertex_attrib_binding(ATTRIB, binding);
+            gl::vertex_binding_divisor(binding, 0);
+        }
+        Some(Self { context, arrays, binding, keeps_format, discards, runs, framebuffer })
     }
 }
 
-impl Drop for Set<'_> {
-    fn drop(&mut self) {
+/// The generic attributes that are enabled.
+fn enabled(arrays: &VertexArrays) -> impl Iterator<Item = u32> {
+    (0..32).zip(&arrays.attribs).filter(|(_, attrib)| attrib.enabled).map(|(index, _)| index)
+}
+
+impl Set<'_> {
+    /// Restores the bound vertex array.
+    fn put_back_array(&self) {
         let at = ATTRIB as usize;
-        if let (Some(attrib), Some(binding)) =
-            (self.arrays.attribs.get(at), self.arrays.bindings.get(self.binding as usize))
-        {
+        let binding = self.arrays.bindings.get(self.binding as usize);
+        if self.keeps_format {
+            gl::disable_vertex_attrib(self.binding);
+            gl::vertex_attrib_divisor(self.binding, binding.map_or(0, |it| it.divisor));
+            enabled(self.arrays).for_each(gl::enable_vertex_attrib);
+        } else if let (Some(attrib), Some(binding)) = (self.arrays.attribs.get(at), binding) {
             gl::vertex_binding_divisor(self.binding, binding.divisor);
             gl::vertex_attrib_binding(ATTRIB, ATTRIB.wrapping_add_signed(attrib.binding_shift));
             let (size, kind, offset) = (attrib.size, attrib.kind, attrib.relative_offset);
@@ -242,6 +334,12 @@ impl Drop for Set<'_> {
                 gl::disable_vertex_attrib(ATTRIB);
             }
         }
+    }
+}
+
+impl Drop for Set<'_> {
+    fn drop(&mut self) {
+        self.put_back_array();
         let context = self.context;
         gl::bind_vertex_array(context.vertex_array.name() as u32);
         gl::use_program(context.program.name() as u32);
