@@ -42,7 +42,7 @@ use gapii_commands::constants::{
     GL_WINDOW_RECTANGLE_MODE_EXT,
 };
 use gapii_state::read_back::Driver;
-use gapii_state::{Buffer, Context, Ref};
+use gapii_state::{Buffer, Context, Process, Ref};
 
 use super::buffers::{self, Known};
 use super::emit::Emitter;
@@ -261,7 +261,7 @@ impl Indexed {
 }
 
 /// Describes all that is set in a context of OpenGL ES 2.0 or later.
-pub fn describe(emitter: &mut Emitter, context: &Context) {
+pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     let Some(driver) = Gl::current() else { return };
     for (name, _) in CAPABILITIES.iter().filter(|(_, since)| since.is_in(&driver)) {
         let id = if gl::is_enabled(*name) != 0 { GL_ENABLE } else { GL_DISABLE };
@@ -273,10 +273,10 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     describe_stencil(emitter, context.version.0 >= 3);
     describe_rasterization(emitter, &driver);
     viewports::describe(emitter, &driver);
-    texture_units::describe(emitter, context);
+    texture_units::describe(emitter, process, context);
     describe_samples(emitter, &driver);
     describe_buffers(emitter, context, &driver);
-    renderbuffers::describe_binding(emitter, context);
+    renderbuffers::describe_binding(emitter, process, context);
     for (name, _) in PIXEL_STORES.iter().filter(|(_, since)| since.is_in(&driver)) {
         emitter.command(GL_PIXEL_STOREI).arg(*name).arg(gl::integer(*name)).done();
     }

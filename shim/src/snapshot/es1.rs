@@ -38,7 +38,7 @@ use gapii_commands::constants::{
     GL_UNPACK_ALIGNMENT, GL_VERTEX_ARRAY, GL_VIEWPORT,
 };
 use gapii_state::read_back::Driver;
-use gapii_state::{Context, VertexArrays, VertexAttrib, VertexBinding};
+use gapii_state::{Context, Process, VertexArrays, VertexAttrib, VertexBinding};
 
 use super::emit::{Command, Emitter};
 use super::{es1_matrices, framebuffers, gl};
@@ -185,7 +185,7 @@ pub fn describe_textures(emitter: &mut Emitter, context: &Context, driver: &Gl) 
 }
 
 /// Describes the state of the context, without the contents of its surface.
-pub fn describe(emitter: &mut Emitter, context: &Context) {
+pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     let Some(driver) = Gl::current() else { return };
     let has = |extension: &str| extension.is_empty() || driver.has(extension);
     describe_arrays(emitter, &context.default_arrays, context);
@@ -205,7 +205,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
         emitter.leave_out("matrix palettes");
     }
     if has("GL_OES_framebuffer_object") {
-        framebuffers::describe(emitter, context, None);
+        framebuffers::describe(emitter, process, context, None);
         let renderbuffer = gl::integer(GL_RENDERBUFFER_BINDING);
         emitter.command(GL_BIND_RENDERBUFFER_OES).arg(GL_RENDERBUFFER).arg(renderbuffer).done();
     }

@@ -19,7 +19,7 @@ use gapii_commands::constants::{
     GL_TEXTURE_CUBE_MAP_ARRAY, GL_UNPACK_ALIGNMENT,
 };
 use gapii_state::read_back::Driver;
-use gapii_state::{Context, Framebuffer, Ref, Renderbuffer, Texture};
+use gapii_state::{Context, Framebuffer, Process, Ref, Renderbuffer, Texture};
 
 use super::copied::Source;
 use super::emit::{Command, Emitter};
@@ -91,12 +91,17 @@ const OES: Commands = Commands {
 
 /// Describes the framebuffers of a context. `reader` reads the pixels of nameless attachments; a context of OpenGL ES 1 has
 /// none, and such attachments are missing.
-pub fn describe(emitter: &mut Emitter, context: &Context, reader: Option<&OnDemand>) {
+pub fn describe(
+    emitter: &mut Emitter,
+    process: &Process,
+    context: &Context,
+    reader: Option<&OnDemand>,
+) {
     let is_es3 = context.version.0 >= 3;
     let commands = if context.version.0 == 1 { OES } else { CORE };
     let Some(driver) = Gl::current() else { return };
     let bound = Bound::ask(is_es3);
-    let mut nameless = Attachments::new(context, &driver, reader);
+    let mut nameless = Attachments::new(process, context, &driver, reader);
     for (object, framebuffer) in context.framebuffers.named() {
         let name = object.name() as u32;
         emitter.make(commands.make, name);
@@ -335,6 +340,7 @@ fn start<'e>(emitter: &'e mut Emitter, id: u16, point: u32) -> Command<'e> {
 
 /// Makes the nameless attachments of a context's framebuffers.
 struct Attachments<'a> {
+    process: &'a Process,
     context: &'a Context,
     has: Has,
     reader: Option<&'a OnDemand<'a>>,
@@ -344,10 +350,15 @@ struct Attachments<'a> {
 }
 
 impl<'a> Attachments<'a> {
-    fn new(context: &'a Context, driver: &Gl, reader: Option<&'a OnDemand<'a>>) -> Self {
+    fn new(
+        process: &'a Process,
+        context: &'a Context,
+        driver: &Gl,
+        reader: Option<&'a OnDemand<'a>>,
+    ) -> Self {
         let has = Has::of(context.version, driver);
         let (done, renderbuffers_done) = (BTreeSet::new(), BTreeSet::new());
-        Self { context, has, reader, done, renderbuffers_done }
+        Self { process, context, has, reader, done, renderbuffers_done }
     }
 
     /// Makes an attachment of the bound framebuffer, unless it has its name.
@@ -368,7 +379,8 @@ impl<'a> Attachments<'a> {
         it: &Attached,
         object: Ref<Texture>,
     ) {
-        textures::make_nameless(emitter, self.context, self.has, object, None);
+        let whose = (self.process, self.context);
+        textures::make_nameless(emitter, whose, self.has, object, None);
         let known = textures::Known::of(&self.context.group.lock().textures, object);
         let Some(known) = known else { return };
         let at = match it.part {
@@ -408,9 +420,8 @@ impl<'a> Attachments<'a> {
         if !self.renderbuffers_done.insert(object) {
             return;
         }
-        let Some(known) = renderbuffers::make_nameless(emitter, self.context, object) else {
-            return;
-        };
+        let made = renderbuffers::make_nameless(emitter, self.process, self.context, object);
+        let Some((known, lacks_pixels)) = made else { return };
         if known.width <= 0 || known.height <= 0 {
             return;
         }
@@ -425,7 +436,10 @@ impl<'a> Attachments<'a> {
                 emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
                 known.blit(emitter, layout, &pixels);
             }
-            _ => emitter.leave_out_of("the pixels of deleted renderbuffer", object.name() as u32),
+            _ if lacks_pixels => {
+                emitter.leave_out_of("the pixels of deleted renderbuffer", object.name() as u32);
+            }
+            _ => {}
         }
     }
 

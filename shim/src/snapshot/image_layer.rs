@@ -1,6 +1,8 @@
 //! Images whose pixels are read: which object and which part of it.
 
-use gapii_commands::constants::GL_TEXTURE_CUBE_MAP_POSITIVE_X;
+use gapii_commands::constants::{
+    GL_TEXTURE_2D_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_CUBE_MAP_POSITIVE_X,
+};
 
 /// An image, or a layer of one.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +27,11 @@ pub enum Of {
     Buffer { texture: u32, first: i32 },
     /// A layer of a level of a texture.
     Layer { texture: u32, target: u32, level: i32, layer: i32 },
+}
+
+/// Whether images of a texture with this target have layers or slices.
+pub fn has_layers(target: u32) -> bool {
+    matches!(target, GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY | GL_TEXTURE_CUBE_MAP_ARRAY)
 }
 
 /// The layer that stands for a face of a cube map in commands without a face parameter; 0 for other textures.

@@ -14,18 +14,18 @@ use std::sync::Arc;
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_2D, EGL_GL_TEXTURE_3D, EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z,
-    EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X, EGL_GL_TEXTURE_LEVEL, EGL_GL_TEXTURE_ZOFFSET,
-    GL_RENDERBUFFER, GL_TEXTURE_2D, GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, GL_TEXTURE_CUBE_MAP_POSITIVE_X,
-    GL_UNPACK_ALIGNMENT,
+    EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_3D, GL_TEXTURE_2D, GL_UNPACK_ALIGNMENT,
 };
-use gapii_recorder::observe;
-use gapii_state::{Group, Image, Process, Renderbuffer, Texture, TextureImage, Thread};
+use gapii_state::{Group, Process, Thread};
 
 use super::egl::{Like, contexts_of_group};
 use super::emit::Emitter;
 use super::formats::Layout;
 use super::image_layer::{self, Of};
+use super::image_storages::{
+    self, Kind, Root, SPARE_HANDLE, SPARE_ROOT, Storage, all_groups, members_of, root_of,
+    storages_of_images,
+};
 use super::renderbuffers;
 use super::sibling::Sibling;
 use super::spare_context::SpareContext;
@@ -35,14 +35,8 @@ use super::{gl, spare};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
-const EGL_NONE: i32 = constants::EGL_NONE as i32;
 const EGL_CONTEXT_MAJOR_VERSION: u32 = constants::EGL_CONTEXT_MAJOR_VERSION;
 const EGL_CONTEXT_MINOR_VERSION: u32 = constants::EGL_CONTEXT_MINOR_VERSION;
-/// Images whose handles are gone have handles from here on meanwhile. The number of the storage is added.
-const SPARE_HANDLE: u64 = 0xF000_0000;
-/// Spare name of a texture that is the root of a storage which only EGL images have.
-const SPARE_ROOT: u32 = spare::NAME + 0x20;
-
 /// Describes the process' EGL images, and all objects that share storage with them.
 pub fn describe(emitter: &mut Emitter, thread: &Thread) {
     let process = &*thread.process;
@@ -97,63 +91,6 @@ struct OfGroup {
     has: Option<Has>,
 }
 
-/// A texture or renderbuffer that shares storage.
-struct Member {
-    /// Index of its group.
-    group: usize,
-    name: u32,
-    kind: Kind,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// A texture whose only image can be an EGL image: its target, and whether it is immutable.
-    Bindable {
-        target: u32,
-        is_immutable: bool,
-    },
-    /// A level, a face or all layers of a level, of a texture with other images.
-    Source {
-        face: u32,
-        level: i32,
-    },
-    Renderbuffer,
-}
-
-/// The object of which a replay makes the image.
-#[derive(Clone)]
-struct Root {
-    group: usize,
-    name: u32,
-    /// Target and attributes of eglCreateImageKHR.
-    target: u32,
-    attributes: Vec<i32>,
-    /// It is made for the image, and deleted again.
-    is_spare: bool,
-}
-
-/// A storage that is shared.
-#[derive(Default)]
-struct Storage {
-    members: Vec<Member>,
-    /// Handles of the program's images.
-    handles: Vec<u64>,
-    /// What is known of one of its images, destroyed ones included.
-    image: Option<Image>,
-    /// Size and format.
-    pixels: TextureImage,
-    root: Option<Root>,
-}
-
-impl Storage {
-    /// Whether the program has an image of it, or an object besides the root.
-    fn needs_image(&self, root: &Root) -> bool {
-        let others =
-            self.members.iter().filter(|it| (it.group, it.name) != (root.group, root.name));
-        !self.handles.is_empty() || others.count() > 0
-    }
-}
-
 /// All storages that are shared, by their numbers.
 struct Shared {
     groups: Vec<OfGroup>,
@@ -163,23 +100,7 @@ struct Shared {
 impl Shared {
     fn of(thread: &Thread) -> Self {
         let process = &*thread.process;
-        let mut storages: BTreeMap<u32, Storage> = BTreeMap::new();
-        let mut creators = BTreeSet::new();
-        {
-            let state = process.lock();
-            for (object, image) in state.images.deleted().chain(state.images.named()) {
-                if image.pixels.shared == 0 {
-                    continue;
-                }
-                let storage = storages.entry(image.pixels.shared).or_default();
-                if state.images.find(object.name()) == object {
-                    storage.handles.push(object.name());
-                    creators.insert(image.context);
-                }
-                storage.pixels = image.pixels;
-                storage.image = Some(image.clone());
-            }
-        }
+        let (mut storages, creators) = storages_of_images(process);
         let mut groups = Vec::new();
         for (context, group) in all_groups(process) {
             let members = members_of(&group, groups.len(), &mut storages);
@@ -201,8 +122,11 @@ impl Shared {
     }
 
     fn choose_roots(&mut self, emitter: &mut Emitter) {
-        let roots: Vec<(u32, Option<Root>)> =
-            self.storages.iter().map(|(number, it)| (*number, self.root_of(it))).collect();
+        let roots: Vec<(u32, Option<Root>)> = self
+            .storages
+            .iter()
+            .map(|(number, it)| (*number, root_of(&self.storages, it, self.groups.len())))
+            .collect();
         for (number, root) in roots {
             if root.is_none() {
                 emitter.leave_out("an EGL image in whose group no context is left");
@@ -211,54 +135,6 @@ impl Shared {
                 storage.root = root;
             }
         }
-    }
-
-    fn root_of(&self, storage: &Storage) -> Option<Root> {
-        let image = storage.image.as_ref();
-        // A layer of a texture: the image was made from it, and the texture has the storage still.
-        if let Some(image) = image.filter(|image| image.source_storage != image.pixels.shared) {
-            let whole = self.storages.get(&image.source_storage);
-            let sources = whole.into_iter().flat_map(|whole| &whole.members);
-            for source in sources {
-                if let Kind::Source { level, .. } = source.kind {
-                    let layer = image.attributes.get(&EGL_GL_TEXTURE_ZOFFSET).copied();
-                    let layer = layer.unwrap_or(0) as i32;
-                    let (group, name) = (source.group, source.name);
-                    let attributes =
-                        list(&[(EGL_GL_TEXTURE_LEVEL, level), (EGL_GL_TEXTURE_ZOFFSET, layer)]);
-                    let target = EGL_GL_TEXTURE_3D;
-                    return Some(Root { group, name, target, attributes, is_spare: false });
-                }
-            }
-        }
-        let root = |member: &Member, target, attributes: Vec<i32>| {
-            let (group, name) = (member.group, member.name);
-            Root { group, name, target, attributes, is_spare: false }
-        };
-        let source = storage.members.iter().find_map(|member| match member.kind {
-            Kind::Source { face, level } => {
-                let list =
-                    if level == 0 { list(&[]) } else { list(&[(EGL_GL_TEXTURE_LEVEL, level)]) };
-                Some(root(member, target_of(face), list))
-            }
-            _ => None,
-        });
-        let flat = || {
-            let is_flat =
-                |it: &&Member| matches!(it.kind, Kind::Bindable { target: GL_TEXTURE_2D, .. });
-            storage.members.iter().find(is_flat).map(|it| root(it, EGL_GL_TEXTURE_2D, list(&[])))
-        };
-        let drawn = || {
-            let is_drawn = |it: &&Member| it.kind == Kind::Renderbuffer;
-            storage.members.iter().find(is_drawn).map(|it| root(it, EGL_GL_RENDERBUFFER, list(&[])))
-        };
-        let spare = || {
-            let (target, attributes) = (EGL_GL_TEXTURE_2D, list(&[]));
-            let group = storage.members.first().map_or(0, |member| member.group);
-            let is_there = group < self.groups.len();
-            is_there.then_some(Root { group, name: SPARE_ROOT, target, attributes, is_spare: true })
-        };
-        source.or_else(flat).or_else(drawn).or_else(spare)
     }
 
     fn display(&self, storage: &Storage) -> u64 {
@@ -285,11 +161,7 @@ impl Shared {
             let spare = [SPARE_HANDLE + u64::from(*number)];
             let handles = if storage.handles.is_empty() { &spare[..] } else { &storage.handles };
             for handle in handles {
-                let list = &root.attributes;
-                let command = emitter.command(EGL_CREATE_IMAGE_KHR).arg(group.display);
-                let command = command.arg(group.context).arg(root.target);
-                let command = command.arg(u64::from(root.name)).arg(list.as_ptr());
-                command.reads(observe::attributes_i32(list.as_ptr())).returns(*handle, []);
+                root.make_image(emitter, group.display, group.context, *handle);
             }
             if root.is_spare {
                 spare::delete(emitter, GL_DELETE_TEXTURES, &[root.name]);
@@ -335,84 +207,6 @@ impl Shared {
             .filter(|it| it.target != EGL_GL_RENDERBUFFER)
             .any(|it| (it.group, it.name) == (group, name))
     }
-}
-
-/// One context and the group of each share group of OpenGL ES.
-fn all_groups(process: &Process) -> Vec<(u64, Arc<Group>)> {
-    let contexts = process.contexts();
-    let mut groups: Vec<(u64, Arc<Group>)> = Vec::new();
-    for (handle, _) in contexts.groups() {
-        if let Some(group) = contexts.group(handle)
-            && !groups.iter().any(|(_, known)| Arc::ptr_eq(known, &group))
-        {
-            groups.push((handle, group));
-        }
-    }
-    groups
-}
-
-/// Adds the members that a group has. Returns whether it has any.
-fn members_of(group: &Group, at: usize, storages: &mut BTreeMap<u32, Storage>) -> bool {
-    let group = group.lock();
-    let mut has_members = false;
-    let mut add = |image: &TextureImage, name: u32, kind: Kind| {
-        let storage = storages.entry(image.shared).or_default();
-        storage.pixels = *image;
-        storage.members.push(Member { group: at, name, kind });
-        has_members = true;
-    };
-    for (object, texture) in group.textures.named() {
-        let name = object.name() as u32;
-        for (face, levels) in &texture.images {
-            for (level, image) in levels.iter().filter(|(_, image)| image.shared != 0) {
-                add(image, name, kind_of(texture, *face, *level));
-            }
-        }
-    }
-    for (object, it) in group.renderbuffers.named().filter(|(_, it)| it.shared != 0) {
-        add(&pixels_of(it), object.name() as u32, Kind::Renderbuffer);
-    }
-    has_members
-}
-
-fn kind_of(texture: &Texture, face: u32, level: i32) -> Kind {
-    let images: usize = texture.images.values().map(BTreeMap::len).sum();
-    let has_layers = super::textures::has_layers(texture.target);
-    if images == 1 && level == 0 && face == texture.target && !has_layers {
-        return Kind::Bindable { target: face, is_immutable: texture.immutable_levels > 0 };
-    }
-    Kind::Source { face, level }
-}
-
-fn pixels_of(it: &Renderbuffer) -> TextureImage {
-    TextureImage {
-        width: it.width,
-        height: it.height,
-        format: it.format,
-        samples: it.samples,
-        shared: it.shared,
-        ..TextureImage::default()
-    }
-}
-
-/// What EGL calls the target of an image.
-fn target_of(face: u32) -> u32 {
-    match face {
-        GL_TEXTURE_CUBE_MAP_POSITIVE_X..=GL_TEXTURE_CUBE_MAP_NEGATIVE_Z => {
-            let target = EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X + face - GL_TEXTURE_CUBE_MAP_POSITIVE_X;
-            debug_assert!(target <= EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z);
-            target
-        }
-        GL_TEXTURE_2D => EGL_GL_TEXTURE_2D,
-        _ => EGL_GL_TEXTURE_3D,
-    }
-}
-
-fn list(attributes: &[(u32, i32)]) -> Vec<i32> {
-    let mut list: Vec<i32> =
-        attributes.iter().flat_map(|(name, value)| [*name as i32, *value]).collect();
-    list.push(EGL_NONE);
-    list
 }
 
 impl OfGroup {
@@ -505,16 +299,7 @@ impl OfGroup {
         image: u64,
     ) {
         emitter.make(GL_GEN_TEXTURES, name);
-        emitter.command(GL_BIND_TEXTURE).arg(target).arg(name).done();
-        match is_immutable {
-            false => {
-                emitter.command(GL_EGL_IMAGE_TARGET_TEXTURE2D_OES).arg(target).arg(image).done();
-            }
-            true => {
-                let command = emitter.command(GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT).arg(target);
-                command.arg(image).arg(0_u64).reads(observe::none()).done();
-            }
-        }
+        image_storages::bind_to_texture(emitter, name, (target, is_immutable), image);
         let asked = self.sibling.as_ref().zip(self.has).and_then(|(sibling, has)| {
             sibling.ask(move |_| {
                 gl::bind_texture(target, name);
@@ -531,9 +316,7 @@ impl OfGroup {
 
     fn bind_renderbuffer(&self, emitter: &mut Emitter, name: u32, image: u64) {
         emitter.make(GL_GEN_RENDERBUFFERS, name);
-        emitter.command(GL_BIND_RENDERBUFFER).arg(GL_RENDERBUFFER).arg(name).done();
-        let id = GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES;
-        emitter.command(id).arg(GL_RENDERBUFFER).arg(image).done();
+        image_storages::bind_to_renderbuffer(emitter, name, image);
     }
 }
 

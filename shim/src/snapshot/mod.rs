@@ -37,6 +37,7 @@ mod held_buffers;
 mod identity;
 mod idle_surfaces;
 mod image_layer;
+mod image_storages;
 mod images;
 mod labels;
 mod late_buffers;
@@ -326,18 +327,18 @@ fn describe_own(
         surface::describe(emitter, process, context, drawn);
     }
     if context.version.0 < 2 {
-        es1::describe(emitter, context);
+        es1::describe(emitter, process, context);
         return;
     }
     held_buffers::describe(emitter, process, context);
     vertex_arrays::describe(emitter, context);
     pipelines::describe(emitter, process, context);
     let reader = OnDemand::new(process, context.handle);
-    framebuffers::describe(emitter, context, Some(&reader));
+    framebuffers::describe(emitter, process, context, Some(&reader));
     queries::describe(emitter, context);
     labels::describe_own(emitter, context);
     labels::describe_messages(emitter, context);
-    context::describe(emitter, context);
+    context::describe(emitter, process, context);
     if let Some(driver) = Gl::current() {
         textures::leave_out_default(emitter, context, Has::of(context.version, &driver));
     }

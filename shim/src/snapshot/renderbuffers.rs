@@ -8,7 +8,7 @@ use gapii_commands::constants::{
     GL_DRAW_FRAMEBUFFER, GL_RENDERBUFFER, GL_RENDERBUFFER_BINDING, GL_RENDERBUFFER_HEIGHT,
     GL_RENDERBUFFER_INTERNAL_FORMAT, GL_RENDERBUFFER_SAMPLES, GL_RENDERBUFFER_WIDTH, GL_TEXTURE_2D,
 };
-use gapii_state::{Context, Ref, Renderbuffer};
+use gapii_state::{Context, Process, Ref, Renderbuffer};
 
 use super::copied::point_and_mask;
 use super::emit::Emitter;
@@ -17,7 +17,7 @@ use super::held::Held;
 use super::image_layer::{Image, Of};
 use super::samples::{Multisampled, Whose};
 use super::sibling::Sibling;
-use super::{gl, identity, spare};
+use super::{gl, identity, image_storages, spare};
 use crate::generated::ids::*;
 
 /// Spare name of the framebuffer to which a renderbuffer is attached for a blit.
@@ -47,37 +47,36 @@ pub fn describe(emitter: &mut Emitter, context: &Context, sibling: Option<&Sibli
     }
 }
 
-/// Makes a nameless renderbuffer under its spare name, unless the stream has it already. Its pixels are left to the caller.
-/// `None` if the state does not know it.
+/// Makes a nameless renderbuffer under its spare name, unless the stream has it already. Returns it, and whether it was made
+/// without its pixels. `None` if the state does not know it.
 pub fn make_nameless(
     emitter: &mut Emitter,
+    process: &Process,
     context: &Context,
     object: Ref<Renderbuffer>,
-) -> Option<Known> {
-    let (known, is_shared) = {
+) -> Option<(Known, bool)> {
+    let (known, shared) = {
         let group = context.group.lock();
         let it = group.renderbuffers.get(object)?;
-        (Known::of(identity::spare_name(object), it), it.shared != 0)
+        (Known::of(identity::spare_name(object), it), it.shared)
     };
-    if identity::is_first(context, identity::Kind::Renderbuffer, object) {
-        emitter.make(GL_GEN_RENDERBUFFERS, known.name);
-        if is_shared {
-            emitter.leave_out("which EGL image a deleted renderbuffer shares its storage with");
-        }
-        known.make(emitter);
+    if !identity::is_first(context, identity::Kind::Renderbuffer, object) {
+        return Some((known, false));
     }
-    Some(known)
-}
-
-/// Whether the stream has a nameless renderbuffer.
-fn is_described(context: &Context, object: Ref<Renderbuffer>) -> bool {
-    let kind = identity::Kind::Renderbuffer;
-    let group = context.group.lock();
-    identity::described_name(context, kind, &group.renderbuffers, object).is_some()
+    emitter.make(GL_GEN_RENDERBUFFERS, known.name);
+    let object = image_storages::Object::Renderbuffer(object);
+    let holder = image_storages::Holder::find(process, context, shared, object);
+    match &holder {
+        Some(holder) => holder.with_image(emitter, |emitter, image| {
+            image_storages::bind_to_renderbuffer(emitter, known.name, image);
+        }),
+        None => known.make(emitter),
+    }
+    Some((known, holder.is_none()))
 }
 
 /// Describes the renderbuffer that is bound.
-pub fn describe_binding(emitter: &mut Emitter, context: &Context) {
+pub fn describe_binding(emitter: &mut Emitter, process: &Process, context: &Context) {
     let mut bound = gl::integer(GL_RENDERBUFFER_BINDING) as u32;
     if bound != 0 {
         let held = Held::find(&context.group.lock().renderbuffers, bound, context.renderbuffer);
@@ -85,10 +84,11 @@ pub fn describe_binding(emitter: &mut Emitter, context: &Context) {
             Held::Named(_) => {}
             Held::Nameless(object) => {
                 // A framebuffer that holds it has been described with its pixels.
-                let is_described = is_described(context, object);
-                let known = make_nameless(emitter, context, object);
-                let has_pixels = known.is_some_and(|known| known.width > 0 && known.height > 0);
-                if has_pixels && !is_described {
+                let made = make_nameless(emitter, process, context, object);
+                let lacks_pixels = made.is_some_and(|(known, lacks_pixels)| {
+                    lacks_pixels && known.width > 0 && known.height > 0
+                });
+                if lacks_pixels {
                     emitter.leave_out_of("the pixels of deleted renderbuffer", bound);
                 }
                 bound = identity::spare_name(object);

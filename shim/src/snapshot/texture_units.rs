@@ -14,7 +14,7 @@ use gapii_commands::constants::{
     GL_TEXTURE0,
 };
 use gapii_state::read_back::Driver;
-use gapii_state::{At, Context, Ref, Sampler, Texture};
+use gapii_state::{At, Context, Process, Ref, Sampler, Texture};
 
 use super::emit::Emitter;
 use super::held::Held;
@@ -46,7 +46,7 @@ const TARGETS: [(u32, (u8, u8), &[&str]); 9] = [
 ];
 
 /// Describes what is bound to the units of the current context, and the active unit.
-pub fn describe(emitter: &mut Emitter, context: &Context) {
+pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     let Some(driver) = Gl::current() else { return };
     let has = Has::of(context.version, &driver);
     let is_here = |(_, since, extensions): &&(u32, (u8, u8), &[&str])| {
@@ -59,10 +59,10 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
         .collect();
     // Making a nameless texture binds it in the replay, so all of them are made before anything is bound for good.
     let images = match context.version >= (3, 1) {
-        true => image_units(emitter, context, has),
+        true => image_units(emitter, (process, context), has),
         false => Vec::new(),
     };
-    let units = units(emitter, context, has, &targets);
+    let units = units(emitter, (process, context), has, &targets);
     for (unit, bound) in (0..).zip(&units) {
         emitter.command(GL_ACTIVE_TEXTURE).arg(GL_TEXTURE0 + unit).done();
         for ((target, _), name) in targets.iter().zip(&bound.textures) {
@@ -90,7 +90,12 @@ struct Unit {
 }
 
 /// What is bound to each texture unit. `targets` are targets and the queries for what is bound to them.
-fn units(emitter: &mut Emitter, context: &Context, has: Has, targets: &[(u32, u32)]) -> Vec<Unit> {
+fn units(
+    emitter: &mut Emitter,
+    (process, context): (&Process, &Context),
+    has: Has,
+    targets: &[(u32, u32)],
+) -> Vec<Unit> {
     let active = gl::integer(GL_ACTIVE_TEXTURE_NAME) as u32;
     let count = gl::integer(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS).clamp(0, 256) as u32;
     let mut units = Vec::new();
@@ -103,7 +108,7 @@ fn units(emitter: &mut Emitter, context: &Context, has: Has, targets: &[(u32, u3
             let object = tracked.and_then(|unit| unit.bindings.at(*target)).copied();
             let parameters = || Parameters::of_bound(*target, has);
             let object = object.unwrap_or_default();
-            textures.push(texture(emitter, context, has, (bound, object), parameters));
+            textures.push(texture(emitter, (process, context), has, (bound, object), parameters));
         }
         let sampler = (context.version >= (3, 0)).then(|| {
             let object = tracked.map(|unit| unit.sampler).unwrap_or_default();
@@ -119,7 +124,7 @@ fn units(emitter: &mut Emitter, context: &Context, has: Has, targets: &[(u32, u3
 /// its parameters.
 fn texture(
     emitter: &mut Emitter,
-    context: &Context,
+    (process, context): (&Process, &Context),
     has: Has,
     (bound, tracked): (u32, Ref<Texture>),
     parameters: impl FnOnce() -> Parameters,
@@ -132,7 +137,8 @@ fn texture(
         Held::Named(name) => name,
         Held::Nameless(object) => {
             // No command reads a texture that has no name and is in no framebuffer.
-            if make_nameless(emitter, context, has, object, Some(&parameters())) {
+            let parameters = parameters();
+            if make_nameless(emitter, (process, context), has, object, Some(&parameters)) {
                 emitter.leave_out_of("the pixels of deleted texture", bound);
             }
             identity::spare_name(object)
@@ -176,7 +182,11 @@ struct ImageUnit {
 }
 
 /// What is bound to each image unit.
-fn image_units(emitter: &mut Emitter, context: &Context, has: Has) -> Vec<ImageUnit> {
+fn image_units(
+    emitter: &mut Emitter,
+    (process, context): (&Process, &Context),
+    has: Has,
+) -> Vec<ImageUnit> {
     // Name, level, whether all layers, layer, access, format.
     const NUMBERS: [u32; 6] = [
         GL_IMAGE_BINDING_NAME,
@@ -192,7 +202,8 @@ fn image_units(emitter: &mut Emitter, context: &Context, has: Has) -> Vec<ImageU
             NUMBERS.map(|what| gl::integer_at(what, unit));
         let object = context.images.get(unit as usize).map(|unit| unit.texture);
         let object = object.unwrap_or_default();
-        let name = texture(emitter, context, has, (bound as u32, object), Parameters::default);
+        let bound = (bound as u32, object);
+        let name = texture(emitter, (process, context), has, bound, Parameters::default);
         units.push(ImageUnit { name, level, layered: layered != 0, layer, access, format });
     }
     units

@@ -22,11 +22,11 @@ use gapii_state::{Buffer, Context, Objects, Process, Ref, Surface, Texture, Text
 use super::buffers;
 use super::emit::Emitter;
 use super::formats::{self, Layout};
-use super::image_layer::{Image, Of};
+use super::image_layer::{Image, Of, has_layers};
 use super::samples::{self, Multisampled};
 use super::sibling::Sibling;
 use super::texture_parameters::{Has, Parameters};
-use super::{gl, identity};
+use super::{gl, identity, image_storages};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
@@ -87,6 +87,34 @@ impl Known {
     /// Whether EGL images share its storage, or the storage of one of its images.
     pub fn is_shared(&self) -> bool {
         self.images.iter().any(|(.., image)| image.shared != 0)
+    }
+
+    /// Binds a nameless texture to an EGL image of the storage that it shares. Returns false if it has storage of its own,
+    /// or cannot be bound.
+    fn bind_to_image(
+        &self,
+        emitter: &mut Emitter,
+        process: &Process,
+        context: &Context,
+        object: Ref<Texture>,
+    ) -> bool {
+        let shared = self.images.iter().map(|(.., image)| image.shared).find(|it| *it != 0);
+        let object = image_storages::Object::Texture(object);
+        let holder =
+            shared.and_then(|it| image_storages::Holder::find(process, context, it, object));
+        let Some(holder) = holder else { return false };
+        let is_bindable = matches!(&self.images[..], [(face, 0, _)] if *face == self.target)
+            && !has_layers(self.target);
+        if !is_bindable {
+            // Only a texture that is made before the image can have other images as well.
+            emitter.leave_out("which EGL image a deleted texture shares its storage with");
+            return false;
+        }
+        holder.with_image(emitter, |emitter, image| {
+            let is_immutable = self.immutable_levels > 0;
+            image_storages::bind_to_texture(emitter, self.name, (self.target, is_immutable), image);
+        });
+        true
     }
 
     /// Size and format of the image at a target, or face of a cube map, and level.
@@ -211,13 +239,13 @@ pub fn bind_surfaces(emitter: &mut Emitter, process: &Process, context: &Context
     }
 }
 
-/// Makes a nameless texture under its spare name, unless the stream has it already: then returns false. Its pixels are left
-/// to the caller.
+/// Makes a nameless texture under its spare name, unless the stream has it already. Returns whether it was made without its
+/// pixels, which are left to the caller.
 ///
 /// `parameters` are `None` where nothing depends on them.
 pub fn make_nameless(
     emitter: &mut Emitter,
-    context: &Context,
+    (process, context): (&Process, &Context),
     has: Has,
     object: Ref<Texture>,
     parameters: Option<&Parameters>,
@@ -225,11 +253,12 @@ pub fn make_nameless(
     let texture = Known::of(&context.group.lock().textures, object);
     let Some(texture) = texture else { return false };
     let is_new = identity::is_first(context, identity::Kind::Texture, object);
+    let mut lacks_pixels = is_new;
     if is_new {
         emitter.make(GL_GEN_TEXTURES, texture.name);
-        if texture.is_shared() {
-            emitter.leave_out("which EGL image a deleted texture shares its storage with");
-        }
+        lacks_pixels = !texture.bind_to_image(emitter, process, context, object);
+    }
+    if lacks_pixels {
         let sibling = None;
         let mut describing = Describing { emitter, has, sibling, context: Some(context) };
         describing.make(&texture, Pixels::LeftToOthers);
@@ -238,7 +267,7 @@ pub fn make_nameless(
         emitter.command(GL_BIND_TEXTURE).arg(texture.target).arg(texture.name).done();
         parameters.describe(emitter, texture.target);
     }
-    is_new
+    lacks_pixels
 }
 
 fn images_of(images: &BTreeMap<u32, BTreeMap<i32, TextureImage>>) -> Vec<(u32, i32, TextureImage)> {
@@ -264,11 +293,6 @@ pub fn binding_of(target: u32) -> Option<u32> {
         GL_TEXTURE_EXTERNAL_OES => GL_TEXTURE_BINDING_EXTERNAL_OES,
         _ => return None,
     })
-}
-
-/// Whether images of a texture with this target have layers or slices.
-pub fn has_layers(target: u32) -> bool {
-    matches!(target, GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY | GL_TEXTURE_CUBE_MAP_ARRAY)
 }
 
 /// Describes textures of one share group.

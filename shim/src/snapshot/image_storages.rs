@@ -1,0 +1,362 @@
+//! Storage that EGL images, textures and renderbuffers share: which objects have it, and of which object a replay makes
+//! an EGL image, so that the others can be bound to it. Describes nothing but that.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_2D, EGL_GL_TEXTURE_3D, EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z,
+    EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X, EGL_GL_TEXTURE_LEVEL, EGL_GL_TEXTURE_ZOFFSET,
+    GL_RENDERBUFFER, GL_TEXTURE_2D, GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, GL_TEXTURE_CUBE_MAP_POSITIVE_X,
+};
+use gapii_recorder::observe;
+use gapii_state::{Context, Group, Image, Process, Ref, Renderbuffer, Texture, TextureImage};
+
+use super::egl::Like;
+use super::emit::Emitter;
+use super::image_layer::has_layers;
+use super::{identity, spare};
+use crate::generated::ids::*;
+
+const EGL_NONE: i32 = constants::EGL_NONE as i32;
+/// Images whose handles are gone have handles from here on meanwhile. The number of the storage is added.
+pub const SPARE_HANDLE: u64 = 0xF000_0000;
+/// Spare name of a texture that is the root of a storage which only EGL images have.
+pub const SPARE_ROOT: u32 = spare::NAME + 0x20;
+
+/// A texture or renderbuffer that shares storage.
+pub struct Member {
+    /// Index of its group.
+    pub group: usize,
+    pub name: u32,
+    pub kind: Kind,
+}
+
+/// How an object can have the storage.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A texture whose only image can be an EGL image: its target, and whether it is immutable.
+    Bindable {
+        target: u32,
+        is_immutable: bool,
+    },
+    /// A level, a face or all layers of a level, of a texture with other images.
+    Source {
+        face: u32,
+        level: i32,
+    },
+    Renderbuffer,
+}
+
+/// The object of which a replay makes the image.
+#[derive(Clone)]
+pub struct Root {
+    pub group: usize,
+    pub name: u32,
+    /// Target and attributes of eglCreateImageKHR.
+    pub target: u32,
+    pub attributes: Vec<i32>,
+    /// It is made for the image, and deleted again.
+    pub is_spare: bool,
+}
+
+impl Root {
+    /// Makes an image of the object with the handle `image`.
+    pub fn make_image(&self, emitter: &mut Emitter, display: u64, context: u64, image: u64) {
+        let list = &self.attributes;
+        let command = emitter.command(EGL_CREATE_IMAGE_KHR).arg(display).arg(context);
+        let command = command.arg(self.target).arg(u64::from(self.name)).arg(list.as_ptr());
+        command.reads(observe::attributes_i32(list.as_ptr())).returns(image, []);
+    }
+}
+
+/// A storage that is shared.
+#[derive(Default)]
+pub struct Storage {
+    pub members: Vec<Member>,
+    /// Handles of the program's images.
+    pub handles: Vec<u64>,
+    /// What is known of one of its images, destroyed ones included.
+    pub image: Option<Image>,
+    /// Size and format.
+    pub pixels: TextureImage,
+    pub root: Option<Root>,
+}
+
+impl Storage {
+    /// Whether the program has an image of it, or an object besides the root.
+    pub fn needs_image(&self, root: &Root) -> bool {
+        let others =
+            self.members.iter().filter(|it| (it.group, it.name) != (root.group, root.name));
+        !self.handles.is_empty() || others.count() > 0
+    }
+}
+
+/// An object that lost its name and shares storage.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Object {
+    Texture(Ref<Texture>),
+    Renderbuffer(Ref<Renderbuffer>),
+}
+
+/// What has a storage in the stream already, so that a nameless object can share it.
+pub enum Holder {
+    /// An EGL image of the program.
+    Image(u64),
+    /// An object, of which an image is made for a moment.
+    Object { display: u64, context: u64, image: u64, root: Root },
+}
+
+impl Holder {
+    /// Finds what else the stream has of the storage of a nameless object. The context is current, and its share group
+    /// is the object's. `None` if nothing else has it.
+    pub fn find(process: &Process, context: &Context, shared: u32, object: Object) -> Option<Self> {
+        if shared == 0 {
+            return None;
+        }
+        let mut storages = storages_of_images(process).0;
+        let groups = all_groups(process);
+        for (at, (_, group)) in groups.iter().enumerate() {
+            members_of(group, at, &mut storages);
+        }
+        let storage = storages.get(&shared);
+        if let Some(handle) = storage.and_then(|storage| storage.handles.first()) {
+            return Some(Self::Image(*handle));
+        }
+        let named = storage.and_then(|storage| {
+            let root = root_of(&storages, storage, 0)?;
+            Some((groups.get(root.group)?.0, root))
+        });
+        let (of, root) =
+            named.or_else(|| Some((context.handle, nameless_root(context, shared, object)?)))?;
+        let image = SPARE_HANDLE + u64::from(shared);
+        Some(Self::Object { display: Like::of(process, of)?.display, context: of, image, root })
+    }
+
+    /// Has `bind` write the commands that bind an image.
+    pub fn with_image(&self, emitter: &mut Emitter, bind: impl FnOnce(&mut Emitter, u64)) {
+        match self {
+            Self::Image(image) => bind(emitter, *image),
+            Self::Object { display, context, image, root } => {
+                root.make_image(emitter, *display, *context, *image);
+                bind(emitter, *image);
+                let command = emitter.command(EGL_DESTROY_IMAGE_KHR).arg(*display);
+                command.arg(*image).returns(1_u32, []);
+            }
+        }
+    }
+}
+
+/// A nameless object of the context's share group that the stream has and that has the storage, besides `object`.
+fn nameless_root(context: &Context, shared: u32, object: Object) -> Option<Root> {
+    let group = context.group.lock();
+    let root = |name, target, level| {
+        let attributes =
+            if level == 0 { list(&[]) } else { list(&[(EGL_GL_TEXTURE_LEVEL, level)]) };
+        Root { group: 0, name, target, attributes, is_spare: false }
+    };
+    let of_texture = || {
+        let others = group.textures.deleted();
+        let mut others = others.filter(|(it, _)| Object::Texture(*it) != object);
+        others.find_map(|(it, texture)| {
+            let images = texture.images.iter().flat_map(|(face, levels)| {
+                levels.iter().map(move |(level, image)| (*face, *level, image))
+            });
+            let mut images = images.filter(|(.., image)| image.shared == shared);
+            let (face, level, _) = images.next()?;
+            let kind = identity::Kind::Texture;
+            let name = identity::described_name(context, kind, &group.textures, it)?;
+            Some(root(name, target_of(face), level))
+        })
+    };
+    let of_renderbuffer = || {
+        let others = group.renderbuffers.deleted();
+        let mut others = others.filter(|(it, renderbuffer)| {
+            renderbuffer.shared == shared && Object::Renderbuffer(*it) != object
+        });
+        others.find_map(|(it, _)| {
+            let kind = identity::Kind::Renderbuffer;
+            let name = identity::described_name(context, kind, &group.renderbuffers, it)?;
+            Some(root(name, EGL_GL_RENDERBUFFER, 0))
+        })
+    };
+    of_texture().or_else(of_renderbuffer)
+}
+
+/// The storages of all EGL images by their numbers, and the contexts that made the images which the program has.
+pub fn storages_of_images(process: &Process) -> (BTreeMap<u32, Storage>, BTreeSet<u64>) {
+    let mut storages: BTreeMap<u32, Storage> = BTreeMap::new();
+    let mut creators = BTreeSet::new();
+    let state = process.lock();
+    for (object, image) in state.images.deleted().chain(state.images.named()) {
+        if image.pixels.shared == 0 {
+            continue;
+        }
+        let storage = storages.entry(image.pixels.shared).or_default();
+        if state.images.find(object.name()) == object {
+            storage.handles.push(object.name());
+            creators.insert(image.context);
+        }
+        storage.pixels = image.pixels;
+        storage.image = Some(image.clone());
+    }
+    (storages, creators)
+}
+
+/// Returns the object of which a replay makes the images of a storage. `groups` is the number of groups in which one can be
+/// made for a moment. `None` if there is neither.
+pub fn root_of(
+    storages: &BTreeMap<u32, Storage>,
+    storage: &Storage,
+    groups: usize,
+) -> Option<Root> {
+    let image = storage.image.as_ref();
+    // A layer of a texture: the image was made from it, and the texture has the storage still.
+    if let Some(image) = image.filter(|image| image.source_storage != image.pixels.shared) {
+        let whole = storages.get(&image.source_storage);
+        let sources = whole.into_iter().flat_map(|whole| &whole.members);
+        for source in sources {
+            if let Kind::Source { level, .. } = source.kind {
+                let layer = image.attributes.get(&EGL_GL_TEXTURE_ZOFFSET).copied();
+                let layer = layer.unwrap_or(0) as i32;
+                let (group, name) = (source.group, source.name);
+                let attributes =
+                    list(&[(EGL_GL_TEXTURE_LEVEL, level), (EGL_GL_TEXTURE_ZOFFSET, layer)]);
+                let target = EGL_GL_TEXTURE_3D;
+                return Some(Root { group, name, target, attributes, is_spare: false });
+            }
+        }
+    }
+    let root = |member: &Member, target, attributes: Vec<i32>| {
+        let (group, name) = (member.group, member.name);
+        Root { group, name, target, attributes, is_spare: false }
+    };
+    let source = storage.members.iter().find_map(|member| match member.kind {
+        Kind::Source { face, level } => {
+            let list = if level == 0 { list(&[]) } else { list(&[(EGL_GL_TEXTURE_LEVEL, level)]) };
+            Some(root(member, target_of(face), list))
+        }
+        _ => None,
+    });
+    let flat = || {
+        let is_flat =
+            |it: &&Member| matches!(it.kind, Kind::Bindable { target: GL_TEXTURE_2D, .. });
+        storage.members.iter().find(is_flat).map(|it| root(it, EGL_GL_TEXTURE_2D, list(&[])))
+    };
+    let drawn = || {
+        let is_drawn = |it: &&Member| it.kind == Kind::Renderbuffer;
+        storage.members.iter().find(is_drawn).map(|it| root(it, EGL_GL_RENDERBUFFER, list(&[])))
+    };
+    let spare = || {
+        let (target, attributes) = (EGL_GL_TEXTURE_2D, list(&[]));
+        let group = storage.members.first().map_or(0, |member| member.group);
+        let is_there = group < groups;
+        is_there.then_some(Root { group, name: SPARE_ROOT, target, attributes, is_spare: true })
+    };
+    source.or_else(flat).or_else(drawn).or_else(spare)
+}
+
+/// One context and the group of each share group of OpenGL ES.
+pub fn all_groups(process: &Process) -> Vec<(u64, Arc<Group>)> {
+    let contexts = process.contexts();
+    let mut groups: Vec<(u64, Arc<Group>)> = Vec::new();
+    for (handle, _) in contexts.groups() {
+        if let Some(group) = contexts.group(handle)
+            && !groups.iter().any(|(_, known)| Arc::ptr_eq(known, &group))
+        {
+            groups.push((handle, group));
+        }
+    }
+    groups
+}
+
+/// Adds the members that a group has. Returns whether it has any.
+pub fn members_of(group: &Group, at: usize, storages: &mut BTreeMap<u32, Storage>) -> bool {
+    let group = group.lock();
+    let mut has_members = false;
+    let mut add = |image: &TextureImage, name: u32, kind: Kind| {
+        let storage = storages.entry(image.shared).or_default();
+        storage.pixels = *image;
+        storage.members.push(Member { group: at, name, kind });
+        has_members = true;
+    };
+    for (object, texture) in group.textures.named() {
+        let name = object.name() as u32;
+        for (face, levels) in &texture.images {
+            for (level, image) in levels.iter().filter(|(_, image)| image.shared != 0) {
+                add(image, name, kind_of(texture, *face, *level));
+            }
+        }
+    }
+    for (object, it) in group.renderbuffers.named().filter(|(_, it)| it.shared != 0) {
+        add(&pixels_of(it), object.name() as u32, Kind::Renderbuffer);
+    }
+    has_members
+}
+
+fn kind_of(texture: &Texture, face: u32, level: i32) -> Kind {
+    let images: usize = texture.images.values().map(BTreeMap::len).sum();
+    let has_layers = has_layers(texture.target);
+    if images == 1 && level == 0 && face == texture.target && !has_layers {
+        return Kind::Bindable { target: face, is_immutable: texture.immutable_levels > 0 };
+    }
+    Kind::Source { face, level }
+}
+
+fn pixels_of(it: &Renderbuffer) -> TextureImage {
+    TextureImage {
+        width: it.width,
+        height: it.height,
+        format: it.format,
+        samples: it.samples,
+        shared: it.shared,
+        ..TextureImage::default()
+    }
+}
+
+/// What EGL calls the target of an image.
+fn target_of(face: u32) -> u32 {
+    match face {
+        GL_TEXTURE_CUBE_MAP_POSITIVE_X..=GL_TEXTURE_CUBE_MAP_NEGATIVE_Z => {
+            let target = EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X + face - GL_TEXTURE_CUBE_MAP_POSITIVE_X;
+            debug_assert!(target <= EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z);
+            target
+        }
+        GL_TEXTURE_2D => EGL_GL_TEXTURE_2D,
+        _ => EGL_GL_TEXTURE_3D,
+    }
+}
+
+fn list(attributes: &[(u32, i32)]) -> Vec<i32> {
+    let mut list: Vec<i32> =
+        attributes.iter().flat_map(|(name, value)| [*name as i32, *value]).collect();
+    list.push(EGL_NONE);
+    list
+}
+
+/// Makes an EGL image the only image of a texture that the stream has.
+pub fn bind_to_texture(
+    emitter: &mut Emitter,
+    name: u32,
+    (target, is_immutable): (u32, bool),
+    image: u64,
+) {
+    emitter.command(GL_BIND_TEXTURE).arg(target).arg(name).done();
+    match is_immutable {
+        false => {
+            emitter.command(GL_EGL_IMAGE_TARGET_TEXTURE2D_OES).arg(target).arg(image).done();
+        }
+        true => {
+            let command = emitter.command(GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT).arg(target);
+            command.arg(image).arg(0_u64).reads(observe::none()).done();
+        }
+    }
+}
+
+/// Makes an EGL image the storage of a renderbuffer that the stream has.
+pub fn bind_to_renderbuffer(emitter: &mut Emitter, name: u32, image: u64) {
+    emitter.command(GL_BIND_RENDERBUFFER).arg(GL_RENDERBUFFER).arg(name).done();
+    let id = GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES;
+    emitter.command(id).arg(GL_RENDERBUFFER).arg(image).done();
+}
