@@ -84,6 +84,12 @@ impl Known {
         })
     }
 
+    /// The images, the last level first. In this order drivers give all levels one storage, as a draw or glGenerateMipmap
+    /// does. If the storage of level 0 is replaced later, an EGL image that was made of it loses the texture.
+    fn smallest_first(&self) -> impl Iterator<Item = &(u32, i32, TextureImage)> {
+        self.images.iter().rev()
+    }
+
     /// Whether EGL images share its storage, or the storage of one of its images.
     pub fn is_shared(&self) -> bool {
         self.images.iter().any(|(.., image)| image.shared != 0)
@@ -420,7 +426,7 @@ impl Describing<'_, '_> {
         if pixels == Pixels::Described {
             return self.pixels(texture);
         }
-        for (face, level, image) in &texture.images {
+        for (face, level, image) in texture.smallest_first() {
             if texture.immutable_levels == 0 {
                 let whose = Whose { texture, face: *face, level: *level, image };
                 match formats::block(image.format).is_some() || image.compressed_bytes > 0 {
@@ -434,7 +440,7 @@ impl Describing<'_, '_> {
     /// Describes the images of the texture that is bound in the replay: of an immutable texture the pixels, of another
     /// one the sizes as well.
     pub fn pixels(&mut self, texture: &Known) {
-        for (face, level, image) in &texture.images {
+        for (face, level, image) in texture.smallest_first() {
             let whose = Whose { texture, face: *face, level: *level, image };
             match formats::block(image.format) {
                 None if image.compressed_bytes > 0 => self.leave_out(&whose),

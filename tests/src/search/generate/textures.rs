@@ -402,7 +402,9 @@ pub fn view(world: &mut World) -> bool {
 pub fn make_image(world: &mut World) -> bool {
     let fits = |texture: &&usize| {
         let it = &world.textures[**texture];
-        it.target == "GL_TEXTURE_2D" && it.format == 0
+        // Mesa gives levels that are defined one after the other storages of their own until a draw needs them, and an
+        // image of such a texture shares nothing with it.
+        it.target == "GL_TEXTURE_2D" && it.format == 0 && (it.levels == 1 || it.is_immutable)
     };
     let all: Vec<usize> = world.names().textures.iter().filter(fits).copied().collect();
     let Some(texture) = world.some_of(&all) else { return false };
