@@ -171,8 +171,8 @@ fn begin_epoch(entered: &mut Entered, words: &Words, epoch: u64) -> Result<(), O
     thread.begin_epoch(epoch);
     if let Some(seat) = words.seat() {
         seat.record_in(thread);
-        seat.know(epoch);
     }
+    snapshot::arrive(epoch);
     entered.begin_epoch(epoch, is_new_capture, capture::times_driver());
     introduce(entered, thread.tid());
     introduce_context(entered, words);

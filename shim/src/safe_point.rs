@@ -24,7 +24,6 @@ use crate::orphan::{self, Fate};
 use crate::process;
 use crate::snapshot;
 use crate::table::{self, Hooks};
-use crate::tls::words;
 
 /// How long an order to begin, or for a keyframe, waits for the end of a frame, in nanoseconds.
 const FRAME_PATIENCE_NS: u64 = 1_000_000_000;
@@ -50,10 +49,8 @@ pub fn safe_point(moment: Moment) {
         become_own_process();
         return;
     }
-    if is_running()
-        && let Some(seat) = words().seat()
-    {
-        seat.know(epoch());
+    if is_running() {
+        snapshot::arrive(epoch());
     }
     let backoff = Backoff::new();
     while CAPTURE.switching.swap(true, Acquire) {

@@ -96,6 +96,12 @@ impl Seat {
         self.records_in.store(ptr::from_ref(thread).cast_mut(), Relaxed);
     }
 
+    /// Whether the thread knows no epoch from `epoch` on. Called by the thread itself.
+    pub fn is_older_than(&self, epoch: u64) -> bool {
+        // Relaxed: only this thread writes it.
+        self.knows.load(Relaxed) < epoch
+    }
+
     /// Notes that no command of the thread that began before epoch `epoch` is in progress.
     pub fn know(&self, epoch: u64) {
         // ARRIVE: pairs with the acquires in Other: what the thread's last command did is visible.

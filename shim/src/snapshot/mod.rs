@@ -66,6 +66,7 @@ mod texture_parameters;
 mod texture_units;
 mod textures;
 mod trial_links;
+mod unflushed;
 mod uniforms;
 mod vertex_arrays;
 mod vertex_reader;
@@ -83,6 +84,7 @@ use gapii_recorder::Recorder;
 use gapii_state::{Context, Process, Thread as State};
 
 use crate::capture::{self, EPOCH};
+use crate::contexts::OPENGL_ES_API;
 use crate::driver_calls::Gl;
 use crate::environment;
 use crate::process;
@@ -92,6 +94,7 @@ use emit::Emitter;
 pub use emit::subject;
 use sibling::{OnDemand, Sibling};
 use texture_parameters::Has;
+use unflushed::Stale;
 
 /// Epoch of the last capture whose stream describes the displays, contexts and surfaces of the process.
 static PROCESS_IN: AtomicU64 = AtomicU64::new(0);
@@ -153,7 +156,12 @@ pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) -> Resul
                 let is_current = state.context.is_some();
                 syncs::describe_egl(&mut emitter, &state.process, is_current);
             }
-            describe_context(&mut emitter, state, epoch);
+            describe_context(
+                &mut emitter,
+                state,
+                epoch,
+                Since::Before { describes_images: is_first },
+            );
         }
         Turn::TooLong => emitter.leave_out(TOO_LONG),
     }
@@ -176,12 +184,24 @@ pub fn describe_current(recorder: &mut Recorder, state: &mut State, epoch: u64) 
     match OneAtATime::wait(epoch) {
         Turn::Mine(_alone) => {
             wait_for_others(&mut emitter, state, epoch);
-            describe_context(&mut emitter, state, epoch);
+            describe_context(&mut emitter, state, epoch, Since::Now);
         }
         Turn::Outdated => {}
         Turn::TooLong => emitter.leave_out(TOO_LONG),
     }
     emitter.finish();
+}
+
+/// Notes that no command of this thread that began before `epoch` is in progress, and that their effects are visible to
+/// the thread that describes them.
+pub fn arrive(epoch: u64) {
+    let words = words();
+    let Some(seat) = words.seat() else { return };
+    let has_context = words.context_api.get() == OPENGL_ES_API;
+    if has_context && seat.is_older_than(epoch) && capture::began_in_the_middle(epoch) {
+        gl::finish_program();
+    }
+    seat.know(epoch);
 }
 
 /// Whether contents are still to be described that could not be read when the snapshot was made.
@@ -256,18 +276,35 @@ fn wait_for_others(emitter: &mut Emitter, state: &State, epoch: u64) {
     }
 }
 
-fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64) {
+/// Since when a context is current.
+#[derive(Clone, Copy)]
+enum Since {
+    /// It has become current in the capture.
+    Now,
+    /// It may have been current when another thread described objects.
+    Before {
+        /// Whether this thread has described what EGL images share.
+        describes_images: bool,
+    },
+}
+
+fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64, since: Since) {
     let surface = egl::drawn(state);
     let current = egl::Current::of(state);
     let Some(context) = state.context.as_deref_mut() else { return };
     state.process.contexts().set_described(context.handle, epoch);
-    if context.group.described.swap(epoch, Relaxed) != epoch {
+    let describes_group = context.group.described.swap(epoch, Relaxed) != epoch;
+    if describes_group {
         emitter.subject(SubjectKind::Group, context.group.number());
         describe_group(emitter, &state.process, context);
     }
     if context.described != epoch {
         context.described = epoch;
         emitter.subject(SubjectKind::Context, context.handle);
+        if let Since::Before { describes_images } = since {
+            let stale = Stale { images: !describes_images, others: !describes_group };
+            unflushed::describe(emitter, &state.process, context, stale);
+        }
         describe_own(emitter, &state.process, context, surface.as_ref());
         if let Some(current) = &current {
             identity::end_context(emitter, &state.process, context, current);

@@ -157,6 +157,14 @@ impl Known {
         }
     }
 
+    /// Describes the pixels of a renderbuffer that the stream has, again. The context has OpenGL ES 3.
+    pub fn describe_again(&self, emitter: &mut Emitter, sibling: &Sibling) {
+        if self.width > 0 && self.height > 0 {
+            // What cannot be read is listed already.
+            self.describe_pixels(emitter, sibling);
+        }
+    }
+
     fn make(&self, emitter: &mut Emitter) {
         let target = GL_RENDERBUFFER;
         emitter.command(GL_BIND_RENDERBUFFER).arg(target).arg(self.name).done();

@@ -4,6 +4,7 @@
 //! that share storage with EGL images are in `images.rs`.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use gapii_commands::constants::{
     EGL_BACK_BUFFER, GL_MAX_3D_TEXTURE_SIZE, GL_MAX_CUBE_MAP_TEXTURE_SIZE, GL_MAX_TEXTURE_SIZE,
@@ -450,6 +451,26 @@ impl Describing<'_, '_> {
         }
     }
 
+    /// Describes the pixels of a part of a texture that the stream has, again.
+    pub fn pixels_again(&mut self, texture: &Known, part: Attached) {
+        self.emitter.command(GL_BIND_TEXTURE).arg(texture.target).arg(texture.name).done();
+        let targets = [GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY];
+        if targets.contains(&texture.target) {
+            self.describe_samples(texture);
+            return;
+        }
+        let is_attached =
+            |face: u32, level: i32| part.level == level && part.face.is_none_or(|it| it == face);
+        for (face, level, image) in &texture.images {
+            if is_attached(*face, *level) {
+                let whose = Whose { texture, face: *face, level: *level, image };
+                let layers = part.layer.map_or(0..whose.layers(), |layer| layer..layer + 1);
+                // What cannot be read is listed already.
+                let _ = self.fill(&whose, layers);
+            }
+        }
+    }
+
     fn buffer(&mut self, texture: &Known) {
         let (buffer, offset, size, format) = texture.buffer;
         let Some(context) = self.context.filter(|_| format != 0) else { return };
@@ -478,10 +499,16 @@ impl Describing<'_, '_> {
         let command = command.arg(image.format).arg(image.width).arg(image.height);
         let command = if is_array { command.arg(image.depth) } else { command };
         command.arg(1_u8).done();
-        if pixels == Pixels::LeftToOthers {
-            return;
+        if pixels == Pixels::Described && !self.describe_samples(texture) {
+            self.emitter.leave_out_of("the samples of texture", texture.name);
         }
+    }
+
+    /// Returns false if the samples cannot be read.
+    fn describe_samples(&mut self, texture: &Known) -> bool {
+        let Some((_, _, image)) = texture.images.first() else { return true };
         let (name, target) = (texture.name, texture.target);
+        let is_array = target == GL_TEXTURE_2D_MULTISAMPLE_ARRAY;
         let layers = if is_array { image.depth } else { 1 };
         for layer in 0..layers {
             let whose = match is_array {
@@ -492,10 +519,10 @@ impl Describing<'_, '_> {
             let (format, samples) = (image.format, image.samples);
             let image = Multisampled { whose, format, samples, width, height };
             if !image.describe(self.emitter, self.sibling) {
-                self.emitter.leave_out_of("the samples of texture", name);
-                return;
+                return false;
             }
         }
+        true
     }
 
     fn storage(&mut self, texture: &Known) {
@@ -529,26 +556,26 @@ impl Describing<'_, '_> {
     }
 
     fn image(&mut self, whose: &Whose<'_>) {
-        let Whose { texture, image, .. } = *whose;
-        if texture.immutable_levels == 0 {
+        if whose.texture.immutable_levels == 0 {
             self.define(whose);
         }
-        let layout = Layout::of(image.format, image.pixel_type);
-        let (Some(layout), Some(sibling)) = (layout, self.sibling) else {
+        if self.fill(whose, 0..whose.layers()).is_none() {
             self.leave_out(whose);
-            return;
-        };
-        for layer in 0..whose.layers() {
+        }
+    }
+
+    /// Uploads layers of an image. `None` if one of them cannot be read.
+    fn fill(&mut self, whose: &Whose<'_>, layers: Range<i32>) -> Option<()> {
+        let Whose { texture, image, .. } = *whose;
+        let (layout, sibling) = (Layout::of(image.format, image.pixel_type)?, self.sibling?);
+        for layer in layers {
             let emitter = &mut *self.emitter;
             let at = At { face: whose.face, level: whose.level, layer };
-            let done = sibling.with_pixels(whose.layer(layer), layout, |pixels| {
+            sibling.with_pixels(whose.layer(layer), layout, |pixels| {
                 upload(emitter, texture.target, at, image, (layout, pixels));
-            });
-            if done.is_none() {
-                self.leave_out(whose);
-                return;
-            }
+            })?;
         }
+        Some(())
     }
 
     /// An image in a compressed format.
@@ -613,6 +640,16 @@ impl Describing<'_, '_> {
         let (name, level) = (whose.texture.name, whose.level);
         self.emitter.leave_out_of(&format!("the pixels on level {level} of texture"), name);
     }
+}
+
+/// The part of a texture that is attached to a framebuffer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Attached {
+    /// A face of a cube map, or the target of a texture without layers.
+    pub face: Option<u32>,
+    pub level: i32,
+    /// `None` for all layers.
+    pub layer: Option<i32>,
 }
 
 /// Place of a layer in the texture that is bound.
