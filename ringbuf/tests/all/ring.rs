@@ -1,5 +1,6 @@
 //! One ring, both halves in one thread: records that fit, that wait and that are stamped.
 
+use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use crate::common::{Session, drain, parse, produce_checked, try_produce, wait_until};
@@ -223,6 +224,50 @@ fn finished_index_tells_the_command_in_flight() {
     assert!(consumer.finished_untrusted() < consumer.read_index());
     producer.finish();
     assert_eq!(consumer.finished_untrusted(), consumer.read_index());
+}
+
+/// Memory of a session's segment in bytes.
+fn memory_bytes(session: &Session) -> u64 {
+    let file = session.segment_fd.try_clone().expect("a descriptor");
+    std::fs::File::from(file).metadata().expect("it is a file").blocks() * 512
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "needs memory files")]
+fn memory_of_a_ring_is_returned_when_its_owners_have_written_much() {
+    const OWNER_BYTES: u64 = 8 << 10;
+    /// Pages of the header, of slots, and of a ring in which a record ends behind its first page.
+    const REST_BYTES: u64 = 128 << 10;
+    let session = Session::new(257, 1 << 20);
+    let slots: Vec<_> = (0..257).map(|_| session.producer().0).collect();
+    let check = |slot: u32, kept_max: u64, freed_max: u64| {
+        let before = memory_bytes(&session);
+        let mut consumer = session.consumer(slot);
+        let (mut most, mut returns) = (0, 0);
+        for owner in 0..200_u64 {
+            let mut producer = session.attach(slot);
+            let begin = consumer.read_index();
+            while consumer.head_untrusted() < begin + OWNER_BYTES {
+                let room = try_produce(&mut producer, 1, 0, &[owner as u8; 1000]);
+                assert_eq!(room, Room::Ready);
+            }
+            producer.retire();
+            let written = memory_bytes(&session);
+            let records = drain(&mut consumer);
+            assert!(records.iter().all(|record| record.payload == [owner as u8; 1000]));
+            consumer.release(consumer.read_index());
+            assert!(consumer.free_retired());
+            let kept = memory_bytes(&session);
+            returns += u32::from(kept < written);
+            most = most.max(kept.saturating_sub(before));
+            assert_eq!(session.segment.claim(1, [0; 16]), Some(slot));
+        }
+        println!("slot {slot}: {most} bytes at most, returned {returns} times");
+        assert!(most <= kept_max + REST_BYTES, "slot {slot}: {most} bytes");
+        assert!(u64::from(returns) >= 200 * OWNER_BYTES / freed_max, "{returns} times");
+    };
+    check(slots[0], 256 << 10, 300 << 10);
+    check(slots[256], 16 << 10, 24 << 10);
 }
 
 #[test]
