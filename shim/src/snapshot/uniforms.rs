@@ -76,7 +76,8 @@ impl Sort {
 }
 
 /// Describes the locations of all active uniforms and of those that the program queried (`asked`), their values, and the binding
-/// points of uniform blocks. The program must be linked. It is current afterwards if it has uniforms.
+/// points of uniform blocks. The program must be linked. No program is current afterwards: while one is, Mesa
+/// ignores a command that binds no program pipeline.
 pub fn describe(emitter: &mut Emitter, context: &Context, program: u32, asked: &[(i32, String)]) {
     let mut told: BTreeMap<i32, u32> = BTreeMap::new();
     let name_bytes = gl::program_integer(program, GL_ACTIVE_UNIFORM_MAX_LENGTH);
@@ -96,13 +97,17 @@ pub fn describe(emitter: &mut Emitter, context: &Context, program: u32, asked: &
     for (_, name) in asked {
         tell(emitter, program, name, 0, &mut told);
     }
-    if told.values().any(|kind| *kind != 0) {
+    let has_values = told.values().any(|kind| *kind != 0);
+    if has_values {
         emitter.command(GL_USE_PROGRAM).arg(program).done();
     }
     for (location, kind) in told.iter().filter(|(_, kind)| **kind != 0) {
         if let Some(sort) = Sort::of(*kind) {
             describe_value(emitter, program, *location, sort);
         }
+    }
+    if has_values {
+        emitter.command(GL_USE_PROGRAM).arg(0_u32).done();
     }
     if context.version.0 >= 3 {
         describe_blocks(emitter, program);
