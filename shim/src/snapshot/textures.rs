@@ -246,8 +246,8 @@ pub fn bind_surfaces(emitter: &mut Emitter, process: &Process, context: &Context
     }
 }
 
-/// Makes a nameless texture under its spare name, unless the stream has it already. Returns whether it was made without its
-/// pixels, which are left to the caller.
+/// Makes a nameless texture under its spare name, unless the stream has it already. Returns whether it was made without
+/// pixels that it has, which are left to the caller.
 ///
 /// `parameters` are `None` where nothing depends on them.
 pub fn make_nameless(
@@ -274,7 +274,7 @@ pub fn make_nameless(
         emitter.command(GL_BIND_TEXTURE).arg(texture.target).arg(texture.name).done();
         parameters.describe(emitter, texture.target);
     }
-    lacks_pixels
+    lacks_pixels && !texture.images.is_empty()
 }
 
 fn images_of(images: &BTreeMap<u32, BTreeMap<i32, TextureImage>>) -> Vec<(u32, i32, TextureImage)> {
