@@ -1,7 +1,7 @@
 //! Reads a buffer of which only the vertices of a vertex array are left, with a transform feedback: draws points in the
 //! program's context, without rasterization, at most `VERTICES_MAX` (1,048,576) per draw. Does nothing while a query
-//! counts primitives, while the program's own state could not be restored, if no framebuffer is complete, or before
-//! OpenGL ES 3.0. Everything that is set meanwhile is restored.
+//! counts primitives, while the program's own state could not be restored, without a complete framebuffer in
+//! OpenGL ES 3.0, or before OpenGL ES 3.0. Everything that is set meanwhile is restored.
 //!
 //! The vertex shader takes four bytes of the binding point per vertex, and the transform feedback writes them into a
 //! buffer of the sibling context. In the default vertex array, and in OpenGL ES 3.0, no command changes a format
@@ -13,10 +13,10 @@ use std::cell::OnceCell;
 
 use gapii_commands::constants::{
     GL_DRAW_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER_BINDING, GL_FRAGMENT_SHADER, GL_FRAMEBUFFER_COMPLETE,
-    GL_INTERLEAVED_ATTRIBS, GL_LINK_STATUS, GL_MAX_VERTEX_ATTRIB_BINDINGS,
-    GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET, GL_POINTS, GL_PRIMITIVES_GENERATED,
-    GL_RASTERIZER_DISCARD, GL_TRANSFORM_FEEDBACK, GL_TRANSFORM_FEEDBACK_ACTIVE,
-    GL_TRANSFORM_FEEDBACK_BUFFER, GL_TRANSFORM_FEEDBACK_PAUSED,
+    GL_FRAMEBUFFER_DEFAULT_HEIGHT, GL_FRAMEBUFFER_DEFAULT_WIDTH, GL_INTERLEAVED_ATTRIBS,
+    GL_LINK_STATUS, GL_MAX_VERTEX_ATTRIB_BINDINGS, GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET, GL_POINTS,
+    GL_PRIMITIVES_GENERATED, GL_RASTERIZER_DISCARD, GL_TRANSFORM_FEEDBACK,
+    GL_TRANSFORM_FEEDBACK_ACTIVE, GL_TRANSFORM_FEEDBACK_BUFFER, GL_TRANSFORM_FEEDBACK_PAUSED,
     GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, GL_UNSIGNED_BYTE, GL_VERTEX_SHADER,
 };
 use gapii_state::{Buffer, Context, Ref, VertexArray, VertexArrays, VertexAttrib};
@@ -263,24 +263,13 @@ struct Set<'a> {
     keeps_format: bool,
     discards: bool,
     runs: bool,
-    /// The framebuffer that is bound again, if another one is bound now.
-    framebuffer: Option<u32>,
+    framebuffer: Framebuffer,
 }
 
 impl<'a> Set<'a> {
     /// `None`, with nothing changed, if no framebuffer is complete: a draw would be an error.
     fn put(context: &'a Context, vertices: &Vertices<'a>) -> Option<Self> {
-        let is_complete = || gl::check_framebuffer(GL_DRAW_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
-        let mut framebuffer = None;
-        if !is_complete() {
-            let bound = gl::integer(GL_DRAW_FRAMEBUFFER_BINDING) as u32;
-            gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, 0);
-            if !is_complete() {
-                gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, bound);
-                return None;
-            }
-            framebuffer = Some(bound);
-        }
+        let framebuffer = Framebuffer::bind_complete(context)?;
         let runs = gl::integer(GL_TRANSFORM_FEEDBACK_ACTIVE) != 0
             && gl::integer(GL_TRANSFORM_FEEDBACK_PAUSED) == 0;
         if runs {
@@ -353,8 +342,49 @@ impl Drop for Set<'_> {
         if self.runs {
             gl::resume_transform_feedback();
         }
-        if let Some(framebuffer) = self.framebuffer {
-            gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
+        self.framebuffer.put_back();
+    }
+}
+
+/// The framebuffer for drawing: a draw to one that is not complete is an error.
+struct Framebuffer {
+    /// The program's framebuffer, if another one is bound.
+    program: Option<u32>,
+    /// One of the shim's own; 0 for none.
+    own: u32,
+}
+
+impl Framebuffer {
+    /// Binds a framebuffer that is complete: the program's, else the surface's, else one without attachments. `None`, with
+    /// nothing changed, if there is none.
+    fn bind_complete(context: &Context) -> Option<Self> {
+        let target = GL_DRAW_FRAMEBUFFER;
+        let is_complete = || gl::check_framebuffer(target) == GL_FRAMEBUFFER_COMPLETE;
+        if is_complete() {
+            return Some(Self { program: None, own: 0 });
+        }
+        let mut it =
+            Self { program: Some(gl::integer(GL_DRAW_FRAMEBUFFER_BINDING) as u32), own: 0 };
+        gl::bind_framebuffer(target, 0);
+        if !is_complete() && context.version >= (3, 1) {
+            it.own = gl::new_framebuffer(target);
+            for side in [GL_FRAMEBUFFER_DEFAULT_WIDTH, GL_FRAMEBUFFER_DEFAULT_HEIGHT] {
+                gl::framebuffer_parameter(target, side, 1);
+            }
+        }
+        if !is_complete() {
+            it.put_back();
+            return None;
+        }
+        Some(it)
+    }
+
+    fn put_back(&self) {
+        if let Some(program) = self.program {
+            gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, program);
+        }
+        if self.own != 0 {
+            gl::delete_framebuffer(self.own);
         }
     }
 }
