@@ -15,10 +15,10 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use rustix::process::Signal;
 
 /// The time that a program may take to start with a daemon that does not answer: 20 ms for the daemon, and the rest for
-/// the program.
-const START: Duration = Duration::from_millis(120);
-/// The time that any command of a running program may take.
-const COMMAND: Duration = Duration::from_millis(25);
+/// the program on a busy machine. A program that waits for the daemon takes 2 s.
+const START: Duration = Duration::from_millis(1_000);
+/// The time that any command of a running program may take. The shim waits 20 ms at most.
+const COMMAND: Duration = Duration::from_millis(500);
 
 /// The program of `headless`, with the shim and without a launch of `gapii-ctl`.
 fn preloaded(session: &Session) -> Command {
