@@ -1,8 +1,6 @@
 //! The capture that runs, or that is about to begin, as this process sees it: settings, frame count and frame limit,
-//! which the daemon can lift while the capture runs. Also decides what a thread with a full ring does: it looks around
-//! every `LOOK_AROUND` (10 ms), and leaves the capture if the daemon has stopped it, or once the daemon has released
-//! nothing for the stall limit (default 2 s); without a daemon see `orphan.rs`. `leave` ends the capture in the process: hooks go back to rest.
-//! `crate::safe_point` changes the settings.
+//! which the daemon can lift while the capture runs. `leave` ends the capture in the process: hooks go back to rest.
+//! `crate::safe_point` changes the settings; `crate::full_ring` says what a thread with a full ring does.
 
 use core::sync::atomic::Ordering::{Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
@@ -11,7 +9,6 @@ use std::time::Duration;
 use crossbeam_utils::CachePadded;
 use gapii_edges::Epoch;
 pub use gapii_edges::NOT_CAPTURING;
-use gapii_recorder::{Host, Outlook};
 use gapii_ringbuf::Overflow;
 
 use crate::connection::Connection;
@@ -19,8 +16,6 @@ use crate::orphan;
 use crate::process;
 use crate::table::{self, Hooks};
 
-/// How often a thread that waits for room checks that the daemon is alive, and has not stopped the capture.
-const LOOK_AROUND: Duration = Duration::from_millis(10);
 /// Epochs begin above the special values of a thread's ready word.
 const FIRST_EPOCH: u64 = 16;
 
@@ -206,12 +201,6 @@ pub fn outlook(connection: &Connection) -> orphan::Fate {
     }
 }
 
-/// Whether the daemon's newest settings are not those of the running capture. The next safe point acts on them.
-fn is_stopped(connection: &Connection) -> bool {
-    let newest = connection.shared.mode.settings();
-    newest.is_some_and(|(generation, _)| generation != CAPTURE.generation.load(Relaxed))
-}
-
 /// Ends the capture in this process: hooks go back to rest, and the daemon hears of it.
 pub fn leave(connection: &Connection) {
     EPOCH.end();
@@ -221,34 +210,4 @@ pub fn leave(connection: &Connection) {
     // ENDED: pairs with the acquire in Member::look, so that the daemon reads the last heads.
     shared.segment.header().ended_generation.store(generation, Release);
     shared.counter.ring_doorbell();
-}
-
-/// Threads that record over a connection ask it what to do while their rings are full.
-impl Host for Connection {
-    fn overflow(&self) -> Overflow {
-        overflow()
-    }
-
-    fn look_around(&self) -> Duration {
-        if orphan::is_one() { orphan::LOOK_AROUND } else { LOOK_AROUND }
-    }
-
-    fn outlook(&self, stalled: Duration) -> Outlook {
-        if is_stopped(self) {
-            return Outlook::Stopped;
-        }
-        if !self.is_daemon_gone() {
-            return if stalled < stall_limit() { Outlook::Waits } else { Outlook::Over };
-        }
-        match outlook(self) {
-            orphan::Fate::Open if orphan::is_out_of_patience() => Outlook::Drops,
-            orphan::Fate::Open => Outlook::Waits,
-            orphan::Fate::GoesOn => Outlook::GoesOn,
-            orphan::Fate::Over => Outlook::Over,
-        }
-    }
-
-    fn leave_capture(&self) {
-        leave(self);
-    }
 }

@@ -29,6 +29,7 @@ mod environment;
 mod first_command;
 mod frame;
 mod frames;
+mod full_ring;
 mod generated;
 mod handler;
 mod handlers;

@@ -1,5 +1,6 @@
 /*
- * One thread swaps, another is in glFinish nearly all the time; both have a context.
+ * One thread swaps, another is in glFinish nearly all the time; both have a context of OpenGL ES 3, for which the shim
+ * makes no glFinish of its own.
  *
  * usage: in_driver    runs until it is killed; for the fake driver, whose glFinish can be made slow
  */
@@ -25,9 +26,9 @@ static void *finish(void *unused)
 int main(void)
 {
     pthread_t thread;
-    shared = offscreen_open(2);
+    shared = offscreen_open(3);
     other_surface = offscreen_surface(&shared);
-    other_context = offscreen_context(&shared, 2, shared.context);
+    other_context = offscreen_context(&shared, 3, shared.context);
     must(pthread_create(&thread, NULL, finish, NULL) == 0, "pthread_create");
     for (;;) {
         glClear(GL_COLOR_BUFFER_BIT);

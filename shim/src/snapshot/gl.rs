@@ -21,12 +21,15 @@ pub use crate::driver_functions::*;
 /// another context linked again, even one with which draws without a program go on, so that the next draw crashes.
 pub fn finish_program() {
     let has_fences = Gl::current().is_some_and(|driver| driver.version() >= (3, 0));
-    let fence = if has_fences { fence_sync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0) } else { 0 };
-    if fence == 0 {
+    if !has_fences {
         return finish();
     }
-    client_wait_sync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, GL_TIMEOUT_IGNORED);
-    delete_sync(fence);
+    // 0 is a driver without memory, in which glFinish would be as dangerous.
+    let fence = fence_sync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    if fence != 0 {
+        client_wait_sync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, GL_TIMEOUT_IGNORED);
+        delete_sync(fence);
+    }
 }
 
 /// Copies texels between images: name, target and level, and the place, of each; then the size.

@@ -1,0 +1,65 @@
+//! What a thread with a full ring does: it looks around every `LOOK_AROUND` (10 ms), and leaves the capture if the daemon
+//! has stopped it, or once the daemon has released nothing for the stall limit (default 2 s); without a daemon see
+//! `orphan.rs`. In a capture that drops records it does not wait.
+
+use core::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use gapii_recorder::{Host, Outlook, Thread};
+use gapii_ringbuf::Overflow;
+
+use crate::capture::{self, CAPTURE};
+use crate::connection::Connection;
+use crate::orphan;
+use crate::tls::words;
+
+/// How often a thread that waits for room checks that the daemon is alive, and has not stopped the capture.
+const LOOK_AROUND: Duration = Duration::from_millis(10);
+
+/// Threads that record over a connection ask it what to do while their rings are full.
+impl Host for Connection {
+    fn overflow(&self) -> Overflow {
+        capture::overflow()
+    }
+
+    fn look_around(&self) -> Duration {
+        if orphan::is_one() { orphan::LOOK_AROUND } else { LOOK_AROUND }
+    }
+
+    fn outlook(&self, stalled: Duration) -> Outlook {
+        if is_stopped(self) {
+            return Outlook::Stopped;
+        }
+        if !self.is_daemon_gone() {
+            return if stalled < capture::stall_limit() { Outlook::Waits } else { Outlook::Over };
+        }
+        match capture::outlook(self) {
+            orphan::Fate::Open if orphan::is_out_of_patience() => Outlook::Drops,
+            orphan::Fate::Open => Outlook::Waits,
+            orphan::Fate::GoesOn => Outlook::GoesOn,
+            orphan::Fate::Over => Outlook::Over,
+        }
+    }
+
+    fn leave_capture(&self) {
+        // Another thread may have left it, and a new capture may have begun.
+        if is_own_running() {
+            capture::leave(self);
+        }
+    }
+}
+
+/// Whether the capture in which the calling thread records is running.
+fn is_own_running() -> bool {
+    capture::is_running() && capture::is_of_this_capture(words().thread().map_or(0, Thread::epoch))
+}
+
+/// Whether the capture in which the calling thread records is over, or the daemon has ordered its end, on which the next
+/// safe point acts.
+fn is_stopped(connection: &Connection) -> bool {
+    if !is_own_running() {
+        return true;
+    }
+    let newest = connection.shared.mode.settings();
+    newest.is_some_and(|(generation, _)| generation != CAPTURE.generation.load(Relaxed))
+}
