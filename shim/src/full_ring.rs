@@ -1,6 +1,6 @@
-//! What a thread with a full ring does: it looks around every `LOOK_AROUND` (10 ms), and leaves the capture if the daemon
-//! has stopped it, or once the daemon has released nothing for the stall limit (default 2 s); without a daemon see
-//! `orphan.rs`. In a capture that drops records it does not wait.
+//! Answers to a thread whose ring is full. The thread looks around every `LOOK_AROUND` (10 ms), and leaves the capture if
+//! the daemon has stopped it, or once the daemon has released nothing for the stall limit (default 2 s); without a daemon
+//! see `orphan.rs`. In a capture that drops records the thread does not wait.
 
 use core::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;

@@ -11,55 +11,19 @@
  *        headless REST check    the pixels must be those that were drawn, which a fake driver can't give
  */
 #include "offscreen.h"
+#include "timed.h"
 
 #include <GLES2/gl2.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t ends;
-static long long longest_ns;
-static long long delay_ns;
 
 static void on_term(int signal)
 {
     (void)signal;
     ends = 1;
 }
-
-static long long now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
-/* For how long the thread has waited for a processor so far. */
-static long long waited_for_processor_ns(void)
-{
-    long long ran = 0, waited = 0;
-    FILE *file = fopen("/proc/thread-self/schedstat", "r");
-    must(file != NULL && fscanf(file, "%lld %lld", &ran, &waited) == 2, "/proc/thread-self/schedstat");
-    fclose(file);
-    return waited;
-}
-
-static void note(long long began_ns)
-{
-    long long took_ns = now_ns() - began_ns;
-    if (took_ns <= longest_ns)
-        return;
-    took_ns -= waited_for_processor_ns() - delay_ns;
-    if (took_ns > longest_ns)
-        longest_ns = took_ns;
-}
-
-#define TIMED(command)                                                                                      \
-    do {                                                                                                    \
-        long long began_ns = now_ns();                                                                      \
-        command;                                                                                            \
-        note(began_ns);                                                                                     \
-    } while (0)
 
 static void draw(unsigned n, int checks)
 {
@@ -78,7 +42,7 @@ int main(int argc, char **argv)
 {
     must(argc == 2 || argc == 3, "usage: headless REST [check]");
     long long began_ns = now_ns();
-    delay_ns = waited_for_processor_ns();
+    begin_timing();
     int checks = argc == 3;
     struct offscreen o = offscreen_open(2);
     (void)o;
@@ -100,7 +64,7 @@ int main(int argc, char **argv)
     longest_ns = 0;
     unsigned rounds = 0;
     for (; !ends; rounds++) {
-        delay_ns = waited_for_processor_ns();
+        begin_timing();
         for (unsigned n = 0; n < SIDE; n++)
             draw(rounds * SIDE + n, checks);
         usleep((useconds_t)atoi(argv[1]));

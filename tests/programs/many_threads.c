@@ -11,6 +11,7 @@
  *     rings N      memory of all rings, in KiB; 0 if the program is not recorded
  */
 #include "offscreen.h"
+#include "timed.h"
 
 #include <GLES2/gl2.h>
 #include <dirent.h>
@@ -18,7 +19,6 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define THREADS_MAX 8192
@@ -31,47 +31,11 @@ static pthread_barrier_t end;
 static int count, rounds;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static long long longest_ns;
-static __thread long long own_longest_ns;
-static __thread long long delay_ns;
-
-static long long now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
-/* For how long the thread has waited for a processor so far. */
-static long long waited_for_processor_ns(void)
-{
-    long long ran = 0, waited = 0;
-    FILE *file = fopen("/proc/thread-self/schedstat", "r");
-    must(file != NULL && fscanf(file, "%lld %lld", &ran, &waited) == 2, "/proc/thread-self/schedstat");
-    fclose(file);
-    return waited;
-}
-
-static void note(long long began_ns)
-{
-    long long took_ns = now_ns() - began_ns;
-    if (took_ns <= own_longest_ns)
-        return;
-    took_ns -= waited_for_processor_ns() - delay_ns;
-    if (took_ns > own_longest_ns)
-        own_longest_ns = took_ns;
-}
-
-#define TIMED(command)                                                                                      \
-    do {                                                                                                    \
-        long long began_ns = now_ns();                                                                      \
-        command;                                                                                            \
-        note(began_ns);                                                                                     \
-    } while (0)
+static long long longest_of_all_ns;
 
 static void draw(int i, int context)
 {
-    delay_ns = waited_for_processor_ns();
+    begin_timing();
     EGLBoolean taken;
     TIMED(taken = eglMakeCurrent(shared.display, surfaces[context], surfaces[context], contexts[context]));
     must(taken, "eglMakeCurrent");
@@ -84,8 +48,8 @@ static void draw(int i, int context)
 static void note_longest(void)
 {
     pthread_mutex_lock(&lock);
-    if (own_longest_ns > longest_ns)
-        longest_ns = own_longest_ns;
+    if (longest_ns > longest_of_all_ns)
+        longest_of_all_ns = longest_ns;
     pthread_mutex_unlock(&lock);
 }
 
@@ -171,12 +135,12 @@ int main(int argc, char **argv)
     }
     /* The first commands set the shim up, and the driver. */
     draw(0, 0);
-    own_longest_ns = 0;
+    longest_ns = 0;
     if (strcmp(argv[1], "turns") == 0)
         all_at_once();
     else
         one_after_the_other();
-    printf("longest %lld\nrings %lld\n", longest_ns / 1000, rings_kib());
+    printf("longest %lld\nrings %lld\n", longest_of_all_ns / 1000, rings_kib());
     for (int i = 0; i < 2; i++) {
         must(eglDestroyContext(shared.display, contexts[i]), "eglDestroyContext");
         must(eglDestroySurface(shared.display, surfaces[i]), "eglDestroySurface");
