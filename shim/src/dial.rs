@@ -26,8 +26,10 @@ pub struct Dialled {
 pub enum Answer {
     /// The daemon has accepted the process.
     Accepted(Connection),
-    /// The daemon has refused the process, or is gone.
+    /// The daemon has refused the process.
     Refused,
+    /// The daemon has gone without an answer.
+    Gone,
     /// The daemon has not answered yet.
     None(Dialled),
 }
@@ -72,8 +74,8 @@ impl Dialled {
             // Time is up, or a signal has come.
             return Answer::None(self);
         }
-        let accepted = receive_reply(raw)
-            .and_then(|reply| Connection::new(self.hello, self.address, self.socket, reply));
+        let Some(reply) = receive_reply(raw) else { return Answer::Gone };
+        let accepted = Connection::new(self.hello, self.address, self.socket, reply);
         accepted.map_or(Answer::Refused, Answer::Accepted)
     }
 }
@@ -106,6 +108,11 @@ pub fn connect(address: &libc::sockaddr_un) -> Option<OwnedFd> {
 /// the system's.
 fn socket_path() -> Option<PathBuf> {
     variable("GAPII_SOCKET").or_else(|| default_sockets().find(|path| path.exists()))
+}
+
+/// Whether there is a socket on which a daemon was found or will be, perhaps after a restart.
+pub fn has_socket() -> bool {
+    socket_path().is_some_and(|path| path.exists())
 }
 
 /// Returns the path on which a daemon would be found, whether or not one is there.

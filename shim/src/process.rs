@@ -64,7 +64,8 @@ pub fn connection() -> Option<&'static Connection> {
 /// was less than a second ago.
 pub fn connect_again() {
     if let Some(dialled) = take_dialled() {
-        return hear(dialled, Duration::ZERO);
+        hear(dialled, Duration::ZERO);
+        return;
     }
     let now = clock_ns();
     let last = LAST_TRY_NS.load(Relaxed);
@@ -102,15 +103,16 @@ pub fn has_lost_daemon(connection: &Connection) -> bool {
     connection.is_daemon_gone()
 }
 
-/// Connects to a daemon now, if there is one.
-pub fn connect() {
+/// Connects to a daemon now, if there is one. Returns false if the daemon refuses this process.
+pub fn connect() -> bool {
     LAST_TRY_NS.store(clock_ns(), Relaxed);
     let limit = match environment::wait_limit() {
         Some(_) => Duration::from_millis(HELLO_TIMEOUT_MS),
         None => ANSWER,
     };
-    if let Some(dialled) = take_dialled().or_else(|| Dialled::new(apis()).map(Box::new)) {
-        hear(dialled, limit);
+    match take_dialled().or_else(|| Dialled::new(apis()).map(Box::new)) {
+        Some(dialled) => hear(dialled, limit),
+        None => true,
     }
 }
 
@@ -125,11 +127,15 @@ fn take_dialled() -> Option<Box<Dialled>> {
     Some(unsafe { Box::from_raw(dialled) }).filter(|dialled| dialled.is_own())
 }
 
-/// Waits for the answer to a hello, for `limit` at most.
-fn hear(dialled: Box<Dialled>, limit: Duration) {
+/// Waits for the answer to a hello, for `limit` at most. Returns false if the answer is a refusal.
+fn hear(dialled: Box<Dialled>, limit: Duration) -> bool {
     match dialled.answer(limit) {
         Answer::Accepted(connection) => begin(connection),
-        Answer::Refused => orders::listen_to(None),
+        Answer::Gone => orders::listen_to(None),
+        Answer::Refused => {
+            orders::listen_to(None);
+            return false;
+        }
         Answer::None(dialled) => {
             match dialled.age() < LATE {
                 true => orders::look_at_every_command(),
@@ -139,6 +145,7 @@ fn hear(dialled: Box<Dialled>, limit: Duration) {
             DIALLED.store(Box::into_raw(Box::new(dialled)), Release);
         }
     }
+    true
 }
 
 fn begin(connection: Connection) {

@@ -118,7 +118,9 @@ fn follow(connection: &Connection, moment: Moment) -> bool {
     let capturing = is_running();
     if (capturing || is_in_one(connection)) && connection.is_daemon_gone() {
         match capture::outlook(connection) {
-            Fate::Open => return true,
+            // A capture from the first command on begins without its daemon; the next one takes it over.
+            Fate::Open if moment == Moment::FirstCommand => {}
+            Fate::Open => return capturing,
             Fate::GoesOn => {}
             Fate::Over => {
                 capture::leave(connection);

@@ -76,10 +76,11 @@ fn begin(hooks: Hooks) {
         table::switch(hooks);
     }
     pages::set_up();
-    process::connect();
     if waits {
         wait::for_capture();
         table::switch(hooks);
+    } else {
+        process::connect();
     }
     safe_point::safe_point(Moment::FirstCommand);
 }

@@ -42,10 +42,14 @@ enum End {
     Interrupted,
 }
 
-/// Blocks while the environment and the daemon say so. For the time before the process' first command.
+/// Connects to a daemon, and blocks while the environment and the daemon say so. For the time before the process' first
+/// command.
 pub fn for_capture() {
     let Some(limit) = environment::wait_limit() else { return };
     let wait = Wait { began: Instant::now(), limit };
+    let is_refused = !process::connect();
+    // `run` starts a daemon that has died again.
+    let comes_back = process::connection().is_some() || (!is_refused && dial::has_socket());
     let (mut told, mut has_waited) = (None, false);
     let mut search = FIRST_SEARCH;
     loop {
@@ -55,8 +59,9 @@ pub fn for_capture() {
             Err(End::LetGo) if !has_waited => return,
             Err(end) => return wait.say_end(end),
         };
-        if need == Need::Daemon && !has_waited && environment::launch().is_some() {
-            // `run` has a daemon, or has ended.
+        let is_over = need == Need::Daemon && !has_waited && !comes_back;
+        if is_over && environment::launch().is_some() {
+            // `run` has ended, or its daemon does not want this process.
             return;
         }
         has_waited = true;

@@ -187,6 +187,12 @@ pub fn clock_set_back() -> PathBuf {
     compile("clock_set_back.so", &source, &["-shared", "-fPIC"], &[], &[])
 }
 
+/// `kills_daemon.c` as a library to preload.
+pub fn kills_daemon() -> PathBuf {
+    let source = source_directory().join("kills_daemon.c");
+    compile("kills_daemon.so", &source, &["-shared", "-fPIC"], &["-ldl"], &[])
+}
+
 /// `load_linked.c` with the shim's archive in place of the libraries.
 pub fn static_program() -> PathBuf {
     let source = source_directory().join("load_linked.c");

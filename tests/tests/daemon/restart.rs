@@ -5,6 +5,7 @@ use std::time::Duration;
 use gapii_tests::attaching::run_idle;
 use gapii_tests::gapii::{Session, Trace};
 use gapii_tests::process::{LIMIT, Running, run, send_signal};
+use gapii_tests::programs::kills_daemon;
 use gapii_tests::restarts::{check, counted_forever, has_blocks, kill_daemons, numbered_in_order};
 use gapii_tests::sharing::{number, start, until};
 use gapii_tests::wait;
@@ -41,16 +42,15 @@ fn is_connected(program: u32) -> bool {
     maps.contains("memfd:gapii")
 }
 
-/// Kills the daemon of a `run` whose program is connected, once its trace has grown enough.
-#[track_caller]
-fn restart_private_daemon(name: &str, is_far: impl Fn(&Trace) -> bool) {
+#[test]
+fn daemon_of_one_run_is_started_again() {
     let session = Session::new();
-    let trace = Trace::new(session.path(name));
+    let trace = Trace::new(session.path("private.gapii"));
     let ctl = Running::start(&mut session.run_command(&[], &trace.path, &counted_forever(2, 1000)));
     let first = wait::until("a daemon with a trace", LIMIT, || {
         let daemon = private_daemon(ctl.pid())?;
         let program = program_of(ctl.pid(), daemon).filter(|program| is_connected(*program));
-        program.filter(|_| is_far(&trace)).map(|_| daemon)
+        program.filter(|_| has_blocks(&trace, 20_000)).map(|_| daemon)
     });
     send_signal(first, Signal::KILL);
     ctl.wait_for_words("the capture continues in", LIMIT);
@@ -62,14 +62,31 @@ fn restart_private_daemon(name: &str, is_far: impl Fn(&Trace) -> bool) {
     check(&trace, &ctl.finish(LIMIT).ok(), 1);
 }
 
-#[test]
-fn daemon_of_one_run_is_started_again() {
-    restart_private_daemon("private.gapii", |trace| has_blocks(trace, 20_000));
+/// Records a program whose first daemon is killed at a moment that `kills_daemon.c` knows. The next daemon's trace has
+/// every command from the first on.
+#[track_caller]
+fn kill_before_the_first_command(moment: &str) {
+    let session = Session::new();
+    let trace = Trace::new(session.path("nothing.gapii"));
+    let mut process = counted_forever(2, 1000);
+    process.env("LD_PRELOAD", kills_daemon()).env("KILLS_DAEMON", moment);
+    let ctl = Running::start(&mut session.run_command(&[], &trace.path, &process));
+    ctl.wait_for_words("the capture continues in", LIMIT);
+    wait::until("blocks in the trace", LIMIT, || has_blocks(&trace, 40_000).then_some(()));
+    let daemon = private_daemon(ctl.pid()).expect("a daemon");
+    let program = program_of(ctl.pid(), daemon).expect("the program");
+    send_signal(program, Signal::TERM);
+    check(&trace, &ctl.finish(LIMIT).ok(), 1);
 }
 
 #[test]
-fn daemon_that_has_written_nothing_is_started_again() {
-    restart_private_daemon("nothing.gapii", |_| true);
+fn daemon_that_dies_before_it_answers_is_started_again_before_the_first_command() {
+    kill_before_the_first_command("hello");
+}
+
+#[test]
+fn daemon_that_dies_with_its_answer_is_started_again_before_the_first_command() {
+    kill_before_the_first_command("answer");
 }
 
 #[test]
