@@ -13,9 +13,10 @@ use gapii_commands::constants::EGL_OPENGL_ES_API;
 use gapii_state::Process;
 
 use super::formats::Layout;
+use super::gl;
 use super::image_layer::Image;
 use super::pixels::Reader;
-use super::{gl, staging};
+use super::staging::{BYTES_AT_ONCE, BufferReader};
 use crate::capture;
 use crate::contexts::OPENGL_ES_API;
 use crate::tls::words;
@@ -26,7 +27,13 @@ const EGL_WIDTH: i32 = constants::EGL_WIDTH as i32;
 const EGL_CONTEXT_MAJOR_VERSION: i32 = constants::EGL_CONTEXT_MAJOR_VERSION as i32;
 const EGL_CONTEXT_MINOR_VERSION: i32 = constants::EGL_CONTEXT_MINOR_VERSION as i32;
 
-type Job = Box<dyn FnOnce(&mut Reader) + Send>;
+/// What jobs read with. Lives on the sibling's thread while its context is current.
+pub struct Readers {
+    images: Reader,
+    buffers: BufferReader,
+}
+
+type Job = Box<dyn FnOnce(&mut Readers) + Send>;
 
 /// The context and its thread.
 pub struct Sibling {
@@ -117,9 +124,10 @@ impl Sibling {
         let blocked = Blocked::all();
         let thread = std::thread::Builder::new().spawn(move || {
             let Some(current) = wanted.make_current() else { return };
-            if let Some(mut reader) = Reader::new() {
+            if let Some(images) = Reader::new() {
+                let mut readers = Readers { images, buffers: BufferReader::default() };
                 for job in to_do {
-                    job(&mut reader);
+                    job(&mut readers);
                 }
             }
             drop(current);
@@ -142,7 +150,7 @@ impl Sibling {
         layout: Layout,
         take: impl FnOnce(&[u8]),
     ) -> Option<()> {
-        self.with(take, move |reader, out| reader.read(image, layout, out))
+        self.with(take, move |readers, out| readers.images.read(image, layout, out))
     }
 
     /// Passes the blocks of an image in a compressed format to `take`. `block` is the width and height of a block in pixels,
@@ -153,21 +161,32 @@ impl Sibling {
         block: (i32, i32, usize),
         take: impl FnOnce(&[u8]),
     ) -> Option<()> {
-        self.with(take, move |reader, out| reader.read_blocks(image, block, out))
+        self.with(take, move |readers, out| readers.images.read_blocks(image, block, out))
     }
 
     /// Has `take` look at the first `size` bytes of a buffer. `None`: they can't be read.
     pub fn with_buffer(&self, name: u32, size: usize, take: impl FnOnce(&[u8])) -> Option<()> {
-        self.with(take, move |_, out| staging::read(name, size, out))
+        if size > BYTES_AT_ONCE {
+            return self.with(take, move |readers, out| readers.buffers.read(name, size, out));
+        }
+        let at = self.ask(move |readers| readers.buffers.map(name, size))?;
+        let at: *const u8 = core::ptr::with_exposed_provenance(at);
+        // SAFETY: the driver has mapped as many bytes for reading, until the next job.
+        take(unsafe { core::slice::from_raw_parts(at, size) });
+        self.ask(|readers| {
+            readers.buffers.unmap();
+            Some(())
+        });
+        Some(())
     }
 
     fn with(
         &self,
         take: impl FnOnce(&[u8]),
-        read: impl FnOnce(&mut Reader, &mut Vec<u8>) -> Option<()> + Send + 'static,
+        read: impl FnOnce(&mut Readers, &mut Vec<u8>) -> Option<()> + Send + 'static,
     ) -> Option<()> {
         let mut out = self.spare.take();
-        let out = self.ask(move |reader| read(reader, &mut out).map(|()| out))?;
+        let out = self.ask(move |readers| read(readers, &mut out).map(|()| out))?;
         take(&out);
         self.spare.set(out);
         Some(())
@@ -177,12 +196,12 @@ impl Sibling {
     /// not end within the stall limit.
     pub fn ask<R: Send + 'static>(
         &self,
-        job: impl FnOnce(&mut Reader) -> Option<R> + Send + 'static,
+        job: impl FnOnce(&mut Readers) -> Option<R> + Send + 'static,
     ) -> Option<R> {
         let (answer, answered) = mpsc::sync_channel(1);
-        let job = move |reader: &mut Reader| {
+        let job = move |readers: &mut Readers| {
             // The asking thread may have given up.
-            let _ = answer.send(job(reader));
+            let _ = answer.send(job(readers));
         };
         if self.is_lost.get() {
             return None;

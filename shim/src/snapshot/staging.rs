@@ -12,11 +12,12 @@ use gapii_commands::constants::{
 use super::gl;
 
 /// Maximum number of bytes of a program's buffer that are copied and mapped at once.
-const BYTES_AT_ONCE: usize = 16 << 20;
+pub const BYTES_AT_ONCE: usize = 16 << 20;
 
 /// A buffer in the sibling context, bound to GL_COPY_WRITE_BUFFER there and deleted when this is dropped.
 struct Staging {
     name: u32,
+    size: usize,
 }
 
 impl Staging {
@@ -26,23 +27,42 @@ impl Staging {
         let mut name = 0;
         // SAFETY: there is room for one name.
         unsafe { gl::gen_buffers(1, &raw mut name) };
-        let staging = Self { name };
-        gl::bind_buffer(GL_COPY_WRITE_BUFFER, name);
+        let staging = Self { name, size };
+        staging.bind();
         let size = isize::try_from(size).ok()?;
         // SAFETY: without data nothing is read.
         unsafe { gl::buffer_data(GL_COPY_WRITE_BUFFER, size, core::ptr::null(), GL_DYNAMIC_READ) };
         (gl::get_error() == 0).then_some(staging)
     }
 
+    /// Binding it again also shows what another context has written (OpenGL ES 3.2, 5.3.3).
+    fn bind(&self) {
+        gl::bind_buffer(GL_COPY_WRITE_BUFFER, self.name);
+    }
+
+    /// Copies `size` bytes of a buffer of the program, from byte `offset` on, to its beginning. `None` if the driver
+    /// refuses the copy, because the program's buffer is mapped.
+    fn copy(&self, buffer: u32, offset: usize, size: usize) -> Option<()> {
+        let (from, len) = (isize::try_from(offset).ok()?, isize::try_from(size).ok()?);
+        gl::bind_buffer(GL_COPY_READ_BUFFER, buffer);
+        gl::clear_errors();
+        gl::copy_buffer_sub_data(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, from, 0, len);
+        let is_refused = gl::get_error() != 0;
+        gl::bind_buffer(GL_COPY_READ_BUFFER, 0);
+        (!is_refused).then_some(())
+    }
+
+    /// Maps the first `size` bytes for reading, until GL_COPY_WRITE_BUFFER is unmapped. Returns their address.
+    fn map(&self, size: usize) -> Option<usize> {
+        let len = isize::try_from(size).ok()?;
+        let at = gl::map_buffer_range(GL_COPY_WRITE_BUFFER, 0, len, GL_MAP_READ_BIT);
+        (at != 0).then_some(at)
+    }
+
     /// Appends the first `size` bytes to `out`.
     fn append(&self, size: usize, out: &mut Vec<u8>) -> Option<()> {
         out.try_reserve_exact(size).ok()?;
-        let len = isize::try_from(size).ok()?;
-        let at = gl::map_buffer_range(GL_COPY_WRITE_BUFFER, 0, len, GL_MAP_READ_BIT);
-        if at == 0 {
-            return None;
-        }
-        let at: *const c_void = core::ptr::with_exposed_provenance(at);
+        let at: *const c_void = core::ptr::with_exposed_provenance(self.map(size)?);
         // SAFETY: the driver has mapped as many bytes for reading.
         out.extend_from_slice(unsafe { slice::from_raw_parts(at.cast::<u8>(), size) });
         gl::unmap_buffer(GL_COPY_WRITE_BUFFER);
@@ -57,6 +77,55 @@ impl Drop for Staging {
     }
 }
 
+/// Reads the program's buffers in the sibling context, all through one buffer of the shim's own.
+#[derive(Default)]
+pub struct BufferReader {
+    staging: Option<Staging>,
+}
+
+impl BufferReader {
+    /// Copies and maps the first `size` bytes of a buffer of the program, at most [`BYTES_AT_ONCE`]. Returns the
+    /// address of the copy, which can be read until [`unmap`](Self::unmap) is called. `None` if the driver refuses the
+    /// copy, because the buffer is mapped, or if there is no memory.
+    pub fn map(&mut self, buffer: u32, size: usize) -> Option<usize> {
+        let staging = self.staging(size)?;
+        staging.copy(buffer, 0, size)?;
+        staging.map(size)
+    }
+
+    /// Ends the mapping of [`map`](Self::map).
+    pub fn unmap(&mut self) {
+        if let Some(staging) = &self.staging {
+            staging.bind();
+            gl::unmap_buffer(GL_COPY_WRITE_BUFFER);
+        }
+    }
+
+    /// Puts the first `size` bytes of a buffer of the program into `out`. `None` as in [`map`](Self::map).
+    pub fn read(&mut self, buffer: u32, size: usize, out: &mut Vec<u8>) -> Option<()> {
+        out.clear();
+        let staging = self.staging(size.min(BYTES_AT_ONCE))?;
+        while out.len() < size {
+            let here = BYTES_AT_ONCE.min(size - out.len());
+            staging.copy(buffer, out.len(), here)?;
+            staging.append(here, out)?;
+        }
+        Some(())
+    }
+
+    /// Returns a buffer of at least `size` bytes, bound. It is used again, since the pages of new memory cost as much as
+    /// a copy.
+    fn staging(&mut self, size: usize) -> Option<&Staging> {
+        if self.staging.as_ref().is_none_or(|staging| staging.size < size) {
+            self.staging = None;
+            self.staging = Some(Staging::new(size)?);
+        }
+        let staging = self.staging.as_ref()?;
+        staging.bind();
+        Some(staging)
+    }
+}
+
 /// Returns a parameter of a buffer of the program, in the sibling context.
 pub fn parameter(buffer: u32, name: u32) -> u32 {
     let mut value = 0;
@@ -65,29 +134,6 @@ pub fn parameter(buffer: u32, name: u32) -> u32 {
     unsafe { gl::get_buffer_parameter(GL_COPY_READ_BUFFER, name, &raw mut value) };
     gl::bind_buffer(GL_COPY_READ_BUFFER, 0);
     value as u32
-}
-
-/// Puts the first `size` bytes of a buffer of the program into `out`, in the sibling context. `None` if the driver
-/// refuses the copy, because the buffer is mapped, or if there is no memory.
-pub fn read(buffer: u32, size: usize, out: &mut Vec<u8>) -> Option<()> {
-    out.clear();
-    let staging = Staging::new(size.min(BYTES_AT_ONCE))?;
-    gl::bind_buffer(GL_COPY_READ_BUFFER, buffer);
-    let mut read = || {
-        while out.len() < size {
-            let here = BYTES_AT_ONCE.min(size - out.len());
-            let (from, len) = (isize::try_from(out.len()).ok()?, isize::try_from(here).ok()?);
-            gl::copy_buffer_sub_data(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, from, 0, len);
-            if gl::get_error() != 0 {
-                return None;
-            }
-            staging.append(here, out)?;
-        }
-        Some(())
-    };
-    let done = read();
-    gl::bind_buffer(GL_COPY_READ_BUFFER, 0);
-    done
 }
 
 /// Makes a buffer of `size` bytes in the sibling context, for the program's context to write to. Returns its name.
@@ -102,9 +148,8 @@ pub fn make(size: usize) -> Option<u32> {
 
 /// Appends the first `size` bytes of a buffer of [`make`] to `out`, in the sibling context.
 pub fn append(name: u32, size: usize, out: &mut Vec<u8>) -> Option<()> {
-    let staging = Staging { name };
-    // Binding it again shows what the other context has written (OpenGL ES 3.2, 5.3.3).
-    gl::bind_buffer(GL_COPY_WRITE_BUFFER, name);
+    let staging = Staging { name, size };
+    staging.bind();
     let done = staging.append(size, out);
     core::mem::forget(staging);
     done
@@ -112,5 +157,5 @@ pub fn append(name: u32, size: usize, out: &mut Vec<u8>) -> Option<()> {
 
 /// Deletes a buffer of [`make`], in the sibling context.
 pub fn delete(name: u32) {
-    drop(Staging { name });
+    drop(Staging { name, size: 0 });
 }
