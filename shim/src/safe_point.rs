@@ -208,11 +208,18 @@ fn begin(moment: Moment) {
     if has_keyframes() {
         gapii_edges::register_barrier();
     }
-    // Hooks first: a thread that knows the new epoch must not call through the old hooks any more. Until the epoch is
-    // set, handlers record nothing.
-    table::switch(Hooks::Capturing);
-    // BEGIN, in Epoch::begin: this thread has read the mode page.
-    EPOCH.begin(epoch);
+    if moment == Moment::FirstCommand {
+        // The epoch first: other threads are held until the table is switched, and all of their commands are recorded.
+        // BEGIN, in Epoch::begin: this thread has read the mode page.
+        EPOCH.begin(epoch);
+        table::switch(Hooks::Capturing);
+    } else {
+        // Hooks first: a thread that knows the new epoch must not call through the old hooks any more. Until the epoch
+        // is set, handlers record nothing.
+        table::switch(Hooks::Capturing);
+        // BEGIN: as above.
+        EPOCH.begin(epoch);
+    }
 }
 
 /// Whether a keyframe is written at this safe point: at the end of a frame, or, in a program that ends no frames, at any

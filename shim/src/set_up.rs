@@ -13,6 +13,7 @@ use gapii_recorder::ErrnoGuard;
 use gapii_recorder::program::pages;
 
 use crate::arena;
+use crate::capture;
 use crate::code::Code;
 use crate::driver;
 use crate::environment;
@@ -67,20 +68,19 @@ pub fn wake() {
 }
 
 fn begin(hooks: Hooks) {
-    if hooks == Hooks::None {
-        return table::switch(hooks);
+    if hooks != Hooks::None {
+        pages::set_up();
+        if environment::wait_limit().is_some() {
+            wait::for_capture();
+        } else {
+            process::connect();
+        }
+        // A signal handler's command has let other threads' commands through, too.
+        let is_first = !first_command::was_interrupted();
+        safe_point::safe_point(if is_first { Moment::FirstCommand } else { Moment::Command });
     }
-    // Until the table is switched, the stubs hold every thread of a process that waits.
-    let waits = environment::wait_limit().is_some();
-    if !waits {
+    // Until the table is switched, the stubs hold all other threads. A capture has switched it.
+    if !capture::is_running() {
         table::switch(hooks);
     }
-    pages::set_up();
-    if waits {
-        wait::for_capture();
-        table::switch(hooks);
-    } else {
-        process::connect();
-    }
-    safe_point::safe_point(Moment::FirstCommand);
 }

@@ -193,6 +193,12 @@ pub fn kills_daemon() -> PathBuf {
     compile("kills_daemon.so", &source, &["-shared", "-fPIC"], &["-ldl"], &[])
 }
 
+/// `slow_atexit.c` as a library to preload.
+pub fn slow_atexit() -> PathBuf {
+    let source = source_directory().join("slow_atexit.c");
+    compile("slow_atexit.so", &source, &["-shared", "-fPIC"], &["-ldl"], &[])
+}
+
 /// `load_linked.c` with the shim's archive in place of the libraries.
 pub fn static_program() -> PathBuf {
     let source = source_directory().join("load_linked.c");

@@ -1,12 +1,14 @@
 //! Processes in which the shim is active, and how long it waits for a daemon: `GAPII_WAIT`, `GAPII_PROCESS`, no daemon.
 
+use std::collections::BTreeMap;
 use std::process::Command as Process;
 
 use gapii_tests::artifacts::artifact;
+use gapii_tests::fake_driver;
 use gapii_tests::gapii::{Session, Trace};
 use gapii_tests::loading::{names, offscreen, same_behaviour};
 use gapii_tests::process::{LIMIT, Running, run};
-use gapii_tests::programs::program;
+use gapii_tests::programs::{program, slow_atexit};
 use gapii_tests::scene;
 
 /// The scene with the shim preloaded by hand.
@@ -73,4 +75,40 @@ fn only_processes_of_the_wanted_name_are_recorded() {
     };
     check("load_linked");
     check("load_*");
+}
+
+/// Records threads whose first commands come at the same time, from when the shim connects on. `launcher` is a command
+/// that runs its arguments.
+#[track_caller]
+fn first_commands_of_all_threads_are_recorded(launcher: &[&str]) {
+    const THREADS: usize = 8;
+    let session = Session::new();
+    let path = program("first_at_once");
+    let mut process = Process::new(launcher[0]);
+    process.args(&launcher[1..]).arg(path).arg(THREADS.to_string());
+    fake_driver::use_in(&mut process, None);
+    process.env("LD_PRELOAD", slow_atexit());
+    let recording = session.record(&[], &process);
+    recording.run.ok();
+    recording.trace.is_whole("exit");
+    let commands = recording.trace.commands();
+    assert!(commands.iter().all(|command| !command.setup));
+    let mut of_threads: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+    for command in commands.iter().filter(|command| command.name == "glStencilFunc") {
+        of_threads.entry(command.thread).or_default().push(command.integer("ref"));
+    }
+    assert_eq!(of_threads.len(), THREADS);
+    for numbers in of_threads.values() {
+        assert!(numbers.iter().copied().eq(0..100), "{numbers:?}");
+    }
+}
+
+#[test]
+fn first_commands_of_threads_that_wait_together_are_recorded() {
+    first_commands_of_all_threads_are_recorded(&["env"]);
+}
+
+#[test]
+fn first_commands_of_threads_are_recorded_in_a_process_that_does_not_wait() {
+    first_commands_of_all_threads_are_recorded(&["env", "-u", "GAPII_WAIT"]);
 }
