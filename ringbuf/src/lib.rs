@@ -24,7 +24,7 @@
 //! let (_mode, mode_fd) = ModeWriter::create()?;
 //!
 //! // A thread of the application claims a slot and writes a record with a payload of 8 bytes.
-//! let mapped = Segment::map(segment_fd.as_fd(), layout)?;
+//! let mapped = Segment::map_for_producers(segment_fd.as_fd(), layout)?;
 //! let (stamps, mode) = (CounterMap::map(counter_fd.as_fd())?, ModeMap::map(mode_fd.as_fd())?);
 //! let slot = mapped.claim(1, *b"main\0\0\0\0\0\0\0\0\0\0\0\0").ok_or("no slot is free")?;
 //! let mut producer = Producer::detached();
@@ -81,6 +81,8 @@ pub mod record;
 pub mod refusal;
 #[cfg(not(loom))]
 pub mod segment;
+#[cfg(not(loom))]
+mod segment_map;
 mod slot;
 pub mod slot_use;
 pub mod storage;

@@ -50,17 +50,6 @@ pub(crate) fn map(fd: &impl AsRawFd, len_bytes: u64) -> io::Result<MmapRaw> {
     MmapOptions::new().len(len_bytes as usize).map_raw(fd.as_raw_fd())
 }
 
-/// Leaves a mapping out of core dumps: a dump would give memory to every page that was never written. If the call
-/// fails, the mapping stays in them.
-#[cfg(not(miri))]
-pub(crate) fn leave_out_of_core_dumps(map: &MmapRaw) {
-    let _ = map.advise(memmap2::Advice::DontDump);
-}
-
-/// Does nothing: Miri makes no core dumps.
-#[cfg(miri)]
-pub(crate) fn leave_out_of_core_dumps(_map: &MmapRaw) {}
-
 /// Any descriptor: Miri has no memory files.
 #[cfg(miri)]
 pub(crate) fn create(_name: &CStr, _len_bytes: u64) -> io::Result<OwnedFd> {

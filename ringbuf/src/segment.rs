@@ -6,10 +6,8 @@
 //! Nothing here reads a record.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
-
-use memmap2::MmapRaw;
 
 use crate::layout::{
     CounterPage, ModePage, RINGS_ALIGN, SEGMENT_MAGIC, SEGMENT_VERSION, SegmentHeader,
@@ -18,6 +16,7 @@ use crate::layout::{
 use crate::map_error::MapError;
 use crate::memfd;
 use crate::producer::Producer;
+use crate::segment_map::SegmentMap;
 use crate::storage::{MappedBytes, Ring};
 use crate::sync::Ordering;
 
@@ -32,7 +31,7 @@ const MANY_SLOTS: u32 = 256;
 /// A mapped segment.
 #[derive(Debug)]
 pub struct Segment {
-    map: MmapRaw,
+    map: SegmentMap,
     layout: SegmentLayout,
 }
 
@@ -41,7 +40,7 @@ impl Segment {
     pub fn create(layout: SegmentLayout) -> io::Result<(Self, OwnedFd)> {
         let fd = memfd::create(c"gapii-rings", layout.segment_bytes())?;
         memfd::seal(&fd, memfd::SEALS_SIZE)?;
-        let segment = Self::map_checked(&fd, layout)?;
+        let segment = Self { map: SegmentMap::whole(&fd, layout)?, layout };
         let header = segment.header();
         // Relaxed: the descriptor is sent after this, by a system call.
         header.magic.store(SEGMENT_MAGIC, Ordering::Relaxed);
@@ -51,10 +50,21 @@ impl Segment {
         Ok((segment, fd))
     }
 
-    /// Maps the segment that a daemon sent, if its sizes are those of `layout`.
+    /// Maps a segment with all of its rings, if its sizes are those of `layout`.
     pub fn map(fd: BorrowedFd<'_>, layout: SegmentLayout) -> Result<Self, MapError> {
         memfd::check(fd, layout.segment_bytes())?;
-        let segment = Self::map_checked(&fd, layout)?;
+        Self::checked(SegmentMap::whole(&fd, layout)?, layout)
+    }
+
+    /// Maps the segment that a daemon sent, if its sizes are those of `layout`. A ring can be accessed once a thread has
+    /// claimed its slot through this mapping.
+    pub fn map_for_producers(fd: BorrowedFd<'_>, layout: SegmentLayout) -> Result<Self, MapError> {
+        memfd::check(fd, layout.segment_bytes())?;
+        Self::checked(SegmentMap::without_rings(&fd, layout)?, layout)
+    }
+
+    fn checked(map: SegmentMap, layout: SegmentLayout) -> Result<Self, MapError> {
+        let segment = Self { map, layout };
         let header = segment.header();
         // Relaxed: written before the descriptor was sent, by a system call.
         let magic = header.magic.load(Ordering::Relaxed);
@@ -114,9 +124,12 @@ impl Segment {
     }
 
     /// Claims a free slot for the calling thread, the first one if no slot is freed meanwhile, and returns its index.
-    /// `None` if no slot is free.
+    /// `None` if no slot is free, or if the system does not give access to its ring.
     pub fn claim(&self, tid: u32, name: [u8; 16]) -> Option<u32> {
-        let claim = |index| self.slot(index).is_some_and(|slot| slot.claim(tid, name));
+        let claim = |index| {
+            let is_open = || self.map.open(self.layout.ring_at(index + 1));
+            self.slot(index).is_some_and(|slot| is_open() && slot.claim(tid, name))
+        };
         self.header().claim(self.layout.slot_count(), claim)
     }
 
@@ -124,9 +137,10 @@ impl Segment {
     /// producer that still writes gets new pages.
     pub fn discard_rings(&self) {
         let at = self.layout.ring_at(0) as usize;
-        let len = self.layout.segment_bytes() as usize - at;
+        // Rings without access were never used.
+        let len = (self.map.open_to() as usize).saturating_sub(at);
         // SAFETY: the rings begin inside the mapping.
-        let rings = unsafe { self.map.as_mut_ptr().add(at) };
+        let rings = unsafe { self.map.as_ptr().add(at) };
         // SAFETY: in the mapping, whose pages read as zero afterwards; no Rust reference points into rings.
         // If the call fails, the memory stays.
         unsafe { libc::madvise(rings.cast(), len, libc::MADV_REMOVE) };
@@ -145,15 +159,9 @@ impl Segment {
         unsafe { libc::madvise(ring.cast(), len as usize, libc::MADV_REMOVE) };
     }
 
-    fn map_checked(fd: &impl AsRawFd, layout: SegmentLayout) -> io::Result<Self> {
-        let map = memfd::map(fd, layout.segment_bytes())?;
-        memfd::leave_out_of_core_dumps(&map);
-        Ok(Self { map, layout })
-    }
-
     fn ring_bytes(&self, index: u32) -> MappedBytes {
         // SAFETY: callers have checked `index` against the slot count, so the ring is in the mapping.
-        MappedBytes(unsafe { self.map.as_mut_ptr().add(self.layout.ring_at(index) as usize) })
+        MappedBytes(unsafe { self.map.as_ptr().add(self.layout.ring_at(index) as usize) })
     }
 }
 

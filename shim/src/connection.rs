@@ -42,7 +42,7 @@ impl Connection {
         let [Some(counter), Some(mode), Some(segment)] = descriptors else { return None };
         let layout = SegmentLayout::new(reply.slot_count, reply.ring_bytes)?;
         let shared = Shared::new(
-            Arc::new(Segment::map(segment.as_fd(), layout).ok()?),
+            Arc::new(Segment::map_for_producers(segment.as_fd(), layout).ok()?),
             CounterMap::map(counter.as_fd()).ok()?,
             ModeMap::map(mode.as_fd()).ok()?,
         )?;

@@ -12,6 +12,7 @@ mod guest;
 mod headless;
 mod kill;
 mod loading;
+mod locked;
 mod many_threads;
 mod memory;
 mod order;
