@@ -229,6 +229,7 @@ mod tests {
 
     use gapii_abi::atom::{self, EFFECT, EndReason, Header, Seam};
     use gapii_trace::append::AppendTo;
+    use gapii_trace::block::BLOCK_BYTES_MAX;
     use gapii_trace::census::Census;
     use gapii_trace::meta::End;
     use gapii_trace::{Description, encode_block};
@@ -311,6 +312,26 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         pieces.iter().for_each(|piece| file.write_all(piece).unwrap());
         file
+    }
+
+    #[test]
+    fn blocks_of_a_stream_with_many_rings_can_be_read() {
+        let mut bench = Bench::new();
+        bench.append(&[thread(1), draw(2)], 0);
+        let process = bench.stream.process_at(0).unwrap();
+        for slot in 1..=45_000 {
+            let site = RingSite { slot, ..SITE };
+            bench.stream.set_ring(RingKey(slot), process, site, RingPlace::default());
+            bench.stream.always_state(RingKey(slot));
+        }
+        bench.append(&[draw(3)], 0);
+        let (header, frames) = (header().encode().unwrap(), bench.frames());
+        let refused = recover(&file(&[&header, &frames]), ID).err();
+        assert!(matches!(refused, Some(RecoverError::Silent)), "{refused:?}");
+        let mut census = Census::default();
+        bench.blocks.iter().for_each(|it| census.block(&it.raw, Description::built_in()));
+        assert_eq!((census.problems.len(), bench.blocks.len()), (0, 2));
+        assert!(bench.blocks.iter().all(|block| block.raw.len() < BLOCK_BYTES_MAX));
     }
 
     #[test]

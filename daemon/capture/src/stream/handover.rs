@@ -13,10 +13,14 @@ use gapii_trace::story::Begin;
 
 use super::builder::StreamBuilder;
 use super::process::{ProcessKey, StreamProcess};
-use super::ring::{RingKey, RingNote, RingPlace};
+use super::ring::{Ring, RingKey, RingNote, RingPlace};
 use super::thread::{LastCommand, StreamThread};
 use crate::recover::Recovered;
 use crate::selection::Selection;
+
+/// Most rings whose places a block states, 5 MiB with their threads; a reader refuses blocks above 8 MiB. A capture with
+/// more cannot be continued by another daemon.
+const STATED_MAX: usize = 16_384;
 
 impl StreamBuilder {
     /// Lets blocks state the places of the rings at their end from now on.
@@ -190,20 +194,25 @@ impl StreamBuilder {
         }
     }
 
-    /// Writes the places of the rings at the end of the open block.
+    /// Writes the places of the rings at the end of the open block, unless there are more than [`STATED_MAX`].
     pub(super) fn append_rings(&mut self) {
+        let is_stated = |ring: &Ring| {
+            let has_moved = ring.place.index != ring.begun_index;
+            let is_known = self.processes[ring.process.0 as usize].index.is_some();
+            is_known && (ring.thread.is_some() || has_moved || ring.note.is_over)
+        };
+        let stated: Vec<usize> =
+            (0..self.rings.len()).filter(|&at| is_stated(&self.rings[at])).collect();
         let mut rings = self.handover.absent.clone();
+        if rings.len() + stated.len() > STATED_MAX {
+            return;
+        }
         for absent in &rings {
             if let Some(key) = self.process_at(absent.process) {
                 self.restate(absent.thread, key);
             }
         }
-        for at in 0..self.rings.len() {
-            let ring = &self.rings[at];
-            let has_moved = ring.place.index != ring.begun_index;
-            if ring.thread.is_none() && !has_moved && !ring.note.is_over {
-                continue;
-            }
+        for at in stated {
             if let Some(state) = self.ring_state(at) {
                 self.restate(state.thread, self.rings[at].process);
                 rings.push(state);
