@@ -196,10 +196,8 @@ impl Passing {
             parameter(made) != parameter(params)
         });
         if is_changed {
-            let mut note = Note::new(TracedKind::Changed, self.signature.id);
             // SAFETY: `made` is the command's structure of parameters.
-            unsafe { note.add_params(made, self.signature.places()) };
-            note.write();
+            unsafe { note_params(self.signature, made) };
         }
     }
 
@@ -238,6 +236,19 @@ impl Passing {
         let len = self.signature.result_bytes().into();
         // SAFETY: RESULT_BYTES_MAX is the size of a word.
         unsafe { core::slice::from_raw_parts((&raw const self.result).cast(), len) }
+    }
+}
+
+/// Writes what the program passed to a command, ahead of the command's records, while a capture runs.
+///
+/// # Safety
+/// `params` points at the command's structure of parameters.
+pub unsafe fn note_params(signature: &Signature, params: *const u8) {
+    if capture::is_running() {
+        let mut note = Note::new(TracedKind::Changed, signature.id);
+        // SAFETY: the caller's duty.
+        unsafe { note.add_params(params, signature.places()) };
+        note.write();
     }
 }
 

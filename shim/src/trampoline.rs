@@ -43,6 +43,11 @@ macro_rules! signatures {
     };
 }
 
+/// Returns the signature of command `id`.
+pub fn signature(id: usize) -> Option<&'static Signature> {
+    SIGNATURES.get(id)
+}
+
 macro_rules! argument {
     ($ty:ty) => {
         <$ty as Passed>::Alike

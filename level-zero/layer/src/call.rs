@@ -5,6 +5,8 @@ use std::ffi::c_void;
 use gapii_tracers::{Call, Callback, Tracers};
 use gapii_ze_api::types::{ze_context_handle_t, ze_device_handle_t, ze_result_t};
 
+use crate::recorder::InCallbacks;
+
 /// The structure that a callback gets: a pointer to each parameter of the call, in order.
 pub type Params = *mut *mut c_void;
 
@@ -45,6 +47,7 @@ impl TracedCall {
     /// # Safety
     /// `params` point at the parameters of the function that the call was begun with, and `R` is its result.
     pub unsafe fn prologues<R: Outcome>(&mut self, params: Params) {
+        let _own = InCallbacks::begin();
         self.0.prologues(|callback, user_data, instance| {
             // SAFETY: the caller's duty.
             unsafe { run(callback, params, R::NONE, user_data, instance) };
@@ -56,6 +59,7 @@ impl TracedCall {
     /// # Safety
     /// As for [`TracedCall::prologues`].
     pub unsafe fn epilogues<R: Outcome>(&mut self, params: Params, result: R) {
+        let _own = InCallbacks::begin();
         self.0.epilogues(|callback, user_data, instance| {
             // SAFETY: the caller's duty.
             unsafe { run(callback, params, result, user_data, instance) };

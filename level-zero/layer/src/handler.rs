@@ -23,6 +23,8 @@ macro_rules! handlers {
             use crate::call::TracedCall;
             use crate::callee::callee;
             use crate::code::Code;
+            use crate::handler::differs;
+            use crate::recorder::note_changed;
 
             $(
                 unsafe extern "C" fn $name($(mut $param: $ty),*) -> $result {
@@ -30,8 +32,17 @@ macro_rules! handlers {
                     let Some(mut call) = TracedCall::begin(&TRACERS, $constant) else {
                         return callee($($param),*);
                     };
+                    #[repr(C)]
+                    #[derive(Clone, Copy)]
+                    struct Passed {
+                        $($param: $ty),*
+                    }
+                    let passed = Passed { $($param),* };
                     let mut params = [$((&raw mut $param).cast::<c_void>()),*];
                     call.prologues::<$result>(params.as_mut_ptr());
+                    if false $(|| differs(&passed.$param, &$param))* {
+                        note_changed($constant, &passed);
+                    }
                     let result = callee($($param),*);
                     call.epilogues(params.as_mut_ptr(), result);
                     result
@@ -44,3 +55,14 @@ macro_rules! handlers {
     };
 }
 pub(crate) use handlers;
+
+/// Whether two parameters have different bytes. Parameters have no padding.
+#[inline(always)]
+pub fn differs<T>(a: &T, b: &T) -> bool {
+    let [a, b] = [a, b].map(|it| std::ptr::from_ref(it).cast::<u8>());
+    // SAFETY: the bytes of a parameter, none of which is padding.
+    let a = unsafe { std::slice::from_raw_parts(a, size_of::<T>()) };
+    // SAFETY: as above.
+    let b = unsafe { std::slice::from_raw_parts(b, size_of::<T>()) };
+    a != b
+}

@@ -6,7 +6,7 @@
 //! functions](tracer_api).
 //!
 //! Under `gapii-ctl run` the layer calls the driver through the [recorder](recorder), which records the parameters as
-//! tracers have left them.
+//! tracers have left them, and hears which of them the program had passed and which functions callbacks call.
 //!
 //! Loads nothing, prints nothing, and calls nothing that it exports.
 

@@ -1,9 +1,9 @@
 //! The recorder, libgapii: if it is in the process, the functions that the loader offers are called through it; if not,
-//! the callees stay as they are and nothing is recorded.
+//! the callees stay as they are and nothing is recorded. The recorder hears what tracers call and change.
 
-use std::ffi::{CString, c_char, c_void};
-use std::mem;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
+use std::{mem, ptr};
 
 use gapii_ze_api::functions::NAMES;
 
@@ -24,9 +24,78 @@ pub fn through(function: usize, callee: *mut ()) -> *mut () {
 fn recorder() -> Option<Intercept> {
     static RECORDER: OnceLock<Option<Intercept>> = OnceLock::new();
     *RECORDER.get_or_init(|| {
-        // SAFETY: a NUL-terminated string; searches the libraries that are loaded globally.
-        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"gapii_intercept".as_ptr()) };
+        let found = find(c"gapii_intercept")?;
         // SAFETY: libgapii exports a function of this type under this name.
-        (!found.is_null()).then(|| unsafe { mem::transmute::<*mut c_void, Intercept>(found) })
+        Some(unsafe { mem::transmute::<*mut c_void, Intercept>(found) })
     })
+}
+
+/// libgapii's `gapii_set_in_callback`.
+type SetInCallback = unsafe extern "C" fn(c_int) -> c_int;
+
+/// libgapii's `gapii_note_changed`.
+type NoteChanged = unsafe extern "C" fn(*const c_char, *const c_void);
+
+/// What libgapii hears of tracers' callbacks.
+struct Listener {
+    set_in_callback: SetInCallback,
+    note_changed: NoteChanged,
+}
+
+/// Returns the listener; `None` if libgapii is not in the process.
+#[inline]
+fn listener() -> Option<&'static Listener> {
+    static LISTENER: OnceLock<Option<Listener>> = OnceLock::new();
+    let find_both = || {
+        let [set, note] = [find(c"gapii_set_in_callback")?, find(c"gapii_note_changed")?];
+        // SAFETY: libgapii exports functions of these types under these names.
+        let set_in_callback = unsafe { mem::transmute::<*mut c_void, SetInCallback>(set) };
+        // SAFETY: as above.
+        let note_changed = unsafe { mem::transmute::<*mut c_void, NoteChanged>(note) };
+        Some(Listener { set_in_callback, note_changed })
+    };
+    LISTENER.get_or_init(find_both).as_ref()
+}
+
+fn find(name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: a NUL-terminated string; searches the libraries that are loaded globally.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    (!found.is_null()).then_some(found)
+}
+
+/// While this lives, what the thread calls is recorded as a tracer's own.
+pub struct InCallbacks {
+    /// The listener, and what it had noted before.
+    heard: Option<(&'static Listener, c_int)>,
+}
+
+impl InCallbacks {
+    /// Begins to run callbacks on this thread.
+    #[inline]
+    pub fn begin() -> Self {
+        // SAFETY: libgapii's function takes any number.
+        let hear = |it: &'static Listener| (it, unsafe { (it.set_in_callback)(1) });
+        Self { heard: listener().map(hear) }
+    }
+}
+
+impl Drop for InCallbacks {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some((listener, before)) = self.heard {
+            // SAFETY: as in `begin`.
+            unsafe { (listener.set_in_callback)(before) };
+        }
+    }
+}
+
+/// Tells libgapii that tracers have changed parameters of the function with this number, which the thread is about to
+/// call. `passed` are those that the program passed.
+#[cold]
+pub fn note_changed<P>(function: usize, passed: &P) {
+    if let (Some(listener), Ok(name)) = (listener(), CString::new(NAMES[function])) {
+        let passed = ptr::from_ref(passed).cast();
+        // SAFETY: a NUL-terminated name, and the function's parameters in a structure as C lays it out.
+        unsafe { (listener.note_changed)(name.as_ptr(), passed) };
+    }
 }

@@ -484,6 +484,7 @@ impl Assembler {
                 self.last[thread as usize] = LastCommand::Complete;
             }
             TracerNote::Skipped { traces, args, result } => {
+                let traces = self.announced.skipped(thread, id, traces);
                 let [enter, leave] = [args, result].map(|bytes| Span::own(bytes, &mut self.budget));
                 let track = self.tracker.thread_at(thread);
                 let frame = self.tracker.process_at(process).map_or(0, |process| process.frames);

@@ -279,3 +279,38 @@ fn argument_that_a_tracer_changed_is_in_the_trace_as_made_and_as_passed() {
         .collect();
     assert_eq!(sizes, [(1, json!(8)), (1, json!(8))]);
 }
+
+/// A case of `tracer_calls`, recorded through the layer.
+#[track_caller]
+fn traced(case: &str) -> (Session, Trace) {
+    let session = Session::new();
+    let recording = session.record(&[], on_null_driver(&level_zero("tracer_calls")).arg(case));
+    recording.run.ok();
+    recording.trace.is_whole("exit");
+    (session, recording.trace)
+}
+
+#[test]
+fn parameter_that_a_tracer_of_the_layer_changed_is_in_the_trace_as_made_and_as_passed() {
+    let (_session, trace) = traced("changed_parameters");
+    let commands = trace.commands();
+    let sizes: Vec<_> = named(&commands, "zeMemAllocHost")
+        .map(|command| (command.integer("size"), command.made_with("size"), command.tracer))
+        .collect();
+    assert_eq!(sizes, [(4096, json!(64), false)]);
+    let others = commands.iter().filter(|command| command.made_with("size").is_null());
+    assert_eq!(others.count(), commands.len() - 1);
+}
+
+#[test]
+fn commands_that_tracers_of_the_layer_make_are_their_own() {
+    let (_session, trace) = traced("reentry");
+    let commands = trace.commands();
+    let own = |name: &str| -> Vec<bool> {
+        named(&commands, name).map(|command| command.tracer).collect()
+    };
+    // Each of the program's two calls makes one of the tracer's own, and one on a thread that the tracer begins.
+    assert_eq!(own("zeContextGetStatus"), [true, false, false, true, false, false]);
+    assert_eq!(own("zeMemAllocHost"), [true, true]);
+    assert_eq!(own("zeContextCreate"), [false]);
+}

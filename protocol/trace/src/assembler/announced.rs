@@ -42,9 +42,29 @@ impl Announced {
         self.threads.entry(thread).or_default().frame = Some(Box::new(frame));
     }
 
-    /// Notes the changes that tracers made to the thread's next command, which is of function `id`.
-    pub(super) fn traces(&mut self, thread: u32, id: u16, traces: Box<Traces>) {
-        self.threads.entry(thread).or_default().traces = Some((id, traces));
+    /// Notes the changes that tracers made to the thread's next command, which is of function `id`. Of two notes about
+    /// the arguments the first has those of the program.
+    pub(super) fn traces(&mut self, thread: u32, id: u16, mut traces: Box<Traces>) {
+        let noted = &mut self.threads.entry(thread).or_default().traces;
+        if let Some((_, before)) = noted.take().filter(|(before, _)| *before == id) {
+            traces.is_own |= before.is_own;
+            traces.made = before.made.or(traces.made);
+        }
+        *noted = Some((id, traces));
+    }
+
+    /// Adds the notes about the thread's next command, if it is of function `id`, to what tracers did when they skipped
+    /// it.
+    pub(super) fn skipped(&mut self, thread: u32, id: u16, traces: Box<Traces>) -> Box<Traces> {
+        if !self.threads.contains_key(&thread) {
+            return traces;
+        }
+        let is_skipped = traces.is_skipped;
+        self.traces(thread, id, traces);
+        let (_, mut all) =
+            self.threads.remove(&thread).and_then(|it| it.traces).unwrap_or_default();
+        all.is_skipped = is_skipped;
+        all
     }
 
     /// Forgets the notes for a thread whose next command is not in the stream.
@@ -93,5 +113,31 @@ impl TracerNote {
             }
             TracedKind::Other(_) => Self::Unknown,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(made: u8) -> Box<Traces> {
+        Box::new(Traces { made: Some(Box::new([made])), ..Traces::default() })
+    }
+
+    /// Two kinds of tracers may change one command, one after the other.
+    #[test]
+    fn first_note_about_a_command_has_the_programs_arguments() {
+        let mut announced = Announced::default();
+        announced.traces(0, 7, changed(1));
+        announced.traces(0, 7, changed(2));
+        announced.traces(0, 7, Box::new(Traces { is_own: true, ..Traces::default() }));
+        announced.traces(1, 7, changed(3));
+        let skipped = Box::new(Traces { is_skipped: true, ..*changed(4) });
+        let all = announced.skipped(0, 7, skipped);
+        assert_eq!((all.made.as_deref(), all.is_own, all.is_skipped), (Some(&[1][..]), true, true));
+        announced.traces(1, 8, changed(5));
+        let other = announced.skipped(1, 8, changed(6));
+        assert_eq!((other.made.as_deref(), other.is_own), (Some(&[5][..]), false));
+        assert!(announced.threads.is_empty());
     }
 }
