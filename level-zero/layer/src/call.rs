@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use gapii_tracers::{Call, Callback, Tracers};
 use gapii_ze_api::types::{ze_context_handle_t, ze_device_handle_t, ze_result_t};
 
-use crate::recorder::InCallbacks;
+use crate::recorder::{InCallbacks, Listener, listener};
 
 /// The structure that a callback gets: a pointer to each parameter of the call, in order.
 pub type Params = *mut *mut c_void;
@@ -33,13 +33,23 @@ impl Outcome for ze_device_handle_t {
 }
 
 /// A call that runs callbacks.
-pub struct TracedCall(Call<'static>);
+pub struct TracedCall {
+    call: Call<'static>,
+    listener: Option<&'static Listener>,
+}
 
 impl TracedCall {
     /// Begins a call of a function. `None` if no enabled tracer has callbacks for it.
     #[inline(always)]
     pub fn begin(tracers: &'static Tracers, function: usize) -> Option<Self> {
-        tracers.begin(function).map(Self)
+        let call = tracers.begin(function)?;
+        Some(Self { call, listener: listener() })
+    }
+
+    /// Returns who hears of changed parameters; `None` if nobody does.
+    #[inline(always)]
+    pub fn listener(&self) -> Option<&'static Listener> {
+        self.listener
     }
 
     /// Runs the prologues.
@@ -47,8 +57,8 @@ impl TracedCall {
     /// # Safety
     /// `params` point at the parameters of the function that the call was begun with, and `R` is its result.
     pub unsafe fn prologues<R: Outcome>(&mut self, params: Params) {
-        let _own = InCallbacks::begin();
-        self.0.prologues(|callback, user_data, instance| {
+        let _own = self.listener.map(InCallbacks::begin);
+        self.call.prologues(|callback, user_data, instance| {
             // SAFETY: the caller's duty.
             unsafe { run(callback, params, R::NONE, user_data, instance) };
         });
@@ -59,8 +69,8 @@ impl TracedCall {
     /// # Safety
     /// As for [`TracedCall::prologues`].
     pub unsafe fn epilogues<R: Outcome>(&mut self, params: Params, result: R) {
-        let _own = InCallbacks::begin();
-        self.0.epilogues(|callback, user_data, instance| {
+        let _own = self.listener.map(InCallbacks::begin);
+        self.call.epilogues(|callback, user_data, instance| {
             // SAFETY: the caller's duty.
             unsafe { run(callback, params, result, user_data, instance) };
         });

@@ -24,7 +24,6 @@ macro_rules! handlers {
             use crate::callee::callee;
             use crate::code::Code;
             use crate::handler::differs;
-            use crate::recorder::note_changed;
 
             $(
                 unsafe extern "C" fn $name($(mut $param: $ty),*) -> $result {
@@ -37,11 +36,13 @@ macro_rules! handlers {
                     struct Passed {
                         $($param: $ty),*
                     }
-                    let passed = Passed { $($param),* };
+                    let passed = call.listener().map(|it| (it, Passed { $($param),* }));
                     let mut params = [$((&raw mut $param).cast::<c_void>()),*];
                     call.prologues::<$result>(params.as_mut_ptr());
-                    if false $(|| differs(&passed.$param, &$param))* {
-                        note_changed($constant, &passed);
+                    if let Some((listener, passed)) = &passed
+                        && (false $(|| differs(&passed.$param, &$param))*)
+                    {
+                        listener.note_changed($constant, passed);
                     }
                     let result = callee($($param),*);
                     call.epilogues(params.as_mut_ptr(), result);

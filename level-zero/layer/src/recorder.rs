@@ -3,6 +3,7 @@
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::{mem, ptr};
 
 use gapii_ze_api::functions::NAMES;
@@ -25,6 +26,7 @@ fn recorder() -> Option<Intercept> {
     static RECORDER: OnceLock<Option<Intercept>> = OnceLock::new();
     *RECORDER.get_or_init(|| {
         let found = find(c"gapii_intercept")?;
+        begin_to_tell();
         // SAFETY: libgapii exports a function of this type under this name.
         Some(unsafe { mem::transmute::<*mut c_void, Intercept>(found) })
     })
@@ -37,24 +39,36 @@ type SetInCallback = unsafe extern "C" fn(c_int) -> c_int;
 type NoteChanged = unsafe extern "C" fn(*const c_char, *const c_void);
 
 /// What libgapii hears of tracers' callbacks.
-struct Listener {
+pub struct Listener {
     set_in_callback: SetInCallback,
     note_changed: NoteChanged,
 }
 
+/// The listener; null before the first call of [`through`], and if libgapii is not in the process.
+static LISTENER: AtomicPtr<Listener> = AtomicPtr::new(ptr::null_mut());
+
 /// Returns the listener; `None` if libgapii is not in the process.
-#[inline]
-fn listener() -> Option<&'static Listener> {
-    static LISTENER: OnceLock<Option<Listener>> = OnceLock::new();
-    let find_both = || {
-        let [set, note] = [find(c"gapii_set_in_callback")?, find(c"gapii_note_changed")?];
-        // SAFETY: libgapii exports functions of these types under these names.
-        let set_in_callback = unsafe { mem::transmute::<*mut c_void, SetInCallback>(set) };
-        // SAFETY: as above.
-        let note_changed = unsafe { mem::transmute::<*mut c_void, NoteChanged>(note) };
-        Some(Listener { set_in_callback, note_changed })
+#[inline(always)]
+pub fn listener() -> Option<&'static Listener> {
+    // Pairs with the release in `begin_to_tell`.
+    let listener = LISTENER.load(Ordering::Acquire);
+    // SAFETY: null, or a leaked value.
+    unsafe { listener.as_ref() }
+}
+
+/// Finds the listener.
+fn begin_to_tell() {
+    let (Some(set), Some(note)) = (find(c"gapii_set_in_callback"), find(c"gapii_note_changed"))
+    else {
+        return;
     };
-    LISTENER.get_or_init(find_both).as_ref()
+    // SAFETY: libgapii exports functions of these types under these names.
+    let set_in_callback = unsafe { mem::transmute::<*mut c_void, SetInCallback>(set) };
+    // SAFETY: as above.
+    let note_changed = unsafe { mem::transmute::<*mut c_void, NoteChanged>(note) };
+    let listener = Box::leak(Box::new(Listener { set_in_callback, note_changed }));
+    // Pairs with the acquire in `listener`.
+    LISTENER.store(listener, Ordering::Release);
 }
 
 fn find(name: &CStr) -> Option<*mut c_void> {
@@ -65,37 +79,36 @@ fn find(name: &CStr) -> Option<*mut c_void> {
 
 /// While this lives, what the thread calls is recorded as a tracer's own.
 pub struct InCallbacks {
-    /// The listener, and what it had noted before.
-    heard: Option<(&'static Listener, c_int)>,
+    listener: &'static Listener,
+    /// What was noted before.
+    before: c_int,
 }
 
 impl InCallbacks {
     /// Begins to run callbacks on this thread.
-    #[inline]
-    pub fn begin() -> Self {
+    pub fn begin(listener: &'static Listener) -> Self {
         // SAFETY: libgapii's function takes any number.
-        let hear = |it: &'static Listener| (it, unsafe { (it.set_in_callback)(1) });
-        Self { heard: listener().map(hear) }
+        let before = unsafe { (listener.set_in_callback)(1) };
+        Self { listener, before }
     }
 }
 
 impl Drop for InCallbacks {
-    #[inline]
     fn drop(&mut self) {
-        if let Some((listener, before)) = self.heard {
-            // SAFETY: as in `begin`.
-            unsafe { (listener.set_in_callback)(before) };
-        }
+        // SAFETY: as in `begin`.
+        unsafe { (self.listener.set_in_callback)(self.before) };
     }
 }
 
-/// Tells libgapii that tracers have changed parameters of the function with this number, which the thread is about to
-/// call. `passed` are those that the program passed.
-#[cold]
-pub fn note_changed<P>(function: usize, passed: &P) {
-    if let (Some(listener), Ok(name)) = (listener(), CString::new(NAMES[function])) {
-        let passed = ptr::from_ref(passed).cast();
-        // SAFETY: a NUL-terminated name, and the function's parameters in a structure as C lays it out.
-        unsafe { (listener.note_changed)(name.as_ptr(), passed) };
+impl Listener {
+    /// Says that tracers have changed parameters of the function with this number, which the thread is about to call.
+    /// `passed` are those that the program passed.
+    #[cold]
+    pub fn note_changed<P>(&self, function: usize, passed: &P) {
+        if let Ok(name) = CString::new(NAMES[function]) {
+            let passed = ptr::from_ref(passed).cast();
+            // SAFETY: a NUL-terminated name, and the function's parameters in a structure as C lays it out.
+            unsafe { (self.note_changed)(name.as_ptr(), passed) };
+        }
     }
 }
