@@ -130,6 +130,7 @@ driver_functions! {
             name: u32, target: u32, viewed: u32, format: u32,
             level: u32, levels: u32, layer: u32, layers: u32
         );
+        uniform_1i = GL_UNIFORM1I(location: i32, value: i32);
         uniform_4i = GL_UNIFORM4I(location: i32, x: i32, y: i32, z: i32, w: i32);
         use_program = GL_USE_PROGRAM(program: u32);
         viewport = GL_VIEWPORT(x: i32, y: i32, width: i32, height: i32);

@@ -214,6 +214,26 @@ fn read_band(canvas: Canvas, width: i32, height: i32, read: &mut Vec<u8>) -> Opt
     (gl::get_error() == 0).then_some(())
 }
 
+/// The prefix of samplers and vectors of these values.
+pub fn prefix_of(values: Values) -> &'static str {
+    match values {
+        Values::Bytes | Values::Floats => "",
+        Values::Ints => "i",
+        Values::Uints => "u",
+    }
+}
+
+/// Statements of a shader that set `way`, the direction of the texel at `place` on `face` of the cube map `image`.
+pub const FACE_OF_CUBE: &str = "
+        vec2 on = (vec2(place) + 0.5) / float(textureSize(image, 0).x) * 2.0 - 1.0;
+        vec3 way = face == 0 ? vec3(1, -on.y, -on.x)
+            : face == 1 ? vec3(-1, -on.y, on.x)
+            : face == 2 ? vec3(on.x, 1, on.y)
+            : face == 3 ? vec3(on.x, -1, -on.y)
+            : face == 4 ? vec3(on.x, -on.y, 1)
+            : vec3(-on.x, -on.y, -1);
+";
+
 /// Source of a fragment shader that writes the texels of its pixel; `at` is the first column and row, the layer and the
 /// sample. `None` for targets that the version has no sampler for.
 fn fragments(version: i32, (target, values, texels): (u32, Values, i32)) -> Option<String> {
@@ -221,16 +241,8 @@ fn fragments(version: i32, (target, values, texels): (u32, Values, i32)) -> Opti
     // fetch them.
     const AT_CENTRE: &str =
         "textureLod(image, (vec2(place) + 0.5) / vec2(textureSize(image, 0)), 0.0)";
-    const OF_CUBE: &str = "
-        vec2 on = (vec2(place) + 0.5) / float(textureSize(image, 0).x) * 2.0 - 1.0;
-        int face = at.z % 6;
-        vec3 way = face == 0 ? vec3(1, -on.y, -on.x)
-            : face == 1 ? vec3(-1, -on.y, on.x)
-            : face == 2 ? vec3(on.x, 1, on.y)
-            : face == 3 ? vec3(on.x, -1, -on.y)
-            : face == 4 ? vec3(on.x, -on.y, 1)
-            : vec3(-on.x, -on.y, -1);
-        return ";
+    let of_cube = format!("int face = at.z % 6; {FACE_OF_CUBE} return ");
+    let of_cube = of_cube.as_str();
     let (kind, before, texel) = match target {
         GL_TEXTURE_2D => ("sampler2D", "return ", AT_CENTRE),
         GL_TEXTURE_3D => ("sampler3D", "return ", "texelFetch(image, ivec3(place, at.z), 0)"),
@@ -246,17 +258,13 @@ fn fragments(version: i32, (target, values, texels): (u32, Values, i32)) -> Opti
         GL_TEXTURE_BUFFER if version >= 320 => {
             ("samplerBuffer", "return ", "texelFetch(image, at.z + place.y * at.w + place.x)")
         }
-        GL_TEXTURE_CUBE_MAP => ("samplerCube", OF_CUBE, "textureLod(image, way, 0.0)"),
+        GL_TEXTURE_CUBE_MAP => ("samplerCube", of_cube, "textureLod(image, way, 0.0)"),
         GL_TEXTURE_CUBE_MAP_ARRAY if version >= 320 => {
-            ("samplerCubeArray", OF_CUBE, "textureLod(image, vec4(way, at.z / 6), 0.0)")
+            ("samplerCubeArray", of_cube, "textureLod(image, vec4(way, at.z / 6), 0.0)")
         }
         _ => return None,
     };
-    let prefix = match values {
-        Values::Bytes | Values::Floats => "",
-        Values::Ints => "i",
-        Values::Uints => "u",
-    };
+    let prefix = prefix_of(values);
     let pixel = match texels {
         1 => "fetch(place)".to_owned(),
         2 => format!("{prefix}vec4(fetch(place).rg, fetch(place + ivec2(1, 0)).rg)"),

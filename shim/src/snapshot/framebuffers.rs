@@ -380,9 +380,13 @@ impl<'a> Attachments<'a> {
         object: Ref<Texture>,
     ) {
         let whose = (self.process, self.context);
-        textures::make_nameless(emitter, whose, self.has, object, None);
+        let lacks_pixels = textures::make_nameless(emitter, whose, self.has, object, None);
         let known = textures::Known::of(&self.context.group.lock().textures, object);
         let Some(known) = known else { return };
+        if lacks_pixels && known.has_several_layers() {
+            // A texture unit may hold it, too, and lead to the other ones.
+            identity::note_part(self.context, identity::Kind::Texture, object);
+        }
         let at = match it.part {
             Part::Flat { face, level, .. } => At { face, level, layer: 0 },
             Part::Layer { target, level, layer } => At { face: target, level, layer },

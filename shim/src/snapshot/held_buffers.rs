@@ -91,9 +91,6 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
             emitter.leave_out_of("the contents of a deleted buffer, once called", name);
         }
     }
-    if let (Some(sibling), Some(reader)) = (&sibling, reader) {
-        VertexReader::end(reader, sibling);
-    }
 }
 
 fn nameless(context: &Context) -> Vec<Held> {
@@ -182,13 +179,13 @@ struct Contents {
 }
 
 impl Contents {
-    fn read(
+    fn read<'a>(
         &mut self,
-        context: &Context,
-        sibling: &Sibling,
+        context: &'a Context,
+        sibling: &'a Sibling,
         holders: &[Holder],
         size: usize,
-        reader: &mut Option<VertexReader>,
+        reader: &mut Option<VertexReader<'a>>,
     ) {
         for holder in holders {
             let copied = match *holder {
@@ -212,11 +209,11 @@ impl Contents {
         for holder in holders {
             let Holder::Vertices(array, binding) = *holder else { continue };
             if reader.is_none() {
-                *reader = VertexReader::begin(context);
+                *reader = VertexReader::begin(context, sibling);
             }
             let read = reader.as_ref().and_then(|reader| {
                 let vertices = Vertices::of(context, array, binding)?;
-                reader.read(context, sibling, &vertices, &mut self.bytes)
+                reader.read(&vertices, &mut self.bytes)
             });
             self.are_whole &= read.is_some();
         }

@@ -19,6 +19,7 @@
 //! the shim causes no error there and a pending error stays pending. Everything that is set meanwhile is restored.
 
 mod aside;
+mod bound_textures;
 mod buffers;
 mod canvas;
 mod context;
@@ -28,6 +29,7 @@ mod egl;
 mod emit;
 mod es1;
 mod es1_matrices;
+mod feedback;
 mod fetch;
 mod formats;
 mod framebuffers;
@@ -172,9 +174,11 @@ pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) -> Resul
 /// Writes the state of a context that has become current during the capture. If a newer epoch has begun, the thread
 /// describes the context in that one.
 pub fn describe_current(recorder: &mut Recorder, state: &mut State, epoch: u64) {
-    let is_described =
-        |state: &State| state.context.as_deref().is_none_or(|context| context.described == epoch);
-    if !capture::began_in_the_middle(epoch) || is_described(state) {
+    // A context that was made during the capture may share with one that is not described yet.
+    let is_described = |context: &Context| {
+        context.described == epoch && context.group.described.load(Relaxed) == epoch
+    };
+    if !capture::began_in_the_middle(epoch) || state.context.as_deref().is_none_or(is_described) {
         return;
     }
     if is_unknown(epoch) {

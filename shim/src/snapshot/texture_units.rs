@@ -1,6 +1,6 @@
 //! Textures and samplers that are bound to the texture units (at most 256) and image units (at most 64) of a context. A
-//! deleted texture that is only bound is made without its pixels, which are listed as missing; a binding of an object
-//! that the state does not know is missing.
+//! deleted texture that a texture unit holds is read by a shader ([`super::bound_textures`]). Missing are the pixels of
+//! one that cannot be read so, or that only an image unit holds, and a binding of an object that the state does not know.
 //!
 //! The driver reports names. The state tells whether the bound object still has the name.
 
@@ -18,9 +18,10 @@ use gapii_state::{At, Context, Process, Ref, Sampler, Texture};
 
 use super::emit::Emitter;
 use super::held::Held;
+use super::identity::{self, Kind};
 use super::texture_parameters::{Has, Parameters};
-use super::textures::{binding_of, make_nameless};
-use super::{gl, identity, samplers};
+use super::textures::{Known, binding_of, make_nameless};
+use super::{bound_textures, gl, samplers};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
@@ -58,11 +59,11 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
         .filter_map(|(target, ..)| Some((*target, binding_of(*target)?)))
         .collect();
     // Making a nameless texture binds it in the replay, so all of them are made before anything is bound for good.
+    let units = units(emitter, (process, context), has, &targets);
     let images = match context.version >= (3, 1) {
         true => image_units(emitter, (process, context), has),
         false => Vec::new(),
     };
-    let units = units(emitter, (process, context), has, &targets);
     for (unit, bound) in (0..).zip(&units) {
         emitter.command(GL_ACTIVE_TEXTURE).arg(GL_TEXTURE0 + unit).done();
         for ((target, _), name) in targets.iter().zip(&bound.textures) {
@@ -108,7 +109,9 @@ fn units(
             let object = tracked.and_then(|unit| unit.bindings.at(*target)).copied();
             let parameters = || Parameters::of_bound(*target, has);
             let object = object.unwrap_or_default();
-            textures.push(texture(emitter, (process, context), has, (bound, object), parameters));
+            let bound = (bound, object);
+            let name = texture(emitter, (process, context), has, bound, parameters, Some(unit));
+            textures.push(name);
         }
         let sampler = (context.version >= (3, 0)).then(|| {
             let object = tracked.map(|unit| unit.sampler).unwrap_or_default();
@@ -121,13 +124,14 @@ fn units(
 }
 
 /// The name in the stream of a texture that the driver reports as `bound`. A nameless one is made; `parameters` asks for
-/// its parameters.
+/// its parameters. `unit` is the texture unit that holds it, which is active.
 fn texture(
     emitter: &mut Emitter,
     (process, context): (&Process, &Context),
     has: Has,
     (bound, tracked): (u32, Ref<Texture>),
     parameters: impl FnOnce() -> Parameters,
+    unit: Option<u32>,
 ) -> u32 {
     if bound == 0 {
         return 0;
@@ -136,9 +140,15 @@ fn texture(
     match held {
         Held::Named(name) => name,
         Held::Nameless(object) => {
-            // No command reads a texture that has no name and is in no framebuffer.
-            let parameters = parameters();
-            if make_nameless(emitter, (process, context), has, object, Some(&parameters)) {
+            let (whose, parameters) = ((process, context), parameters());
+            let lacks_all = make_nameless(emitter, whose, has, object, Some(&parameters));
+            // A framebuffer may have shown a part of it.
+            let lacks_pixels = identity::take_part(context, Kind::Texture, object) || lacks_all;
+            let mut read = || {
+                let known = Known::of(&context.group.lock().textures, object)?;
+                bound_textures::describe(emitter, whose, &known, unit?).then_some(())
+            };
+            if lacks_pixels && read().is_none() {
                 emitter.leave_out_of("the pixels of deleted texture", bound);
             }
             identity::spare_name(object)
@@ -203,7 +213,7 @@ fn image_units(
         let object = context.images.get(unit as usize).map(|unit| unit.texture);
         let object = object.unwrap_or_default();
         let bound = (bound as u32, object);
-        let name = texture(emitter, (process, context), has, bound, Parameters::default);
+        let name = texture(emitter, (process, context), has, bound, Parameters::default, None);
         units.push(ImageUnit { name, level, layered: layered != 0, layer, access, format });
     }
     units

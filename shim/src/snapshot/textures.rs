@@ -87,8 +87,14 @@ impl Known {
 
     /// The images, the last level first. In this order drivers give all levels one storage, as a draw or glGenerateMipmap
     /// does. If the storage of level 0 is replaced later, an EGL image that was made of it loses the texture.
-    fn smallest_first(&self) -> impl Iterator<Item = &(u32, i32, TextureImage)> {
+    pub fn smallest_first(&self) -> impl Iterator<Item = &(u32, i32, TextureImage)> {
         self.images.iter().rev()
+    }
+
+    /// Whether it has more than one image or layer.
+    pub fn has_several_layers(&self) -> bool {
+        let layers = |(.., image): &(u32, i32, TextureImage)| layers_of(self.target, image);
+        self.images.iter().map(layers).sum::<i32>() > 1
     }
 
     /// Whether EGL images share its storage, or the storage of one of its images.
@@ -662,6 +668,11 @@ pub struct At {
     pub layer: i32,
 }
 
+/// Number of layers or slices of an image of a texture with this target.
+pub fn layers_of(target: u32, image: &TextureImage) -> i32 {
+    if has_layers(target) { image.depth } else { 1 }
+}
+
 /// Uploads the pixels of one layer to the texture that is bound to `target` in the replay.
 pub fn upload(
     emitter: &mut Emitter,
@@ -692,7 +703,7 @@ struct Whose<'a> {
 
 impl Whose<'_> {
     fn layers(&self) -> i32 {
-        if has_layers(self.texture.target) { self.image.depth } else { 1 }
+        layers_of(self.texture.target, self.image)
     }
 
     fn layer(&self, layer: i32) -> Image {

@@ -1,30 +1,21 @@
-//! Reads a buffer of which only the vertices of a vertex array are left, with a transform feedback: draws points in the
-//! program's context, without rasterization, at most `VERTICES_MAX` (1,048,576) per draw. Does nothing while a query
-//! counts primitives, while the program's own state could not be restored, without a complete framebuffer in
-//! OpenGL ES 3.0, or before OpenGL ES 3.0. Everything that is set meanwhile is restored.
+//! Reads a buffer of which only the vertices of a vertex array are left, with a transform feedback ([`super::feedback`]),
+//! at most `POINTS_MAX` (1,048,576) vertices per draw.
 //!
 //! The vertex shader takes four bytes of the binding point per vertex, and the transform feedback writes them into a
 //! buffer of the sibling context. In the default vertex array, and in OpenGL ES 3.0, no command changes a format
 //! without the binding of the buffer; there the shader takes the attribute as it is ([`super::vertex_values`]), and
 //! bytes between the attribute's are not read: no draw of the program reads them.
 
-use core::ffi::CStr;
 use std::cell::OnceCell;
 
 use gapii_commands::constants::{
-    GL_DRAW_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER_BINDING, GL_FRAGMENT_SHADER, GL_FRAMEBUFFER_COMPLETE,
-    GL_FRAMEBUFFER_DEFAULT_HEIGHT, GL_FRAMEBUFFER_DEFAULT_WIDTH, GL_INTERLEAVED_ATTRIBS,
-    GL_LINK_STATUS, GL_MAX_VERTEX_ATTRIB_BINDINGS, GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET, GL_POINTS,
-    GL_PRIMITIVES_GENERATED, GL_RASTERIZER_DISCARD, GL_TRANSFORM_FEEDBACK,
-    GL_TRANSFORM_FEEDBACK_ACTIVE, GL_TRANSFORM_FEEDBACK_BUFFER, GL_TRANSFORM_FEEDBACK_PAUSED,
-    GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, GL_UNSIGNED_BYTE, GL_VERTEX_SHADER,
+    GL_MAX_VERTEX_ATTRIB_BINDINGS, GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET, GL_UNSIGNED_BYTE,
 };
-use gapii_state::{Buffer, Context, Ref, VertexArray, VertexArrays, VertexAttrib};
+use gapii_state::{Context, Ref, VertexArray, VertexArrays, VertexAttrib};
 
-use super::identity;
-use super::queries;
+use super::feedback::{Feedback, POINTS_MAX, Program};
 use super::sibling::Sibling;
-use super::{gl, staging, vertex_values};
+use super::{gl, vertex_values};
 
 const VERTEX_SHADER: &str = "#version 310 es
 layout(location = 0) in highp uvec4 bytes;
@@ -39,9 +30,6 @@ void main() {
 const ATTRIB: u32 = 0;
 /// Bytes that one vertex reads.
 const WORD: usize = 4;
-/// Maximum number of vertices of one draw.
-const VERTICES_MAX: usize = 1 << 20;
-
 /// A binding point of a vertex array.
 pub struct Vertices<'a> {
     array: Ref<VertexArray>,
@@ -73,50 +61,31 @@ impl<'a> Vertices<'a> {
     }
 }
 
-/// Makes programs in the sibling context, and has a transform feedback of the program's context.
-pub struct VertexReader {
+/// Reads vertices, with a transform feedback of the program's context.
+pub struct VertexReader<'a> {
+    context: &'a Context,
+    feedback: Feedback<'a>,
     /// The program that reads binding points, once it is needed.
-    program: OnceCell<Option<u32>>,
-    feedback: u32,
+    program: OnceCell<Option<Program>>,
 }
 
-impl VertexReader {
+impl<'a> VertexReader<'a> {
     /// `None` if the program's context cannot draw, or if it could not be restored.
-    pub fn begin(context: &Context) -> Option<Self> {
-        if context.version < (3, 0) || !can_restore(context) {
-            return None;
-        }
-        let mut feedback = 0;
-        // SAFETY: there is room for one name.
-        unsafe { gl::gen_transform_feedbacks(1, &raw mut feedback) };
-        Some(Self { program: OnceCell::new(), feedback })
-    }
-
-    /// Deletes what the reader has made.
-    pub fn end(self, sibling: &Sibling) {
-        // SAFETY: one name.
-        unsafe { gl::delete_transform_feedbacks(1, &raw const self.feedback) };
-        if let Some(Some(program)) = self.program.into_inner() {
-            delete(sibling, program);
-        }
+    pub fn begin(context: &'a Context, sibling: &'a Sibling) -> Option<Self> {
+        let feedback = Feedback::begin(context, sibling)?;
+        Some(Self { context, feedback, program: OnceCell::new() })
     }
 
     /// Reads all bytes that the vertices lead to, to the same places of `out`, which has the buffer's size.
-    pub fn read(
-        &self,
-        context: &Context,
-        sibling: &Sibling,
-        vertices: &Vertices<'_>,
-        out: &mut [u8],
-    ) -> Option<()> {
+    pub fn read(&self, vertices: &Vertices<'_>, out: &mut [u8]) -> Option<()> {
         if let Some(attrib) = vertices.attrib {
-            return self.read_values(context, sibling, (vertices, attrib), out);
+            return self.read_values((vertices, attrib), out);
         }
-        let linked = || sibling.ask(|_| link(VERTEX_SHADER, c"word"));
-        let program = (*self.program.get_or_init(linked))?;
+        let linked = || Program::link(VERTEX_SHADER, c"word");
+        let program = self.program.get_or_init(linked).as_ref()?;
         let farthest = gl::integer(GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET).max(0) as usize;
         for part in parts(out.len(), vertices.offset, vertices.stride, farthest) {
-            let words = self.drawn(context, sibling, (vertices, program), part, WORD)?;
+            let words = self.drawn((vertices, program), part, WORD)?;
             for (word, vertex) in words.chunks_exact(WORD).zip(part.first..) {
                 let at = vertices.offset + vertex * vertices.stride + part.column;
                 let bytes = out.get_mut(at..at + part.bytes)?;
@@ -129,8 +98,6 @@ impl VertexReader {
     /// Reads the bytes of an attribute whose format stays as it is.
     fn read_values(
         &self,
-        context: &Context,
-        sibling: &Sibling,
         (vertices, attrib): (&Vertices<'_>, &VertexAttrib),
         out: &mut [u8],
     ) -> Option<()> {
@@ -139,144 +106,44 @@ impl VertexReader {
         // A draw may read no vertex of which a part is outside of the buffer.
         let Some(rest) = out.len().checked_sub(vertices.offset + size) else { return Some(()) };
         let all = rest.checked_div(vertices.stride).unwrap_or(0) + 1;
-        let program = sibling.ask(move |_| link(&shader, c"words"))?;
-        let mut read = || {
-            for first in (0..all).step_by(VERTICES_MAX) {
-                let count = VERTICES_MAX.min(all - first);
-                let part = Part { column: 0, bytes: size, first, count };
-                let words = vertex_values::WORDS;
-                let drawn = self.drawn(context, sibling, (vertices, program), part, words)?;
-                for (words, vertex) in drawn.chunks_exact(words).zip(first..) {
-                    let at = vertices.offset + vertex * vertices.stride;
-                    let bytes = vertex_values::bytes(attrib, words)?;
-                    out.get_mut(at..at + bytes.len())?.copy_from_slice(&bytes);
-                }
+        let program = Program::link(&shader, c"words")?;
+        for first in (0..all).step_by(POINTS_MAX) {
+            let count = POINTS_MAX.min(all - first);
+            let part = Part { column: 0, bytes: size, first, count };
+            let words = vertex_values::WORDS;
+            let drawn = self.drawn((vertices, &program), part, words)?;
+            for (words, vertex) in drawn.chunks_exact(words).zip(first..) {
+                let at = vertices.offset + vertex * vertices.stride;
+                let bytes = vertex_values::bytes(attrib, words)?;
+                out.get_mut(at..at + bytes.len())?.copy_from_slice(&bytes);
             }
-            Some(())
-        };
-        let done = read();
-        delete(sibling, program);
-        done
+        }
+        Some(())
     }
 
     /// Returns what a draw of a part writes: `bytes` bytes per vertex.
     fn drawn(
         &self,
-        context: &Context,
-        sibling: &Sibling,
-        (vertices, program): (&Vertices<'_>, u32),
+        (vertices, program): (&Vertices<'_>, &Program),
         part: Part,
         bytes: usize,
     ) -> Option<Vec<u8>> {
-        let bytes = part.count * bytes;
-        let staging = sibling.ask(move |_| staging::make(bytes))?;
-        let is_drawn = self.draw(context, (vertices, program), part, staging);
-        let words = sibling.ask(move |_| {
-            let mut words = Vec::new();
-            let done = staging::append(staging, bytes, &mut words);
-            staging::delete(staging);
-            done.map(|()| words)
-        });
-        is_drawn?;
-        words
-    }
-
-    fn draw(
-        &self,
-        context: &Context,
-        (vertices, program): (&Vertices<'_>, u32),
-        part: Part,
-        staging: u32,
-    ) -> Option<()> {
-        let _set = Set::put(context, vertices)?;
-        gl::bind_transform_feedback(GL_TRANSFORM_FEEDBACK, self.feedback);
-        gl::bind_buffer_base(GL_TRANSFORM_FEEDBACK_BUFFER, 0, staging);
-        gl::use_program(program);
-        if vertices.attrib.is_none() {
-            let (size, column) = (part.bytes as i32, part.column as u32);
-            gl::vertex_attrib_i_format(ATTRIB, size, GL_UNSIGNED_BYTE, column);
-        }
-        gl::begin_transform_feedback(GL_POINTS);
-        gl::draw_arrays(GL_POINTS, part.first as i32, part.count as i32);
-        gl::end_transform_feedback();
-        gl::bind_buffer_base(GL_TRANSFORM_FEEDBACK_BUFFER, 0, 0);
-        gl::finish_program();
-        Some(())
+        let points = part.first..part.first + part.count;
+        self.feedback.draw(program, points, bytes, || Set::put(self.context, vertices, part))
     }
 }
 
-/// Makes a program that writes a varying, in the sibling context.
-fn link(vertex_shader: &str, varying: &CStr) -> Option<u32> {
-    let program = gl::create_program();
-    // The versions of the two shaders must be the same.
-    let version = vertex_shader.lines().next().unwrap_or_default();
-    let fragment_shader = format!("{version}\nvoid main() {{}}\n");
-    gl::attach_new_shader(program, GL_VERTEX_SHADER, vertex_shader, true);
-    gl::attach_new_shader(program, GL_FRAGMENT_SHADER, &fragment_shader, true);
-    let varying = varying.as_ptr();
-    // SAFETY: one NUL-terminated string.
-    unsafe {
-        gl::transform_feedback_varyings(program, 1, &raw const varying, GL_INTERLEAVED_ATTRIBS);
-    }
-    if !gl::is_linked_now(program) {
-        gl::delete_program(program);
-        return None;
-    }
-    // The other context uses it from here on.
-    gl::finish();
-    Some(program)
-}
-
-fn delete(sibling: &Sibling, program: u32) {
-    let _ = sibling.ask(move |_| {
-        gl::delete_program(program);
-        Some(())
-    });
-}
-
-/// Whether the state that a draw needs can be restored.
-fn can_restore(context: &Context) -> bool {
-    let counts = queries::active(context).iter().any(|(target, _)| {
-        [GL_PRIMITIVES_GENERATED, GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN].contains(target)
-    });
-    let group = context.group.lock();
-    let has_name =
-        |buffer: Ref<Buffer>| buffer.is_none() || identity::has_name(&group.buffers, buffer);
-    let is_bound_again = has_name(context.transform_feedback_buffer);
-    let program_has_name = context.program.is_none()
-        || !context.program_is_deleted && identity::has_name(&group.programs, context.program);
-    drop(group);
-    !counts && is_bound_again && program_has_name && is_linked(context.program.name() as u32)
-}
-
-/// A program that failed to link since it became current cannot be made current again.
-fn is_linked(program: u32) -> bool {
-    program == 0 || gl::program_integer(program, GL_LINK_STATUS) != 0
-}
-
-/// What is set for a draw; restored when this is dropped.
+/// The vertex array of a draw; restored when this is dropped.
 struct Set<'a> {
     context: &'a Context,
     arrays: &'a VertexArrays,
     binding: u32,
     /// Whether the format of the attribute with the number of the binding point is as before.
     keeps_format: bool,
-    discards: bool,
-    runs: bool,
-    framebuffer: Framebuffer,
 }
 
 impl<'a> Set<'a> {
-    /// `None`, with nothing changed, if no framebuffer is complete: a draw would be an error.
-    fn put(context: &'a Context, vertices: &Vertices<'a>) -> Option<Self> {
-        let framebuffer = Framebuffer::bind_complete(context)?;
-        let runs = gl::integer(GL_TRANSFORM_FEEDBACK_ACTIVE) != 0
-            && gl::integer(GL_TRANSFORM_FEEDBACK_PAUSED) == 0;
-        if runs {
-            gl::pause_transform_feedback();
-        }
-        let discards = gl::is_enabled(GL_RASTERIZER_DISCARD) != 0;
-        gl::enable(GL_RASTERIZER_DISCARD);
+    fn put(context: &'a Context, vertices: &Vertices<'a>, part: Part) -> Self {
         gl::bind_vertex_array(vertices.array.name() as u32);
         let (arrays, binding) = (vertices.arrays, vertices.binding);
         let keeps_format = vertices.attrib.is_some();
@@ -289,8 +156,10 @@ impl<'a> Set<'a> {
             gl::enable_vertex_attrib(ATTRIB);
             gl::vertex_attrib_binding(ATTRIB, binding);
             gl::vertex_binding_divisor(binding, 0);
+            let (size, column) = (part.bytes as i32, part.column as u32);
+            gl::vertex_attrib_i_format(ATTRIB, size, GL_UNSIGNED_BYTE, column);
         }
-        Some(Self { context, arrays, binding, keeps_format, discards, runs, framebuffer })
+        Self { context, arrays, binding, keeps_format }
     }
 }
 
@@ -329,63 +198,7 @@ impl Set<'_> {
 impl Drop for Set<'_> {
     fn drop(&mut self) {
         self.put_back_array();
-        let context = self.context;
-        gl::bind_vertex_array(context.vertex_array.name() as u32);
-        gl::use_program(context.program.name() as u32);
-        let feedback = context.transform_feedback.name() as u32;
-        gl::bind_transform_feedback(GL_TRANSFORM_FEEDBACK, feedback);
-        let buffer = context.transform_feedback_buffer.name() as u32;
-        gl::bind_buffer(GL_TRANSFORM_FEEDBACK_BUFFER, buffer);
-        if !self.discards {
-            gl::disable(GL_RASTERIZER_DISCARD);
-        }
-        if self.runs {
-            gl::resume_transform_feedback();
-        }
-        self.framebuffer.put_back();
-    }
-}
-
-/// The framebuffer for drawing: a draw to one that is not complete is an error.
-struct Framebuffer {
-    /// The program's framebuffer, if another one is bound.
-    program: Option<u32>,
-    /// One of the shim's own; 0 for none.
-    own: u32,
-}
-
-impl Framebuffer {
-    /// Binds a framebuffer that is complete: the program's, else the surface's, else one without attachments. `None`, with
-    /// nothing changed, if there is none.
-    fn bind_complete(context: &Context) -> Option<Self> {
-        let target = GL_DRAW_FRAMEBUFFER;
-        let is_complete = || gl::check_framebuffer(target) == GL_FRAMEBUFFER_COMPLETE;
-        if is_complete() {
-            return Some(Self { program: None, own: 0 });
-        }
-        let mut it =
-            Self { program: Some(gl::integer(GL_DRAW_FRAMEBUFFER_BINDING) as u32), own: 0 };
-        gl::bind_framebuffer(target, 0);
-        if !is_complete() && context.version >= (3, 1) {
-            it.own = gl::new_framebuffer(target);
-            for side in [GL_FRAMEBUFFER_DEFAULT_WIDTH, GL_FRAMEBUFFER_DEFAULT_HEIGHT] {
-                gl::framebuffer_parameter(target, side, 1);
-            }
-        }
-        if !is_complete() {
-            it.put_back();
-            return None;
-        }
-        Some(it)
-    }
-
-    fn put_back(&self) {
-        if let Some(program) = self.program {
-            gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, program);
-        }
-        if self.own != 0 {
-            gl::delete_framebuffer(self.own);
-        }
+        gl::bind_vertex_array(self.context.vertex_array.name() as u32);
     }
 }
 
@@ -409,8 +222,8 @@ fn parts(size: usize, offset: usize, stride: usize, farthest: usize) -> Vec<Part
     for column in (0..width.min(len)).step_by(WORD).filter(|column| *column <= farthest) {
         let bytes = WORD.min(width - column);
         let mut add = |bytes: usize, first: usize, end: usize| {
-            for first in (first..end).step_by(VERTICES_MAX) {
-                let count = VERTICES_MAX.min(end - first);
+            for first in (first..end).step_by(POINTS_MAX) {
+                let count = POINTS_MAX.min(end - first);
                 parts.push(Part { column, bytes, first, count });
             }
         };

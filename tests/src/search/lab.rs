@@ -164,11 +164,12 @@ enum Judged {
     LacksKnown,
 }
 
-/// The runner, on llvmpipe and without threads of its driver, which would take the other processes' cores.
+/// The runner, on llvmpipe and without threads of its driver, which would take the other processes' cores. Memory that
+/// it frees is overwritten, so that a use of freed memory shows.
 fn steps() -> Command {
     let mut command = Command::new(programs::program("steps"));
     surfaceless(&mut command);
-    command.env("LP_NUM_THREADS", "0");
+    command.env("LP_NUM_THREADS", "0").env("MALLOC_PERTURB_", "165");
     command
 }
 

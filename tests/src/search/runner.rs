@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::search::program::{ATTACH, Program};
 
 /// Longest time without a word from the runner.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(30);
 
 /// `tests/programs/steps.c`, running.
 pub struct Runner {

@@ -361,7 +361,9 @@ pub fn of_texture(world: &mut World, it: &Texture) {
     }
     world.step(format!("glGetTexParameteriv {target} GL_DEPTH_STENCIL_TEXTURE_MODE out:4"));
     for face in super::textures::faces(target) {
-        for level in 0..3 {
+        // Mesa keeps the levels that glTexStorage* takes away: OpenGL ES 3.2, 8.18.
+        let levels = if it.is_immutable { it.levels.min(3) } else { 3 };
+        for level in 0..levels {
             for name in ["WIDTH", "HEIGHT", "DEPTH", "INTERNAL_FORMAT"] {
                 world.step(format!(
                     "glGetTexLevelParameteriv {face} {level} GL_TEXTURE_{name} out:4"
