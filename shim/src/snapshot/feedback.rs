@@ -11,11 +11,12 @@ use core::ffi::CStr;
 use core::ops::Range;
 
 use gapii_commands::constants::{
-    GL_DRAW_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER_BINDING, GL_FRAGMENT_SHADER, GL_FRAMEBUFFER_COMPLETE,
-    GL_FRAMEBUFFER_DEFAULT_HEIGHT, GL_FRAMEBUFFER_DEFAULT_WIDTH, GL_INTERLEAVED_ATTRIBS,
-    GL_LINK_STATUS, GL_POINTS, GL_PRIMITIVES_GENERATED, GL_RASTERIZER_DISCARD,
-    GL_TRANSFORM_FEEDBACK, GL_TRANSFORM_FEEDBACK_ACTIVE, GL_TRANSFORM_FEEDBACK_BUFFER,
-    GL_TRANSFORM_FEEDBACK_PAUSED, GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, GL_VERTEX_SHADER,
+    GL_CURRENT_PROGRAM, GL_DELETE_STATUS, GL_DRAW_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER_BINDING,
+    GL_FRAGMENT_SHADER, GL_FRAMEBUFFER_COMPLETE, GL_FRAMEBUFFER_DEFAULT_HEIGHT,
+    GL_FRAMEBUFFER_DEFAULT_WIDTH, GL_INTERLEAVED_ATTRIBS, GL_LINK_STATUS, GL_POINTS,
+    GL_PRIMITIVES_GENERATED, GL_RASTERIZER_DISCARD, GL_TRANSFORM_FEEDBACK,
+    GL_TRANSFORM_FEEDBACK_ACTIVE, GL_TRANSFORM_FEEDBACK_BUFFER, GL_TRANSFORM_FEEDBACK_PAUSED,
+    GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, GL_VERTEX_SHADER,
 };
 use gapii_state::{Buffer, Context, Ref};
 
@@ -73,7 +74,7 @@ impl<'a> Feedback<'a> {
         points: Range<usize>,
         set: impl FnOnce() -> S,
     ) -> Option<()> {
-        let before = Before::put(self.context)?;
+        let before = Before::put(self.context, self.sibling)?;
         gl::bind_transform_feedback(GL_TRANSFORM_FEEDBACK, self.name);
         gl::bind_buffer_base(GL_TRANSFORM_FEEDBACK_BUFFER, 0, staging);
         gl::use_program(program.name);
@@ -134,20 +135,40 @@ fn can_restore(context: &Context) -> bool {
     let has_name =
         |buffer: Ref<Buffer>| buffer.is_none() || identity::has_name(&group.buffers, buffer);
     let is_bound_again = has_name(context.transform_feedback_buffer);
-    let program_has_name = context.program.is_none()
-        || !context.program_is_deleted && identity::has_name(&group.programs, context.program);
     drop(group);
-    !counts && is_bound_again && program_has_name && is_linked(context.program.name() as u32)
+    !counts && is_bound_again && can_use_again(context, current_program())
 }
 
-/// A program that failed to link since it became current cannot be made current again.
-fn is_linked(program: u32) -> bool {
-    program == 0 || gl::program_integer(program, GL_LINK_STATUS) != 0
+/// Whether a program that is current can be made current again, with the executable that it has: not if it was linked
+/// since, elsewhere or in vain.
+fn can_use_again(context: &Context, program: u32) -> bool {
+    if program == 0 {
+        return true;
+    }
+    let group = context.group.lock();
+    let is_newer = |object: Ref<_>| {
+        let known = group.programs.get(object);
+        known.is_some_and(|known| known.linked_at > context.program_used_at)
+    };
+    let all = [group.programs.find(u64::from(program)), context.program];
+    let was_linked_elsewhere =
+        all.into_iter().any(|it| it.name() == u64::from(program) && is_newer(it));
+    drop(group);
+    !was_linked_elsewhere && gl::program_integer(program, GL_LINK_STATUS) != 0
+}
+
+/// The name of the program that is current; the driver knows whether it refused a command of the program.
+fn current_program() -> u32 {
+    gl::integer(GL_CURRENT_PROGRAM) as u32
 }
 
 /// What every draw sets; restored when this is dropped.
 struct Before<'a> {
     context: &'a Context,
+    sibling: &'a Sibling,
+    program: u32,
+    /// Whether the program is deleted when it is current nowhere. The sibling has it current meanwhile.
+    is_held: bool,
     discards: bool,
     runs: bool,
     framebuffer: Framebuffer,
@@ -155,8 +176,14 @@ struct Before<'a> {
 
 impl<'a> Before<'a> {
     /// `None`, with nothing changed, if no framebuffer is complete: a draw would be an error.
-    fn put(context: &'a Context) -> Option<Self> {
+    fn put(context: &'a Context, sibling: &'a Sibling) -> Option<Self> {
         let framebuffer = Framebuffer::bind_complete(context)?;
+        let program = current_program();
+        let is_held = program != 0 && gl::program_integer(program, GL_DELETE_STATUS) != 0;
+        if is_held && use_in(sibling, program).is_none() {
+            framebuffer.put_back();
+            return None;
+        }
         let runs = gl::integer(GL_TRANSFORM_FEEDBACK_ACTIVE) != 0
             && gl::integer(GL_TRANSFORM_FEEDBACK_PAUSED) == 0;
         if runs {
@@ -164,14 +191,26 @@ impl<'a> Before<'a> {
         }
         let discards = gl::is_enabled(GL_RASTERIZER_DISCARD) != 0;
         gl::enable(GL_RASTERIZER_DISCARD);
-        Some(Self { context, discards, runs, framebuffer })
+        Some(Self { context, sibling, program, is_held, discards, runs, framebuffer })
     }
+}
+
+/// Makes a program current in the sibling.
+fn use_in(sibling: &Sibling, program: u32) -> Option<()> {
+    sibling.ask(move |_| {
+        gl::use_program(program);
+        (current_program() == program).then_some(())
+    })
 }
 
 impl Drop for Before<'_> {
     fn drop(&mut self) {
         let context = self.context;
-        gl::use_program(context.program.name() as u32);
+        gl::use_program(self.program);
+        if self.is_held {
+            // A sibling that does not answer any more holds the program for good.
+            let _ = use_in(self.sibling, 0);
+        }
         let feedback = context.transform_feedback.name() as u32;
         gl::bind_transform_feedback(GL_TRANSFORM_FEEDBACK, feedback);
         let buffer = context.transform_feedback_buffer.name() as u32;

@@ -30,7 +30,7 @@ use super::renderbuffers;
 use super::sibling::Sibling;
 use super::spare_context::SpareContext;
 use super::texture_parameters::{Has, Parameters};
-use super::textures::{At, Describing, Known, Pixels, upload};
+use super::textures::{At, Describing, Known, Pixels, lacks_level, upload};
 use super::{gl, spare};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
@@ -298,18 +298,23 @@ impl OfGroup {
         (target, is_immutable): (u32, bool),
         image: u64,
     ) {
-        emitter.make(GL_GEN_TEXTURES, name);
-        image_storages::bind_to_texture(emitter, name, (target, is_immutable), image);
         let asked = self.sibling.as_ref().zip(self.has).and_then(|(sibling, has)| {
             sibling.ask(move |_| {
                 gl::bind_texture(target, name);
                 let parameters = Parameters::of_bound(target, has);
+                let has_level = lacks_level(target, 0) != Some(true);
                 gl::bind_texture(target, 0);
-                Some(parameters)
+                Some((parameters, has_level))
             })
         });
+        emitter.make(GL_GEN_TEXTURES, name);
         match asked {
-            Some(parameters) => parameters.describe(emitter, target),
+            // The driver has refused the command that the state has followed.
+            Some((_, false)) => emitter.command(GL_BIND_TEXTURE).arg(target).arg(name).done(),
+            _ => image_storages::bind_to_texture(emitter, name, (target, is_immutable), image),
+        }
+        match asked {
+            Some((parameters, _)) => parameters.describe(emitter, target),
             None => emitter.leave_out_of("the parameters of texture", name),
         }
     }

@@ -203,6 +203,13 @@ fn leave_out_absent_levels(textures: &mut [Known], sibling: &Sibling) {
     }
 }
 
+/// Whether the driver has no such level of the bound texture. `None` before OpenGL ES 3.1, and for targets about which
+/// it cannot be asked. In a context of the shim's own.
+pub fn lacks_level(face: u32, level: i32) -> Option<bool> {
+    let can_ask = face != GL_TEXTURE_EXTERNAL_OES && Gl::of_thread()?.version() >= (3, 1);
+    can_ask.then(|| width_of_level(face, level) == 0)
+}
+
 /// Returns the width in texels of a level of the bound texture; 0 if the driver does not have it.
 fn width_of_level(face: u32, level: i32) -> i32 {
     let mut width = 0;

@@ -695,6 +695,7 @@ mod glDeleteBuffers {
             return;
         }
         for i in number::range(0, i64::from(n)) {
+            crate::gles::deleted_writes(thread, memory, seen, memory.element::<u32>(buffers, i));
             crate::gles::delete_buffer(thread, memory, memory.element::<u32>(buffers, i));
         }
     }

@@ -71,7 +71,29 @@ pub fn mapped_writes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     target: u32,
 ) {
     let Some(context) = thread.context.as_deref() else { return };
-    let bound = context.buffer_at(target);
+    last_writes(context, memory, seen, context.buffer_at(target));
+}
+
+/// Observes the memory that the program may have written through the mapping of a buffer that is deleted, which ends the
+/// mapping (OpenGL ES 3.2, 6.3.1). Another context may go on to use the buffer.
+pub fn deleted_writes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
+    memory: &M,
+    seen: &mut O,
+    name: u32,
+) {
+    let Some(context) = thread.context.as_deref() else { return };
+    let buffer = context.group.lock().buffers.find(u64::from(name));
+    last_writes(context, memory, seen, buffer);
+}
+
+/// Observes what was written into a mapping that ends.
+fn last_writes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    context: &Context<S>,
+    memory: &M,
+    seen: &mut O,
+    bound: Ref<Buffer>,
+) {
     let Some((pointer, length, access)) = context.mapped(bound) else { return };
     if access & GL_MAP_WRITE_BIT == 0 || access & GL_MAP_FLUSH_EXPLICIT_BIT != 0 {
         return;

@@ -43,7 +43,8 @@ pub use egl_images::{
 };
 pub use framebuffers::{attach_renderbuffer, attach_texture, detach_renderbuffer};
 pub use maps::{
-    changed_maps, flush_mapping, flushed_writes, map_buffer, mapped_writes, unmap_buffer,
+    changed_maps, deleted_writes, flush_mapping, flushed_writes, map_buffer, mapped_writes,
+    unmap_buffer,
 };
 pub use matrices::*;
 pub use paths::{count_bits, path_names};

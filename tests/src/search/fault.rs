@@ -87,49 +87,66 @@ struct Permitted {
     beginning: &'static str,
     /// Whether a program has what the sentence is about.
     is_of: fn(&[String]) -> bool,
+    /// Whether draws show that it is missing, so that a replay has other answers.
+    is_seen: bool,
+}
+
+impl Permitted {
+    /// Draws do not show it.
+    const fn unseen(beginning: &'static str, is_of: fn(&[String]) -> bool) -> Self {
+        Self { beginning, is_of, is_seen: false }
+    }
+
+    /// Draws show it.
+    const fn seen(beginning: &'static str, is_of: fn(&[String]) -> bool) -> Self {
+        Self { beginning, is_of, is_seen: true }
+    }
 }
 
 /// What no snapshot can have, and why. Other sentences are faults, and so are these in programs without the cause.
 const PERMITTED: &[Permitted] = &[
     // Nothing shows that an idle thread is outside the driver while nothing is recorded.
-    Permitted { beginning: "a command that thread", is_of: has_idle_thread },
+    Permitted::unseen("a command that thread", has_idle_thread),
     // No command sets the result of a query.
-    Permitted {
-        beginning: "what queries had counted that have ended",
-        is_of: |steps| count(before_attach(steps), &["glEndQuery"]) > 0,
-    },
+    Permitted::unseen("what queries had counted that have ended", |steps| {
+        count(before_attach(steps), &["glEndQuery"]) > 0
+    }),
     // No command sets the count of a query.
-    Permitted {
-        beginning: "what has been counted so far by query",
-        is_of: |steps| {
-            let before = before_attach(steps);
-            count(before, &["glBeginQuery"]) > count(before, &["glEndQuery"])
-        },
-    },
+    Permitted::unseen("what has been counted so far by query", |steps| {
+        let before = before_attach(steps);
+        count(before, &["glBeginQuery"]) > count(before, &["glEndQuery"])
+    }),
     // A deleted program has a name while a context uses it, and a context uses it when it has been current.
-    Permitted {
-        beginning: "GL_DELETE_STATUS, until all contexts that use it have been current",
-        is_of: |steps| has_two_contexts(steps) && count(steps, &["glDeleteProgram"]) > 0,
-    },
+    Permitted::unseen(
+        "GL_DELETE_STATUS, until all contexts that use it have been current",
+        |steps| has_two_contexts(steps) && count(steps, &["glDeleteProgram"]) > 0,
+    ),
     // No command brings back an executable that another context has replaced.
-    Permitted {
-        beginning: "the executable in use of the program that was linked again elsewhere",
-        is_of: |steps| has_two_contexts(steps) && count(steps, &["glLinkProgram"]) > 1,
-    },
+    Permitted::seen(
+        "the executable in use of the program that was linked again elsewhere",
+        |steps| has_two_contexts(steps) && count(steps, &["glLinkProgram"]) > 1,
+    ),
     // No framebuffer can have them attached, and no other context can read them.
-    Permitted {
-        beginning: "the images of textures with the name 0",
-        is_of: |steps| steps.iter().any(|step| command_of(step).starts_with("glTex")),
-    },
+    Permitted::seen("the images of textures with the name 0", |steps| {
+        steps.iter().any(|step| command_of(step).starts_with("glTex"))
+    }),
     // No command sets where a feedback goes on.
-    Permitted {
-        beginning: "how far a transform feedback has got",
-        is_of: |steps| {
-            let (before, ends) = (before_attach(steps), ["glEndTransformFeedback"]);
-            count(before, &["glBeginTransformFeedback"]) > count(before, &ends)
-        },
-    },
+    Permitted::unseen("how far a transform feedback has got", |steps| {
+        let (before, ends) = (before_attach(steps), ["glEndTransformFeedback"]);
+        count(before, &["glBeginTransformFeedback"]) > count(before, &ends)
+    }),
+    // They are read by a draw, which a query would count, and which replaces the executable in use.
+    Permitted::seen("the contents of a deleted buffer, once called", may_not_draw),
+    Permitted::seen("the pixels of deleted texture", may_not_draw),
 ];
+
+/// Whether the shim may find a context in which it must not draw.
+fn may_not_draw(steps: &[String]) -> bool {
+    let counts =
+        |step: &String| step.contains("glBeginQuery GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN");
+    steps.iter().any(counts)
+        || count(steps, &["glLinkProgram"]) > count(steps, &["glCreateProgram"])
+}
 
 fn before_attach(steps: &[String]) -> &[String] {
     steps.split(|step| step == ATTACH).next().unwrap_or_default()
@@ -156,8 +173,8 @@ fn has_idle_thread(steps: &[String]) -> bool {
     with_context.contains(&true)
 }
 
-/// True if a snapshot of this program may lack this.
-pub fn is_permitted(sentence: &str, program: &Program) -> bool {
-    let permitted = PERMITTED.iter().find(|permitted| sentence.starts_with(permitted.beginning));
-    permitted.is_some_and(|permitted| (permitted.is_of)(&program.steps))
+/// Whether a replay shows that a snapshot of this program lacks this; `None` if the snapshot must not lack it.
+pub fn is_seen_if_missing(sentence: &str, program: &Program) -> Option<bool> {
+    let permitted = PERMITTED.iter().find(|permitted| sentence.starts_with(permitted.beginning))?;
+    (permitted.is_of)(&program.steps).then_some(permitted.is_seen)
 }

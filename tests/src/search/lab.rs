@@ -13,7 +13,7 @@ use crate::gapii::{Daemon, Session, Trace, append};
 use crate::process::{LIMIT, Running, run};
 use crate::programs;
 use crate::replays::replay;
-use crate::search::fault::{Fault, is_permitted};
+use crate::search::fault::{Fault, is_seen_if_missing};
 use crate::search::program::Program;
 use crate::search::runner::{Died, Runner};
 use crate::wait;
@@ -62,7 +62,7 @@ impl Lab {
         match self.judge(&trace, program)? {
             Judged::Whole => self.play(&trace),
             // A replay without it differs in other commands, too.
-            Judged::LacksKnown => Ok(()),
+            Judged::LacksSeen => Ok(()),
         }
     }
 
@@ -104,13 +104,16 @@ impl Lab {
             return Err(Fault::Trace(info.to_string()));
         }
         let missing = info["missing"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let missing: Vec<&str> =
-            missing.filter(|sentence| !is_permitted(sentence, program)).collect();
-        match missing.iter().find(|sentence| !self.is_known(sentence)) {
-            Some(sentence) => Err(Fault::Missing((*sentence).to_owned())),
-            None if missing.is_empty() => Ok(Judged::Whole),
-            None => Ok(Judged::LacksKnown),
+        let mut judged = Judged::Whole;
+        for sentence in missing {
+            match is_seen_if_missing(sentence, program) {
+                Some(false) => {}
+                Some(true) => judged = Judged::LacksSeen,
+                None if self.is_known(sentence) => judged = Judged::LacksSeen,
+                None => return Err(Fault::Missing(sentence.to_owned())),
+            }
         }
+        Ok(judged)
     }
 
     fn is_known(&self, text: &str) -> bool {
@@ -160,8 +163,8 @@ impl Default for Lab {
 /// Verdict on the `missing` list of a capture.
 enum Judged {
     Whole,
-    /// Only what is passed over.
-    LacksKnown,
+    /// What is passed over, or what draws show.
+    LacksSeen,
 }
 
 /// The runner, on llvmpipe and without threads of its driver, which would take the other processes' cores. Memory that

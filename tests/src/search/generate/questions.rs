@@ -439,13 +439,18 @@ fn of_program(world: &mut World, program: usize) {
             ("ACTIVE_ATTRIBUTES", (2, 0)),
             ("ACTIVE_UNIFORMS", (2, 0)),
             ("ACTIVE_UNIFORM_BLOCKS", (3, 0)),
-            ("TRANSFORM_FEEDBACK_VARYINGS", (3, 0)),
             ("TRANSFORM_FEEDBACK_BUFFER_MODE", (3, 0)),
             ("PROGRAM_BINARY_RETRIEVABLE_HINT", (3, 0)),
             ("PROGRAM_SEPARABLE", (3, 1)),
         ];
         for (name, _) in names.iter().filter(|(_, since)| version >= *since) {
             world.step(format!("glGetProgramiv g{program} GL_{name} out:4"));
+        }
+        if version >= (3, 1) {
+            // glGetProgramiv has the same number, but Mesa 22.3 reads freed memory there after a link that failed.
+            world.step(format!(
+                "glGetProgramInterfaceiv g{program} GL_TRANSFORM_FEEDBACK_VARYING GL_ACTIVE_RESOURCES out:4"
+            ));
         }
         if version >= (3, 0) {
             world.step(format!(
