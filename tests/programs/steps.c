@@ -4,8 +4,8 @@
  * A line is `THREAD [RESULT] COMMAND ARGUMENT...`; tests/src/search/program.rs has the table of arguments. Names of
  * constants and of shaders are numbers and hexadecimal here. One thread runs at a time: the thread that a line names.
  *
- *   @pause        says `pause` and swaps buffers every 200 us until standard input has a line
- *   @pause quiet  the same without calls
+ *   @pause        says `pause` and waits until standard input has a line
+ *   @pause calls  the same, and calls a command every 200 us that needs no context
  *   @end          says `end`, waits as @pause does, and destroys what the program has left
  *
  * A step with answers prints `NUMBER: ANSWER...`. Names of objects are printed as the step's own words for them, since
@@ -26,9 +26,7 @@
 
 #define KINDS 26
 #define OBJECTS 1024
-#define THREADS 5
-/* The thread that comes to safe points for the others; steps have the threads below. */
-#define POKING 4
+#define THREADS 4
 #define ARGUMENTS 16
 #define SHOWN_WHOLE 16
 
@@ -406,21 +404,6 @@ static void on_thread(int index, void (*function)(char *), char *argument)
     pthread_mutex_unlock(&lock);
 }
 
-/* Comes to a safe point, the end of a frame, with a context and a surface that the program does not have. */
-static void poke(char *unused)
-{
-    static EGLSurface surface;
-    (void)unused;
-    if (surface == EGL_NO_SURFACE) {
-        const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION, 2, EGL_NONE};
-        const EGLint size[] = {EGL_WIDTH, 8, EGL_HEIGHT, 8, EGL_NONE};
-        EGLContext context = eglCreateContext(display, config, EGL_NO_CONTEXT, version);
-        surface = eglCreatePbufferSurface(display, config, size);
-        must(eglMakeCurrent(display, surface, surface, context), "no context", "");
-    }
-    eglSwapBuffers(display, surface);
-}
-
 static void release(char *unused)
 {
     (void)unused;
@@ -431,7 +414,7 @@ static void release(char *unused)
 static void leave(void)
 {
     is_leaving = 1;
-    for (int at = 0; at < POKING; at++)
+    for (int at = 0; at < THREADS; at++)
         if (threads[at] != 0) {
             on_thread(at, release, NULL);
             pthread_join(threads[at], NULL);
@@ -440,9 +423,8 @@ static void leave(void)
     is_leaving = 0;
 }
 
-static void destroy(char *unused)
+static void destroy(void)
 {
-    (void)unused;
     for (int at = 0; at < defined[IMAGE]; at++)
         if (objects[IMAGE][at])
             eglDestroyImage(display, (EGLImage)objects[IMAGE][at]);
@@ -483,19 +465,16 @@ static char *next_line(void)
 }
 
 /* The driver of the search writes nothing between `@pause` and its answer. */
-static int wait_for_line(const char *said, int is_quiet)
+static int wait_for_line(const char *said, int calls)
 {
     printf("%s\n", said);
     fflush(stdout);
     struct pollfd input = {.fd = 0, .events = POLLIN};
-    while (poll(&input, 1, is_quiet ? -1 : 0) == 0) {
-        on_thread(POKING, poke, NULL);
+    while (poll(&input, 1, calls ? 0 : -1) == 0) {
+        eglQueryAPI();
         struct timespec rest = {0, 200000};
         nanosleep(&rest, NULL);
     }
-    /* What the daemon has told the shim by now is in effect before the next step. */
-    for (int times = 0; times < 2 && !is_quiet; times++)
-        on_thread(POKING, poke, NULL);
     return next_line() != NULL;
 }
 
@@ -514,10 +493,10 @@ int main(void)
     for (char *line = next_line(); line; line = next_line()) {
         if (line[0] == '@') {
             if (strncmp(line, "@end", 4) == 0) {
-                if (!wait_for_line("end", strstr(line, "quiet") != NULL))
+                if (!wait_for_line("end", 0))
                     break;
                 leave();
-                on_thread(POKING, destroy, NULL);
+                destroy();
                 while (memories) {
                     struct memory *next = memories->next;
                     free(memories);
@@ -526,7 +505,7 @@ int main(void)
                 step = 0;
                 printf("gone\n");
                 fflush(stdout);
-            } else if (!wait_for_line("pause", strstr(line, "quiet") != NULL))
+            } else if (!wait_for_line("pause", strstr(line, "calls") != NULL))
                 break;
             continue;
         }

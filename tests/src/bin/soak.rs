@@ -24,6 +24,7 @@ use gapii_tests::restarts::kill_daemons;
 use gapii_tests::search::generate;
 use gapii_tests::search::hunt::Hunt;
 use gapii_tests::search::lab::Lab;
+use gapii_tests::search::planted::{self, Mistakes, Nursery};
 use gapii_tests::search::program::Program;
 use gapii_tests::{level_zero, tracers};
 
@@ -94,6 +95,14 @@ struct Options {
     #[arg(long, default_value_t = 3)]
     shortened: usize,
 
+    /// Stop the search after this many faults
+    #[arg(long, default_value_t = usize::MAX)]
+    faults: usize,
+
+    /// Seconds in which the search has to find each mistake of tests/data/planted.txt
+    #[arg(long, default_value_t = 600)]
+    planted_seconds: u64,
+
     /// Leave out actions of the generator whose names contain this, for example buffers::map
     #[arg(long, value_name = "TEXT")]
     without: Vec<String>,
@@ -135,6 +144,7 @@ const PARTS: &[Part] = &[
     ("simulation", simulation),
     ("tracers", tracers),
     ("snapshots", snapshots),
+    ("planted", planted),
     ("idle", idle),
 ];
 
@@ -254,6 +264,7 @@ fn snapshots(options: &Options) {
         programs: options.programs,
         workers: std::thread::available_parallelism().map_or(1, usize::from),
         shortened: options.shortened,
+        faults: options.faults,
         left_out: options.without.clone(),
         known: options.known.clone(),
         found: options.found.clone(),
@@ -263,6 +274,26 @@ fn snapshots(options: &Options) {
     println!("snapshots: {bag}");
     assert!(bag.faults.is_empty(), "{bag}");
     assert!(bag.programs > 0 && bag.unusable * 10 < bag.programs, "{bag}");
+}
+
+/// Puts mistakes into copies of the shim, and searches until each is found.
+fn planted(options: &Options) {
+    let Mistakes(mistakes) = include_str!("../../data/planted.txt").parse().expect("a list");
+    let (nursery, seed) = (Nursery::new(), options.seed.unwrap_or(1));
+    let time = Duration::from_secs(options.planted_seconds);
+    let found = mistakes.iter().filter(|mistake| {
+        let find = planted::find(&nursery.build(mistake), seed, time);
+        match &find {
+            Some(find) => {
+                let (after, seed) = (find.after.as_secs_f64(), find.seed);
+                println!("planted: {}: found after {after:.0} s, seed {seed}", mistake.name);
+                println!("    before step {}", find.fault);
+            }
+            None => println!("planted: {}: not found in {time:?}", mistake.name),
+        }
+        find.is_some()
+    });
+    assert_eq!(found.count(), mistakes.len(), "mistakes that were found");
 }
 
 /// Checks one program that was found, and keeps its trace.

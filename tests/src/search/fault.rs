@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use crate::search::program::{ATTACH, Program};
+use crate::search::program::{Program, is_beginning};
 
 /// A difference between a program's native run and a captured one, or between a capture and its replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,7 +149,7 @@ fn may_not_draw(steps: &[String]) -> bool {
 }
 
 fn before_attach(steps: &[String]) -> &[String] {
-    steps.split(|step| step == ATTACH).next().unwrap_or_default()
+    steps.split(|step| is_beginning(step)).next().unwrap_or_default()
 }
 
 fn has_two_contexts(steps: &[String]) -> bool {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::search::fault::Fault;
 use crate::search::generate;
 use crate::search::lab::Lab;
-use crate::search::program::Program;
+use crate::search::program::{ATTACH, KEYFRAME, Program};
 use crate::search::reduce::reduce;
 
 /// Captures that begin in the middle of each program.
@@ -30,6 +30,8 @@ pub struct Hunt {
     pub known: Vec<String>,
     /// Programs of each kind of fault that are shortened; others are only counted.
     pub shortened: usize,
+    /// Stops after this many faults.
+    pub faults: usize,
     /// Folder for shortened programs.
     pub found: Option<PathBuf>,
 }
@@ -39,6 +41,8 @@ pub struct Hunt {
 pub struct Bag {
     pub programs: u64,
     pub attaches: u64,
+    /// Captures that begin with a keyframe.
+    pub keyframes: u64,
     /// Programs that crash the driver by themselves, or answer differently each time.
     pub unusable: u64,
     pub faults: Vec<Found>,
@@ -62,7 +66,11 @@ impl Hunt {
             for _ in 0..self.workers {
                 scope.spawn(|| {
                     let mut lab = Lab::passing_over(&self.known);
-                    while began.elapsed() < self.time {
+                    let is_over = || {
+                        let found = bag.lock().expect("no worker panics").faults.len();
+                        began.elapsed() >= self.time || found >= self.faults
+                    };
+                    while !is_over() {
                         let seed = next.fetch_add(1, Relaxed);
                         if seed - self.first_seed >= self.programs {
                             break;
@@ -99,19 +107,25 @@ impl Hunt {
             }
         };
         bag.lock().expect("no worker panics").programs += 1;
-        for place in generated.attaches(seed, ATTACHES) {
-            bag.lock().expect("no worker panics").attaches += u64::from(place != 0);
-            let attached = generated.program.attached_at(place);
-            let Err(fault) = lab.check(&attached, &native) else { continue };
+        let places = generated.attaches(seed, ATTACHES);
+        let keyframe = places.last().map(|place| (*place, KEYFRAME));
+        for (place, beginning) in places.iter().map(|place| (*place, ATTACH)).chain(keyframe) {
+            {
+                let mut bag = bag.lock().expect("no worker panics");
+                bag.attaches += u64::from(place != 0 && beginning == ATTACH);
+                bag.keyframes += u64::from(beginning == KEYFRAME);
+            }
+            let captured = generated.program.captured_at(place, beginning);
+            let Err(fault) = lab.check(&captured, &native) else { continue };
             let nth = {
                 let mut kinds = kinds.lock().expect("no worker panics");
                 let nth = kinds.entry(fault.kind()).or_default();
                 *nth += 1;
                 *nth
             };
-            println!("seed {seed}, before step {place}: {fault}");
+            println!("seed {seed}, before step {place}, {beginning}: {fault}");
             let program = (nth <= self.shortened).then(|| {
-                let (program, fault) = reduce(lab, &attached, &fault);
+                let (program, fault) = reduce(lab, &captured, &fault);
                 self.keep(seed, place, &program, &fault);
                 program
             });
@@ -120,11 +134,12 @@ impl Hunt {
     }
 
     fn keep(&self, seed: u64, place: usize, program: &Program, fault: &Fault) {
-        let text = format!("# Seed {seed}, attached before step {place}.\n# {fault}\n{program}");
+        let text = format!("# Seed {seed}, before step {place}.\n# {fault}\n{program}");
         println!("{text}");
         if let Some(folder) = &self.found {
             std::fs::create_dir_all(folder).expect("the folder can be made");
-            let path = folder.join(format!("{seed}-{place}.txt"));
+            let beginning = program.beginning().unwrap_or_default().trim_start_matches('@');
+            let path = folder.join(format!("{seed}-{place}-{beginning}.txt"));
             std::fs::write(path, text).expect("the folder is writable");
         }
     }
@@ -132,11 +147,11 @@ impl Hunt {
 
 impl Display for Bag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Bag { programs, attaches, unusable, faults, seconds } = self;
+        let Bag { programs, attaches, keyframes, unusable, faults, seconds } = self;
         let rate = *programs as f64 / seconds.max(1e-9) * 3600.0;
         write!(
             f,
-            "{programs} programs, {attaches} attaches, {} faults, {unusable} programs unusable; {rate:.0} programs per hour",
+            "{programs} programs, {attaches} attaches, {keyframes} keyframes, {} faults, {unusable} programs unusable; {rate:.0} programs per hour",
             faults.len()
         )
     }

@@ -1,7 +1,7 @@
 //! Runs programs natively and captured, plays the captures, and compares.
 //!
-//! One process runs many programs, natively; another one does so with the shim and a daemon. Each program has contexts of
-//! its own.
+//! One process runs many programs, natively; two others do so with the shim and a daemon each. Each program has contexts
+//! of its own.
 
 use std::process::Command;
 
@@ -14,19 +14,37 @@ use crate::process::{LIMIT, Running, run};
 use crate::programs;
 use crate::replays::replay;
 use crate::search::fault::{Fault, is_seen_if_missing};
-use crate::search::program::Program;
+use crate::search::program::{ATTACH, KEYFRAME, Program};
 use crate::search::runner::{Died, Runner};
 use crate::wait;
 
-/// Two processes that run programs, and a session to capture one of them.
+/// Processes that run programs, and sessions to capture two of them.
 pub struct Lab {
-    // Before the daemon: fields are dropped in this order.
     native: Option<Runner>,
-    captured: Option<Runner>,
-    session: Session,
-    _daemon: Daemon,
+    /// Nothing else captures the program.
+    attached: Desk,
+    /// The program is recorded all the time, so a capture begins with a keyframe.
+    recorded: Desk,
     /// Parts of commands, whose differences in a replay are passed over, and of sentences about what is missing.
     known: Vec<String>,
+}
+
+/// A process that is captured.
+struct Desk {
+    // Before the daemon: fields are dropped in this order.
+    runner: Option<Runner>,
+    session: Session,
+    _daemon: Daemon,
+    /// How the process is run.
+    run: &'static [&'static str],
+}
+
+impl Desk {
+    fn new(run: &'static [&'static str]) -> Self {
+        let session = Session::new();
+        let daemon = session.daemon(&[]);
+        Self { runner: None, session, _daemon: daemon, run }
+    }
 }
 
 impl Lab {
@@ -36,9 +54,9 @@ impl Lab {
 
     /// A lab that passes over replays' differences in commands, and missing things, whose text contains one of these.
     pub fn passing_over(known: &[String]) -> Self {
-        let session = Session::new();
-        let daemon = session.daemon(&[]);
-        Self { native: None, captured: None, session, _daemon: daemon, known: known.to_vec() }
+        let keep = &["run", "--keep-frames", "1", "--keyframe-every", "1000"];
+        let (attached, recorded) = (Desk::new(&["run", "--idle"]), Desk::new(keep));
+        Self { native: None, attached, recorded, known: known.to_vec() }
     }
 
     /// Answers of the program without the shim. An error if it crashes by itself, which says nothing about the shim.
@@ -51,11 +69,16 @@ impl Lab {
         answers
     }
 
-    /// Captures the program from its attach on, and plays the capture. `native` are its native answers.
+    /// Captures the program from the step on at which a capture begins, and plays the capture. `native` are its native
+    /// answers.
     pub fn check(&mut self, program: &Program, native: &[String]) -> Result<(), Fault> {
-        let trace = Trace::new(self.session.path("attached.gapii"));
-        let answers = self.capture(program, &trace).map_err(|died| {
-            self.captured = None;
+        let trace = self.trace();
+        let desk = match program.beginning() {
+            Some(KEYFRAME) => &mut self.recorded,
+            _ => &mut self.attached,
+        };
+        let answers = desk.capture(program, &trace).map_err(|died| {
+            desk.runner = None;
             Fault::Crashed(died.0)
         })?;
         compare(program, native, &answers)?;
@@ -68,7 +91,7 @@ impl Lab {
 
     /// Plays a capture; its answers and pixels must be the recorded ones.
     fn play(&self, trace: &Trace) -> Result<(), Fault> {
-        let mut command = replay(&self.session, &trace.path, &["--verify", "--json"]);
+        let mut command = replay(&self.attached.session, &trace.path, &["--verify", "--json"]);
         let played = run(command.env("LP_NUM_THREADS", "0"));
         let report: Value = serde_json::from_str(&played.stdout).unwrap_or_default();
         let differences = ["/verified/differences", "/skips"].map(|list| report.pointer(list));
@@ -120,38 +143,54 @@ impl Lab {
         self.known.iter().any(|known| text.contains(known))
     }
 
+    /// The last capture.
+    pub fn trace(&self) -> Trace {
+        Trace::new(self.attached.session.path("captured.gapii"))
+    }
+}
+
+impl Desk {
     fn capture(&mut self, program: &Program, trace: &Trace) -> Result<Vec<String>, Died> {
         let session = &self.session;
-        let runner = self.captured.get_or_insert_with(|| {
-            let mut command = session.ctl(["run", "--idle"]);
+        let runner = self.runner.get_or_insert_with(|| {
+            let mut command = session.ctl(self.run);
             append(&mut command, &steps());
             Runner::start(&mut command)
         });
+        let is_attached = program.beginning() == Some(ATTACH);
         let client = std::cell::RefCell::new(None);
         let attach = || {
-            let before = written(&session.app_in_mode("idle"));
             let mut start = session.ctl(["start", "-o"]);
             let running = Running::start(start.arg(&trace.path));
-            // The runner makes calls meanwhile: the first recorded one shows that the capture has begun.
-            wait::until("the first record of a capture", LIMIT, || {
-                session.apps().first().is_some_and(|app| written(app) > before).then_some(())
-            });
+            if is_attached {
+                // The program's next command begins the capture.
+                session.app_in_mode("capturing");
+            } else {
+                wait::until("the first record of a capture", LIMIT, || {
+                    has_records(session).then_some(())
+                });
+            }
             *client.borrow_mut() = Some(running);
         };
         let detach = || {
             if let Some(running) = client.borrow_mut().take() {
                 running.signal(Signal::INT);
                 running.finish(LIMIT);
-                session.app_in_mode("idle");
+                if is_attached {
+                    session.app_in_mode("idle");
+                }
             }
         };
         runner.run(program, attach, detach)
     }
+}
 
-    /// The last capture.
-    pub fn trace(&self) -> Trace {
-        Trace::new(self.session.path("attached.gapii"))
-    }
+/// Whether a capture has commands.
+fn has_records(session: &Session) -> bool {
+    let listed = run(&mut session.ctl(["list", "--json"])).ok();
+    let captures: Value = serde_json::from_str(&listed.stdout).unwrap_or_default();
+    let mut captures = captures.as_array().into_iter().flatten();
+    captures.any(|capture| capture["progress"]["calls"].as_u64().is_some_and(|calls| calls > 0))
 }
 
 impl Default for Lab {
@@ -195,9 +234,4 @@ fn compare(program: &Program, native: &[String], captured: &[String]) -> Result<
 /// it. There can be one.
 fn is_of_before(difference: &Value) -> bool {
     difference["function"] == "glGetError" && difference["seen"] == "0"
-}
-
-/// Bytes that an application has written into its rings.
-fn written(app: &Value) -> u64 {
-    app["counts"]["ring_bytes"].as_u64().unwrap_or(0)
 }

@@ -9,6 +9,7 @@ pub mod fault;
 pub mod generate;
 pub mod hunt;
 pub mod lab;
+pub mod planted;
 pub mod program;
 pub mod reduce;
 mod runner;

@@ -15,7 +15,8 @@
 //! | `ints:1,b1`, `floats:1,0.5`, `texts:a,b`, `text:a` | arrays of numbers and of strings, a string |
 //! | `shader:NAME` | array of one string: a source of [`shaders`](super::shaders) |
 //!
-//! A step that begins with `@` is no command: `@attach` is where a capture begins, the others are in the runner.
+//! A step that begins with `@` is no command: `@attach` is where a capture begins, and `@keyframe` where one begins while
+//! another capture runs, with a keyframe. The others are in the runner.
 //! Lines that begin with `#` are comments.
 
 use std::fmt::{self, Display};
@@ -26,6 +27,13 @@ use crate::search::shaders;
 
 /// The step at which a capture begins.
 pub const ATTACH: &str = "@attach";
+/// The step at which a capture begins with a keyframe, because another one runs.
+pub const KEYFRAME: &str = "@keyframe";
+
+/// Whether a capture begins at this step.
+pub fn is_beginning(step: &str) -> bool {
+    [ATTACH, KEYFRAME].contains(&step)
+}
 
 /// Steps, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,16 +42,21 @@ pub struct Program {
 }
 
 impl Program {
-    /// The program with a capture that begins before step `at`.
-    pub fn attached_at(&self, at: usize) -> Program {
+    /// The program with a capture that begins before step `at`: in the way of `beginning`, [`ATTACH`] or [`KEYFRAME`].
+    pub fn captured_at(&self, at: usize, beginning: &str) -> Program {
         let mut steps = self.steps.clone();
-        steps.insert(at.min(steps.len()), ATTACH.to_owned());
+        steps.insert(at.min(steps.len()), beginning.to_owned());
         Program { steps }
+    }
+
+    /// The way in which a capture of the program begins; `None` if none does.
+    pub fn beginning(&self) -> Option<&str> {
+        self.steps.iter().map(String::as_str).find(|step| is_beginning(step))
     }
 
     /// The program without captures.
     pub fn plain(&self) -> Program {
-        Program { steps: self.steps.iter().filter(|step| *step != ATTACH).cloned().collect() }
+        Program { steps: self.steps.iter().filter(|step| !is_beginning(step)).cloned().collect() }
     }
 
     /// A step as the runner reads it.
@@ -86,7 +99,7 @@ impl FromStr for Program {
         let steps: Vec<String> = lines.map(str::to_owned).collect();
         let is_step = |step: &&String| {
             let mut words = step.split(' ');
-            *step == ATTACH
+            is_beginning(step)
                 || (words.next().is_some_and(|word| matches!(word, "0" | "1" | "2" | "3"))
                     && words.next().is_some())
         };
@@ -112,7 +125,7 @@ mod tests {
         let text = "0 new:b1 glGenBuffers 1\n@attach\n1 glFinish\n";
         let program: Program = format!("# why\n\n{text}").parse().expect("steps");
         assert_eq!(program.to_string(), text);
-        assert_eq!(program.plain().attached_at(1), program);
+        assert_eq!(program.plain().captured_at(1, ATTACH), program);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::search::fault::Fault;
 use crate::search::lab::Lab;
-use crate::search::program::{ATTACH, Program};
+use crate::search::program::{Program, is_beginning};
 
 /// Returns a program of few steps that fails like this one, and how it fails.
 pub fn reduce(lab: &mut Lab, program: &Program, fault: &Fault) -> (Program, Fault) {
@@ -20,9 +20,9 @@ pub fn reduce(lab: &mut Lab, program: &Program, fault: &Fault) -> (Program, Faul
         while at < best.steps.len() {
             let end = (at + piece).min(best.steps.len());
             let mut shorter = best.clone();
-            let cut = shorter.steps.drain(at..end).any(|step| step == ATTACH);
-            if cut {
-                shorter.steps.insert(at, ATTACH.to_owned());
+            let cut = shorter.steps.drain(at..end).find(|step| is_beginning(step));
+            if let Some(beginning) = cut {
+                shorter.steps.insert(at, beginning);
             }
             let tried = (shorter.steps.len() < best.steps.len())
                 .then(|| fails(lab, &shorter, &known))
@@ -41,7 +41,7 @@ pub fn reduce(lab: &mut Lab, program: &Program, fault: &Fault) -> (Program, Faul
 
 /// Takes out as many of the last steps as possible: most of them ask about what is not at fault.
 fn cut_end(lab: &mut Lab, best: &mut Program, known: &mut Fault) {
-    let attach = best.steps.iter().position(|step| step == ATTACH).unwrap_or_default();
+    let attach = best.steps.iter().position(|step| is_beginning(step)).unwrap_or_default();
     // The program fails with the first `longest` steps, and perhaps not with the first `shortest`.
     let (mut shortest, mut longest) = (attach, best.steps.len());
     while shortest + 1 < longest {

@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use crate::search::program::{ATTACH, Program};
+use crate::search::program::{KEYFRAME, Program, is_beginning};
 
 /// Longest time without a word from the runner.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -34,7 +34,8 @@ impl Runner {
     }
 
     /// Runs a program and returns its answers. `attach` is called where a capture begins, `detach` when the last step
-    /// was made; the program makes calls of EGL meanwhile.
+    /// was made. The program calls a command of EGL again and again while it waits for a capture that begins with a
+    /// keyframe: that is where the keyframe is.
     pub fn run(
         &mut self,
         program: &Program,
@@ -43,8 +44,8 @@ impl Runner {
     ) -> Result<Vec<String>, Died> {
         let (mut answers, mut text) = (Vec::new(), String::new());
         for step in &program.steps {
-            if step == ATTACH {
-                text.push_str("@pause\n");
+            if is_beginning(step) {
+                text.push_str(if step == KEYFRAME { "@pause calls\n" } else { "@pause\n" });
                 self.say(&mut text)?;
                 self.hear_until("pause", &mut answers)?;
                 attach();
@@ -54,8 +55,7 @@ impl Runner {
                 text.push('\n');
             }
         }
-        let quiet = if program.steps.iter().any(|step| step == ATTACH) { "" } else { " quiet" };
-        text.push_str(&format!("@end{quiet}\n"));
+        text.push_str("@end\n");
         self.say(&mut text)?;
         self.hear_until("end", &mut answers)?;
         detach();

@@ -44,6 +44,7 @@ fn random_programs_are_captured_exactly() {
             left_out: Vec::new(),
             known: Vec::new(),
             shortened: 1,
+            faults: usize::MAX,
             found: None,
         };
         let bag = hunt.search();
