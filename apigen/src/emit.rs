@@ -9,6 +9,7 @@ mod extents;
 mod frames;
 mod handlers;
 mod ids;
+mod keepers;
 pub mod output;
 mod purposes;
 mod replay;
@@ -36,6 +37,7 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
         (commands.join("descriptions.txt"), descriptions::emit(model)),
         (shim.join("entries.rs"), entries::emit(model)),
         (shim.join("frames.rs"), frames::emit(model)),
+        (shim.join("keepers.rs"), keepers::emit(model, program)),
         (shim.join("sizes.rs"), sizes::emit(model)),
         (tool_api.join("commands.rs"), self::commands::emit(model)),
     ]);

@@ -18,6 +18,7 @@ use crate::attach;
 use crate::entry::ENTRY_POINTS;
 use crate::environment;
 use crate::generated::names::NAMES;
+use crate::kept;
 use crate::process;
 use crate::set_up;
 use crate::table;
@@ -45,7 +46,7 @@ pub unsafe extern "C" fn gapii_intercept(name: *const c_char, callee: *mut c_voi
     if callee == entry || !environment::wanted() {
         return callee;
     }
-    table::set_driver(id, callee.cast());
+    table::set_driver(id, kept::wrap(id as u16, callee.cast()));
     entry
 }
 

@@ -34,6 +34,7 @@ mod generated;
 mod handler;
 mod handlers;
 mod hooks;
+mod kept;
 mod level_zero;
 mod limits;
 mod module;

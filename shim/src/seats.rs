@@ -11,8 +11,8 @@
 //! command. Threads that are outside are not waited for.
 
 use core::ptr;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, fence};
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -123,6 +123,8 @@ fn all() -> impl Iterator<Item = &'static Seat> {
 /// Gives up on a thread that has run for 250 ms or slept for 20 ms meanwhile, and on all of them after 2 s. Returns the
 /// ids of the threads that may still be inside.
 pub fn wait_for_others(own: Option<&Seat>, epoch: u64) -> Vec<u32> {
+    // Pairs with the fence in Keeper::begin: this thread sees that seat at work, or that one sees the epoch.
+    fence(SeqCst);
     // OUTSIDE: the epoch was raised before; pairs with the fence in Gate::enter.
     let tells = !capture::is_first_of_this_capture(epoch) && barrier_in_all_threads();
     let is_other = |seat: &&Seat| !own.is_some_and(|own| ptr::eq(own, *seat));

@@ -34,6 +34,8 @@ pub struct Words {
     pub in_callback: Cell<bool>,
     /// The swap in progress is the last one of the capture.
     pub last_frame: Cell<bool>,
+    /// A kept command that came by an old slot of the table goes through the table again.
+    pub goes_again: Cell<bool>,
 }
 
 impl Words {
@@ -79,7 +81,7 @@ impl Words {
     }
 }
 
-const WORDS_BYTES: usize = 48;
+const WORDS_BYTES: usize = 56;
 const _: () = assert!(size_of::<Words>() == WORDS_BYTES);
 
 global_asm!(

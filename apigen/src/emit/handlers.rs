@@ -216,19 +216,19 @@ impl End {
     }
 }
 
-fn declaration(param: &Param) -> String {
+pub(super) fn declaration(param: &Param) -> String {
     match &param.by_value {
         Some(structure) => format!("{}: ByValue<gapii_ze_api::types::{structure}>", param.ident),
         None => format!("{}: {}", param.ident, spell(&param.value.rust)),
     }
 }
 
-fn list(items: &[TokenStream]) -> String {
+pub(super) fn list(items: &[TokenStream]) -> String {
     let items: Vec<String> = items.iter().map(spell).collect();
     format!("[{}]", items.join(", "))
 }
 
-fn observations(function: &Function, direction: Direction) -> Vec<TokenStream> {
+pub(super) fn observations(function: &Function, direction: Direction) -> Vec<TokenStream> {
     let observed = function.observed(direction);
     observed.map(|(param, observation)| extents::observe(function, param, observation)).collect()
 }

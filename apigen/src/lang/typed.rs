@@ -314,6 +314,35 @@ pub enum Role {
     NewQueue,
     /// Pointer to the handle of a list that the command creates, and that executes its commands itself.
     NewImmediateList,
+    /// Pointer to the handle of an event that the command creates.
+    NewEvent,
+    /// Pointer to the handle of a fence that the command creates.
+    NewFence,
+    /// Pointer to the handle of an image that the command creates.
+    NewImage,
+    /// The command opens the API: a snapshot begins with its first success.
+    Opens,
+    /// Pointer to handles of objects that the program did not create, or to the address of memory in such an object.
+    Found,
+    /// Pointer to the handle of an object that the command creates, or to the address of memory that it allocates.
+    Made,
+    /// Handle of an object, or address of an allocation, of which the command sets a property.
+    Set,
+    /// Number that tells apart several properties which the same command sets.
+    SetKey,
+    /// Handle of the object that keeps the command, or pointer to the first one: a list executes it later.
+    Appended,
+    /// Handle of an object whose properties are those at the append when a list executes the command later, or pointer
+    /// to several.
+    Uses,
+    /// Handle of the object that forgets the commands appended to it.
+    Emptied,
+    /// Handle of the context that the new object or memory belongs to.
+    InContext,
+    /// Handle of the device that the new object or memory belongs to.
+    OnDevice,
+    /// A snapshot cannot describe what the command did.
+    Unkept,
     /// The command takes an EGL sync: a program that calls it has created one.
     TakesSync,
     /// The command takes an EGL image.
@@ -344,6 +373,24 @@ impl Role {
         Self::NewImmediateList,
         Self::TakesSync,
         Self::TakesImage,
+    ];
+
+    /// The roles that a snapshot needs beside those of a replay.
+    pub const OF_SNAPSHOT: [Self; 14] = [
+        Self::NewEvent,
+        Self::NewFence,
+        Self::NewImage,
+        Self::Opens,
+        Self::Found,
+        Self::Made,
+        Self::Set,
+        Self::SetKey,
+        Self::Appended,
+        Self::Uses,
+        Self::Emptied,
+        Self::InContext,
+        Self::OnDevice,
+        Self::Unkept,
     ];
 
     /// The roles that statistics need. Each is a role of commands.

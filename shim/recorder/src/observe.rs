@@ -195,6 +195,13 @@ impl Observation {
                 || pages::are_readable(self.address as u64, self.size))
     }
 
+    /// Returns address and size in bytes of the memory, if it is one range that was found readable. `None` for a null
+    /// pointer.
+    pub fn memory(&self) -> Option<(u64, u64)> {
+        let is_range = self.strings.is_none() && !self.is_unrecorded();
+        (is_range && !self.address.is_null()).then_some((self.address as u64, self.size))
+    }
+
     /// Whether the observation's bytes are missing from the record.
     pub fn is_unrecorded(&self) -> bool {
         self.kept == Kept::Unrecorded

@@ -35,6 +35,8 @@ pub struct Ranges {
     unnamed_bytes: u64,
     /// The next range is not joined to the one before.
     is_apart: bool,
+    /// The bytes of the ranges are copies, at the addresses in [`Scratch::sources`].
+    are_copies: bool,
 }
 
 impl Ranges {
@@ -53,6 +55,19 @@ impl Ranges {
     pub fn add(&mut self, slot: &mut ScratchSlot, param: u8, address: u64, len: u64) {
         if let Some(range) = Range::new(param, address, len) {
             self.add_range(slot, range);
+        }
+    }
+
+    /// Names a range for the next record whose bytes are a copy at `source`. All ranges of a record are copies, or none
+    /// is.
+    pub fn add_copy(&mut self, slot: &mut ScratchSlot, param: u8, address: u64, copy: &[u8]) {
+        let at = self.count as usize;
+        let (source, len) = (copy.as_ptr() as u64, copy.len() as u64);
+        self.set_apart();
+        self.add(slot, param, address, len);
+        if let Some(place) = slot.get().and_then(|scratch| scratch.sources.get_mut(at)) {
+            *place = source;
+            self.are_copies = true;
         }
     }
 
@@ -121,19 +136,21 @@ impl Ranges {
         room: u64,
         blob_min_bytes: u64,
     ) -> Result<StagedEnd, Lost> {
-        let Scratch { ranges, staged, piece } = scratch;
+        let Scratch { ranges, sources, staged, piece } = scratch;
         let end = room.min(STAGED_BYTES as u64) as usize;
         let mut staged = Staged { at: 0, end, unnamed_bytes: self.unnamed_bytes, words: staged };
-        for range in ranges.iter().take(self.count as usize) {
+        for (range, source) in ranges.iter().zip(sources.iter()).take(self.count as usize) {
+            let source = if self.are_copies { *source } else { range.address };
             if !staged.has_room(RANGE_HEADER_BYTES + BLOB_NAME_LEN) {
                 staged.unnamed_bytes += range.len();
             } else if range.len() == 0 {
                 staged.put_kept(*range, Kept::Unrecorded);
             } else if range.len() < blob_min_bytes {
-                staged.put_inline(*range);
+                staged.put_inline(*range, source);
             } else {
+                let bytes = range.moved(source);
                 // SAFETY: copying a range reports whether it is readable.
-                staged.put_kept(*range, unsafe { blobs.keep(writer, piece, range) }?);
+                staged.put_kept(*range, unsafe { blobs.keep(writer, piece, &bytes) }?);
             }
         }
         staged.put_unnamed();
@@ -181,8 +198,8 @@ impl Staged<'_> {
         self.at + bytes + RANGE_HEADER_BYTES <= self.end
     }
 
-    /// Appends a range with its bytes.
-    fn put_inline(&mut self, range: Range) {
+    /// Appends a range with its bytes, which are at `source`.
+    fn put_inline(&mut self, range: Range, source: u64) {
         let len = range.len() as usize;
         let span = (len + 7) & !7;
         if !self.has_room(RANGE_HEADER_BYTES + span) {
@@ -195,7 +212,7 @@ impl Staged<'_> {
             *last = 0;
         }
         // SAFETY: the words have the range's length, and nothing else uses them.
-        if unsafe { guarded::read(range.address, data.as_mut_ptr().cast(), len) } {
+        if unsafe { guarded::read(source, data.as_mut_ptr().cast(), len) } {
             self.put_header(range, OBSERVED_INLINE);
             self.at += span;
         } else {
@@ -262,7 +279,7 @@ mod tests {
         let text = *b"twelve bytes";
         let mut words = [u64::MAX; 32];
         let mut staged = staged(&mut words, 256);
-        staged.put_inline(range(2, &text));
+        staged.put_inline(range(2, &text), text.as_ptr() as u64);
         staged.put_kept(range(255, &text), Kept::Blob([1, 2]));
         staged.put_kept(range(0, &text), Kept::Unrecorded);
         let address = text.as_ptr() as u64;
@@ -283,10 +300,20 @@ mod tests {
     }
 
     #[test]
+    fn copied_range_has_the_address_of_the_original() {
+        let copy = *b"copied bytes";
+        let mut words = [u64::MAX; 32];
+        let mut staged = staged(&mut words, 256);
+        staged.put_inline(Range::new(1, 0x5000, 12).unwrap(), copy.as_ptr() as u64);
+        let bytes = u64::from_le_bytes(*b"copied b");
+        assert_eq!(staged.words[..3], [0x5000, range_word(OBSERVED_INLINE, 1, 12), bytes]);
+    }
+
+    #[test]
     fn range_that_is_not_readable_has_no_bytes() {
         let mut words = [u64::MAX; 32];
         let mut staged = staged(&mut words, 256);
-        staged.put_inline(Range::new(1, 8, 12).unwrap());
+        staged.put_inline(Range::new(1, 8, 12).unwrap(), 8);
         assert_eq!(staged.words[..2], [8, range_word(OBSERVED_NONE, 1, 12)]);
         assert_eq!(staged.at, 16);
     }
@@ -296,9 +323,10 @@ mod tests {
         let bytes = [7; 40];
         let mut words = [u64::MAX; 32];
         let mut staged = staged(&mut words, 64);
-        staged.put_inline(range(0, &bytes[..20]));
-        staged.put_inline(range(1, &bytes));
-        staged.put_inline(range(2, &bytes[..9]));
+        let source = bytes.as_ptr() as u64;
+        staged.put_inline(range(0, &bytes[..20]), source);
+        staged.put_inline(range(1, &bytes), source);
+        staged.put_inline(range(2, &bytes[..9]), source);
         assert_eq!((staged.at, staged.unnamed_bytes), (40, 49));
         staged.put_unnamed();
         assert_eq!(staged.words[5..7], [0, observation_word(OBSERVED_NONE, 49)]);

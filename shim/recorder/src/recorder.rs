@@ -86,6 +86,11 @@ impl Recorder {
         self.ranges.add(&mut self.scratch, param, address, len);
     }
 
+    /// Names memory of the program at `address`, of which the shim has a copy, for the next record.
+    pub fn add_copied_range(&mut self, param: u8, address: u64, copy: &[u8]) {
+        self.ranges.add_copy(&mut self.scratch, param, address, copy);
+    }
+
     /// Names memory from `address` on for the next record, of which the record will say that its extent is not known.
     pub fn add_unknown_range(&mut self, param: u8, address: u64) {
         self.ranges.add_unknown(&mut self.scratch, param, address);

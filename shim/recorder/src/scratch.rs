@@ -33,6 +33,8 @@ pub struct Range {
 pub struct Scratch {
     /// The ranges that were named.
     pub ranges: [Range; RANGES_MAX],
+    /// Where the bytes of the ranges are, if those are copies.
+    pub sources: [u64; RANGES_MAX],
     /// The ranges as they will be in the record.
     pub staged: [u64; STAGED_BYTES / 8],
     /// Buffer in which a blob's bytes are hashed and from which they are sent.
@@ -61,6 +63,11 @@ impl Range {
     #[inline]
     pub fn len(self) -> u64 {
         self.word & ((1 << Self::LEN_BITS) - 1)
+    }
+
+    /// Returns a range of the same size and parameter at another address.
+    pub fn moved(self, address: u64) -> Range {
+        Range { address, ..self }
     }
 
     /// Returns the word that stands before the range in its record.

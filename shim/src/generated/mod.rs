@@ -9,6 +9,7 @@ pub mod handlers_gl_es3;
 pub mod handlers_gl_shared_extensions;
 pub mod handlers_gl_vendor_extensions;
 pub mod handlers_level_zero;
+pub mod keepers;
 pub mod sizes;
 /// The handlers of all APIs, each in the module of its command's name.
 pub mod handlers {

@@ -11,6 +11,7 @@ use gapii_abi::atom::{
 };
 use gapii_recorder::observe::{self, Observation};
 use gapii_recorder::{Recorder, Scalar};
+use gapii_state::NO_PARAM;
 
 use super::missing::Missing;
 use crate::capture;
@@ -18,7 +19,9 @@ use crate::contexts::OPENGL_ES_API;
 use crate::tls::words;
 
 /// Maximum size of the arguments of a setup command, in 8-byte words.
-const FIXED_WORDS: usize = 8;
+const FIXED_WORDS: usize = 12;
+/// Maximum number of parameters at which a setup command always reads memory.
+const READS_MAX: usize = 4;
 
 /// Writes setup commands into the ring of this thread, which is inside the shim.
 pub struct Emitter<'r> {
@@ -38,7 +41,7 @@ pub struct Command<'e> {
     id: u16,
     fixed: [u64; FIXED_WORDS],
     fixed_bytes: usize,
-    reads: [Option<Observation>; 2],
+    reads: [Option<Observation>; READS_MAX],
 }
 
 impl<'r> Emitter<'r> {
@@ -99,7 +102,7 @@ impl<'r> Emitter<'r> {
     }
 
     pub fn command(&mut self, id: u16) -> Command<'_> {
-        let (fixed, reads) = ([0; FIXED_WORDS], [None, None]);
+        let (fixed, reads) = ([0; FIXED_WORDS], [None; READS_MAX]);
         Command { recorder: self.recorder, id, fixed, fixed_bytes: 0, reads }
     }
 }
@@ -123,6 +126,16 @@ impl Command<'_> {
             self.fixed_bytes = at + size;
         }
         self
+    }
+
+    /// The next argument, as a word of which the first `size` bytes count.
+    pub fn word(self, word: u64, size: usize) -> Self {
+        match size {
+            1 => self.arg(word as u8),
+            2 => self.arg(word as u16),
+            4 => self.arg(word as u32),
+            _ => self.arg(word),
+        }
     }
 
     /// Memory that the command always reads, in the order of its parameters.
@@ -156,6 +169,20 @@ impl Command<'_> {
         self
     }
 
+    /// Memory of the program that the command reads, and of which the shim has a copy. All ranges of a command are
+    /// copies, or none is.
+    pub fn copy(self, param: u8, address: u64, copy: &[u8]) -> Self {
+        self.recorder.add_copied_range(param, address, copy);
+        self
+    }
+
+    /// Memory that belongs to no parameter. It is found again by its address.
+    pub fn memory(self, address: u64, len: u64) -> Self {
+        self.recorder.set_range_apart();
+        self.recorder.add_range(NO_PARAM, address, len);
+        self
+    }
+
     /// Writes a command that returns nothing.
     pub fn done(self) {
         self.enter(SETUP | EFFECT);
@@ -170,16 +197,45 @@ impl Command<'_> {
     }
 }
 
+impl Command<'_> {
+    /// Writes a command that returns `result` and has written `slots`, at most three, and copied ranges.
+    pub fn returns_copies<R: Scalar>(
+        self,
+        result: R,
+        slots: &[Observation],
+        ranges: &[(u8, u64, &[u8])],
+    ) {
+        let id = self.id;
+        let Some(recorder) = self.enter(SETUP | LEAVES) else { return };
+        for (param, address, copy) in ranges {
+            recorder.add_copied_range(*param, *address, copy);
+        }
+        let flags = SETUP | EFFECT;
+        match *slots {
+            [] => recorder.leave(id, flags, result, &mut []),
+            [one] => recorder.leave(id, flags, result, &mut [one]),
+            [one, two] => recorder.leave(id, flags, result, &mut [one, two]),
+            [one, two, three, ..] => recorder.leave(id, flags, result, &mut [one, two, three]),
+        }
+    }
+}
+
 impl<'e> Command<'e> {
     /// Writes the enter record. `None`: there was no room.
     fn enter(self, flags: u16) -> Option<&'e mut Recorder> {
         let fixed_bytes = self.fixed_bytes as u32;
         let (recorder, id, fixed) = (self.recorder, self.id, &self.fixed);
         let written = match self.reads {
-            [None, _] => write(recorder, id, flags, fixed_bytes, fixed, &mut []),
-            [Some(one), None] => write(recorder, id, flags, fixed_bytes, fixed, &mut [one]),
-            [Some(one), Some(two)] => {
+            [None, ..] => write(recorder, id, flags, fixed_bytes, fixed, &mut []),
+            [Some(one), None, ..] => write(recorder, id, flags, fixed_bytes, fixed, &mut [one]),
+            [Some(one), Some(two), None, _] => {
                 write(recorder, id, flags, fixed_bytes, fixed, &mut [one, two])
+            }
+            [Some(one), Some(two), Some(three), None] => {
+                write(recorder, id, flags, fixed_bytes, fixed, &mut [one, two, three])
+            }
+            [Some(one), Some(two), Some(three), Some(four)] => {
+                write(recorder, id, flags, fixed_bytes, fixed, &mut [one, two, three, four])
             }
         };
         written.then_some(recorder)

@@ -1,8 +1,8 @@
 //! Snapshot of a program at the beginning of a capture in its middle, and at each keyframe: the order in which the
 //! parts are described. One thread at a time describes shared state; another waits for up to the stall limit (default 2
 //! s), and then its part is missing. Missing as well are commands that other threads may be in (`seats.rs`), all state
-//! before a capture of a program with `--no-monitor`, and objects of Level Zero. If a newer keyframe begins meanwhile,
-//! a waiting thread describes its state in that one.
+//! before a capture of a program with `--no-monitor`. If a newer keyframe begins meanwhile, a waiting thread describes
+//! its state in that one.
 //!
 //! A capture that begins with the process' first command needs no snapshot. In any other capture each thread writes a
 //! part of the snapshot before its first recorded command: the displays, contexts and surfaces of the process, the
@@ -18,6 +18,7 @@
 //! own ([`sibling`]). The program's context is asked only for state that its version and its extensions have, so that
 //! the shim causes no error there and a pending error stays pending. Everything that is set meanwhile is restored.
 
+mod allocations;
 mod aside;
 mod bound_textures;
 mod buffers;
@@ -41,9 +42,12 @@ mod idle_surfaces;
 mod image_layer;
 mod image_storages;
 mod images;
+mod kept_commands;
 mod labels;
 mod late_buffers;
 mod late_contents;
+mod level_zero;
+mod level_zero_calls;
 mod link_parameters;
 mod missing;
 mod picture;
@@ -56,6 +60,7 @@ mod samplers;
 mod samples;
 mod shaders;
 mod sibling;
+mod signals;
 mod spare;
 mod spare_context;
 mod staging;
@@ -113,9 +118,6 @@ const TOO_LONG: &str = "what a thread had: another one took too long to say what
 /// Missing in a program that runs without monitoring.
 const ASLEEP: &str =
     "all that was there before: the program runs with --no-monitor, so nobody knows it";
-/// Missing in a program that uses Level Zero.
-const LEVEL_ZERO: &str =
-    "objects of Level Zero that were there before, and what is in their memory";
 /// Interval at which a thread that waits longer checks [`DESCRIBING`].
 const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
@@ -147,7 +149,7 @@ pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) -> Resul
                 idle_surfaces::describe(&mut emitter, state);
                 images::describe(&mut emitter, state);
                 if process::apis() & API_LEVEL_ZERO != 0 {
-                    emitter.leave_out(LEVEL_ZERO);
+                    level_zero::describe(&mut emitter, &state.process);
                 }
                 PROCESS_IN.store(epoch, Release);
             }

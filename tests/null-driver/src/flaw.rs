@@ -10,6 +10,8 @@ pub enum Flaw {
     Device,
     /// `kernels`: refuses to create kernels.
     Kernels,
+    /// `modules`: a module has other code than its binary says.
+    Modules,
 }
 
 static FLAW: LazyLock<Option<Flaw>> = LazyLock::new(|| {
@@ -17,6 +19,7 @@ static FLAW: LazyLock<Option<Flaw>> = LazyLock::new(|| {
         "copies" => Flaw::Copies,
         "device" => Flaw::Device,
         "kernels" => Flaw::Kernels,
+        "modules" => Flaw::Modules,
         _ => return None,
     })
 });

@@ -71,9 +71,11 @@ implemented! {
     ZE_FENCE_RESET => fence::zeFenceReset,
     ZE_MODULE_CREATE => module::zeModuleCreate,
     ZE_MODULE_DESTROY => module::zeModuleDestroy,
+    ZE_MODULE_GET_GLOBAL_POINTER => module::zeModuleGetGlobalPointer,
     ZE_KERNEL_CREATE => module::zeKernelCreate,
     ZE_KERNEL_DESTROY => module::zeKernelDestroy,
     ZE_KERNEL_SET_GROUP_SIZE => module::zeKernelSetGroupSize,
     ZE_KERNEL_SUGGEST_GROUP_SIZE => module::zeKernelSuggestGroupSize,
     ZE_KERNEL_SET_ARGUMENT_VALUE => module::zeKernelSetArgumentValue,
+    ZE_KERNEL_SET_INDIRECT_ACCESS => module::zeKernelSetIndirectAccess,
 }

@@ -1,7 +1,7 @@
 //! A Level Zero driver without a device, so that programs run to their end on any machine.
 //!
-//! Memory is real. Command lists copy, fill, wait and signal, on a thread of their queue. Modules and kernels can be
-//! created, and a launch only signals. Functions that are not implemented return
+//! Memory is real. Command lists copy, fill, wait and signal, on a thread of their queue. The kernel
+//! `mix` changes memory; a launch of another kernel only signals. Functions that are not implemented return
 //! `ZE_RESULT_ERROR_UNSUPPORTED_FEATURE`.
 //!
 //! `ZE_ENABLE_ALT_DRIVERS=PATH` loads it. It trusts all handles that it gets.
@@ -11,6 +11,7 @@ mod flaw;
 mod functions;
 mod generated;
 mod implemented;
+mod kernel;
 mod memory;
 mod object;
 mod queue;

@@ -12,6 +12,7 @@ use gapii_ze_api::types::{
 
 use crate::flag::Flag;
 use crate::flaw::{self, Flaw};
+use crate::kernel::Mix;
 use crate::object::Answer;
 
 /// One command of a list.
@@ -31,6 +32,7 @@ pub enum Action {
     Copy { to: usize, from: usize, size: usize },
     Fill { to: usize, pattern: Arc<[u8]>, size: usize },
     Set(Arc<Flag>, bool),
+    Mix(Mix),
 }
 
 struct Work {
@@ -109,6 +111,7 @@ fn execute(step: &Step) {
             }
         }
         Action::Set(flag, raised) => flag.set(*raised),
+        Action::Mix(mix) => mix.run(),
     }
     if let Some(flag) = &step.signals {
         flag.set(true);

@@ -1,5 +1,6 @@
 //! Level Zero: the tracing layer, recordings on the null driver, and their replay.
 
+mod attach;
 mod calls;
 mod layer;
 mod recording;

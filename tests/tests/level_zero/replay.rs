@@ -38,7 +38,7 @@ fn replay(session: &Session, trace: &Trace, options: &[&str]) -> Process {
 
 /// Plays and compares on a driver with a flaw; returns the finished process and the report.
 #[track_caller]
-fn verify(session: &Session, trace: &Trace, flaw: &str) -> (Finished, Value) {
+pub fn verify(session: &Session, trace: &Trace, flaw: &str) -> (Finished, Value) {
     let mut replay = replay(session, trace, &["--verify", "--json"]);
     let finished = run(replay.env("GAPII_NULL_FLAW", flaw));
     let report = serde_json::from_str(&finished.stdout).unwrap_or_else(|_| panic!("{finished}"));
@@ -47,7 +47,7 @@ fn verify(session: &Session, trace: &Trace, flaw: &str) -> (Finished, Value) {
 
 /// Checks that a trace plays completely and exactly, with at least one equal answer; returns the report.
 #[track_caller]
-fn plays_alike(session: &Session, trace: &Trace) -> Value {
+pub fn plays_alike(session: &Session, trace: &Trace) -> Value {
     let (finished, report) = verify(session, trace, "");
     assert!(finished.status.success(), "{finished}");
     assert_eq!(report["skipped"], 0, "{report:#}");

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::event::Event;
 use super::is_device;
 use crate::flag::Flag;
+use crate::kernel::Kernel;
 use crate::object::{Answer, answer, create, destroy, get, not_null, ready};
 use crate::queue::{Action, Queue, Step, address};
 use gapii_ze_api::types::*;
@@ -212,11 +213,10 @@ pub unsafe extern "C" fn zeCommandListAppendLaunchKernel(
 ) -> ze_result_t {
     answer(|| {
         not_null(hCommandList)?;
-        not_null(hKernel)?;
-        if pLaunchFuncArgs.is_null() {
-            return Err(ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-        }
-        append(hCommandList, Action::Nothing, (hSignalEvent, numWaitEvents, phWaitEvents))
+        let kernel = get::<Kernel, _>(hKernel)?;
+        let groups = pLaunchFuncArgs.as_ref().ok_or(ZE_RESULT_ERROR_INVALID_NULL_POINTER)?;
+        let action = kernel.launch(groups).map_or(Action::Nothing, Action::Mix);
+        append(hCommandList, action, (hSignalEvent, numWaitEvents, phWaitEvents))
     })
 }
 

@@ -1,10 +1,12 @@
 //! Modules and kernels: any code is accepted, and none runs.
 
-use core::ffi::c_void;
+use core::ffi::{CStr, c_char, c_void};
+use std::sync::Arc;
 
 use super::is_device;
 use crate::flaw::{self, Flaw};
-use crate::object::{Bare, answer, create, destroy, give, not_null};
+use crate::kernel::{Kernel, Module};
+use crate::object::{answer, create, destroy, get, give, not_null};
 use gapii_ze_api::types::*;
 
 pub unsafe extern "C" fn zeModuleCreate(
@@ -17,18 +19,51 @@ pub unsafe extern "C" fn zeModuleCreate(
     answer(|| {
         not_null(hContext)?;
         is_device(hDevice)?;
-        if desc.is_null() {
-            return Err(ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-        }
+        let desc = desc.as_ref().ok_or(ZE_RESULT_ERROR_INVALID_NULL_POINTER)?;
         if !phBuildLog.is_null() {
             return Err(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
         }
-        create(phModule, Bare::default())
+        let code = match desc.pInputModule {
+            null if null.is_null() => &[],
+            code => std::slice::from_raw_parts(code, desc.inputSize),
+        };
+        let constants = desc.pConstants.as_ref().filter(|constants| constants.numConstants > 0);
+        let constant = constants.map_or(0, |constants| {
+            let values: *const *const c_void = constants.pConstantValues.cast();
+            values.read().cast::<u8>().read()
+        });
+        let module = Module::new(code, constant).ok_or(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)?;
+        create(phModule, Arc::new(module))
     })
 }
 
 pub unsafe extern "C" fn zeModuleDestroy(hModule: ze_module_handle_t) -> ze_result_t {
-    answer(|| destroy::<Bare, _>(hModule))
+    answer(|| destroy::<Arc<Module>, _>(hModule))
+}
+
+pub unsafe extern "C" fn zeModuleGetGlobalPointer(
+    hModule: ze_module_handle_t,
+    pGlobalName: *const c_char,
+    pSize: *mut usize,
+    pptr: *mut *mut c_void,
+) -> ze_result_t {
+    answer(|| {
+        let module = get::<Arc<Module>, _>(hModule)?;
+        if pGlobalName.is_null() {
+            return Err(ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+        }
+        if CStr::from_ptr(pGlobalName) != c"global" {
+            return Err(ZE_RESULT_ERROR_INVALID_GLOBAL_NAME);
+        }
+        let (address, size) = module.global();
+        if !pSize.is_null() {
+            give(pSize, size)?;
+        }
+        if !pptr.is_null() {
+            give(pptr, address.cast())?;
+        }
+        Ok(())
+    })
 }
 
 pub unsafe extern "C" fn zeKernelCreate(
@@ -37,7 +72,7 @@ pub unsafe extern "C" fn zeKernelCreate(
     phKernel: *mut ze_kernel_handle_t,
 ) -> ze_result_t {
     answer(|| {
-        not_null(hModule)?;
+        let module = get::<Arc<Module>, _>(hModule)?;
         let desc = desc.as_ref().ok_or(ZE_RESULT_ERROR_INVALID_NULL_POINTER)?;
         if desc.pKernelName.is_null() {
             return Err(ZE_RESULT_ERROR_INVALID_NULL_POINTER);
@@ -45,12 +80,12 @@ pub unsafe extern "C" fn zeKernelCreate(
         if flaw::has(Flaw::Kernels) {
             return Err(ZE_RESULT_ERROR_INVALID_KERNEL_NAME);
         }
-        create(phKernel, Bare::default())
+        create(phKernel, Kernel::new(module, CStr::from_ptr(desc.pKernelName)))
     })
 }
 
 pub unsafe extern "C" fn zeKernelDestroy(hKernel: ze_kernel_handle_t) -> ze_result_t {
-    answer(|| destroy::<Bare, _>(hKernel))
+    answer(|| destroy::<Kernel, _>(hKernel))
 }
 
 pub unsafe extern "C" fn zeKernelSetGroupSize(
@@ -60,9 +95,13 @@ pub unsafe extern "C" fn zeKernelSetGroupSize(
     groupSizeZ: u32,
 ) -> ze_result_t {
     answer(|| {
-        not_null(hKernel)?;
-        let has_zero = [groupSizeX, groupSizeY, groupSizeZ].contains(&0);
-        if has_zero { Err(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION) } else { Ok(()) }
+        let kernel = get::<Kernel, _>(hKernel)?;
+        let sizes = [groupSizeX, groupSizeY, groupSizeZ];
+        if sizes.contains(&0) {
+            return Err(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION);
+        }
+        kernel.set_group_size(sizes);
+        Ok(())
     })
 }
 
@@ -84,9 +123,23 @@ pub unsafe extern "C" fn zeKernelSuggestGroupSize(
 
 pub unsafe extern "C" fn zeKernelSetArgumentValue(
     hKernel: ze_kernel_handle_t,
-    _argIndex: u32,
-    _argSize: usize,
-    _pArgValue: *const c_void,
+    argIndex: u32,
+    argSize: usize,
+    pArgValue: *const c_void,
+) -> ze_result_t {
+    answer(|| {
+        let kernel = get::<Kernel, _>(hKernel)?;
+        if !pArgValue.is_null() {
+            let value = std::slice::from_raw_parts(pArgValue.cast::<u8>(), argSize);
+            kernel.set_argument(argIndex, value);
+        }
+        Ok(())
+    })
+}
+
+pub unsafe extern "C" fn zeKernelSetIndirectAccess(
+    hKernel: ze_kernel_handle_t,
+    _flags: ze_kernel_indirect_access_flags_t,
 ) -> ze_result_t {
     answer(|| not_null(hKernel))
 }
