@@ -123,7 +123,7 @@ fn all() -> impl Iterator<Item = &'static Seat> {
 /// Gives up on a thread that has run for 250 ms or slept for 20 ms meanwhile, and on all of them after 2 s. Returns the
 /// ids of the threads that may still be inside.
 pub fn wait_for_others(own: Option<&Seat>, epoch: u64) -> Vec<u32> {
-    // Pairs with the fence in Keeper::begin: this thread sees that seat at work, or that one sees the epoch.
+    // KEEPER: pairs with the fence in Keeper::begin: this thread sees that seat at work, or that one sees the epoch.
     fence(SeqCst);
     // OUTSIDE: the epoch was raised before; pairs with the fence in Gate::enter.
     let tells = !capture::is_first_of_this_capture(epoch) && barrier_in_all_threads();

@@ -14,6 +14,10 @@
 
 enum { MODULES = 5, KERNELS = 1000, EVENTS = 8, BYTES = 1024, PARTS = 4, FIXED = 50, PROPERTIES = 3 };
 
+/* Whether events are used. An event tells gapii of the work of all queues, also of those of other threads. */
+static int has_events;
+static int steps;
+
 /* Each thread has objects of its own. */
 struct mixer {
     uint64_t random;
@@ -223,7 +227,8 @@ static void step(struct mixer *m)
         if (i % 4 == 0)
             copy(m, m->open);
     }
-    use_events(m);
+    if (has_events)
+        use_events(m);
     done(zeCommandListAppendMemoryCopy(m->open, m->target, m->memory[2 + pick(m, 2)], BYTES, NULL, 0,
                                        NULL),
          "to copy");
@@ -236,7 +241,6 @@ static void step(struct mixer *m)
         m->sum = m->sum * 31 + m->target[i] + m->memory[0][i] + m->memory[1][i];
 }
 
-static int steps;
 
 static void *run(void *number)
 {
@@ -259,6 +263,7 @@ int main(int count, char **words)
     must(count >= 2, "a number of steps");
     steps = atoi(words[1]);
     int others = count > 2 ? atoi(words[2]) - 1 : 0;
+    has_events = others == 0;
     must(others < THREADS_MAX, "a number of threads");
     open_device();
     if (steps == 0) {

@@ -57,7 +57,8 @@ pub fn completed(call: &mut Call<'_, '_>) {
 fn put(call: &mut Call<'_, '_>, address: u64, bytes: Bytes<'_>) -> Outcome {
     let Some((allocation, offset)) = place(call, address, bytes.len())? else { return Ok(()) };
     if allocation.is_changed(offset, &bytes) {
-        settle(call);
+        let parts = &mut *call.parts;
+        settle(&mut parts.level_zero, &parts.driver);
         if let Some((allocation, offset)) = place(call, address, bytes.len())? {
             allocation.update(offset, shared(bytes));
         }

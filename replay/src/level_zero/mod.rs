@@ -24,3 +24,4 @@ mod words;
 
 pub use memory::{memory, rows};
 pub use play::{after, play};
+pub use settle::settle;

@@ -14,6 +14,7 @@ use super::options::{Options, ReplayError};
 use super::playing::{Observers, Player};
 use crate::driver::{Driver, Loader};
 use crate::events::Events;
+use crate::level_zero;
 use crate::memory::{Memory, Outputs};
 use crate::names::Names;
 use crate::objects::{Egl, LevelZero, Mappings, Places};
@@ -73,11 +74,12 @@ pub fn replay<R: Read + Seek + Send>(
         return Err(ReplayError::Missing("a thread of the replay ended early".to_owned()));
     };
     player.parts.egl.close();
+    let are_idle = level_zero::settle(&mut player.parts.level_zero, &player.parts.driver);
     if let Some(failure) = player.failure.take() {
         return Err(failure.into());
     }
     let Player { parts, observers, frames_ended, is_cancelled, .. } = player;
-    Ok(Report {
+    let report = Report {
         frames: frames_ended,
         cancelled: is_cancelled,
         has_surfaces: parts.survey.uses_egl(),
@@ -87,7 +89,12 @@ pub fn replay<R: Read + Seek + Send>(
         threads_at_once: parts.threads.most_alive(),
         images: observers.images.finish().map_err(ReplayError::Images)?,
         ..Report::of(parts.tally.finished(limits.listed_skips))
-    })
+    };
+    if !are_idle {
+        // A device may still use it.
+        std::mem::forget(parts.memory);
+    }
+    Ok(report)
 }
 
 /// The error that names everything the driver lacks, one thing per line if there are several.

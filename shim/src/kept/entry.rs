@@ -63,26 +63,61 @@ pub struct Entry {
     /// Number of the command among all that were kept: a higher one was called later.
     pub serial: u64,
     pub command: &'static Kept,
-    /// Properties that the objects which the command uses had at this command.
-    pub uses: Vec<Properties>,
     words: Box<[u64]>,
 }
 
-/// A command that is being kept.
+/// Words of a draft that need no allocation: enough for a launch with a few events.
+const INLINE_WORDS: usize = 40;
+
+/// A command that is being kept. Most commands allocate nothing here.
 pub struct Draft {
     command: &'static Kept,
-    words: Vec<u64>,
+    inline: [u64; INLINE_WORDS],
+    /// Words in `inline`, if `spilled` is empty.
+    len: usize,
+    /// All words, once they do not fit.
+    spilled: Vec<u64>,
     /// Ranges that are named now were written.
     has_returned: bool,
 }
 
 impl Draft {
     /// Begins to keep a command with these arguments.
+    #[inline(always)]
     pub fn new(command: &'static Kept, args: &[u64]) -> Self {
-        const ROOM_WORDS: usize = 48;
-        let mut words = Vec::with_capacity(ROOM_WORDS);
-        words.extend_from_slice(args);
-        Self { command, words, has_returned: false }
+        let (inline, spilled) = ([0; INLINE_WORDS], Vec::new());
+        let mut draft = Self { command, inline, len: 0, spilled, has_returned: false };
+        draft.grow(args.len()).copy_from_slice(args);
+        draft
+    }
+
+    /// Appends words, which are zero, and returns them.
+    fn grow(&mut self, count: usize) -> &mut [u64] {
+        let begin = self.words().len();
+        if self.spilled.is_empty() {
+            if begin + count <= INLINE_WORDS {
+                self.len += count;
+                return &mut self.inline[begin..begin + count];
+            }
+            self.spilled.reserve_exact(begin + count);
+            self.spilled.extend_from_slice(&self.inline[..begin]);
+        }
+        self.spilled.resize(begin + count, 0);
+        &mut self.spilled[begin..]
+    }
+
+    fn truncate(&mut self, len: usize) {
+        if self.spilled.is_empty() {
+            self.inline[len..self.len].fill(0);
+            self.len = len;
+        } else {
+            self.spilled.truncate(len);
+        }
+    }
+
+    /// Returns the draft's words, as an entry has them.
+    pub fn words(&self) -> &[u64] {
+        if self.spilled.is_empty() { &self.inline[..self.len] } else { &self.spilled }
     }
 
     /// Returns the command that is kept.
@@ -103,38 +138,38 @@ impl Draft {
     }
 
     fn keep(&mut self, role: Role, param: u8, address: u64, size: u64) {
-        let at = self.words.len();
-        self.words.extend([0, address]);
-        let mut kind = role as u8 | EMPTY;
-        if address != 0 && size < SIZE_MASK {
-            let begin = self.words.len();
-            self.words.resize(begin + size.div_ceil(8) as usize, 0);
-            let bytes = self.words[begin..].as_mut_ptr().cast();
-            // SAFETY: the words hold `size` bytes, and are the shim's own.
-            if unsafe { guarded::read(address, bytes, size as usize) } {
-                kind = role as u8;
-            } else {
-                self.words.truncate(begin);
-            }
+        let at = self.words().len();
+        let has_memory = address != 0 && size < SIZE_MASK;
+        let data_words = if has_memory { size.div_ceil(8) as usize } else { 0 };
+        let [head, place, data @ ..] = self.grow(2 + data_words) else { return };
+        *place = address;
+        // SAFETY: the words hold `size` bytes, and are the shim's own.
+        let is_kept = has_memory
+            && unsafe { guarded::read(address, data.as_mut_ptr().cast(), size as usize) };
+        let (kind, size) = if is_kept { (role as u8, size) } else { (role as u8 | EMPTY, 0) };
+        let kind = u64::from(kind) << (SIZE_BITS + PARAM_BITS);
+        *head = kind | u64::from(param) << SIZE_BITS | size;
+        if !is_kept {
+            self.truncate(at + 2);
         }
-        let size = if kind & EMPTY == 0 { size } else { 0 };
-        self.words[at] =
-            u64::from(kind) << (SIZE_BITS + PARAM_BITS) | u64::from(param) << SIZE_BITS | size;
-    }
-
-    /// Ends the draft.
-    pub fn finish(self, serial: u64, uses: Vec<Properties>) -> Entry {
-        Entry { serial, command: self.command, uses, words: self.words.into_boxed_slice() }
     }
 
     /// Returns the argument at this index.
     pub fn arg(&self, at: u8) -> u64 {
-        self.words.get(usize::from(at)).copied().unwrap_or(0)
+        self.words().get(usize::from(at)).copied().unwrap_or(0)
     }
 
     /// Returns the handles or numbers at a place.
     pub fn numbers(&self, place: Place) -> Vec<u64> {
-        numbers(&self.words, self.command.sizes.len(), place)
+        numbers(self.words(), self.command.sizes.len(), place)
+    }
+
+    /// Returns the first handle or number at a place; 0 for none.
+    pub fn number(&self, place: Place) -> u64 {
+        match place {
+            Place::Argument(at) => self.arg(at),
+            Place::Array(_) => self.numbers(place).first().copied().unwrap_or(0),
+        }
     }
 }
 
@@ -152,6 +187,21 @@ impl Observer for Draft {
 }
 
 impl Entry {
+    /// Builds an entry of the words of a draft.
+    pub fn new(serial: u64, command: &'static Kept, words: &[u64]) -> Self {
+        Self { serial, command, words: words.into() }
+    }
+
+    /// Takes the place of an earlier call of the same command. False if that had more or less memory.
+    pub fn replace(&mut self, serial: u64, words: &[u64]) -> bool {
+        let fits = self.words.len() == words.len();
+        if fits {
+            self.words.copy_from_slice(words);
+            self.serial = serial;
+        }
+        fits
+    }
+
     /// Returns the arguments, one word each.
     pub fn args(&self) -> &[u64] {
         &self.words[..self.command.sizes.len()]
@@ -233,4 +283,53 @@ fn numbers(words: &[u64], args: usize, place: Place) -> Vec<u64> {
 
 fn words_of(bytes: &[u8]) -> impl Iterator<Item = u64> {
     bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word))
+}
+
+#[cfg(test)]
+mod tests {
+    use gapii_recorder::observe;
+
+    use super::*;
+    use crate::kept::facts::Facts;
+
+    static TWO: Kept = Kept {
+        id: 1,
+        facts: Facts { handles: &[0], handle_arrays: &[1], made: &[1], ..Facts::NONE },
+        sizes: &[8, 8],
+    };
+
+    #[test]
+    fn memory_is_kept_with_its_address_and_unreadable_memory_without_bytes() {
+        let text = *b"nine byte";
+        let large = vec![7_u8; 1000];
+        let (handles, made) = ([5_u64, 0, 6], [9_u64]);
+        let mut draft = Draft::new(&TWO, &[3, made.as_ptr() as u64]);
+        draft.slot(observe::array(text.as_ptr(), 9, 1));
+        draft.slot(observe::array(handles.as_ptr(), 3, 8));
+        draft.slot(observe::none());
+        draft.range(1, large.as_ptr() as u64, 1000);
+        draft.range(2, 8, 16);
+        draft.returned();
+        draft.slot(observe::array(made.as_ptr(), 1, 8));
+        let entry = Entry::new(1, &TWO, draft.words());
+        let pieces: Vec<_> = entry.pieces().collect();
+        let bytes: Vec<_> = pieces.iter().map(|piece| piece.bytes.map(<[u8]>::len)).collect();
+        assert_eq!(bytes, [Some(9), Some(24), None, Some(1000), None, Some(8)]);
+        assert_eq!(pieces[0].bytes, Some(&text[..]));
+        assert_eq!((pieces[3].param, pieces[3].address), (1, large.as_ptr() as u64));
+        assert_eq!(pieces[3].bytes, Some(&large[..]));
+        assert_eq!((pieces[4].role, pieces[4].address), (Role::ReadRange, 8));
+        assert_eq!(pieces[5].role, Role::WriteSlot);
+        assert_eq!(entry.handles(), [3, 5, 6]);
+        assert_eq!(entry.makes(), [9]);
+    }
+
+    #[test]
+    fn later_call_takes_the_place_of_one_of_the_same_size() {
+        let mut entry = Entry::new(1, &TWO, &[1, 2]);
+        assert!(entry.replace(4, &[3, 4]));
+        assert_eq!((entry.serial, entry.args()), (4, &[3, 4][..]));
+        assert!(!entry.replace(5, &[3, 4, 5]));
+        assert_eq!(entry.serial, 4);
+    }
 }

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::entry::{Draft, Entry, Properties, Property};
-use super::facts::{Facts, Kind};
+use super::facts::{Facts, Kept, Kind, Place};
 
 /// The journal of this process; null until its first kept command, and in a forked child.
 static JOURNAL: AtomicPtr<Mutex<Journal>> = AtomicPtr::new(ptr::null_mut());
@@ -37,7 +37,29 @@ pub struct Object {
     /// Size of the memory; 0 for an object.
     pub bytes: u64,
     properties: Properties,
-    appended: Vec<Arc<Entry>>,
+    appended: Appended,
+}
+
+/// The commands that are appended to an object, one behind the other, so that most need no allocation.
+#[derive(Default)]
+struct Appended {
+    commands: Vec<Command>,
+    words: Vec<u64>,
+}
+
+/// A command that is appended to an object.
+struct Command {
+    serial: u64,
+    command: &'static Kept,
+    /// Properties that the objects which the command uses had at the append.
+    uses: Option<Properties>,
+    /// End of the command's words.
+    end: usize,
+}
+
+/// What an emptied object forgets. Dropped without the lock.
+pub struct Emptied {
+    _uses: Vec<Properties>,
 }
 
 /// Hash of a handle, which is an address.
@@ -91,8 +113,49 @@ impl Object {
             kind: facts.kind,
             bytes: bytes.unwrap_or(0),
             properties: Properties::default(),
-            appended: Vec::new(),
+            appended: Appended::default(),
         }
+    }
+}
+
+impl Object {
+    /// Keeps a command that has set a property.
+    fn set(&mut self, serial: u64, key: u64, draft: &Draft) {
+        let (command, words) = (draft.command(), draft.words());
+        // Commands that are appended share the properties that they were appended with.
+        let properties = Arc::make_mut(&mut self.properties);
+        let is_same = |known: &&mut Property| (known.id, known.key) == (command.id, key);
+        let known = properties.iter_mut().find(is_same);
+        if let Some(known) = known {
+            let is_replaced =
+                Arc::get_mut(&mut known.entry).is_some_and(|entry| entry.replace(serial, words));
+            if !is_replaced {
+                known.entry = Arc::new(Entry::new(serial, command, words));
+            }
+        } else {
+            let entry = Arc::new(Entry::new(serial, command, words));
+            properties.push(Property { id: command.id, key, entry });
+        }
+    }
+
+    /// Keeps a command that is executed later.
+    fn append(&mut self, serial: u64, draft: &Draft, uses: Option<Properties>) {
+        if self.kind != Kind::ImmediateList {
+            self.appended.words.extend_from_slice(draft.words());
+            let end = self.appended.words.len();
+            self.appended.commands.push(Command { serial, command: draft.command(), uses, end });
+        }
+    }
+}
+
+impl Appended {
+    fn entries(&self) -> impl Iterator<Item = Arc<Entry>> {
+        let mut begin = 0;
+        self.commands.iter().map(move |Command { serial, command, end, .. }| {
+            let words = &self.words[begin..*end];
+            begin = *end;
+            Arc::new(Entry::new(*serial, command, words))
+        })
     }
 }
 
@@ -112,10 +175,13 @@ impl Journal {
         self.objects.insert(handle, object);
     }
 
-    /// Forgets the commands that are appended to an object. Returns them, to be freed without the lock.
-    pub fn empty(&mut self, handle: u64) -> Vec<Arc<Entry>> {
-        let object = self.objects.get_mut(&handle);
-        object.map(|object| core::mem::take(&mut object.appended)).unwrap_or_default()
+    /// Forgets the commands that are appended to an object, and keeps the room that they took. Returns what is to be
+    /// freed without the lock.
+    pub fn empty(&mut self, handle: u64) -> Option<Emptied> {
+        let appended = &mut self.objects.get_mut(&handle)?.appended;
+        appended.words.clear();
+        let uses = appended.commands.drain(..).filter_map(|command| command.uses);
+        Some(Emptied { _uses: uses.collect() })
     }
 
     /// Notes that a command has succeeded whose effect cannot be described.
@@ -126,37 +192,46 @@ impl Journal {
     }
 
     /// Keeps a command that has succeeded.
-    pub fn keep(&mut self, draft: Draft) {
-        let (id, facts) = (draft.command().id, &draft.command().facts);
+    pub fn keep(&mut self, draft: &Draft) {
+        self.serial += 1;
+        let (serial, command) = (self.serial, draft.command());
+        let facts = &command.facts;
+        let entry = || Arc::new(Entry::new(serial, command, draft.words()));
         if let Some(owner) = facts.set {
             let key = facts.set_key.map_or(0, |at| draft.arg(at));
-            let owner = draft.arg(owner);
-            if self.objects.contains_key(&owner) {
-                let entry = self.finish(draft);
-                self.set(owner, Property { id, key, entry });
+            if let Some(object) = self.objects.get_mut(&draft.arg(owner)) {
+                object.set(serial, key, draft);
             }
         } else if let Some(place) = facts.appended {
-            let owner = draft.numbers(place).first().copied().unwrap_or(0);
-            if self.keeps_appended(owner) {
-                let entry = self.finish(draft);
-                if let Some(object) = self.objects.get_mut(&owner) {
-                    object.appended.push(entry);
-                }
+            let uses = facts.uses.and_then(|place| self.properties_of(draft, place));
+            if let Some(object) = self.objects.get_mut(&draft.number(place)) {
+                object.append(serial, draft, uses);
             }
         } else if facts.opens {
-            if !self.openers.iter().any(|opener| opener.command.id == id) {
-                let entry = self.finish(draft);
-                self.openers.push(entry);
+            if !self.openers.iter().any(|opener| opener.command.id == command.id) {
+                self.openers.push(entry());
             }
         } else {
-            let entry = self.finish(draft);
+            let entry = entry();
             let is_found = facts.found.is_some();
             for handle in entry.makes() {
-                let is_known =
-                    is_found && self.objects.get(&handle).is_some_and(|it| self.lives(it));
-                if !is_known {
+                let known = self.objects.get(&handle).filter(|_| is_found);
+                if !known.is_some_and(|object| self.lives(object)) {
                     self.objects.insert(handle, Object::new(&entry, facts));
                 }
+            }
+        }
+    }
+
+    /// Returns the properties of the objects at a place, those of several objects together.
+    fn properties_of(&self, draft: &Draft, place: Place) -> Option<Properties> {
+        let of = |handle: &u64| Some(&self.objects.get(handle)?.properties);
+        match place {
+            Place::Argument(at) => of(&draft.arg(at)).cloned(),
+            Place::Array(_) => {
+                let handles = draft.numbers(place);
+                let all = handles.iter().filter_map(of).flat_map(|properties| properties.iter());
+                Some(Arc::new(all.cloned().collect()))
             }
         }
     }
@@ -170,32 +245,13 @@ impl Journal {
         object.made.handles().iter().all(is_older)
     }
 
-    fn finish(&mut self, draft: Draft) -> Arc<Entry> {
-        self.serial += 1;
-        let used = draft.command().facts.uses.map_or_else(Vec::new, |place| draft.numbers(place));
-        let used = used.iter().filter_map(|handle| self.objects.get(handle));
-        let uses = used.map(|object| Arc::clone(&object.properties)).collect();
-        Arc::new(draft.finish(self.serial, uses))
-    }
-
-    fn set(&mut self, owner: u64, property: Property) {
-        let Some(object) = self.objects.get_mut(&owner) else { return };
-        // Commands that are appended keep the properties that they were appended with.
-        let properties = Arc::make_mut(&mut object.properties);
-        let is_same = |known: &&mut Property| (known.id, known.key) == (property.id, property.key);
-        match properties.iter_mut().find(is_same) {
-            Some(known) => *known = property,
-            None => properties.push(property),
-        }
-    }
-
     /// Returns all kept commands, in the order in which they were called.
     pub fn entries(&self) -> Vec<Arc<Entry>> {
         let mut all = self.openers.clone();
         for object in self.objects.values() {
             all.push(Arc::clone(&object.made));
-            all.extend(object.appended.iter().cloned());
-            let used = object.appended.iter().flat_map(|entry| &entry.uses);
+            all.extend(object.appended.entries());
+            let used = object.appended.commands.iter().filter_map(|command| command.uses.as_ref());
             for properties in used.chain([&object.properties]) {
                 all.extend(properties.iter().map(|property| Arc::clone(&property.entry)));
             }
@@ -251,4 +307,138 @@ pub struct Living {
     /// Size of the memory; 0 for an object.
     pub bytes: u64,
     pub made: Arc<Entry>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZES: &[usize] = &[8, 8];
+    const LIST: u64 = 0x10;
+    const KERNEL: u64 = 0x20;
+
+    const fn command(id: u16, facts: Facts) -> Kept {
+        Kept { id, facts, sizes: SIZES }
+    }
+
+    static FIND: Kept = command(1, Facts { found: Some(1), handles: &[0], ..Facts::NONE });
+    static MAKE: Kept = command(2, Facts { made: &[1], handles: &[0], ..Facts::NONE });
+    static MAKE_IMMEDIATE: Kept =
+        command(3, Facts { made: &[1], kind: Kind::ImmediateList, ..Facts::NONE });
+    static SET: Kept =
+        command(4, Facts { set: Some(0), set_key: Some(1), handles: &[0], ..Facts::NONE });
+    static APPEND: Kept = command(
+        5,
+        Facts {
+            appended: Some(Place::Argument(0)),
+            uses: Some(Place::Argument(1)),
+            handles: &[0, 1],
+            ..Facts::NONE
+        },
+    );
+    static OPEN: Kept = command(6, Facts { opens: true, ..Facts::NONE });
+
+    impl Journal {
+        fn call(&mut self, command: &'static Kept, args: [u64; 2]) {
+            self.keep(&Draft::new(command, &args));
+        }
+
+        /// A command that writes a handle at its second argument.
+        fn give(&mut self, command: &'static Kept, owner: u64, handle: u64) {
+            let pointer = &raw const handle;
+            let mut draft = Draft::new(command, &[owner, pointer as u64]);
+            draft.returned();
+            draft.slot(gapii_recorder::observe::array(pointer, 1, 8));
+            self.keep(&draft);
+        }
+
+        /// Ids of the kept commands with their second arguments, except for pointers.
+        fn kept(&self) -> Vec<(u16, u64)> {
+            let entries = self.entries();
+            let second = |entry: &Arc<Entry>| match entry.command.id {
+                1..=3 => entry.makes()[0],
+                _ => entry.arg(1),
+            };
+            entries.iter().map(|entry| (entry.command.id, second(entry))).collect()
+        }
+    }
+
+    fn with_list_and_kernel() -> Journal {
+        let mut journal = Journal::default();
+        journal.give(&MAKE, 0, LIST);
+        journal.give(&MAKE, 0, KERNEL);
+        journal
+    }
+
+    const MADE: [(u16, u64); 2] = [(2, LIST), (2, KERNEL)];
+
+    #[track_caller]
+    fn check(journal: &Journal, behind_made: &[(u16, u64)]) {
+        assert_eq!(journal.kept(), [&MADE, behind_made].concat());
+    }
+
+    #[test]
+    fn last_call_sets_a_property_for_each_key() {
+        let mut journal = with_list_and_kernel();
+        for key in [0, 1, 0] {
+            journal.call(&SET, [KERNEL, key]);
+        }
+        check(&journal, &[(4, 1), (4, 0)]);
+        journal.call(&SET, [0x999, 0]);
+        check(&journal, &[(4, 1), (4, 0)]);
+    }
+
+    #[test]
+    fn appended_command_keeps_the_properties_of_its_append() {
+        let mut journal = with_list_and_kernel();
+        journal.call(&SET, [KERNEL, 7]);
+        journal.call(&APPEND, [LIST, KERNEL]);
+        journal.call(&SET, [KERNEL, 7]);
+        check(&journal, &[(4, 7), (5, KERNEL), (4, 7)]);
+        drop(journal.empty(LIST));
+        check(&journal, &[(4, 7)]);
+        journal.call(&APPEND, [LIST, KERNEL]);
+        check(&journal, &[(4, 7), (5, KERNEL)]);
+    }
+
+    #[test]
+    fn destroyed_object_takes_its_commands_with_it_unless_it_was_not_destroyed() {
+        let mut journal = with_list_and_kernel();
+        journal.call(&SET, [KERNEL, 7]);
+        journal.call(&APPEND, [LIST, KERNEL]);
+        let list = journal.take(LIST).unwrap();
+        assert_eq!(journal.kept(), [(2, KERNEL), (4, 7)]);
+        journal.put_back(LIST, list);
+        check(&journal, &[(4, 7), (5, KERNEL)]);
+    }
+
+    #[test]
+    fn commands_of_immediate_lists_are_not_kept() {
+        let mut journal = Journal::default();
+        journal.give(&MAKE_IMMEDIATE, 0, LIST);
+        assert!(!journal.keeps_appended(LIST) && !journal.keeps_appended(0x999));
+        journal.call(&APPEND, [LIST, 0]);
+        assert_eq!(journal.kept(), [(3, LIST)]);
+    }
+
+    #[test]
+    fn what_is_found_is_kept_once_as_long_as_its_owner_lives() {
+        const MEMORY: u64 = 0x5000;
+        let mut journal = with_list_and_kernel();
+        journal.give(&FIND, LIST, MEMORY);
+        journal.give(&FIND, LIST, MEMORY);
+        check(&journal, &[(1, MEMORY)]);
+        journal.take(LIST);
+        journal.give(&MAKE, 0, LIST);
+        journal.give(&FIND, LIST, MEMORY);
+        assert_eq!(journal.kept(), [(2, KERNEL), (2, LIST), (1, MEMORY)]);
+    }
+
+    #[test]
+    fn api_is_opened_once() {
+        let mut journal = Journal::default();
+        journal.call(&OPEN, [0, 1]);
+        journal.call(&OPEN, [0, 2]);
+        assert_eq!(journal.kept(), [(6, 1)]);
+    }
 }

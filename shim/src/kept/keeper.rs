@@ -10,7 +10,6 @@ use core::sync::atomic::{AtomicPtr, fence};
 use std::sync::{Arc, OnceLock};
 
 use gapii_recorder::ErrnoGuard;
-use gapii_recorder::observe::Observation;
 use gapii_state::{Process, Thread};
 
 use super::entry::Draft;
@@ -43,9 +42,8 @@ pub enum Begun {
 
 /// A command that is being kept.
 pub struct Keeping {
-    pub draft: Draft,
     /// The object that the command destroys.
-    taken: Option<(u64, Object)>,
+    taken: Option<Box<(u64, Object)>>,
     _scope: Option<Scope>,
 }
 
@@ -56,6 +54,12 @@ impl Keeper {
     /// A keeper without a callee yet.
     pub const fn new(command: Kept, code: *const ()) -> Self {
         Self { command, code, callee: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// Returns the command.
+    #[inline(always)]
+    pub fn command(&self) -> &Kept {
+        &self.command
     }
 
     /// Returns the command's id.
@@ -83,7 +87,7 @@ impl Keeper {
             words.in_hook.get() || words.in_slow_path.get() || scope::is_recording(words);
         let scope = if is_inside { None } else { scope::enter() };
         if scope.is_some() {
-            // Pairs with the fence before the snapshot looks at seats: this thread sees the capture, or the snapshot
+            // KEEPER: pairs with the fence in seats::wait_for_others: this thread sees the capture, or the snapshot
             // sees this thread's seat at work.
             fence(SeqCst);
             if EPOCH.now() != NOT_CAPTURING && !words.goes_again.replace(true) {
@@ -93,7 +97,8 @@ impl Keeper {
         let facts = &self.command.facts;
         let taken = facts.destroyed.and_then(|at| {
             let handle = args.get(usize::from(at)).copied()?;
-            Some((handle, journal::lock().take(handle)?))
+            let object = journal::lock().take(handle)?;
+            Some(Box::new((handle, object)))
         });
         let is_needed = match facts.appended {
             Some(Place::Argument(at)) => {
@@ -103,31 +108,18 @@ impl Keeper {
             _ => facts.is_kept() || taken.is_some() || facts.emptied.is_some() || facts.unkept,
         };
         match is_needed {
-            true => Begun::Keeping(Keeping {
-                draft: Draft::new(&self.command, args),
-                taken,
-                _scope: scope,
-            }),
+            true => Begun::Keeping(Keeping { taken, _scope: scope }),
             false => Begun::Passed(scope),
         }
     }
 }
 
 impl Keeping {
-    /// Keeps the next memory that the command always reads; after [`Keeping::returned`], that it always writes.
-    pub fn slot(&mut self, seen: Observation) {
-        self.draft.slot(seen);
-    }
-
-    /// Notes that the driver has returned.
-    pub fn returned(&mut self) {
-        self.draft.returned();
-    }
-
     /// Ends a command that has succeeded.
-    pub fn succeed(self) {
+    #[inline]
+    pub fn succeed(self, draft: &Draft) {
         let _errno = ErrnoGuard::save();
-        let Self { draft, taken, _scope } = self;
+        let Self { taken, _scope } = self;
         let facts = &draft.command().facts;
         let emptied = facts.emptied.map(|at| journal::lock().empty(draft.arg(at)));
         if facts.unkept {
@@ -141,8 +133,9 @@ impl Keeping {
 
     /// Ends a command that has failed.
     pub fn fail(self) {
-        if let Some((handle, object)) = self.taken {
+        if let Some(taken) = self.taken {
             let _errno = ErrnoGuard::save();
+            let (handle, object) = *taken;
             journal::lock().put_back(handle, object);
         }
     }
@@ -193,8 +186,7 @@ macro_rules! keep {
             unsafe extern "C" fn keeper($($arg: $ty),*) -> $result {
                 let args = [$(gapii_recorder::word_of($arg.recorded())),*];
                 let callee = $crate::kept::keeper::function!($name.callee(), Function);
-                #[allow(unused_mut)] // For commands without memory.
-                let mut keeping = match $name.begin(&args) {
+                let keeping = match $name.begin(&args) {
                     $crate::kept::keeper::Begun::Keeping(keeping) => keeping,
                     $crate::kept::keeper::Begun::Passed(_scope) => return callee($($arg),*),
                     $crate::kept::keeper::Begun::Again(_again) => {
@@ -202,12 +194,13 @@ macro_rules! keep {
                         return $crate::kept::keeper::function!(slot, Function)($($arg),*);
                     }
                 };
-                $(keeping.slot($read);)*
+                let mut draft = $crate::kept::entry::Draft::new($name.command(), &args);
+                $(draft.slot($read);)*
                 $crate::kept::keeper::if_state!($enter {
                     let mut state = $crate::kept::keeper::blank_state();
                     let memory = $crate::program_memory::ProgramMemory;
                     commands::$name::enter(
-                        &mut state, &memory, &mut keeping.draft $(, $arg.followed())*
+                        &mut state, &memory, &mut draft $(, $arg.followed())*
                     );
                 });
                 let result = callee($($arg),*);
@@ -215,17 +208,17 @@ macro_rules! keep {
                     keeping.fail();
                     return result;
                 }
-                keeping.returned();
-                $(keeping.slot($write);)*
+                draft.returned();
+                $(draft.slot($write);)*
                 $crate::kept::keeper::if_state!($leave {
                     let mut state = $crate::kept::keeper::blank_state();
                     let memory = $crate::program_memory::ProgramMemory;
                     commands::$name::leave(
-                        &mut state, &memory, &mut keeping.draft $(, $arg.followed())*,
+                        &mut state, &memory, &mut draft $(, $arg.followed())*,
                         Argument::followed(&result)
                     );
                 });
-                keeping.succeed();
+                keeping.succeed(&draft);
                 result
             }
 

@@ -10,23 +10,23 @@ use gapii_tests::process::{self, LIMIT, Running, send_signal};
 use gapii_tests::programs::level_zero;
 use gapii_tests::wait::until;
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::replay::{plays_alike, verify};
 
-/// A program of a thousand kernels that runs until it is dropped, idle beside a daemon.
-struct Mixer<'s> {
+/// A program that runs until this is dropped, idle beside a daemon.
+struct Idle<'s> {
     session: &'s Session,
     pid: u32,
     run: Option<Running>,
     _daemon: Daemon,
 }
 
-impl<'s> Mixer<'s> {
-    fn start(session: &'s Session, arguments: &[&str]) -> Self {
+impl<'s> Idle<'s> {
+    fn start(session: &'s Session, name: &str, arguments: &[&str]) -> Self {
         let daemon = session.daemon(&[]);
-        let mut program = on_null_driver(&level_zero("mixer"));
-        program.arg("0").args(arguments);
+        let mut program = on_null_driver(&level_zero(name));
+        program.args(arguments);
         let mut command = session.ctl(["run", "--idle"]);
         gapii::append(&mut command, &program);
         let run = Running::start(&mut command);
@@ -34,16 +34,16 @@ impl<'s> Mixer<'s> {
         Self { session, pid, run: Some(run), _daemon: daemon }
     }
 
-    /// Captures the next frames.
-    fn capture(&self, frames: u32, name: &str) -> Trace {
+    /// Captures as the options of `start` say.
+    fn capture(&self, options: &[&str], name: &str) -> Trace {
         let path = self.session.path(name);
-        let mut start: Process = self.session.ctl(["start", "--frames"]);
-        process::run(start.arg(frames.to_string()).arg("-o").arg(&path)).ok();
+        let mut start: Process = self.session.ctl(["start", "-o"]);
+        process::run(start.arg(&path).args(options)).ok();
         Trace::new(path)
     }
 }
 
-impl Drop for Mixer<'_> {
+impl Drop for Idle<'_> {
     fn drop(&mut self) {
         send_signal(self.pid, Signal::KILL);
         if let Some(run) = self.run.take() {
@@ -58,13 +58,13 @@ const MOMENTS: u64 = 50;
 #[test]
 fn program_of_a_thousand_kernels_is_attached_to_at_random_moments_and_replays() {
     let session = Session::new();
-    let mixer = Mixer::start(&session, &[]);
+    let mixer = Idle::start(&session, "mixer", &["0"]);
     let mut random = 0x9E37_79B9_7F4A_7C15_u64;
     for moment in 0..MOMENTS {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(moment | 1);
         // The first captures begin while the program makes its objects.
         sleep(Duration::from_micros((random >> 40) % 20_000));
-        let trace = mixer.capture(3, &format!("moment{moment}.gapii"));
+        let trace = mixer.capture(&["--frames", "3"], &format!("moment{moment}.gapii"));
         trace.is_whole("frames");
         assert_eq!(trace.info()["missing"], json!([]), "moment {moment}");
         let report = plays_alike(&session, &trace);
@@ -75,12 +75,49 @@ fn program_of_a_thousand_kernels_is_attached_to_at_random_moments_and_replays() 
 #[test]
 fn replay_of_an_attached_capture_depends_on_modules_and_contents() {
     let session = Session::new();
-    let mixer = Mixer::start(&session, &[]);
-    let trace = mixer.capture(5, "attached.gapii");
+    let mixer = Idle::start(&session, "mixer", &["0"]);
+    let trace = mixer.capture(&["--frames", "5"], "attached.gapii");
     plays_alike(&session, &trace);
     for flaw in ["modules", "copies"] {
         let (finished, report) = verify(&session, &trace, flaw);
         assert_eq!(finished.status.code(), Some(1), "{flaw}: {finished}");
         assert!(report["verified"]["different"].as_u64() > Some(0), "{flaw}: {report:#}");
+    }
+}
+
+#[test]
+fn program_of_two_threads_is_attached_to_and_replays() {
+    let session = Session::new();
+    let mixer = Idle::start(&session, "mixer", &["0", "2"]);
+    for attach in 0..10 {
+        let trace = mixer.capture(&["--frames", "4"], &format!("attach{attach}.gapii"));
+        trace.is_whole("frames");
+        assert_eq!(trace.info()["missing"], json!([]), "attach {attach}");
+        let (_, report) = verify(&session, &trace, "");
+        // The capture ends while the other thread is in a command.
+        let skips = report["skips"].as_array().cloned().unwrap_or_default();
+        let was_in_flight = |skip: &Value| {
+            skip["why"].as_str().is_some_and(|why| why.starts_with("it had not returned"))
+        };
+        assert!(skips.iter().all(was_in_flight), "attach {attach}: {report:#}");
+        assert!(report["verified"]["equal"].as_u64() > Some(5000), "{report:#}");
+        // Each wait looks at all memory, also at memory that the other thread's queue is writing.
+        let differences = report["verified"]["differences"].as_array().cloned();
+        let is_memory =
+            |it: &Value| it["part"].as_str().is_some_and(|part| part.starts_with("memory at 0x"));
+        assert!(differences.unwrap_or_default().iter().all(is_memory), "{report:#}");
+    }
+}
+
+#[test]
+fn snapshot_says_which_work_and_which_commands_it_lacks() {
+    let session = Session::new();
+    for (state, missing) in [
+        ("waiting", "Level Zero: work that 1 queues or immediate lists had not finished"),
+        ("dead", "Level Zero: 1 commands in lists that use destroyed objects"),
+    ] {
+        let program = Idle::start(&session, "leftover", &[state]);
+        let trace = program.capture(&["--seconds", "4"], &format!("{state}.gapii"));
+        assert_eq!(trace.info()["missing"], json!([missing]), "{state}");
     }
 }
