@@ -29,6 +29,7 @@ struct mixer {
     ze_event_handle_t events[EVENTS];
     int is_signalled[EVENTS];
     ze_fence_handle_t fence;
+    ze_image_handle_t image;
     int is_fence_up;
     unsigned char *memory[PARTS];
     unsigned char source[BYTES], target[BYTES];
@@ -136,6 +137,11 @@ static void set_up(struct mixer *m)
     ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
     ze_command_list_desc_t list_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
     ze_event_pool_desc_t pool_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, .count = EVENTS};
+    ze_image_desc_t image_desc = {.stype = ZE_STRUCTURE_TYPE_IMAGE_DESC,
+                                  .type = ZE_IMAGE_TYPE_2D,
+                                  .format = {.layout = ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8},
+                                  .width = 16,
+                                  .height = BYTES / 64};
     ze_fence_desc_t fence_desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
     for (int part = 0; part < PARTS; part++)
         new_part(m, part);
@@ -150,6 +156,7 @@ static void set_up(struct mixer *m)
         ze_event_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC, .index = i};
         done(zeEventCreate(m->pool, &desc, &m->events[i]), "an event");
     }
+    done(zeImageCreate(context, device, &image_desc, &m->image), "an image");
     done(zeFenceCreate(m->queue, &fence_desc, &m->fence), "a fence");
     for (int number = 0; number < MODULES; number++) {
         size_t size;
@@ -163,6 +170,20 @@ static void set_up(struct mixer *m)
     for (int number = 0; number < KERNELS; number++)
         new_mixing_kernel(m, number);
     new_fixed(m);
+}
+
+/* What is in the image stays there for some steps. */
+static void use_image(struct mixer *m)
+{
+    unsigned what = pick(m, 8);
+    if (what == 0)
+        done(zeCommandListAppendImageCopyFromMemory(m->open, m->image, m->memory[3], NULL, NULL, 0,
+                                                    NULL),
+             "to copy");
+    else if (what < 4)
+        done(zeCommandListAppendImageCopyToMemory(m->open, m->memory[2], m->image, NULL, NULL, 0,
+                                                  NULL),
+             "to copy");
 }
 
 /* An event is signalled by one step, and later steps wait for it, ask for it and reset it. */
@@ -227,6 +248,7 @@ static void step(struct mixer *m)
         if (i % 4 == 0)
             copy(m, m->open);
     }
+    use_image(m);
     if (has_events)
         use_events(m);
     done(zeCommandListAppendMemoryCopy(m->open, m->target, m->memory[2 + pick(m, 2)], BYTES, NULL, 0,

@@ -21,7 +21,11 @@ pub fn of(call: &Call<'_, '_>, index: usize, param: &Parameter) -> Result<Option
         return Ok(is_memory(param).then_some(Extent::Address));
     };
     Ok(Some(match *reach {
-        Reach::Unknown => Extent::Allocation,
+        // A setup command has the memory in its record.
+        Reach::Unknown => match recorded_bytes(call, index) {
+            Some(bytes) => Extent::Bytes(bytes),
+            None => Extent::Allocation,
+        },
         Reach::Bytes(bytes) => Extent::Bytes(bytes),
         Reach::Param(size) => Extent::Bytes(call.bits(size)),
         Reach::Region(region, pitch, slice_pitch) => {
@@ -35,6 +39,14 @@ pub fn of(call: &Call<'_, '_>, index: usize, param: &Parameter) -> Result<Option
 /// of arguments.
 pub fn is_memory(param: &Parameter) -> bool {
     param.ty.kind == Kind::Pointer && param.element.is_none()
+}
+
+/// Size of the memory that the record has for a parameter, if it has any.
+fn recorded_bytes(call: &Call<'_, '_>, index: usize) -> Option<u64> {
+    let mut ranges = call.command.ranges_read();
+    let is_it = |param: Option<u8>| param.map(usize::from) == Some(index);
+    let range = ranges.find(|range| is_it(range.param) && range.address == call.bits(index))?;
+    Some(call.command.bytes_of(range.observation)?.len() as u64)
 }
 
 fn region_words(call: &Call<'_, '_>, index: usize) -> Result<[u32; REGION_WORDS], Skip> {

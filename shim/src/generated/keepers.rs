@@ -525,15 +525,13 @@ keep! {
 keep! {
     ZE_IMAGE_VIEW_CREATE_EXP: zeImageViewCreateExp(hContext: *mut c_void, hDevice: *mut c_void,
         desc: *const c_void, hImage: *mut c_void, phImageView: *mut *mut c_void) -> u32;
-    facts { made: &[4], kind: Kind::Image, in_context: Some(0), on_device: Some(1),
-        handles: &[0, 1, 3] };
+    facts { made: &[4], in_context: Some(0), on_device: Some(1), handles: &[0, 1, 3] };
     enter [state] []; leave [] [observe::array(phImageView, 1, 8)]
 }
 keep! {
     ZE_IMAGE_VIEW_CREATE_EXT: zeImageViewCreateExt(hContext: *mut c_void, hDevice: *mut c_void,
         desc: *const c_void, hImage: *mut c_void, phImageView: *mut *mut c_void) -> u32;
-    facts { made: &[4], kind: Kind::Image, in_context: Some(0), on_device: Some(1),
-        handles: &[0, 1, 3] };
+    facts { made: &[4], in_context: Some(0), on_device: Some(1), handles: &[0, 1, 3] };
     enter [state] []; leave [] [observe::array(phImageView, 1, 8)]
 }
 keep! { ZE_INIT: zeInit(flags: u32) -> u32; facts { opens: true }; enter [] []; leave [] [] }

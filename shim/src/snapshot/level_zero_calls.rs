@@ -65,6 +65,10 @@ calls! {
             list: u64, to: *mut c_void, from: u64, size: u64, signal: u64, count: u32,
             waits: *const u64
         );
+        append_image_copy = ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY(
+            list: u64, to: *mut c_void, from: u64, region: *const c_void, signal: u64, count: u32,
+            waits: *const u64
+        );
         group_properties = ZE_DEVICE_GET_COMMAND_QUEUE_GROUP_PROPERTIES(
             device: u64, count: *mut u32, groups: *mut ze_command_queue_group_properties_t
         );
@@ -119,6 +123,13 @@ impl OwnList {
         let (out, size) = (to.as_mut_ptr().cast(), to.len() as u64);
         // SAFETY: `to` has that many bytes, and the list is synchronous.
         unsafe { append_copy(self.handle, out, from, size, 0, 0, ptr::null()) }
+    }
+
+    /// Copies a whole image into `to`, which has room for it. Returns whether it is copied.
+    pub fn read_image(&self, image: u64, to: &mut [u8]) -> bool {
+        let out = to.as_mut_ptr().cast();
+        // SAFETY: `to` has room for all texels, and the list is synchronous.
+        unsafe { append_image_copy(self.handle, out, image, ptr::null(), 0, 0, ptr::null()) }
     }
 }
 

@@ -342,3 +342,17 @@ pub const fn texture_generation_values(value: i64) -> i64 {
         _ => 0,
     }
 }
+
+pub const fn image_texel_bytes(value: i64) -> i64 {
+    match value {
+        0x0000 => 1,
+        0x0001 | 0x0003 | 0x000b | 0x000c | 0x000d => 2,
+        0x002b => 3,
+        0x0002 | 0x0004 | 0x0005 | 0x0009 | 0x000a => 4,
+        0x002c => 6,
+        0x0006 | 0x0007 => 8,
+        0x002d => 12,
+        0x0008 => 16,
+        _ => 0,
+    }
+}

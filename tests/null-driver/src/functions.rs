@@ -15,6 +15,7 @@ pub mod device;
 pub mod driver;
 pub mod event;
 pub mod fence;
+pub mod image;
 pub mod list;
 pub mod memory;
 pub mod module;

@@ -2,7 +2,7 @@
 
 use gapii_ze_api::functions::{self, *};
 
-use crate::functions::{context, device, driver, event, fence, list, memory, module, queue};
+use crate::functions::{context, device, driver, event, fence, image, list, memory, module, queue};
 
 macro_rules! implemented {
     ($($constant:ident => $module:ident::$name:ident,)*) => {
@@ -56,6 +56,10 @@ implemented! {
     ZE_COMMAND_LIST_APPEND_SIGNAL_EVENT => list::zeCommandListAppendSignalEvent,
     ZE_COMMAND_LIST_APPEND_EVENT_RESET => list::zeCommandListAppendEventReset,
     ZE_COMMAND_LIST_APPEND_WAIT_ON_EVENTS => list::zeCommandListAppendWaitOnEvents,
+    ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY => image::zeCommandListAppendImageCopyToMemory,
+    ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY => image::zeCommandListAppendImageCopyFromMemory,
+    ZE_IMAGE_CREATE => image::zeImageCreate,
+    ZE_IMAGE_DESTROY => image::zeImageDestroy,
     ZE_EVENT_POOL_CREATE => event::zeEventPoolCreate,
     ZE_EVENT_POOL_DESTROY => event::zeEventPoolDestroy,
     ZE_EVENT_CREATE => event::zeEventCreate,

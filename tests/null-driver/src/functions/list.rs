@@ -258,7 +258,7 @@ unsafe fn append_set(
 }
 
 /// Appends a command with the event that it signals and the events that it waits for.
-unsafe fn append(
+pub unsafe fn append(
     list: ze_command_list_handle_t,
     action: Action,
     (signal, count, waits): (ze_event_handle_t, u32, *mut ze_event_handle_t),
