@@ -121,3 +121,17 @@ fn snapshot_says_which_work_and_which_commands_it_lacks() {
         assert_eq!(trace.info()["missing"], json!([missing]), "{state}");
     }
 }
+
+#[test]
+fn kept_frames_begin_at_a_keyframe_and_replay() {
+    let session = Session::new();
+    let mut program = on_null_driver(&level_zero("mixer"));
+    program.arg("41");
+    let keep = ["--keep-frames", "4", "--keyframe-every", "3"];
+    let recording = session.record(&keep, &program);
+    recording.run.ok();
+    let info = recording.trace.info();
+    assert_eq!((&info["snapshot"], &info["missing"]), (&json!(true), &json!([])), "{info:#}");
+    let report = plays_alike(&session, &recording.trace);
+    assert!(report["frames"].as_u64().is_some_and(|frames| (4..8).contains(&frames)), "{report:#}");
+}
