@@ -3,7 +3,7 @@
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_MAX_LEVEL, GL_TEXTURE_SWIZZLE_R,
+    GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_IMMUTABLE_LEVELS, GL_TEXTURE_MAX_LEVEL, GL_TEXTURE_SWIZZLE_R,
 };
 
 use super::gl;
@@ -18,11 +18,14 @@ pub struct Aside {
 }
 
 impl Aside {
-    /// Makes this level the only one, so that the texture is complete whatever its other levels are.
+    /// Makes this level the first one, and the only one of a texture that may be incomplete because of its other levels.
     pub fn level(target: u32, level: i32) -> Self {
         let mut aside = Self { target, taken: Vec::new() };
-        for name in [GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_MAX_LEVEL] {
-            aside.put(name, level);
+        aside.put(GL_TEXTURE_BASE_LEVEL, level);
+        let is_immutable = aside.number(GL_TEXTURE_IMMUTABLE_LEVELS) > 0;
+        // Drivers clamp it to the levels of an immutable texture, so that a greater one could not be restored.
+        if !is_immutable || aside.number(GL_TEXTURE_MAX_LEVEL) < level {
+            aside.put(GL_TEXTURE_MAX_LEVEL, level);
         }
         aside
     }
@@ -41,10 +44,15 @@ impl Aside {
         self
     }
 
-    fn put(&mut self, name: u32, wanted: i32) {
-        let mut value = wanted;
+    fn number(&self, name: u32) -> i32 {
+        let mut value = 0;
         // SAFETY: the name has one number.
         unsafe { gl::get_texture_integers(self.target, name, &raw mut value) };
+        value
+    }
+
+    fn put(&mut self, name: u32, wanted: i32) {
+        let value = self.number(name);
         if value != wanted {
             gl::tex_parameter(self.target, name, wanted);
             self.taken.push((name, value));

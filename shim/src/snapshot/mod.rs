@@ -304,9 +304,14 @@ fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64, since:
         emitter.subject(SubjectKind::Group, context.group.number());
         describe_group(emitter, &state.process, context);
     }
-    if context.described != epoch {
+    let is_new = context.described != epoch;
+    // The group's description changes what is bound and set. In a context that the stream has, the context's own state
+    // is restored as a part of the group's description.
+    if is_new || describes_group {
         context.described = epoch;
-        emitter.subject(SubjectKind::Context, context.handle);
+        if is_new {
+            emitter.subject(SubjectKind::Context, context.handle);
+        }
         if let Since::Before { describes_images } = since {
             let stale = Stale { images: !describes_images, others: !describes_group };
             unflushed::describe(emitter, &state.process, context, stale);

@@ -85,8 +85,11 @@ pub fn describe_current(emitter: &mut Emitter, process: &Process, context: &Cont
             continue;
         }
         drop(group);
-        let is_needed = process.contexts().may_use(&context.group, epoch, object);
         let name = object.name() as u32;
+        // A deleted program exists while a context uses it. Of an idle context the state may have a program that the
+        // driver refused to make current.
+        let may_be_ours = name == current || context.pipelines.named().next().is_some();
+        let is_needed = !may_be_ours || process.contexts().may_use(&context.group, epoch, object);
         if is_needed || gl::is_program(name) == 0 {
             continue;
         }

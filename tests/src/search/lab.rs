@@ -14,7 +14,7 @@ use crate::process::{LIMIT, Running, run};
 use crate::programs;
 use crate::replays::replay;
 use crate::search::fault::{Fault, is_seen_if_missing};
-use crate::search::program::{ATTACH, KEYFRAME, Program};
+use crate::search::program::{KEYFRAME, Program};
 use crate::search::runner::{Died, Runner};
 use crate::wait;
 
@@ -157,26 +157,21 @@ impl Desk {
             append(&mut command, &steps());
             Runner::start(&mut command)
         });
-        let is_attached = program.beginning() == Some(ATTACH);
+        let is_recorded = program.beginning() == Some(KEYFRAME);
         let client = std::cell::RefCell::new(None);
         let attach = || {
             let mut start = session.ctl(["start", "-o"]);
             let running = Running::start(start.arg(&trace.path));
-            if is_attached {
-                // The program's next command begins the capture.
-                session.app_in_mode("capturing");
-            } else {
-                wait::until("the first record of a capture", LIMIT, || {
-                    has_records(session).then_some(())
-                });
-            }
+            wait::until("the first record of a capture", LIMIT, || {
+                has_records(session).then_some(())
+            });
             *client.borrow_mut() = Some(running);
         };
         let detach = || {
             if let Some(running) = client.borrow_mut().take() {
                 running.signal(Signal::INT);
                 running.finish(LIMIT);
-                if is_attached {
+                if !is_recorded {
                     session.app_in_mode("idle");
                 }
             }

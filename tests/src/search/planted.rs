@@ -154,6 +154,9 @@ pub fn find(folder: &Path, mut seed: u64, time: Duration) -> Option<Find> {
 }
 
 /// The first seed with a fault, and the fault.
+///
+/// # Panics
+/// If the search itself fails.
 fn first_fault(folder: &Path, seed: u64, time: Duration, programs: u64) -> Option<(u64, String)> {
     let own = std::env::current_exe().expect("a running program has a path");
     let mut search = Command::new(own);
@@ -162,10 +165,14 @@ fn first_fault(folder: &Path, seed: u64, time: Duration, programs: u64) -> Optio
     search.args(["--seconds", &time.as_secs().max(1).to_string()]);
     let done = search.env("GAPII_ARTIFACTS", folder).output().expect("this program can be started");
     let said = String::from_utf8_lossy(&done.stdout);
-    said.lines().find_map(|line| {
+    let fault = said.lines().find_map(|line| {
         let (seed, fault) = line.strip_prefix("seed ")?.split_once(", before step ")?;
         Some((seed.parse().ok()?, fault.to_owned()))
-    })
+    });
+    let summary =
+        said.lines().any(|line| line.starts_with("snapshots: ") && line.contains("programs"));
+    assert!(fault.is_some() || summary, "{}", String::from_utf8_lossy(&done.stderr));
+    fault
 }
 
 #[cfg(test)]

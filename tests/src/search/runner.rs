@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use crate::search::program::{KEYFRAME, Program, is_beginning};
+use crate::search::program::{Program, is_beginning};
 
 /// Longest time without a word from the runner.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -34,8 +34,7 @@ impl Runner {
     }
 
     /// Runs a program and returns its answers. `attach` is called where a capture begins, `detach` when the last step
-    /// was made. The program calls a command of EGL again and again while it waits for a capture that begins with a
-    /// keyframe: that is where the keyframe is.
+    /// was made. While the program waits for `attach` it calls a command of EGL again and again.
     pub fn run(
         &mut self,
         program: &Program,
@@ -45,7 +44,7 @@ impl Runner {
         let (mut answers, mut text) = (Vec::new(), String::new());
         for step in &program.steps {
             if is_beginning(step) {
-                text.push_str(if step == KEYFRAME { "@pause calls\n" } else { "@pause\n" });
+                text.push_str("@pause\n");
                 self.say(&mut text)?;
                 self.hear_until("pause", &mut answers)?;
                 attach();

@@ -60,6 +60,11 @@ pub fn attach_texture(world: &mut World) -> bool {
     let Some(texture) = world.some_of(&all) else { return false };
     let it = world.textures[texture].clone();
     let point = point(world, it.format);
+    // What a draw leaves in an image that is attached twice is undefined: OpenGL ES 3.2, 9.3.
+    let held = &world.framebuffers[framebuffer].attachments;
+    if held.iter().any(|(at, storage)| *at != point && *storage == it.storage) {
+        return false;
+    }
     let level = if world.version() < (3, 0) { 0 } else { world.below(it.levels as usize) };
     match it.target {
         "GL_TEXTURE_2D" => world.step(format!(
