@@ -425,7 +425,10 @@ impl<'a> Attachments<'a> {
             return;
         }
         let made = renderbuffers::make_nameless(emitter, self.process, self.context, object);
-        let Some((known, lacks_pixels)) = made else { return };
+        let Some((known, lacks_all)) = made else { return };
+        // Another context may have it bound, which shows nothing of it.
+        let lacks_pixels =
+            identity::take_part(self.context, identity::Kind::Renderbuffer, object) || lacks_all;
         if known.width <= 0 || known.height <= 0 {
             return;
         }

@@ -1,6 +1,9 @@
 //! Renderbuffers, and what was drawn to them. No command uploads pixels to a renderbuffer, so a texture of the same
-//! format is blitted to each. Missing are the pixels in contexts below OpenGL ES 3, in formats that are not read, and
-//! of a deleted renderbuffer that is only bound; of OpenGL ES 1 whole renderbuffers.
+//! format is blitted to each. Missing are the pixels in contexts below OpenGL ES 3, and in formats that are not read; of
+//! OpenGL ES 1 whole renderbuffers.
+//!
+//! A deleted renderbuffer that is only bound is made without its pixels. No command reads them: attaching it to a
+//! framebuffer needs its name.
 //!
 //! Renderbuffers that share storage with EGL images are described in `images.rs`.
 
@@ -83,13 +86,11 @@ pub fn describe_binding(emitter: &mut Emitter, process: &Process, context: &Cont
         match held {
             Held::Named(_) => {}
             Held::Nameless(object) => {
-                // A framebuffer that holds it has been described with its pixels.
+                // A framebuffer of this context that holds it has been described with its pixels.
                 let made = make_nameless(emitter, process, context, object);
-                let lacks_pixels = made.is_some_and(|(known, lacks_pixels)| {
-                    lacks_pixels && known.width > 0 && known.height > 0
-                });
-                if lacks_pixels {
-                    emitter.leave_out_of("the pixels of deleted renderbuffer", bound);
+                if made.is_some_and(|(_, lacks_pixels)| lacks_pixels) {
+                    // A framebuffer of another context may hold it.
+                    identity::note_part(context, identity::Kind::Renderbuffer, object);
                 }
                 bound = identity::spare_name(object);
             }

@@ -126,6 +126,12 @@ const PERMITTED: &[Permitted] = &[
         "the executable in use of the program that was linked again elsewhere",
         |steps| has_two_contexts(steps) && count(steps, &["glLinkProgram"]) > 1,
     ),
+    // No query answers for a program whose last link failed, and no command sets uniforms of an earlier executable that
+    // is made by a link of its own.
+    Permitted::seen(
+        "uniforms of the executable in use of the program whose last link failed",
+        |steps| count(steps, &["glLinkProgram"]) > 1,
+    ),
     // No framebuffer can have them attached, and no other context can read them.
     Permitted::seen("the images of textures with the name 0", |steps| {
         steps.iter().any(|step| command_of(step).starts_with("glTex"))
