@@ -11,12 +11,13 @@ use std::collections::BTreeSet;
 use gapii_commands::constants;
 use gapii_commands::constants::{
     GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT, GL_DRAW_BUFFER0, GL_DRAW_FRAMEBUFFER,
-    GL_FRAMEBUFFER, GL_FRAMEBUFFER_BINDING, GL_FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS,
-    GL_FRAMEBUFFER_DEFAULT_HEIGHT, GL_FRAMEBUFFER_DEFAULT_LAYERS, GL_FRAMEBUFFER_DEFAULT_SAMPLES,
-    GL_FRAMEBUFFER_DEFAULT_WIDTH, GL_MAX_COLOR_ATTACHMENTS, GL_MAX_DRAW_BUFFERS,
-    GL_READ_FRAMEBUFFER, GL_READ_FRAMEBUFFER_BINDING, GL_RENDERBUFFER, GL_STENCIL_ATTACHMENT,
-    GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D,
-    GL_TEXTURE_CUBE_MAP_ARRAY, GL_UNPACK_ALIGNMENT,
+    GL_FRAMEBUFFER, GL_FRAMEBUFFER_BINDING, GL_FRAMEBUFFER_COMPLETE,
+    GL_FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS, GL_FRAMEBUFFER_DEFAULT_HEIGHT,
+    GL_FRAMEBUFFER_DEFAULT_LAYERS, GL_FRAMEBUFFER_DEFAULT_SAMPLES, GL_FRAMEBUFFER_DEFAULT_WIDTH,
+    GL_MAX_COLOR_ATTACHMENTS, GL_MAX_DRAW_BUFFERS, GL_READ_FRAMEBUFFER,
+    GL_READ_FRAMEBUFFER_BINDING, GL_RENDERBUFFER, GL_STENCIL_ATTACHMENT, GL_TEXTURE_2D,
+    GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_CUBE_MAP_ARRAY,
+    GL_UNPACK_ALIGNMENT,
 };
 use gapii_state::read_back::Driver;
 use gapii_state::{Context, Framebuffer, Process, Ref, Renderbuffer, Texture};
@@ -110,9 +111,11 @@ pub fn describe(
         }
         (commands.set)(GL_FRAMEBUFFER, name);
         let attached = commands.attached(emitter, context, &driver, framebuffer);
+        let detached = Detached::detach(&attached, context.version);
         for it in &attached {
             nameless.make(emitter, name, it);
         }
+        drop(detached);
         emitter.command(commands.bind).arg(GL_FRAMEBUFFER).arg(name).done();
         for it in &attached {
             commands.attach(emitter, it);
@@ -336,6 +339,58 @@ impl Commands {
 /// Begins a command that attaches an object to the bound framebuffer.
 fn start<'e>(emitter: &'e mut Emitter, id: u16, point: u32) -> Command<'e> {
     emitter.command(id).arg(GL_FRAMEBUFFER).arg(point)
+}
+
+/// Attachments of the bound framebuffer that are taken off while nameless ones are read, because the framebuffer is not
+/// complete with them. Dropping this attaches them again.
+struct Detached<'a> {
+    attached: Vec<&'a Attached>,
+}
+
+impl<'a> Detached<'a> {
+    /// Takes off what has a name, if the framebuffer has something nameless and is not complete.
+    fn detach(attached: &'a [Attached], version: (u8, u8)) -> Self {
+        let has_nameless = attached.iter().any(|it| it.nameless.is_some());
+        if version.0 < 2
+            || !has_nameless
+            || gl::check_framebuffer(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE
+        {
+            return Self { attached: Vec::new() };
+        }
+        let can_attach_again = |it: &&Attached| {
+            let is_plain = match it.part {
+                Part::Renderbuffer | Part::Layer { .. } => true,
+                Part::Flat { samples, .. } => samples == 0,
+                Part::Layered { .. } | Part::Views { .. } => false,
+            };
+            is_plain && it.nameless.is_none()
+        };
+        let attached: Vec<&Attached> = attached.iter().filter(can_attach_again).collect();
+        for it in &attached {
+            gl::framebuffer_renderbuffer(GL_FRAMEBUFFER, it.point, GL_RENDERBUFFER, 0);
+        }
+        Self { attached }
+    }
+}
+
+impl Drop for Detached<'_> {
+    fn drop(&mut self) {
+        let target = GL_FRAMEBUFFER;
+        for Attached { point, name, part, .. } in self.attached.iter().copied() {
+            match *part {
+                Part::Renderbuffer => {
+                    gl::framebuffer_renderbuffer(target, *point, GL_RENDERBUFFER, *name);
+                }
+                Part::Layer { level, layer, .. } => {
+                    gl::framebuffer_texture_layer(target, *point, *name, level, layer);
+                }
+                Part::Flat { face, level, .. } => {
+                    gl::framebuffer_texture_2d(target, *point, face, *name, level);
+                }
+                Part::Layered { .. } | Part::Views { .. } => {}
+            }
+        }
+    }
 }
 
 /// Makes the nameless attachments of a context's framebuffers.
