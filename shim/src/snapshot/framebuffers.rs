@@ -24,7 +24,7 @@ use gapii_state::{Context, Framebuffer, Process, Ref, Renderbuffer, Texture};
 
 use super::copied::Source;
 use super::emit::{Command, Emitter};
-use super::formats::Layout;
+use super::formats::{self, Layout, Read};
 use super::held::Held;
 use super::sibling::OnDemand;
 use super::texture_parameters::Has;
@@ -127,6 +127,7 @@ pub fn describe(
             describe_defaults(emitter, context.version);
         }
     }
+    nameless.leave_out_unread(emitter);
     if is_es3 {
         describe_surface(emitter, &commands);
     }
@@ -402,6 +403,9 @@ struct Attachments<'a> {
     /// Textures whose pixels the stream has, and their places.
     done: BTreeSet<(Ref<Texture>, At)>,
     renderbuffers_done: BTreeSet<Ref<Renderbuffer>>,
+    /// What no framebuffer has shown yet.
+    unread: BTreeSet<(Ref<Texture>, At)>,
+    renderbuffers_unread: BTreeSet<Ref<Renderbuffer>>,
 }
 
 impl<'a> Attachments<'a> {
@@ -412,8 +416,26 @@ impl<'a> Attachments<'a> {
         reader: Option<&'a OnDemand<'a>>,
     ) -> Self {
         let has = Has::of(context.version, driver);
-        let (done, renderbuffers_done) = (BTreeSet::new(), BTreeSet::new());
-        Self { process, context, has, reader, done, renderbuffers_done }
+        Self {
+            process,
+            context,
+            has,
+            reader,
+            done: BTreeSet::new(),
+            renderbuffers_done: BTreeSet::new(),
+            unread: BTreeSet::new(),
+            renderbuffers_unread: BTreeSet::new(),
+        }
+    }
+
+    /// Lists what was attached and could be read through no framebuffer.
+    fn leave_out_unread(&self, emitter: &mut Emitter) {
+        for (object, _) in &self.unread {
+            emitter.leave_out_of("the pixels of deleted texture", object.name() as u32);
+        }
+        for object in &self.renderbuffers_unread {
+            emitter.leave_out_of("the pixels of deleted renderbuffer", object.name() as u32);
+        }
     }
 
     /// Makes an attachment of the bound framebuffer, unless it has its name.
@@ -450,11 +472,14 @@ impl<'a> Attachments<'a> {
                 return emitter.leave_out_of("the pixels of deleted texture", object.name() as u32);
             }
         };
-        if !self.done.insert((object, at)) {
+        if self.done.contains(&(object, at)) {
             return;
         }
         // A program can attach a level that it has not defined.
         let Some(image) = known.image(at.face, at.level) else { return };
+        if !can_show(it.point, image.format, image.pixel_type) {
+            return;
+        }
         let layout = Layout::of(image.format, image.pixel_type).filter(|_| image.samples == 0);
         let pixels = layout.and_then(|layout| {
             let size = (image.width, image.height);
@@ -462,8 +487,11 @@ impl<'a> Attachments<'a> {
             self.read(&source).map(|pixels| (layout, pixels))
         });
         let Some((layout, pixels)) = pixels else {
-            return emitter.leave_out_of("the pixels of deleted texture", object.name() as u32);
+            self.unread.insert((object, at));
+            return;
         };
+        self.done.insert((object, at));
+        self.unread.remove(&(object, at));
         emitter.command(GL_BIND_TEXTURE).arg(known.target).arg(known.name).done();
         emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
         textures::upload(emitter, known.target, at, &image, (layout, &pixels));
@@ -476,7 +504,7 @@ impl<'a> Attachments<'a> {
         point: u32,
         object: Ref<Renderbuffer>,
     ) {
-        if !self.renderbuffers_done.insert(object) {
+        if self.renderbuffers_done.contains(&object) {
             return;
         }
         let made = renderbuffers::make_nameless(emitter, self.process, self.context, object);
@@ -485,6 +513,13 @@ impl<'a> Attachments<'a> {
         let lacks_pixels =
             identity::take_part(self.context, identity::Kind::Renderbuffer, object) || lacks_all;
         if known.width <= 0 || known.height <= 0 {
+            return;
+        }
+        if !can_show(point, known.format, 0) {
+            // Another framebuffer may show it.
+            if lacks_pixels {
+                identity::note_part(self.context, identity::Kind::Renderbuffer, object);
+            }
             return;
         }
         let pixels =
@@ -497,10 +532,10 @@ impl<'a> Attachments<'a> {
             Some((layout, pixels)) if self.context.version.0 >= 3 => {
                 emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
                 known.blit(emitter, layout, &pixels);
+                self.renderbuffers_done.insert(object);
+                self.renderbuffers_unread.remove(&object);
             }
-            _ if lacks_pixels => {
-                emitter.leave_out_of("the pixels of deleted renderbuffer", object.name() as u32);
-            }
+            _ if lacks_pixels => _ = self.renderbuffers_unread.insert(object),
             _ => {}
         }
     }
@@ -514,6 +549,19 @@ impl<'a> Attachments<'a> {
             _ => source.blit(reader.get()?, take),
         }?;
         Some(all)
+    }
+}
+
+/// Whether a framebuffer with an image of this format at this point can be complete. No command reads the image through
+/// another one.
+fn can_show(point: u32, format: u32, pixel_type: u32) -> bool {
+    let is_depth_or_stencil = [GL_DEPTH_ATTACHMENT, GL_STENCIL_ATTACHMENT].contains(&point);
+    let Some(layout) = Layout::of(format, pixel_type) else { return true };
+    match layout.read {
+        Read::AsTheyAre(formats::Part::Depth, _) => point == GL_DEPTH_ATTACHMENT,
+        Read::AsTheyAre(formats::Part::Stencil, _) => point == GL_STENCIL_ATTACHMENT,
+        Read::AsTheyAre(formats::Part::DepthStencil, _) => is_depth_or_stencil,
+        _ => !is_depth_or_stencil,
     }
 }
 
