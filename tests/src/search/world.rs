@@ -117,6 +117,8 @@ pub struct Renderbuffer {
 pub struct Framebuffer {
     /// Storage of each attachment.
     pub attachments: BTreeMap<&'static str, usize>,
+    /// Its read buffer is GL_NONE.
+    pub reads_nothing: bool,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]

@@ -256,8 +256,11 @@ fn draw_with_pipelines(world: &mut World) {
 fn read_framebuffers(world: &mut World, shown: Option<&Shown>) {
     for framebuffer in world.here().named_framebuffers.clone() {
         world.step(format!("glBindFramebuffer GL_FRAMEBUFFER f{framebuffer}"));
-        read(world);
-        if world.version() >= (3, 0) {
+        if world.version() < (3, 0) {
+            read(world);
+        } else {
+            // It may be GL_NONE, from which nothing is read.
+            world.step("glGetIntegerv GL_READ_BUFFER out:4");
             for buffer in 0..2 {
                 world.step(format!("glReadBuffer GL_COLOR_ATTACHMENT{buffer}"));
                 read(world);

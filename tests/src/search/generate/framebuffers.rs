@@ -175,6 +175,9 @@ pub fn buffers(world: &mut World) -> bool {
         "glReadBuffer GL_NONE",
     ]);
     world.step(to);
+    if let Some(framebuffer) = world.here().framebuffer.filter(|_| to.starts_with("glReadBuffer")) {
+        world.framebuffers[framebuffer].reads_nothing = to.ends_with("GL_NONE");
+    }
     true
 }
 
