@@ -163,12 +163,18 @@ impl Desk {
             let mut start = session.ctl(["start", "-o"]);
             let running = Running::start(start.arg(&trace.path));
             wait::until("the first record of a capture", LIMIT, || {
-                has_records(session).then_some(())
+                (commands(session) > 0).then_some(())
             });
             *client.borrow_mut() = Some(running);
         };
         let detach = || {
             if let Some(running) = client.borrow_mut().take() {
+                // A capture beside another one ends with what the daemon has read by then.
+                let mut before = 0;
+                wait::until("the last record of a capture", LIMIT, || {
+                    let last = std::mem::replace(&mut before, commands(session));
+                    (!is_recorded || last == before).then_some(())
+                });
                 running.signal(Signal::INT);
                 running.finish(LIMIT);
                 if !is_recorded {
@@ -180,12 +186,12 @@ impl Desk {
     }
 }
 
-/// Whether a capture has commands.
-fn has_records(session: &Session) -> bool {
+/// Commands that the running captures have, of which there is at most one.
+fn commands(session: &Session) -> u64 {
     let listed = run(&mut session.ctl(["list", "--json"])).ok();
     let captures: Value = serde_json::from_str(&listed.stdout).unwrap_or_default();
-    let mut captures = captures.as_array().into_iter().flatten();
-    captures.any(|capture| capture["progress"]["calls"].as_u64().is_some_and(|calls| calls > 0))
+    let captures = captures.as_array().into_iter().flatten();
+    captures.filter_map(|capture| capture["progress"]["calls"].as_u64()).sum()
 }
 
 impl Default for Lab {
