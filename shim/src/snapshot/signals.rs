@@ -5,7 +5,9 @@ use core::ptr;
 
 use gapii_recorder::observe;
 use gapii_ze_api::types::{
+    ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP,
     ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, ze_command_list_desc_t, ze_command_queue_desc_t,
+    ze_event_pool_desc_t,
 };
 
 use super::emit::Emitter;
@@ -23,15 +25,19 @@ static EMPTY_LIST: u8 = 0;
 /// Writes the commands that signal events and fences.
 pub fn describe(emitter: &mut Emitter) {
     let is_wanted = |kind| matches!(kind, Kind::Event | Kind::Fence);
-    let mut counters = 0;
-    let (signals, queues) = {
+    let (mut counters, mut timed) = (0, 0);
+    let (signals, queues, mut pools) = {
         let journal = journal::lock();
-        (journal.objects(is_wanted), journal.objects(|kind| kind == Kind::Queue))
+        let queues = journal.objects(|kind| kind == Kind::Queue);
+        (journal.objects(is_wanted), queues, journal.objects(|kind| kind == Kind::Plain))
     };
+    pools.retain(|it| it.made.command.id == ids::ZE_EVENT_POOL_CREATE && has_timestamps(&it.made));
     for signal in signals.iter().filter(|signal| is_signalled(signal.kind, signal.handle)) {
         if signal.made.command.id == ids::ZE_EVENT_COUNTER_BASED_CREATE {
             counters += 1;
         } else if signal.kind == Kind::Event {
+            let pool = signal.made.handles().first().copied();
+            timed += usize::from(pools.iter().any(|it| Some(it.handle) == pool));
             emitter.command(ids::ZE_EVENT_HOST_SIGNAL).arg(signal.handle).returns(SUCCESS, []);
         } else {
             let queue = signal.made.handles().first().copied();
@@ -42,6 +48,10 @@ pub fn describe(emitter: &mut Emitter) {
     }
     if counters > 0 {
         emitter.leave_out(&format!("Level Zero: the state of {counters} counter-based events"));
+    }
+    // No command sets them.
+    if timed > 0 {
+        emitter.leave_out(&format!("Level Zero: the timestamps of {timed} signalled events"));
     }
 }
 
@@ -84,9 +94,20 @@ fn raise(emitter: &mut Emitter, queue: &Living, fence: u64) {
 
 /// Returns the group that a queue was created in.
 fn ordinal(made: &Entry) -> u32 {
-    let offset = core::mem::offset_of!(ze_command_queue_desc_t, ordinal);
-    let descs = made.pieces().filter(|piece| piece.role == Role::ReadRange);
-    let mut descs = descs.filter(|piece| piece.address == made.arg(2));
-    let bytes = descs.next().and_then(|piece| piece.bytes?.get(offset..)?.first_chunk());
+    word(made, 2, core::mem::offset_of!(ze_command_queue_desc_t, ordinal))
+}
+
+/// Whether the events of a pool have timestamps of kernels.
+fn has_timestamps(made: &Entry) -> bool {
+    const TIMESTAMPS: u32 =
+        ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP;
+    word(made, 1, core::mem::offset_of!(ze_event_pool_desc_t, flags)) & TIMESTAMPS != 0
+}
+
+/// Returns a field of the structure at which the argument at `index` points; 0 if it is unknown.
+fn word(made: &Entry, index: u8, offset: usize) -> u32 {
+    let structures = made.pieces().filter(|piece| piece.role == Role::ReadRange);
+    let mut structures = structures.filter(|piece| piece.address == made.arg(index));
+    let bytes = structures.next().and_then(|piece| piece.bytes?.get(offset..)?.first_chunk());
     bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }

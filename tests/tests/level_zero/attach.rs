@@ -76,7 +76,7 @@ fn program_of_a_thousand_kernels_is_attached_to_at_random_moments_and_replays() 
 fn replay_of_an_attached_capture_depends_on_modules_and_contents() {
     let session = Session::new();
     let mixer = Idle::start(&session, "mixer", &["0"]);
-    let trace = mixer.capture(&["--frames", "5"], "attached.gapii");
+    let trace = mixer.capture(&["--frames", "40"], "attached.gapii");
     plays_alike(&session, &trace);
     for flaw in ["modules", "copies"] {
         let (finished, report) = verify(&session, &trace, flaw);
@@ -115,6 +115,7 @@ fn snapshot_says_which_work_and_which_commands_it_lacks() {
     for (state, missing) in [
         ("waiting", "Level Zero: work that 1 queues or immediate lists had not finished"),
         ("dead", "Level Zero: 1 commands in lists that use destroyed objects"),
+        ("timed", "Level Zero: the timestamps of 1 signalled events"),
     ] {
         let program = Idle::start(&session, "leftover", &[state]);
         let trace = program.capture(&["--seconds", "4"], &format!("{state}.gapii"));

@@ -80,6 +80,11 @@ const EXPLAINED: &[(&str, &str, &str)] = &[
     ("kept_uniforms", "glGetActiveUniform", OUTPUTS),
     ("kept_uniforms", "glGetUniform", OUTPUTS),
     ("kept_values", "only ours: glPrimitiveBoundingBox", "apitrace does not know the command"),
+    (
+        "mapped_buffers",
+        "only ours: fake memcpy",
+        "apitrace has no writes to a buffer deleted while mapped",
+    ),
     ("pack_parameters", "glVertexAttribPointer: ", ADJOINING),
     ("persistent_maps", "only ours: fake memcpy", "apitrace does not see what is written there"),
     (
