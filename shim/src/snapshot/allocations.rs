@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use gapii_recorder::observe;
 use gapii_state::Process;
 use gapii_state::generated::sizes::image_texel_bytes;
-use gapii_ze_api::types::{ze_command_queue_desc_t, ze_image_desc_t, ze_image_format_t};
+use gapii_ze_api::types::{ze_image_desc_t, ze_image_format_t};
 
 use super::emit::{Command, Emitter};
 use super::level_zero_calls::OwnList;
@@ -88,7 +88,7 @@ fn device_contents(emitter: &mut Emitter, contents: Vec<(Place, Living)>) {
             continue;
         };
         let list = &raw const COPYING_LIST as u64;
-        create_list(emitter, place, &own.desc, list);
+        create_list(emitter, ids::ZE_COMMAND_LIST_CREATE_IMMEDIATE, place, &own.desc, list);
         for living in contents {
             let is_read = match living.kind {
                 Kind::Image => image(emitter, &own, list, &living),
@@ -109,16 +109,18 @@ fn device_contents(emitter: &mut Emitter, contents: Vec<(Place, Living)>) {
     }
 }
 
-fn create_list(
+/// Writes a command `id` that makes a list as `desc` says, with the handle `list`.
+pub fn create_list<T>(
     emitter: &mut Emitter,
+    id: u16,
     (context, device): Place,
-    desc: &ze_command_queue_desc_t,
+    desc: &T,
     list: u64,
 ) {
     let (at, size) = (&raw const *desc as u64, size_of_val(desc) as u64);
     let at_list = &raw const list;
     emitter
-        .command(ids::ZE_COMMAND_LIST_CREATE_IMMEDIATE)
+        .command(id)
         .arg(context)
         .arg(device)
         .arg(at)

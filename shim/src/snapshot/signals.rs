@@ -10,6 +10,7 @@ use gapii_ze_api::types::{
     ze_event_pool_desc_t,
 };
 
+use super::allocations::create_list;
 use super::emit::Emitter;
 use super::level_zero_calls::is_signalled;
 use crate::generated::ids;
@@ -57,7 +58,7 @@ pub fn describe(emitter: &mut Emitter) {
 
 /// Writes the execution of an empty list that signals a fence of this queue.
 fn raise(emitter: &mut Emitter, queue: &Living, fence: u64) {
-    let [context, device] = [0, 1].map(|at| queue.made.arg(at));
+    let place = (queue.made.arg(0), queue.made.arg(1));
     let desc = ze_command_list_desc_t {
         stype: ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
         pNext: ptr::null(),
@@ -66,15 +67,7 @@ fn raise(emitter: &mut Emitter, queue: &Living, fence: u64) {
     };
     let list = &raw const EMPTY_LIST as u64;
     let at_list = &raw const list;
-    let (at, size) = (&raw const desc as u64, size_of_val(&desc) as u64);
-    emitter
-        .command(ids::ZE_COMMAND_LIST_CREATE)
-        .arg(context)
-        .arg(device)
-        .arg(at)
-        .arg(at_list)
-        .range_at(2, at, size)
-        .returns(SUCCESS, [observe::array(at_list, 1, 8)]);
+    create_list(emitter, ids::ZE_COMMAND_LIST_CREATE, place, &desc, list);
     emitter.command(ids::ZE_COMMAND_LIST_CLOSE).arg(list).returns(SUCCESS, []);
     emitter
         .command(ids::ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS)
