@@ -50,8 +50,10 @@ pub fn kill_once(random: &mut Random, calls_max: u64, options: &[&str]) {
     process.arg("3").env("FAKE_DRIVER_FINISH", "20000");
     fake_driver::use_in(&mut process, Some(&page));
     let page = Page::new(&page);
-    // One time in ten, while the program is still creating its objects.
-    let moment = if random.below(10) == 0 { random.below(60) } else { random.below(calls_max) };
+    // After the first call at the earliest: the driver is loaded, and its page made, before any call. One time in ten,
+    // while the program is still creating its objects.
+    let below = if random.below(10) == 0 { 60 } else { calls_max };
+    let moment = 1 + random.below(below);
     let run = Running::start(&mut session.run_command(options, &trace.path, &process));
     let pid = crate::wait::until("the program's calls", LIMIT, || {
         page.pid().filter(|_| page.calls() >= moment)
