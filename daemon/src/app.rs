@@ -1,8 +1,8 @@
 //! One application's connection: hello, reply, and then only the wait for its end. Accepts only processes of the
 //! daemon's user or root. The hello must arrive complete within `HELLO_TIMEOUT_MS`, 2 s, with at most 3 descriptors;
 //! otherwise the socket is closed, without an answer after a timeout. Refusals are counted and answered with a status:
-//! wrong user or damaged hello, other version, `--max-apps` reached. A process that only closes its socket stays
-//! connected until it dies, unless it has become another program.
+//! wrong user or damaged hello, other version, `--max-apps` reached or no descriptor left. A process that only closes
+//! its socket stays connected until it dies, unless it has become another program or says hello again.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -56,7 +56,13 @@ pub async fn serve(session: Arc<Session>, mut socket: UnixStream, guest: Guest) 
         Ok(process) => {
             let (pid, name, exe) = (process.pid, &process.name, &process.exe);
             tracing::info!(pid, name, exe, "{} is connected", process.described());
-            let how = gone(&process, &mut socket).await;
+            let left = session.until_unregistered(process.index);
+            let how = tokio::select! {
+                how = gone(&process, &mut socket) => how,
+                // Its socket, its pidfd and its memory are not needed any more: a process that says hello again and
+                // again has those of one connection.
+                _ = left => return,
+            };
             session.unregister(process.index, how);
         }
         Err(error) => {
@@ -223,8 +229,7 @@ fn refusal_status(error: &HelloError) -> Option<u16> {
     match error {
         HelloError::Peer(_) | HelloError::Bad(_) => Some(reply_status::NOT_ALLOWED),
         HelloError::Version { .. } => Some(reply_status::VERSION),
-        HelloError::Register(RegisterError::TooMany(_)) => Some(reply_status::TOO_MANY),
-        HelloError::Register(RegisterError::Io(_)) => Some(reply_status::NOT_ALLOWED),
+        HelloError::Register(_) => Some(reply_status::TOO_MANY),
         HelloError::TakeOver(_) | HelloError::Descriptors(_) => Some(reply_status::NO_CAPTURE),
         HelloError::Timeout | HelloError::Crowded | HelloError::Short(_) | HelloError::Reply(_) => {
             None

@@ -16,6 +16,7 @@
 //! talk              writes into the socket, where the protocol has nothing
 //! hang-up           closes the socket
 //! hello             opens another connection, with another hello
+//! hellos N          opens N connections with a hello each, and closes none
 //! ```
 //!
 //! A place is `header+N`, `slot+N` in the thread's slot, or `head+N` in its ring behind the last record. Numbers are
@@ -66,11 +67,15 @@ impl App {
             ["talk"] => (&self.socket).write_all(&[b'x'; 4096])?,
             ["hang-up"] => self.socket.shutdown(Shutdown::Both)?,
             ["hello"] => {
-                let path = std::env::var_os("GAPII_SOCKET").context("GAPII_SOCKET is not set")?;
-                let socket = UnixStream::connect(path)?;
-                (&socket).write_all(&AppHello::new(1).to_bytes())?;
-                receive_reply(&socket)?;
+                let socket = self.hello_again()?;
                 self.socket = socket;
+            }
+            ["hellos", times] => {
+                for _ in 0..times.parse()? {
+                    // The former connections stay open at this end.
+                    let socket = self.hello_again()?;
+                    self.former.push(std::mem::replace(&mut self.socket, socket));
+                }
             }
             _ => bail!("{words:?} is no order"),
         }
@@ -86,6 +91,14 @@ impl App {
         let (id, flags) = (u16::try_from(number(id)?)?, u16::try_from(number(flags)?)?);
         let payload = vec![u8::try_from(number(byte)?)?; usize::try_from(number(len)?)?];
         (0..count).try_for_each(|_| self.record(id, flags, &payload))
+    }
+
+    fn hello_again(&self) -> anyhow::Result<UnixStream> {
+        let path = std::env::var_os("GAPII_SOCKET").context("GAPII_SOCKET is not set")?;
+        let socket = UnixStream::connect(path)?;
+        (&socket).write_all(&AppHello::new(1).to_bytes())?;
+        receive_reply(&socket)?;
+        Ok(socket)
     }
 
     fn go_near_end(&mut self) -> anyhow::Result<()> {

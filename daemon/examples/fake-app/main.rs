@@ -52,6 +52,8 @@ const BLOB_BYTES: usize = 60_000;
 
 struct App {
     socket: UnixStream,
+    /// Connections of earlier hellos.
+    former: Vec<UnixStream>,
     counter: CounterMap,
     mode: ModeMap,
     segment: Segment,
@@ -98,6 +100,7 @@ impl App {
         let layout = SegmentLayout::new(reply.slot_count, reply.ring_bytes).context("sizes")?;
         Ok(Self {
             socket,
+            former: Vec::new(),
             counter: CounterMap::map(counter.as_fd())?,
             mode: ModeMap::map(mode.as_fd())?,
             segment: Segment::map(segment.as_fd(), layout)?,

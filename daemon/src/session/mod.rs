@@ -15,6 +15,7 @@ mod totals;
 mod waiting;
 mod wishes;
 
+use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -28,7 +29,7 @@ use gapii_control::{
 use gapii_ringbuf::{CaptureId, Mode, ModeSettings, SegmentLayout};
 use gapii_trace::Description;
 use rustix::process::Pid;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::clock;
 use crate::config::Config;
@@ -163,6 +164,17 @@ impl Session {
     pub fn unregister(&self, index: u32, how: Departure) {
         self.lock().unregister(index, how);
         self.changed.notify_one();
+    }
+
+    /// Returns a receiver that fails as soon as the process is not in the table any more: a process with the same pid
+    /// has taken its place, or it was removed by [`Session::unregister`].
+    pub fn until_unregistered(&self, index: u32) -> oneshot::Receiver<Infallible> {
+        let (connection, left) = oneshot::channel();
+        let mut table = self.lock();
+        if table.processes.contains_key(&index) {
+            table.connections.insert(index, connection);
+        }
+        left
     }
 
     /// Counts a client that has sent its hello. Fails if there are too many.

@@ -4,10 +4,12 @@
 //! target means kept frames only if it names their application.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use gapii_abi::app::Launch;
 use gapii_control::{ControlError, StopRequest, Target, Totals, code};
+use tokio::sync::oneshot;
 
 use crate::kept_app::KeptApp;
 use crate::session::waiting::Waiting;
@@ -25,6 +27,8 @@ const ENDED_LAUNCHES: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Table {
     pub(super) processes: BTreeMap<u32, Arc<Process>>,
+    /// For each connection of a process in `processes`: dropped when the process leaves the table.
+    pub(super) connections: BTreeMap<u32, oneshot::Sender<Infallible>>,
     pub(super) captures: BTreeMap<u64, Arc<Capture>>,
     pub(super) ended_launches: VecDeque<Launch>,
     /// Requests to keep the frames of processes that a launch will have.
@@ -49,6 +53,7 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn unregister(&mut self, index: u32, how: Departure) {
+        self.connections.remove(&index);
         let Some(process) = self.processes.remove(&index) else { return };
         let (pid, name, whom) = (process.pid, &process.name, process.described());
         match how {

@@ -67,6 +67,19 @@ fn more_applications_than_allowed_are_refused() {
 }
 
 #[test]
+fn process_that_says_hello_again_and_again_has_the_descriptors_of_one_connection() {
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let before = daemon.open_descriptors();
+    app.obey(&["hellos 500"]);
+    support::until("the former connections to be closed", || {
+        (daemon.open_descriptors() <= before).then_some(())
+    });
+    let Event::Apps(apps) = daemon.client().ask(&Request::Apps) else { panic!("apps") };
+    assert_eq!(apps.iter().map(|app| app.pid).collect::<Vec<_>>(), [app.pid()]);
+}
+
+#[test]
 fn foreign_client_is_told_and_dropped() {
     let daemon = Daemon::start(&[]);
     let too_long = (MESSAGE_LEN_MAX + 1).to_le_bytes();

@@ -83,7 +83,7 @@ pub mod reply_status {
     pub const VERSION: u16 = 1;
     /// The application belongs to another user, or its first message is not a valid hello.
     pub const NOT_ALLOWED: u16 = 2;
-    /// The daemon has reached its limit of applications.
+    /// The daemon has reached its limit of applications, or has no descriptor or no memory left for one more.
     pub const TOO_MANY: u16 = 3;
     /// The capture continues: the new mode page is attached, and nothing else.
     pub const TAKEN_OVER: u16 = 4;
