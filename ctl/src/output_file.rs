@@ -39,11 +39,7 @@ impl OutputFile {
     }
 
     fn standard_output() -> Result<OutputFile, Failure> {
-        if rustix::termios::isatty(stdio::stdout()) {
-            return Err(Failure::usage(
-                "a trace is not written to a terminal; redirect standard output or name a file with -o",
-            ));
-        }
+        refuse_terminal(stdio::stdout())?;
         let descriptor = rustix::io::fcntl_dupfd_cloexec(stdio::stdout(), 3)
             .map_err(|errno| Failure::unreachable(format!("can't use standard output: {errno}")))?;
         Ok(OutputFile { descriptor, place: Place { path: None, created: false } })
@@ -59,6 +55,7 @@ impl OutputFile {
             }
             Err(error) => return Err(open_failure(path, &error)),
         };
+        refuse_terminal(&file)?;
         let place = Place { path: Some(path.to_owned()), created };
         Ok(OutputFile { descriptor: file.into(), place })
     }
@@ -105,6 +102,15 @@ impl fmt::Display for Place {
 impl AsFd for OutputFile {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
+    }
+}
+
+fn refuse_terminal(output: impl AsFd) -> Result<(), Failure> {
+    match rustix::termios::isatty(output) {
+        true => Err(Failure::usage(
+            "a trace is not written to a terminal; redirect standard output or name a file with -o",
+        )),
+        false => Ok(()),
     }
 }
 

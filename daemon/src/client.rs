@@ -1,8 +1,8 @@
 //! One client's connection: requests arrive, events are sent, and captures run in between. Progress events go out every
 //! 250 ms. Without a hello within `HELLO_LIMIT`, 2 s, the connection ends. A message that cannot be decoded is answered
 //! with an error and counted; one longer than 1 MiB, or more than 4 unused descriptors, ends the connection. A client
-//! has at most 4 saves in progress and 1 take-up. When a client is gone, its captures stop, and do not wait for a slow
-//! reader of the output.
+//! has at most 1 take-up in progress; [`crate::saving`] limits its saves. When a client is gone, its captures stop, and
+//! they and its saves do not wait for a slow reader of the output.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,6 +23,7 @@ use crate::descriptors;
 use crate::door::Guest;
 use crate::ending::told;
 use crate::peer::Peer;
+use crate::saving::ClientSaves;
 use crate::session::Session;
 use gapii_capture::capture::Capture;
 use gapii_remote::rights;
@@ -32,9 +33,6 @@ const PROGRESS_PERIOD: Duration = Duration::from_millis(250);
 
 /// Time that a client has to send its hello.
 const HELLO_LIMIT: Duration = Duration::from_secs(2);
-
-/// Largest number of saves of a client at the same time.
-const SAVES_MAX: usize = 4;
 
 /// Largest number of descriptors that a client may have sent without a request that uses them.
 const FDS_MAX: usize = 4;
@@ -73,8 +71,7 @@ struct Client {
     /// Answers to saves, which take a while.
     answers_in: mpsc::UnboundedReceiver<Event>,
     answers: mpsc::UnboundedSender<Event>,
-    /// Number of saves in progress.
-    saves: usize,
+    saves: ClientSaves,
     /// Captures that another daemon began, or why they cannot be continued.
     taken_up_in: mpsc::UnboundedReceiver<TakenUp>,
     taken_up: mpsc::UnboundedSender<TakenUp>,
@@ -112,7 +109,7 @@ pub async fn serve(
         held,
         answers_in,
         answers,
-        saves: 0,
+        saves: ClientSaves::new(),
         taken_up_in,
         taken_up,
         takes_up: false,
@@ -157,10 +154,7 @@ impl Client {
                     self.send(&Event::Ended(ended)).await?;
                 }
                 Some(held) = self.held_in.recv() => self.send(&Event::Held(held)).await?,
-                Some(answer) = self.answers_in.recv() => {
-                    self.saves -= 1;
-                    self.send(&answer).await?;
-                }
+                Some(answer) = self.answers_in.recv() => self.send(&answer).await?,
                 Some(taken_up) = self.taken_up_in.recv() => {
                     let event = self.note_taken_up(taken_up);
                     self.send(&event).await?;
@@ -333,18 +327,7 @@ impl Client {
     /// Starts a save. The answer is sent once it is done.
     fn save(&mut self, request: SaveRequest) -> Result<(), ControlError> {
         let output = self.output("save")?;
-        if self.saves >= SAVES_MAX {
-            let message = format!("{SAVES_MAX} saves of this client are in progress, wait for one");
-            return Err(ControlError::new(code::TOO_MANY, message));
-        }
-        self.saves += 1;
-        let (session, answers) = (Arc::clone(&self.session), self.answers.clone());
-        tokio::task::spawn_blocking(move || {
-            let answer = session.save(&request, output).map_or_else(Event::Error, Event::Saved);
-            // A client that is gone needs no answer.
-            let _ = answers.send(answer);
-        });
-        Ok(())
+        self.saves.start(&self.session, request, output, self.answers.clone())
     }
 
     /// Returns the descriptor that came with a request that writes.

@@ -3,7 +3,6 @@
 //! the frames that are kept, with a warning in the log if a running program's last records are missing. With no kept
 //! frame the save fails and names `--keep-bytes`.
 
-use std::os::fd::OwnedFd;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -14,6 +13,7 @@ use gapii_control::{ControlError, KeepRequest, KeptInfo, Saved, code};
 use gapii_capture::capture::Capture;
 use gapii_capture::end::Exited;
 use gapii_capture::kept_frames::{KeepLimits, KeptFrames};
+use gapii_capture::output::Output;
 use gapii_capture::process::is_called;
 use gapii_capture::save::{self, Origin};
 
@@ -109,7 +109,7 @@ impl KeptApp {
         &self,
         last: Option<u64>,
         has_ended: bool,
-        output: OwnedFd,
+        output: Output,
     ) -> Result<Saved, ControlError> {
         if has_ended {
             self.kept.wait_end(FLUSH_LIMIT);

@@ -1,7 +1,8 @@
 //! A trace's destination: a regular file, or a stream with a reader (pipe, socket, character device); anything else is
-//! refused. Writes whole pieces: after a failed write a regular file is cut back to the last whole piece. A write to a
-//! stream waits for its reader without limit; if no caller waits any more (client gone, daemon ends), a reader that
-//! accepts nothing for 2 s (20 looks of 100 ms) is given up. A write error ends the capture; the program goes on.
+//! refused, and so is a terminal, whose user can stop it for ever. Writes whole pieces: after a failed write a regular
+//! file is cut back to the last whole piece. A write to a stream waits for its reader without limit, or for as long as
+//! `giving_up_after` says; if no caller waits any more (client gone, daemon ends), a reader that accepts nothing for
+//! 2 s (20 looks of 100 ms) is given up. A write error ends the capture; the program goes on.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -13,6 +14,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat};
 use rustix::pipe::PIPE_BUF;
+use rustix::termios::isatty;
 
 /// Interval at which a write that waits for a reader checks whether it should hurry.
 const LOOK_UP: Duration = Duration::from_millis(100);
@@ -28,6 +30,8 @@ pub struct Output {
     len: u64,
     /// Set when no caller waits any more for a slow reader.
     hurry: Arc<AtomicBool>,
+    /// Checks without progress after which the reader is given up in any case.
+    looks_max: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,10 +73,20 @@ impl Output {
         }
         let kind = match FileType::from_raw_mode(fstat(&file)?.st_mode) {
             FileType::RegularFile => Kind::Regular(file.stream_position()?),
+            FileType::CharacterDevice if isatty(&file) => {
+                return refuse("a trace is not written to a terminal; name a file or a pipe");
+            }
             FileType::Fifo | FileType::Socket | FileType::CharacterDevice => Kind::Stream,
-            _ => return refuse("the output is no file, pipe, socket or terminal"),
+            _ => return refuse("the output is no file, pipe, socket or device"),
         };
-        Ok(Self { file, kind, len: 0, hurry })
+        Ok(Self { file, kind, len: 0, hurry, looks_max: u32::MAX })
+    }
+
+    /// Gives up a reader that accepts nothing for this time.
+    #[must_use]
+    pub fn giving_up_after(self, limit: Duration) -> Self {
+        let looks = limit.as_millis() / LOOK_UP.as_millis();
+        Self { looks_max: u32::try_from(looks).unwrap_or(u32::MAX), ..self }
     }
 
     /// Continues a trace that starts at the file's beginning, behind its byte `end`. The file is truncated there.
@@ -80,7 +94,7 @@ impl Output {
         let mut file = File::from(fd);
         file.set_len(end)?;
         file.seek(SeekFrom::Start(end))?;
-        Ok(Self { file, kind: Kind::Regular(0), len: end, hurry })
+        Ok(Self { file, kind: Kind::Regular(0), len: end, hurry, looks_max: u32::MAX })
     }
 
     /// Returns another descriptor of the file.
@@ -145,7 +159,7 @@ impl Output {
     }
 
     fn wait_for_reader(&self) -> Result<(), OutputError> {
-        let mut idle_looks = 0;
+        let (mut idle_looks, mut idle_looks_in_a_hurry) = (0, 0);
         let look_up = Timespec::try_from(LOOK_UP).ok();
         loop {
             let mut fds = [PollFd::new(&self.file, PollFlags::OUT)];
@@ -156,12 +170,11 @@ impl Output {
                 Err(rustix::io::Errno::INTR) => continue,
                 Err(error) => return Err(OutputError::Io(error.into())),
             }
+            idle_looks += 1;
             // Relaxed: a flag on its own.
-            if self.hurry.load(Ordering::Relaxed) {
-                idle_looks += 1;
-                if idle_looks == PATIENCE {
-                    return Err(OutputError::ReaderStuck);
-                }
+            idle_looks_in_a_hurry += u32::from(self.hurry.load(Ordering::Relaxed));
+            if idle_looks == self.looks_max || idle_looks_in_a_hurry == PATIENCE {
+                return Err(OutputError::ReaderStuck);
             }
         }
     }
@@ -170,6 +183,7 @@ impl Output {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     use std::io::Read;
 
     fn output(file: impl Into<OwnedFd>) -> (Output, Arc<AtomicBool>) {
@@ -190,6 +204,24 @@ mod tests {
         let (reader, writer) = io::pipe().unwrap();
         drop(reader);
         assert!(matches!(output(writer).0.write(b"x"), Err(OutputError::ReaderGone)));
+    }
+
+    #[test]
+    fn stuck_reader_is_given_up_after_its_time() {
+        let (_reader, writer) = io::pipe().unwrap();
+        let mut output = output(writer).0.giving_up_after(2 * LOOK_UP);
+        assert!(matches!(output.write(&[0; 1 << 20]), Err(OutputError::ReaderStuck)));
+    }
+
+    #[test]
+    fn terminal_is_refused() {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let terminal = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+        let error = Output::new(terminal.into(), Arc::default()).unwrap_err();
+        assert!(error.to_string().contains("terminal"), "{error}");
     }
 
     #[test]

@@ -2,16 +2,12 @@
 //! reason is the capture's own if it has ended (`exit` or `crash` by the parent's report if the process said nothing),
 //! otherwise `stop`. If the output fails, the result names the error.
 
-use std::collections::BTreeMap;
-use std::os::fd::OwnedFd;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
 use gapii_abi::atom::EndReason;
 use gapii_trace::TraceHeader;
 use gapii_trace::footer::{CaptureOptions, Footer, GapEntry, Lost, ProcessEntry, ThreadLedger};
 use gapii_trace::frame::KEPT_VERSION;
 use gapii_trace::meta::End;
+use std::collections::BTreeMap;
 
 use crate::clock::Clock;
 use crate::end::Exited;
@@ -37,11 +33,9 @@ pub fn save(
     excerpt: &Excerpt,
     origin: &Origin,
     exited: Option<Exited>,
-    output: OwnedFd,
+    output: Output,
     clock: Clock,
 ) -> Result<Written, OutputError> {
-    let hurry = Arc::new(AtomicBool::new(false));
-    let output = Output::new(output, hurry).map_err(OutputError::Io)?;
     let program = concat!("gapiid ", env!("CARGO_PKG_VERSION"));
     let Origin { session, started_unix_ns, started_ns, .. } = *origin;
     let header = TraceHeader {

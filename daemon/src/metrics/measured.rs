@@ -54,6 +54,12 @@ fn connected(session: &Session, status: &StatusInfo, out: &mut Exposition) {
         "Largest number of running captures.",
         session.max_captures() as u64,
     );
+    gauge("gapiid_saves", "Saves of kept frames in progress.", session.saves.taken() as u64);
+    gauge(
+        "gapiid_saves_limit",
+        "Largest number of saves in progress.",
+        session.saves.limit() as u64,
+    );
     let ended = session.ended_by_reason();
     let of_reason = |reason| (reason, ended.get(reason).copied().unwrap_or(0));
     out.labelled(

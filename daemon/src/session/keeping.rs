@@ -3,7 +3,6 @@
 //! more bytes than the newest of them may use; the oldest goes first. A save that fits several applications is refused
 //! as ambiguous; of a launch it takes the process with most frames, of a reused pid the newest.
 
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +18,7 @@ use crate::session::wishes::Wish;
 use crate::session::{Session, check};
 use gapii_capture::capture::{Capture, Destination};
 use gapii_capture::kept_frames::{KeepLimits, KeptFrames};
+use gapii_capture::output::Output;
 use gapii_capture::plan::Plan;
 use gapii_capture::process::Process;
 use gapii_capture::save::Origin;
@@ -122,7 +122,7 @@ impl Session {
     }
 
     /// Saves the kept frames of an application. Takes a while.
-    pub fn save(&self, request: &SaveRequest, output: OwnedFd) -> Result<Saved, ControlError> {
+    pub fn save(&self, request: &SaveRequest, output: Output) -> Result<Saved, ControlError> {
         let (keep, has_ended) = self.lock().kept(&request.target)?;
         keep.save(request.last, has_ended, output)
     }

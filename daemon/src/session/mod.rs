@@ -34,6 +34,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use crate::clock;
 use crate::config::Config;
 use crate::memory;
+use crate::places::Places;
 use crate::refusals::Refusals;
 use crate::remote::links::Links;
 use crate::session::counters::Counters;
@@ -47,6 +48,9 @@ use gapii_capture::plan::Plan;
 use gapii_capture::process::{Counter, Descriptors, Process};
 use gapii_capture::spill::SpillRoom;
 
+/// Largest number of saves of all clients at the same time.
+const SAVES_MAX: usize = 64;
+
 /// The state that all connections share.
 #[derive(Debug)]
 pub struct Session {
@@ -57,6 +61,8 @@ pub struct Session {
     pub changed: Notify,
     /// Remote clients.
     pub links: Links,
+    /// Saves in progress, of all clients.
+    pub saves: Places,
     started_ns: u64,
     layout: SegmentLayout,
     max_apps: usize,
@@ -95,6 +101,7 @@ impl Session {
             refusals: Refusals::default(),
             changed: Notify::new(),
             links: Links::new(&config.remote),
+            saves: Places::new(SAVES_MAX),
             started_ns: clock::monotonic_ns(),
             layout,
             max_apps: config.max_apps as usize,

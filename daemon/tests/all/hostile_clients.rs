@@ -358,3 +358,47 @@ fn clients_captures_and_saves_have_bounds() {
         other => panic!("a third capture: {other:?}"),
     }
 }
+
+#[test]
+fn saves_into_pipes_that_nobody_reads_have_bounds_and_end_with_their_clients() {
+    const OF_CLIENT: usize = 4;
+    const OF_ALL: usize = 64;
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut keeper = daemon.client();
+    assert!(matches!(keeper.ask(&Request::Start(kept(100, 10))), Event::Started(_)));
+    app.obey(&["wait", "thread", "frames 10 10"]);
+    let save = Request::Save(SaveRequest::default());
+    let file = tempfile::tempfile().unwrap();
+    support::until("a frame to be kept", || {
+        keeper.send_with(&save, &file);
+        matches!(keeper.receive(), Event::Saved(_)).then_some(())
+    });
+    let (before, mut readers) = (daemon.threads(), Vec::new());
+    let mut stuck = |client: &mut Client, count| {
+        for _ in 0..count {
+            // A trace is longer than a pipe: its header alone has 100 kB.
+            let (reader, writer) = std::io::pipe().unwrap();
+            client.send_with(&save, writer);
+            readers.push(reader);
+        }
+    };
+    let refused = |client: &mut Client| match client.receive() {
+        Event::Error(error) => assert_eq!(error.code, code::TOO_MANY, "{}", error.message),
+        other => panic!("one more save: {other:?}"),
+    };
+    let mut clients: Vec<Client> = (0..OF_ALL / OF_CLIENT).map(|_| daemon.client()).collect();
+    stuck(&mut clients[0], OF_CLIENT + 1);
+    refused(&mut clients[0]);
+    for client in &mut clients[1..] {
+        stuck(client, OF_CLIENT);
+        serves(&daemon);
+    }
+    keeper.send_with(&save, &file);
+    refused(&mut keeper);
+    assert!(daemon.threads() <= before + OF_ALL, "{} threads", daemon.threads());
+    drop(clients);
+    support::until("the stuck saves to end", || (daemon.threads() <= before).then_some(()));
+    keeper.send_with(&save, tempfile::tempfile().unwrap());
+    assert!(matches!(keeper.receive(), Event::Saved(_)));
+}

@@ -236,7 +236,13 @@ impl Client {
 
     /// Starts a capture, or returns the error.
     pub fn try_start(&mut self, request: StartRequest, output: impl AsFd) -> Event {
-        let frame = gapii_control::encode(&Request::Start(request)).unwrap();
+        self.send_with(&Request::Start(request), output);
+        self.receive()
+    }
+
+    /// Sends a request and the descriptor that it writes to.
+    pub fn send_with(&mut self, request: &Request, output: impl AsFd) {
+        let frame = gapii_control::encode(request).unwrap();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         let fds = [output.as_fd()];
@@ -244,7 +250,6 @@ impl Client {
         let bytes = [IoSlice::new(&frame)];
         let sent = sendmsg(&self.socket, &bytes, &mut control, SendFlags::NOSIGNAL).unwrap();
         self.socket.write_all(&frame[sent..]).unwrap();
-        self.receive()
     }
 
     pub fn start(&mut self, request: StartRequest, output: impl AsFd) -> Started {
