@@ -15,6 +15,7 @@ use gapii_trace::footer::ThreadLedger;
 
 use crate::call_text;
 use crate::failure::Failure;
+use crate::finished_file::draft_beside;
 use crate::output_file::Place;
 use crate::text::{self, counted};
 use crate::trace_file::{self, Reader, unreadable};
@@ -74,8 +75,12 @@ fn write(trace: &Path) -> Result<Option<PathBuf>, Failure> {
     let mut name = trace.as_os_str().to_owned();
     name.push(".crash.txt");
     let path = PathBuf::from(name);
-    let written = std::fs::File::create(&path)
-        .and_then(|mut file| file.write_all(describe(trace, &info, &threads, &last).as_bytes()));
+    let text = describe(trace, &info, &threads, &last);
+    // The name is easy to guess, so another user may have put a link there. A rename replaces it.
+    let written = draft_beside(&path).and_then(|mut draft| {
+        draft.write_all(text.as_bytes())?;
+        draft.persist(&path).map_err(|error| error.error)
+    });
     written.map_err(|error| {
         Failure::unreachable(format!("can't write the crash report {}: {error}", path.display()))
     })?;
@@ -150,7 +155,7 @@ fn describe(trace: &Path, info: &Info, threads: &[ThreadLedger], last: &Last) ->
             || "in no command".to_owned(),
             |command| format!("in {}, which had not returned", command.name),
         );
-        let _ = writeln!(text, "\nthread {} {:?}: {state}", thread.tid, thread.name);
+        let _ = writeln!(text, "\nthread {} \"{}\": {state}", thread.tid, thread.name);
         match last.get(&thread.tid) {
             Some(lines) => lines.iter().for_each(|line| text.push_str(line)),
             None => text.push_str("  it has no command near the end\n"),
@@ -209,6 +214,19 @@ mod tests {
         assert!(died(EndReason::Lost.name(), None));
         assert!(!died(EndReason::Crash.name(), Some(libc::SIGTERM)));
         assert!(!died(EndReason::Exit.name(), None) && !died(EndReason::Frames.name(), None));
+    }
+
+    #[test]
+    fn report_replaces_a_link_and_does_not_follow_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        let header = gapii_trace::TraceHeader::new("test", [0; 16], 0, 0).encode();
+        std::fs::write(at("x.gapii"), header.expect("a header")).expect("a trace");
+        std::fs::write(at("victim"), "whole").expect("a file");
+        std::os::unix::fs::symlink(at("victim"), at("x.gapii.crash.txt")).expect("a link");
+        let report = write(&at("x.gapii")).expect("a report").expect("no process is alive");
+        assert!(report.symlink_metadata().is_ok_and(|metadata| metadata.is_file()));
+        assert_eq!(std::fs::read_to_string(at("victim")).ok().as_deref(), Some("whole"));
     }
 
     #[test]

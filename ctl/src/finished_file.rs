@@ -62,7 +62,7 @@ impl Write for FinishedFile {
 }
 
 /// Creates a file in the folder of `path`, with the permissions that a new file has there.
-fn draft_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
+pub fn draft_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".");
     tempfile::Builder::new()

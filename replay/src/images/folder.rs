@@ -127,7 +127,9 @@ fn write_whole(
     let mut part = path.as_os_str().to_owned();
     part.push(format!(".{}.part", std::process::id()));
     let part = PathBuf::from(part);
-    let written = File::create(&part).and_then(|file| {
+    // What is there is of a replay that was killed, or a link that another user has put there. A new file follows none.
+    let _ = fs::remove_file(&part);
+    let written = File::create_new(&part).and_then(|file| {
         let mut out = BufWriter::new(file);
         content(&mut out)?;
         out.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -181,6 +183,25 @@ mod tests {
         assert!(failure.contains("old: the disk is full"), "{failure}");
         assert_eq!(fs::read(place.path().join("old")).unwrap(), b"whole");
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn links_are_replaced_and_not_followed() {
+        let place = scratch();
+        let (victim, name) = (place.path().join("victim"), place.path().join("picture"));
+        fs::write(&victim, b"whole").unwrap();
+        let part = place.path().join(format!("picture.{}.part", std::process::id()));
+        for link in [&name, &part] {
+            std::os::unix::fs::symlink(&victim, link).unwrap();
+        }
+        let folder = Folder::open(place.path()).unwrap();
+        folder.write("picture".to_owned(), |out| out.write_all(b"new")).unwrap();
+        assert_eq!(folder.finish(), Ok(1));
+        assert_eq!(
+            (fs::read(&victim).unwrap(), fs::read(&name).unwrap()),
+            (b"whole".into(), b"new".into())
+        );
+        assert!(name.symlink_metadata().unwrap().is_file());
     }
 
     #[test]
