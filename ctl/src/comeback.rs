@@ -137,7 +137,7 @@ impl<'a> Comeback<'a> {
                         let after = away.began.elapsed();
                         return Ok(Some(Back { connection, capture, after }));
                     }
-                    Ok(Err(refusal)) => return Err(refusal.message),
+                    Ok(Err(refusal)) => return Err(refusal.message.to_string()),
                     // The successor has died as well.
                     Err(failure) => away.last = failure.sentence,
                 }

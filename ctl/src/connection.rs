@@ -379,7 +379,7 @@ pub fn socket_folder() -> PathBuf {
 
 /// Builds the message and exit status for a refused request.
 fn refusal(error: &ControlError) -> Failure {
-    let sentence = error.message.clone();
+    let sentence = error.message.to_string();
     match error.code.as_str() {
         code::AMBIGUOUS | code::BAD_REQUEST => Failure::usage(sentence),
         code::NO_CAPTURE => Failure::no(sentence),

@@ -114,10 +114,13 @@ fn refuse_terminal(output: impl AsFd) -> Result<(), Failure> {
     }
 }
 
-/// Returns a file name such as `gears-20260102-150405.gapii` for `/usr/bin/gears`.
+/// Returns a file name such as `gears-20260102-150405.gapii` for `/usr/bin/gears`. The program chooses its name, so
+/// anything but letters, digits and `._-+` becomes `_`.
 fn default_name(program: &str) -> String {
     let base = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
-    let base = if base.is_empty() { "trace".into() } else { base };
+    let is_plain = |c: char| c.is_alphanumeric() || "._-+".contains(c);
+    let base: String = base.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+    let base = if base.is_empty() { "trace" } else { &base };
     format!("{base}-{}.gapii", local_time::compact_now())
 }
 
@@ -155,5 +158,6 @@ mod tests {
         let time = name.strip_prefix("gears-").and_then(|rest| rest.strip_suffix(".gapii"));
         assert_eq!(time.map(str::len), Some("20260102-150405".len()), "{name}");
         assert!(default_name("").starts_with("trace-"));
+        assert!(default_name("a/b\u{1b}[2J c").starts_with("b__2J_c-"));
     }
 }

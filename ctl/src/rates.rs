@@ -3,6 +3,7 @@
 //! older daemon lacks stay unknown.
 
 use gapii_control::{AppCounts, AppInfo};
+use gapii_trace::Untrusted;
 use serde::Serialize;
 
 /// Smallest divisor, in seconds.
@@ -12,7 +13,7 @@ const SECONDS_MIN: f64 = 0.001;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Rates {
     pub pid: u32,
-    pub name: String,
+    pub name: Untrusted,
     pub apis: Vec<String>,
     pub mode: String,
     /// Index of the program in the session; unique.

@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn capture_that_began_in_the_middle_says_how_long_it_held_and_what_it_lacks() {
-        let missing = vec!["the samples of texture 7".to_owned()];
+        let missing = vec!["the samples of texture 7".into()];
         let attached = Summary { snapshot: true, held_us: 12_345, missing, ..summary() };
         let line = text(&attached, &"x.gapii");
         assert!(line.contains("; held 12.3ms; 0 waits;"), "{line}");

@@ -55,7 +55,7 @@ pub async fn serve(session: Arc<Session>, mut socket: UnixStream, guest: Guest) 
     match welcome(&session, &mut socket, guest).await {
         Ok(process) => {
             let (pid, name, exe) = (process.pid, &process.name, &process.exe);
-            tracing::info!(pid, name, exe, "{} is connected", process.described());
+            tracing::info!(pid, %name, %exe, "{} is connected", process.described());
             let left = session.until_unregistered(process.index);
             let how = tokio::select! {
                 how = gone(&process, &mut socket) => how,
@@ -201,7 +201,7 @@ async fn gone(process: &Process, socket: &mut UnixStream) -> Departure {
     // Some programs close descriptors that they did not open, and the memory is still shared. A process that has
     // become another program unnoticed sends another hello, or ends some day.
     let (pid, name) = (process.pid, &process.name);
-    tracing::debug!(pid, name, "{} has closed its socket", process.described());
+    tracing::debug!(pid, %name, "{} has closed its socket", process.described());
     died.await;
     Departure::Died
 }

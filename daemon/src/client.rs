@@ -264,7 +264,7 @@ impl Client {
         }
         self.session.admit_client()?;
         self.greeted = true;
-        let (client, program) = (self.pid, hello.client.escape_debug());
+        let (client, program) = (self.pid, &hello.client);
         tracing::debug!(client, version, %program, "client {client} is connected: {program}");
         Ok(Event::Hello(ServerHello {
             version,

@@ -150,7 +150,7 @@ impl KeptApp {
             let (pid, name) = (self.pid(), &self.origin.process.name);
             tracing::warn!(
                 pid,
-                name,
+                %name,
                 "the last records of pid {pid} took too long and are not in the saved trace"
             );
         }

@@ -42,7 +42,7 @@ pub fn rows(apps: &[AppInfo]) -> String {
     let rows = apps.iter().map(|app| {
         [
             app.pid.to_string(),
-            app.name.clone(),
+            app.name.to_string(),
             app.apis.join(","),
             app.contexts.to_string(),
             app.frames.to_string(),

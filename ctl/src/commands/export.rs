@@ -107,7 +107,7 @@ fn write_apitrace(
     out: &mut impl Write,
     progress: &mut ReadingProgress,
 ) -> Result<(), Failure> {
-    let name = process.map_or("", |p| if p.exe.is_empty() { &p.name } else { &p.exe });
+    let name = process.map_or("", |p| if p.exe.is_empty() { p.name.raw() } else { p.exe.raw() });
     let program = Program { name: name.to_owned() };
     let failed = |error: io::Error| unwritable(args, &error);
     let description = &reader.header().description;

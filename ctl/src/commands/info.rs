@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 use gapii_abi::atom::Seam;
-use gapii_trace::Info as TraceInfo;
 use gapii_trace::footer::{Lost, ProcessEntry};
+use gapii_trace::{Info as TraceInfo, Untrusted};
 use indicatif::DecimalBytes;
 
 use crate::args::{Json, Trace};
@@ -58,7 +58,7 @@ fn describe(info: &TraceInfo) -> String {
             DecimalBytes(info.memory.totals.blob_bytes),
             DecimalBytes(info.memory.saved_bytes),
         ),
-        format!("apis       {}", info.apis.join(", ")),
+        format!("apis       {}", listed(&info.apis)),
         format!(
             "begins     {}",
             match info.snapshot {
@@ -115,6 +115,10 @@ fn describe(info: &TraceInfo) -> String {
             .map(|command| format!("in flight  {} of thread {}", command.name, command.thread)),
     );
     lines.join("\n") + "\n"
+}
+
+fn listed(texts: &[Untrusted]) -> String {
+    texts.iter().map(Untrusted::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// The causes of losses, each with its number of records.

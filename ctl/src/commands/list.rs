@@ -3,6 +3,7 @@
 
 use clap::Args;
 use gapii_control::{AppInfo, CaptureInfo, Event, Progress, Request};
+use gapii_trace::Untrusted;
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::args::{Connect, Json};
@@ -51,7 +52,7 @@ fn rows(captures: &[CaptureInfo], apps: &[AppInfo]) -> String {
         };
         [
             capture.capture.to_string(),
-            capture.name.clone().unwrap_or_else(|| "-".to_owned()),
+            capture.name.as_ref().map_or_else(|| "-".to_owned(), Untrusted::to_string),
             programs(&capture.pids, apps),
             capture.client.to_string(),
             format!("{}s", capture.running_ns / 1_000_000_000),

@@ -181,7 +181,7 @@ fn start_capture<'a>(args: &Run, daemon: &Daemon, launch: &Launch) -> Result<Cap
     let name = args.command[0].to_string_lossy();
     let output = OutputFile::open(args.output.output.as_deref(), &name)?;
     let request = StartRequest {
-        command: args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        command: args.command.iter().map(|word| word.to_string_lossy().as_ref().into()).collect(),
         ..args.limits.request(Target::Launch(launch.token))
     };
     Capture::start(connection, request, output)
@@ -237,7 +237,7 @@ fn keep(
 fn start_keeping(args: &Run, daemon: &Daemon, launch: &Launch) -> Result<Keeping, Failure> {
     let request = StartRequest {
         keep: args.keep.request(),
-        command: args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        command: args.command.iter().map(|word| word.to_string_lossy().as_ref().into()).collect(),
         ..args.limits.request(Target::Launch(launch.token))
     };
     Keeping::start(Connection::to_path(&daemon.client_socket)?, request)

@@ -49,5 +49,5 @@ pub fn run(args: &Save, connect: &Connect) -> Result<u8, Failure> {
 /// Name from which the default file name is made.
 fn name_of<'a>(kept: &'a [KeptInfo], wanted: Option<&'a str>) -> &'a str {
     let named = |app: &&KeptInfo| wanted.is_none_or(|wanted| app.pid.to_string() == wanted);
-    kept.iter().rev().find(named).map_or(wanted.unwrap_or_default(), |app| &app.name)
+    kept.iter().rev().find(named).map_or(wanted.unwrap_or_default(), |app| app.name.raw())
 }

@@ -2,7 +2,7 @@
 //! applications is refused with their pids. Ends when the capture does; Ctrl-C and SIGTERM stop it, a second one after
 //! more than 1 s gives up waiting. The application runs on.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use gapii_control::{AppInfo, Event, Request, StartRequest, Target};
@@ -49,7 +49,7 @@ pub fn run(args: &Start, connect: &Connect) -> Result<u8, Failure> {
         (Target::All, "applications")
     } else {
         let chosen = choose(&apps, args.app.app.as_deref())?;
-        (Target::App(chosen.pid.to_string()), &chosen.name[..])
+        (Target::App(chosen.pid.to_string()), chosen.name.raw())
     };
     let request = StartRequest { name: args.name.clone(), ..args.limits.request(target) };
     if request.name.is_some() || request.bytes.is_some() {
@@ -82,7 +82,7 @@ fn choose<'a>(apps: &'a [AppInfo], wanted: Option<&str>) -> Result<&'a AppInfo, 
 }
 
 fn is_named(app: &AppInfo, wanted: &str) -> bool {
-    let executable = PathBuf::from(&app.exe);
+    let executable = Path::new(app.exe.raw());
     app.pid.to_string() == wanted
         || app.name == wanted
         || executable.file_name() == Path::new(wanted).file_name()

@@ -112,7 +112,7 @@ fn rows(rates: &[Rates]) -> String {
     let rows = rates.iter().map(|rates| {
         [
             rates.pid.to_string(),
-            rates.name.escape_debug().to_string(),
+            rates.name.to_string(),
             rates.apis.join(","),
             rates.mode.clone(),
             format!("{:.1}", rates.frames_per_s),
@@ -135,7 +135,7 @@ fn lines(rates: &[Rates]) -> String {
     let mut text = String::new();
     for rates in rates {
         let Rates { pid, mode, frames_per_s, .. } = rates;
-        let (name, apis) = (rates.name.escape_debug(), rates.apis.join(","));
+        let (name, apis) = (&rates.name, rates.apis.join(","));
         // Writing to a string can't fail.
         let _ = write!(text, "{pid} {name} {apis} {mode}: {frames_per_s:.1} frames/s");
         if let (Some(calls), Some(bytes), Some(since), Some(total)) =

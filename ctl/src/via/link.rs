@@ -238,11 +238,11 @@ impl Task {
         let Some(error) = &self.output_error else { return body };
         let event = match gapii_control::decode::<Event>(&body) {
             Ok(Event::Ended(mut ended)) => {
-                ended.summary.error = Some(error.clone());
+                ended.summary.error = Some(error.as_str().into());
                 Event::Ended(ended)
             }
             Ok(Event::Saved(mut saved)) => {
-                saved.summary.error = Some(error.clone());
+                saved.summary.error = Some(error.as_str().into());
                 Event::Saved(saved)
             }
             _ => return body,

@@ -268,7 +268,7 @@ fn output_that_fills_up_is_said_and_start_has_status_3() {
         conversation.hear();
         conversation.say(&Event::Apps(vec![AppInfo { pid: 41, ..AppInfo::default() }]));
         conversation.start_capture();
-        let error = Some("no space left on device".to_owned());
+        let error = Some("no space left on device".into());
         conversation.end_capture(Summary { error, ..summary() });
         true
     });

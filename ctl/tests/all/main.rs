@@ -6,4 +6,5 @@ mod bad_input;
 mod captures;
 mod exports;
 mod support;
+mod untrusted;
 mod watch;

@@ -4,6 +4,7 @@
 
 use gapii_abi::atom::META_FIRST;
 use gapii_trace::Description;
+use gapii_trace::Untrusted;
 use gapii_trace::blobs::{BlobEntry, Collector, MemoryTotals};
 use gapii_trace::footer::GapEntry;
 use gapii_trace::meta::Meta;
@@ -32,7 +33,7 @@ pub struct Facts {
     pub is_keyframe: bool,
     /// The longest time that a thread was held for a snapshot, in microseconds.
     pub held_us: u64,
-    pub missing: Vec<String>,
+    pub missing: Vec<Untrusted>,
 }
 
 impl Facts {
@@ -80,7 +81,8 @@ impl Facts {
 
     /// Returns roughly how many bytes of memory the facts take.
     pub fn bytes(&self) -> u64 {
-        let texts: usize = self.missing.iter().map(|text| text.len() + size_of::<String>()).sum();
+        let texts: usize =
+            self.missing.iter().map(|text| text.raw().len() + size_of::<String>()).sum();
         let bytes = size_of::<Self>()
             + size_of_val(&*self.records)
             + size_of_val(&*self.threads)

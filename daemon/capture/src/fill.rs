@@ -83,7 +83,7 @@ pub fn add_lost(gaps: &mut Vec<GapEntry>, thread: u32, bytes: u64) {
 fn lose(block: &mut Block, thread: u32, bytes: u64) {
     add_lost(&mut block.gaps, thread, bytes);
     if !block.missing.iter().any(|sentence| sentence == NOT_THERE) {
-        block.missing.push(NOT_THERE.to_owned());
+        block.missing.push(NOT_THERE.into());
     }
 }
 

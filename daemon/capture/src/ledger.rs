@@ -132,14 +132,14 @@ impl Ledger {
         let produced = account.produced().wrapping_add(dropped.records);
         let Account { thread, process, slot, tid, name, appended, left_out, refused, .. } = account;
         if let Some(why) = refused {
-            self.refused.push(RefusedRing { process, slot, tid, why });
+            self.refused.push(RefusedRing { process, slot, tid, why: why.into() });
         }
         let emitted = appended;
         self.threads.push(ThreadLedger {
             thread,
             process,
             tid,
-            name,
+            name: name.into(),
             produced,
             emitted,
             lost,

@@ -143,7 +143,7 @@ impl Drop for EndNotice {
         if let Some(ended) = self.ended.take() {
             ended(Summary {
                 reason: EndReason::Lost.name().to_owned(),
-                error: Some("the writer of the capture failed".to_owned()),
+                error: Some("the writer of the capture failed".into()),
                 ..Summary::default()
             });
         }

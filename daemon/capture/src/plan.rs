@@ -7,6 +7,7 @@
 use gapii_abi::app::Launch;
 use gapii_control::trigger::Trigger;
 use gapii_ringbuf::{CaptureId, Mode, ModeSettings, Overflow};
+use gapii_trace::Untrusted;
 use gapii_trace::filter::Filter;
 use gapii_trace::footer::CaptureOptions;
 
@@ -42,7 +43,7 @@ pub struct Plan {
     pub filter: Filter,
     /// The trigger that the capture waits for in each process before it begins.
     pub when: Option<Trigger>,
-    pub command: Vec<String>,
+    pub command: Vec<Untrusted>,
     pub level: i32,
     pub ring_bytes: u64,
 }
@@ -151,7 +152,7 @@ impl Plan {
             keep_frames: self.keep.map(|keep| keep.frames),
             keyframe_every: self.keep.map(|keep| keep.keyframe_every),
             filter: self.filter.clone(),
-            when: self.when.as_ref().map(Trigger::to_string),
+            when: self.when.as_ref().map(|when| when.to_string().into()),
             command: self.command.clone(),
         }
     }

@@ -17,6 +17,7 @@ use gapii_ringbuf::{
     CaptureId, Consumer, CounterMap, MapError, Mode, ModeMap, ModeSettings, ModeWriter, Segment,
     SegmentHeader, SegmentLayout, SegmentRing, SlotState, StoreTerms,
 };
+use gapii_trace::Untrusted;
 use gapii_trace::footer::ProcessEntry;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -33,9 +34,9 @@ pub struct Process {
     /// Index in the session.
     pub index: u32,
     pub pid: u32,
-    pub name: String,
+    pub name: Untrusted,
     /// Path of the executable, possibly truncated.
-    pub exe: String,
+    pub exe: Untrusted,
     /// Bits of the APIs that the process had called when it sent its hello.
     apis: u32,
     pub launch: Option<Launch>,
@@ -209,8 +210,8 @@ impl Process {
         Ok(Self {
             index,
             pid: pid.as_raw_pid() as u32,
-            name: text(&hello.name),
-            exe: text(&hello.exe),
+            name: text(&hello.name).into(),
+            exe: text(&hello.exe).into(),
             apis: hello.apis,
             launch: (hello.launch != [0; 16]).then_some(hello.launch),
             monitors: hello.flags & app::FLAG_NO_MONITOR == 0,
@@ -473,16 +474,16 @@ impl Process {
             pid: self.pid,
             name: self.name.clone(),
             exe: self.exe.clone(),
-            apis: self.apis(),
+            apis: self.apis().into_iter().map(Untrusted::from).collect(),
             frames: 0,
             reentrant_calls: 0,
             foreign_calls: 0,
         }
     }
 
-    /// Returns the process' name, escaped so that it stays on one line, and its pid, for messages.
+    /// Returns the process' name and its pid, for messages.
     pub fn described(&self) -> String {
-        format!("{} (pid {})", self.name.escape_debug(), self.pid)
+        format!("{} (pid {})", self.name, self.pid)
     }
 
     /// Returns whether `name` is the process' pid, its name or the file name of its executable.
@@ -492,9 +493,9 @@ impl Process {
 }
 
 /// Returns whether `called` is this pid, this name or the file name of this executable.
-pub fn is_called(called: &str, (pid, name, exe): (u32, &str, &str)) -> bool {
-    let file = exe.rsplit('/').next();
-    !called.is_empty() && (called.parse() == Ok(pid) || called == name || file == Some(called))
+pub fn is_called(called: &str, (pid, name, exe): (u32, &Untrusted, &Untrusted)) -> bool {
+    let file = exe.raw().rsplit('/').next();
+    !called.is_empty() && (called.parse() == Ok(pid) || *name == called || file == Some(called))
 }
 
 /// Returns whether a process has maps, and none of the memory file `inode`. A process that is dying has no maps.

@@ -4,6 +4,7 @@
 
 use gapii_abi::atom::EndReason;
 use gapii_trace::TraceHeader;
+use gapii_trace::Untrusted;
 use gapii_trace::footer::{CaptureOptions, Footer, GapEntry, Lost, ProcessEntry, ThreadLedger};
 use gapii_trace::frame::KEPT_VERSION;
 use gapii_trace::meta::End;
@@ -65,7 +66,7 @@ fn finish(excerpt: &Excerpt, origin: &Origin, exited: Option<Exited>) -> Finish 
         None => End { reason: EndReason::Stop, in_flight: Vec::new() },
     };
     let ledger = ledger(facts(), &told, untold, ended.map(|finish| &finish.ledger));
-    let mut missing: Vec<String> = Vec::new();
+    let mut missing: Vec<Untrusted> = Vec::new();
     for text in facts().flat_map(|facts| &facts.missing) {
         if !missing.contains(text) {
             missing.push(text.clone());
@@ -108,7 +109,7 @@ fn ledger<'a>(
         for label in &facts.threads {
             let thread = threads.entry(label.thread).or_default();
             (thread.thread, thread.process, thread.tid) = (label.thread, label.process, label.tid);
-            thread.name = label.name();
+            thread.name = label.name().into();
         }
         for (thread, records) in &facts.records {
             threads.entry(*thread).or_default().emitted += records;

@@ -81,7 +81,7 @@ impl Written {
             away_ns: self.footer.seams.iter().map(Seam::away_ns).fold(0, u64::saturating_add),
             when_happened: self.footer.when_happened,
             signal: self.footer.signal,
-            error: self.error.as_ref().map(ToString::to_string),
+            error: self.error.as_ref().map(|error| error.to_string().into()),
         }
     }
 }
@@ -364,7 +364,7 @@ impl Writer {
             ledger.lost = self.unfilled.iter().fold(ledger.lost, |sum, gap| {
                 sum.plus(Lost { bytes: gap.bytes, ..Lost::default() })
             });
-            footer.missing.push(NOT_THERE.to_owned());
+            footer.missing.push(NOT_THERE.into());
             footer.gaps.append(&mut self.unfilled);
         }
         for process in &mut footer.processes {

@@ -178,7 +178,7 @@ impl Table {
             let (pid, name) = (keep.pid(), &keep.origin.process.name);
             tracing::info!(
                 pid,
-                name,
+                %name,
                 "what was kept of {name} (pid {pid}), which has ended, is gone"
             );
         }

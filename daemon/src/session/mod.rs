@@ -455,7 +455,7 @@ fn log_end(Ended { capture, summary }: &Ended) {
         "capture {capture} has ended ({reason}): {frames} frames, {calls} calls, {losses}"
     );
     if let Some(error) = &summary.error {
-        tracing::warn!(capture, error, "the output of capture {capture} failed: {error}");
+        tracing::warn!(capture, %error, "the output of capture {capture} failed: {error}");
     }
 }
 

@@ -12,6 +12,7 @@ use crate::session::totals::{refused_rings, sum, totals};
 use crate::{clock, memory};
 use gapii_capture::capture::Capture;
 use gapii_capture::spill::SpillRoom;
+use gapii_trace::Untrusted;
 
 impl Session {
     /// Returns the status as clients see it.
@@ -108,7 +109,7 @@ impl Table {
         let members = self.processes.values().filter(|process| capture.has(process.index));
         CaptureInfo {
             capture: id,
-            name: capture.plan.name.clone(),
+            name: capture.plan.name.clone().map(Untrusted::from),
             client: capture.plan.client,
             pids: members.map(|process| process.pid).collect(),
             running_ns: now_ns.saturating_sub(capture.started_ns),

@@ -57,8 +57,8 @@ impl Table {
         let Some(process) = self.processes.remove(&index) else { return };
         let (pid, name, whom) = (process.pid, &process.name, process.described());
         match how {
-            Departure::Died => tracing::info!(pid, name, "{whom} is gone"),
-            Departure::Exec => tracing::info!(pid, name, "{whom} has become another program"),
+            Departure::Died => tracing::info!(pid, %name, "{whom} is gone"),
+            Departure::Exec => tracing::info!(pid, %name, "{whom} has become another program"),
         }
         if let Some(drain) = process.drain()
             && let Some(capture) = self.captures_of(drain).next()
@@ -81,7 +81,7 @@ impl Table {
         let mut number = 0;
         for process in self.processes.values().filter(is_meant).filter(|process| process.waits()) {
             let (pid, name, whom) = (process.pid, &process.name, process.described());
-            tracing::info!(pid, name, "{whom} goes on without a capture");
+            tracing::info!(pid, %name, "{whom} goes on without a capture");
             process.set_mode(ModeSettings::default());
             number += 1;
         }

@@ -85,7 +85,7 @@ fn filtered_capture_accounts_for_what_it_leaves_out() {
     ] {
         let Event::Error(error) = client.try_start(request, &file) else { panic!("it started") };
         assert_eq!(error.code, code::BAD_REQUEST);
-        assert!(error.message.contains(word), "{error}");
+        assert!(error.message.raw().contains(word), "{error}");
     }
 }
 
@@ -382,7 +382,7 @@ fn reader_that_leaves_stops_the_capture() {
     drop((reader, writer));
     app.obey(&["wait", "thread", "calls 10", "idle", "end 2"]);
     let summary = client.ended().summary;
-    assert_eq!(summary.error.as_deref(), Some("the reader of the output is gone"));
+    assert_eq!(summary.error, Some("the reader of the output is gone".into()));
 }
 
 #[test]
@@ -432,7 +432,7 @@ fn contents_sent_for_the_store_are_in_later_captures() {
     }
     let footer = captured(&daemon, &mut app, &["name a", "name c"]);
     assert_eq!((blobs_and_lack(&footer), footer.lost.bytes), ((1, 60_000), 60_000));
-    assert!(footer.missing[0].contains("the daemon has lost them"), "{:?}", footer.missing);
+    assert!(footer.missing[0].raw().contains("the daemon has lost them"), "{:?}", footer.missing);
     // The store has nothing for another application.
     let mut other = daemon.app();
     drop(app);
@@ -465,7 +465,7 @@ fn ring_that_names_more_than_there_can_be_is_refused() {
         let footer = captured(&daemon, &mut app, &["send a", order]);
         // The slot's next thread, if it gets the slot in time, writes into a ring that is refused already.
         let [refused, ..] = &footer.refused[..] else { panic!("{order}: {:?}", footer.refused) };
-        assert!(refused.why.contains("the daemon's store"), "{refused:?}");
+        assert!(refused.why.raw().contains("the daemon's store"), "{refused:?}");
         assert!((1..=most).contains(&footer.totals.memory.blobs), "{order}: {:?}", footer.totals);
     }
 }

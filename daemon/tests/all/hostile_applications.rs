@@ -199,7 +199,7 @@ fn check(daemon: &Daemon, victim: &mut App, (what, orders, fate): Lie) -> Result
         [it] if (it.emitted, it.lost) == (it.produced, 0) && it.emitted >= 200 => {}
         _ => return Err(format!("{what}: the other one has {threads:?}")),
     }
-    let refused: Vec<_> = footer.refused.iter().map(|ring| &ring.why[..]).collect();
+    let refused: Vec<_> = footer.refused.iter().map(|ring| ring.why.raw()).collect();
     match (fate, &refused[..]) {
         (Refused(why), [only]) if only.starts_with(why) => Ok(()),
         (Torn, [_]) => Ok(()),

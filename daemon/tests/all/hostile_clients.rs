@@ -165,7 +165,11 @@ fn check(what: &str, socket: &mut UnixStream, fate: Fate) {
     match (fate, answer) {
         (Answered(code) | Closed(code), Some(Event::Error(error))) => {
             assert_eq!(error.code, code, "{what}: {}", error.message);
-            assert!(error.message.len() < 2000, "{what}: {} bytes", error.message.len());
+            assert!(
+                error.message.raw().len() < 2000,
+                "{what}: {} bytes",
+                error.message.raw().len()
+            );
         }
         (Dropped, None) => {}
         (_, answer) => panic!("{what}: {answer:?}"),

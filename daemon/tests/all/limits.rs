@@ -17,7 +17,7 @@ fn full_device_ends_the_capture_with_an_error() {
     client.start(capture_of(Target::Only), &full);
     app.obey(&["wait", "thread", "calls 10", "idle", "end 2"]);
     let error = client.ended().summary.error.expect("nothing can be written");
-    assert!(error.contains("No space left on device"), "{error}");
+    assert!(error.raw().contains("No space left on device"), "{error}");
     let Event::Apps(apps) = client.ask(&Request::Apps) else { panic!("apps are asked for") };
     assert_eq!(apps[0].mode, "idle");
 }
@@ -37,7 +37,7 @@ fn file_that_may_not_grow_keeps_the_blocks_that_fit() {
     daemon.limit_files(some + (64 << 10));
     app.obey(&["frames 1000 1000", "idle", "end 2"]);
     let summary = client.ended().summary;
-    assert!(summary.error.is_some_and(|error| error.contains("File too large")));
+    assert!(summary.error.is_some_and(|error| error.raw().contains("File too large")));
     let footer = sound(&file).footer().cloned().expect("there was room for it");
     assert!(footer.totals.calls >= 1000 && footer.lost.records > 0, "{:?}", footer.totals);
     let [thread] = &footer.threads[..] else { panic!("one thread records") };
@@ -66,14 +66,14 @@ fn peer_without_a_free_descriptor_is_told_and_captures_continue() {
             said => panic!("{said:?}"),
         }
     };
-    assert!(error.code == code::TOO_MANY && error.message.contains("ulimit -n"), "{error:?}");
+    assert!(error.code == code::TOO_MANY && error.message.raw().contains("ulimit -n"), "{error:?}");
     let mut late = UnixStream::connect(daemon.path("app.sock")).unwrap();
     let mut reply = [0; REPLY_LEN];
     late.read_exact(&mut reply).unwrap();
     assert_eq!(HelloReply::from_bytes(&reply).unwrap().status, reply_status::TOO_MANY);
     // The output of a client that is connected already does not arrive.
     let refused = other.try_start(capture_of(Target::Only), tempfile::tempfile().unwrap());
-    assert!(matches!(refused, Event::Error(error) if error.message.contains("ulimit -n")));
+    assert!(matches!(refused, Event::Error(error) if error.message.raw().contains("ulimit -n")));
     let Event::Status(_) = other.ask(&Request::Status) else { panic!("it goes on") };
     assert!(daemon.log().contains("cannot be accepted: Too many open files"), "{}", daemon.log());
 

@@ -1,6 +1,7 @@
 //! Messages from the daemon to clients. An error is one of the codes in `protocol/control/src/code.rs` and a sentence
 //! for people; the connection goes on after it, unless the message itself could not be read.
 
+use gapii_trace::Untrusted;
 use serde::{Deserialize, Serialize};
 
 use crate::info::{AppInfo, StatusInfo};
@@ -78,7 +79,7 @@ pub struct Saved {
     /// Process id of the application.
     pub pid: u32,
     /// Name of the application.
-    pub name: String,
+    pub name: Untrusted,
     /// Number of the first frame in the trace, counted from when keeping began.
     pub first_frame: u64,
     /// Totals of the trace.
@@ -115,12 +116,12 @@ pub struct ControlError {
     pub code: String,
     /// One sentence for people.
     #[serde(default)]
-    pub message: String,
+    pub message: Untrusted,
 }
 
 impl ControlError {
     /// Makes an error of one of [`code`](super::code) and a sentence for people.
-    pub fn new(code: &str, message: impl Into<String>) -> Self {
+    pub fn new(code: &str, message: impl Into<Untrusted>) -> Self {
         Self { code: code.to_owned(), message: message.into() }
     }
 }

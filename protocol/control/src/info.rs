@@ -1,5 +1,6 @@
 //! Reports of the daemon about its applications, its captures and itself.
 
+use gapii_trace::Untrusted;
 use serde::{Deserialize, Serialize};
 
 use crate::progress::{Lost, Progress};
@@ -12,9 +13,9 @@ pub struct AppInfo {
     /// Process id.
     pub pid: u32,
     /// The kernel's name for the process.
-    pub name: String,
+    pub name: Untrusted,
     /// Path of the executable; long paths are cut.
-    pub exe: String,
+    pub exe: Untrusted,
     /// APIs that the process has called: `egl`, `gles`, `level_zero`.
     pub apis: Vec<String>,
     /// Contexts that exist in the process.
@@ -84,7 +85,7 @@ pub struct CaptureInfo {
     /// Number of the capture in the session.
     pub capture: u64,
     /// Name that the client gave it.
-    pub name: Option<String>,
+    pub name: Option<Untrusted>,
     /// Process id of the client that started it.
     pub client: u32,
     /// Process ids of the applications in it.
@@ -102,7 +103,7 @@ pub struct KeptInfo {
     /// Process id.
     pub pid: u32,
     /// The kernel's name for the process.
-    pub name: String,
+    pub name: Untrusted,
     /// True if the application still runs.
     pub is_running: bool,
     /// Frames that are kept.

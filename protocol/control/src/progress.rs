@@ -1,5 +1,6 @@
 //! Progress of a running capture, and the totals of an ended one.
 
+use gapii_trace::Untrusted;
 use serde::{Deserialize, Serialize};
 
 /// Progress of a capture.
@@ -80,7 +81,7 @@ pub struct Summary {
     /// The longest that a thread stood still for a snapshot, in microseconds.
     pub held_us: u64,
     /// State that the snapshots leave out, one sentence per item.
-    pub missing: Vec<String>,
+    pub missing: Vec<Untrusted>,
     /// Commands that had not returned when the stream ended.
     pub in_flight: Vec<InFlight>,
     /// Times that another daemon continued the capture.
@@ -92,7 +93,7 @@ pub struct Summary {
     /// The signal that ended the program, if its parent process reported it.
     pub signal: Option<i32>,
     /// The error that ended writing to the output, in one sentence. The bytes written before it are kept.
-    pub error: Option<String>,
+    pub error: Option<Untrusted>,
 }
 
 /// Commands that were not recorded.

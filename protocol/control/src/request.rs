@@ -2,6 +2,7 @@
 //! (`STALL_MS_DEFAULT`), a slow output spills, kept frames are 300 in at most 256 MiB with a keyframe every 100. A
 //! capture's name has 1 to 64 letters, digits, `.`, `-` and `_`, and is not a number.
 
+use gapii_trace::Untrusted;
 use gapii_trace::filter::Filter;
 use serde::{Deserialize, Serialize};
 
@@ -57,12 +58,12 @@ pub struct ClientHello {
     pub version_max: u16,
     /// Name and version of the client, for the daemon's log.
     #[serde(default)]
-    pub client: String,
+    pub client: Untrusted,
 }
 
 impl ClientHello {
     /// Returns a hello with the versions of this build.
-    pub fn new(client: impl Into<String>) -> Self {
+    pub fn new(client: impl Into<Untrusted>) -> Self {
         Self { version_min: CTL_VERSION_MIN, version_max: CTL_VERSION_MAX, client: client.into() }
     }
 }
@@ -169,7 +170,7 @@ pub struct StartRequest {
     /// Event to wait for: recording of a process begins at its next keyframe after the event has happened in it.
     pub when: Option<Trigger>,
     /// The command line that led to the capture, for the trace's footer.
-    pub command: Vec<String>,
+    pub command: Vec<Untrusted>,
 }
 
 impl Default for StartRequest {

@@ -19,6 +19,7 @@ use super::record::{Record, Records};
 use super::rings::Account;
 use super::story::Story;
 use super::tracker::{THREADS_MAX, TrackError, Tracker};
+use super::untrusted::Untrusted;
 use gapii_abi::atom::{self, Block, EFFECT, FRAME_END, Gap, LEAVE, META_FIRST, Seam};
 
 /// Most seams that are listed.
@@ -61,7 +62,7 @@ pub struct Census {
     /// The longest that a thread stood still for a snapshot, in microseconds.
     pub held_us: u64,
     /// State that the snapshots leave out, one sentence per item.
-    pub missing: Vec<String>,
+    pub missing: Vec<Untrusted>,
     /// Where other daemons continued the capture.
     pub seams: Vec<Seam>,
     /// Totals of threads that were gone before the footer was written.

@@ -160,6 +160,21 @@ impl Description {
         self.functions.get((entry as usize).checked_sub(1)?)
     }
 
+    /// Returns all names: of functions and their APIs, parameters, structs, fields, enums and their values.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let functions = self.functions.iter().flat_map(|function| {
+            let params = function.params.iter().map(|param| &param.name);
+            [&function.name, &function.api].into_iter().chain(params)
+        });
+        let layouts = self.layouts.iter().flat_map(|layout| {
+            std::iter::once(&layout.name).chain(layout.fields.iter().map(|field| &field.name))
+        });
+        let groups = self.groups.iter().flat_map(|group| {
+            std::iter::once(&group.name).chain(group.values.iter().map(|(_, name)| name))
+        });
+        functions.chain(layouts).chain(groups).map(String::as_str)
+    }
+
     /// Returns all functions.
     pub fn functions(&self) -> &[Function] {
         &self.functions

@@ -12,6 +12,7 @@ use super::index::{TableError, decode_table};
 pub use super::ledger::{GapEntry, Lost, ThreadLedger};
 use super::memory_totals::MemoryTotals;
 use crate::filter::Filter;
+use crate::untrusted::Untrusted;
 
 /// Longest footer frame that a reader accepts, in bytes.
 pub const FOOTER_FRAME_BYTES_MAX: usize = 64 << 20;
@@ -57,7 +58,7 @@ pub struct Footer {
     /// The longest that a thread stood still for a snapshot, in microseconds.
     pub held_us: u64,
     /// State that the snapshots leave out, one sentence per item.
-    pub missing: Vec<String>,
+    pub missing: Vec<Untrusted>,
     /// Where other daemons continued the capture.
     #[serde(with = "atom_serde::seams", skip_serializing_if = "Vec::is_empty")]
     pub seams: Vec<Seam>,
@@ -92,11 +93,11 @@ pub struct ProcessEntry {
     /// Process id of the operating system.
     pub pid: u32,
     /// The kernel's name for the process.
-    pub name: String,
+    pub name: Untrusted,
     /// Path of the executable.
-    pub exe: String,
+    pub exe: Untrusted,
     /// APIs of which the process issued commands: `egl`, `gles`, `level_zero`.
-    pub apis: Vec<String>,
+    pub apis: Vec<Untrusted>,
     /// Frames that ended.
     pub frames: u64,
     /// Commands that are not in the stream because they were called from inside other commands of their thread: by
@@ -120,7 +121,7 @@ pub struct RefusedRing {
     /// Thread id of the ring's owner.
     pub tid: u32,
     /// The broken rule, in one sentence.
-    pub why: String,
+    pub why: Untrusted,
 }
 
 /// Options that the client of a capture asked for.
@@ -159,9 +160,9 @@ pub struct CaptureOptions {
     pub filter: Filter,
     /// The trigger that the capture waited for, as the user wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub when: Option<String>,
+    pub when: Option<Untrusted>,
     /// The command line that led to the capture.
-    pub command: Vec<String>,
+    pub command: Vec<Untrusted>,
 }
 
 fn is_zero(count: &u64) -> bool {

@@ -13,6 +13,7 @@ use super::description::Description;
 use super::frame::{FrameError, FrameKind, UNTIMED_VERSION, decode_versioned, encode_frame};
 use super::story::Begin;
 use crate::filter::Filter;
+use crate::untrusted::Untrusted;
 
 /// Longest header frame that a reader accepts, in bytes.
 pub const HEADER_FRAME_BYTES_MAX: usize = 16 << 20;
@@ -29,7 +30,7 @@ pub struct TraceHeader {
     pub version: u32,
     /// Name and version of the program that wrote the trace, for people.
     #[serde(default)]
-    pub writer: String,
+    pub writer: Untrusted,
     /// The daemon's session, as 32 hexadecimal digits.
     #[serde(default)]
     pub session: String,
@@ -76,6 +77,9 @@ pub enum HeaderError {
     /// The body is not valid MessagePack of a header.
     #[error("header body: {0}")]
     MessagePack(String),
+    /// A name in the description is not printable ASCII.
+    #[error("header body: {0:?} is no name of an API")]
+    Name(Untrusted),
     /// The body states an older version than the frame needs.
     #[error("header body of format version {stated} is in a frame that needs {needed}")]
     Version {
@@ -84,6 +88,11 @@ pub enum HeaderError {
         /// Version in the frame.
         needed: u32,
     },
+}
+
+/// Whether an API can have this name: printable ASCII, which is shown as it is.
+fn is_name(name: &str) -> bool {
+    name.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -95,7 +104,7 @@ impl TraceHeader {
     pub fn new(writer: &str, session: [u8; 16], started_unix_ns: u64, started_ns: u64) -> Self {
         Self {
             version: UNTIMED_VERSION,
-            writer: writer.to_owned(),
+            writer: writer.into(),
             session: session.iter().map(|byte| format!("{byte:02x}")).collect(),
             started_unix_ns,
             started_ns,
@@ -135,6 +144,13 @@ impl TraceHeader {
         let header: Self = rmp_serde::from_slice(&raw)
             .map_err(|error| HeaderError::MessagePack(error.to_string()))?;
         let stated = header.version;
-        if stated < needed { Err(HeaderError::Version { stated, needed }) } else { Ok(header) }
+        if stated < needed {
+            return Err(HeaderError::Version { stated, needed });
+        }
+        let strange = header.description.names().find(|name| !is_name(name));
+        match strange.map(Untrusted::from) {
+            Some(name) => Err(HeaderError::Name(name)),
+            None => Ok(header),
+        }
     }
 }

@@ -18,6 +18,7 @@ use super::ledger::{GapEntry, Lost, ThreadLedger, by_cause};
 use super::memory_totals::MemoryTotals;
 use super::meta::End;
 use super::reader::TraceReader;
+use super::untrusted::Untrusted;
 use crate::filter::Filter;
 
 /// The summary. Its JSON shape gains fields and never loses them.
@@ -30,13 +31,13 @@ pub struct Info {
     /// Threads with records.
     pub threads: u64,
     /// APIs with commands: `egl`, `gles`, `level_zero`.
-    pub apis: Vec<String>,
+    pub apis: Vec<Untrusted>,
     /// True if the trace begins with a snapshot of a running program.
     pub snapshot: bool,
     /// The longest that a thread stood still for a snapshot, in microseconds.
     pub held_us: u64,
     /// State that the snapshots leave out, one sentence per item.
-    pub missing: Vec<String>,
+    pub missing: Vec<Untrusted>,
     /// Filter that selected the trace's commands; empty if the trace has all.
     #[serde(skip_serializing_if = "Filter::is_empty")]
     pub filter: Filter,
@@ -71,7 +72,7 @@ pub struct Info {
     /// Format version of the writer.
     pub format_version: u32,
     /// Name and version of the program that wrote the trace.
-    pub writer: String,
+    pub writer: Untrusted,
     /// When the capture began, in nanoseconds of Unix time; 0 if unknown.
     pub started_unix_ns: u64,
     /// When the capture ended, in nanoseconds of Unix time; 0 if unknown.
@@ -288,10 +289,10 @@ fn in_flight_info(
     info.collect()
 }
 
-fn apis_of(census: &Census, description: &Description) -> Vec<String> {
+fn apis_of(census: &Census, description: &Description) -> Vec<Untrusted> {
     let functions = census.functions.keys().filter_map(|id| description.function(*id));
     let apis: BTreeSet<_> = functions.map(|function| function.api.as_str()).collect();
-    apis.into_iter().map(str::to_owned).collect()
+    apis.into_iter().map(Untrusted::from).collect()
 }
 
 fn lost_in_gaps(census: &Census) -> Lost {

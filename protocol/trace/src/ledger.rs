@@ -7,6 +7,7 @@ use gapii_abi::atom::{Gap, GapCause};
 use serde::{Deserialize, Serialize};
 
 use super::atom_serde;
+use super::untrusted::Untrusted;
 
 /// Totals of what a stream lacks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -44,7 +45,7 @@ pub struct ThreadLedger {
     /// Thread id of the operating system.
     pub tid: u32,
     /// The kernel's name for the thread.
-    pub name: String,
+    pub name: Untrusted,
     /// Records that the application counted, including those it dropped.
     pub produced: u64,
     /// Records that the stream has.

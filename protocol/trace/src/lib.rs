@@ -64,6 +64,7 @@ pub mod store;
 pub mod story;
 pub mod structs;
 pub mod tracker;
+mod untrusted;
 pub mod value;
 pub mod verify;
 
@@ -78,4 +79,5 @@ pub use header::TraceHeader;
 pub use index::{BlockEntry, TraceIndex};
 pub use info::Info;
 pub use reader::{Commands, Tail, TraceReader};
+pub use untrusted::Untrusted;
 pub use verify::{Verification, verify};

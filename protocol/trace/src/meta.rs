@@ -6,6 +6,7 @@
 
 use super::append::append;
 use super::rings::{Account, Rings};
+use super::untrusted::Untrusted;
 use gapii_abi::atom::{
     self, Block, CaptureEnd, Context, EndReason, Frame, Gap, InFlight, Keyframe, Seam, Short,
     Stored, Subject, SwitchThread, Thread, ThreadState, TracedKind,
@@ -71,9 +72,9 @@ pub struct Snapshot<'a> {
 
 impl Snapshot<'_> {
     /// Returns the state that the commands leave out, one sentence per item.
-    pub fn sentences(&self) -> impl Iterator<Item = String> {
+    pub fn sentences(&self) -> impl Iterator<Item = Untrusted> {
         let lines = self.missing.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        lines.map(|line| String::from_utf8_lossy(line).into_owned())
+        lines.map(|line| String::from_utf8_lossy(line).as_ref().into())
     }
 }
 

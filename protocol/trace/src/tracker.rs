@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::meta::{End, Limits, Meta, MetaError, Process};
+use super::untrusted::Untrusted;
 use gapii_abi::atom::{Block, EFFECT, FRAME_END, Header, Thread, ThreadState};
 
 /// Most processes of a trace.
@@ -115,7 +116,7 @@ pub struct ProcessTrack {
     /// When the process joined the capture, in nanoseconds of `CLOCK_MONOTONIC`.
     pub start_ns: u64,
     /// The kernel's name for the process.
-    pub name: String,
+    pub name: Untrusted,
     known: bool,
 }
 
@@ -373,8 +374,8 @@ impl Tracker {
         known.pid = process.pid;
         known.frames = process.frames;
         known.start_ns = process.start_ns;
-        if known.name.as_bytes() != process.name {
-            known.name = String::from_utf8_lossy(process.name).into_owned();
+        if known.name.raw().as_bytes() != process.name {
+            known.name = String::from_utf8_lossy(process.name).as_ref().into();
         }
         known.known = true;
         Ok(())

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use gapii_abi::atom::{self, SETUP};
+use gapii_trace::Untrusted;
 use gapii_trace::footer::GapEntry;
 
 use super::ring::RingKey;
@@ -33,7 +34,7 @@ pub struct Block {
     /// The longest time that a thread was held for a snapshot, in microseconds, and the state that the snapshot
     /// leaves out.
     pub held_us: u64,
-    pub missing: Vec<String>,
+    pub missing: Vec<Untrusted>,
     /// Ring space below the index may be reused once the block is safe.
     pub releases: Vec<(RingKey, u64)>,
 }

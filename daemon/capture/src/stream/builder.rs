@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use gapii_abi::atom::{SETUP, Seam};
 use gapii_trace::Description;
+use gapii_trace::Untrusted;
 use gapii_trace::footer::GapEntry;
 use gapii_trace::rings::RingState;
 use gapii_trace::story::Begin;
@@ -249,7 +250,7 @@ impl StreamBuilder {
     }
 
     /// Returns the state that snapshots leave out, one sentence per item.
-    pub fn missing(&self) -> &[String] {
+    pub fn missing(&self) -> &[Untrusted] {
         &self.figures.missing
     }
 

@@ -2,6 +2,7 @@
 //! thread's last gap; and up to 1,024 sentences about missing state (`MISSING_MAX`), each once; further ones are not
 //! listed.
 
+use gapii_trace::Untrusted;
 use gapii_trace::footer::GapEntry;
 
 /// Largest number of gaps that are listed one by one. Later ones are added to the thread's last gap.
@@ -30,7 +31,7 @@ pub(super) struct Figures {
     /// The longest time that a thread was held for a snapshot, in microseconds.
     pub(super) held_us: u64,
     /// State that snapshots leave out, one sentence per item.
-    pub(super) missing: Vec<String>,
+    pub(super) missing: Vec<Untrusted>,
 }
 
 /// Lists a gap, or adds it to the thread's last one if there are too many.
@@ -49,8 +50,8 @@ pub(super) fn add_gap(gaps: &mut Vec<GapEntry>, gap: GapEntry) {
 }
 
 /// Lists a sentence, unless it is listed already: threads often leave out the same.
-pub(super) fn add_new(missing: &mut Vec<String>, sentence: &str) {
+pub(super) fn add_new(missing: &mut Vec<Untrusted>, sentence: &Untrusted) {
     if missing.len() < MISSING_MAX && !missing.iter().any(|known| known == sentence) {
-        missing.push(sentence.to_owned());
+        missing.push(sentence.clone());
     }
 }

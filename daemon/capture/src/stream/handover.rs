@@ -48,7 +48,7 @@ impl StreamBuilder {
                 index: Some(*index),
                 pid: track.pid,
                 start_ns: track.start_ns,
-                name: track.name.clone().into_bytes(),
+                name: track.name.raw().into(),
                 frames: track.frames,
                 ended: recovered.ended_of(*index),
                 ..StreamProcess::default()

@@ -192,7 +192,7 @@ impl Taker {
         let said = known.ended.or_else(|| member.put_back.then_some(lost));
         let (capture, pid, name, left) = (self.id(), process.pid, &process.name, member.left);
         let whom = process.described();
-        tracing::info!(capture, pid, name, ?said, ?left, "capture {capture} has all of {whom}");
+        tracing::info!(capture, pid, %name, ?said, ?left, "capture {capture} has all of {whom}");
         self.end_membership(index, MemberEnd { said, left, in_flight });
         false
     }

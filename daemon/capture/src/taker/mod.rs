@@ -194,7 +194,7 @@ impl Taker {
         now_ns: u64,
     ) -> ProcessKey {
         let key = known.unwrap_or_else(|| {
-            self.stream.add_process(process.pid, now_ns, process.name.as_bytes())
+            self.stream.add_process(process.pid, now_ns, process.name.raw().as_bytes())
         });
         if let Some(store) = process.store() {
             self.stream.set_store(key, store);
@@ -203,7 +203,7 @@ impl Taker {
         let waits = matches!(state, MembershipState::Waiting { .. });
         let is_armed = waits && self.profile.plan.when.is_some();
         let does = if is_armed { "waits in" } else { "records" };
-        tracing::info!(capture, pid, name, "capture {capture} {does} {}", process.described());
+        tracing::info!(capture, pid, %name, "capture {capture} {does} {}", process.described());
         let (process, unslotted_calls_begun) = (Arc::clone(process), *unslotted_calls);
         let membership = Membership {
             passed_on_begun: *passed_on,

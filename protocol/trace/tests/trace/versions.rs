@@ -58,6 +58,18 @@ fn header_that_needs_a_later_version_than_its_writer_s_is_refused() {
 }
 
 #[test]
+fn header_with_a_name_that_a_terminal_would_obey_is_refused() {
+    let (newest, mut body) = (*FORMAT_VERSIONS.end(), body());
+    body["version"] = json!(newest);
+    body["description"]["functions"][usize::from(DRAW)]["name"] = json!("glDraw\u{1b}[2J");
+    let opened = TraceReader::open(Cursor::new(frame(&body, newest)));
+    let Err(OpenError::Header(error @ HeaderError::Name(_))) = opened else {
+        panic!("it is taken")
+    };
+    assert_eq!(error.to_string(), r#"header body: "glDraw\u{1b}[2J" is no name of an API"#);
+}
+
+#[test]
 fn fields_and_words_of_later_versions_are_passed_over() {
     let mut later = body();
     later["version"] = json!(7);

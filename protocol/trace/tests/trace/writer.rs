@@ -71,8 +71,8 @@ impl Writer {
 
     pub fn process(&mut self, pid: u32, name: &str) -> u32 {
         let process = self.footer.processes.len() as u32;
-        let apis = vec!["egl".to_owned(), "gles".to_owned()];
-        let (name, exe) = (name.to_owned(), format!("/usr/bin/{name}"));
+        let apis = vec!["egl".into(), "gles".into()];
+        let (name, exe) = (name.into(), format!("/usr/bin/{name}").into());
         self.footer.processes.push(ProcessEntry {
             process,
             pid,
@@ -87,7 +87,7 @@ impl Writer {
     /// A thread with its first two records.
     pub fn thread(&mut self, process: u32, tid: u32, stamp: u64) -> u32 {
         let thread = self.footer.threads.len() as u32;
-        let name = format!("thread-{tid}");
+        let name = format!("thread-{tid}").into();
         self.footer.threads.push(ThreadLedger { thread, process, tid, name, ..Default::default() });
         self.contexts.push(0);
         self.stamps.push(0);
@@ -300,7 +300,7 @@ impl Writer {
                 pid: process.pid,
                 start_ns: 7,
                 frames: process.frames,
-                name: process.name.as_bytes(),
+                name: process.name.raw().as_bytes(),
             }
             .append_to(&mut self.raw);
         }
