@@ -307,8 +307,8 @@ pub struct Trace {
 
 #[derive(Args, Clone, Debug)]
 pub struct Frames {
-    /// Frames from A up to, not including, B; either bound may be omitted
-    #[arg(long, value_name = "A..B", value_parser = frame_range)]
+    /// Frames from A up to, not including, B; either bound may be omitted; or one frame
+    #[arg(long, value_name = "A..B|A", value_parser = frame_range)]
     pub frames: Option<Range<u64>>,
 }
 
@@ -364,12 +364,15 @@ pub fn seconds(text: &str) -> Result<f64, String> {
 }
 
 fn frame_range(text: &str) -> Result<Range<u64>, String> {
-    let (start, end) =
-        text.split_once("..").ok_or_else(|| "a range of frames is written A..B".to_string())?;
-    let bound = |text: &str, open: u64| match text {
-        "" => Ok(open),
-        number => number.parse().map_err(|_| format!("`{number}` is not a frame number")),
+    let frame = |text: &str| {
+        let number = text.parse::<u64>();
+        number.map_err(|_| format!("`{text}` is not a frame number; frames are written A..B or A"))
     };
+    let Some((start, end)) = text.split_once("..") else {
+        let only = frame(text)?;
+        return Ok(only..only.saturating_add(1));
+    };
+    let bound = |text: &str, open: u64| if text.is_empty() { Ok(open) } else { frame(text) };
     let range = bound(start, 0)?..bound(end, u64::MAX)?;
     if range.is_empty() {
         return Err(format!("{text} contains no frame: B is exclusive"));
@@ -394,14 +397,15 @@ mod tests {
     }
 
     #[test]
-    fn frame_range_bounds_are_half_open_and_optional() {
+    fn frame_range_bounds_are_half_open_and_optional_and_one_number_is_one_frame() {
         check_range("3..7", Some(3..7));
         check_range("..7", Some(0..7));
         check_range("3..", Some(3..u64::MAX));
         check_range("..", Some(0..u64::MAX));
         check_range("7..7", None);
         check_range("7..3", None);
-        check_range("7", None);
+        check_range("7", Some(7..8));
+        check_range("", None);
         check_range("a..b", None);
         check_range("-1..3", None);
     }

@@ -199,7 +199,7 @@ mod tests {
             "gapii-ctl start --bytes 12",
             "gapii-ctl start --if-slow hurry",
             "gapii-ctl dump",
-            "gapii-ctl dump x --frames 3",
+            "gapii-ctl dump x --frames 3-5",
             "gapii-ctl dump x --resources y",
             "gapii-ctl dump x --at 3",
             "gapii-ctl replay x --at 3",

@@ -138,7 +138,9 @@ fn open_failure(path: &Path, error: &io::Error) -> Failure {
     };
     Failure::unreachable(match error.kind() {
         io::ErrorKind::NotFound => {
-            format!("can't create {name}: there is no folder {folder}; create it with `mkdir -p`")
+            format!(
+                "can't create {name}: there is no folder {folder}; create it with `mkdir -p {folder}`"
+            )
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             format!("not allowed to write {name}; choose another place with -o")

@@ -69,12 +69,7 @@ pub struct Run {
     output: Output,
 
     /// Program and its arguments
-    #[arg(
-        value_name = "CMD",
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true
-    )]
+    #[arg(value_name = "CMD", required = true, trailing_var_arg = true)]
     command: Vec<OsString>,
 }
 

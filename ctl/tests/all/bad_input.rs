@@ -23,7 +23,9 @@ fn usage_errors_have_status_2() {
         (&["run"], "CMD"),
         (&["run", "--frames", "0", "--", "true"], "0 frames"),
         (&["start", "--frames", "many"], "many"),
-        (&["dump", "x.gapii", "--frames", "3"], "A..B"),
+        (&["run", "--frmaes", "5", "true"], "--frames"),
+        (&["run", "-x", "true"], "-x"),
+        (&["dump", "x.gapii", "--frames", "3-5"], "A..B"),
         (&["export", "x.gapii", "-o", "y", "--format", "bmp"], "[possible values: apitrace, json]"),
         (&["export", "x.gapii", "--format", "json"], "--output"),
         (&["apps", "--connect", "localhost:1"], "unix:PATH"),
@@ -62,7 +64,7 @@ fn output_that_cannot_be_written_starts_no_program() {
         false
     });
     let folder = daemon.folder.path();
-    for (output, word) in [("missing/x.gapii", "mkdir -p"), (".", "folder")] {
+    for (output, word) in [("missing/x.gapii", "mkdir -p missing"), (".", "folder")] {
         let mut command = daemon.ctl();
         command.args(["run", "-o", output, "--", "touch", "started"]);
         let (_, stderr) = run(&mut command, 3);

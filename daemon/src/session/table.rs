@@ -171,9 +171,12 @@ impl Table {
         let none = |what: String| ControlError::new(code::NO_CAPTURE, what);
         if let Some(id) = capture {
             let found = self.captures.get(id).cloned();
-            return found
-                .map(|found| vec![found])
-                .ok_or_else(|| none(format!("capture {id} has ended")));
+            return found.map(|found| vec![found]).ok_or_else(|| {
+                none(match *id <= self.last_capture {
+                    true => format!("capture {id} has ended"),
+                    false => format!("there is no capture {id}"),
+                })
+            });
         }
         if let Some(name) = name {
             let found = self.called(name).cloned();
