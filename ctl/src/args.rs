@@ -268,6 +268,10 @@ pub struct Output {
     /// Trace file, or - for standard output [default: PROGRAM-DATE-TIME.gapii]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+
+    /// Overwrite the trace file if it exists
+    #[arg(long)]
+    pub force: bool,
 }
 
 #[derive(Args, Clone, Debug)]

@@ -1,18 +1,19 @@
 //! `OutputFile`: the output of a capture, opened by the client and written by the daemon. Without `-o` it is
-//! `PROGRAM-DATE-TIME.gapii` in the current folder. An existing regular file is truncated; a trace is not written to a
-//! terminal. A file that was created and stays empty, because the capture could not start, is removed. A capture
+//! `PROGRAM-DATE-TIME.gapii` in the current folder. A regular file that holds something is refused, with `--force`
+//! truncated; a trace is not written to a terminal. A file that was created and stays empty, because the capture could not start, is removed. A capture
 //! continues after a daemon's death only in a regular file.
 //!
 //! The client writes nothing to it.
 
 use std::fmt;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::stdio;
 
+use crate::args::Output;
 use crate::failure::Failure;
 use crate::local_time;
 
@@ -30,11 +31,11 @@ pub struct Place {
 
 impl OutputFile {
     /// Opens the output that `-o` names; without `-o`, creates a file named after `program` and the time.
-    pub fn open(output: Option<&Path>, program: &str) -> Result<OutputFile, Failure> {
-        match output {
+    pub fn open(args: &Output, program: &str) -> Result<OutputFile, Failure> {
+        match args.output.as_deref() {
             Some(path) if path.as_os_str() == "-" => OutputFile::standard_output(),
-            Some(path) => OutputFile::named(path),
-            None => OutputFile::named(Path::new(&default_name(program))),
+            Some(path) => OutputFile::named(path, args.force),
+            None => OutputFile::named(Path::new(&default_name(program)), args.force),
         }
     }
 
@@ -45,13 +46,13 @@ impl OutputFile {
         Ok(OutputFile { descriptor, place: Place { path: None, created: false } })
     }
 
-    fn named(path: &Path) -> Result<OutputFile, Failure> {
+    fn named(path: &Path, force: bool) -> Result<OutputFile, Failure> {
         let mut options = OpenOptions::new();
         options.read(true).write(true);
         let (file, created) = match options.clone().create_new(true).open(path) {
             Ok(file) => (file, true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                (open_existing(path, &mut options)?, false)
+                (open_existing(path, &mut options, force)?, false)
             }
             Err(error) => return Err(open_failure(path, &error)),
         };
@@ -124,9 +125,17 @@ fn default_name(program: &str) -> String {
     format!("{base}-{}.gapii", local_time::compact_now())
 }
 
-/// Opens an existing output: a regular file is truncated, a pipe or device is written as it is.
-fn open_existing(path: &Path, options: &mut OpenOptions) -> Result<File, Failure> {
-    let regular = path.metadata().is_ok_and(|metadata| metadata.is_file());
+/// Opens an existing output: a regular file is truncated if it is empty or `force` is set, a pipe or device is written
+/// as it is.
+fn open_existing(path: &Path, options: &mut OpenOptions, force: bool) -> Result<File, Failure> {
+    let metadata = path.metadata().ok();
+    let regular = metadata.as_ref().is_some_and(Metadata::is_file);
+    if regular && !force && metadata.is_some_and(|metadata| metadata.len() > 0) {
+        return Err(Failure::usage(format!(
+            "{} exists; overwrite it with --force, or choose another name with -o",
+            path.display()
+        )));
+    }
     options.read(regular).truncate(regular).open(path).map_err(|error| open_failure(path, &error))
 }
 

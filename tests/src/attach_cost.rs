@@ -69,7 +69,7 @@ fn draws(session: &Session) {
 }
 
 fn attach(session: &Session, trace: &Path) -> Attach {
-    let mut start = session.ctl(["start", "--frames", "1", "-o"]);
+    let mut start = session.ctl(["start", "--frames", "1", "--force", "-o"]);
     let began = Instant::now();
     let finished = run(start.arg(trace));
     let recorded = began.elapsed();

@@ -33,7 +33,7 @@ pub fn run_idle(session: &Session, process: &Command) -> Running {
 /// Captures `frames` frames of the running program.
 pub fn attach(session: &Session, name: &str, frames: &str) -> Trace {
     let trace = Trace::new(session.path(name));
-    let options = ["start", "--frames", frames, "--observe-frames", "1", "-o"];
+    let options = ["start", "--frames", frames, "--observe-frames", "1", "--force", "-o"];
     run(session.ctl(options).arg(&trace.path)).ok();
     trace.is_whole("frames");
     trace
@@ -127,7 +127,8 @@ pub fn kill_who_attaches(times: u64) {
         let path = session.path("killed.gapii");
         let has_begun = number % 2 == 1;
         let frames = if has_begun { 1_000_000 } else { 1 + random.below(200) }.to_string();
-        let client = Running::start(session.ctl(["start", "--frames", &frames, "-o"]).arg(&path));
+        let options = ["start", "--frames", &frames, "--force", "-o"];
+        let client = Running::start(session.ctl(options).arg(&path));
         if has_begun {
             session.app_in_mode("capturing");
         }

@@ -131,7 +131,7 @@ impl Session {
     /// `gapii-ctl run OPTIONS -o FILE -- PROGRAM`, with the program's arguments and environment.
     pub fn run_command(&self, options: &[&str], trace: &Path, program: &Process) -> Process {
         let mut command = self.ctl(["run"]);
-        command.args(options).arg("-o").arg(trace);
+        command.args(options).args(["--force", "-o"]).arg(trace);
         append(&mut command, program);
         command
     }

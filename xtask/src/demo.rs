@@ -59,7 +59,7 @@ fn record(
     display: &XServer,
 ) -> anyhow::Result<String> {
     let mut command = Command::new(ctl());
-    command.arg("run").args(options).arg("-o").arg(trace).arg("--");
+    command.arg("run").args(options).args(["--force", "-o"]).arg(trace).arg("--");
     command.arg(program.get_program()).args(program.get_args());
     command.env("DISPLAY", display.name()).stdin(Stdio::null());
     step::output(&mut command)

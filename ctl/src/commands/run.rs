@@ -174,7 +174,7 @@ fn app_socket_beside(client_socket: &Path) -> PathBuf {
 fn start_capture<'a>(args: &Run, daemon: &Daemon, launch: &Launch) -> Result<Capture<'a>, Failure> {
     let connection = Connection::to_path(&daemon.client_socket)?;
     let name = args.command[0].to_string_lossy();
-    let output = OutputFile::open(args.output.output.as_deref(), &name)?;
+    let output = OutputFile::open(&args.output, &name)?;
     let request = StartRequest {
         command: args.command.iter().map(|word| word.to_string_lossy().as_ref().into()).collect(),
         ..args.limits.request(Target::Launch(launch.token))
@@ -190,11 +190,10 @@ fn keep(
     signals: &Signals,
 ) -> Result<u8, Failure> {
     let launch = Launch::create()?;
-    let named = args.output.output.as_deref();
     // No other client can save from a daemon that ends with this run.
-    let is_saved = daemon.private.is_some() || named.is_some();
+    let is_saved = daemon.private.is_some() || args.output.output.is_some();
     let name = args.command[0].to_string_lossy();
-    let output = is_saved.then(|| OutputFile::open(named, &name)).transpose()?;
+    let output = is_saved.then(|| OutputFile::open(&args.output, &name)).transpose()?;
     let output_is_trace = output.as_ref().is_some_and(|it| it.place.is_standard_output());
     let discard = |output: Option<&OutputFile>| {
         output.inspect(|output| output.place.discard());

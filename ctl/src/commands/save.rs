@@ -38,8 +38,7 @@ pub fn run(args: &Save, connect: &Connect) -> Result<u8, Failure> {
         ));
     }
     let wanted = args.app.app.clone();
-    let output =
-        OutputFile::open(args.output.output.as_deref(), name_of(&kept, wanted.as_deref()))?;
+    let output = OutputFile::open(&args.output, name_of(&kept, wanted.as_deref()))?;
     let target = wanted.map_or(Target::Only, Target::App);
     let request = SaveRequest { target, last: args.last.map(NonZeroU64::get) };
     keeping::save(&mut connection, request, output)?;

@@ -55,7 +55,7 @@ pub fn run(args: &Start, connect: &Connect) -> Result<u8, Failure> {
     if request.name.is_some() || request.bytes.is_some() {
         connection.must_share()?;
     }
-    let output = OutputFile::open(args.output.output.as_deref(), name)?;
+    let output = OutputFile::open(&args.output, name)?;
     let mut capture = Capture::start(connection, request, output)?;
     follow(&mut capture, &signals)
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::support::{FakeDaemon, ctl, one_sentence, run};
-use gapii_control::{ControlError, Event, code};
+use gapii_control::{AppInfo, ControlError, Event, Request, code};
 use gapii_trace::TraceHeader;
 
 fn check(arguments: &[&str], status: i32, word: &str) {
@@ -71,6 +71,37 @@ fn output_that_cannot_be_written_starts_no_program() {
         assert!(one_sentence(&stderr).contains(word), "{stderr}");
         assert!(!folder.join("started").exists());
     }
+}
+
+#[test]
+fn trace_that_exists_is_overwritten_only_with_force() {
+    let check = |output: &str, options: &[&str], status| {
+        let daemon = FakeDaemon::new();
+        let serving = daemon.serve(|mut conversation| {
+            conversation.greet();
+            if let Some(Request::Apps) = conversation.hear() {
+                conversation.say(&Event::Apps(vec![AppInfo { pid: 41, ..AppInfo::default() }]));
+            }
+            if conversation.hear().is_some() {
+                conversation.say(&Event::Error(ControlError::new(code::NO_CAPTURE, "no more")));
+            }
+            true
+        });
+        let folder = daemon.folder.path();
+        fs::write(folder.join("old.gapii"), "precious").unwrap();
+        fs::write(folder.join("empty.gapii"), "").unwrap();
+        let mut command = daemon.ctl();
+        let (_, stderr) = run(command.args(["start", "-o", output]).args(options), status);
+        serving.join().unwrap();
+        (one_sentence(&stderr).to_owned(), fs::read_to_string(folder.join("old.gapii")).unwrap())
+    };
+    let (said, kept) = check("old.gapii", &[], 2);
+    assert!(said.contains("old.gapii exists") && said.contains("--force"), "{said}");
+    assert_eq!(kept, "precious");
+    for (output, options) in [("empty.gapii", &[][..]), ("/dev/null", &[])] {
+        assert_eq!(check(output, options, 1), ("no more".to_owned(), "precious".to_owned()));
+    }
+    assert_eq!(check("old.gapii", &["--force"], 1), ("no more".to_owned(), String::new()));
 }
 
 #[test]

@@ -205,7 +205,7 @@ fn captures(options: &Options) {
     for number in 0..options.captures {
         let trace = Trace::new(session.path("captured.gapii"));
         let frames = (1 + random.below(30)).to_string();
-        run(session.ctl(["start", "--frames", &frames, "-o"]).arg(&trace.path)).ok();
+        run(session.ctl(["start", "--frames", &frames, "--force", "-o"]).arg(&trace.path)).ok();
         trace.is_whole("frames");
         if number == 20 {
             before = Some(footprint(daemon.pid()));

@@ -37,7 +37,7 @@ impl<'s> Idle<'s> {
     /// Captures as the options of `start` say.
     fn capture(&self, options: &[&str], name: &str) -> Trace {
         let path = self.session.path(name);
-        let mut start: Process = self.session.ctl(["start", "-o"]);
+        let mut start: Process = self.session.ctl(["start", "--force", "-o"]);
         process::run(start.arg(&path).args(options)).ok();
         Trace::new(path)
     }
