@@ -1,6 +1,6 @@
 //! One client's connection: requests arrive, events are sent, and captures run in between. Progress events go out every
 //! 250 ms. Without a hello within `HELLO_LIMIT`, 2 s, the connection ends. A message that cannot be decoded is answered
-//! with an error and counted; one longer than 1 MiB, or more than 4 unused descriptors, ends the connection. A client
+//! with an error and counted, as a first message it ends the connection; one longer than 1 MiB, or more than 4 unused descriptors, ends the connection. A client
 //! has at most 1 take-up in progress; [`crate::saving`] limits its saves. When a client is gone, its captures stop, and
 //! they and its saves do not wait for a slow reader of the output.
 
@@ -34,6 +34,9 @@ const PROGRESS_PERIOD: Duration = Duration::from_millis(250);
 /// Time that a client has to send its hello.
 const HELLO_LIMIT: Duration = Duration::from_secs(2);
 
+/// Time for which a message may wait for a client that reads nothing, once the daemon ends.
+const LAST_WORDS_LIMIT: Duration = Duration::from_secs(1);
+
 /// Largest number of descriptors that a client may have sent without a request that uses them.
 const FDS_MAX: usize = 4;
 
@@ -48,6 +51,8 @@ enum Hangup {
     Silent,
     #[error("{0}")]
     Refused(ControlError),
+    #[error("the client reads no answers")]
+    Deaf,
     #[error("the connection becomes a link")]
     Link,
 }
@@ -58,6 +63,8 @@ struct Client {
     buffer: FrameBuffer,
     /// Descriptors that have arrived and that no request has used yet.
     fds: Vec<OwnedFd>,
+    /// Tells that the daemon ends.
+    ending: watch::Receiver<bool>,
     /// The connection's place at the door, until the hello.
     guest: Option<Guest>,
     greeted: bool,
@@ -99,6 +106,7 @@ pub async fn serve(
         socket,
         buffer: FrameBuffer::default(),
         fds: Vec::new(),
+        ending,
         guest,
         greeted: false,
         pid: 0,
@@ -114,7 +122,7 @@ pub async fn serve(
         taken_up,
         takes_up: false,
     };
-    let ended = client.run(ending).await;
+    let ended = client.run().await;
     if client.greeted {
         client.session.dismiss_client();
     }
@@ -132,7 +140,8 @@ pub async fn serve(
 }
 
 impl Client {
-    async fn run(&mut self, mut ending: watch::Receiver<bool>) -> Result<(), Hangup> {
+    async fn run(&mut self) -> Result<(), Hangup> {
+        let mut ending = self.ending.clone();
         let peer = Peer::of(&self.socket).map_err(|error| {
             Hangup::Refused(ControlError::new(code::NOT_ALLOWED, error.to_string()))
         })?;
@@ -177,9 +186,12 @@ impl Client {
             let event = match gapii_control::decode::<Request>(&body) {
                 Ok(request) => self.answer(request)?,
                 Err(error) => {
+                    let error = ControlError::new(code::BAD_REQUEST, error.to_string());
+                    if !self.greeted {
+                        return Err(Hangup::Refused(error));
+                    }
                     self.session.rejected.count(|counters| &counters.ctl_messages);
-                    let message = error.to_string();
-                    Some(Event::Error(ControlError::new(code::BAD_REQUEST, message)))
+                    Some(Event::Error(error))
                 }
             };
             if let Some(event) = event {
@@ -366,7 +378,7 @@ impl Client {
             _ => self.session.refusals.say(format_args!("client {client} is refused: {hangup}")),
         }
         let error = match hangup {
-            Hangup::Io(_) | Hangup::Link => return,
+            Hangup::Io(_) | Hangup::Deaf | Hangup::Link => return,
             Hangup::Silent => {
                 self.session.rejected.count(|counters| &counters.ctl_timeouts);
                 ControlError::new(code::OUT_OF_TURN, hangup.to_string())
@@ -384,8 +396,18 @@ impl Client {
         let _ = self.send(&Event::Error(error)).await;
     }
 
+    /// Sends a message. A client that reads nothing holds up only itself, and not the daemon's end.
     async fn send(&self, event: &Event) -> Result<(), Hangup> {
-        Ok(rights::send(&self.socket, &gapii_control::encode(event)?, &[]).await?)
+        let message = gapii_control::encode(event)?;
+        let mut ending = self.ending.clone();
+        let too_late = async {
+            told(&mut ending).await;
+            tokio::time::sleep(LAST_WORDS_LIMIT).await;
+        };
+        tokio::select! {
+            sent = rights::send(&self.socket, &message, &[]) => Ok(sent?),
+            () = too_late => Err(Hangup::Deaf),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::mem::MaybeUninit;
 use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
 use crate::support::{Client, Daemon, LIMIT, capture_of, sound};
 use gapii_control::{
@@ -14,6 +15,7 @@ use gapii_control::{
     StartRequest, StopRequest, Target, code,
 };
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::process::Signal;
 
 /// The daemon's handling of a connection.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -317,6 +319,30 @@ fn client_that_does_not_listen_holds_up_itself_alone() {
     }
     serves(&daemon);
     assert!(daemon.memory_kib() < 64 << 10, "{} KiB", daemon.memory_kib());
+}
+
+#[test]
+fn client_that_does_not_listen_does_not_hold_up_the_daemon_s_end() {
+    let mut daemon = Daemon::start(&[]);
+    let liar = daemon.client();
+    liar.socket.set_nonblocking(true).unwrap();
+    let questions = gapii_control::encode(&Request::Status).unwrap().repeat(1000);
+    // The daemon reads no more once it cannot answer.
+    support::until("the answers to fill the socket", || {
+        (&liar.socket).write(&questions).is_err().then_some(())
+    });
+    let told = Instant::now();
+    daemon.signal(Signal::TERM);
+    assert!(daemon.wait().success());
+    assert!(told.elapsed() < Duration::from_secs(4), "{:?}", told.elapsed());
+}
+
+#[test]
+fn first_message_that_is_not_understood_ends_the_connection() {
+    let daemon = Daemon::start(&[]);
+    let mut liar = connect(&daemon);
+    liar.write_all(&framed(&[0xc1, 1, 2])).unwrap();
+    check("no hello", &mut liar, Closed(code::BAD_REQUEST));
 }
 
 #[test]
