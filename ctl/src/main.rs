@@ -11,6 +11,7 @@ mod commands;
 mod connection;
 mod crash_report;
 mod failure;
+mod family;
 mod finished_file;
 mod frame_differences;
 mod held;

@@ -1,7 +1,8 @@
 //! `Watch`: waits for a program and its capture until both have ended. A stop request ends the capture first; then the
 //! program gets the signal, unless the terminal has sent it already. A second request more than 1 s later gives the
-//! capture up. Neither ends the other, except with `--quit`: a complete capture sends SIGTERM, and SIGKILL after
-//! `QUIT_DEADLINE`, 5 s. A capture that breaks is dropped, and the program continues.
+//! capture up. Neither ends the other, except with `--quit`: a capture that is complete, or that cannot go on, sends
+//! SIGTERM to the program and its descendants, and SIGKILL after `QUIT_DEADLINE`, 5 s. Without `--quit` a capture that
+//! breaks is dropped, and the program continues.
 //!
 //! The capture is completed after its program.
 
@@ -13,7 +14,8 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::process::Signal;
 
 use crate::capture::{Capture, Outcome};
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
+use crate::family::Family;
 use crate::held::Held;
 use crate::keeping::Keeping;
 use crate::program::{self, Program};
@@ -36,6 +38,10 @@ pub struct Watch<'a> {
     signals: &'a Signals,
     quit: bool,
     quitting: Quitting,
+    /// Descendants of the program that end with it.
+    family: Family,
+    /// Exit status of a run whose capture could not go on.
+    failed: Option<u8>,
     /// Signals to pass to the program once its capture has ended.
     pass_on: Vec<Signal>,
 }
@@ -65,6 +71,8 @@ impl<'a> Watch<'a> {
             signals,
             quit,
             quitting: Quitting::No,
+            family: Family::default(),
+            failed: None,
             pass_on: Vec::new(),
         }
     }
@@ -79,10 +87,13 @@ impl<'a> Watch<'a> {
         Watch { held: Some(held), ..Watch::new(program, None, signals, false) }
     }
 
-    /// Returns the exit status: the program's, or 0 if `quit` ended it.
+    /// Returns the exit status: the program's; if `quit` ended it, 0 or that of the capture's failure.
     pub fn until_the_end(mut self) -> Result<u8, Failure> {
         let status = self.follow()?;
-        Ok(if self.quitting == Quitting::No { program::status_code(status) } else { 0 })
+        Ok(match self.quitting {
+            Quitting::No => program::status_code(status),
+            Quitting::Asked(_) | Quitting::Killed => self.failed.unwrap_or(0),
+        })
     }
 
     /// Returns how the program ended, and the connection that keeps its last frames, unless the daemon is gone.
@@ -97,7 +108,9 @@ impl<'a> Watch<'a> {
             // readable for them.
             self.advance_capture(exited.is_some());
             self.advance_quitting();
-            if let (Some(status), None) = (exited, &self.capture) {
+            if let (Some(status), None) = (exited, &self.capture)
+                && self.family.has_ended()
+            {
                 return Ok(status);
             }
             self.wait(exited.is_some())?;
@@ -128,6 +141,7 @@ impl<'a> Watch<'a> {
         if let Some(keeping) = &self.keeping {
             watched.push(PollFd::new(keeping, PollFlags::IN));
         }
+        watched.extend(self.family.watched());
         let quitting = match self.quitting {
             Quitting::Asked(deadline) => Some(deadline),
             Quitting::No | Quitting::Killed => None,
@@ -174,20 +188,35 @@ impl<'a> Watch<'a> {
         }
         if let Outcome::Ended(summary) = &outcome {
             explain_if_empty(summary.processes);
-            let complete = summary_line::is_complete(summary);
-            if self.quit && complete && !capture.is_stopping() && !program_ended {
-                self.program.signal(Signal::TERM);
-                self.quitting = Quitting::Asked(Instant::now() + QUIT_DEADLINE);
+            if !capture.is_stopping() && !program_ended {
+                if summary_line::is_complete(summary) {
+                    self.end_program(None);
+                } else if summary.error.is_some() {
+                    self.end_program(Some(Kind::Unreachable as u8));
+                }
             }
         }
         self.pass_signals_on();
     }
 
-    /// Drops a capture that failed; the program continues.
+    /// Drops a capture that failed; the program continues, unless it was to end with the capture.
     fn capture_broke(&mut self, failure: &Failure) {
         text::say(&failure);
-        self.capture = None;
+        if self.capture.take().is_some_and(|capture| !capture.is_stopping()) {
+            self.end_program(Some(failure.status()));
+        }
         self.pass_signals_on();
+    }
+
+    /// Asks the program and its descendants to end, if `--quit` was given. `failed` is the exit status.
+    fn end_program(&mut self, failed: Option<u8>) {
+        if self.quit && self.quitting == Quitting::No {
+            self.family = Family::of(self.program.pid());
+            self.family.signal(Signal::TERM);
+            self.program.signal(Signal::TERM);
+            self.quitting = Quitting::Asked(Instant::now() + QUIT_DEADLINE);
+            self.failed = failed;
+        }
     }
 
     fn pass_signals_on(&mut self) {
@@ -200,6 +229,7 @@ impl<'a> Watch<'a> {
         if let Quitting::Asked(deadline) = self.quitting
             && Instant::now() >= deadline
         {
+            self.family.signal(Signal::KILL);
             self.program.signal(Signal::KILL);
             self.quitting = Quitting::Killed;
         }

@@ -51,7 +51,7 @@ pub struct Run {
     #[arg(long, requires = "idle")]
     no_monitor: bool,
 
-    /// End the program when the capture is complete: SIGTERM, then SIGKILL after 5 s
+    /// End the program and its descendants when the capture is complete or cannot go on: SIGTERM, then SIGKILL after 5 s
     #[arg(long, conflicts_with = "keep_frames")]
     quit: bool,
 
@@ -73,7 +73,7 @@ pub struct Run {
     command: Vec<OsString>,
 }
 
-/// Returns the program's exit status, or 0 if `--quit` ended it after a complete capture.
+/// Returns the program's exit status; if `--quit` ended it, 0 after a complete capture, otherwise 3.
 pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
     if let Some(via) = &connect.via {
         return Err(Failure::usage(format!(

@@ -62,6 +62,36 @@ fn status_and_streams_are_those_of_the_program() {
 }
 
 #[test]
+fn quit_ends_a_script_and_its_program_also_when_the_output_fails() {
+    for (error, status) in [(None, 0), (Some("No space left on device"), 3)] {
+        let daemon = FakeDaemon::new();
+        let pid_file = daemon.folder.path().join("pid");
+        let begun = pid_file.clone();
+        let serving = daemon.serve(move |mut conversation| {
+            conversation.greet();
+            if conversation.hear().is_none() {
+                return false;
+            }
+            conversation.say(&started());
+            while !std::fs::read_to_string(&begun).is_ok_and(|pid| pid.ends_with('\n')) {
+                std::thread::yield_now();
+            }
+            conversation.end_capture(Summary { error: error.map(Into::into), ..summary() });
+            true
+        });
+        let script = "sleep 60 & echo $! > pid; wait; exit 9";
+        let mut command = daemon.ctl();
+        command.args(["run", "--quit", "-o", "x.gapii", "--", "sh", "-c", script]);
+        run(&mut command, status);
+        serving.join().unwrap();
+        let stat = format!("/proc/{}/stat", contents(&pid_file).trim());
+        // Nobody may have waited for it yet.
+        let state = std::fs::read_to_string(stat).unwrap_or_default();
+        assert!(state.is_empty() || state.contains(") Z "), "it goes on: {state}");
+    }
+}
+
+#[test]
 fn program_finds_the_shim_the_daemon_and_its_launch() {
     let daemon = FakeDaemon::new();
     let serving = ends_with_the_program(&daemon);

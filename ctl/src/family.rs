@@ -1,0 +1,98 @@
+//! `Family`: the descendants of a process at one moment, to end them with it. A script does not pass a signal on to the
+//! program that it waits for.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::fd::OwnedFd;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+/// Descendants of a process that have not ended.
+#[derive(Debug, Default)]
+pub struct Family(Vec<OwnedFd>);
+
+impl Family {
+    /// Finds the descendants of `root`. Processes whose parent has ended already are no descendants any more.
+    pub fn of(root: u32) -> Family {
+        let listed = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = listed.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        let parents: BTreeMap<u32, u32> =
+            pids.filter_map(|pid| Some((pid, parent(pid)?))).collect();
+        let mut found = vec![root];
+        let mut at = 0;
+        while let Some(&parent) = found.get(at) {
+            found.extend(parents.iter().filter(|(_, its)| **its == parent).map(|(pid, _)| *pid));
+            at += 1;
+        }
+        let open = |pid: &u32| {
+            let descriptor = pidfd_open(Pid::from_raw(pid.cast_signed())?, PidfdFlags::empty());
+            // The number may have gone to another process meanwhile.
+            descriptor.ok().filter(|_| parent(*pid) == parents.get(pid).copied())
+        };
+        Family(found[1..].iter().filter_map(open).collect())
+    }
+
+    /// Sends a signal to all of them.
+    pub fn signal(&self, signal: Signal) {
+        for process in &self.0 {
+            // Fails only for a process that has ended.
+            let _ = pidfd_send_signal(process, signal);
+        }
+    }
+
+    /// Whether all of them have ended.
+    pub fn has_ended(&mut self) -> bool {
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        self.0.retain(|process| {
+            let mut watched = [PollFd::new(process, PollFlags::IN)];
+            poll(&mut watched, Some(&at_once)) == Ok(0)
+        });
+        self.0.is_empty()
+    }
+
+    /// The processes as descriptors that become readable when they end.
+    pub fn watched(&self) -> impl Iterator<Item = PollFd<'_>> {
+        self.0.iter().map(|process| PollFd::new(process, PollFlags::IN))
+    }
+}
+
+/// The parent of a process; `None` if there is no such process.
+fn parent(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may hold anything; behind it are the state and the parent.
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn child_of_a_child_is_found_and_ended() {
+        let mut shell = Command::new("sh");
+        let script = "sleep 60 & (sleep 61 & echo begun; wait); wait";
+        let mut child = shell
+            .args(["-c", script])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("a shell can be started");
+        let mut line = String::new();
+        let output = child.stdout.take().expect("it is piped");
+        BufReader::new(output).read_line(&mut line).expect("it says so");
+        let mut family = Family::of(child.id());
+        // Two that sleep, and the shell of the second one.
+        assert_eq!(family.0.len(), 3);
+        assert!(!family.has_ended());
+        family.signal(Signal::KILL);
+        child.wait().expect("a child can be waited for");
+        while !family.has_ended() {
+            std::thread::yield_now();
+        }
+        assert!(Family::of(child.id()).0.is_empty());
+    }
+}
