@@ -4,8 +4,9 @@
  * A line is `THREAD [RESULT] COMMAND ARGUMENT...`; tests/src/search/program.rs has the table of arguments. Names of
  * constants and of shaders are numbers and hexadecimal here. One thread runs at a time: the thread that a line names.
  *
- *   @pause  says `pause`, and calls a command that needs no context every 200 us until standard input has a line
- *   @end    says `end`, waits for a line without calls, and destroys what the program has left
+ *   @pause  says `pause`, and calls a command that needs no context again and again until standard input has a line
+ *   @end    says `end`, waits for a line as `@pause` does, and destroys what the program has left
+ *   @rest   is `@end` without calls
  *
  * A step with answers prints `NUMBER: ANSWER...`. Names of objects are printed as the step's own words for them, since
  * the driver chooses the names.
@@ -442,15 +443,15 @@ static char *next_line(void)
 {
     static char buffer[1 << 16];
     static size_t begin, end;
-    static char line[1 << 16];
+    static char text[1 << 16];
     for (;;) {
         char *found = memchr(buffer + begin, '\n', end - begin);
         if (found) {
             size_t length = (size_t)(found - (buffer + begin));
-            memcpy(line, buffer + begin, length);
-            line[length] = 0;
+            memcpy(text, buffer + begin, length);
+            text[length] = 0;
             begin += length + 1;
-            return line;
+            return text;
         }
         memmove(buffer, buffer + begin, end - begin);
         end -= begin;
@@ -463,18 +464,64 @@ static char *next_line(void)
     }
 }
 
-/* The driver of the search writes nothing between `@pause` and its answer. */
+/* The driver of the search writes nothing between `@pause` and its answer. A call costs little and is soon enough at first;
+ * a capture of a program that has ended a frame begins after a second. */
 static int wait_for_line(const char *said, int calls)
 {
     printf("%s\n", said);
     fflush(stdout);
     struct pollfd input = {.fd = 0, .events = POLLIN};
+    struct timespec rest = {0, 200000};
     while (poll(&input, 1, calls ? 0 : -1) == 0) {
         eglQueryAPI();
-        struct timespec rest = {0, 200000};
         nanosleep(&rest, NULL);
+        if (rest.tv_nsec < 4000000)
+            rest.tv_nsec += rest.tv_nsec / 4;
     }
     return next_line() != NULL;
+}
+
+/* The line that comes next. */
+static char *line;
+
+/* Runs lines on the thread that they name, up to one that names another or none: a thread that has the turn reads on, since
+ * to pass the turn takes longer than most steps. */
+static void run_lines(char *unused)
+{
+    (void)unused;
+    char thread = line[0];
+    do {
+        run_step(line + 2);
+        step++;
+        line = next_line();
+    } while (line && line[0] == thread);
+}
+
+static int end_program(int calls)
+{
+    if (!wait_for_line("end", calls))
+        return 0;
+    leave();
+    destroy();
+    while (memories) {
+        struct memory *next = memories->next;
+        free(memories);
+        memories = next;
+    }
+    step = 0;
+    printf("gone\n");
+    fflush(stdout);
+    return 1;
+}
+
+/* A step that concerns the runner itself. Returns 0 at the end of input. */
+static int run_own(const char *name)
+{
+    if (strcmp(name, "@end") == 0)
+        return end_program(1);
+    if (strcmp(name, "@rest") == 0)
+        return end_program(0);
+    return wait_for_line("pause", 1);
 }
 
 int main(void)
@@ -489,27 +536,14 @@ int main(void)
     must(eglInitialize(display, NULL, NULL) && eglBindAPI(EGL_OPENGL_ES_API) &&
              eglChooseConfig(display, wanted, &config, 1, &count) && count == 1,
          "no display", "");
-    for (char *line = next_line(); line; line = next_line()) {
-        if (line[0] == '@') {
-            if (strncmp(line, "@end", 4) == 0) {
-                if (!wait_for_line("end", 0))
-                    break;
-                leave();
-                destroy();
-                while (memories) {
-                    struct memory *next = memories->next;
-                    free(memories);
-                    memories = next;
-                }
-                step = 0;
-                printf("gone\n");
-                fflush(stdout);
-            } else if (!wait_for_line("pause", 1))
-                break;
-            continue;
-        }
-        on_thread(line[0] - '0', run_step, line + 2);
-        step++;
+    line = next_line();
+    while (line) {
+        if (line[0] != '@')
+            on_thread(line[0] - '0', run_lines, line);
+        else if (!run_own(line))
+            break;
+        else
+            line = next_line();
     }
     return 0;
 }

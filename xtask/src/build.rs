@@ -59,10 +59,11 @@ pub fn run(profile: Profile) -> anyhow::Result<()> {
 }
 
 fn release() -> anyhow::Result<()> {
-    cargo_build(&["-p", "gapiid", "-p", "gapii-ctl"])?;
+    // The operator belongs to the tests, which build nothing themselves. Alone it would get its dependencies built anew.
+    cargo_build(&["-p", "gapiid", "-p", "gapii-ctl", "-p", "gapii-test-operator"])?;
     // Built alone, or cargo would give libraries of the shim the features that the tools' libraries request.
     cargo_build(&["-p", SHIM])?;
-    // The null driver belongs to the tests, which build nothing themselves.
+    // So does the null driver.
     cargo_build(&["-p", "gapii-ze-layer", "-p", "gapii-ze-null-driver"])?;
     // An example of a tool in Rust.
     cargo_build(&["-p", "gapii", "--examples"])?;

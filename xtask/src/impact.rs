@@ -56,6 +56,7 @@ const PARTS: &[Part] = &[
     part("state", &["gapii-state", "gapii-follow", "gapii-replay"], API),
     part("tests/data/snapshots", &[], &["recording::snapshots"]),
     part("tests/null-driver", &[], &["level_zero::recording", "level_zero::attach"]),
+    part("tests/operator", &[], &["recording::snapshots"]),
     part("tests/src/search", &[], &["recording::snapshots"]),
     part("tool", &[], &["tools::tracers"]),
     part("tracers", &["gapii-shim"], &["tools::tracers", "level_zero::calls"]),

@@ -7,6 +7,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use crate::search::dialogue::Died;
+use crate::search::driver::Driver;
 use crate::search::fault::Fault;
 use crate::search::generate;
 use crate::search::lab::Lab;
@@ -18,11 +20,13 @@ pub const ATTACHES: usize = 3;
 
 /// What to search, and for how long.
 pub struct Hunt {
+    pub driver: Driver,
     pub first_seed: u64,
     pub time: Duration,
     /// At most this many programs.
     pub programs: u64,
-    /// Searches side by side, each with processes of its own.
+    /// Searches side by side, each with processes of its own. They wait for daemons most of the time, so there are more of
+    /// them than processors.
     pub workers: usize,
     /// Actions of the generator that are left out, see [`generate::program_without`].
     pub left_out: Vec<String>,
@@ -36,9 +40,18 @@ pub struct Hunt {
     pub found: Option<PathBuf>,
 }
 
+/// Workers per processor.
+const WORKERS: usize = 3;
+
+/// Returns the number of workers that keep this machine's processors busy.
+pub fn workers() -> usize {
+    WORKERS * std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// What was tried and found.
 #[derive(Default)]
 pub struct Bag {
+    pub driver: Driver,
     pub programs: u64,
     pub attaches: u64,
     /// Captures that begin with a keyframe.
@@ -47,6 +60,8 @@ pub struct Bag {
     pub unusable: u64,
     pub faults: Vec<Found>,
     pub seconds: f64,
+    /// Seconds on processors, of this process and of those that it has started.
+    pub cpu_seconds: f64,
 }
 
 /// A program that fails.
@@ -61,11 +76,12 @@ impl Hunt {
     /// Searches, and prints each fault when it is found.
     pub fn search(&self) -> Bag {
         let (began, next) = (Instant::now(), AtomicU64::new(self.first_seed));
+        let cpu_before = cpu_seconds();
         let (bag, kinds) = (Mutex::new(Bag::default()), Mutex::new(HashMap::new()));
         std::thread::scope(|scope| {
             for _ in 0..self.workers {
                 scope.spawn(|| {
-                    let mut lab = Lab::passing_over(&self.known);
+                    let mut lab = Lab::new(self.driver, &self.known);
                     let is_over = || {
                         let found = bag.lock().expect("no worker panics").faults.len();
                         began.elapsed() >= self.time || found >= self.faults
@@ -81,7 +97,9 @@ impl Hunt {
             }
         });
         let mut bag = bag.into_inner().expect("no worker panics");
+        bag.driver = self.driver;
         bag.seconds = began.elapsed().as_secs_f64();
+        bag.cpu_seconds = cpu_seconds() - cpu_before;
         bag
     }
 
@@ -93,15 +111,10 @@ impl Hunt {
         kinds: &Mutex<HashMap<String, usize>>,
     ) {
         let generated = generate::program_without(seed, &self.left_out);
-        let native = match (lab.native(&generated.program), lab.native(&generated.program)) {
-            (Ok(first), Ok(second)) if first == second => first,
-            outcome => {
-                if let (Err(died), _) | (_, Err(died)) = outcome {
-                    println!("seed {seed} ends natively: {}", died.0);
-                } else if let (Ok(first), Ok(second)) = outcome {
-                    let differs = first.iter().zip(&second).find(|(first, second)| first != second);
-                    println!("seed {seed} answers differently each time: {differs:?}");
-                }
+        let native = match lab.native(&generated.program) {
+            Ok(native) => native,
+            Err(died) => {
+                println!("seed {seed} ends natively: {}", died.0);
                 bag.lock().expect("no worker panics").unusable += 1;
                 return;
             }
@@ -117,6 +130,12 @@ impl Hunt {
             }
             let captured = generated.program.captured_at(place, beginning);
             let Err(fault) = lab.check(&captured, &native) else { continue };
+            if let Some(why) = why_unusable(lab, &generated.program, &native) {
+                println!("seed {seed} {why}");
+                let mut bag = bag.lock().expect("no worker panics");
+                (bag.programs, bag.unusable) = (bag.programs - 1, bag.unusable + 1);
+                return;
+            }
             let nth = {
                 let mut kinds = kinds.lock().expect("no worker panics");
                 let nth = kinds.entry(fault.kind()).or_default();
@@ -145,13 +164,38 @@ impl Hunt {
     }
 }
 
+/// Why a program that fails says nothing about the shim: natively, too, its answers depend on the time, or on what its
+/// memory held before.
+fn why_unusable(lab: &mut Lab, program: &Program, native: &[String]) -> Option<String> {
+    let why = |again: Result<Vec<String>, Died>| match again {
+        Err(died) => Some(format!("ends natively: {}", died.0)),
+        Ok(again) if again != native => {
+            let differs = native.iter().zip(&again).find(|(first, second)| first != second);
+            Some(format!("answers differently each time: {differs:?}"))
+        }
+        Ok(_) => None,
+    };
+    why(lab.native(program)).or_else(|| why(lab.native_elsewhere(program)))
+}
+
+/// Seconds on processors of this process, and of ended children that it has waited for.
+fn cpu_seconds() -> f64 {
+    /// Linux counts them in hundredths of a second for all programs.
+    const TICKS: f64 = 100.0;
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // utime, stime, cutime and cstime: proc(5). The second field is a name in parentheses.
+    let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ').skip(11).take(4);
+    fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / TICKS
+}
+
 impl Display for Bag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Bag { programs, attaches, keyframes, unusable, faults, seconds } = self;
-        let rate = *programs as f64 / seconds.max(1e-9) * 3600.0;
+        let Bag { driver, programs, attaches, keyframes, unusable, faults, .. } = self;
+        let rate = *programs as f64 / self.seconds.max(1e-9) * 3600.0;
+        let cpu = self.cpu_seconds / (*programs).max(1) as f64;
         write!(
             f,
-            "{programs} programs, {attaches} attaches, {keyframes} keyframes, {} faults, {unusable} programs unusable; {rate:.0} programs per hour",
+            "{programs} programs on {driver}, {attaches} attaches, {keyframes} keyframes, {} faults, {unusable} programs unusable; {rate:.0} programs per hour, {cpu:.2} s on processors per program",
             faults.len()
         )
     }

@@ -1,128 +1,196 @@
 //! Runs programs natively and captured, plays the captures, and compares.
 //!
-//! One process runs many programs, natively; two others do so with the shim and a daemon each. Each program has contexts
-//! of its own.
+//! One process runs many programs, natively; others do so with the shim and a daemon each. Each program has contexts of
+//! its own. One more process starts and stops the captures and plays them.
 
+use std::cell::RefCell;
+use std::path::Path;
 use std::process::Command;
 
-use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::display::surfaceless;
 use crate::gapii::{Daemon, Session, Trace, append};
-use crate::process::{LIMIT, Running, run};
 use crate::programs;
-use crate::replays::replay;
+use crate::search::dialogue::Died;
+use crate::search::driver::Driver;
 use crate::search::fault::{Fault, is_seen_if_missing};
+use crate::search::operator::Operator;
 use crate::search::program::{KEYFRAME, Program};
-use crate::search::runner::{Died, Runner};
-use crate::wait;
+use crate::search::runner::{Ending, Runner};
 
-/// Processes that run programs, and sessions to capture two of them.
+/// Processes that run programs, and sessions to capture them.
 pub struct Lab {
+    driver: Driver,
     native: Option<Runner>,
-    /// Nothing else captures the program.
-    attached: Desk,
-    /// The program is recorded all the time, so a capture begins with a keyframe.
-    recorded: Desk,
+    desks: Vec<Desk>,
+    operator: Operator,
+    /// Folder of the last capture.
+    folder: Session,
     /// Parts of commands, whose differences in a replay are passed over, and of sentences about what is missing.
     known: Vec<String>,
 }
 
-/// A process that is captured.
+/// A process that is captured, and its daemon.
 struct Desk {
+    way: Way,
     // Before the daemon: fields are dropped in this order.
     runner: Option<Runner>,
     session: Session,
     _daemon: Daemon,
+}
+
+/// How a program is captured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Way {
+    /// The program is recorded all the time, so a capture begins with a keyframe. Otherwise nothing else captures it.
+    is_recorded: bool,
+    /// The program ends frames. A process that has ended one delays captures by a second, in vain in programs that do not.
+    ends_frames: bool,
+}
+
+impl Way {
+    fn of(program: &Program) -> Way {
+        Way {
+            is_recorded: program.beginning() == Some(KEYFRAME),
+            ends_frames: program.steps.iter().any(|step| step.contains("eglSwapBuffers")),
+        }
+    }
+
     /// How the process is run.
-    run: &'static [&'static str],
+    fn arguments(self) -> &'static [&'static str] {
+        match self.is_recorded {
+            true => &["run", "--keep-frames", "1", "--keyframe-every", "1000"],
+            false => &["run", "--idle"],
+        }
+    }
 }
 
 impl Desk {
-    fn new(run: &'static [&'static str]) -> Self {
+    fn new(way: Way) -> Self {
         let session = Session::new();
         let daemon = session.daemon(&[]);
-        Self { runner: None, session, _daemon: daemon, run }
+        Self { way, runner: None, session, _daemon: daemon }
     }
 }
 
 impl Lab {
-    pub fn new() -> Self {
-        Self::passing_over(&[])
-    }
-
-    /// A lab that passes over replays' differences in commands, and missing things, whose text contains one of these.
-    pub fn passing_over(known: &[String]) -> Self {
-        let keep = &["run", "--keep-frames", "1", "--keyframe-every", "1000"];
-        let (attached, recorded) = (Desk::new(&["run", "--idle"]), Desk::new(keep));
-        Self { native: None, attached, recorded, known: known.to_vec() }
+    /// A lab that passes over replays' differences in commands, and missing things, whose text contains one of `known`.
+    pub fn new(driver: Driver, known: &[String]) -> Self {
+        Self {
+            driver,
+            native: None,
+            desks: Vec::new(),
+            operator: Operator::new(driver),
+            folder: Session::new(),
+            known: known.to_vec(),
+        }
     }
 
     /// Answers of the program without the shim. An error if it crashes by itself, which says nothing about the shim.
     pub fn native(&mut self, program: &Program) -> Result<Vec<String>, Died> {
-        let runner = self.native.get_or_insert_with(|| Runner::start(&mut steps()));
-        let answers = runner.run(&program.plain(), || {}, || {});
+        let driver = self.driver;
+        let runner = self.native.get_or_insert_with(|| Runner::start(&mut steps(driver)));
+        let answers = run_natively(runner, program);
         if answers.is_err() {
             self.native = None;
         }
         answers
     }
 
+    /// Answers of the program in a process of its own, whose memory has other contents.
+    pub fn native_elsewhere(&self, program: &Program) -> Result<Vec<String>, Died> {
+        let mut steps = steps(self.driver);
+        steps.env(PERTURB, "90");
+        run_natively(&mut Runner::start(&mut steps), program)
+    }
+
     /// Captures the program from the step on at which a capture begins, and plays the capture. `native` are its native
     /// answers.
     pub fn check(&mut self, program: &Program, native: &[String]) -> Result<(), Fault> {
-        let trace = self.trace();
-        let desk = match program.beginning() {
-            Some(KEYFRAME) => &mut self.recorded,
-            _ => &mut self.attached,
-        };
-        let answers = desk.capture(program, &trace).map_err(|died| {
-            desk.runner = None;
-            Fault::Crashed(died.0)
-        })?;
+        let answers = self.capture(program).map_err(|died| Fault::Crashed(died.0))?;
         compare(program, native, &answers)?;
-        match self.judge(&trace, program)? {
-            Judged::Whole => self.play(&trace),
+        match self.judge(program)? {
+            Judged::Whole => self.play(),
             // A replay without it differs in other commands, too.
             Judged::LacksSeen => Ok(()),
         }
     }
 
-    /// Plays a capture; its answers and pixels must be the recorded ones.
-    fn play(&self, trace: &Trace) -> Result<(), Fault> {
-        let mut command = replay(&self.attached.session, &trace.path, &["--verify", "--json"]);
-        let played = run(command.env("LP_NUM_THREADS", "0"));
-        let report: Value = serde_json::from_str(&played.stdout).unwrap_or_default();
-        let differences = ["/verified/differences", "/skips"].map(|list| report.pointer(list));
-        let mut differences =
-            differences.into_iter().flatten().filter_map(Value::as_array).flatten();
-        let pending = differences.clone().filter(|difference| is_of_before(difference)).count();
+    fn capture(&mut self, program: &Program) -> Result<Vec<String>, Died> {
+        let (way, trace, driver) = (Way::of(program), self.trace().path, self.driver);
+        let at = self.desks.iter().position(|desk| desk.way == way).unwrap_or_else(|| {
+            self.desks.push(Desk::new(way));
+            self.desks.len() - 1
+        });
+        let (desk, operator) = (&mut self.desks[at], RefCell::new(&mut self.operator));
+        let session = &desk.session;
+        let runner = desk.runner.get_or_insert_with(|| {
+            let mut command = session.ctl(way.arguments());
+            append(&mut command, steps(driver).env(PERTURB, "165"));
+            Runner::start(&mut command)
+        });
+        let socket = session.path("gapii/ctl.sock");
+        let attach = || operator.borrow_mut().start(&socket, &trace);
+        let detach = || {
+            let mut operator = operator.borrow_mut();
+            if way.is_recorded {
+                // A capture beside another one ends with what the daemon has read by then.
+                operator.settle(&socket)?;
+            }
+            operator.stop(&socket)
+        };
+        let ending = if way.is_recorded { Ending::Rests } else { Ending::Calls };
+        let answers = runner.run(program, ending, attach, detach);
+        if answers.is_err() {
+            desk.runner = None;
+            // It may have a capture.
+            self.operator.end();
+        }
+        answers
+    }
+
+    /// Plays the last capture; its answers and pixels must be the recorded ones.
+    fn play(&mut self) -> Result<(), Fault> {
+        let trace = self.trace().path;
+        let Err(fault) = self.play_once(&trace) else { return Ok(()) };
+        // A process that has played other traces before may show their traces.
+        self.operator.end();
+        match self.play_once(&trace) {
+            Ok(()) => Err(Fault::Replay(format!("after-others {fault}"))),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    fn play_once(&mut self, trace: &Path) -> Result<(), Fault> {
+        let report = self
+            .operator
+            .play(trace)
+            .map_err(|died| Fault::Replay(format!("replay {}", died.0)))?;
+        if report["verified"]["different"] == 0 {
+            return Ok(());
+        }
+        let lists = ["/verified/differences", "/skips"].map(|list| report.pointer(list));
+        let mut all = lists.into_iter().flatten().filter_map(Value::as_array).flatten();
+        let pending = all.clone().filter(|difference| is_of_before(difference)).count();
         let is_known = |difference: &&Value| {
             let is_passed_over =
                 difference["function"].as_str().is_some_and(|function| self.is_known(function));
             is_passed_over || (pending == 1 && is_of_before(difference))
         };
-        match differences.clone().find(|difference| !is_known(difference)) {
-            Some(difference) if !played.status.success() => {
+        match all.clone().find(|difference| !is_known(difference)) {
+            Some(difference) => {
                 let function = difference["function"].as_str().unwrap_or_default();
                 Err(Fault::Replay(format!("{function} {difference}")))
             }
-            None if !played.status.success() && differences.next().is_none() => {
-                Err(Fault::Replay(format!("replay {}", played.stderr.trim())))
-            }
-            _ => Ok(()),
+            None if all.next().is_none() => Err(Fault::Replay(format!("replay {report}"))),
+            None => Ok(()),
         }
     }
 
-    /// Whether a capture is whole and lacks only what it may lack.
-    fn judge(&self, trace: &Trace, program: &Program) -> Result<Judged, Fault> {
-        let info = run(Command::new(crate::artifacts::artifact("gapii-ctl"))
-            .arg("info")
-            .arg(&trace.path)
-            .arg("--json"));
-        let info: Value = serde_json::from_str(&info.stdout)
-            .map_err(|error| Fault::Trace(format!("{error}: {info}")))?;
+    /// Whether the last capture is whole and lacks only what it may lack.
+    fn judge(&mut self, program: &Program) -> Result<Judged, Fault> {
+        let trace = self.trace().path;
+        let info = self.operator.info(&trace).map_err(|died| Fault::Trace(died.0))?;
         if info["lost"]["calls"] != 0 || info["snapshot"] != true {
             return Err(Fault::Trace(info.to_string()));
         }
@@ -145,58 +213,7 @@ impl Lab {
 
     /// The last capture.
     pub fn trace(&self) -> Trace {
-        Trace::new(self.attached.session.path("captured.gapii"))
-    }
-}
-
-impl Desk {
-    fn capture(&mut self, program: &Program, trace: &Trace) -> Result<Vec<String>, Died> {
-        let session = &self.session;
-        let runner = self.runner.get_or_insert_with(|| {
-            let mut command = session.ctl(self.run);
-            append(&mut command, &steps());
-            Runner::start(&mut command)
-        });
-        let is_recorded = program.beginning() == Some(KEYFRAME);
-        let client = std::cell::RefCell::new(None);
-        let attach = || {
-            let mut start = session.ctl(["start", "-o"]);
-            let running = Running::start(start.arg(&trace.path));
-            wait::until("the first record of a capture", LIMIT, || {
-                (commands(session) > 0).then_some(())
-            });
-            *client.borrow_mut() = Some(running);
-        };
-        let detach = || {
-            if let Some(running) = client.borrow_mut().take() {
-                // A capture beside another one ends with what the daemon has read by then.
-                let mut before = 0;
-                wait::until("the last record of a capture", LIMIT, || {
-                    let last = std::mem::replace(&mut before, commands(session));
-                    (!is_recorded || last == before).then_some(())
-                });
-                running.signal(Signal::INT);
-                running.finish(LIMIT);
-                if !is_recorded {
-                    session.app_in_mode("idle");
-                }
-            }
-        };
-        runner.run(program, attach, detach)
-    }
-}
-
-/// Commands that the running captures have, of which there is at most one.
-fn commands(session: &Session) -> u64 {
-    let listed = run(&mut session.ctl(["list", "--json"])).ok();
-    let captures: Value = serde_json::from_str(&listed.stdout).unwrap_or_default();
-    let captures = captures.as_array().into_iter().flatten();
-    captures.filter_map(|capture| capture["progress"]["calls"].as_u64()).sum()
-}
-
-impl Default for Lab {
-    fn default() -> Self {
-        Self::new()
+        Trace::new(self.folder.path("captured.gapii"))
     }
 }
 
@@ -207,15 +224,20 @@ enum Judged {
     LacksSeen,
 }
 
-/// The runner, on llvmpipe and without threads of its driver, which would take the other processes' cores. Memory that
-/// it frees is overwritten, so that a use of freed memory shows.
-fn steps() -> Command {
+/// The variable that has the C library fill memory which is allocated, and memory which is freed, so that a use of such
+/// memory shows.
+const PERTURB: &str = "MALLOC_PERTURB_";
+
+/// The runner.
+fn steps(driver: Driver) -> Command {
     let mut command = Command::new(programs::program("steps"));
-    surfaceless(&mut command);
-    command.env("LP_NUM_THREADS", "0").env("MALLOC_PERTURB_", "165");
+    driver.use_in(&mut command);
     command
 }
 
+fn run_natively(runner: &mut Runner, program: &Program) -> Result<Vec<String>, Died> {
+    runner.run(&program.plain(), Ending::Rests, || Ok(()), || Ok(()))
+}
 fn compare(program: &Program, native: &[String], captured: &[String]) -> Result<(), Fault> {
     let differs =
         (0..native.len().max(captured.len())).find(|at| native.get(*at) != captured.get(*at));

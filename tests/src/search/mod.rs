@@ -5,10 +5,13 @@
 //! [`reduce`](reduce::reduce) shortens a program that fails. A shortened program becomes a file in
 //! `tests/data/snapshots/`. docs/decisions/snapshot-search.md says why it is built like this.
 
+pub mod dialogue;
+pub mod driver;
 pub mod fault;
 pub mod generate;
 pub mod hunt;
 pub mod lab;
+mod operator;
 pub mod planted;
 pub mod program;
 pub mod reduce;

@@ -114,7 +114,7 @@ impl Nursery {
         let link = |from: PathBuf, to: PathBuf| {
             std::os::unix::fs::symlink(from, to).expect("the build folder is writable");
         };
-        for name in ["gapiid", "gapii-ctl", "level-zero"] {
+        for name in ["gapiid", "gapii-ctl", "gapii-test-operator", "level-zero"] {
             link(artifact(name), folder.join(name));
         }
         let sonames = fs::read_dir(artifact("sonames")).expect("the folder is there").flatten();

@@ -1,7 +1,7 @@
 //! Programs of the search: steps as lines of text, for people, files and `tests/programs/steps.c`.
 //!
 //! A step is `THREAD [RESULT] COMMAND ARGUMENT...`. The runner knows no names of constants and shaders, so
-//! [`Program::runner_line`] replaces them.
+//! [`Program::add_runner_line`] replaces them.
 //!
 //! | word | is |
 //! |---|---|
@@ -59,35 +59,50 @@ impl Program {
         Program { steps: self.steps.iter().filter(|step| !is_beginning(step)).cloned().collect() }
     }
 
-    /// A step as the runner reads it.
+    /// Adds a step to the text for the runner, as a line.
     ///
     /// # Panics
     /// If the step has a name that neither the headers nor the shaders have.
-    pub fn runner_line(step: &str) -> String {
-        step.split(' ').map(runner_word).collect::<Vec<_>>().join(" ")
+    pub fn add_runner_line(step: &str, text: &mut String) {
+        for (at, word) in step.split(' ').enumerate() {
+            if at > 0 {
+                text.push(' ');
+            }
+            add_runner_word(word, text);
+        }
+        text.push('\n');
     }
 }
 
-fn runner_word(word: &str) -> String {
+fn add_runner_word(word: &str, text: &mut String) {
     if let Some(name) = word.strip_prefix("shader:") {
         let source = shaders::source(name).unwrap_or_else(|| panic!("no shader {name}"));
-        return format!(
-            "hex:{}",
-            source.bytes().map(|byte| format!("{byte:02x}")).collect::<String>()
-        );
+        text.push_str("hex:");
+        for byte in source.bytes() {
+            for digit in [byte >> 4, byte & 15] {
+                text.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
+            }
+        }
+    } else if let Some(numbers) = word.strip_prefix("ints:") {
+        text.push_str("ints:");
+        for (at, number) in numbers.split(',').enumerate() {
+            if at > 0 {
+                text.push(',');
+            }
+            add_constant(number, text);
+        }
+    } else {
+        add_constant(word, text);
     }
-    if let Some(numbers) = word.strip_prefix("ints:") {
-        return format!("ints:{}", numbers.split(',').map(constant).collect::<Vec<_>>().join(","));
-    }
-    constant(word)
 }
 
-fn constant(word: &str) -> String {
+fn add_constant(word: &str, text: &mut String) {
     if !word.starts_with("GL_") && !word.starts_with("EGL_") {
-        return word.to_owned();
+        return text.push_str(word);
     }
     let value = Enums::from_headers().value(word);
-    value.unwrap_or_else(|| panic!("the headers do not have {word}")).to_string()
+    let value = value.unwrap_or_else(|| panic!("the headers do not have {word}"));
+    text.push_str(&value.to_string());
 }
 
 impl FromStr for Program {
@@ -135,7 +150,8 @@ mod tests {
 
     #[test]
     fn runner_gets_numbers_for_constants() {
-        let line = Program::runner_line("0 glBindBuffer GL_ARRAY_BUFFER b1 ints:GL_RGBA,b2");
-        assert_eq!(line, "0 glBindBuffer 34962 b1 ints:6408,b2");
+        let mut text = String::new();
+        Program::add_runner_line("0 glBindBuffer GL_ARRAY_BUFFER b1 ints:GL_RGBA,b2", &mut text);
+        assert_eq!(text, "0 glBindBuffer 34962 b1 ints:6408,b2\n");
     }
 }

@@ -181,7 +181,10 @@ mod tests {
     #[test]
     fn every_step_can_be_said_to_the_runner() {
         for seed in 0..200 {
-            program(seed).program.steps.iter().for_each(|step| drop(Program::runner_line(step)));
+            let mut text = String::new();
+            let steps = program(seed).program.steps;
+            steps.iter().for_each(|step| Program::add_runner_line(step, &mut text));
+            assert_eq!(text.lines().count(), steps.len());
         }
     }
 }

@@ -1,0 +1,55 @@
+//! Starts and stops captures and plays traces for the search for faults of snapshots, as `gapii-ctl` does, but many in
+//! one process: connections stay open, and the driver is loaded once.
+//!
+//! Each line of standard input is a request, and each gets a line of JSON on standard output: an object with what was
+//! asked for, or with `error`. It keeps no state between requests but the connections. A crash of the driver in a replay
+//! ends it, and its user starts it again.
+//!
+//! | request | answer |
+//! |---|---|
+//! | `start SOCKET FILE` | a capture of the only application of the daemon at SOCKET has its first command |
+//! | `settle SOCKET` | that capture has got no more commands for a while |
+//! | `stop SOCKET` | that capture has ended |
+//! | `info FILE` | `info`: what `gapii-ctl info --json` prints |
+//! | `play FILE` | `report`: what `gapii-ctl replay --verify --json` prints; `tail` if the trace is cut or damaged |
+
+#![forbid(unsafe_code)]
+
+mod captures;
+mod client;
+mod traces;
+
+use std::io::Write;
+use std::path::Path;
+
+use gapii_replay::SystemLoader;
+use serde_json::{Value, json};
+
+use crate::captures::Captures;
+
+fn main() {
+    let (mut captures, loader) = (Captures::default(), SystemLoader::default());
+    for line in std::io::stdin().lines() {
+        let Ok(line) = line else { break };
+        let words: Vec<&str> = line.split(' ').collect();
+        let answer = answer(&words, &mut captures, &loader);
+        let answer = answer.unwrap_or_else(|error| json!({ "error": error }));
+        let mut out = std::io::stdout().lock();
+        if writeln!(out, "{answer}").and_then(|()| out.flush()).is_err() {
+            break;
+        }
+    }
+}
+
+/// The answer to a request, or why it could not be done.
+fn answer(words: &[&str], captures: &mut Captures, loader: &SystemLoader) -> Result<Value, String> {
+    match words {
+        ["start", socket, file] => captures.start(socket, Path::new(file)),
+        ["settle", socket] => captures.settle(socket),
+        ["stop", socket] => captures.stop(socket),
+        ["info", file] => return traces::info(Path::new(file)),
+        ["play", file] => return traces::play(Path::new(file), loader),
+        _ => Err(format!("no such request: {}", words.join(" "))),
+    }
+    .map(|()| json!({}))
+}
