@@ -193,6 +193,12 @@ pub fn kills_daemon() -> PathBuf {
     compile("kills_daemon.so", &source, &["-shared", "-fPIC"], &["-ldl"], &[])
 }
 
+/// `compiled_once.c` as a library to preload.
+pub fn compiled_once() -> PathBuf {
+    let source = source_directory().join("compiled_once.c");
+    compile("compiled_once.so", &source, &["-shared", "-fPIC"], &["-ldl"], &[])
+}
+
 /// `slow_atexit.c` as a library to preload.
 pub fn slow_atexit() -> PathBuf {
     let source = source_directory().join("slow_atexit.c");

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use crate::artifacts::cache_directory;
 use crate::display::surfaceless;
+use crate::programs::compiled_once;
 
 /// A software driver of Mesa. The snapshots are the same; what differs is how a driver chooses names, refuses commands and
 /// computes pixels.
@@ -24,11 +25,12 @@ impl Driver {
     pub fn use_in(self, command: &mut Command) {
         surfaceless(command);
         match self {
-            // Code for a shader takes longer to optimize than to run. Processes share it through the cache.
+            // Code for a shader takes longer to optimize than to run, and a program has few shaders that no other has.
             Driver::Llvmpipe => command
                 .env("GALLIUM_DRIVER", "llvmpipe")
                 .env("LP_NUM_THREADS", "0")
-                .env("GALLIVM_PERF", "nopt"),
+                .env("GALLIVM_PERF", "nopt")
+                .env("LD_PRELOAD", compiled_once()),
             // It has all of OpenGL ES 3.2 that programs use, and offers 3.1.
             Driver::Softpipe => {
                 command.env("GALLIUM_DRIVER", "softpipe").env("MESA_GLES_VERSION_OVERRIDE", "3.2")
