@@ -60,6 +60,7 @@ const VALUES: &[(&str, (u8, u8))] = &[
     ("glHint GL_GENERATE_MIPMAP_HINT GL_NICEST", (2, 0)),
     ("glHint GL_FRAGMENT_SHADER_DERIVATIVE_HINT GL_FASTEST", (3, 0)),
     ("glPatchParameteri GL_PATCH_VERTICES 4", (3, 2)),
+    ("glPrimitiveBoundingBox -0.5f -0.5f -1f 1f 0.5f 0.5f 1f 1f", (3, 2)),
 ];
 
 const PIXEL_STORES: &[(&str, (u8, u8))] = &[
@@ -72,6 +73,14 @@ const PIXEL_STORES: &[(&str, (u8, u8))] = &[
     ("glPixelStorei GL_UNPACK_SKIP_PIXELS 1", (3, 0)),
     ("glPixelStorei GL_UNPACK_SKIP_ROWS 1", (3, 0)),
     ("glPixelStorei GL_UNPACK_SKIP_ROWS 0", (3, 0)),
+    ("glPixelStorei GL_UNPACK_IMAGE_HEIGHT 9", (3, 0)),
+    ("glPixelStorei GL_UNPACK_IMAGE_HEIGHT 0", (3, 0)),
+    ("glPixelStorei GL_UNPACK_SKIP_IMAGES 1", (3, 0)),
+    ("glPixelStorei GL_UNPACK_SKIP_IMAGES 0", (3, 0)),
+    ("glPixelStorei GL_PACK_ROW_LENGTH 9", (3, 0)),
+    ("glPixelStorei GL_PACK_ROW_LENGTH 0", (3, 0)),
+    ("glPixelStorei GL_PACK_SKIP_ROWS 1", (3, 0)),
+    ("glPixelStorei GL_PACK_SKIP_ROWS 0", (3, 0)),
     ("glPixelStorei GL_PACK_SKIP_PIXELS 2", (3, 0)),
     ("glPixelStorei GL_PACK_SKIP_PIXELS 0", (3, 0)),
 ];

@@ -8,6 +8,7 @@ mod draws;
 mod ending;
 mod fixed;
 mod framebuffers;
+mod parameters;
 mod programs;
 mod questions;
 mod refused;
@@ -50,7 +51,8 @@ const ACTIONS: &[(usize, &str, Action)] = &[
     (5, "textures::bind", textures::bind),
     (5, "textures::store", textures::store),
     (5, "textures::change", textures::change),
-    (4, "textures::parameter", textures::parameter),
+    (4, "parameters::texture", parameters::texture),
+    (2, "parameters::image_unit", parameters::image_unit),
     (2, "textures::mipmaps", textures::mipmaps),
     (4, "textures::delete", textures::delete),
     (3, "textures::buffer_texture", textures::buffer_texture),
@@ -58,7 +60,7 @@ const ACTIONS: &[(usize, &str, Action)] = &[
     (3, "textures::make_image", textures::make_image),
     (3, "textures::use_image", textures::use_image),
     (1, "textures::destroy_image", textures::destroy_image),
-    (3, "textures::sampler", textures::sampler),
+    (3, "parameters::sampler", parameters::sampler),
     (2, "textures::bind_sampler", textures::bind_sampler),
     (1, "textures::delete_sampler", textures::delete_sampler),
     (4, "framebuffers::make", framebuffers::make),
@@ -69,6 +71,7 @@ const ACTIONS: &[(usize, &str, Action)] = &[
     (2, "framebuffers::delete", framebuffers::delete),
     (2, "framebuffers::delete_renderbuffer", framebuffers::delete_renderbuffer),
     (2, "framebuffers::buffers", framebuffers::buffers),
+    (1, "parameters::framebuffer", parameters::framebuffer),
     (4, "framebuffers::clear", framebuffers::clear),
     (5, "programs::make", programs::make),
     (3, "programs::separable", programs::separable),

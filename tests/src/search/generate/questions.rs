@@ -273,7 +273,8 @@ fn of_framebuffers(world: &mut World) {
             }
         }
         if version >= (3, 1) {
-            for name in ["WIDTH", "HEIGHT", "SAMPLES"] {
+            let names = ["WIDTH", "HEIGHT", "SAMPLES", "FIXED_SAMPLE_LOCATIONS", "LAYERS"];
+            for name in &names[..if version >= (3, 2) { 5 } else { 4 }] {
                 world.step(format!(
                     "glGetFramebufferParameteriv GL_FRAMEBUFFER GL_FRAMEBUFFER_DEFAULT_{name} out:4"
                 ));
@@ -356,6 +357,9 @@ pub fn of_texture(world: &mut World, it: &Texture) {
     for (name, _) in PARAMETERS.iter().filter(|(_, since)| version >= *since) {
         world.step(format!("glGetTexParameteriv {target} GL_TEXTURE_{name} out:4"));
     }
+    if version >= (3, 2) {
+        world.step(format!("glGetTexParameterfv {target} GL_TEXTURE_BORDER_COLOR out:16"));
+    }
     if version < (3, 1) {
         return;
     }
@@ -404,6 +408,11 @@ pub fn of_programs(world: &mut World) {
         if version >= (3, 0) {
             for (name, _) in &PARAMETERS[..OF_SAMPLERS] {
                 world.step(format!("glGetSamplerParameteriv m{sampler} GL_TEXTURE_{name} out:4"));
+            }
+            if version >= (3, 2) {
+                world.step(format!(
+                    "glGetSamplerParameterfv m{sampler} GL_TEXTURE_BORDER_COLOR out:16"
+                ));
             }
         }
     }

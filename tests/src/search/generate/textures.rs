@@ -299,31 +299,6 @@ pub fn change(world: &mut World) -> bool {
     true
 }
 
-const PARAMETERS: &[(&str, &[&str])] = &[
-    ("GL_TEXTURE_MIN_FILTER", &["GL_NEAREST", "GL_LINEAR", "GL_NEAREST_MIPMAP_NEAREST"]),
-    ("GL_TEXTURE_MAG_FILTER", &["GL_NEAREST", "GL_LINEAR"]),
-    ("GL_TEXTURE_WRAP_S", &["GL_REPEAT", "GL_CLAMP_TO_EDGE", "GL_MIRRORED_REPEAT"]),
-    ("GL_TEXTURE_WRAP_T", &["GL_REPEAT", "GL_CLAMP_TO_EDGE", "GL_MIRRORED_REPEAT"]),
-    ("GL_TEXTURE_BASE_LEVEL", &["0", "1"]),
-    ("GL_TEXTURE_MAX_LEVEL", &["0", "1", "1000"]),
-    ("GL_TEXTURE_SWIZZLE_R", &["GL_RED", "GL_GREEN", "GL_ONE"]),
-    ("GL_TEXTURE_SWIZZLE_A", &["GL_ALPHA", "GL_RED", "GL_ONE"]),
-    ("GL_TEXTURE_COMPARE_MODE", &["GL_NONE", "GL_COMPARE_REF_TO_TEXTURE"]),
-    ("GL_TEXTURE_COMPARE_FUNC", &["GL_LEQUAL", "GL_GREATER"]),
-];
-
-pub fn parameter(world: &mut World) -> bool {
-    let Some(texture) = bound(world, |texture| texture.target != "GL_TEXTURE_BUFFER") else {
-        return false;
-    };
-    let target = world.textures[texture].target;
-    let known = if world.version() < (3, 0) { 4 } else { PARAMETERS.len() };
-    let (name, values) = PARAMETERS[world.below(known)];
-    let value = world.one_of(values);
-    world.step(format!("glTexParameteri {target} {name} {value}"));
-    true
-}
-
 pub fn mipmaps(world: &mut World) -> bool {
     let fits =
         |texture: &Texture| FORMATS.get(texture.format).is_some_and(|format| format.is_filtered);
@@ -442,26 +417,6 @@ pub fn destroy_image(world: &mut World) -> bool {
     let at = 1 + world.below(world.images.len());
     world.step(format!("?8 eglDestroyImageKHR display i{at}"));
     world.step(format!("@name i{at} 0"));
-    true
-}
-
-pub fn sampler(world: &mut World) -> bool {
-    if world.version() < (3, 0) {
-        return false;
-    }
-    let all = world.names().samplers.clone();
-    let sampler = match world.some_of(&all) {
-        Some(sampler) if !world.chance(30) => sampler,
-        _ => {
-            let sampler = world.count('m');
-            world.step(format!("glGenSamplers 1 new:m{sampler}"));
-            world.group().samplers.push(sampler);
-            sampler
-        }
-    };
-    let (name, values) = PARAMETERS[world.below(4)];
-    let value = world.one_of(values);
-    world.step(format!("glSamplerParameteri m{sampler} {name} {value}"));
     true
 }
 

@@ -1,0 +1,121 @@
+//! Parameters of textures, samplers and framebuffers, and image units.
+//!
+//! Every parameter of a kind is set equally often, mostly to other values than its initial one.
+
+use crate::search::world::World;
+
+/// A parameter of textures: its name without prefix, values, the version that has it, and whether samplers have it, too.
+type Parameter = (&'static str, &'static [&'static str], (u8, u8), bool);
+
+/// Values with an `f` are floating-point numbers; those with a comma are arrays of them.
+const PARAMETERS: &[Parameter] = &[
+    ("MIN_FILTER", &["GL_NEAREST", "GL_LINEAR", "GL_NEAREST_MIPMAP_NEAREST"], (2, 0), true),
+    ("MAG_FILTER", &["GL_NEAREST", "GL_NEAREST", "GL_LINEAR"], (2, 0), true),
+    ("WRAP_S", &["GL_REPEAT", "GL_CLAMP_TO_EDGE", "GL_MIRRORED_REPEAT"], (2, 0), true),
+    ("WRAP_T", &["GL_REPEAT", "GL_CLAMP_TO_EDGE", "GL_MIRRORED_REPEAT"], (2, 0), true),
+    ("WRAP_R", &["GL_REPEAT", "GL_CLAMP_TO_EDGE", "GL_MIRRORED_REPEAT"], (3, 0), true),
+    ("WRAP_S", &["GL_CLAMP_TO_BORDER"], (3, 2), true),
+    ("MIN_LOD", &["-1f", "0f", "1f"], (3, 0), true),
+    ("MAX_LOD", &["0f", "1f", "7f"], (3, 0), true),
+    ("COMPARE_MODE", &["GL_NONE", "GL_COMPARE_REF_TO_TEXTURE"], (3, 0), true),
+    ("COMPARE_FUNC", &["GL_LEQUAL", "GL_GREATER", "GL_ALWAYS"], (3, 0), true),
+    ("BORDER_COLOR", &["1,0.5,0.25,1", "0,1,0,0.5", "0,0,0,0"], (3, 2), true),
+    ("BASE_LEVEL", &["0", "1"], (3, 0), false),
+    ("MAX_LEVEL", &["0", "1", "1000"], (3, 0), false),
+    ("SWIZZLE_R", &["GL_RED", "GL_GREEN", "GL_ONE"], (3, 0), false),
+    ("SWIZZLE_G", &["GL_GREEN", "GL_BLUE", "GL_ZERO"], (3, 0), false),
+    ("SWIZZLE_B", &["GL_BLUE", "GL_RED", "GL_ONE"], (3, 0), false),
+    ("SWIZZLE_A", &["GL_ALPHA", "GL_RED", "GL_ONE"], (3, 0), false),
+];
+
+/// Parameters of framebuffers without attachments, with values.
+const OF_FRAMEBUFFERS: &[(&str, &[&str], (u8, u8))] = &[
+    ("WIDTH", &["8", "16", "0"], (3, 1)),
+    ("HEIGHT", &["8", "24", "0"], (3, 1)),
+    ("SAMPLES", &["4", "0"], (3, 1)),
+    ("FIXED_SAMPLE_LOCATIONS", &["1", "0"], (3, 1)),
+    ("LAYERS", &["2", "0"], (3, 2)),
+];
+
+/// Sets a parameter: of the texture that is bound to a target, or of a sampler.
+fn set(world: &mut World, of_samplers: bool, whose: &str) {
+    let version = world.version();
+    let fits = |it: &&Parameter| version >= it.2 && (it.3 || !of_samplers);
+    let known: Vec<Parameter> = PARAMETERS.iter().filter(fits).copied().collect();
+    let (name, values, ..) = world.one_of(&known);
+    let (value, kind) = (world.one_of(values), if of_samplers { "Sampler" } else { "Tex" });
+    world.step(match value {
+        _ if value.contains(',') => {
+            format!("gl{kind}Parameterfv {whose} GL_TEXTURE_{name} floats:{value}")
+        }
+        _ if value.ends_with('f') => {
+            format!("gl{kind}Parameterf {whose} GL_TEXTURE_{name} {value}")
+        }
+        _ => format!("gl{kind}Parameteri {whose} GL_TEXTURE_{name} {value}"),
+    });
+}
+
+pub fn texture(world: &mut World) -> bool {
+    let unit = world.here().unit;
+    let bound = world.here().textures[unit].keys().copied();
+    let targets: Vec<&str> = bound.filter(|target| *target != "GL_TEXTURE_BUFFER").collect();
+    let Some(target) = world.some_of(&targets) else { return false };
+    set(world, false, target);
+    true
+}
+
+/// Sets parameters of a sampler: several of one that is made for it.
+pub fn sampler(world: &mut World) -> bool {
+    if world.version() < (3, 0) {
+        return false;
+    }
+    let all = world.names().samplers.clone();
+    let (sampler, count) = match world.some_of(&all) {
+        Some(sampler) if !world.chance(30) => (sampler, 1),
+        _ => {
+            let sampler = world.count('m');
+            world.step(format!("glGenSamplers 1 new:m{sampler}"));
+            world.group().samplers.push(sampler);
+            (sampler, 1 + world.below(4))
+        }
+    };
+    (0..count).for_each(|_| set(world, true, &format!("m{sampler}")));
+    true
+}
+
+pub fn framebuffer(world: &mut World) -> bool {
+    let version = world.version();
+    let known: Vec<_> =
+        OF_FRAMEBUFFERS.iter().filter(|(.., since)| version >= *since).copied().collect();
+    if world.here().framebuffer.is_none() {
+        return false;
+    }
+    let Some((name, values, _)) = world.some_of(&known) else { return false };
+    let value = world.one_of(values);
+    world.step(format!(
+        "glFramebufferParameteri GL_FRAMEBUFFER GL_FRAMEBUFFER_DEFAULT_{name} {value}"
+    ));
+    true
+}
+
+/// Binds a level of an immutable texture to an image unit, or unbinds the unit.
+pub fn image_unit(world: &mut World) -> bool {
+    if world.version() < (3, 1) {
+        return false;
+    }
+    let fits = |texture: &&usize| {
+        let it = &world.textures[**texture];
+        it.is_immutable && it.format == 0
+    };
+    let all: Vec<usize> = world.names().textures.iter().filter(fits).copied().collect();
+    let Some(texture) = world.some_of(&all) else { return false };
+    let (unit, level) = (world.below(2), world.below(world.textures[texture].levels as usize));
+    let whose = if world.chance(15) { "0".to_owned() } else { format!("t{texture}") };
+    let (layered, layer) = (world.below(2), world.below(2));
+    let access = world.one_of(&["GL_READ_ONLY", "GL_WRITE_ONLY", "GL_READ_WRITE"]);
+    let format = world.one_of(&["GL_RGBA8", "GL_R32UI", "GL_RGBA8UI"]);
+    world.step(format!(
+        "glBindImageTexture {unit} {whose} {level} {layered} {layer} {access} {format}"
+    ));
+    true
+}
