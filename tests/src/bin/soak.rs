@@ -21,7 +21,6 @@ use gapii_tests::programs::program;
 use gapii_tests::random::Random;
 use gapii_tests::remote::{Remote, save_through};
 use gapii_tests::restarts::kill_daemons;
-use gapii_tests::search::driver::Driver;
 use gapii_tests::search::generate;
 use gapii_tests::search::hunt::{self, Hunt};
 use gapii_tests::search::lab::Lab;
@@ -87,10 +86,6 @@ struct Options {
     /// Seed of the first random program [default: from the clock]
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
-
-    /// Driver of the random programs: llvmpipe or softpipe
-    #[arg(long, default_value_t)]
-    driver: Driver,
 
     /// Random programs that run side by side [default: three per processor]
     #[arg(long)]
@@ -261,7 +256,7 @@ fn tracers(options: &Options) {
 /// Random programs, attached to at random commands: none is disturbed, and each capture replays exactly.
 fn snapshots(options: &Options) {
     if let Some(file) = &options.program {
-        return check_program(file, options.driver, &options.known);
+        return check_program(file, &options.known);
     }
     if let Some(seed) = options.seed.filter(|_| options.print) {
         return print!("{}", generate::program_without(seed, &options.without).program);
@@ -270,7 +265,6 @@ fn snapshots(options: &Options) {
     let hunt = Hunt {
         first_seed: options.seed.unwrap_or_else(clock),
         time: Duration::from_secs(options.snapshot_seconds),
-        driver: options.driver,
         programs: options.programs,
         workers: options.workers.unwrap_or_else(hunt::workers),
         shortened: options.shortened,
@@ -307,10 +301,10 @@ fn planted(options: &Options) {
 }
 
 /// Checks one program that was found, and keeps its trace.
-fn check_program(file: &Path, driver: Driver, known: &[String]) {
+fn check_program(file: &Path, known: &[String]) {
     let text = std::fs::read_to_string(file).expect("the file can be read");
     let program: Program = text.parse().unwrap_or_else(|why| panic!("{}: {why}", file.display()));
-    let mut lab = Lab::new(driver, known);
+    let mut lab = Lab::new(known);
     let native = lab.native(&program).expect("the program runs natively");
     let outcome = lab.check(&program, &native);
     let trace = file.with_extension("gapii");

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use crate::search::dialogue::Died;
-use crate::search::driver::Driver;
 use crate::search::fault::Fault;
 use crate::search::generate;
 use crate::search::lab::Lab;
@@ -20,7 +19,6 @@ pub const ATTACHES: usize = 3;
 
 /// What to search, and for how long.
 pub struct Hunt {
-    pub driver: Driver,
     pub first_seed: u64,
     pub time: Duration,
     /// At most this many programs.
@@ -51,7 +49,6 @@ pub fn workers() -> usize {
 /// What was tried and found.
 #[derive(Default)]
 pub struct Bag {
-    pub driver: Driver,
     pub programs: u64,
     pub attaches: u64,
     /// Captures that begin with a keyframe.
@@ -81,7 +78,7 @@ impl Hunt {
         std::thread::scope(|scope| {
             for _ in 0..self.workers {
                 scope.spawn(|| {
-                    let mut lab = Lab::new(self.driver, &self.known);
+                    let mut lab = Lab::new(&self.known);
                     let is_over = || {
                         let found = bag.lock().expect("no worker panics").faults.len();
                         began.elapsed() >= self.time || found >= self.faults
@@ -97,7 +94,6 @@ impl Hunt {
             }
         });
         let mut bag = bag.into_inner().expect("no worker panics");
-        bag.driver = self.driver;
         bag.seconds = began.elapsed().as_secs_f64();
         bag.cpu_seconds = cpu_seconds() - cpu_before;
         bag
@@ -190,12 +186,12 @@ fn cpu_seconds() -> f64 {
 
 impl Display for Bag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Bag { driver, programs, attaches, keyframes, unusable, faults, .. } = self;
+        let Bag { programs, attaches, keyframes, unusable, faults, .. } = self;
         let rate = *programs as f64 / self.seconds.max(1e-9) * 3600.0;
         let cpu = self.cpu_seconds / (*programs).max(1) as f64;
         write!(
             f,
-            "{programs} programs on {driver}, {attaches} attaches, {keyframes} keyframes, {} faults, {unusable} programs unusable; {rate:.0} programs per hour, {cpu:.2} s on processors per program",
+            "{programs} programs on llvmpipe, {attaches} attaches, {keyframes} keyframes, {} faults, {unusable} programs unusable; {rate:.0} programs per hour, {cpu:.2} s on processors per program",
             faults.len()
         )
     }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::gapii::{Daemon, Session, Trace, append};
 use crate::programs;
 use crate::search::dialogue::Died;
-use crate::search::driver::Driver;
+use crate::search::driver;
 use crate::search::fault::{Fault, is_seen_if_missing};
 use crate::search::operator::Operator;
 use crate::search::program::{KEYFRAME, Program};
@@ -20,7 +20,6 @@ use crate::search::runner::{Ending, Runner};
 
 /// Processes that run programs, and sessions to capture them.
 pub struct Lab {
-    driver: Driver,
     native: Option<Runner>,
     desks: Vec<Desk>,
     operator: Operator,
@@ -75,12 +74,11 @@ impl Desk {
 
 impl Lab {
     /// A lab that passes over replays' differences in commands, and missing things, whose text contains one of `known`.
-    pub fn new(driver: Driver, known: &[String]) -> Self {
+    pub fn new(known: &[String]) -> Self {
         Self {
-            driver,
             native: None,
             desks: Vec::new(),
-            operator: Operator::new(driver),
+            operator: Operator::default(),
             folder: Session::new(),
             known: known.to_vec(),
         }
@@ -88,8 +86,7 @@ impl Lab {
 
     /// Answers of the program without the shim. An error if it crashes by itself, which says nothing about the shim.
     pub fn native(&mut self, program: &Program) -> Result<Vec<String>, Died> {
-        let driver = self.driver;
-        let runner = self.native.get_or_insert_with(|| Runner::start(&mut steps(driver)));
+        let runner = self.native.get_or_insert_with(|| Runner::start(&mut steps()));
         let answers = run_natively(runner, program);
         if answers.is_err() {
             self.native = None;
@@ -99,7 +96,7 @@ impl Lab {
 
     /// Answers of the program in a process of its own, whose memory has other contents.
     pub fn native_elsewhere(&self, program: &Program) -> Result<Vec<String>, Died> {
-        let mut steps = steps(self.driver);
+        let mut steps = steps();
         steps.env(PERTURB, "90");
         run_natively(&mut Runner::start(&mut steps), program)
     }
@@ -117,7 +114,7 @@ impl Lab {
     }
 
     fn capture(&mut self, program: &Program) -> Result<Vec<String>, Died> {
-        let (way, trace, driver) = (Way::of(program), self.trace().path, self.driver);
+        let (way, trace) = (Way::of(program), self.trace().path);
         let at = self.desks.iter().position(|desk| desk.way == way).unwrap_or_else(|| {
             self.desks.push(Desk::new(way));
             self.desks.len() - 1
@@ -126,7 +123,7 @@ impl Lab {
         let session = &desk.session;
         let runner = desk.runner.get_or_insert_with(|| {
             let mut command = session.ctl(way.arguments());
-            let mut steps = steps(driver);
+            let mut steps = steps();
             if way.is_recorded {
                 // It takes long, and one capture of each program is enough.
                 steps.env(PERTURB, "165");
@@ -234,9 +231,9 @@ enum Judged {
 const PERTURB: &str = "MALLOC_PERTURB_";
 
 /// The runner.
-fn steps(driver: Driver) -> Command {
+fn steps() -> Command {
     let mut command = Command::new(programs::program("steps"));
-    driver.use_in(&mut command);
+    driver::use_in(&mut command);
     command
 }
 

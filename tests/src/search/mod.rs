@@ -5,8 +5,8 @@
 //! [`reduce`](reduce::reduce) shortens a program that fails. A shortened program becomes a file in
 //! `tests/data/snapshots/`. docs/decisions/snapshot-search.md says why it is built like this.
 
-pub mod dialogue;
-pub mod driver;
+mod dialogue;
+mod driver;
 pub mod fault;
 pub mod generate;
 pub mod hunt;

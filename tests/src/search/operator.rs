@@ -8,23 +8,18 @@ use serde_json::Value;
 
 use crate::artifacts::artifact;
 use crate::search::dialogue::{Dialogue, Died};
-use crate::search::driver::Driver;
+use crate::search::driver;
 
 /// Longest time for one request.
 const LIMIT: Duration = Duration::from_secs(120);
 
+#[derive(Default)]
 pub struct Operator {
-    driver: Driver,
     /// `None` before the first request, and after a crash.
     dialogue: Option<Dialogue>,
 }
 
 impl Operator {
-    /// Plays on `driver`.
-    pub fn new(driver: Driver) -> Self {
-        Self { driver, dialogue: None }
-    }
-
     /// Starts a capture of the only application of a daemon into `file`, and waits until it has a command.
     pub fn start(&mut self, socket: &Path, file: &Path) -> Result<(), Died> {
         self.ask(&format!("start {} {}", socket.display(), file.display())).map(drop)
@@ -63,7 +58,7 @@ impl Operator {
     fn ask(&mut self, request: &str) -> Result<Value, Died> {
         let dialogue = self.dialogue.get_or_insert_with(|| {
             let mut command = Command::new(artifact("gapii-test-operator"));
-            self.driver.use_in(&mut command);
+            driver::use_in(&mut command);
             Dialogue::start(&mut command, LIMIT)
         });
         let answer = dialogue.say(&format!("{request}\n")).and_then(|()| dialogue.hear());

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gapii_tests::search::driver::Driver;
 use gapii_tests::search::hunt::Hunt;
 use gapii_tests::search::lab::Lab;
 use gapii_tests::search::program::Program;
@@ -16,7 +15,7 @@ fn programs_that_failed_once_are_captured_exactly() {
     let mut files: Vec<PathBuf> = files.map(|entry| entry.path()).collect();
     files.sort_unstable();
     assert!(!files.is_empty(), "{} holds programs", folder.display());
-    let mut lab = Lab::new(Driver::Llvmpipe, &[]);
+    let mut lab = Lab::new(&[]);
     let wrong: Vec<String> = files
         .iter()
         .filter_map(|file| {
@@ -40,7 +39,6 @@ fn random_programs_are_captured_exactly() {
         let hunt = Hunt {
             first_seed: *seed,
             time: Duration::from_secs(60),
-            driver: Driver::Llvmpipe,
             programs: 1,
             workers: 1,
             left_out: Vec::new(),
