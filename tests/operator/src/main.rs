@@ -2,8 +2,8 @@
 //! one process: connections stay open, and the driver is loaded once.
 //!
 //! Each line of standard input is a request, and each gets a line of JSON on standard output: an object with what was
-//! asked for, or with `error`. It keeps no state between requests but the connections. A crash of the driver in a replay
-//! ends it, and its user starts it again.
+//! asked for, or with `error`. It keeps only connections and the last trace between
+//! requests. A crash of the driver in a replay ends it, and its user starts it again.
 //!
 //! | request | answer |
 //! |---|---|
@@ -22,17 +22,17 @@ mod traces;
 use std::io::Write;
 use std::path::Path;
 
-use gapii_replay::SystemLoader;
 use serde_json::{Value, json};
 
 use crate::captures::Captures;
+use crate::traces::Traces;
 
 fn main() {
-    let (mut captures, loader) = (Captures::default(), SystemLoader::default());
+    let (mut captures, mut traces) = (Captures::default(), Traces::default());
     for line in std::io::stdin().lines() {
         let Ok(line) = line else { break };
         let words: Vec<&str> = line.split(' ').collect();
-        let answer = answer(&words, &mut captures, &loader);
+        let answer = answer(&words, &mut captures, &mut traces);
         let answer = answer.unwrap_or_else(|error| json!({ "error": error }));
         let mut out = std::io::stdout().lock();
         if writeln!(out, "{answer}").and_then(|()| out.flush()).is_err() {
@@ -42,13 +42,13 @@ fn main() {
 }
 
 /// The answer to a request, or why it could not be done.
-fn answer(words: &[&str], captures: &mut Captures, loader: &SystemLoader) -> Result<Value, String> {
+fn answer(words: &[&str], captures: &mut Captures, traces: &mut Traces) -> Result<Value, String> {
     match words {
         ["start", socket, file] => captures.start(socket, Path::new(file)),
         ["settle", socket] => captures.settle(socket),
         ["stop", socket] => captures.stop(socket),
-        ["info", file] => return traces::info(Path::new(file)),
-        ["play", file] => return traces::play(Path::new(file), loader),
+        ["info", file] => return traces.info(Path::new(file)),
+        ["play", file] => return traces.play(Path::new(file)),
         _ => Err(format!("no such request: {}", words.join(" "))),
     }
     .map(|()| json!({}))
