@@ -1,10 +1,10 @@
 /*
- * A library to preload: llvmpipe compiles a shader once in a process, however many contexts use it.
+ * A library to preload, with which llvmpipe compiles a shader once in a process, however many contexts use it.
  *
  * llvmpipe of Mesa 22.3 keeps most compiled shaders in Mesa's cache, but not those of blits, mipmaps and triangle setup,
- * which every context compiles anew. They are half of the time of the search for faults of snapshots, which makes and
- * destroys contexts all the time. This library remembers the code of modules of LLVM by the hash of their bitcode, and never
- * unmaps it. It refuses modules without code, which Mesa's cache has, and any module once its tables are full.
+ * which every context compiles anew. That took two fifths of the time of the search for faults of snapshots, which makes
+ * and destroys contexts all the time. This library remembers the code of LLVM's modules by the hash of their bitcode, and
+ * never unmaps it. It passes over modules without code, which Mesa's cache has, and all modules once its tables are full.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
