@@ -182,8 +182,10 @@ driver_functions! {
         delete_transform_feedbacks = GL_DELETE_TRANSFORM_FEEDBACKS(
             count: i32, names: *const u32
         );
+        delete_vertex_arrays = GL_DELETE_VERTEX_ARRAYS(count: i32, names: *const u32);
         gen_buffers = GL_GEN_BUFFERS(count: i32, names: *mut u32);
         gen_transform_feedbacks = GL_GEN_TRANSFORM_FEEDBACKS(count: i32, names: *mut u32);
+        gen_vertex_arrays = GL_GEN_VERTEX_ARRAYS(count: i32, names: *mut u32);
         get_attrib = GL_GET_VERTEX_ATTRIBIV(index: u32, name: u32, out: *mut i32);
         get_attrib_pointer = GL_GET_VERTEX_ATTRIB_POINTERV(index: u32, name: u32, out: *mut u64);
         transform_feedback_varyings = GL_TRANSFORM_FEEDBACK_VARYINGS(

@@ -12,7 +12,7 @@ use gapii_state::{Context, Process, TextureImage};
 
 use super::aside::Aside;
 use super::emit::Emitter;
-use super::feedback::{Feedback, POINTS_MAX, Program};
+use super::feedback::{Feedback, POINTS_MAX};
 use super::fetch::{FACE_OF_CUBE, prefix_of};
 use super::formats::{self, Encode, Layout, Part, Read, Values};
 use super::gl;
@@ -75,7 +75,7 @@ impl Unit<'_> {
         }
         let layer =
             if target == GL_TEXTURE_CUBE_MAP { layer_of(target, at.face) } else { at.layer };
-        let program = Program::link(&shader(target, values, image.width, layer)?, c"words")?;
+        let program = feedback.link(&shader(target, values, image.width, layer)?, c"words")?;
         // SAFETY: a text that ends.
         let place = unsafe { gl::get_uniform_location(program.name, c"image".as_ptr()) };
         let (width, height) = (usize::try_from(image.width), usize::try_from(image.height));

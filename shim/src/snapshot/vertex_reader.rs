@@ -9,9 +9,13 @@
 use std::cell::OnceCell;
 
 use gapii_commands::constants::{
-    GL_MAX_VERTEX_ATTRIB_BINDINGS, GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET, GL_UNSIGNED_BYTE,
+    GL_MAX_VERTEX_ATTRIB_BINDINGS, GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET, GL_MAX_VERTEX_ATTRIBS,
+    GL_UNSIGNED_BYTE, GL_VERTEX_ATTRIB_ARRAY_DIVISOR, GL_VERTEX_ATTRIB_ARRAY_ENABLED,
+    GL_VERTEX_ATTRIB_ARRAY_INTEGER, GL_VERTEX_ATTRIB_ARRAY_NORMALIZED, GL_VERTEX_ATTRIB_ARRAY_SIZE,
+    GL_VERTEX_ATTRIB_ARRAY_TYPE, GL_VERTEX_ATTRIB_BINDING, GL_VERTEX_ATTRIB_RELATIVE_OFFSET,
+    GL_VERTEX_BINDING_DIVISOR,
 };
-use gapii_state::{Context, Ref, VertexArray, VertexArrays, VertexAttrib};
+use gapii_state::{Context, Ref, VertexArray, VertexAttrib};
 
 use super::feedback::{Feedback, POINTS_MAX, Program};
 use super::sibling::Sibling;
@@ -33,7 +37,6 @@ const WORD: usize = 4;
 /// A binding point of a vertex array.
 pub struct Vertices<'a> {
     array: Ref<VertexArray>,
-    arrays: &'a VertexArrays,
     binding: u32,
     offset: usize,
     stride: usize,
@@ -57,13 +60,12 @@ impl<'a> Vertices<'a> {
         };
         let attrib = if is_separate { None } else { arrays.attribs.get(binding as usize) };
         let is_point = i64::from(binding) < i64::from(points);
-        is_point.then_some(Self { array, arrays, binding, offset, stride, attrib })
+        is_point.then_some(Self { array, binding, offset, stride, attrib })
     }
 }
 
 /// Reads vertices, with a transform feedback of the program's context.
 pub struct VertexReader<'a> {
-    context: &'a Context,
     feedback: Feedback<'a>,
     /// The program that reads binding points, once it is needed.
     program: OnceCell<Option<Program>>,
@@ -73,7 +75,7 @@ impl<'a> VertexReader<'a> {
     /// `None` if the program's context cannot draw, or if it could not be restored.
     pub fn begin(context: &'a Context, sibling: &'a Sibling) -> Option<Self> {
         let feedback = Feedback::begin(context, sibling)?;
-        Some(Self { context, feedback, program: OnceCell::new() })
+        Some(Self { feedback, program: OnceCell::new() })
     }
 
     /// Reads all bytes that the vertices lead to, to the same places of `out`, which has the buffer's size.
@@ -81,7 +83,7 @@ impl<'a> VertexReader<'a> {
         if let Some(attrib) = vertices.attrib {
             return self.read_values((vertices, attrib), out);
         }
-        let linked = || Program::link(VERTEX_SHADER, c"word");
+        let linked = || self.feedback.link(VERTEX_SHADER, c"word");
         let program = self.program.get_or_init(linked).as_ref()?;
         let farthest = gl::integer(GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET).max(0) as usize;
         for part in parts(out.len(), vertices.offset, vertices.stride, farthest) {
@@ -106,7 +108,7 @@ impl<'a> VertexReader<'a> {
         // A draw may read no vertex of which a part is outside of the buffer.
         let Some(rest) = out.len().checked_sub(vertices.offset + size) else { return Some(()) };
         let all = rest.checked_div(vertices.stride).unwrap_or(0) + 1;
-        let program = Program::link(&shader, c"words")?;
+        let program = self.feedback.link(&shader, c"words")?;
         for first in (0..all).step_by(POINTS_MAX) {
             let count = POINTS_MAX.min(all - first);
             let part = Part { column: 0, bytes: size, first, count };
@@ -129,76 +131,104 @@ impl<'a> VertexReader<'a> {
         bytes: usize,
     ) -> Option<Vec<u8>> {
         let points = part.first..part.first + part.count;
-        self.feedback.draw(program, points, bytes, || Set::put(self.context, vertices, part))
+        self.feedback.draw(program, points, bytes, || Set::put(vertices, part))
     }
 }
 
-/// The vertex array of a draw; restored when this is dropped.
-struct Set<'a> {
-    context: &'a Context,
-    arrays: &'a VertexArrays,
+/// The vertex array of a draw, which is bound; restored when this is dropped to what the driver has there.
+struct Set {
     binding: u32,
-    /// Whether the format of the attribute with the number of the binding point is as before.
-    keeps_format: bool,
+    divisor: i32,
+    /// The attributes that are enabled.
+    enabled: Vec<u32>,
+    /// The attribute of the shader; `None` if its format is as before.
+    format: Option<Format>,
 }
 
-impl<'a> Set<'a> {
-    fn put(context: &'a Context, vertices: &Vertices<'a>, part: Part) -> Self {
+/// Format and binding point of an attribute.
+struct Format {
+    size: i32,
+    kind: u32,
+    is_normalized: bool,
+    is_integer: bool,
+    offset: u32,
+    binding: u32,
+}
+
+impl Format {
+    fn ask(attrib: u32) -> Self {
+        let ask = |name| asked(attrib, name);
+        Self {
+            size: ask(GL_VERTEX_ATTRIB_ARRAY_SIZE),
+            kind: ask(GL_VERTEX_ATTRIB_ARRAY_TYPE) as u32,
+            is_normalized: ask(GL_VERTEX_ATTRIB_ARRAY_NORMALIZED) != 0,
+            is_integer: ask(GL_VERTEX_ATTRIB_ARRAY_INTEGER) != 0,
+            offset: ask(GL_VERTEX_ATTRIB_RELATIVE_OFFSET) as u32,
+            binding: ask(GL_VERTEX_ATTRIB_BINDING) as u32,
+        }
+    }
+
+    fn put_back(&self, attrib: u32) {
+        gl::vertex_attrib_binding(attrib, self.binding);
+        let (size, kind, offset) = (self.size, self.kind, self.offset);
+        match self.is_integer {
+            true => gl::vertex_attrib_i_format(attrib, size, kind, offset),
+            false => {
+                gl::vertex_attrib_format(attrib, size, kind, self.is_normalized.into(), offset);
+            }
+        }
+    }
+}
+
+impl Set {
+    fn put(vertices: &Vertices<'_>, part: Part) -> Self {
         gl::bind_vertex_array(vertices.array.name() as u32);
-        let (arrays, binding) = (vertices.arrays, vertices.binding);
-        let keeps_format = vertices.attrib.is_some();
-        if keeps_format {
-            // Other arrays may be in memory that the program does not have any more.
-            enabled(arrays).for_each(gl::disable_vertex_attrib);
+        let binding = vertices.binding;
+        // Other arrays may be in memory that the program does not have any more, or in buffers that are mapped.
+        let attribs = 0..gl::integer(GL_MAX_VERTEX_ATTRIBS).clamp(0, 32) as u32;
+        let is_enabled = |attrib: &u32| asked(*attrib, GL_VERTEX_ATTRIB_ARRAY_ENABLED) != 0;
+        let enabled: Vec<u32> = attribs.filter(is_enabled).collect();
+        enabled.iter().copied().for_each(gl::disable_vertex_attrib);
+        if vertices.attrib.is_some() {
+            let divisor = asked(binding, GL_VERTEX_ATTRIB_ARRAY_DIVISOR);
             gl::enable_vertex_attrib(binding);
             gl::vertex_attrib_divisor(binding, 0);
-        } else {
-            gl::enable_vertex_attrib(ATTRIB);
-            gl::vertex_attrib_binding(ATTRIB, binding);
-            gl::vertex_binding_divisor(binding, 0);
-            let (size, column) = (part.bytes as i32, part.column as u32);
-            gl::vertex_attrib_i_format(ATTRIB, size, GL_UNSIGNED_BYTE, column);
+            return Self { binding, divisor, enabled, format: None };
         }
-        Self { context, arrays, binding, keeps_format }
+        let divisor = gl::integer_at(GL_VERTEX_BINDING_DIVISOR, binding);
+        let format = Format::ask(ATTRIB);
+        gl::enable_vertex_attrib(ATTRIB);
+        gl::vertex_attrib_binding(ATTRIB, binding);
+        gl::vertex_binding_divisor(binding, 0);
+        let (size, column) = (part.bytes as i32, part.column as u32);
+        gl::vertex_attrib_i_format(ATTRIB, size, GL_UNSIGNED_BYTE, column);
+        Self { binding, divisor, enabled, format: Some(format) }
     }
 }
 
-/// The generic attributes that are enabled.
-fn enabled(arrays: &VertexArrays) -> impl Iterator<Item = u32> {
-    (0..32).zip(&arrays.attribs).filter(|(_, attrib)| attrib.enabled).map(|(index, _)| index)
+/// A number of an attribute of the bound vertex array.
+fn asked(attrib: u32, name: u32) -> i32 {
+    let mut value = 0;
+    // SAFETY: the parameter has one value.
+    unsafe { gl::get_attrib(attrib, name, &raw mut value) };
+    value
 }
 
-impl Set<'_> {
-    /// Restores the bound vertex array.
-    fn put_back_array(&self) {
-        let at = ATTRIB as usize;
-        let binding = self.arrays.bindings.get(self.binding as usize);
-        if self.keeps_format {
-            gl::disable_vertex_attrib(self.binding);
-            gl::vertex_attrib_divisor(self.binding, binding.map_or(0, |it| it.divisor));
-            enabled(self.arrays).for_each(gl::enable_vertex_attrib);
-        } else if let (Some(attrib), Some(binding)) = (self.arrays.attribs.get(at), binding) {
-            gl::vertex_binding_divisor(self.binding, binding.divisor);
-            gl::vertex_attrib_binding(ATTRIB, ATTRIB.wrapping_add_signed(attrib.binding_shift));
-            let (size, kind, offset) = (attrib.size, attrib.kind, attrib.relative_offset);
-            match attrib.integer {
-                true => gl::vertex_attrib_i_format(ATTRIB, size, kind, offset),
-                false => {
-                    let normalized = attrib.normalized.into();
-                    gl::vertex_attrib_format(ATTRIB, size, kind, normalized, offset);
-                }
-            }
-            if !attrib.enabled {
-                gl::disable_vertex_attrib(ATTRIB);
-            }
-        }
-    }
-}
-
-impl Drop for Set<'_> {
+impl Drop for Set {
     fn drop(&mut self) {
-        self.put_back_array();
-        gl::bind_vertex_array(self.context.vertex_array.name() as u32);
+        let divisor = self.divisor as u32;
+        match &self.format {
+            None => {
+                gl::disable_vertex_attrib(self.binding);
+                gl::vertex_attrib_divisor(self.binding, divisor);
+            }
+            Some(format) => {
+                gl::disable_vertex_attrib(ATTRIB);
+                gl::vertex_binding_divisor(self.binding, divisor);
+                format.put_back(ATTRIB);
+            }
+        }
+        self.enabled.iter().copied().for_each(gl::enable_vertex_attrib);
     }
 }
 

@@ -89,6 +89,7 @@ pub fn make_current(world: &mut World, context: usize) {
     let surface = world.contexts[context].surface;
     world.step(format!("?8 eglMakeCurrent display s{surface} s{surface} c{}", context + 1));
     world.current[thread] = Some(context);
+    bind_framebuffer_again(world);
 }
 
 /// Goes on in another context or on another thread.
@@ -98,6 +99,7 @@ pub fn switch(world: &mut World) -> bool {
     if world.current[thread].is_some() && thread != world.thread && world.chance(60) {
         world.step("glFinish");
         world.thread = thread;
+        bind_framebuffer_again(world);
         return true;
     }
     if world.contexts.len() == 1 && world.chance(50) {
@@ -111,6 +113,18 @@ pub fn switch(world: &mut World) -> bool {
     world.thread = thread;
     make_current(world, context);
     true
+}
+
+/// Binds the framebuffer of the context again, so that the driver looks at its images anew.
+///
+/// Other contexts may have changed the images, which shows when the framebuffer is bound (OpenGL ES 3.2, 5.3.3). Mesa 22.3
+/// also keeps a framebuffer incomplete whose missing level glGenerateMipmap makes, until a framebuffer is bound. A
+/// snapshot binds framebuffers, too, so without this the program's errors would depend on it.
+pub fn bind_framebuffer_again(world: &mut World) {
+    if let Some(framebuffer) = world.here().framebuffer {
+        world.step("glBindFramebuffer GL_FRAMEBUFFER 0");
+        world.step(format!("glBindFramebuffer GL_FRAMEBUFFER f{framebuffer}"));
+    }
 }
 
 pub fn swap(world: &mut World) -> bool {

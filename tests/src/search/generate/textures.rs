@@ -1,6 +1,7 @@
 //! Textures, their views and EGL images, texture buffers, and samplers.
 
 use crate::search::generate::buffers::with_storage;
+use crate::search::generate::contexts::bind_framebuffer_again;
 use crate::search::world::{Image, Texture, UNITS, World};
 
 /// Formats of texels: sized format, format, type, bytes.
@@ -304,6 +305,7 @@ pub fn mipmaps(world: &mut World) -> bool {
         |texture: &Texture| FORMATS.get(texture.format).is_some_and(|format| format.is_filtered);
     let Some(texture) = bound(world, fits) else { return false };
     world.step(format!("glGenerateMipmap {}", world.textures[texture].target));
+    bind_framebuffer_again(world);
     true
 }
 
