@@ -14,11 +14,11 @@ use gapii_commands::constants::{
     GL_CURRENT_PROGRAM, GL_DELETE_STATUS, GL_DRAW_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER_BINDING,
     GL_FRAGMENT_SHADER, GL_FRAMEBUFFER_COMPLETE, GL_FRAMEBUFFER_DEFAULT_HEIGHT,
     GL_FRAMEBUFFER_DEFAULT_WIDTH, GL_INTERLEAVED_ATTRIBS, GL_LINES, GL_LINK_STATUS, GL_POINTS,
-    GL_PRIMITIVES_GENERATED, GL_RASTERIZER_DISCARD, GL_TRANSFORM_FEEDBACK,
-    GL_TRANSFORM_FEEDBACK_ACTIVE, GL_TRANSFORM_FEEDBACK_BINDING, GL_TRANSFORM_FEEDBACK_BUFFER,
-    GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, GL_TRANSFORM_FEEDBACK_PAUSED,
-    GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, GL_TRIANGLES, GL_VERTEX_ARRAY_BINDING,
-    GL_VERTEX_SHADER,
+    GL_PRIMITIVES_GENERATED, GL_PROGRAM_PIPELINE_BINDING, GL_RASTERIZER_DISCARD,
+    GL_TRANSFORM_FEEDBACK, GL_TRANSFORM_FEEDBACK_ACTIVE, GL_TRANSFORM_FEEDBACK_BINDING,
+    GL_TRANSFORM_FEEDBACK_BUFFER, GL_TRANSFORM_FEEDBACK_BUFFER_BINDING,
+    GL_TRANSFORM_FEEDBACK_PAUSED, GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, GL_TRIANGLES,
+    GL_VERTEX_ARRAY_BINDING, GL_VERTEX_SHADER,
 };
 use gapii_state::{Buffer, Context, Ref};
 
@@ -160,7 +160,11 @@ fn bound_buffer(context: &Context) -> Ref<Buffer> {
 /// since, elsewhere or in vain.
 fn can_use_again(context: &Context, program: u32) -> bool {
     if program == 0 {
-        return true;
+        // Mesa binds the pipeline by its name when no program becomes current, also one that has lost its name. Below
+        // OpenGL ES 3.1 it does not say which one is bound.
+        let ask = || gl::integer(GL_PROGRAM_PIPELINE_BINDING) as u32;
+        let pipeline = if context.version >= (3, 1) { ask() } else { 0 };
+        return pipeline == 0 || gl::is_program_pipeline(pipeline) != 0;
     }
     let group = context.group.lock();
     let is_newer = |object: Ref<_>| {

@@ -391,6 +391,7 @@ fn describe_own(
         textures::leave_out_default(emitter, context, Has::of(context.version, &driver));
     }
     programs::describe_current(emitter, process, context);
+    pipelines::delete_bound(emitter, context);
     pipelines::describe_active_feedback(emitter, context);
     queries::describe_active(emitter, context);
 }

@@ -1,23 +1,26 @@
 //! Program pipelines and transform feedback objects of a context. Active transform feedback is begun anew, so how far
 //! it had got is missing; a paused one that is not bound is missing altogether.
+//!
+//! Mesa does not unbind a program pipeline while a program is current, not even one that is deleted. So what is bound is
+//! what the driver says, since OpenGL ES 3.1. A deleted one is made and bound, and deleted when the program is current.
 
 use std::collections::BTreeSet;
 
 use gapii_commands::constants::{
     GL_ACTIVE_PROGRAM, GL_COMPUTE_SHADER, GL_CURRENT_PROGRAM, GL_FRAGMENT_SHADER,
     GL_GEOMETRY_SHADER, GL_LINK_STATUS, GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS,
-    GL_TESS_CONTROL_SHADER, GL_TESS_EVALUATION_SHADER, GL_TRANSFORM_FEEDBACK,
-    GL_TRANSFORM_FEEDBACK_ACTIVE, GL_TRANSFORM_FEEDBACK_BINDING, GL_TRANSFORM_FEEDBACK_BUFFER,
-    GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, GL_TRANSFORM_FEEDBACK_BUFFER_SIZE,
-    GL_TRANSFORM_FEEDBACK_BUFFER_START, GL_TRANSFORM_FEEDBACK_PAUSED, GL_VALIDATE_STATUS,
-    GL_VERTEX_SHADER,
+    GL_PROGRAM_PIPELINE_BINDING, GL_TESS_CONTROL_SHADER, GL_TESS_EVALUATION_SHADER,
+    GL_TRANSFORM_FEEDBACK, GL_TRANSFORM_FEEDBACK_ACTIVE, GL_TRANSFORM_FEEDBACK_BINDING,
+    GL_TRANSFORM_FEEDBACK_BUFFER, GL_TRANSFORM_FEEDBACK_BUFFER_BINDING,
+    GL_TRANSFORM_FEEDBACK_BUFFER_SIZE, GL_TRANSFORM_FEEDBACK_BUFFER_START,
+    GL_TRANSFORM_FEEDBACK_PAUSED, GL_VALIDATE_STATUS, GL_VERTEX_SHADER,
 };
 use gapii_state::read_back::Driver as _;
 use gapii_state::{Context, Process};
 
 use super::context::Indexed;
 use super::emit::Emitter;
-use super::{gl, programs};
+use super::{gl, programs, spare};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
@@ -43,6 +46,7 @@ const FEEDBACK_BUFFERS: Indexed = Indexed {
 /// The functions of program pipelines, in OpenGL ES 3.1 or in an extension.
 struct Pipelines {
     generate: u16,
+    delete: u16,
     bind: u16,
     use_stages: u16,
     set_active: u16,
@@ -55,6 +59,7 @@ struct Pipelines {
 
 const CORE: Pipelines = Pipelines {
     generate: GL_GEN_PROGRAM_PIPELINES,
+    delete: GL_DELETE_PROGRAM_PIPELINES,
     bind: GL_BIND_PROGRAM_PIPELINE,
     use_stages: GL_USE_PROGRAM_STAGES,
     set_active: GL_ACTIVE_SHADER_PROGRAM,
@@ -77,6 +82,7 @@ const CORE: Pipelines = Pipelines {
 };
 const OF_EXTENSION: Pipelines = Pipelines {
     generate: GL_GEN_PROGRAM_PIPELINES_EXT,
+    delete: GL_DELETE_PROGRAM_PIPELINES_EXT,
     bind: GL_BIND_PROGRAM_PIPELINE_EXT,
     use_stages: GL_USE_PROGRAM_STAGES_EXT,
     set_active: GL_ACTIVE_SHADER_PROGRAM_EXT,
@@ -120,37 +126,60 @@ impl Pipelines {
             if (self.is_pipeline)(name) == 0 {
                 continue;
             }
-            // A name becomes an object when it is bound first.
-            emitter.command(self.bind).arg(name).done();
             let places = self.programs(context, name);
-            let programs: BTreeSet<u32> = places.iter().map(|(_, program)| *program).collect();
-            for program in programs {
-                let take = |emitter: &mut Emitter| {
-                    for (place, _) in places.iter().filter(|(_, it)| *it == program) {
-                        match place {
-                            Place::Stage(bit) => {
-                                let command = emitter.command(self.use_stages).arg(name);
-                                command.arg(*bit).arg(program).done();
-                            }
-                            Place::Active => {
-                                emitter.command(self.set_active).arg(name).arg(program).done();
-                            }
-                        }
-                    }
-                };
-                let as_stage = places
-                    .iter()
-                    .any(|(place, it)| *it == program && matches!(place, Place::Stage(_)));
-                let place = (process, context);
-                let used_at = used_at(context, name, program);
-                programs::take_into_use(emitter, place, (program, used_at), as_stage, &take);
-            }
+            self.describe_one(emitter, (process, context), name, &places);
             if self.ask(name, GL_VALIDATE_STATUS) != 0 {
                 emitter.command(self.validate).arg(name).done();
             }
         }
-        // Mesa has no query of the binding below OpenGL ES 3.1.
-        emitter.command(self.bind).arg(context.pipeline.name() as u32).done();
+        let bound = self.bound(context);
+        if is_deleted(self, bound) {
+            emitter.make(self.generate, bound);
+            let places = places_of_deleted(context, bound);
+            self.describe_one(emitter, (process, context), bound, &places);
+        }
+        emitter.command(self.bind).arg(bound).done();
+    }
+
+    /// The name of the pipeline that is bound. Mesa has no query of it below OpenGL ES 3.1.
+    fn bound(&self, context: &Context) -> u32 {
+        match context.version >= (3, 1) {
+            true => gl::integer(GL_PROGRAM_PIPELINE_BINDING) as u32,
+            false => context.pipeline.name() as u32,
+        }
+    }
+
+    /// Binds a pipeline that has a name, and gives it its programs.
+    fn describe_one(
+        &self,
+        emitter: &mut Emitter,
+        (process, context): (&Process, &Context),
+        name: u32,
+        places: &[(Place, u32)],
+    ) {
+        // A name becomes an object when it is bound first.
+        emitter.command(self.bind).arg(name).done();
+        let programs: BTreeSet<u32> = places.iter().map(|(_, program)| *program).collect();
+        for program in programs {
+            let take = |emitter: &mut Emitter| {
+                for (place, _) in places.iter().filter(|(_, it)| *it == program) {
+                    match place {
+                        Place::Stage(bit) => {
+                            let command = emitter.command(self.use_stages).arg(name);
+                            command.arg(*bit).arg(program).done();
+                        }
+                        Place::Active => {
+                            emitter.command(self.set_active).arg(name).arg(program).done();
+                        }
+                    }
+                }
+            };
+            let as_stage =
+                places.iter().any(|(place, it)| *it == program && matches!(place, Place::Stage(_)));
+            let place = (process, context);
+            let used_at = used_at(context, name, program);
+            programs::take_into_use(emitter, place, (program, used_at), as_stage, &take);
+        }
     }
 
     /// Returns the programs of a pipeline, each with its place.
@@ -172,10 +201,47 @@ impl Pipelines {
     }
 }
 
+/// Whether a pipeline that is bound has lost its name.
+fn is_deleted(pipelines: &Pipelines, bound: u32) -> bool {
+    bound != 0 && (pipelines.is_pipeline)(bound) == 0
+}
+
+/// Deletes the name of the pipeline that is bound, if the program did that. The context's program is current: without one,
+/// the driver would unbind the pipeline.
+pub fn delete_bound(emitter: &mut Emitter, context: &Context) {
+    let Some(pipelines) = Pipelines::of(context) else { return };
+    let bound = pipelines.bound(context);
+    if !is_deleted(pipelines, bound) {
+        return;
+    }
+    if gl::integer(GL_CURRENT_PROGRAM) == 0 {
+        emitter.leave_out_of("the deletion of the program pipeline that is bound, name", bound);
+        return;
+    }
+    spare::delete(emitter, pipelines.delete, &[bound]);
+}
+
+/// Returns the programs of a pipeline that has lost its name, as the state has them: the driver answers for names only.
+fn places_of_deleted(context: &Context, name: u32) -> Vec<(Place, u32)> {
+    let mut deleted = context.pipelines.deleted();
+    let had_name = deleted.by_ref().filter(|(object, _)| object.name() == u64::from(name)).last();
+    let Some((_, pipeline)) = had_name else { return Vec::new() };
+    let stages = pipeline.stages.iter().map(|(bit, program)| (Place::Stage(*bit), *program));
+    let all = stages.chain([(Place::Active, pipeline.active_program)]);
+    let all = all.map(|(place, program)| (place, program.name() as u32));
+    all.filter(|(_, program)| *program != 0 && programs::may_be_in_use(context, *program)).collect()
+}
+
 /// Returns the number of links when the first of a pipeline's stages took the executable of a program into use.
 fn used_at(context: &Context, pipeline: u32, program: u32) -> u64 {
-    let found = context.pipelines.find(u64::from(pipeline));
-    let Some(pipeline) = context.pipelines.get(found) else { return u64::MAX };
+    let named = context.pipelines.find(u64::from(pipeline));
+    let mut deleted = context.pipelines.deleted().map(|(object, _)| object);
+    let found = match named.is_some() {
+        true => Some(named),
+        false => deleted.by_ref().filter(|it| it.name() == u64::from(pipeline)).last(),
+    };
+    let found = found.and_then(|found| context.pipelines.get(found));
+    let Some(pipeline) = found else { return u64::MAX };
     let bits = pipeline.stages.iter().filter(|(_, it)| it.name() == u64::from(program));
     let used_at = bits.filter_map(|(bit, _)| pipeline.stages_used_at.get(bit).copied());
     used_at.min().unwrap_or(u64::MAX)

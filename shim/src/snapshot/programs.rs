@@ -149,6 +149,13 @@ pub fn take_into_use(
     }
 }
 
+/// Whether a program is or was linked, so that the driver has taken it into use if it was told to.
+pub fn may_be_in_use(context: &Context, name: u32) -> bool {
+    let object = last_of_name(&context.group.lock().programs, name);
+    Program::of(context, object)
+        .is_some_and(|program| program.is_linked || !program.state.earlier_links.is_empty())
+}
+
 /// Returns the programs that the driver has, in the order of their names.
 fn programs(context: &Context) -> Vec<Program> {
     last_of_all(context).into_iter().filter_map(|object| Program::of(context, object)).collect()
