@@ -4,9 +4,10 @@
 
 use gapii_commands::constants::{
     GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT, GL_DEPTH_STENCIL_ATTACHMENT,
-    GL_FRAMEBUFFER_COMPLETE, GL_HALF_FLOAT, GL_HALF_FLOAT_OES, GL_PACK_ALIGNMENT,
-    GL_READ_FRAMEBUFFER, GL_RENDERBUFFER, GL_RG32UI, GL_RGB, GL_RGBA, GL_RGBA32UI,
-    GL_STENCIL_ATTACHMENT, GL_TEXTURE_2D, GL_TEXTURE_2D_MULTISAMPLE,
+    GL_FRAMEBUFFER_COMPLETE, GL_HALF_FLOAT, GL_HALF_FLOAT_OES, GL_MAJOR_VERSION, GL_MINOR_VERSION,
+    GL_PACK_ALIGNMENT, GL_READ_FRAMEBUFFER, GL_RENDERBUFFER, GL_RG32UI, GL_RGB, GL_RGBA,
+    GL_RGBA32UI, GL_STENCIL_ATTACHMENT, GL_TEXTURE_2D, GL_TEXTURE_2D_MULTISAMPLE,
+    GL_TEXTURE_IMMUTABLE_LEVELS, GL_TEXTURE_INTERNAL_FORMAT, GL_TEXTURE_WIDTH,
 };
 
 use super::aside::Aside;
@@ -15,6 +16,9 @@ use super::fetch::{Fetch, Sampled};
 use super::formats::{self, Encode, Layout, Part, Read, SameBits, Values};
 use super::gl::{self, clear_errors, prefers};
 use super::image_layer::{Image, Of, layer_of, resize};
+
+/// Levels of a texture that are looked at for other formats.
+const LEVELS_MAX: i32 = 16;
 
 /// Reads images. The current context is the shim's own, and has initial state but for what this sets.
 pub struct Reader {
@@ -36,16 +40,30 @@ impl Reader {
     /// gaps. `None` if they cannot be read.
     pub fn read(&mut self, image: Image, layout: Layout, out: &mut Vec<u8>) -> Option<()> {
         out.clear();
+        if self.read_in_place(image, layout, out).is_some() {
+            return Some(());
+        }
+        out.clear();
+        let values = match layout.read {
+            Read::AsTheyAre(..) => Values::Floats,
+            Read::Components(values, ..) => values,
+        };
+        self.with_storage(image, values, |reader| match layout.read {
+            Read::AsTheyAre(..) => reader.read_in_place(image, layout, out),
+            Read::Components(values, take, how) => {
+                reader.through_shader(image, (values, take, how), out)
+            }
+        })
+    }
+
+    /// [`Reader::read`] of an image that a framebuffer can have, or that is copied.
+    fn read_in_place(&mut self, image: Image, layout: Layout, out: &mut Vec<u8>) -> Option<()> {
         match layout.read {
             Read::AsTheyAre(part, bytes) => {
                 let read = (layout.format, layout.kind, bytes);
                 if self.through_framebuffer(image, part, read).is_none() {
                     // Drivers take a level for no attachment if the texture is incomplete.
-                    let (texture, target, level) = match image.of {
-                        Of::Flat { texture, target, level, .. }
-                        | Of::Layer { texture, target, level, .. } => (texture, target, level),
-                        _ => return None,
-                    };
+                    let (texture, target, level) = place_of(image)?;
                     gl::bind_texture(target, texture);
                     let aside = Aside::level(target, level);
                     let done = self.through_framebuffer(image, part, read);
@@ -67,19 +85,74 @@ impl Reader {
                 }
                 let canvas = Canvas::of(values);
                 let read = (canvas.read.0, canvas.read.1, canvas.pixel_bytes);
-                match self.through_framebuffer(image, Part::Color, read) {
-                    Some(()) if formats::is_plain(values, take, how) => {
-                        core::mem::swap(out, &mut self.read);
-                    }
-                    Some(()) => {
-                        out.try_reserve_exact(self.read.len()).ok()?;
-                        formats::encode(&self.read, values, take, how, out);
-                    }
-                    None => self.through_shader(image, (values, take, how), out)?,
+                self.through_framebuffer(image, Part::Color, read)?;
+                if formats::is_plain(values, take, how) {
+                    core::mem::swap(out, &mut self.read);
+                } else {
+                    out.try_reserve_exact(self.read.len()).ok()?;
+                    formats::encode(&self.read, values, take, how, out);
                 }
             }
         }
         Some(())
+    }
+
+    /// Runs `job` while the driver has a level of a texture in the texture's storage.
+    ///
+    /// The levels of a texture that was given no storage at once can have different formats and sizes. Mesa 22.3 then keeps
+    /// some of them elsewhere. It takes these for no attachment if their format differs, and copies another level in place
+    /// of them. A shader that samples a level, the only one at that moment, has Mesa move it into the texture's storage.
+    /// Afterwards the level that was there is moved back: framebuffers of the program may have it.
+    fn with_storage<R>(
+        &mut self,
+        image: Image,
+        values: Values,
+        job: impl FnOnce(&mut Self) -> R,
+    ) -> R {
+        let Some((texture, target, level)) = place_of(image) else { return job(self) };
+        gl::bind_texture(target, texture);
+        let is_immutable = texture_integer(target, GL_TEXTURE_IMMUTABLE_LEVELS) > 0;
+        if is_immutable {
+            gl::bind_texture(target, 0);
+            return job(self);
+        }
+        let others = other_formats(image);
+        let before = others.into_iter().find(|other| self.can_be_attached(*other));
+        gl::bind_texture(target, texture);
+        let aside = Aside::level(target, level);
+        self.sample(image, values);
+        let done = job(self);
+        gl::bind_texture(target, texture);
+        drop(aside);
+        if let Some(before) = before
+            && let Some((.., level)) = place_of(before)
+        {
+            let aside = Aside::level(target, level);
+            self.sample(before, Values::Floats);
+            gl::bind_texture(target, texture);
+            drop(aside);
+        }
+        gl::bind_texture(target, 0);
+        done
+    }
+
+    /// Samples a texel of an image.
+    fn sample(&mut self, image: Image, values: Values) {
+        let Some(sampled) = Sampled::of(Image { width: 1, height: 1, ..image }) else { return };
+        let mut read = Vec::new();
+        // A driver that refuses refuses the read, too.
+        let _ = self.fetch.read(sampled, (Canvas::of(values), &[]), &mut read, |_| {});
+    }
+
+    /// Whether a framebuffer can have an image.
+    fn can_be_attached(&self, image: Image) -> bool {
+        let points = [GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT, GL_STENCIL_ATTACHMENT];
+        points.into_iter().any(|point| {
+            let is_complete = self.attach(image, point).is_some()
+                && gl::check_framebuffer(GL_READ_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
+            detach(point);
+            is_complete
+        })
     }
 
     /// Puts the blocks of an image in a compressed format into `out`. The tuple is width and height of a block in pixels,
@@ -93,8 +166,19 @@ impl Reader {
         let width = image.width.checked_add(block_width - 1)? / block_width;
         let height = image.height.checked_add(block_height - 1)? / block_height;
         let format = if block_bytes == 8 { GL_RG32UI } else { GL_RGBA32UI };
-        let copy = Copy::of(image, format, [width, height])?;
+        let copy = self.copy(image, format, [width, height])?;
         self.read(copy.image, Layout::of(format, 0)?, out)
+    }
+
+    /// A copy of this size in another format of the same class.
+    fn copy(&mut self, image: Image, format: u32, size: [i32; 2]) -> Option<Copy> {
+        // Level 0 is copied as it is wherever the driver has it.
+        match place_of(image) {
+            Some((.., level)) if level > 0 => {
+                self.with_storage(image, Values::Floats, |_| Copy::of(image, format, size))
+            }
+            _ => Copy::of(image, format, size),
+        }
     }
 
     /// Reads a copy in another format that has the same bits and that drivers read without conversion.
@@ -102,13 +186,13 @@ impl Reader {
         let SameBits { of, format } = layout.same_bits?;
         let (size, layout) = ([image.width, image.height], Layout::of(format, 0)?);
         // Drivers copy memory within a format; between two formats some draw every pixel.
-        if let Some(copy) = Copy::of(image, of, size)
+        if let Some(copy) = self.copy(image, of, size)
             && let Some(view) = copy.viewed_as(format)
             && self.read(view.image, layout, out).is_some()
         {
             return Some(());
         }
-        let copy = Copy::of(image, format, size)?;
+        let copy = self.copy(image, format, size)?;
         self.read(copy.image, layout, out)
     }
 
@@ -321,6 +405,52 @@ fn with_level_alone((name, target, level): (u32, u32, i32), copy: impl Fn() -> b
     drop(aside);
     gl::bind_texture(target, 0);
     is_done
+}
+
+/// Name, target and level of a texture's image.
+fn place_of(image: Image) -> Option<(u32, u32, i32)> {
+    match image.of {
+        Of::Flat { texture, target, level, .. } | Of::Layer { texture, target, level, .. } => {
+            Some((texture, target, level))
+        }
+        _ => None,
+    }
+}
+
+/// Images of the bound texture, on the levels whose format differs from that of `image`. Empty before OpenGL ES 3.1.
+fn other_formats(image: Image) -> Vec<Image> {
+    if gl::integer(GL_MAJOR_VERSION) * 10 + gl::integer(GL_MINOR_VERSION) < 31 {
+        return Vec::new();
+    }
+    let (face, own) = match image.of {
+        Of::Flat { face, level, .. } => (face, level),
+        Of::Layer { target, level, .. } => (target, level),
+        _ => return Vec::new(),
+    };
+    let ask = |level, name| {
+        let mut value = 0;
+        // SAFETY: the parameter has one number.
+        unsafe { gl::get_texture_level(face, level, name, &raw mut value) };
+        value
+    };
+    let format = ask(own, GL_TEXTURE_INTERNAL_FORMAT);
+    let differs = |level: &i32| {
+        ask(*level, GL_TEXTURE_WIDTH) > 0 && ask(*level, GL_TEXTURE_INTERNAL_FORMAT) != format
+    };
+    let on = |level| match image.of {
+        Of::Flat { texture, target, face, .. } => Of::Flat { texture, target, face, level },
+        Of::Layer { texture, target, .. } => Of::Layer { texture, target, level, layer: 0 },
+        of => of,
+    };
+    (0..LEVELS_MAX).filter(differs).map(|level| Image { of: on(level), ..image }).collect()
+}
+
+/// A number of the bound texture.
+fn texture_integer(target: u32, name: u32) -> i32 {
+    let mut value = 0;
+    // SAFETY: the name has one number.
+    unsafe { gl::get_texture_integers(target, name, &raw mut value) };
+    value
 }
 
 fn point_of(part: Part) -> u32 {
