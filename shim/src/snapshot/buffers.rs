@@ -13,6 +13,7 @@ use gapii_state::read_back::Driver;
 use gapii_state::{Buffer, Context, GroupState, Ref};
 
 use super::emit::Emitter;
+use super::found::Found;
 use super::identity::{self, Kind};
 use super::sibling::Sibling;
 use super::{gl, late_buffers, staging, texel_buffers};
@@ -225,15 +226,23 @@ pub fn describe_nameless(
             emitter.leave_out_of("a deleted buffer that is still in use, once called", name);
             continue;
         };
-        if !identity::is_first(context, Kind::Buffer, buffer) {
+        let is_first = identity::is_first(context, Kind::Buffer, buffer);
+        // The context may have shown a part of it.
+        if !is_first && !identity::take_part(context, Kind::Buffer, buffer) {
             continue;
         }
-        let mut bytes = vec![0; known.size()];
-        let read = |sibling| texel_buffers::read(context, sibling, buffer, &mut bytes);
+        let mut found = Found::nothing(known.size());
+        let read = |sibling| texel_buffers::read(context, sibling, buffer, &mut found);
         if sibling.and_then(read).is_none() && known.size > 0 {
             emitter.leave_out_of("the contents of a deleted buffer, once called", name);
         }
-        describe_with_contents(emitter, identity::spare_name(buffer), known, &bytes);
+        let spare = identity::spare_name(buffer);
+        if is_first {
+            describe_with_contents(emitter, spare, known, &found.bytes);
+        } else {
+            emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(spare).done();
+            found.describe(emitter);
+        }
         identity::note_part(context, Kind::Buffer, buffer);
     }
 }

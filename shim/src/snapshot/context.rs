@@ -251,6 +251,8 @@ impl Indexed {
         if identity::is_first(context, Kind::Buffer, object) {
             let name = identity::spare_name(object);
             buffers::describe_with_contents(emitter, name, known, &[]);
+            // Another context may lead to the contents.
+            identity::note_part(context, Kind::Buffer, object);
             // A transform feedback shows the contents of its buffers to nobody.
             if self.target != GL_TRANSFORM_FEEDBACK_BUFFER {
                 emitter.leave_out_of("the contents of a deleted buffer, once called", asked);

@@ -1,7 +1,8 @@
 //! Buffers whose names were deleted, and which the context that is being described still holds at a binding point, as
 //! an element buffer, or in a vertex array. The first holder that can be copied from gives all contents; what only
-//! vertices lead to is read by a draw ([`super::vertex_reader`]). Contents need OpenGL ES 3; else, and if a read fails,
-//! they are listed as missing. So is a buffer that the state has dropped: it keeps the last 4,096 deleted objects of a
+//! vertices lead to is read by a draw ([`super::vertex_reader`]). Another context that holds the buffer may lead to more
+//! of it, which is described with that context. Contents need OpenGL ES 3; else, and if a read fails, they are listed as
+//! missing. So is a buffer that the state has dropped: it keeps the last 4,096 deleted objects of a
 //! kind.
 //!
 //! A transform feedback writes its buffers and shows their contents to nobody, so a buffer that nothing else holds has
@@ -22,6 +23,7 @@ use gapii_state::{Buffer, Context, Process, Ref, VertexArray, VertexArrays};
 
 use super::buffers::{self, Known};
 use super::emit::Emitter;
+use super::found::Found;
 use super::identity::{self, Kind};
 use super::sibling::Sibling;
 use super::vertex_reader::{VertexReader, Vertices};
@@ -61,7 +63,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
             continue;
         };
         let is_first = identity::is_first(context, Kind::Buffer, buffer);
-        // A texture that holds it may have shown a part of it.
+        // A texture or another context that holds it may have shown a part of it.
         if !is_first && !identity::take_part(context, Kind::Buffer, buffer) {
             continue;
         }
@@ -78,16 +80,17 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
             contents.read(context, sibling, &holders, known.size(), &mut reader);
         }
         let known = known.unmapped();
-        let bytes = contents.bytes.as_slice();
+        let bytes = contents.found.bytes.as_slice();
         if is_first {
             let at = if bytes.is_empty() { 0 } else { bytes.as_ptr() as u64 };
             buffers::define(emitter, &known, known.any_usage(), at);
-        } else if contents.are_whole {
-            let command = emitter.command(GL_BUFFER_SUB_DATA).arg(GL_ARRAY_BUFFER).arg(0_i64);
-            let command = command.arg(bytes.len() as i64).arg(bytes.as_ptr());
-            command.range(3, bytes).done();
+        } else {
+            contents.found.describe(emitter);
         }
-        if !contents.are_whole {
+        if !contents.found.is_whole() || bytes.is_empty() {
+            identity::note_part(context, Kind::Buffer, buffer);
+        }
+        if contents.lacks_any {
             emitter.leave_out_of("the contents of a deleted buffer, once called", name);
         }
     }
@@ -172,10 +175,16 @@ pub fn targets(context: &Context) -> [(u32, Ref<Buffer>); 12] {
 }
 
 /// What could be read of a buffer.
-#[derive(Default)]
 struct Contents {
-    bytes: Vec<u8>,
-    are_whole: bool,
+    found: Found,
+    /// Whether something that the context leads to could not be read.
+    lacks_any: bool,
+}
+
+impl Default for Contents {
+    fn default() -> Self {
+        Self { found: Found::default(), lacks_any: true }
+    }
 }
 
 impl Contents {
@@ -187,6 +196,7 @@ impl Contents {
         size: usize,
         reader: &mut Option<VertexReader<'a>>,
     ) {
+        self.lacks_any = false;
         for holder in holders {
             let copied = match *holder {
                 Holder::Target(target) => copy(context, sibling, target, size),
@@ -199,13 +209,13 @@ impl Contents {
                 Holder::Vertices(..) => None,
             };
             if let Some(bytes) = copied {
-                *self = Self { bytes, are_whole: true };
+                *self = Self { found: Found::all(bytes), lacks_any: false };
                 return;
             }
+            self.lacks_any |= !matches!(holder, Holder::Vertices(..));
         }
-        // Draws read nothing else of the buffer than what its vertices lead to.
-        self.bytes = vec![0; size];
-        self.are_whole = true;
+        // Draws in this context read nothing else of the buffer than what its vertices lead to.
+        self.found = Found::nothing(size);
         for holder in holders {
             let Holder::Vertices(array, binding) = *holder else { continue };
             if reader.is_none() {
@@ -213,9 +223,9 @@ impl Contents {
             }
             let read = reader.as_ref().and_then(|reader| {
                 let vertices = Vertices::of(context, array, binding)?;
-                reader.read(&vertices, &mut self.bytes)
+                reader.read(&vertices, &mut self.found)
             });
-            self.are_whole &= read.is_some();
+            self.lacks_any |= read.is_none();
         }
     }
 }

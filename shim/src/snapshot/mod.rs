@@ -33,6 +33,7 @@ mod es1_matrices;
 mod feedback;
 mod fetch;
 mod formats;
+mod found;
 mod framebuffers;
 mod gl;
 mod held;
@@ -337,7 +338,7 @@ fn describe_group(emitter: &mut Emitter, process: &Process, context: &Context) {
     }
     buffers::describe(emitter, context, sibling.as_ref());
     if buffers::does_a_texture_hold_a_nameless_one(context) {
-        // What this context leads to has its contents; the texture itself leads to none.
+        // What this context leads to may be more than the texels.
         held_buffers::describe(emitter, process, context);
     }
     describe_images(emitter, process, context, sibling.as_ref());

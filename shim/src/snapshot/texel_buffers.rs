@@ -3,6 +3,7 @@
 use gapii_state::{Buffer, Context, Ref};
 
 use super::formats::Layout;
+use super::found::Found;
 use super::image_layer::{Image, Of};
 use super::sibling::Sibling;
 
@@ -23,9 +24,9 @@ pub fn read(
     context: &Context,
     sibling: &Sibling,
     buffer: Ref<Buffer>,
-    out: &mut [u8],
+    out: &mut Found,
 ) -> Option<()> {
-    for holder in holders(context, buffer, out.len()) {
+    for holder in holders(context, buffer, out.bytes.len()) {
         holder.read(sibling, out)?;
     }
     Some(())
@@ -45,7 +46,7 @@ fn holders(context: &Context, buffer: Ref<Buffer>, size: usize) -> Vec<Holder> {
 }
 
 impl Holder {
-    fn read(&self, sibling: &Sibling, out: &mut [u8]) -> Option<()> {
+    fn read(&self, sibling: &Sibling, out: &mut Found) -> Option<()> {
         let layout = Layout::of(self.format, 0)?;
         // One texel tells how many bytes a texel has.
         let mut texel = 0;
@@ -59,10 +60,7 @@ impl Holder {
             let at = self.begin + first as usize * texel;
             let mut is_whole = false;
             self.with_texels(sibling, layout, first, size, |bytes| {
-                if let Some(place) = out.get_mut(at..at + bytes.len()) {
-                    place.copy_from_slice(bytes);
-                    is_whole = true;
-                }
+                is_whole = out.put(at, bytes).is_some();
             })?;
             if !is_whole {
                 return None;

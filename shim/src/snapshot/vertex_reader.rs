@@ -18,6 +18,7 @@ use gapii_commands::constants::{
 use gapii_state::{Context, Ref, VertexArray, VertexAttrib};
 
 use super::feedback::{Feedback, POINTS_MAX, Program};
+use super::found::Found;
 use super::sibling::Sibling;
 use super::{gl, vertex_values};
 
@@ -79,19 +80,18 @@ impl<'a> VertexReader<'a> {
     }
 
     /// Reads all bytes that the vertices lead to, to the same places of `out`, which has the buffer's size.
-    pub fn read(&self, vertices: &Vertices<'_>, out: &mut [u8]) -> Option<()> {
+    pub fn read(&self, vertices: &Vertices<'_>, out: &mut Found) -> Option<()> {
         if let Some(attrib) = vertices.attrib {
             return self.read_values((vertices, attrib), out);
         }
         let linked = || self.feedback.link(VERTEX_SHADER, c"word");
         let program = self.program.get_or_init(linked).as_ref()?;
         let farthest = gl::integer(GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET).max(0) as usize;
-        for part in parts(out.len(), vertices.offset, vertices.stride, farthest) {
+        for part in parts(out.bytes.len(), vertices.offset, vertices.stride, farthest) {
             let words = self.drawn((vertices, program), part, WORD)?;
             for (word, vertex) in words.chunks_exact(WORD).zip(part.first..) {
                 let at = vertices.offset + vertex * vertices.stride + part.column;
-                let bytes = out.get_mut(at..at + part.bytes)?;
-                bytes.copy_from_slice(word.get(..part.bytes)?);
+                out.put(at, word.get(..part.bytes)?)?;
             }
         }
         Some(())
@@ -101,12 +101,14 @@ impl<'a> VertexReader<'a> {
     fn read_values(
         &self,
         (vertices, attrib): (&Vertices<'_>, &VertexAttrib),
-        out: &mut [u8],
+        out: &mut Found,
     ) -> Option<()> {
         let (size, shader) =
             (attrib.bytes() as usize, vertex_values::shader(vertices.binding, attrib));
         // A draw may read no vertex of which a part is outside of the buffer.
-        let Some(rest) = out.len().checked_sub(vertices.offset + size) else { return Some(()) };
+        let Some(rest) = out.bytes.len().checked_sub(vertices.offset + size) else {
+            return Some(());
+        };
         let all = rest.checked_div(vertices.stride).unwrap_or(0) + 1;
         let program = self.feedback.link(&shader, c"words")?;
         for first in (0..all).step_by(POINTS_MAX) {
@@ -117,7 +119,7 @@ impl<'a> VertexReader<'a> {
             for (words, vertex) in drawn.chunks_exact(words).zip(first..) {
                 let at = vertices.offset + vertex * vertices.stride;
                 let bytes = vertex_values::bytes(attrib, words)?;
-                out.get_mut(at..at + bytes.len())?.copy_from_slice(&bytes);
+                out.put(at, &bytes)?;
             }
         }
         Some(())

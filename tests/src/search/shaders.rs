@@ -27,7 +27,7 @@ void main() { colour = v_tint * 0.5 + v_more * 0.25 + texture(image, v_tint.xy) 
 ";
 const VERTEX_310: &str = "#version 310 es
 layout(location = 0) in vec4 place; layout(location = 1) in vec4 tint; layout(location = 0) uniform vec4 shift;
-layout(location = 0) out vec4 v_tint; out gl_PerVertex { vec4 gl_Position; float gl_PointSize; };
+layout(location = 0) out vec4 v_tint;
 void main() { gl_Position = vec4(place.xy * 2.0 - 1.0, 0.0, 1.0) + shift; gl_PointSize = 2.0; v_tint = tint; }
 ";
 const FRAGMENT_310: &str = "#version 310 es
