@@ -9,7 +9,7 @@
 //! are made with the share group; the description of the context that uses one deletes it.
 
 use core::sync::atomic::Ordering::Relaxed;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gapii_commands::constants::{
     GL_ACTIVE_ATTRIBUTES, GL_ATTACHED_SHADERS, GL_CURRENT_PROGRAM, GL_LINK_STATUS,
@@ -125,7 +125,12 @@ pub fn take_into_use(
         program.make(emitter, context, None);
     }
     if !program.is_linked || !is_there {
+        let gone = if is_there { Vec::new() } else { program.gone_shaders(context, epoch) };
+        gone.iter().for_each(|shader| shader.describe(emitter));
         program.attach_shaders(emitter);
+        for shader in &gone {
+            emitter.command(GL_DELETE_SHADER).arg(shader.name).done();
+        }
         labels::describe_program(emitter, context, name);
     }
     if !is_there {
@@ -319,13 +324,32 @@ impl Program {
 
     /// Attaches the shaders that are attached now, in their order.
     fn attach_shaders(&self, emitter: &mut Emitter) {
+        for shader in self.attached() {
+            emitter.command(GL_ATTACH_SHADER).arg(self.name).arg(shader).done();
+        }
+    }
+
+    /// The names of the shaders that are attached now, in their order.
+    fn attached(&self) -> Vec<u32> {
         let room = gl::program_integer(self.name, GL_ATTACHED_SHADERS).max(0);
         let (mut names, mut count) = (vec![0_u32; room as usize], 0);
         // SAFETY: the driver writes at most `room` names.
         unsafe { gl::get_attached_shaders(self.name, room, &raw mut count, names.as_mut_ptr()) };
-        for shader in names.iter().take(count.max(0) as usize) {
-            emitter.command(GL_ATTACH_SHADER).arg(self.name).arg(*shader).done();
-        }
+        names.truncate(count.max(0) as usize);
+        names
+    }
+
+    /// The attached shaders that a replay does not have, because it has deleted this program: deleted shaders that no other
+    /// program of the replay has.
+    fn gone_shaders(&self, context: &Context, epoch: u64) -> Vec<shaders::Shader> {
+        let is_there = |it: &Program| {
+            it.object != self.object && (!it.is_deleted || it.state.to_delete_in == epoch)
+        };
+        let others = programs(context).into_iter().filter(is_there);
+        let held: BTreeSet<u32> = others.flat_map(|program| program.attached()).collect();
+        let attached = self.attached().into_iter().filter(|shader| !held.contains(shader));
+        let shaders = attached.filter_map(|name| shaders::of_name(context, name));
+        shaders.filter(|shader| shader.is_deleted).collect()
     }
 
     /// Notes that the snapshot has made a deleted program, which a context's description has to delete.

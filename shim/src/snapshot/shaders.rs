@@ -31,6 +31,18 @@ pub fn of_group(context: &Context) -> Vec<Shader> {
     last.into_values().filter_map(|object| Shader::of(context, object)).collect()
 }
 
+/// Returns the shader that has the name, or had it last. `None` if the driver has no such shader.
+pub fn of_name(context: &Context, name: u32) -> Option<Shader> {
+    let object = {
+        let group = context.group.lock();
+        let named = group.shaders.find(u64::from(name));
+        let had_name = group.shaders.deleted().filter(|(it, _)| it.name() == u64::from(name));
+        let last = had_name.last().map(|(object, _)| object);
+        if named.is_some() { named } else { last? }
+    };
+    Shader::of(context, object)
+}
+
 impl Shader {
     fn of(context: &Context, object: Ref<State>) -> Option<Self> {
         let name = object.name() as u32;
