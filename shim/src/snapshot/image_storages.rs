@@ -41,7 +41,7 @@ pub enum Kind {
         target: u32,
         is_immutable: bool,
     },
-    /// A level, a face or all layers of a level, of a texture with other images.
+    /// A level, a face or all layers of a level, of a texture with other images, or of a texture view.
     Source {
         face: u32,
         level: i32,
@@ -298,7 +298,8 @@ pub fn members_of(group: &Group, at: usize, storages: &mut BTreeMap<u32, Storage
 fn kind_of(texture: &Texture, face: u32, level: i32) -> Kind {
     let images: usize = texture.images.values().map(BTreeMap::len).sum();
     let has_layers = has_layers(texture.target);
-    if images == 1 && level == 0 && face == texture.target && !has_layers {
+    let is_view = texture.view.original.is_some();
+    if images == 1 && level == 0 && face == texture.target && !has_layers && !is_view {
         return Kind::Bindable { target: face, is_immutable: texture.immutable_levels > 0 };
     }
     Kind::Source { face, level }

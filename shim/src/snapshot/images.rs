@@ -153,7 +153,7 @@ impl Shared {
             if root.is_spare {
                 group.describe_spare(emitter, storage);
             } else if made.insert((root.name, is_renderbuffer)) {
-                group.describe_root(emitter, root);
+                group.describe_root(emitter, root, &mut made);
             }
             if !storage.needs_image(root) {
                 continue;
@@ -227,8 +227,9 @@ impl OfGroup {
         Some(Self { group, context, display: like.display, version, sibling, has })
     }
 
-    /// Makes a texture or renderbuffer with its pixels.
-    fn describe_root(&self, emitter: &mut Emitter, root: &Root) {
+    /// Makes a texture or renderbuffer with its pixels. The texture that a view is of is made before the view, unless it is
+    /// in `made`: names, each with whether it is a renderbuffer's.
+    fn describe_root(&self, emitter: &mut Emitter, root: &Root, made: &mut BTreeSet<(u32, bool)>) {
         let sibling = self.sibling.as_ref();
         if root.target == EGL_GL_RENDERBUFFER {
             let mut known = {
@@ -244,17 +245,34 @@ impl OfGroup {
             known.describe(emitter, sibling.filter(|_| self.version.0 >= 3));
             return;
         }
-        let known = {
+        let (known, original) = {
             let group = self.group.lock();
-            Known::of(&group.textures, group.textures.find(u64::from(root.name)))
+            let textures = &group.textures;
+            let known = Known::of(textures, textures.find(u64::from(root.name)));
+            let original = known.as_ref().map(Known::original).unwrap_or_default();
+            let is_named = original.is_some() && textures.find(original.name()) == original;
+            (known, is_named.then(|| Known::of(textures, original)).flatten())
         };
         let (Some(known), Some(has)) = (known, self.has) else {
             emitter.leave_out_of("all of texture", root.name);
             return;
         };
-        emitter.make(GL_GEN_TEXTURES, root.name);
         let mut describing = Describing { emitter, has, sibling, context: None };
-        describing.texture(&known, Pixels::Described);
+        let Some(original) = original else {
+            if known.original().is_some() {
+                let what = "which deleted texture is the storage of other views, too, of texture";
+                describing.emitter.leave_out_of(what, root.name);
+            }
+            describing.emitter.make(GL_GEN_TEXTURES, root.name);
+            describing.texture(&known, Pixels::Described);
+            return;
+        };
+        if made.insert((original.name, false)) {
+            describing.emitter.make(GL_GEN_TEXTURES, original.name);
+            describing.texture(&original, Pixels::Described);
+        }
+        describing.emitter.make(GL_GEN_TEXTURES, root.name);
+        describing.only_view(&known);
     }
 
     /// Makes a texture with the pixels of a storage that no object of OpenGL ES has, but images.

@@ -102,6 +102,11 @@ impl Known {
         self.images.iter().any(|(.., image)| image.shared != 0)
     }
 
+    /// The texture that it is a view of; none if it is no view.
+    pub fn original(&self) -> Ref<Texture> {
+        self.view.as_ref().map(|view| view.original).unwrap_or_default()
+    }
+
     /// Binds a nameless texture to an EGL image of the storage that it shares. Returns false if it has storage of its own,
     /// or cannot be bound.
     fn bind_to_image(
@@ -150,8 +155,13 @@ pub fn describe(emitter: &mut Emitter, context: &Context, has: Has, sibling: Opt
     let (mut known, held) = {
         let group = context.group.lock();
         let textures = &group.textures;
-        let all = textures.named().filter_map(|(object, _)| Known::of(textures, object));
-        let known = all.filter(|texture| !texture.is_shared()).collect::<Vec<_>>();
+        let all =
+            textures.named().filter_map(|(object, _)| Some((object, Known::of(textures, object)?)));
+        let (shared, own): (Vec<_>, Vec<_>) = all.partition(|(_, texture)| texture.is_shared());
+        // Those of which an EGL image has a view are described with the image.
+        let viewed: Vec<_> = shared.iter().map(|(_, texture)| texture.original()).collect();
+        let own = own.into_iter().filter(|(object, _)| !viewed.contains(object));
+        let known = own.map(|(_, texture)| texture).collect::<Vec<_>>();
         let held = group.textures.named().map(|(_, texture)| texture.buffer.buffer);
         (known, buffers::nameless(&group, held))
     };
@@ -381,12 +391,25 @@ impl Describing<'_, '_> {
             self.emitter.make(GL_GEN_TEXTURES, original.name);
             self.make(&original, Pixels::LeftToOthers);
         }
+        self.view_of_described(texture, view);
+        !is_named
+    }
+
+    /// Makes a view of a texture that the stream has.
+    fn view_of_described(&mut self, texture: &Known, view: &View) {
         let format = texture.images.first().map_or(0, |(.., image)| image.format);
         let id = if self.has.oes_views { GL_TEXTURE_VIEW_OES } else { GL_TEXTURE_VIEW_EXT };
         let command = self.emitter.command(id).arg(texture.name).arg(texture.target);
         let command = command.arg(view.name).arg(format);
         view.part.into_iter().fold(command, |command, number| command.arg(number)).done();
-        !is_named
+    }
+
+    /// Describes a view whose original the stream has with its pixels.
+    pub fn only_view(&mut self, texture: &Known) {
+        let Some(view) = &texture.view else { return };
+        self.view_of_described(texture, view);
+        self.emitter.command(GL_BIND_TEXTURE).arg(texture.target).arg(texture.name).done();
+        self.parameters(texture).describe(self.emitter, texture.target);
     }
 
     /// The parameters of a texture.
