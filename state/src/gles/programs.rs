@@ -141,18 +141,19 @@ pub fn link_program<S: Scope, M: Memory + ?Sized>(
     install(context, program, number);
 }
 
-/// Notes that the context uses the new executable where it had the program in use (OpenGL ES 3.2, 7.3).
+/// Notes that the context uses the new executable where it had the program in use, and that all its pipelines do (OpenGL ES
+/// 3.2, 7.3).
 fn install<S: Scope>(context: &mut Context<S>, program: Ref<Program>, number: u64) {
-    if context.program.is_some() {
-        if context.program == program {
-            context.program_used_at = number;
-        }
-        return;
+    if context.program == program {
+        context.program_used_at = number;
     }
-    let Some(pipeline) = context.pipelines.get_mut(context.pipeline) else { return };
-    for (bit, _) in pipeline.stages.iter().filter(|(_, stage)| **stage == program) {
-        if let Some(used_at) = pipeline.stages_used_at.at_mut(*bit) {
-            *used_at = number;
+    let all: Vec<_> = context.pipelines.named().map(|(pipeline, _)| pipeline).collect();
+    for pipeline in all {
+        let Some(pipeline) = context.pipelines.get_mut(pipeline) else { continue };
+        for (bit, _) in pipeline.stages.iter().filter(|(_, stage)| **stage == program) {
+            if let Some(used_at) = pipeline.stages_used_at.at_mut(*bit) {
+                *used_at = number;
+            }
         }
     }
 }
@@ -507,7 +508,7 @@ mod tests {
             pipeline.stages_used_at.iter().map(|(bit, at)| (*bit, *at)).collect::<Vec<_>>()
         };
         assert_eq!(used_at(&mut thread, bound), [(1, linked_at), (2, linked_at)]);
-        assert_eq!(used_at(&mut thread, other), [(1, linked_at - 1), (2, linked_at - 1)]);
+        assert_eq!(used_at(&mut thread, other), [(1, linked_at), (2, linked_at)]);
     }
 
     #[test]
