@@ -1,5 +1,9 @@
 //! Texture parameters that change which texels and components a shader reads (base and maximum level, swizzles): set to
 //! plain values for a read, and restored. Only parameters with another value are touched.
+//!
+//! Mesa 22.3 samples a depth texture of a sized format as red, until its base level is set, even to the value that it has
+//! again afterwards: then it samples it as luminance. So the base level of a depth texture is set only if nothing else
+//! makes a level readable.
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
@@ -25,6 +29,15 @@ impl Aside {
         let is_immutable = aside.number(GL_TEXTURE_IMMUTABLE_LEVELS) > 0;
         // Drivers clamp it to the levels of an immutable texture, so that a greater one could not be restored.
         if !is_immutable || aside.number(GL_TEXTURE_MAX_LEVEL) < level {
+            aside.put(GL_TEXTURE_MAX_LEVEL, level);
+        }
+        aside
+    }
+
+    /// Makes this level the last one, so that a texture is complete that lacks the levels behind it.
+    pub fn up_to_level(target: u32, level: i32) -> Self {
+        let mut aside = Self { target, taken: Vec::new() };
+        if aside.number(GL_TEXTURE_IMMUTABLE_LEVELS) == 0 {
             aside.put(GL_TEXTURE_MAX_LEVEL, level);
         }
         aside

@@ -62,14 +62,7 @@ impl Reader {
             Read::AsTheyAre(part, bytes) => {
                 let read = (layout.format, layout.kind, bytes);
                 if self.through_framebuffer(image, part, read).is_none() {
-                    // Drivers take a level for no attachment if the texture is incomplete.
-                    let (texture, target, level) = place_of(image)?;
-                    gl::bind_texture(target, texture);
-                    let aside = Aside::level(target, level);
-                    let done = self.through_framebuffer(image, part, read);
-                    drop(aside);
-                    gl::bind_texture(target, 0);
-                    done?;
+                    self.with_fewer_levels(image, part, read)?;
                 }
                 core::mem::swap(out, &mut self.read);
             }
@@ -95,6 +88,29 @@ impl Reader {
             }
         }
         Some(())
+    }
+
+    /// [`Reader::through_framebuffer`] with a texture that lacks levels or has levels that do not match: drivers take a level
+    /// of it for no attachment.
+    fn with_fewer_levels(
+        &mut self,
+        image: Image,
+        part: Part,
+        read: (u32, u32, usize),
+    ) -> Option<()> {
+        let (texture, target, level) = place_of(image)?;
+        let mut done = None;
+        for put in [Aside::up_to_level, Aside::level] {
+            gl::bind_texture(target, texture);
+            let aside = put(target, level);
+            done = self.through_framebuffer(image, part, read);
+            drop(aside);
+            if done.is_some() {
+                break;
+            }
+        }
+        gl::bind_texture(target, 0);
+        done
     }
 
     /// Runs `job` while the driver has a level of a texture in the texture's storage.
