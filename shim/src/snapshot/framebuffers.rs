@@ -181,6 +181,19 @@ enum Part {
     },
 }
 
+impl Part {
+    /// Level of a texture.
+    fn level(self) -> i32 {
+        match self {
+            Part::Renderbuffer => 0,
+            Part::Layered { level }
+            | Part::Layer { level, .. }
+            | Part::Views { level, .. }
+            | Part::Flat { level, .. } => level,
+        }
+    }
+}
+
 impl Commands {
     /// The attachments of the bound framebuffer.
     fn attached(
@@ -206,15 +219,14 @@ impl Commands {
             }
             let tracked = framebuffer.attachments.get(&point).copied().unwrap_or_default();
             let group = context.group.lock();
-            let (name, nameless, target) = if kind == GL_TEXTURE {
+            let (name, nameless, texture) = if kind == GL_TEXTURE {
                 match Held::find(&group.textures, name, tracked.texture) {
                     Held::Named(name) => {
-                        let texture = group.textures.get(group.textures.find(u64::from(name)));
-                        (name, None, texture.map_or(0, |it| it.target))
+                        (name, None, group.textures.get(group.textures.find(u64::from(name))))
                     }
                     Held::Nameless(object) => {
-                        let target = group.textures.get(object).map_or(0, |it| it.target);
-                        (identity::spare_name(object), Some(Nameless::Texture(object)), target)
+                        let nameless = Some(Nameless::Texture(object));
+                        (identity::spare_name(object), nameless, group.textures.get(object))
                     }
                     Held::Unknown => {
                         emitter.leave_out_of("what a framebuffer has of deleted object", name);
@@ -223,9 +235,9 @@ impl Commands {
                 }
             } else {
                 match Held::find(&group.renderbuffers, name, tracked.renderbuffer) {
-                    Held::Named(name) => (name, None, 0),
+                    Held::Named(name) => (name, None, None),
                     Held::Nameless(object) => {
-                        (identity::spare_name(object), Some(Nameless::Renderbuffer(object)), 0)
+                        (identity::spare_name(object), Some(Nameless::Renderbuffer(object)), None)
                     }
                     Held::Unknown => {
                         emitter.leave_out_of("what a framebuffer has of deleted object", name);
@@ -233,11 +245,19 @@ impl Commands {
                     }
                 }
             };
+            let target = texture.map_or(0, |it| it.target);
+            let levels =
+                texture.filter(|it| it.view.original.is_none()).map_or(0, |it| it.immutable_levels);
             drop(group);
             let part = match kind {
                 GL_TEXTURE => self.part(point, target, context.version, driver),
                 _ => Part::Renderbuffer,
             };
+            // It was attached before the texture was given storage. The driver refuses to attach it again.
+            if levels > 0 && part.level() >= levels {
+                emitter.leave_out_of("an attached level that the storage lacks, of texture", name);
+                continue;
+            }
             all.push(Attached { point, name, nameless, part });
         }
         all

@@ -141,6 +141,15 @@ const PERMITTED: &[Permitted] = &[
         let (before, ends) = (before_attach(steps), ["glEndTransformFeedback"]);
         count(before, &["glBeginTransformFeedback"]) > count(before, &ends)
     }),
+    // No command attaches a level behind the last one of immutable storage. It was attached before.
+    Permitted::seen("an attached level that the storage lacks, of texture", |steps| {
+        let before = before_attach(steps).iter();
+        let attaches = |step: &&String| {
+            command_of(step).starts_with("glFramebufferTexture") && !step.ends_with(" 0")
+        };
+        count(before_attach(steps), &["glTexStorage2D", "glTexStorage3D"]) > 0
+            && before.filter(attaches).count() > 0
+    }),
     // They are read by a draw, which a query would count, and which replaces the executable in use.
     Permitted::seen("the contents of a deleted buffer, once called", may_not_draw),
     Permitted::seen("the pixels of deleted texture", may_not_draw),
