@@ -10,6 +10,7 @@ mod frames;
 mod handlers;
 mod ids;
 mod keepers;
+mod keeping;
 pub mod output;
 mod purposes;
 mod replay;
@@ -41,7 +42,7 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
         (shim.join("sizes.rs"), sizes::emit(model)),
         (tool_api.join("commands.rs"), self::commands::emit(model)),
     ]);
-    for (module, text) in handlers::emit_modules(model) {
+    for (module, text) in handlers::emit_modules(model, program) {
         files.insert(shim.join(module).with_extension("rs"), text);
     }
     let state = Path::new("state");

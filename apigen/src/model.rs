@@ -174,8 +174,12 @@ pub struct StateParts {
     pub leave: bool,
     /// Changes state that the shim keeps whether or not it records.
     pub is_tracked: bool,
+    /// Changes such state in its enter part.
+    pub enter_changes: bool,
     /// May name memory that the command reads, in its enter part.
     pub reads_ranges: bool,
+    /// May name such memory although no object exists, because the memory does not depend on state.
+    pub reads_without_state: bool,
     /// May name memory that it wrote, in its leave part.
     pub writes_ranges: bool,
 }

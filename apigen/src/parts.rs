@@ -20,9 +20,23 @@ pub fn state(command: &Command) -> Option<StateParts> {
         leave: leave.anything(),
         is_tracked: enter.changes || leave.changes,
         reads_ranges: enter.observes || command.consumes,
+        enter_changes: enter.changes,
+        reads_without_state: reads_without_state(&command.enter),
         writes_ranges: leave.observes,
     };
     (parts.enter || parts.leave).then_some(parts)
+}
+
+/// Whether a part observes memory that the arguments and other memory determine. What hand-written functions observe
+/// depends on state.
+fn reads_without_state(part: &Block) -> bool {
+    let mut found = false;
+    each(part, &mut |stmt| {
+        if let StmtKind::Observe(observation) = &stmt.kind {
+            found |= !matches!(observation.extent, Extent::By { .. } | Extent::Call { .. });
+        }
+    });
+    found
 }
 
 /// The values of a parameter for which the shim runs the command's state mutator; `None` if it runs it for all

@@ -245,10 +245,14 @@ pub(crate) use plain;
 ///
 /// `when CONDITION` after the parts: if the condition does not hold, the state does not change.
 ///
+/// `kept LIST`: the command's keeper calls the tracker, unless the command is kept in this list: then its state is followed
+/// when the list is executed or described. `executes MEMORY`: the command executes the lists whose handles are in this memory.
+///
 /// Tracked state changes whether or not there is room for the records.
 macro_rules! followed {
     ($id:ident: $name:ident($($arg:ident: $ty:ty),*) $(-> $result:ty $(as $returned:ident)?)?;
      state $api:ident $parts:tt $(when $condition:expr)?;
+     $(kept $list:ident;)? $(executes $executed:expr;)?
      enter $flags:expr $(, [$($read:expr),*])?; $($end:tt)*) => {
         pub enum $name {}
 
@@ -260,6 +264,7 @@ macro_rules! followed {
                     #[allow(unreachable_code)] // By the tracker.
                     return driver()($($arg),*);
                 };
+                $($crate::kept::following::follow_executed($executed);)?
                 $crate::handler::if_enter!($parts {
                     if $crate::handler::condition!($($condition)?) {
                         $crate::handler::touch!($api, call, |tracked, readable, observer| {
@@ -301,11 +306,15 @@ macro_rules! followed {
 
         $crate::handler::if_tracked!($parts {
             impl $name {
-                unsafe extern "C" fn tracker($($arg: $ty),*) $(-> $result)? {
+                pub unsafe extern "C" fn tracker($($arg: $ty),*) $(-> $result)? {
                     let driver = $crate::handler::driver_of!($id($($ty),*) $(-> $result)?);
                     if !$crate::handler::condition!($($condition)?) {
                         return driver()($($arg),*);
                     }
+                    if false $(|| $crate::kept::keeps_appended($list.followed()))? {
+                        return driver()($($arg),*);
+                    }
+                    $($crate::kept::following::follow_executed($executed);)?
                     let Some(mut tracker) = $crate::handler::begin_tracker!($api) else {
                         return driver()($($arg),*);
                     };
@@ -331,7 +340,8 @@ macro_rules! followed {
         impl Command for $name {
             const HANDLER: Handler = Handler(Self::handler as *const ());
             $crate::handler::if_tracked!($parts {
-                const TRACKER: Option<Handler> = Some(Handler(Self::tracker as *const ()));
+                const TRACKER: Option<Handler> =
+                    $crate::handler::tracker!([$($list)?] Handler(Self::tracker as *const ()));
             });
         }
     };
@@ -347,6 +357,7 @@ macro_rules! hooked {
     ($id:ident: $name:ident($($arg:ident: $ty:ty),*) $(-> $result:ty $(as $returned:ident)?)?;
      $(before $before:path;)?
      state $parts:tt;
+     $(executes $executed:expr;)?
      enter $flags:expr $(, [$($read:expr),*])?; $($end:tt)*) => {
         pub enum $name {}
 
@@ -356,6 +367,7 @@ macro_rules! hooked {
                 let Some(scope) = hooks::enter() else { return driver()($($arg),*) };
                 let mut call = $crate::begin::begin($id);
                 $crate::handler::before!([$($before)?] call ($($arg),*));
+                $($crate::kept::following::follow_executed($executed);)?
                 $crate::handler::if_enter!($parts {
                     tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
                         commands::$name::enter(tracked, readable, observer $(, $arg.followed())*)
@@ -444,6 +456,17 @@ macro_rules! end {
     }};
 }
 pub(crate) use end;
+
+/// The tracker of a command, unless its keeper calls it.
+macro_rules! tracker {
+    ([] $tracker:expr) => {
+        Some($tracker)
+    };
+    ([$list:ident] $tracker:expr) => {
+        None
+    };
+}
+pub(crate) use tracker;
 
 /// Whether the state changes.
 macro_rules! condition {

@@ -55,7 +55,7 @@ pub fn is_recording(words: &Words) -> bool {
 
 /// Gives this thread a seat until it ends.
 #[cold]
-fn take_seat() -> &'static Seat {
+pub fn take_seat() -> &'static Seat {
     static EXIT: ThreadExit = ThreadExit::new(leave_seat);
     let _errno = ErrnoGuard::save();
     let seat = Seat::take();

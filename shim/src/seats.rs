@@ -12,12 +12,12 @@
 
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, fence};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, fence};
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use gapii_edges::barrier_in_all_threads;
+use gapii_edges::{AtWork, Epoch, barrier_in_all_threads};
 use gapii_recorder::Thread;
 
 use crate::capture;
@@ -28,7 +28,7 @@ pub struct Seat {
     /// The thread's id; 0 if the seat is free.
     tid: AtomicU32,
     /// Set while the thread has a context, or makes one.
-    is_at_work: AtomicBool,
+    is_at_work: AtWork,
     /// The newest epoch that the thread knows. None of its commands that are in progress began before that epoch.
     knows: AtomicU64,
     /// The thread's recording state; null until it has one. The state stays mapped.
@@ -61,7 +61,7 @@ impl Seat {
             let seat: &'static mut Seat = Box::leak(Box::new(Seat {
                 next: AtomicPtr::new(ptr::null_mut()),
                 tid: AtomicU32::new(tid),
-                is_at_work: AtomicBool::new(false),
+                is_at_work: AtWork::no(),
                 knows: AtomicU64::new(0),
                 records_in: AtomicPtr::new(ptr::null_mut()),
             }));
@@ -79,7 +79,7 @@ impl Seat {
 
     /// Leaves the seat to another thread.
     pub fn leave(&self) {
-        self.is_at_work.store(false, Relaxed);
+        self.is_at_work.set(false);
         self.knows.store(0, Relaxed);
         self.records_in.store(ptr::null_mut(), Relaxed);
         // SEAT: pairs with the acquire in Seat::take.
@@ -87,8 +87,16 @@ impl Seat {
     }
 
     /// Sets whether the thread has a current context or runs an EGL command.
+    #[inline(always)]
     pub fn set_at_work(&self, is_at_work: bool) {
-        self.is_at_work.store(is_at_work, Relaxed);
+        self.is_at_work.set(is_at_work);
+    }
+
+    /// Begins a command while nothing is recorded. Returns whether something is recorded nevertheless; if not, a thread
+    /// that begins a capture from now on sees this one at work.
+    #[inline(always)]
+    pub fn begin(&self, epoch: &Epoch) -> bool {
+        self.is_at_work.begin(epoch)
     }
 
     /// Sets the state in which the thread records. It is used from the next [`Seat::know`] on.
@@ -123,10 +131,13 @@ fn all() -> impl Iterator<Item = &'static Seat> {
 /// Gives up on a thread that has run for 250 ms or slept for 20 ms meanwhile, and on all of them after 2 s. Returns the
 /// ids of the threads that may still be inside.
 pub fn wait_for_others(own: Option<&Seat>, epoch: u64) -> Vec<u32> {
-    // KEEPER: pairs with the fence in Keeper::begin: this thread sees that seat at work, or that one sees the epoch.
-    fence(SeqCst);
-    // OUTSIDE: the epoch was raised before; pairs with the fence in Gate::enter.
-    let tells = !capture::is_first_of_this_capture(epoch) && barrier_in_all_threads();
+    // KEEPER and OUTSIDE: the epoch was raised before; pairs with the fences in AtWork::begin and Gate::enter.
+    let has_barrier = barrier_in_all_threads();
+    if !has_barrier {
+        // KEEPER: pairs with the full fence in AtWork::begin, where it is one without such a barrier.
+        fence(SeqCst);
+    }
+    let tells = has_barrier && !capture::is_first_of_this_capture(epoch);
     let is_other = |seat: &&Seat| !own.is_some_and(|own| ptr::eq(own, *seat));
     let mut others: Vec<Other> = all().filter(is_other).map(Other::new).collect();
     let began = Instant::now();
@@ -167,7 +178,7 @@ impl Other {
         let Seat { tid, is_at_work, knows, .. } = self.seat;
         // ARRIVE: pairs with the release in Seat::know.
         let knows = knows.load(Acquire);
-        tid.load(Acquire) == self.tid && self.tid != 0 && is_at_work.load(Acquire) && knows < epoch
+        tid.load(Acquire) == self.tid && self.tid != 0 && is_at_work.is_at_work() && knows < epoch
     }
 
     /// Whether the thread records, and is in no command now.
@@ -231,6 +242,7 @@ fn processor_time(tid: u32) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::sync::atomic::AtomicBool;
     use std::hint::black_box;
     use std::sync::mpsc::channel;
 

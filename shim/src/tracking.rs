@@ -16,7 +16,7 @@ use std::sync::Arc;
 use gapii_recorder::{Call, ErrnoGuard, InFlight, Recorder};
 use gapii_state::{Ignore, Observer, Process, Thread};
 
-use crate::kept::journal;
+use crate::kept;
 use crate::program_memory::ProgramMemory;
 use crate::scope::{self, Scope};
 use crate::seats;
@@ -182,7 +182,7 @@ pub fn guard_forks() {
 
 extern "C" fn forget() {
     PROCESS.store(ptr::null_mut(), Release);
-    journal::forget();
+    kept::forget();
     seats::forget();
     let words = words();
     words.set_seat(None);

@@ -11,8 +11,10 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::extents;
+use super::keeping::Lists;
 use super::output::{file, ident, invocation};
 use super::source::spell;
+use crate::lang::typed::Program;
 use crate::model::{Direction, Effect, Function, Guard, Model, Param, StateParts};
 use crate::origin::module;
 
@@ -47,11 +49,12 @@ use crate::{hooks, tracking};
 ";
 
 /// Returns the modules by name, with their text.
-pub fn emit_modules(model: &Model) -> Vec<(String, String)> {
+pub fn emit_modules(model: &Model, program: &Program) -> Vec<(String, String)> {
     let mut by_module: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let lists = Lists::new(model, program);
     for function in &model.functions {
         let module = format!("handlers_{}", module(&function.api.name, function.origin));
-        by_module.entry(module).or_default().push(Handler::new(function).write());
+        by_module.entry(module).or_default().push(Handler::new(function, &lists).write());
     }
     by_module.into_iter().map(|(module, items)| (module, file(PRELUDE, &items))).collect()
 }
@@ -60,6 +63,8 @@ pub fn emit_modules(model: &Model) -> Vec<(String, String)> {
 struct Handler<'a> {
     function: &'a Function,
     shape: Shape<'a>,
+    /// The clause about lists.
+    lists: Option<String>,
     enter_flags: TokenStream,
     /// Memory that the command reads. `None` if it reads neither slots nor ranges.
     reads: Option<Vec<TokenStream>>,
@@ -93,7 +98,7 @@ enum End {
 }
 
 impl<'a> Handler<'a> {
-    fn new(function: &'a Function) -> Self {
+    fn new(function: &'a Function, lists: &Lists<'_>) -> Self {
         let shape = Shape::of(function);
         let reads = observations(function, Direction::In);
         let names_ranges = function.state.is_some_and(|state| state.reads_ranges);
@@ -102,6 +107,7 @@ impl<'a> Handler<'a> {
             enter_flags: enter_flags(function),
             reads: (names_ranges || !reads.is_empty()).then_some(reads),
             end: End::of(function, &shape),
+            lists: list_clause(function, lists),
             shape,
         }
     }
@@ -120,6 +126,7 @@ impl<'a> Handler<'a> {
         }
         let command = format!("{constant}: {name}({params}){result};");
         let mut clauses = self.shape.clauses(self.function);
+        clauses.extend(self.lists.clone());
         clauses.push(match &self.reads {
             Some(reads) => format!("enter {}, {};", spell(&self.enter_flags), list(reads)),
             None => format!("enter {};", spell(&self.enter_flags)),
@@ -231,6 +238,17 @@ pub(super) fn list(items: &[TokenStream]) -> String {
 pub(super) fn observations(function: &Function, direction: Direction) -> Vec<TokenStream> {
     let observed = function.observed(direction);
     observed.map(|(param, observation)| extents::observe(function, param, observation)).collect()
+}
+
+/// `kept LIST;` if the list keeps the command, and it has a tracker; `executes MEMORY;` for a command that executes lists.
+fn list_clause(function: &Function, lists: &Lists<'_>) -> Option<String> {
+    let name = function.name.as_str();
+    if let Some(at) = lists.keeping.get(name).filter(|_| function.has_tracker()) {
+        return Some(format!("kept {};", function.params[*at].ident));
+    }
+    let param = &function.params[*lists.executed.get(name)?];
+    let observed = extents::observe(function, param, param.observation.as_ref()?);
+    Some(format!("executes {};", spell(&observed)))
 }
 
 fn enter_flags(function: &Function) -> TokenStream {

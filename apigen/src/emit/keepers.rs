@@ -4,12 +4,11 @@
 //! A command that makes, finds, sets or appends is kept with the memory that it reads and writes. One that destroys,
 //! empties, or cannot be kept has no memory here.
 
-use std::collections::BTreeMap;
-
 use super::handlers::{declaration, list, observations};
+use super::keeping::{self, Roles};
 use super::output::{file, invocation};
 use super::source::spell;
-use crate::lang::typed::{Program, Role, Slotted};
+use crate::lang::typed::{Program, Role};
 use crate::model::{Direction, Function, Kind, Model};
 
 const PRELUDE: &str = "\
@@ -28,29 +27,14 @@ use core::ffi::{c_char, c_void};
 use gapii_recorder::observe;
 use gapii_state::commands;
 
-use super::ids::*;
+use super::{handlers_level_zero, ids::*};
 use crate::handler::{Argument, ByValue};
 use crate::kept::facts::{Facts, Kept, Kind, Place};
 use crate::kept::keeper::{Keeper, keep};
 ";
 
-/// The roles of a command: the parameters that have each, or none for a role of the command itself.
-type Roles = BTreeMap<Role, Vec<usize>>;
-
 pub fn emit(model: &Model, program: &Program) -> String {
-    let mut roles: BTreeMap<&str, Roles> = BTreeMap::new();
-    for (role, subject) in program.roles.iter().filter(|(role, _)| is_kept_for(*role)) {
-        match subject {
-            Slotted::Command(name) => {
-                roles.entry(name).or_default().entry(*role).or_default();
-            }
-            Slotted::Param(name, at) => {
-                let command = roles.entry(name).or_default();
-                command.entry(*role).or_default().push(*at);
-            }
-            Slotted::Field(..) => {}
-        }
-    }
+    let roles = keeping::roles(program);
     let functions = model.functions.iter();
     let kept: Vec<(&Function, &Roles)> =
         functions.filter_map(|it| Some((it, roles.get(it.name.as_str())?))).collect();
@@ -62,16 +46,6 @@ pub fn emit(model: &Model, program: &Program) -> String {
         all.collect::<Vec<_>>().join(" ")
     ));
     file(PRELUDE, &items)
-}
-
-/// Whether the shim keeps or forgets something because of the role.
-fn is_kept_for(role: Role) -> bool {
-    use Role::{
-        Destroyed, DeviceMemory, Freed, HostMemory, MemoryBytes, NewImmediateList, NewQueue,
-    };
-    let shared =
-        [Destroyed, DeviceMemory, Freed, HostMemory, MemoryBytes, NewImmediateList, NewQueue];
-    Role::OF_SNAPSHOT.contains(&role) || shared.contains(&role)
 }
 
 fn keeper(function: &Function, roles: &Roles) -> String {
@@ -88,14 +62,22 @@ fn keeper(function: &Function, roles: &Roles) -> String {
         reads = observations(function, Direction::In);
         writes = observations(function, Direction::Out);
         if let Some(state) = function.state {
-            before = if state.reads_ranges { "state" } else { "" };
+            before = if state.reads_without_state { "state" } else { "" };
             // What an appended command writes is known only when the list is executed.
             let is_output = state.writes_ranges && !has(Role::Appended);
             after = if is_output { "state" } else { "" };
         }
     }
     let facts = facts(function, roles).join(", ");
-    let memory = format!("enter [{before}] {}; leave [{after}] {}", list(&reads), list(&writes));
+    let is_tracked = function.has_tracker() && keeping::list_of(function, roles).is_some();
+    let follows = is_tracked && function.state.is_some_and(|state| state.enter_changes);
+    let memory = format!(
+        "enter [{before}] {}; leave [{after}] {}; tracked [{}] follow [{}]",
+        list(&reads),
+        list(&writes),
+        if is_tracked { "state" } else { "" },
+        if follows { "state" } else { "" }
+    );
     invocation("keep", &[command, format!("facts {{ {facts} }};"), memory])
 }
 
@@ -143,6 +125,7 @@ fn facts(function: &Function, roles: &Roles) -> Vec<String> {
         kind.map(|(_, kind)| format!("kind: Kind::{kind}")),
         one("set", Role::Set),
         one("set_key", Role::SetKey),
+        flag("set_shared", Role::SetShared),
         place("appended", Role::Appended),
         place("uses", Role::Uses),
         one("emptied", Role::Emptied),

@@ -330,11 +330,15 @@ pub enum Role {
     Set,
     /// Number that tells apart several properties which the same command sets.
     SetKey,
+    /// Several threads may set properties of one object with this command at once.
+    SetShared,
     /// Handle of the object that keeps the command, or pointer to the first one: a list executes it later.
     Appended,
     /// Handle of an object whose properties are those at the append when a list executes the command later, or pointer
     /// to several.
     Uses,
+    /// Pointer to the lists that the command executes.
+    Executed,
     /// Handle of the object that forgets the commands appended to it.
     Emptied,
     /// Handle of the context that the new object or memory belongs to.
@@ -376,7 +380,7 @@ impl Role {
     ];
 
     /// The roles that a snapshot needs beside those of a replay.
-    pub const OF_SNAPSHOT: [Self; 14] = [
+    pub const OF_SNAPSHOT: [Self; 16] = [
         Self::NewEvent,
         Self::NewFence,
         Self::NewImage,
@@ -385,8 +389,10 @@ impl Role {
         Self::Made,
         Self::Set,
         Self::SetKey,
+        Self::SetShared,
         Self::Appended,
         Self::Uses,
+        Self::Executed,
         Self::Emptied,
         Self::InContext,
         Self::OnDevice,

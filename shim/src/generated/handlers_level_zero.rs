@@ -100,7 +100,7 @@ followed! {
     ZE_COMMAND_LIST_APPEND_LAUNCH_COOPERATIVE_KERNEL: zeCommandListAppendLaunchCooperativeKernel(hCommandList: *mut c_void,
         hKernel: *mut c_void, pLaunchFuncArgs: *const c_void, hSignalEvent: *mut c_void,
         numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
-    state process [tracked enter leave]; enter EFFECT | LEAVES,
+    state process [tracked enter leave]; kept hCommandList; enter EFFECT | LEAVES,
         [observe::array(pLaunchFuncArgs, 12, 1), observe::array(phWaitEvents, numWaitEvents as i64,
         8)]; leave 0, []
 }
@@ -108,7 +108,7 @@ followed! {
     ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL: zeCommandListAppendLaunchKernel(hCommandList: *mut c_void,
         hKernel: *mut c_void, pLaunchFuncArgs: *const c_void, hSignalEvent: *mut c_void,
         numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
-    state process [tracked enter leave]; enter EFFECT | LEAVES,
+    state process [tracked enter leave]; kept hCommandList; enter EFFECT | LEAVES,
         [observe::array(pLaunchFuncArgs, 12, 1), observe::array(phWaitEvents, numWaitEvents as i64,
         8)]; leave 0, []
 }
@@ -116,8 +116,8 @@ followed! {
     ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_INDIRECT: zeCommandListAppendLaunchKernelIndirect(hCommandList: *mut c_void,
         hKernel: *mut c_void, pLaunchArgumentsBuffer: *const c_void, hSignalEvent: *mut c_void,
         numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
-    state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phWaitEvents,
-        numWaitEvents as i64, 8)]; leave 0, []
+    state process [tracked enter leave]; kept hCommandList; enter EFFECT | LEAVES,
+        [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave 0, []
 }
 followed! {
     ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_ARGUMENTS: zeCommandListAppendLaunchKernelWithArguments(hCommandList: *mut c_void,
@@ -133,16 +133,18 @@ followed! {
     ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_PARAMETERS: zeCommandListAppendLaunchKernelWithParameters(hCommandList: *mut c_void,
         hKernel: *mut c_void, pGroupCounts: *const c_void, pNext: *const c_void,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
-    state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(pGroupCounts,
-        12, 1), observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave 0, []
+    state process [tracked enter leave]; kept hCommandList; enter EFFECT | LEAVES,
+        [observe::array(pGroupCounts, 12, 1), observe::array(phWaitEvents, numWaitEvents as i64,
+        8)]; leave 0, []
 }
 followed! {
     ZE_COMMAND_LIST_APPEND_LAUNCH_MULTIPLE_KERNELS_INDIRECT: zeCommandListAppendLaunchMultipleKernelsIndirect(hCommandList: *mut c_void,
         numKernels: u32, phKernels: *mut *mut c_void, pCountBuffer: *const u32,
         pLaunchArgumentsBuffer: *const c_void, hSignalEvent: *mut c_void, numWaitEvents: u32,
         phWaitEvents: *mut *mut c_void) -> u32;
-    state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phKernels,
-        numKernels as i64, 8), observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave 0, []
+    state process [tracked enter leave]; kept hCommandList; enter EFFECT | LEAVES,
+        [observe::array(phKernels, numKernels as i64, 8), observe::array(phWaitEvents,
+        numWaitEvents as i64, 8)]; leave 0, []
 }
 plain! {
     ZE_COMMAND_LIST_APPEND_MEM_ADVISE: zeCommandListAppendMemAdvise(hCommandList: *mut c_void,
@@ -153,31 +155,31 @@ followed! {
     ZE_COMMAND_LIST_APPEND_MEMORY_COPY: zeCommandListAppendMemoryCopy(hCommandList: *mut c_void,
         dstptr: *mut c_void, srcptr: *const c_void, size: u64, hSignalEvent: *mut c_void,
         numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
-    state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phWaitEvents,
-        numWaitEvents as i64, 8)]; leave 0, []
+    state process [tracked enter leave]; kept hCommandList; enter EFFECT | LEAVES,
+        [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave 0, []
 }
 followed! {
     ZE_COMMAND_LIST_APPEND_MEMORY_COPY_FROM_CONTEXT: zeCommandListAppendMemoryCopyFromContext(hCommandList: *mut c_void,
         dstptr: *mut c_void, hContextSrc: *mut c_void, srcptr: *const c_void, size: u64,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
-    state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phWaitEvents,
-        numWaitEvents as i64, 8)]; leave 0, []
+    state process [tracked enter leave]; kept hCommandList; enter EFFECT | LEAVES,
+        [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave 0, []
 }
 followed! {
     ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION: zeCommandListAppendMemoryCopyRegion(hCommandList: *mut c_void,
         dstptr: *mut c_void, dstRegion: *const c_void, dstPitch: u32, dstSlicePitch: u32,
         srcptr: *const c_void, srcRegion: *const c_void, srcPitch: u32, srcSlicePitch: u32,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
-    state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(dstRegion, 24,
-        1), observe::array(srcRegion, 24, 1), observe::array(phWaitEvents, numWaitEvents as i64,
-        8)]; leave 0, []
+    state process [tracked enter leave]; kept hCommandList; enter EFFECT | LEAVES,
+        [observe::array(dstRegion, 24, 1), observe::array(srcRegion, 24, 1),
+        observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave 0, []
 }
 followed! {
     ZE_COMMAND_LIST_APPEND_MEMORY_COPY_WITH_PARAMETERS: zeCommandListAppendMemoryCopyWithParameters(hCommandList: *mut c_void,
         dstptr: *mut c_void, srcptr: *const c_void, size: u64, pNext: *const c_void,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
-    state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phWaitEvents,
-        numWaitEvents as i64, 8)]; leave 0, []
+    state process [tracked enter leave]; kept hCommandList; enter EFFECT | LEAVES,
+        [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave 0, []
 }
 plain! {
     ZE_COMMAND_LIST_APPEND_MEMORY_FILL: zeCommandListAppendMemoryFill(hCommandList: *mut c_void,
@@ -331,7 +333,8 @@ followed! {
     ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_EXP: zeCommandListImmediateAppendCommandListsExp(hCommandListImmediate: *mut c_void,
         numCommandLists: u32, phCommandLists: *mut *mut c_void, hSignalEvent: *mut c_void,
         numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
-    state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phCommandLists,
+    state process [tracked enter leave]; executes observe::array(phCommandLists,
+        numCommandLists as i64, 8); enter EFFECT | LEAVES, [observe::array(phCommandLists,
         numCommandLists as i64, 8), observe::array(phWaitEvents, numWaitEvents as i64, 8)];
         leave 0, []
 }
@@ -339,7 +342,8 @@ followed! {
     ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_WITH_PARAMETERS: zeCommandListImmediateAppendCommandListsWithParameters(hCommandListImmediate: *mut c_void,
         numCommandLists: u32, phCommandLists: *mut *mut c_void, pNext: *const c_void,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
-    state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phCommandLists,
+    state process [tracked enter leave]; executes observe::array(phCommandLists,
+        numCommandLists as i64, 8); enter EFFECT | LEAVES, [observe::array(phCommandLists,
         numCommandLists as i64, 8), observe::array(phWaitEvents, numWaitEvents as i64, 8)];
         leave 0, []
 }
@@ -416,8 +420,8 @@ hooked! {
     ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS: zeCommandQueueExecuteCommandLists(hCommandQueue: *mut c_void,
         numCommandLists: u32, phCommandLists: *mut *mut c_void,
         hFence: *mut c_void) -> u32 as result;
-    state [enter leave]; enter EFFECT | LEAVES, [observe::array(phCommandLists,
-        numCommandLists as i64, 8)];
+    state [enter leave]; executes observe::array(phCommandLists, numCommandLists as i64, 8);
+        enter EFFECT | LEAVES, [observe::array(phCommandLists, numCommandLists as i64, 8)];
         leave hooks::zeCommandQueueExecuteCommandLists_leave_flags(hCommandQueue, numCommandLists,
         phCommandLists, hFence, result), []
 }

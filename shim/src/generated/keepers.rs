@@ -15,7 +15,7 @@ use core::ffi::{c_char, c_void};
 use gapii_recorder::observe;
 use gapii_state::commands;
 
-use super::ids::*;
+use super::{handlers_level_zero, ids::*};
 use crate::handler::{Argument, ByValue};
 use crate::kept::facts::{Facts, Kept, Kind, Place};
 use crate::kept::keeper::{Keeper, keep};
@@ -24,34 +24,36 @@ keep! {
     ZE_COMMAND_LIST_APPEND_BARRIER: zeCommandListAppendBarrier(hCommandList: *mut c_void,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0, 1], handle_arrays: &[0] };
-    enter [] [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] []
+    enter [] [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] [];
+        tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_EVENT_RESET: zeCommandListAppendEventReset(hCommandList: *mut c_void,
         hEvent: *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0, 1] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_GRAPH_EXT: zeCommandListAppendGraphExt(hCommandList: *mut c_void,
         hGraph: *mut c_void, pNext: *const c_void, hSignalEvent: *mut c_void, numWaitEvents: u32,
         phWaitEvents: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0, 1, 3], handle_arrays: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_HOST_FUNCTION: zeCommandListAppendHostFunction(hCommandList: *mut c_void,
         pfnHostFunction: *mut c_void, pUserData: *mut c_void, pNext: *const c_void,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0, 4], handle_arrays: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_IMAGE_COPY: zeCommandListAppendImageCopy(hCommandList: *mut c_void,
         hDstImage: *mut c_void, hSrcImage: *mut c_void, hSignalEvent: *mut c_void,
         numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0, 1, 2, 3], handle_arrays: &[0] };
-    enter [] [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] []
+    enter [] [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] [];
+        tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY: zeCommandListAppendImageCopyFromMemory(hCommandList: *mut c_void,
@@ -59,7 +61,7 @@ keep! {
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0, 1, 4], handle_arrays: &[1] };
     enter [] [observe::array(pDstRegion, 24, 1), observe::array(phWaitEvents,
-        numWaitEvents as i64, 8)]; leave [] []
+        numWaitEvents as i64, 8)]; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY_EXT: zeCommandListAppendImageCopyFromMemoryExt(hCommandList: *mut c_void,
@@ -68,7 +70,7 @@ keep! {
         phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0, 1, 6], handle_arrays: &[1] };
     enter [] [observe::array(pDstRegion, 24, 1), observe::array(phWaitEvents,
-        numWaitEvents as i64, 8)]; leave [] []
+        numWaitEvents as i64, 8)]; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_IMAGE_COPY_REGION: zeCommandListAppendImageCopyRegion(hCommandList: *mut c_void,
@@ -77,7 +79,7 @@ keep! {
         phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0, 1, 2, 5], handle_arrays: &[2] };
     enter [] [observe::array(pDstRegion, 24, 1), observe::array(pSrcRegion, 24, 1),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] []
+        observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY: zeCommandListAppendImageCopyToMemory(hCommandList: *mut c_void,
@@ -85,7 +87,7 @@ keep! {
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0, 2, 4], handle_arrays: &[1] };
     enter [] [observe::array(pSrcRegion, 24, 1), observe::array(phWaitEvents,
-        numWaitEvents as i64, 8)]; leave [] []
+        numWaitEvents as i64, 8)]; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY_EXT: zeCommandListAppendImageCopyToMemoryExt(hCommandList: *mut c_void,
@@ -94,7 +96,7 @@ keep! {
         phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0, 2, 6], handle_arrays: &[1] };
     enter [] [observe::array(pSrcRegion, 24, 1), observe::array(phWaitEvents,
-        numWaitEvents as i64, 8)]; leave [] []
+        numWaitEvents as i64, 8)]; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_LAUNCH_COOPERATIVE_KERNEL: zeCommandListAppendLaunchCooperativeKernel(hCommandList: *mut c_void,
@@ -102,8 +104,8 @@ keep! {
         numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), uses: Some(Place::Argument(1)), handles: &[0,
         1, 3], handle_arrays: &[1] };
-    enter [state] [observe::array(pLaunchFuncArgs, 12, 1), observe::array(phWaitEvents,
-        numWaitEvents as i64, 8)]; leave [] []
+    enter [] [observe::array(pLaunchFuncArgs, 12, 1), observe::array(phWaitEvents,
+        numWaitEvents as i64, 8)]; leave [] []; tracked [state] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL: zeCommandListAppendLaunchKernel(hCommandList: *mut c_void,
@@ -111,8 +113,8 @@ keep! {
         numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), uses: Some(Place::Argument(1)), handles: &[0,
         1, 3], handle_arrays: &[1] };
-    enter [state] [observe::array(pLaunchFuncArgs, 12, 1), observe::array(phWaitEvents,
-        numWaitEvents as i64, 8)]; leave [] []
+    enter [] [observe::array(pLaunchFuncArgs, 12, 1), observe::array(phWaitEvents,
+        numWaitEvents as i64, 8)]; leave [] []; tracked [state] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_INDIRECT: zeCommandListAppendLaunchKernelIndirect(hCommandList: *mut c_void,
@@ -120,7 +122,8 @@ keep! {
         numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), uses: Some(Place::Argument(1)), handles: &[0,
         1, 3], handle_arrays: &[0] };
-    enter [state] [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] []
+    enter [] [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] [];
+        tracked [state] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_ARGUMENTS: zeCommandListAppendLaunchKernelWithArguments(hCommandList: *mut c_void,
@@ -130,7 +133,7 @@ keep! {
         phWaitEvents: *mut *mut c_void) -> u32;
     facts { uses: Some(Place::Argument(1)), unkept: true, handles: &[0, 1, 6],
         handle_arrays: &[2] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_PARAMETERS: zeCommandListAppendLaunchKernelWithParameters(hCommandList: *mut c_void,
@@ -139,7 +142,7 @@ keep! {
     facts { appended: Some(Place::Argument(0)), uses: Some(Place::Argument(1)), handles: &[0,
         1, 4], handle_arrays: &[1] };
     enter [state] [observe::array(pGroupCounts, 12, 1), observe::array(phWaitEvents,
-        numWaitEvents as i64, 8)]; leave [] []
+        numWaitEvents as i64, 8)]; leave [] []; tracked [state] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_LAUNCH_MULTIPLE_KERNELS_INDIRECT: zeCommandListAppendLaunchMultipleKernelsIndirect(hCommandList: *mut c_void,
@@ -148,28 +151,30 @@ keep! {
         phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), uses: Some(Place::Array(2)), handles: &[0, 5],
         handle_arrays: &[0, 1] };
-    enter [state] [observe::array(phKernels, numKernels as i64, 8),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] []
+    enter [] [observe::array(phKernels, numKernels as i64, 8), observe::array(phWaitEvents,
+        numWaitEvents as i64, 8)]; leave [] []; tracked [state] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_MEM_ADVISE: zeCommandListAppendMemAdvise(hCommandList: *mut c_void,
         hDevice: *mut c_void, ptr: *const c_void, size: u64, advice: u32) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0, 1] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_MEMORY_COPY: zeCommandListAppendMemoryCopy(hCommandList: *mut c_void,
         dstptr: *mut c_void, srcptr: *const c_void, size: u64, hSignalEvent: *mut c_void,
         numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0, 4], handle_arrays: &[0] };
-    enter [state] [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] []
+    enter [] [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] [];
+        tracked [state] follow [state]
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_MEMORY_COPY_FROM_CONTEXT: zeCommandListAppendMemoryCopyFromContext(hCommandList: *mut c_void,
         dstptr: *mut c_void, hContextSrc: *mut c_void, srcptr: *const c_void, size: u64,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0, 2, 5], handle_arrays: &[0] };
-    enter [state] [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] []
+    enter [] [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] [];
+        tracked [state] follow [state]
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION: zeCommandListAppendMemoryCopyRegion(hCommandList: *mut c_void,
@@ -177,15 +182,17 @@ keep! {
         srcptr: *const c_void, srcRegion: *const c_void, srcPitch: u32, srcSlicePitch: u32,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0, 9], handle_arrays: &[2] };
-    enter [state] [observe::array(dstRegion, 24, 1), observe::array(srcRegion, 24, 1),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] []
+    enter [] [observe::array(dstRegion, 24, 1), observe::array(srcRegion, 24, 1),
+        observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] [];
+        tracked [state] follow [state]
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_MEMORY_COPY_WITH_PARAMETERS: zeCommandListAppendMemoryCopyWithParameters(hCommandList: *mut c_void,
         dstptr: *mut c_void, srcptr: *const c_void, size: u64, pNext: *const c_void,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0, 5], handle_arrays: &[0] };
-    enter [state] [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] []
+    enter [state] [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] [];
+        tracked [state] follow [state]
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_MEMORY_FILL: zeCommandListAppendMemoryFill(hCommandList: *mut c_void,
@@ -193,7 +200,7 @@ keep! {
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0, 5], handle_arrays: &[1] };
     enter [] [observe::array(pattern, pattern_size as i64, 1), observe::array(phWaitEvents,
-        numWaitEvents as i64, 8)]; leave [] []
+        numWaitEvents as i64, 8)]; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_MEMORY_FILL_WITH_PARAMETERS: zeCommandListAppendMemoryFillWithParameters(hCommandList: *mut c_void,
@@ -202,13 +209,13 @@ keep! {
         phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0, 6], handle_arrays: &[1] };
     enter [state] [observe::array(pattern, pattern_size as i64, 1),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] []
+        observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_MEMORY_PREFETCH: zeCommandListAppendMemoryPrefetch(hCommandList: *mut c_void,
         ptr: *const c_void, size: u64) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_MEMORY_RANGES_BARRIER: zeCommandListAppendMemoryRangesBarrier(hCommandList: *mut c_void,
@@ -216,7 +223,8 @@ keep! {
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0, 4], handle_arrays: &[2] };
     enter [] [observe::array(pRangeSizes, numRanges as i64, 8), observe::array(pRanges,
-        numRanges as i64, 8), observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] []
+        numRanges as i64, 8), observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] [];
+        tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_QUERY_KERNEL_TIMESTAMPS: zeCommandListAppendQueryKernelTimestamps(hCommandList: *mut c_void,
@@ -224,33 +232,34 @@ keep! {
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0, 5], handle_arrays: &[0, 2] };
     enter [] [observe::array(phEvents, numEvents as i64, 8), observe::array(pOffsets,
-        numEvents as i64, 8), observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] []
+        numEvents as i64, 8), observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave [] [];
+        tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_SIGNAL_EVENT: zeCommandListAppendSignalEvent(hCommandList: *mut c_void,
         hEvent: *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0, 1] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_SIGNAL_EXTERNAL_SEMAPHORE_EXT: zeCommandListAppendSignalExternalSemaphoreExt(hCommandList: *mut c_void,
         numSemaphores: u32, phSemaphores: *mut *mut c_void, signalParams: *mut c_void,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0, 4], handle_arrays: &[0, 1] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_WAIT_EXTERNAL_SEMAPHORE_EXT: zeCommandListAppendWaitExternalSemaphoreExt(hCommandList: *mut c_void,
         numSemaphores: u32, phSemaphores: *mut *mut c_void, waitParams: *mut c_void,
         hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0, 4], handle_arrays: &[0, 1] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_WAIT_ON_EVENTS: zeCommandListAppendWaitOnEvents(hCommandList: *mut c_void,
         numEvents: u32, phEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0], handle_arrays: &[0] };
-    enter [] [observe::array(phEvents, numEvents as i64, 8)]; leave [] []
+    enter [] [observe::array(phEvents, numEvents as i64, 8)]; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_APPEND_WRITE_GLOBAL_TIMESTAMP: zeCommandListAppendWriteGlobalTimestamp(hCommandList: *mut c_void,
@@ -258,349 +267,353 @@ keep! {
         phWaitEvents: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0, 2], handle_arrays: &[0] };
     enter [] [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
-        leave [] [observe::array(dstptr, 1, 8)]
+        leave [] [observe::array(dstptr, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_CLOSE: zeCommandListClose(hCommandList: *mut c_void) -> u32;
     facts { appended: Some(Place::Argument(0)), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_CREATE: zeCommandListCreate(hContext: *mut c_void, hDevice: *mut c_void,
         desc: *const c_void, phCommandList: *mut *mut c_void) -> u32;
     facts { made: &[3], handles: &[0, 1] };
-    enter [state] []; leave [] [observe::array(phCommandList, 1, 8)]
+    enter [state] []; leave [] [observe::array(phCommandList, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_CREATE_CLONE_EXP: zeCommandListCreateCloneExp(hCommandList: *mut c_void,
         phClonedCommandList: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_CREATE_IMMEDIATE: zeCommandListCreateImmediate(hContext: *mut c_void,
         hDevice: *mut c_void, altdesc: *const c_void, phCommandList: *mut *mut c_void) -> u32;
     facts { made: &[3], kind: Kind::ImmediateList, handles: &[0, 1] };
-    enter [state] []; leave [] [observe::array(phCommandList, 1, 8)]
+    enter [state] []; leave [] [observe::array(phCommandList, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_DESTROY: zeCommandListDestroy(hCommandList: *mut c_void) -> u32;
     facts { destroyed: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_RESET: zeCommandListReset(hCommandList: *mut c_void) -> u32;
     facts { emptied: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_KERNELS_EXP: zeCommandListUpdateMutableCommandKernelsExp(hCommandList: *mut c_void,
         numKernels: u32, pCommandId: *mut u64, phKernels: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0], handle_arrays: &[1] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_SIGNAL_EVENT_EXP: zeCommandListUpdateMutableCommandSignalEventExp(hCommandList: *mut c_void,
         commandId: u64, hSignalEvent: *mut c_void) -> u32;
     facts { unkept: true, handles: &[0, 2] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_WAIT_EVENTS_EXP: zeCommandListUpdateMutableCommandWaitEventsExp(hCommandList: *mut c_void,
         commandId: u64, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0], handle_arrays: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMANDS_EXP: zeCommandListUpdateMutableCommandsExp(hCommandList: *mut c_void,
         desc: *const c_void) -> u32;
     facts { unkept: true, handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_QUEUE_CREATE: zeCommandQueueCreate(hContext: *mut c_void, hDevice: *mut c_void,
         desc: *const c_void, phCommandQueue: *mut *mut c_void) -> u32;
     facts { made: &[3], kind: Kind::Queue, in_context: Some(0), on_device: Some(1),
         handles: &[0, 1] };
-    enter [state] []; leave [] [observe::array(phCommandQueue, 1, 8)]
+    enter [state] []; leave [] [observe::array(phCommandQueue, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_COMMAND_QUEUE_DESTROY: zeCommandQueueDestroy(hCommandQueue: *mut c_void) -> u32;
     facts { destroyed: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_CONTEXT_CREATE: zeContextCreate(hDriver: *mut c_void, desc: *const c_void,
         phContext: *mut *mut c_void) -> u32;
     facts { made: &[2], handles: &[0] };
-    enter [state] []; leave [] [observe::array(phContext, 1, 8)]
+    enter [state] []; leave [] [observe::array(phContext, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_CONTEXT_CREATE_EX: zeContextCreateEx(hDriver: *mut c_void, desc: *const c_void,
         numDevices: u32, phDevices: *mut *mut c_void, phContext: *mut *mut c_void) -> u32;
     facts { made: &[4], handles: &[0], handle_arrays: &[0] };
     enter [state] [observe::array(phDevices, numDevices as i64, 8)];
-        leave [] [observe::array(phContext, 1, 8)]
+        leave [] [observe::array(phContext, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_CONTEXT_DESTROY: zeContextDestroy(hContext: *mut c_void) -> u32;
     facts { destroyed: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_CONTEXT_EVICT_IMAGE: zeContextEvictImage(hContext: *mut c_void, hDevice: *mut c_void,
         hImage: *mut c_void) -> u32;
-    facts { set: Some(2), set_key: Some(1), handles: &[0, 1, 2] };
-    enter [] []; leave [] []
+    facts { set: Some(2), set_key: Some(1), set_shared: true, handles: &[0, 1, 2] };
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_CONTEXT_EVICT_MEMORY: zeContextEvictMemory(hContext: *mut c_void, hDevice: *mut c_void,
         ptr: *mut c_void, size: u64) -> u32;
-    facts { set: Some(2), set_key: Some(1), handles: &[0, 1] };
-    enter [] []; leave [] []
+    facts { set: Some(2), set_key: Some(1), set_shared: true, handles: &[0, 1] };
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_CONTEXT_MAKE_IMAGE_RESIDENT: zeContextMakeImageResident(hContext: *mut c_void,
         hDevice: *mut c_void, hImage: *mut c_void) -> u32;
-    facts { set: Some(2), set_key: Some(1), handles: &[0, 1, 2] };
-    enter [] []; leave [] []
+    facts { set: Some(2), set_key: Some(1), set_shared: true, handles: &[0, 1, 2] };
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_CONTEXT_MAKE_MEMORY_RESIDENT: zeContextMakeMemoryResident(hContext: *mut c_void,
         hDevice: *mut c_void, ptr: *mut c_void, size: u64) -> u32;
-    facts { set: Some(2), set_key: Some(1), handles: &[0, 1] };
-    enter [] []; leave [] []
+    facts { set: Some(2), set_key: Some(1), set_shared: true, handles: &[0, 1] };
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_DEVICE_GET: zeDeviceGet(hDriver: *mut c_void, pCount: *mut u32,
         phDevices: *mut *mut c_void) -> u32;
     facts { found: Some(2), handles: &[0] };
-    enter [] [observe::array(pCount, 1, 4)]; leave [state] []
+    enter [] [observe::array(pCount, 1, 4)]; leave [state] []; tracked [] follow []
 }
 keep! {
     ZE_DEVICE_GET_ROOT_DEVICE: zeDeviceGetRootDevice(hDevice: *mut c_void,
         phRootDevice: *mut *mut c_void) -> u32;
     facts { found: Some(1), handles: &[0] };
-    enter [] []; leave [] [observe::array(phRootDevice, 1, 8)]
+    enter [] []; leave [] [observe::array(phRootDevice, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_DEVICE_GET_SUB_DEVICES: zeDeviceGetSubDevices(hDevice: *mut c_void, pCount: *mut u32,
         phSubdevices: *mut *mut c_void) -> u32;
     facts { found: Some(2), handles: &[0] };
-    enter [] [observe::array(pCount, 1, 4)]; leave [state] []
+    enter [] [observe::array(pCount, 1, 4)]; leave [state] []; tracked [] follow []
 }
 keep! {
     ZE_DEVICE_IMPORT_EXTERNAL_SEMAPHORE_EXT: zeDeviceImportExternalSemaphoreExt(hDevice: *mut c_void,
         desc: *const c_void, phSemaphore: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_DEVICE_RESERVE_CACHE_EXT: zeDeviceReserveCacheExt(hDevice: *mut c_void, cacheLevel: u64,
         cacheReservationSize: u64) -> u32;
     facts { unkept: true, handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_DRIVER_GET: zeDriverGet(pCount: *mut u32, phDrivers: *mut *mut c_void) -> u32;
     facts { found: Some(1) };
-    enter [] [observe::array(pCount, 1, 4)]; leave [state] []
+    enter [] [observe::array(pCount, 1, 4)]; leave [state] []; tracked [] follow []
 }
 keep! {
     ZE_DRIVER_GET_DEFAULT_CONTEXT: zeDriverGetDefaultContext(hDriver: *mut c_void) -> *mut c_void;
     facts { unkept: true, handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_EVENT_COUNTER_BASED_CREATE: zeEventCounterBasedCreate(hContext: *mut c_void,
         hDevice: *mut c_void, desc: *const c_void, phEvent: *mut *mut c_void) -> u32;
     facts { made: &[3], kind: Kind::Event, handles: &[0, 1] };
-    enter [state] []; leave [] [observe::array(phEvent, 1, 8)]
+    enter [state] []; leave [] [observe::array(phEvent, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_EVENT_COUNTER_BASED_OPEN_IPC_HANDLE: zeEventCounterBasedOpenIpcHandle(hContext: *mut c_void,
         hIpc: ByValue<gapii_ze_api::types::ze_ipc_event_counter_based_handle_t>,
         phEvent: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_EVENT_CREATE: zeEventCreate(hEventPool: *mut c_void, desc: *const c_void,
         phEvent: *mut *mut c_void) -> u32;
     facts { made: &[2], kind: Kind::Event, handles: &[0] };
-    enter [state] []; leave [] [observe::array(phEvent, 1, 8)]
+    enter [state] []; leave [] [observe::array(phEvent, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_EVENT_DESTROY: zeEventDestroy(hEvent: *mut c_void) -> u32;
     facts { destroyed: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_EVENT_POOL_CREATE: zeEventPoolCreate(hContext: *mut c_void, desc: *const c_void,
         numDevices: u32, phDevices: *mut *mut c_void, phEventPool: *mut *mut c_void) -> u32;
     facts { made: &[4], handles: &[0], handle_arrays: &[0] };
     enter [state] [observe::array(phDevices, numDevices as i64, 8)];
-        leave [] [observe::array(phEventPool, 1, 8)]
+        leave [] [observe::array(phEventPool, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_EVENT_POOL_DESTROY: zeEventPoolDestroy(hEventPool: *mut c_void) -> u32;
     facts { destroyed: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_EVENT_POOL_OPEN_IPC_HANDLE: zeEventPoolOpenIpcHandle(hContext: *mut c_void,
         hIpc: ByValue<gapii_ze_api::types::ze_ipc_event_pool_handle_t>,
         phEventPool: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_EXECUTABLE_GRAPH_DESTROY_EXT: zeExecutableGraphDestroyExt(hGraph: *mut c_void) -> u32;
     facts { destroyed: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_FENCE_CREATE: zeFenceCreate(hCommandQueue: *mut c_void, desc: *const c_void,
         phFence: *mut *mut c_void) -> u32;
     facts { made: &[2], kind: Kind::Fence, handles: &[0] };
-    enter [state] []; leave [] [observe::array(phFence, 1, 8)]
+    enter [state] []; leave [] [observe::array(phFence, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_FENCE_DESTROY: zeFenceDestroy(hFence: *mut c_void) -> u32;
     facts { destroyed: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_GRAPH_CREATE_EXT: zeGraphCreateExt(hContext: *mut c_void, pNext: *const c_void,
         phGraph: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_GRAPH_DESTROY_EXT: zeGraphDestroyExt(hGraph: *mut c_void) -> u32;
     facts { destroyed: Some(0), unkept: true, handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_GRAPH_DUMP_CONTENTS_EXT: zeGraphDumpContentsExt(hGraph: *mut c_void,
         filePath: *const c_char, pNext: *const c_void) -> u32;
     facts { unkept: true, handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_GRAPH_GET_PRIMARY_COMMAND_LIST_EXT: zeGraphGetPrimaryCommandListExt(hGraph: *mut c_void,
         phCommandList: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_GRAPH_INSTANTIATE_EXT: zeGraphInstantiateExt(hGraph: *mut c_void, pNext: *const c_void,
         phExecutableGraph: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_GRAPH_IS_EMPTY_EXT: zeGraphIsEmptyExt(hGraph: *mut c_void) -> u32;
     facts { unkept: true, handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_GRAPH_SET_DESTRUCTION_CALLBACK_EXT: zeGraphSetDestructionCallbackExt(hGraph: *mut c_void,
         pfnCallback: *mut c_void, pUserData: *mut c_void, pNext: *const c_void) -> u32;
     facts { unkept: true, handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_IMAGE_CREATE: zeImageCreate(hContext: *mut c_void, hDevice: *mut c_void,
         desc: *const c_void, phImage: *mut *mut c_void) -> u32;
     facts { made: &[3], kind: Kind::Image, in_context: Some(0), on_device: Some(1),
         handles: &[0, 1] };
-    enter [state] []; leave [] [observe::array(phImage, 1, 8)]
+    enter [state] []; leave [] [observe::array(phImage, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_IMAGE_DESTROY: zeImageDestroy(hImage: *mut c_void) -> u32;
     facts { destroyed: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_IMAGE_VIEW_CREATE_EXP: zeImageViewCreateExp(hContext: *mut c_void, hDevice: *mut c_void,
         desc: *const c_void, hImage: *mut c_void, phImageView: *mut *mut c_void) -> u32;
     facts { made: &[4], in_context: Some(0), on_device: Some(1), handles: &[0, 1, 3] };
-    enter [state] []; leave [] [observe::array(phImageView, 1, 8)]
+    enter [state] []; leave [] [observe::array(phImageView, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_IMAGE_VIEW_CREATE_EXT: zeImageViewCreateExt(hContext: *mut c_void, hDevice: *mut c_void,
         desc: *const c_void, hImage: *mut c_void, phImageView: *mut *mut c_void) -> u32;
     facts { made: &[4], in_context: Some(0), on_device: Some(1), handles: &[0, 1, 3] };
-    enter [state] []; leave [] [observe::array(phImageView, 1, 8)]
+    enter [state] []; leave [] [observe::array(phImageView, 1, 8)]; tracked [] follow []
 }
-keep! { ZE_INIT: zeInit(flags: u32) -> u32; facts { opens: true }; enter [] []; leave [] [] }
+keep! {
+    ZE_INIT: zeInit(flags: u32) -> u32;
+    facts { opens: true };
+    enter [] []; leave [] []; tracked [] follow []
+}
 keep! {
     ZE_INIT_DRIVERS: zeInitDrivers(pCount: *mut u32, phDrivers: *mut *mut c_void,
         desc: *mut c_void) -> u32;
     facts { found: Some(1) };
-    enter [state] [observe::array(pCount, 1, 4)]; leave [state] []
+    enter [state] [observe::array(pCount, 1, 4)]; leave [state] []; tracked [] follow []
 }
 keep! {
     ZE_KERNEL_CREATE: zeKernelCreate(hModule: *mut c_void, desc: *const c_void,
         phKernel: *mut *mut c_void) -> u32;
     facts { made: &[2], handles: &[0] };
-    enter [state] []; leave [] [observe::array(phKernel, 1, 8)]
+    enter [state] []; leave [] [observe::array(phKernel, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_KERNEL_DESTROY: zeKernelDestroy(hKernel: *mut c_void) -> u32;
     facts { destroyed: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_KERNEL_SCHEDULING_HINT_EXP: zeKernelSchedulingHintExp(hKernel: *mut c_void,
         pHint: *mut c_void) -> u32;
     facts { set: Some(0), handles: &[0] };
-    enter [state] []; leave [] []
+    enter [state] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_KERNEL_SET_ARGUMENT_VALUE: zeKernelSetArgumentValue(hKernel: *mut c_void, argIndex: u32,
         argSize: u64, pArgValue: *const c_void) -> u32;
     facts { set: Some(0), set_key: Some(1), handles: &[0] };
-    enter [] [observe::array(pArgValue, argSize as i64, 1)]; leave [] []
+    enter [] [observe::array(pArgValue, argSize as i64, 1)]; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_KERNEL_SET_CACHE_CONFIG: zeKernelSetCacheConfig(hKernel: *mut c_void,
         flags: u32) -> u32;
     facts { set: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_KERNEL_SET_GLOBAL_OFFSET_EXP: zeKernelSetGlobalOffsetExp(hKernel: *mut c_void,
         offsetX: u32, offsetY: u32, offsetZ: u32) -> u32;
     facts { set: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_KERNEL_SET_GROUP_SIZE: zeKernelSetGroupSize(hKernel: *mut c_void, groupSizeX: u32,
         groupSizeY: u32, groupSizeZ: u32) -> u32;
     facts { set: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_KERNEL_SET_INDIRECT_ACCESS: zeKernelSetIndirectAccess(hKernel: *mut c_void,
         flags: u32) -> u32;
     facts { set: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_MEM_ALLOC_DEVICE: zeMemAllocDevice(hContext: *mut c_void, device_desc: *const c_void,
         size: u64, alignment: u64, hDevice: *mut c_void, pptr: *mut *mut c_void) -> u32;
     facts { made: &[5], kind: Kind::DeviceMemory, in_context: Some(0), on_device: Some(4),
         memory_bytes: Some(Place::Argument(2)), handles: &[0, 4] };
-    enter [state] []; leave [] [observe::array(pptr, 1, 8)]
+    enter [state] []; leave [] [observe::array(pptr, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_MEM_ALLOC_HOST: zeMemAllocHost(hContext: *mut c_void, host_desc: *const c_void,
         size: u64, alignment: u64, pptr: *mut *mut c_void) -> u32;
     facts { made: &[4], kind: Kind::HostMemory, in_context: Some(0),
         memory_bytes: Some(Place::Argument(2)), handles: &[0] };
-    enter [state] []; leave [] [observe::array(pptr, 1, 8)]
+    enter [state] []; leave [] [observe::array(pptr, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_MEM_ALLOC_SHARED: zeMemAllocShared(hContext: *mut c_void, device_desc: *const c_void,
@@ -608,61 +621,61 @@ keep! {
         pptr: *mut *mut c_void) -> u32;
     facts { made: &[6], kind: Kind::HostMemory, in_context: Some(0), on_device: Some(5),
         memory_bytes: Some(Place::Argument(3)), handles: &[0, 5] };
-    enter [state] []; leave [] [observe::array(pptr, 1, 8)]
+    enter [state] []; leave [] [observe::array(pptr, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_MEM_FREE: zeMemFree(hContext: *mut c_void, ptr: *mut c_void) -> u32;
     facts { destroyed: Some(1), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_MEM_FREE_EXT: zeMemFreeExt(hContext: *mut c_void, pMemFreeDesc: *const c_void,
         ptr: *mut c_void) -> u32;
     facts { destroyed: Some(2), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_MEM_OPEN_IPC_HANDLE: zeMemOpenIpcHandle(hContext: *mut c_void, hDevice: *mut c_void,
         handle: ByValue<gapii_ze_api::types::ze_ipc_mem_handle_t>, flags: u32,
         pptr: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0, 1] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_MEM_SET_ATOMIC_ACCESS_ATTRIBUTE_EXP: zeMemSetAtomicAccessAttributeExp(hContext: *mut c_void,
         hDevice: *mut c_void, ptr: *const c_void, size: u64, attr: u32) -> u32;
-    facts { set: Some(2), set_key: Some(1), handles: &[0, 1] };
-    enter [] []; leave [] []
+    facts { set: Some(2), set_key: Some(1), set_shared: true, handles: &[0, 1] };
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_MODULE_BUILD_LOG_DESTROY: zeModuleBuildLogDestroy(hModuleBuildLog: *mut c_void) -> u32;
     facts { destroyed: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_MODULE_CREATE: zeModuleCreate(hContext: *mut c_void, hDevice: *mut c_void,
         desc: *const c_void, phModule: *mut *mut c_void, phBuildLog: *mut *mut c_void) -> u32;
     facts { made: &[3, 4], in_context: Some(0), on_device: Some(1), handles: &[0, 1] };
     enter [state] []; leave [] [observe::array(phModule, 1, 8), observe::array(phBuildLog, 1,
-        8)]
+        8)]; tracked [] follow []
 }
 keep! {
     ZE_MODULE_DESTROY: zeModuleDestroy(hModule: *mut c_void) -> u32;
     facts { destroyed: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_MODULE_DYNAMIC_LINK: zeModuleDynamicLink(numModules: u32, phModules: *mut *mut c_void,
         phLinkLog: *mut *mut c_void) -> u32;
     facts { appended: Some(Place::Array(1)), handle_arrays: &[0] };
     enter [] [observe::array(phModules, numModules as i64, 8)];
-        leave [] [observe::array(phLinkLog, 1, 8)]
+        leave [] [observe::array(phLinkLog, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_MODULE_GET_FUNCTION_POINTER: zeModuleGetFunctionPointer(hModule: *mut c_void,
         pFunctionName: *const c_char, pfnFunction: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_MODULE_GET_GLOBAL_POINTER: zeModuleGetGlobalPointer(hModule: *mut c_void,
@@ -670,100 +683,100 @@ keep! {
     facts { found: Some(3), kind: Kind::DeviceMemory, memory_bytes: Some(Place::Array(2)),
         handles: &[0] };
     enter [] [observe::c_string(pGlobalName), observe::array(pSize, 1, 8)];
-        leave [state] [observe::array(pptr, 1, 8)]
+        leave [state] [observe::array(pptr, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_PHYSICAL_MEM_CREATE: zePhysicalMemCreate(hContext: *mut c_void, hDevice: *mut c_void,
         desc: *mut c_void, phPhysicalMemory: *mut *mut c_void) -> u32;
     facts { made: &[3], handles: &[0, 1] };
-    enter [state] []; leave [] [observe::array(phPhysicalMemory, 1, 8)]
+    enter [state] []; leave [] [observe::array(phPhysicalMemory, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_PHYSICAL_MEM_DESTROY: zePhysicalMemDestroy(hContext: *mut c_void,
         hPhysicalMemory: *mut c_void) -> u32;
     facts { destroyed: Some(1), handles: &[0, 1] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_RTAS_BUILDER_COMMAND_LIST_APPEND_COPY_EXT: zeRTASBuilderCommandListAppendCopyExt(hCommandList: *mut c_void,
         dstptr: *mut c_void, srcptr: *const c_void, size: u64, hSignalEvent: *mut c_void,
         numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0, 4], handle_arrays: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_RTAS_BUILDER_CREATE_EXP: zeRTASBuilderCreateExp(hDriver: *mut c_void,
         pDescriptor: *const c_void, phBuilder: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_RTAS_BUILDER_CREATE_EXT: zeRTASBuilderCreateExt(hDriver: *mut c_void,
         pDescriptor: *const c_void, phBuilder: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_RTAS_BUILDER_DESTROY_EXP: zeRTASBuilderDestroyExp(hBuilder: *mut c_void) -> u32;
     facts { destroyed: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_RTAS_BUILDER_DESTROY_EXT: zeRTASBuilderDestroyExt(hBuilder: *mut c_void) -> u32;
     facts { destroyed: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_RTAS_PARALLEL_OPERATION_CREATE_EXP: zeRTASParallelOperationCreateExp(hDriver: *mut c_void,
         phParallelOperation: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_RTAS_PARALLEL_OPERATION_CREATE_EXT: zeRTASParallelOperationCreateExt(hDriver: *mut c_void,
         phParallelOperation: *mut *mut c_void) -> u32;
     facts { unkept: true, handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXP: zeRTASParallelOperationDestroyExp(hParallelOperation: *mut c_void) -> u32;
     facts { destroyed: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXT: zeRTASParallelOperationDestroyExt(hParallelOperation: *mut c_void) -> u32;
     facts { destroyed: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_SAMPLER_CREATE: zeSamplerCreate(hContext: *mut c_void, hDevice: *mut c_void,
         desc: *const c_void, phSampler: *mut *mut c_void) -> u32;
     facts { made: &[3], handles: &[0, 1] };
-    enter [state] []; leave [] [observe::array(phSampler, 1, 8)]
+    enter [state] []; leave [] [observe::array(phSampler, 1, 8)]; tracked [] follow []
 }
 keep! {
     ZE_SAMPLER_DESTROY: zeSamplerDestroy(hSampler: *mut c_void) -> u32;
     facts { destroyed: Some(0), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_VIRTUAL_MEM_FREE: zeVirtualMemFree(hContext: *mut c_void, ptr: *const c_void,
         size: u64) -> u32;
     facts { destroyed: Some(1), handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_VIRTUAL_MEM_MAP: zeVirtualMemMap(hContext: *mut c_void, ptr: *const c_void, size: u64,
         hPhysicalMemory: *mut c_void, offset: u64, access: u32) -> u32;
     facts { unkept: true, handles: &[0, 3] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 keep! {
     ZE_VIRTUAL_MEM_RESERVE: zeVirtualMemReserve(hContext: *mut c_void, pStart: *const c_void,
         size: u64, pptr: *mut *mut c_void) -> u32;
     facts { kind: Kind::DeviceMemory, memory_bytes: Some(Place::Argument(2)), unkept: true,
         handles: &[0] };
-    enter [] []; leave [] []
+    enter [] []; leave [] []; tracked [] follow []
 }
 /// The keepers, in the order of their commands' ids.
 pub static KEEPERS: &[&Keeper] = &[

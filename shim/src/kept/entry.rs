@@ -6,11 +6,11 @@
 //! for each piece of memory: kind << 56 | parameter << 48 | size in bytes, address, bytes padded to 8
 //! ```
 
-use std::sync::Arc;
+use core::mem::MaybeUninit;
 
 use gapii_recorder::observe::Observation;
 use gapii_recorder::program::guarded;
-use gapii_state::{NO_PARAM, Observer};
+use gapii_state::{Memory, NO_PARAM, Observer};
 
 use super::facts::{Kept, Place};
 
@@ -47,20 +47,9 @@ pub struct Piece<'a> {
     pub bytes: Option<&'a [u8]>,
 }
 
-/// Properties of an object: for each command and key the last one that set it.
-pub type Properties = Arc<Vec<Property>>;
-
-/// A property of an object.
-#[derive(Clone)]
-pub struct Property {
-    pub id: u16,
-    pub key: u64,
-    pub entry: Arc<Entry>,
-}
-
 /// A kept command.
 pub struct Entry {
-    /// Number of the command among all that were kept: a higher one was called later.
+    /// Number of the command among those that made objects: a higher one was called later. 0 for other commands.
     pub serial: u64,
     pub command: &'static Kept,
     words: Box<[u64]>,
@@ -72,7 +61,8 @@ const INLINE_WORDS: usize = 40;
 /// A command that is being kept. Most commands allocate nothing here.
 pub struct Draft {
     command: &'static Kept,
-    inline: [u64; INLINE_WORDS],
+    /// The first `len` words are initialised.
+    inline: [MaybeUninit<u64>; INLINE_WORDS],
     /// Words in `inline`, if `spilled` is empty.
     len: usize,
     /// All words, once they do not fit.
@@ -84,40 +74,36 @@ pub struct Draft {
 impl Draft {
     /// Begins to keep a command with these arguments.
     #[inline(always)]
-    pub fn new(command: &'static Kept, args: &[u64]) -> Self {
-        let (inline, spilled) = ([0; INLINE_WORDS], Vec::new());
-        let mut draft = Self { command, inline, len: 0, spilled, has_returned: false };
-        draft.grow(args.len()).copy_from_slice(args);
-        draft
+    pub fn new<const ARGS: usize>(command: &'static Kept, args: &[u64; ARGS]) -> Self {
+        const { assert!(ARGS <= INLINE_WORDS) };
+        let mut inline = [MaybeUninit::uninit(); INLINE_WORDS];
+        for (place, arg) in inline.iter_mut().zip(args) {
+            place.write(*arg);
+        }
+        Self { command, inline, len: ARGS, spilled: Vec::new(), has_returned: false }
     }
 
-    /// Appends words, which are zero, and returns them.
-    fn grow(&mut self, count: usize) -> &mut [u64] {
-        let begin = self.words().len();
+    /// Moves the words out of the draft, with room for `more`.
+    #[cold]
+    fn spill(&mut self, more: usize) {
         if self.spilled.is_empty() {
-            if begin + count <= INLINE_WORDS {
-                self.len += count;
-                return &mut self.inline[begin..begin + count];
-            }
-            self.spilled.reserve_exact(begin + count);
-            self.spilled.extend_from_slice(&self.inline[..begin]);
+            let mut spilled = Vec::with_capacity(self.len + more);
+            spilled.extend_from_slice(self.words());
+            self.spilled = spilled;
         }
-        self.spilled.resize(begin + count, 0);
-        &mut self.spilled[begin..]
-    }
-
-    fn truncate(&mut self, len: usize) {
-        if self.spilled.is_empty() {
-            self.inline[len..self.len].fill(0);
-            self.len = len;
-        } else {
-            self.spilled.truncate(len);
-        }
+        self.spilled.reserve(more);
     }
 
     /// Returns the draft's words, as an entry has them.
+    #[inline(always)]
     pub fn words(&self) -> &[u64] {
-        if self.spilled.is_empty() { &self.inline[..self.len] } else { &self.spilled }
+        if self.spilled.is_empty() {
+            let words = self.inline.as_ptr().cast();
+            // SAFETY: the first `len` words are initialised.
+            unsafe { core::slice::from_raw_parts(words, self.len) }
+        } else {
+            &self.spilled
+        }
     }
 
     /// Returns the command that is kept.
@@ -131,30 +117,62 @@ impl Draft {
     }
 
     /// Keeps the next memory that the command always reads, or writes after it has returned.
+    #[inline(always)]
     pub fn slot(&mut self, seen: Observation) {
         let role = if self.has_returned { Role::WriteSlot } else { Role::ReadSlot };
         let (address, size) = seen.memory().unwrap_or_default();
         self.keep(role, NO_PARAM, address, size);
     }
 
+    #[inline(always)]
     fn keep(&mut self, role: Role, param: u8, address: u64, size: u64) {
-        let at = self.words().len();
+        let head = |kind: u8, size: u64| {
+            u64::from(kind) << (SIZE_BITS + PARAM_BITS) | u64::from(param) << SIZE_BITS | size
+        };
         let has_memory = address != 0 && size < SIZE_MASK;
         let data_words = if has_memory { size.div_ceil(8) as usize } else { 0 };
-        let [head, place, data @ ..] = self.grow(2 + data_words) else { return };
-        *place = address;
+        let (empty, full) = (head(role as u8 | EMPTY, 0), head(role as u8, size));
+        let room = self.inline.get_mut(self.len..).and_then(|room| room.get_mut(..2 + data_words));
+        let Some([kind, place, data @ ..]) = room.filter(|_| self.spilled.is_empty()) else {
+            return self.keep_much([empty, full], address, size, data_words);
+        };
+        kind.write(empty);
+        place.write(address);
+        self.len += 2;
+        if has_memory {
+            if let Some(last) = data.last_mut() {
+                last.write(0);
+            }
+            // SAFETY: the words hold `size` bytes, and are the shim's own.
+            if unsafe { guarded::read(address, data.as_mut_ptr().cast(), size as usize) } {
+                kind.write(full);
+                self.len += data_words;
+            }
+        }
+    }
+
+    /// Keeps memory that does not fit into the draft. `heads` are those of unreadable and of readable memory.
+    #[cold]
+    fn keep_much(&mut self, heads: [u64; 2], address: u64, size: u64, data_words: usize) {
+        self.spill(2 + data_words);
+        let begin = self.spilled.len() + 2;
+        self.spilled.extend_from_slice(&[heads[0], address]);
+        self.spilled.resize(begin + data_words, 0);
+        let (before, data) = self.spilled.split_at_mut(begin);
+        let has_memory = address != 0 && size < SIZE_MASK;
+        let into = data.as_mut_ptr().cast();
         // SAFETY: the words hold `size` bytes, and are the shim's own.
-        let is_kept = has_memory
-            && unsafe { guarded::read(address, data.as_mut_ptr().cast(), size as usize) };
-        let (kind, size) = if is_kept { (role as u8, size) } else { (role as u8 | EMPTY, 0) };
-        let kind = u64::from(kind) << (SIZE_BITS + PARAM_BITS);
-        *head = kind | u64::from(param) << SIZE_BITS | size;
-        if !is_kept {
-            self.truncate(at + 2);
+        if has_memory && unsafe { guarded::read(address, into, size as usize) } {
+            if let [.., kind, _] = before {
+                *kind = heads[1];
+            }
+        } else {
+            self.spilled.truncate(begin);
         }
     }
 
     /// Returns the argument at this index.
+    #[inline(always)]
     pub fn arg(&self, at: u8) -> u64 {
         self.words().get(usize::from(at)).copied().unwrap_or(0)
     }
@@ -186,25 +204,42 @@ impl Observer for Draft {
     fn apart(&mut self) {}
 }
 
+/// The memory that a kept command read, at the addresses where the program had it.
+pub struct KeptMemory<'a> {
+    command: &'static Kept,
+    words: &'a [u64],
+}
+
+impl<'a> KeptMemory<'a> {
+    /// The memory of a command with these words.
+    pub fn new(command: &'static Kept, words: &'a [u64]) -> Self {
+        Self { command, words }
+    }
+}
+
+impl Memory for KeptMemory<'_> {
+    fn read(&self, address: u64, into: &mut [u8]) -> bool {
+        let found = pieces(self.words, self.command.sizes.len()).find_map(|piece| {
+            let begin = usize::try_from(address.checked_sub(piece.address)?).ok()?;
+            piece.bytes?.get(begin..begin.checked_add(into.len())?)
+        });
+        found.map(|bytes| into.copy_from_slice(bytes)).is_some()
+    }
+
+    fn text_len(&self, _address: u64, _most: u64) -> u64 {
+        0
+    }
+}
+
 impl Entry {
     /// Builds an entry of the words of a draft.
     pub fn new(serial: u64, command: &'static Kept, words: &[u64]) -> Self {
         Self { serial, command, words: words.into() }
     }
 
-    /// Takes the place of an earlier call of the same command. False if that had more or less memory.
-    pub fn replace(&mut self, serial: u64, words: &[u64]) -> bool {
-        let fits = self.words.len() == words.len();
-        if fits {
-            self.words.copy_from_slice(words);
-            self.serial = serial;
-        }
-        fits
-    }
-
     /// Returns the arguments, one word each.
     pub fn args(&self) -> &[u64] {
-        &self.words[..self.command.sizes.len()]
+        self.words.get(..self.command.sizes.len()).unwrap_or(&self.words)
     }
 
     /// Returns the argument at this index.
@@ -322,14 +357,5 @@ mod tests {
         assert_eq!(pieces[5].role, Role::WriteSlot);
         assert_eq!(entry.handles(), [3, 5, 6]);
         assert_eq!(entry.makes(), [9]);
-    }
-
-    #[test]
-    fn later_call_takes_the_place_of_one_of_the_same_size() {
-        let mut entry = Entry::new(1, &TWO, &[1, 2]);
-        assert!(entry.replace(4, &[3, 4]));
-        assert_eq!((entry.serial, entry.args()), (4, &[3, 4][..]));
-        assert!(!entry.replace(5, &[3, 4, 5]));
-        assert_eq!(entry.serial, 4);
     }
 }

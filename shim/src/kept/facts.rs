@@ -30,6 +30,17 @@ pub enum Place {
     Array(u8),
 }
 
+/// What a keeper does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// Keeps the command as a property of the object that this argument is.
+    Set(u8),
+    /// Keeps the command in the object at this place.
+    Append(Place),
+    /// Keeps, forgets or notes the command in the registry.
+    Register,
+}
+
 /// A command that a keeper stands before.
 #[derive(Clone, Copy, Debug)]
 pub struct Kept {
@@ -54,6 +65,8 @@ pub struct Facts {
     pub set: Option<u8>,
     /// Number that tells apart properties that this command sets.
     pub set_key: Option<u8>,
+    /// Several threads may set properties of one object with this command at once.
+    pub set_shared: bool,
     /// The object that the command is appended to.
     pub appended: Option<Place>,
     /// Objects whose properties are those at the append when the command is executed.
@@ -85,6 +98,7 @@ impl Facts {
         kind: Kind::Plain,
         set: None,
         set_key: None,
+        set_shared: false,
         appended: None,
         uses: None,
         emptied: None,
@@ -96,6 +110,16 @@ impl Facts {
         handles: &[],
         handle_arrays: &[],
     };
+
+    /// What the command's keeper does.
+    pub const fn way(&self) -> Way {
+        match (self.set, self.appended) {
+            _ if self.unkept => Way::Register,
+            (Some(owner), _) => Way::Set(owner),
+            (None, Some(list)) => Way::Append(list),
+            (None, None) => Way::Register,
+        }
+    }
 
     /// Whether the command itself is kept.
     pub const fn is_kept(&self) -> bool {

@@ -11,22 +11,37 @@
 //!
 //! The keepers never call the driver on their own, and keep no contents of allocations: the snapshot reads them.
 
+pub mod appended;
 pub mod entry;
 pub mod facts;
-pub mod journal;
+pub mod following;
 pub mod keeper;
+pub mod object;
+pub mod order;
+pub mod properties;
+pub mod registry;
+
+use std::sync::Once;
+
+use gapii_state::Thread;
 
 use crate::code::Code;
 use crate::environment;
 use crate::generated::keepers::KEEPERS;
 use crate::table;
+use facts::Kept;
 use keeper::Keeper;
 
 /// Returns the code to call in place of `callee`, the driver's function for command `id`: the command's keeper, if it
 /// has one and the process monitors.
 pub fn wrap(id: u16, callee: Code) -> Code {
     match find(id).filter(|_| environment::monitors()) {
-        Some(keeper) => keeper.set_callee(callee),
+        Some(keeper) => {
+            static IS_READY: Once = Once::new();
+            // Keepers leave their half of KEEPER to the snapshot.
+            IS_READY.call_once(gapii_edges::register_barrier);
+            keeper.set_callee(callee)
+        }
         None => callee,
     }
 }
@@ -35,6 +50,35 @@ pub fn wrap(id: u16, callee: Code) -> Code {
 pub fn driver(id: u16) -> Code {
     let kept = find(id).map(Keeper::callee).filter(|callee| !callee.is_null());
     kept.unwrap_or_else(|| table::driver(id))
+}
+
+/// Returns what is known of a command with a keeper.
+pub fn command(id: u16) -> Option<&'static Kept> {
+    find(id).map(Keeper::command)
+}
+
+/// Whether commands that are appended to this list are kept: it is known, and does not execute them at once.
+#[inline(always)]
+pub fn keeps_appended(list: u64) -> bool {
+    registry::object(list).is_some_and(|list| !list.is_immediate())
+}
+
+/// Applies a command that a list keeps to the tracked state. `words` are those of its entry.
+pub fn follow(thread: &mut Thread, id: u16, words: &[u64]) {
+    if let Some(keeper) = find(id) {
+        keeper.follow(thread, words);
+    }
+}
+
+/// Returns the ids of the commands that have succeeded and whose effects cannot be described.
+pub fn missing() -> impl Iterator<Item = u16> {
+    KEEPERS.iter().filter(|keeper| keeper.is_missing()).map(|keeper| keeper.id())
+}
+
+/// For a forked child: it has made no objects yet.
+pub fn forget() {
+    registry::forget();
+    KEEPERS.iter().for_each(|keeper| keeper.forget());
 }
 
 fn find(id: u16) -> Option<&'static Keeper> {

@@ -19,7 +19,7 @@ use super::level_zero_calls::OwnList;
 use crate::generated::ids;
 use crate::kept::entry::{Entry, Role};
 use crate::kept::facts::Kind;
-use crate::kept::journal::{self, Living};
+use crate::kept::registry::{self, Living};
 
 const SUCCESS: u32 = 0;
 /// Device memory that is copied at once, in bytes.
@@ -36,10 +36,10 @@ type Place = (u64, u64);
 /// Writes the contents of all memory and images.
 pub fn describe(emitter: &mut Emitter, process: &Process) {
     let (host, device) = {
-        let journal = journal::lock();
+        let registry = registry::lock();
         let of = |is_wanted: fn(Kind) -> bool| {
-            let found = journal.objects(is_wanted).into_iter();
-            found.map(|living| (journal.place_of(&living.made), living)).collect::<Vec<_>>()
+            let found = registry.objects(is_wanted).into_iter();
+            found.map(|living| (registry.place_of(&living.made), living)).collect::<Vec<_>>()
         };
         let device = of(|kind| matches!(kind, Kind::DeviceMemory | Kind::Image));
         (of(|kind| kind == Kind::HostMemory), device)
@@ -58,7 +58,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process) {
 
 /// Contexts of the process' queues.
 fn contexts() -> Vec<u64> {
-    let queues = journal::lock().objects(|kind| kind == Kind::Queue);
+    let queues = registry::lock().objects(|kind| kind == Kind::Queue);
     queues.iter().map(|queue| queue.made.arg(0)).collect()
 }
 

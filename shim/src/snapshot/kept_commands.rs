@@ -7,12 +7,13 @@ use std::sync::Arc;
 use gapii_recorder::observe::{self, Observation};
 
 use super::emit::{Command, Emitter};
+use crate::kept;
 use crate::kept::entry::{Entry, Piece, Role};
-use crate::kept::journal;
+use crate::kept::registry;
 
 /// Writes the kept commands.
 pub fn describe(emitter: &mut Emitter) {
-    let entries = journal::lock().entries();
+    let entries = registry::lock().entries(kept::command);
     let mut living: BTreeSet<u64> = BTreeSet::new();
     let (mut appended, mut others) = (0, 0);
     for entry in &entries {

@@ -7,20 +7,24 @@
 
 use std::time::{Duration, Instant};
 
-use gapii_state::Process;
+use gapii_state::{Process, Thread};
 
 use super::emit::Emitter;
 use super::{allocations, kept_commands, level_zero_calls as driver, signals};
 use crate::capture;
 use crate::generated::names::NAMES;
+use crate::kept;
 use crate::kept::facts::Kind;
-use crate::kept::journal;
+use crate::kept::following;
+use crate::kept::registry;
 
 /// Maximum number of commands that the sentence about commands without a description names.
 const NAMES_MAX: usize = 16;
 
 /// Writes the commands that make the objects of Level Zero, and the contents of their memory.
-pub fn describe(emitter: &mut Emitter, process: &Process) {
+pub fn describe(emitter: &mut Emitter, state: &mut Thread) {
+    following::follow_all(state);
+    let process = &*state.process;
     let unfinished = wait_for_devices(process, capture::stall_limit());
     if unfinished > 0 {
         emitter.leave_out(&format!(
@@ -30,10 +34,15 @@ pub fn describe(emitter: &mut Emitter, process: &Process) {
     kept_commands::describe(emitter);
     signals::describe(emitter);
     allocations::describe(emitter, process);
-    let unkept = journal::lock().unkept();
-    if !unkept.is_empty() {
-        let names = unkept.iter().take(NAMES_MAX).filter_map(|id| NAMES.get(usize::from(*id)));
-        let names: Vec<_> = names.filter_map(|name| name.to_str().ok()).collect();
+    let contended = registry::contended();
+    if contended > 0 {
+        emitter.leave_out(&format!(
+            "Level Zero: {contended} commands on objects that several threads used at once"
+        ));
+    }
+    let names = kept::missing().take(NAMES_MAX).filter_map(|id| NAMES.get(usize::from(id)));
+    let names: Vec<_> = names.filter_map(|name| name.to_str().ok()).collect();
+    if !names.is_empty() {
         emitter.leave_out(&format!("Level Zero: what was done by {}", names.join(", ")));
     }
 }
@@ -42,14 +51,14 @@ pub fn describe(emitter: &mut Emitter, process: &Process) {
 /// A synchronous list is always idle; loaders before 1.9 cannot wait for another one.
 fn wait_for_devices(process: &Process, limit: Duration) -> usize {
     let is_executor = |kind| matches!(kind, Kind::Queue | Kind::ImmediateList);
-    let mut executors = journal::lock().objects(is_executor);
+    let mut executors = registry::lock().objects(is_executor);
     let state = process.lock();
     let lists = &state.command_lists;
     let is_synchronous = |handle| lists.get(lists.find(handle)).is_some_and(|it| it.is_synchronous);
     executors.retain(|executor| !is_synchronous(executor.handle));
     drop(state);
     let began = Instant::now();
-    let is_busy = |executor: &&journal::Living| {
+    let is_busy = |executor: &&registry::Living| {
         let left = limit.saturating_sub(began.elapsed());
         !driver::synchronize(executor.kind, executor.handle, left)
     };

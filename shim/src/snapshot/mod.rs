@@ -150,7 +150,7 @@ pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) -> Resul
                 idle_surfaces::describe(&mut emitter, state);
                 images::describe(&mut emitter, state);
                 if process::apis() & API_LEVEL_ZERO != 0 {
-                    level_zero::describe(&mut emitter, &state.process);
+                    level_zero::describe(&mut emitter, state);
                 }
                 PROCESS_IN.store(epoch, Release);
             }

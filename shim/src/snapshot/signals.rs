@@ -16,7 +16,7 @@ use super::level_zero_calls::is_signalled;
 use crate::generated::ids;
 use crate::kept::entry::{Entry, Role};
 use crate::kept::facts::Kind;
-use crate::kept::journal::{self, Living};
+use crate::kept::registry::{self, Living};
 
 const SUCCESS: u32 = 0;
 
@@ -28,9 +28,9 @@ pub fn describe(emitter: &mut Emitter) {
     let is_wanted = |kind| matches!(kind, Kind::Event | Kind::Fence);
     let (mut counters, mut timed) = (0, 0);
     let (signals, queues, mut pools) = {
-        let journal = journal::lock();
-        let queues = journal.objects(|kind| kind == Kind::Queue);
-        (journal.objects(is_wanted), queues, journal.objects(|kind| kind == Kind::Plain))
+        let registry = registry::lock();
+        let queues = registry.objects(|kind| kind == Kind::Queue);
+        (registry.objects(is_wanted), queues, registry.objects(|kind| kind == Kind::Plain))
     };
     pools.retain(|it| it.made.command.id == ids::ZE_EVENT_POOL_CREATE && has_timestamps(&it.made));
     for signal in signals.iter().filter(|signal| is_signalled(signal.kind, signal.handle)) {
