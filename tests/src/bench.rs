@@ -138,13 +138,27 @@ pub fn tracked(way: Way, calls: u64) -> Vec<(String, f64)> {
     let session = Session::new();
     let mut process = Command::new(program("bench_tracked"));
     process.arg(calls.to_string()).env("LD_LIBRARY_PATH", fake_driver(Driver::Bare));
-    let finished = run_as(way, &session, &session.path("bench"), process).ok();
+    commands(&run_as(way, &session, &session.path("bench"), process).ok())
+}
+
+/// Returns the time that each command of `level-zero/bench_kept.c` takes, in nanoseconds, in the order of the program's
+/// output: the fastest of `runs` runs. The first command is not kept.
+pub fn kept(way: Way, runs: u64) -> Vec<(String, f64)> {
+    let session = Session::new();
+    let mut process = level_zero::on_null_driver(&programs::level_zero("bench_kept"));
+    process.arg(runs.to_string());
+    commands(&run_as(way, &session, &session.path("bench"), process).ok())
+}
+
+/// Parses an output with one command and its nanoseconds a line.
+#[track_caller]
+fn commands(finished: &Finished) -> Vec<(String, f64)> {
     let figure = |line: &str| {
         let (name, ns) = line.split_once(' ')?;
         Some((name.to_owned(), ns.parse().ok()?))
     };
     let figures: Option<Vec<_>> = finished.stdout.lines().map(figure).collect();
-    figures.unwrap_or_else(|| panic!("bench_tracked says a command and a number: {finished}"))
+    figures.unwrap_or_else(|| panic!("it says a command and a number: {finished}"))
 }
 
 /// Runs `process` to its end; a captured one leaves its trace in `trace`.

@@ -1,7 +1,8 @@
 //! Measures a call of Level Zero without a tracing layer, with ours and with Debian's, each with and without a
-//! tracer, and captured. Also measures a call of OpenGL ES with and without a tracer.
+//! tracer, and captured, and commands that are kept for snapshots. Also measures a call of OpenGL ES with and without a
+//! tracer.
 
-use gapii_tests::bench::{Load, Way, level_zero_sample, median};
+use gapii_tests::bench::{self, Load, Way, level_zero_sample, median};
 use gapii_tests::level_zero::{Costs, Layer, costs};
 use gapii_tests::tracers;
 use serde_json::json;
@@ -12,6 +13,19 @@ use crate::options::Options;
 const CALLS: u64 = 20_000_000;
 /// Nanoseconds that our layer may add: without a tracer, and for a prologue and an epilogue.
 const MOST: (f64, f64) = (2.0, 15.0);
+/// Nanoseconds that the shim may add while nothing is recorded: to a command that it passes on, and to commands that it
+/// keeps for snapshots.
+const MOST_IDLE: &[(&str, f64)] = &[
+    ("zeKernelGetIndirectAccess", 2.0),
+    ("zeKernelSetGroupSize", 10.0),
+    ("zeKernelSetArgumentValue", 15.0),
+    ("zeCommandListAppendLaunchKernel", 40.0),
+    ("zeCommandListAppendMemoryCopy", 40.0),
+    ("zeCommandListAppendBarrier", 40.0),
+    ("zeKernelSetArgumentValue+zeCommandListAppendLaunchKernel", 70.0),
+];
+/// Runs of each kept command; the fastest counts.
+const KEPT_RUNS: u64 = 500;
 /// Nanoseconds that recording may add, in bursts.
 const MOST_CAPTURED: f64 = 15.0;
 /// Nanoseconds that a prologue and an epilogue may add to a call of OpenGL ES, which also checks whether it is
@@ -46,9 +60,15 @@ pub fn measure(options: &Options) {
     let gles_pair = gles_traced - gles_idle;
     println!("\nOpenGL ES {gles_idle:12.2}         {gles_traced:12.2}{gles_pair:12.2}");
     let [plain, loaded, captured] = captures(options);
-    let (added, recording) = (loaded - plain, captured - plain);
-    println!("in bursts {plain:12.2}, libgapii idle {loaded:.2}, captured {captured:.2}\n");
-    print_bars(&[
+    let recording = captured - plain;
+    println!("in bursts {plain:12.2}, libgapii idle {loaded:.2}, captured {captured:.2}");
+    let kept = idle_figures(options);
+    println!("\n{:56}{:>9}{:>9}{:>9}", "command", "native", "asleep", "idle");
+    for Idle { name, native, asleep, idle, .. } in &kept {
+        println!("{name:56}{native:9.2}{asleep:9.2}{idle:9.2}");
+    }
+    println!();
+    let mut bars = vec![
         Bar {
             what: "added by the layer without a tracer, ns".into(),
             measured: idle - native,
@@ -59,12 +79,6 @@ pub fn measure(options: &Options) {
             what: "a prologue and an epilogue, ns".into(),
             measured: traced - idle,
             limit: MOST.1,
-            least: false,
-        },
-        Bar {
-            what: "added with libgapii, idle, ns".into(),
-            measured: added,
-            limit: MOST.0,
             least: false,
         },
         Bar {
@@ -79,18 +93,59 @@ pub fn measure(options: &Options) {
             limit: MOST_GLES,
             least: false,
         },
-    ]);
+    ];
+    bars.extend(kept.iter().map(|Idle { name, native, idle, most, .. }| Bar {
+        what: format!("{name}, idle, ns").into(),
+        measured: idle - native,
+        limit: *most,
+        least: false,
+    }));
+    print_bars(&bars);
     if options.json {
         let of = |idle: f64, traced: f64| json!({ "untraced_ns": idle, "traced_ns": traced });
         let ours = of(idle, traced);
         let debians = of(debians_idle, debians_traced);
         let gles = of(gles_idle, gles_traced);
         let bursts = json!({ "native_ns": plain, "idle_ns": loaded, "captured_ns": captured });
+        let kept = kept.iter().map(|it| {
+            json!({
+                "command": it.name, "native_ns": it.native, "asleep_ns": it.asleep,
+                "idle_ns": it.idle,
+            })
+        });
+        let kept: Vec<_> = kept.collect();
         let all = json!({
-            "native_ns": native, "ours": ours, "debians": debians, "gles": gles, "bursts": bursts
+            "native_ns": native, "ours": ours, "debians": debians, "gles": gles, "bursts": bursts,
+            "kept": kept
         });
         println!("{all}");
     }
+}
+
+/// Nanoseconds of one command.
+struct Idle {
+    name: String,
+    native: f64,
+    asleep: f64,
+    idle: f64,
+    /// Nanoseconds that the shim may add.
+    most: f64,
+}
+
+/// Measures commands without gapii, with libgapii asleep and with libgapii idle. Medians of the rounds.
+fn idle_figures(options: &Options) -> Vec<Idle> {
+    const WAYS: [Way; 3] = [Way::Native, Way::Asleep, Way::Idle];
+    let rounds: Vec<_> =
+        (0..options.rounds).map(|_| WAYS.map(|way| bench::kept(way, KEPT_RUNS))).collect();
+    let figures = MOST_IDLE.iter().map(|(name, most)| {
+        let [native, asleep, idle] = [0, 1, 2].map(|way: usize| {
+            let all = rounds.iter().filter_map(|round| round.get(way));
+            let own = all.flat_map(|figures| figures.iter().filter(|(known, _)| known == name));
+            median(own.map(|(_, ns)| *ns))
+        });
+        Idle { name: (*name).to_owned(), native, asleep, idle, most: *most }
+    });
+    figures.collect()
 }
 
 /// Measures a call of Level Zero in bursts: without gapii, with libgapii and our layer, and captured. In
