@@ -212,3 +212,61 @@ fn put<T: Handled>(places: &Places<T>, object: &'static T) {
         at = at.wrapping_add(1);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    struct Object(AtomicU64);
+
+    impl Handled for Object {
+        fn handle(&self) -> u64 {
+            // Relaxed: the tests have one thread.
+            self.0.load(Ordering::Relaxed)
+        }
+    }
+
+    fn object(handle: u64) -> &'static Object {
+        Box::leak(Box::new(Object(AtomicU64::new(handle))))
+    }
+
+    #[test]
+    fn objects_are_found_as_long_as_they_are_in_the_map() {
+        let map = HandleMap::new();
+        let mut known: BTreeMap<u64, &'static Object> = BTreeMap::new();
+        let mut random = 1_u64;
+        for round in 0..20_000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(round);
+            let handle = 1 + (random >> 33) % 300;
+            if let Some(object) = known.remove(&handle) {
+                map.remove(object);
+                // Later objects may take the same memory under another handle.
+                object.0.store(0, Ordering::Relaxed);
+            } else {
+                let object = object(handle);
+                map.insert(object);
+                known.insert(handle, object);
+            }
+            for handle in [handle, 1 + round % 300] {
+                let found = map.find(handle).map(ptr::from_ref);
+                assert_eq!(found, known.get(&handle).map(|known| ptr::from_ref(*known)));
+            }
+        }
+        for (handle, object) in known {
+            assert!(map.find(handle).is_some_and(|found| ptr::eq(found, object)));
+        }
+    }
+
+    #[test]
+    fn objects_that_come_and_go_do_not_make_the_map_grow() {
+        let map = HandleMap::new();
+        for handle in 1..10_000 {
+            let object = object(handle * 64);
+            map.insert(object);
+            map.remove(object);
+        }
+        assert_eq!(map.places().map(|places| places.places.len()), Some(PLACES_MIN));
+    }
+}
