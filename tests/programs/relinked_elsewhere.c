@@ -1,6 +1,6 @@
 /*
- * Programs that are linked again while their earlier executables are in use: in another context, and in a
- * program pipeline that is not bound.
+ * Programs that are linked again while their earlier executables are in use in another context and in one of its
+ * program pipelines. A link replaces the executable in all pipelines of its own context.
  *
  * usage: relinked_elsewhere FRAMES
  */
@@ -28,17 +28,19 @@ static GLuint program_of(const char *fragment_body)
 
 int main(int argc, char **argv)
 {
-    GLuint pipeline;
+    GLuint pipelines[2];
     GLint linked = 0;
     must(argc == 2, "usage: relinked_elsewhere FRAMES");
     struct offscreen o = offscreen_open(3);
     EGLContext other = offscreen_context(&o, 3, o.context);
     const GLuint current = program_of("vec4(1)"), again = program_of("vec4(0)"), stage = program_of("vec4(0.5)");
     glUseProgram(current);
+    glGenProgramPipelines(1, &pipelines[0]);
+    glUseProgramStages(pipelines[0], GL_ALL_SHADER_BITS, stage);
     must(eglMakeCurrent(o.display, o.surface, o.surface, other), "eglMakeCurrent");
     glUseProgram(again);
-    glGenProgramPipelines(1, &pipeline);
-    glUseProgramStages(pipeline, GL_ALL_SHADER_BITS, stage);
+    glGenProgramPipelines(1, &pipelines[1]);
+    glUseProgramStages(pipelines[1], GL_ALL_SHADER_BITS, again);
     glLinkProgram(current), glLinkProgram(again), glLinkProgram(stage);
     glGetProgramiv(stage, GL_LINK_STATUS, &linked);
     must(linked, "glLinkProgram");

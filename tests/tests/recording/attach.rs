@@ -223,8 +223,9 @@ fn pbuffers_that_are_not_current_are_played_exactly() {
     check_whole_from_everywhere("bound_surface");
 }
 
-/// A context and a program pipeline keep an executable when another context links its program again (OpenGL ES 3.2, 7.3). No query
-/// returns anything about it; the trace says that it is missing. A link in the same context replaces the executable.
+/// A context and its program pipelines keep an executable when another context links its program again (OpenGL ES 3.2,
+/// 7.3). No query returns anything about it; the trace says that it is missing. A link in the same context replaces the
+/// executable, also in pipelines that are not bound.
 #[test]
 fn executable_of_a_program_that_was_linked_again_is_named() {
     let session = Session::new();
