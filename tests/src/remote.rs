@@ -124,7 +124,7 @@ impl Remote {
     #[track_caller]
     pub fn saved_here(&self) -> u64 {
         let trace = Trace::new(self.session.path("here.gapii"));
-        run(self.session.ctl(["save", "-o"]).arg(&trace.path)).ok();
+        run(self.session.ctl(["save", "--force", "-o"]).arg(&trace.path)).ok();
         trace.is_whole("exit");
         trace.path.metadata().expect("it was written").len()
     }

@@ -178,7 +178,7 @@ fn number(value: &Value, field: &str) -> u64 {
 /// Saves the last frames; returns the trace and the finished command.
 fn save(session: &Session, options: &[&str], name: &str) -> (Trace, Finished) {
     let trace = Trace::new(session.path(name));
-    let finished = run(session.ctl(["save"]).args(options).arg("-o").arg(&trace.path));
+    let finished = run(session.ctl(["save", "--force"]).args(options).arg("-o").arg(&trace.path));
     (trace, finished)
 }
 

@@ -17,7 +17,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(200);
 /// Captures the running program for `seconds`.
 fn capture_for(session: &Session, name: &str, seconds: f64) -> Trace {
     let trace = Trace::new(session.path(name));
-    let mut start = session.ctl(["start", "--seconds", &seconds.to_string(), "-o"]);
+    let mut start = session.ctl(["start", "--seconds", &seconds.to_string(), "--force", "-o"]);
     process::run(start.arg(&trace.path)).ok();
     trace.is_whole("stop");
     trace

@@ -151,7 +151,7 @@ fn program_is_timed_in_one_capture_and_not_in_the_next() {
     let running = run_idle(&session, &process);
     for (options, version) in [(["--timing"].as_slice(), 3), (&[], 2), (&["--timing"], 3)] {
         let trace = Trace::new(session.path("attached.gapii"));
-        let mut start = session.ctl(["start", "--frames", "5"]);
+        let mut start = session.ctl(["start", "--force", "--frames", "5"]);
         process::run(start.args(options).arg("-o").arg(&trace.path)).ok();
         trace.is_whole("frames");
         assert_eq!(trace.info()["format_version"], version);
