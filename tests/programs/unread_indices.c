@@ -1,5 +1,6 @@
 /*
- * A draw with client vertices whose indices only the driver can read: their buffer is immutable and can't be mapped.
+ * A draw with client vertices whose indices only the driver can read: their buffer is immutable and can't be mapped, and
+ * no binding point for a copy is free.
  */
 #include "offscreen.h"
 
@@ -20,7 +21,9 @@ int main(void)
     static const GLfloat places[] = {-1, -1, 1, -1, -1, 1, 1, 1};
     static const GLushort indices[] = {1, 2, 3};
     struct offscreen o = offscreen_open(3);
-    GLuint program = glCreateProgram(), buffer;
+    static const GLenum copy_targets[] = {GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, GL_PIXEL_PACK_BUFFER,
+                                          GL_PIXEL_UNPACK_BUFFER};
+    GLuint program = glCreateProgram(), buffer, other;
     PFNGLBUFFERSTORAGEEXTPROC storage = (PFNGLBUFFERSTORAGEEXTPROC)eglGetProcAddress("glBufferStorageEXT");
     glAttachShader(program, shader_of(GL_VERTEX_SHADER, "attribute vec4 place;\n"
                                                         "void main() { gl_Position = place; }\n"));
@@ -32,6 +35,9 @@ int main(void)
     glBindBuffer(GL_ARRAY_BUFFER, buffer);
     storage(GL_ARRAY_BUFFER, sizeof indices, indices, 0);
     glBindBuffer(GL_ARRAY_BUFFER, 0);
+    glGenBuffers(1, &other);
+    for (int i = 0; i < 4; i++)
+        glBindBuffer(copy_targets[i], other);
     glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, buffer);
     glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, places);
     glEnableVertexAttribArray(0);

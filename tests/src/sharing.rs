@@ -85,7 +85,7 @@ pub fn until(session: &Session, name: &str, what: &str, so_far: impl Fn(&Value) 
 /// Starts a capture of the session's only program.
 pub fn start(session: &Session, name: &str, options: &[&str]) -> (Running, Trace) {
     let trace = Trace::new(session.path(&format!("{name}.gapii")));
-    let mut command = session.ctl(["start", "--name", name]);
+    let mut command = session.ctl(["start", "--force", "--name", name]);
     (Running::start(command.args(options).arg("-o").arg(&trace.path)), trace)
 }
 

@@ -234,7 +234,7 @@ fn executable_of_a_program_that_was_linked_again_is_named() {
     recording.run.ok();
     let info = recording.trace.info();
     let what = "the executable in use of the program that was linked again elsewhere: ";
-    assert_eq!(info["missing"], json!([format!("{what}1"), format!("{what}7")]), "{info:#}");
+    assert_eq!(info["missing"], json!([format!("{what}1, 7")]), "{info:#}");
 }
 
 /// Attaches to a program with a thread in glFinish, which takes `turns` turns of a loop each time.
