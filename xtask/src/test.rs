@@ -4,7 +4,7 @@
 //!
 //! Measures nothing but time: `bench` has the bars of speed.
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 
 use crate::build::{self, Tests};
@@ -103,8 +103,14 @@ fn only_system_tests(summary: &Summary, args: &Test) {
 
 /// Runs the unit tests of every executable.
 pub fn unit_tests(tests: &[Executable]) -> anyhow::Result<f64> {
+    require_built(tests)?;
     let jobs = tests.iter().filter(|test| !test.is_system()).map(|test| test.whole(2)).collect();
     suite::require_success(&suite::run(jobs, cores())?)
+}
+
+fn require_built(tests: &[Executable]) -> anyhow::Result<()> {
+    ensure!(!tests.is_empty(), "no test ran, because the build has failed");
+    Ok(())
 }
 
 /// Runs the whole-system tests whose names contain one of `only`, against the product of `profile`; all
@@ -115,6 +121,7 @@ pub fn system_tests(
     only: &[String],
     jobs: Option<usize>,
 ) -> anyhow::Result<f64> {
+    require_built(tests)?;
     let width = jobs.unwrap_or(cores() + JOBS_BESIDES_CORES);
     let is_wanted =
         |name: &str| only.is_empty() || only.iter().any(|part| name.contains(part.as_str()));
