@@ -8,10 +8,10 @@ use gapii_commands::constants;
 use gapii_commands::constants::{
     GL_IMAGE_BINDING_ACCESS, GL_IMAGE_BINDING_FORMAT, GL_IMAGE_BINDING_LAYER,
     GL_IMAGE_BINDING_LAYERED, GL_IMAGE_BINDING_LEVEL, GL_IMAGE_BINDING_NAME,
-    GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, GL_MAX_IMAGE_UNITS, GL_SAMPLER_BINDING, GL_TEXTURE_2D,
-    GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D,
-    GL_TEXTURE_BUFFER, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_EXTERNAL_OES,
-    GL_TEXTURE0,
+    GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, GL_MAX_IMAGE_UNITS, GL_R8, GL_R32UI, GL_READ_ONLY,
+    GL_SAMPLER_BINDING, GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE,
+    GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_BUFFER, GL_TEXTURE_CUBE_MAP,
+    GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE0,
 };
 use gapii_state::read_back::Driver;
 use gapii_state::{At, Context, Process, Ref, Sampler, Texture};
@@ -73,7 +73,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
             emitter.command(GL_BIND_SAMPLER).arg(unit).arg(sampler).done();
         }
     }
-    for (unit, image) in (0_u32..).zip(&images).filter(|(_, image)| image.name != 0) {
+    for (unit, image) in (0_u32..).zip(&images).filter(|(_, image)| !image.is_initial()) {
         let command = emitter.command(GL_BIND_IMAGE_TEXTURE).arg(unit).arg(image.name);
         let command = command.arg(image.level).arg(u8::from(image.layered)).arg(image.layer);
         command.arg(image.access).arg(image.format).done();
@@ -189,6 +189,16 @@ struct ImageUnit {
     layer: i32,
     access: i32,
     format: i32,
+}
+
+impl ImageUnit {
+    /// Whether the unit is as in a new context. One without a texture has a format and an access, too.
+    fn is_initial(&self) -> bool {
+        let place = (self.name, self.level, self.layered, self.layer);
+        // GL_R8 is the initial format of OpenGL, and no format of an image unit of OpenGL ES.
+        let is_initial_format = [GL_R32UI, GL_R8].contains(&(self.format as u32));
+        place == (0, 0, false, 0) && self.access as u32 == GL_READ_ONLY && is_initial_format
+    }
 }
 
 /// What is bound to each image unit.
