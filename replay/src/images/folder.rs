@@ -127,7 +127,7 @@ fn write_whole(
     let mut part = path.as_os_str().to_owned();
     part.push(format!(".{}.part", std::process::id()));
     let part = PathBuf::from(part);
-    // What is there is of a replay that was killed, or a link that another user has put there. A new file follows none.
+    // A replay that was killed may have left a file, or another user a link. A new file follows no link.
     let _ = fs::remove_file(&part);
     let written = File::create_new(&part).and_then(|file| {
         let mut out = BufWriter::new(file);

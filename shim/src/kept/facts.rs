@@ -30,7 +30,7 @@ pub enum Place {
     Array(u8),
 }
 
-/// What a keeper does.
+/// The work of a keeper.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
     /// Keeps the command as a property of the object that this argument is.

@@ -1,4 +1,4 @@
-//! What is kept of an object without a lock: its properties, and the commands that are appended to it. An object gets this
+//! The part of an object that is kept without a lock: its properties, and the commands that are appended to it. An object gets this
 //! part at the first command that sets a property of it or is appended to it.
 //!
 //! These parts are found by handle ([`HandleMap`]) and never freed. After the object's end its part serves another object
