@@ -1,7 +1,7 @@
 //! `OutputFile`: the output of a capture, opened by the client and written by the daemon. Without `-o` it is
 //! `PROGRAM-DATE-TIME.gapii` in the current folder. A regular file that holds something is refused, with `--force`
-//! truncated; a trace is not written to a terminal. A file that was created and stays empty, because the capture could not start, is removed. A capture
-//! continues after a daemon's death only in a regular file.
+//! truncated; a trace is not written to a terminal. A file that was created and stays empty, because the capture could
+//! not start, is removed. A capture continues after a daemon's death only in a regular file.
 //!
 //! The client writes nothing to it.
 

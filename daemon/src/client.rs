@@ -1,8 +1,8 @@
 //! One client's connection: requests arrive, events are sent, and captures run in between. Progress events go out every
 //! 250 ms. Without a hello within `HELLO_LIMIT`, 2 s, the connection ends. A message that cannot be decoded is answered
-//! with an error and counted, as a first message it ends the connection; one longer than 1 MiB, or more than 4 unused descriptors, ends the connection. A client
-//! has at most 1 take-up in progress; [`crate::saving`] limits its saves. When a client is gone, its captures stop, and
-//! they and its saves do not wait for a slow reader of the output.
+//! with an error and counted; as a first message it ends the connection. A message longer than 1 MiB, or more than 4
+//! unused descriptors, ends the connection. A client has at most 1 take-up in progress; [`crate::saving`] limits its
+//! saves. When a client is gone, its captures stop, and they and its saves do not wait for a slow reader of the output.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -17,7 +17,6 @@ mod log;
 mod memory;
 mod metrics;
 mod peer;
-mod places;
 mod refusals;
 mod remote;
 mod saving;

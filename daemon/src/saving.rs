@@ -11,10 +11,9 @@ use std::time::Duration;
 
 use gapii_capture::output::Output;
 use gapii_control::{ControlError, Event, SaveRequest, code};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 
-use crate::places::Places;
-use crate::session::Session;
+use crate::session::{SAVES_MAX, Session};
 
 /// Largest number of saves of one client at the same time.
 const SAVES_OF_CLIENT_MAX: usize = 4;
@@ -25,13 +24,13 @@ const READER_LIMIT: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct ClientSaves {
     hurry: Arc<AtomicBool>,
-    places: Places,
+    places: Arc<Semaphore>,
 }
 
 impl ClientSaves {
     /// A client without a save.
     pub fn new() -> Self {
-        Self { hurry: Arc::default(), places: Places::new(SAVES_OF_CLIENT_MAX) }
+        Self { hurry: Arc::default(), places: Arc::new(Semaphore::new(SAVES_OF_CLIENT_MAX)) }
     }
 
     /// Starts a save. Its answer is sent once it is done.
@@ -42,13 +41,14 @@ impl ClientSaves {
         output: OwnedFd,
         answers: mpsc::UnboundedSender<Event>,
     ) -> Result<(), ControlError> {
-        let too_many = |whose: &str, places: &Places| {
-            let message = format!("{} saves{whose} are in progress, wait for one", places.limit());
-            ControlError::new(code::TOO_MANY, message)
+        let take = |places: &Arc<Semaphore>, limit: usize, whose: &str| {
+            Arc::clone(places).try_acquire_owned().map_err(|_| {
+                let message = format!("{limit} saves{whose} are in progress, wait for one");
+                ControlError::new(code::TOO_MANY, message)
+            })
         };
-        let all = &session.saves;
-        let mine = self.places.take().ok_or_else(|| too_many(" of this client", &self.places))?;
-        let of_all = all.take().ok_or_else(|| too_many("", all))?;
+        let mine = take(&self.places, SAVES_OF_CLIENT_MAX, " of this client")?;
+        let of_all = take(&session.saves, SAVES_MAX, "")?;
         let output = Output::new(output, Arc::clone(&self.hurry))
             .map_err(|error| ControlError::new(code::BAD_REQUEST, error.to_string()))?
             .giving_up_after(READER_LIMIT);

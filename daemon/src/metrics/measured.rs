@@ -11,7 +11,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::exposition::{Exposition, Kind};
 use crate::remote::links::Links;
-use crate::session::Session;
+use crate::session::{SAVES_MAX, Session};
 
 /// Returns all metrics as they are now.
 pub fn text(session: &Session) -> String {
@@ -54,12 +54,12 @@ fn connected(session: &Session, status: &StatusInfo, out: &mut Exposition) {
         "Largest number of running captures.",
         session.max_captures() as u64,
     );
-    gauge("gapiid_saves", "Saves of kept frames in progress.", session.saves.taken() as u64);
     gauge(
-        "gapiid_saves_limit",
-        "Largest number of saves in progress.",
-        session.saves.limit() as u64,
+        "gapiid_saves",
+        "Saves of kept frames in progress.",
+        (SAVES_MAX - session.saves.available_permits()) as u64,
     );
+    gauge("gapiid_saves_limit", "Largest number of saves in progress.", SAVES_MAX as u64);
     let ended = session.ended_by_reason();
     let of_reason = |reason| (reason, ended.get(reason).copied().unwrap_or(0));
     out.labelled(

@@ -29,12 +29,11 @@ use gapii_control::{
 use gapii_ringbuf::{CaptureId, Mode, ModeSettings, SegmentLayout};
 use gapii_trace::Description;
 use rustix::process::Pid;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
 
 use crate::clock;
 use crate::config::Config;
 use crate::memory;
-use crate::places::Places;
 use crate::refusals::Refusals;
 use crate::remote::links::Links;
 use crate::session::counters::Counters;
@@ -49,7 +48,7 @@ use gapii_capture::process::{Counter, Descriptors, Process};
 use gapii_capture::spill::SpillRoom;
 
 /// Largest number of saves of all clients at the same time.
-const SAVES_MAX: usize = 64;
+pub const SAVES_MAX: usize = 64;
 
 /// The state that all connections share.
 #[derive(Debug)]
@@ -61,8 +60,8 @@ pub struct Session {
     pub changed: Notify,
     /// Remote clients.
     pub links: Links,
-    /// Saves in progress, of all clients.
-    pub saves: Places,
+    /// Places for saves, of all clients.
+    pub saves: Arc<Semaphore>,
     started_ns: u64,
     layout: SegmentLayout,
     max_apps: usize,
@@ -101,7 +100,7 @@ impl Session {
             refusals: Refusals::default(),
             changed: Notify::new(),
             links: Links::new(&config.remote),
-            saves: Places::new(SAVES_MAX),
+            saves: Arc::new(Semaphore::new(SAVES_MAX)),
             started_ns: clock::monotonic_ns(),
             layout,
             max_apps: config.max_apps as usize,
