@@ -175,6 +175,25 @@ impl<R: Ring> Consumer<R> {
         })
     }
 
+    /// Passes over the records below `head_untrusted` that do not follow the order to record with this generation: they
+    /// are of the capture before, whose end the process had not noticed yet. Returns whether the records from here on
+    /// follow the order. Releases nothing.
+    ///
+    /// # Errors
+    /// As for [`Self::drain_into`].
+    pub fn pass_to_part(&mut self, generation: u64, head_untrusted: u64) -> Result<bool, Refusal> {
+        let begins = self.slot().part_untrusted(generation);
+        let until = begins.map_or(head_untrusted, |index| index.min(head_untrusted));
+        if until > self.read {
+            // The next record may be in the middle of what its owner wrote for the capture before.
+            self.wants_stamp = false;
+            self.drain_into(until, Reading::First, &mut Batch::default())?;
+        }
+        // A consumer that continues for another one may have passed the beginning.
+        self.wants_stamp |= begins == Some(self.read);
+        Ok(begins.is_some_and(|index| index <= head_untrusted))
+    }
+
     /// Releases the space below ring index `index` to the producer, and wakes a waiting producer. `index` is
     /// one that a merge emitted; it is clamped to the range that was read and not yet released.
     pub fn release(&mut self, index: u64) {

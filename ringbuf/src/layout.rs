@@ -50,7 +50,7 @@ use crate::sync::{AtomicU32, AtomicU64};
 /// First word of a segment: `GAPIISEG`.
 pub const SEGMENT_MAGIC: u64 = u64::from_le_bytes(*b"GAPIISEG");
 /// Version of the layout in this file.
-pub const SEGMENT_VERSION: u32 = 2;
+pub const SEGMENT_VERSION: u32 = 3;
 /// Default number of slots in a segment.
 pub const SLOT_COUNT_DEFAULT: u32 = 4096;
 /// Default size of a ring, in bytes: 4 MiB.
@@ -171,7 +171,7 @@ pub struct SegmentHeader {
     pub contexts: AtomicU64,
     /// Offset 104. Bytes of blobs ever sent for the daemon's store. Application: adds a blob's size before
     /// its first piece is sent, subtracts it again if a piece finds no room. Daemon: reads it when a capture
-    /// begins and compares it with what arrived; (K) in docs/memory-model.md says why `Relaxed` is enough.
+    /// begins, behind a fence (SENT), and compares it with what arrived; see (K) in docs/memory-model.md. `Relaxed`.
     pub stored_bytes: AtomicU64,
     /// Offset 112. Bytes of blobs that were not sent for the store because
     /// [`StoreTerms::end`](crate::StoreTerms::end) left no room. Application. Daemon: when a capture begins,
@@ -239,7 +239,7 @@ impl SlotState {
 ///   0  line 0, producer   head      finished   produced   (40 bytes reserved)
 ///  64  line 1, producer   state tid name       waits      wait_ns    dropped_records  _calls  _bytes
 /// 128  line 2, consumer   release   release_word refused  begun
-/// 192  line 3, producer   waiting   joined (consumer's)              (40 bytes reserved)
+/// 192  line 3, producer   waiting   joined (consumer's)   part_index part_generation   (24 bytes reserved)
 /// ```
 #[repr(C, align(64))]
 pub struct Slot {
@@ -291,7 +291,15 @@ pub struct Slot {
     /// written when the process joins the first of its concurrent captures, before the producer has a reason
     /// to wait. `Relaxed`.
     pub(crate) joined: [AtomicU64; 2],
-    pub(crate) line_3: [u64; 5],
+    /// Offset 216. Ring index at which the owner's part of the capture of `part_generation` begins. Producer: before
+    /// `part_generation`, `Relaxed` (PART). Consumer: after it, `Relaxed` (PART).
+    pub(crate) part_index: AtomicU64,
+    /// Offset 224. Generation of the mode page's order to record that the records from `part_index` on follow; 0 before
+    /// the first. Records below `part_index` are of an earlier capture, from which the process has been told to go: it
+    /// may not have noticed yet. Producer: before the first record of its part, with `Release` (PART). Consumer: after
+    /// `head`, with `Acquire` (PART); once it has found the generation that it waits for, it looks no more.
+    pub(crate) part_generation: AtomicU64,
+    pub(crate) line_3: [u64; 3],
 }
 
 /// Place of a ring when its process joined a capture.
@@ -509,6 +517,8 @@ const _: () = {
     assert!(offset_of!(Slot, begun) == 144);
     assert!(offset_of!(Slot, waiting) == 192);
     assert!(offset_of!(Slot, joined) == 200);
+    assert!(offset_of!(Slot, part_index) == 216);
+    assert!(offset_of!(Slot, part_generation) == 224);
 
     assert!(offset_of!(CounterPage, stamp) == 0);
     assert!(offset_of!(CounterPage, doorbell) == 64);

@@ -83,6 +83,7 @@ pub mod refusal;
 pub mod segment;
 #[cfg(not(loom))]
 mod segment_map;
+mod sent;
 mod slot;
 pub mod slot_use;
 pub mod storage;

@@ -174,6 +174,20 @@ impl<B: RingBytes> Producer<B> {
         record_len_max(self.mask + 1).saturating_sub(HEADER_LEN as u64 + STAMP_LEN)
     }
 
+    /// Begins the owner's part of the capture that the order with this generation asked for, unless it has begun. The
+    /// consumer passes over the records before it. The next record must carry a stamp: [`Self::forget_stamp`].
+    pub fn begin_part(&mut self, generation: u64) {
+        if let Some(slot) = self.slot() {
+            slot.begin_part(generation, self.write);
+        }
+    }
+
+    /// Generation that [`Self::begin_part`] was given last; 0 while detached.
+    pub fn part_generation(&self) -> u64 {
+        // Relaxed: this thread's own word.
+        self.slot().map_or(0, |slot| slot.part_generation.load(Ordering::Relaxed))
+    }
+
     /// Stamp of the last record of this ring; `None` before the first and after [`Self::forget_stamp`].
     pub fn last_stamp(&self) -> Option<u64> {
         (self.is_attached() && self.last_stamp != NO_STAMP).then_some(self.last_stamp)

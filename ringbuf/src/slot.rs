@@ -118,6 +118,27 @@ impl Slot {
         }
     }
 
+    /// Notes that the records from ring index `index` on follow the order to record with this generation. Only the
+    /// slot's owner may call this, before the first of these records.
+    pub(crate) fn begin_part(&self, generation: u64, index: u64) {
+        // Relaxed: this thread's own word, or an earlier owner's, which CLAIM orders.
+        if self.part_generation.load(Ordering::Relaxed) != generation {
+            // Relaxed: ordered by the release that follows.
+            self.part_index.store(index, Ordering::Relaxed);
+            // PART: pairs with the acquire in `part_untrusted`.
+            self.part_generation.store(generation, Ordering::Release);
+        }
+    }
+
+    /// Returns the ring index from which on records follow the order to record with this generation, as the owner
+    /// claims. `None` if there is none below the head that was loaded before this call.
+    pub(crate) fn part_untrusted(&self, generation: u64) -> Option<u64> {
+        // PART: pairs with the release in `begin_part`.
+        let is_it = self.part_generation.load(Ordering::Acquire) == generation;
+        // Relaxed: ordered by the acquire before.
+        is_it.then(|| self.part_index.load(Ordering::Relaxed))
+    }
+
     /// Ring index below which the producer may overwrite, as the consumer wrote it.
     pub fn released_untrusted(&self) -> u64 {
         // Relaxed: only shows a waiter that there is progress; Producer::make_room takes the edge RELEASE.
@@ -167,7 +188,9 @@ impl Default for Slot {
             begun: std::array::from_fn(|_| AtomicU64::new(0)),
             waiting: AtomicU32::new(0),
             joined: std::array::from_fn(|_| AtomicU64::new(0)),
-            line_3: [0; 5],
+            part_index: AtomicU64::new(0),
+            part_generation: AtomicU64::new(0),
+            line_3: [0; 3],
         }
     }
 }

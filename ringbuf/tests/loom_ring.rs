@@ -15,6 +15,7 @@ use gapii_ringbuf::{
     Batch, Consumer, Merger, Mode, ModeSettings, Overflow, Producer, Reading, Room,
 };
 use loom::sync::Arc;
+use loom::sync::atomic::Ordering;
 use loom::thread;
 use support::{Movable, Turnstile, bounds, ids_of, model, produce};
 
@@ -187,6 +188,79 @@ fn search_that_knows_of_a_freed_slot_finds_it() {
         header.note_freed(0);
         let found = searcher.join().expect("the searcher does not panic");
         assert_eq!(found.or_else(|| claim(&header, &ring, 3)), Some(0), "the slot is lost");
+    });
+}
+
+#[test]
+fn consumer_passes_over_what_follows_an_earlier_order() {
+    const OLD: u16 = 1;
+    const NEW: u16 = 2;
+    model(3, 100, || {
+        let (counter, mode) = pages();
+        let ring = ModelRing::new(CAPACITY);
+        assert!(ring.slot().claim(1, [0; 16]));
+        let mut producer = ring.producer(&counter, &mode);
+        producer.begin_part(2);
+        assert_eq!(produce(&mut producer, OLD), Room::Ready);
+        let turnstile = Arc::new(Turnstile::default());
+        let writer = {
+            let (producer, turnstile) = (Movable(producer), Arc::clone(&turnstile));
+            thread::spawn(move || {
+                let mut producer = producer.take();
+                turnstile.pass();
+                producer.begin_part(4);
+                producer.forget_stamp();
+                turnstile.pass();
+                assert_eq!(produce(&mut producer, NEW), Room::Ready);
+            })
+        };
+        let mut consumer = Consumer::new(Arc::clone(&ring));
+        let mut has_begun = false;
+        let mut read = || {
+            if !has_begun {
+                let head = consumer.head_untrusted();
+                has_begun = consumer.pass_to_part(4, head).expect("the producer is lawful");
+                if !has_begun {
+                    assert_eq!(consumer.read_index(), head);
+                    return Vec::new();
+                }
+            }
+            consume(&mut consumer)
+        };
+        let mut ids = Vec::new();
+        for _ in 0..2 {
+            turnstile.pass();
+            ids.extend(read());
+        }
+        writer.join().expect("the writer does not panic");
+        ids.extend(read());
+        assert_eq!(ids, [NEW]);
+        drop((counter, mode));
+    });
+}
+
+#[test]
+fn what_a_thread_remembers_to_have_sent_is_counted_by_the_next_capture() {
+    model(3, 20, || {
+        let (header, mode) = (Arc::new(SegmentHeader::modelled()), Arc::new(ModePage::modelled()));
+        let order = mode.publish_modelled(ModeSettings::default());
+        let turnstile = Arc::new(Turnstile::default());
+        let sender = {
+            let (header, mode) = (Arc::clone(&header), Arc::clone(&mode));
+            let turnstile = Arc::clone(&turnstile);
+            thread::spawn(move || {
+                turnstile.pass();
+                header.stored_bytes.fetch_add(1, Ordering::Relaxed);
+                turnstile.pass();
+                mode.is_still(order)
+            })
+        };
+        turnstile.pass();
+        mode.publish_modelled(ModeSettings::default());
+        turnstile.pass();
+        let [sent, _] = header.sent_untrusted();
+        let remembers = sender.join().expect("the sender does not panic");
+        assert!(!remembers || sent == 1);
     });
 }
 

@@ -10,7 +10,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use gapii_abi::atom::{self, META_FIRST, SUBJECT, SubjectKind, TRACED, TracedKind};
 use gapii_commands::Api;
-use gapii_recorder::{Call, Entered, ErrnoGuard, Recorder, Thread};
+use gapii_recorder::{Call, Entered, ErrnoGuard, Part, Recorder, Thread};
 
 use crate::capture::{self, EPOCH, NOT_CAPTURING};
 use crate::connection::Connection;
@@ -166,6 +166,7 @@ fn own_thread(words: &Words, connection: &'static Connection) -> Option<&'static
 
 /// Begins an epoch in this thread: introduces the thread, and describes the state that it finds.
 fn begin_epoch(entered: &mut Entered, words: &Words, epoch: u64) -> Result<(), Outdated> {
+    let order = EPOCH.order_of(epoch).ok_or(Outdated)?;
     let thread = entered.thread();
     let is_new_capture = !capture::is_of_this_capture(thread.epoch());
     thread.begin_epoch(epoch);
@@ -173,7 +174,8 @@ fn begin_epoch(entered: &mut Entered, words: &Words, epoch: u64) -> Result<(), O
         seat.record_in(thread);
     }
     snapshot::arrive(epoch);
-    entered.begin_epoch(epoch, is_new_capture, capture::times_driver());
+    let part = Part { epoch, order, is_new_capture, is_timed: capture::times_driver() };
+    entered.begin_epoch(part);
     introduce(entered, thread.tid());
     introduce_context(entered, words);
     update_ready(thread, words);

@@ -202,6 +202,7 @@ fn begin(moment: Moment) {
     CAPTURE.armed.store(false, Relaxed);
     CAPTURE.frames.store(0, Relaxed);
     CAPTURE.next_keyframe.store(u64::from(CAPTURE.keyframe_every.load(Relaxed)), Relaxed);
+    let order = CAPTURE.generation.load(Relaxed);
     let epoch = CAPTURE.last_epoch.fetch_add(1, Relaxed) + 1;
     CAPTURE.first_epoch.store(epoch, Relaxed);
     announce_exit();
@@ -211,14 +212,14 @@ fn begin(moment: Moment) {
     if moment == Moment::FirstCommand {
         // The epoch first: other threads are held until the table is switched, and all of their commands are recorded.
         // BEGIN, in Epoch::begin: this thread has read the mode page.
-        EPOCH.begin(epoch);
+        EPOCH.begin(epoch, order);
         table::switch(Hooks::Capturing);
     } else {
         // Hooks first: a thread that knows the new epoch must not call through the old hooks any more. Until the epoch
         // is set, handlers record nothing.
         table::switch(Hooks::Capturing);
         // BEGIN: as above.
-        EPOCH.begin(epoch);
+        EPOCH.begin(epoch, order);
     }
 }
 
@@ -254,7 +255,7 @@ fn begin_anew(connection: &Connection) {
     CAPTURE.keyframes_made.store(connection.shared.mode.keyframes_asked(), Relaxed);
     let epoch = CAPTURE.last_epoch.fetch_add(1, Relaxed) + 1;
     // BEGIN, in Epoch::begin: this thread has written the keyframe.
-    EPOCH.begin(epoch);
+    EPOCH.begin(epoch, CAPTURE.generation.load(Relaxed));
 }
 
 fn end(connection: &Connection, reason: ProcessEnd) {

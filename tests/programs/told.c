@@ -1,6 +1,6 @@
 /*
  * Draws a frame every few milliseconds until its input ends. Each letter that it reads is an order for one
- * frame: e causes a GL error and queries it, f flushes, s sleeps for a second.
+ * frame: e causes a GL error and queries it, f flushes, s sleeps for a second, l for three.
  *
  * usage: told
  */
@@ -34,6 +34,8 @@ int main(void)
             glFlush();
         } else if (letter == 's') {
             sleep(1);
+        } else if (letter == 'l') {
+            sleep(3);
         }
         offscreen_swap(&o);
     }

@@ -300,11 +300,13 @@ impl Drain {
         let new: Vec<_> = match lost_ns {
             Some(_) => {
                 let rings = rings.into_iter().zip(0..);
-                rings.map(|(consumer, slot)| Lane::handed_over(consumer, index, slot)).collect()
+                rings.map(|(ring, slot)| Lane::handed_over(ring, index, slot, generation)).collect()
             }
             None => {
                 let rings = rings.into_iter().zip(counts).zip(0..);
-                rings.map(|((ring, begun), slot)| Lane::new(ring, index, slot, begun)).collect()
+                rings
+                    .map(|((ring, begun), slot)| Lane::new(ring, index, (slot, generation), begun))
+                    .collect()
             }
         };
         let lanes = new.into_iter().map(|lane| self.add_lane(lane)).collect();
@@ -347,11 +349,13 @@ impl Drain {
     /// Adds lanes for the slots that threads of a member have used for the first time since the last call. Their rings
     /// are read from the beginning.
     fn add_used(&mut self, member: usize) {
-        let Member { process, lanes, .. } = &self.members[member];
-        let new: Vec<_> = process.rings_from(lanes.len()).collect();
+        let Member { process, lanes, generation, .. } = &self.members[member];
+        let (new, generation): (Vec<_>, _) =
+            (process.rings_from(lanes.len()).collect(), *generation);
         for ring in new {
             let slot = self.members[member].lanes.len() as u32;
-            let at = self.add_lane(Lane::new(ring, member, slot, SlotCounts::default()));
+            let lane = Lane::new(ring, member, (slot, generation), SlotCounts::default());
+            let at = self.add_lane(lane);
             self.members[member].lanes.push(at);
             for taker in &mut self.takers {
                 taker.add_lane(at, &self.lanes[at]);
@@ -459,7 +463,10 @@ impl Drain {
                     lane.heads[1] = lane.heads[0];
                     continue;
                 }
-                lane.heads[reading] = lane.head(dead);
+                let passed = lane.read_head(reading, dead);
+                if passed > 0 {
+                    self.takers.iter_mut().for_each(|taker| taker.pass_over(at, lane, passed));
+                }
                 #[cfg(test)]
                 crate::fault::putting_in::between_looks();
             }

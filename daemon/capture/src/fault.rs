@@ -19,6 +19,8 @@ pub enum Fault {
     SpaceGivenEarly,
     /// The keyframe that a capture waits for is not requested.
     NotAsked,
+    /// What a program writes before it notices the end of a capture goes into the next one.
+    EarlierTaken,
 }
 
 /// Returns whether the fault is injected in this thread.

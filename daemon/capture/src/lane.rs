@@ -1,4 +1,5 @@
-//! A ring in a drain: its consumer, its place in the merge, and its counts. A ring that was handed over is continued at
+//! A ring in a drain: its consumer, its place in the merge, and its counts. Records that the owner has written for an
+//! earlier capture, because it had not noticed the end of that one, are passed over. A ring that was handed over is continued at
 //! the lowest place that its captures know and the ring still has; else at the place where it was released, and the
 //! records before that are missing. A ring that contradicts these places is refused. Ring space is released only up to
 //! the last record that the merge gave out.
@@ -8,10 +9,11 @@
 use std::sync::atomic::{Ordering, fence};
 
 use gapii_ringbuf::{
-    Batch, Consumer, Emitted, Joined, LaneId, Merger, Reading, SegmentRing, SlotCounts, SlotState,
-    Standing,
+    Batch, Consumer, Emitted, Joined, LaneId, Merger, Reading, Refusal, SegmentRing, SlotCounts,
+    SlotState, Standing,
 };
 
+use crate::fault::{self, Fault};
 use crate::stream::{RingKey, RingPlace};
 
 /// A ring in the drain.
@@ -25,6 +27,9 @@ pub struct Lane {
     pub merged: Option<LaneId>,
     /// Heads of this round's two readings, as the application states them.
     pub heads: [u64; 2],
+    /// Generation of the order to record that the owner has not been seen to follow yet. What it has written before is of
+    /// an earlier capture, whose end it had not noticed, and is passed over.
+    awaits: Option<u64>,
     /// The place at which the reading of the ring ends, if records behind it are not wanted.
     cut: Option<Cut>,
     /// Ring index behind the last record that the merge gave out.
@@ -92,12 +97,17 @@ pub fn note_joined(rings: &[Consumer<SegmentRing>], counts: &[SlotCounts]) {
 
 impl Lane {
     /// Makes the lane of a ring that another daemon has read. [`Self::go_on`] must set its place before it is read.
-    pub fn handed_over(consumer: Consumer<SegmentRing>, member: usize, slot: u32) -> Self {
+    pub fn handed_over(
+        consumer: Consumer<SegmentRing>,
+        member: usize,
+        slot: u32,
+        generation: u64,
+    ) -> Self {
         let begun = consumer.slot().begun_untrusted();
         let released = consumer.slot().released_untrusted();
         let joined = consumer.slot().joined_untrusted();
         let found = Found { released, begun, joined };
-        Self { found, ..Self::new(consumer, member, slot, begun) }
+        Self { found, ..Self::new(consumer, member, (slot, generation), begun) }
     }
 
     /// Continues the ring at the lowest of the captures' places that the ring still has. A ring that contradicts the
@@ -156,11 +166,12 @@ impl Lane {
         self.records = self.records.wrapping_add(run.records);
     }
 
-    /// Makes a lane that begins at its consumer's place. `begun` has the slot's counts of that moment.
+    /// Makes a lane that begins at its consumer's place, or behind it, where the owner follows the order to record with
+    /// this generation. `begun` has the slot's counts of that moment.
     pub fn new(
         consumer: Consumer<SegmentRing>,
         member: usize,
-        slot: u32,
+        (slot, generation): (u32, u64),
         begun: SlotCounts,
     ) -> Self {
         let refused = consumer.refusal().map(|refusal| refusal.name().to_owned());
@@ -169,6 +180,7 @@ impl Lane {
             slot,
             merged: None,
             heads: [consumer.read_index(); 2],
+            awaits: (!fault::is_put_in(Fault::EarlierTaken)).then_some(generation),
             cut: None,
             taken_index: consumer.read_index(),
             // Not the number that the consumer has read: after a handover it may have passed over some.
@@ -185,14 +197,56 @@ impl Lane {
         }
     }
 
-    /// Returns the ring index up to which this round may read.
-    pub fn head(&mut self, dead: bool) -> u64 {
+    /// Loads the head for the first or the second reading: the ring index up to which this round may read. Returns how
+    /// many records it has passed over, because they are of an earlier capture.
+    pub fn read_head(&mut self, reading: usize, dead: bool) -> u64 {
+        let Some(generation) = self.awaits else {
+            self.heads[reading] = self.head(dead);
+            return 0;
+        };
+        // Before the order that the owner follows is read, so that the order of all records below the head is known.
+        let head = self.head(false);
+        let (passed, has_begun) = self.pass_to_part(generation, head);
+        self.heads[reading] = match has_begun {
+            Ok(false) => self.taken_index,
+            Ok(true) => self.head(dead),
+            // The reading of the records finds the refusal again.
+            Err(_) => head,
+        };
+        passed
+    }
+
+    fn head(&mut self, dead: bool) -> u64 {
         let Some(consumer) = &mut self.consumer else { return 0 };
         if consumer.refusal().is_some() {
             return consumer.read_index();
         }
         let head = if dead { consumer.head_of_dead_untrusted() } else { consumer.head_untrusted() };
         self.cut.map_or(head, |cut| head.min(cut.index))
+    }
+
+    /// Passes over records below `head` that do not follow the order with this generation, and returns their number.
+    fn pass_to_part(&mut self, generation: u64, head: u64) -> (u64, Result<bool, Refusal>) {
+        let Some(consumer) = &mut self.consumer else { return (0, Ok(false)) };
+        let before = consumer.consumed();
+        let has_begun = consumer.pass_to_part(generation, head);
+        if has_begun != Ok(false) {
+            self.awaits = None;
+        }
+        let passed = consumer.consumed() - before;
+        if passed > 0 {
+            self.begun_consumed += passed;
+            self.begun.produced = self.begun.produced.wrapping_add(passed);
+            self.records = self.records.wrapping_add(passed);
+            self.taken_index = consumer.read_index();
+            self.heads = [consumer.read_index(); 2];
+            // Before the space is released: the next daemon then finds all that it needs in the ring.
+            let joined = Joined { index: self.taken_index, produced: self.begun.produced };
+            consumer.slot().note_joined(joined);
+            consumer.slot().note_begun(self.begun);
+            consumer.release(self.taken_index);
+        }
+        (passed, has_begun)
     }
 
     /// Ends the reading of the ring behind the records that exist by now.

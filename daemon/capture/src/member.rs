@@ -1,6 +1,6 @@
 //! Processes in a drain, and the phase of each: recording, stopping, emptying, over. A process that is told to stop has
 //! `GOODBYE_NS`, 500 ms, to put its hooks back; then its rings are read up to the records that exist by then, whatever
-//! it writes later. The rings of a process that is gone are read to their end.
+//! it writes later; the next capture passes over that. The rings of a process that is gone are read to their end.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

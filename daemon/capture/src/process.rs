@@ -325,11 +325,8 @@ impl Process {
         mode.set_takers(goes_on.into());
         mode.raise_blob_epoch();
         if let Some(store) = &self.store {
-            let claims = self.claims();
-            // Relaxed, both: the application counted a blob before it published it, so the counts include everything
-            // that was read from the rings. They are claims: a false one costs only the application's own trace.
-            let stored = claims.stored_bytes.load(Ordering::Relaxed);
-            let unstored = claims.unstored_bytes.load(Ordering::Relaxed);
+            // They are claims: a false one costs only the application's own trace.
+            let [stored, unstored] = self.claims().sent_untrusted();
             mode.set_store(store.begin_capture(stored, unstored));
         }
         mode.set(settings)

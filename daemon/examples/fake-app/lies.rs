@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! claim             claims a slot without an introduction
+//! follow            states that what follows is of the capture that was ordered last
 //! read              waits until the daemon has taken all records
 //! claim-all         claims all free slots
 //! record ID FLAGS LEN [BYTE]  writes a record with this id and this number of payload bytes
@@ -38,6 +39,7 @@ impl App {
     pub fn lie(&mut self, words: &[&str]) -> anyhow::Result<()> {
         match *words {
             ["claim"] => drop(self.claim()?),
+            ["follow"] => self.follow_order(),
             ["read"] => self.wait_until_read()?,
             ["claim-all"] => while self.segment.claim(1, [0xFF; 16]).is_some() {},
             ["record", ref kind @ ..] => self.records(1, kind)?,

@@ -244,7 +244,17 @@ impl App {
         Ok(())
     }
 
+    /// Begins the thread's part of the capture that the daemon has ordered, unless it has begun.
+    pub fn follow_order(&mut self) {
+        let Some((order, settings)) = self.mode.settings() else { return };
+        if settings.mode == Mode::Capturing && self.producer.part_generation() != order {
+            self.producer.begin_part(order);
+            self.producer.forget_stamp();
+        }
+    }
+
     fn record(&mut self, id: u16, flags: u16, payload: &[u8]) -> anyhow::Result<()> {
+        self.follow_order();
         let len = 8 + payload.len() as u32;
         let header = Header::new(id, flags, len);
         loop {

@@ -72,8 +72,30 @@ const LIES: &[Lie] = &[
     ),
     (
         "thread whose first record has no stamp",
-        &["retire", "claim", "word head+0 0x100000008", "advance 8"],
+        &["retire", "claim", "follow", "word head+0 0x100000008", "advance 8"],
         Refused("first-record-unstamped"),
+    ),
+    (
+        "thread that follows no order that was given",
+        &["retire", "claim", "word slot+224 0xffffffffffffffff", "word head+0 8", "advance 8"],
+        Taken,
+    ),
+    (
+        "part that begins behind all that is published",
+        &["retire", "claim", "word slot+216 0xfffffffffffffff8", "word slot+224 4", "calls 5"],
+        Taken,
+    ),
+    (
+        "part that begins in the middle of a record",
+        &[
+            "retire",
+            "claim",
+            "word slot+216 8",
+            "word slot+224 4",
+            "word head+0 0x100000010",
+            "advance 16",
+        ],
+        Refused("bad-length"),
     ),
     // Kinds of records.
     ("flags that mean nothing", &["record 1 0x8000 8"], Refused("reserved-flags")),

@@ -24,7 +24,7 @@
 //! assert_eq!(EPOCH.follow(), None);
 //!
 //! // A safe point begins a capture. A thread follows it at its first command, on the slow path.
-//! EPOCH.begin(17);
+//! EPOCH.begin(17, 2);
 //! let epoch = EPOCH.follow().ok_or("a capture runs")?;
 //! gate.leave(epoch);
 //!
@@ -34,7 +34,7 @@
 //! gate.leave(epoch);
 //!
 //! // The next epoch sends the thread to the slow path again.
-//! EPOCH.begin(18);
+//! EPOCH.begin(18, 2);
 //! assert!(!gate.enter(&EPOCH));
 //! # Ok::<(), &str>(())
 //! ```

@@ -1,4 +1,5 @@
-//! Models of BEGIN: a thread that follows an epoch sees what its beginner had seen and done.
+//! Models of BEGIN and ORDER: a thread that follows an epoch sees what its beginner had seen and done, and knows which
+//! order the epoch follows.
 //!
 //! Run them with `cargo xtask models`.
 
@@ -30,7 +31,7 @@ fn thread_that_follows_a_capture_sees_its_blob_epoch() {
                 turnstile.pass();
                 let settings = page.settings();
                 if settings.is_some_and(|(_, settings)| settings.mode == Mode::Capturing) {
-                    epoch.begin(17);
+                    epoch.begin(17, 2);
                 }
             })
         };
@@ -60,14 +61,14 @@ fn thread_that_follows_a_keyframe_comes_after_it() {
     model(3, 5, || {
         let (epoch, keyframe) = (Arc::new(Epoch::none()), Arc::new(Plain::default()));
         let turnstile = Arc::new(Turnstile::default());
-        epoch.begin(17);
+        epoch.begin(17, 2);
         let beginner = {
             let (epoch, keyframe) = (Arc::clone(&epoch), Arc::clone(&keyframe));
             let turnstile = Arc::clone(&turnstile);
             thread::spawn(move || {
                 turnstile.pass();
                 keyframe.write(18);
-                epoch.begin(18);
+                epoch.begin(18, 2);
             })
         };
         turnstile.pass();
@@ -75,5 +76,31 @@ fn thread_that_follows_a_keyframe_comes_after_it() {
             assert_eq!(keyframe.read(), 18);
         }
         beginner.join().expect("no thread panics");
+    });
+}
+
+#[test]
+fn epoch_does_not_follow_a_later_order() {
+    model(3, 10, || {
+        let epoch = Arc::new(Epoch::none());
+        let turnstile = Arc::new(Turnstile::default());
+        epoch.begin(17, 2);
+        let beginner = {
+            let (epoch, turnstile) = (Arc::clone(&epoch), Arc::clone(&turnstile));
+            thread::spawn(move || {
+                turnstile.pass();
+                epoch.end();
+                turnstile.pass();
+                epoch.begin(18, 4);
+            })
+        };
+        turnstile.pass();
+        if let Some(followed) = epoch.follow() {
+            turnstile.pass();
+            let order = epoch.order_of(followed);
+            assert!(order.is_none_or(|order| order == (followed - 16) * 2), "{order:?}");
+        }
+        beginner.join().expect("no thread panics");
+        assert_eq!((epoch.order_of(17), epoch.order_of(18)), (None, Some(4)));
     });
 }

@@ -44,7 +44,7 @@ fn kept_command_is_seen_or_sees_the_capture() {
             })
         };
         shared.turnstile.pass();
-        shared.epoch.begin(17);
+        shared.epoch.begin(17, 2);
         assert!(barrier_in_all_threads());
         shared.turnstile.pass();
         if !shared.at_work.is_at_work() {

@@ -33,7 +33,7 @@ fn describe_beside(commands: u64, ready: u64) {
         state: Plain::default(),
         turnstile: Turnstile::default(),
     });
-    shared.epoch.begin(17);
+    shared.epoch.begin(17, 2);
     shared.gate.leave(ready);
     let thread = {
         let shared = Arc::clone(&shared);
@@ -53,7 +53,7 @@ fn describe_beside(commands: u64, ready: u64) {
         })
     };
     shared.turnstile.pass();
-    shared.epoch.begin(18);
+    shared.epoch.begin(18, 2);
     assert!(barrier_in_all_threads());
     shared.turnstile.pass();
     if shared.gate.is_outside() {

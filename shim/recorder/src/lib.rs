@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use gapii_edges::Epoch;
-//! use gapii_recorder::{Call, Shared, Thread};
+//! use gapii_recorder::{Call, Part, Shared, Thread};
 //! use gapii_ringbuf::{CounterMap, ModeMap, Segment, SegmentLayout};
 //!
 //! static EPOCH: Epoch = Epoch::none();
@@ -31,12 +31,12 @@
 //! let state = Box::leak(Box::new(std::mem::MaybeUninit::zeroed())).as_mut_ptr();
 //! // SAFETY: zeros that stay, and a slot of this thread's.
 //! let thread = unsafe { Thread::claim(state, 1, shared, slot) }.ok_or("no ring")?;
-//! EPOCH.begin(17);
+//! EPOCH.begin(17, 2);
 //! // SAFETY: in the thread itself, which was just claimed.
 //! let (mut entered, epoch) = unsafe { thread.enter_slowly(&EPOCH) }.ok_or("no capture")?;
 //! thread.begin_epoch(epoch);
 //! thread.set_ready(true, false);
-//! entered.begin_epoch(epoch, true, false);
+//! entered.begin_epoch(Part { epoch, order: 2, is_new_capture: true, is_timed: false });
 //!
 //! // Command 3 has one argument. Its record is in the ring before the driver is called.
 //! // SAFETY: the fixed part is the word that is written.
@@ -62,6 +62,7 @@ mod frame_pixels;
 mod host;
 pub mod observe;
 pub mod own_memory;
+mod part;
 pub mod program;
 mod ranges;
 mod record;
@@ -76,6 +77,7 @@ pub use clock::clock_ns;
 pub use errno::{ErrnoGuard, errno};
 pub use frame_pixels::FramePixels;
 pub use host::{Host, Outlook};
+pub use part::Part;
 pub use record::Writer;
 pub use recorder::Recorder;
 pub use scalar::{Scalar, word_of};

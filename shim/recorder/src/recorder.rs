@@ -12,6 +12,7 @@ use gapii_ringbuf::Reservation;
 
 use crate::blob::{BlobSender, Kept, Lost, Source};
 use crate::observe::Observation;
+use crate::part::Part;
 use crate::ranges::Ranges;
 use crate::record::Writer;
 use crate::scalar::{Scalar, word_of};
@@ -44,11 +45,10 @@ impl Recorder {
         &mut self.writer
     }
 
-    /// Begins epoch `epoch`. `is_new_capture`: it begins a capture, too. `is_timed`: the capture measures the driver's
-    /// time.
-    pub fn begin_epoch(&mut self, epoch: u64, is_new_capture: bool, is_timed: bool) {
-        self.writer.begin_epoch(is_new_capture, is_timed);
-        self.blobs.begin_epoch(epoch);
+    /// Begins the thread's part of an epoch.
+    pub fn begin_epoch(&mut self, part: Part) {
+        self.writer.begin_epoch(part);
+        self.blobs.begin_epoch(part.epoch);
     }
 
     /// From here on the thread writes a snapshot, whose commands are not timed. Returns whether the capture is timed.

@@ -14,7 +14,7 @@ use gapii_abi::atom::{
     EFFECT, GAP, Gap, LEAVE, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, observation_word,
 };
 use gapii_edges::Epoch;
-use gapii_recorder::{Call, Entered, Host, Outlook, Shared, Thread, observe};
+use gapii_recorder::{Call, Entered, Host, Outlook, Part, Shared, Thread, observe};
 use gapii_ringbuf::{
     Consumer, CounterMap, Header, Merger, ModeMap, Overflow, Reading, Segment, SegmentLayout,
     SegmentRing,
@@ -48,7 +48,7 @@ fn begin_epoch(thread: &'static Thread, epoch: &Epoch, is_timed: bool) -> Entere
     let (mut entered, epoch) = unsafe { thread.enter_slowly(epoch) }.unwrap();
     thread.begin_epoch(epoch);
     thread.set_ready(true, false);
-    entered.begin_epoch(epoch, true, is_timed);
+    entered.begin_epoch(Part { epoch, order: 2, is_new_capture: true, is_timed });
     entered
 }
 
@@ -115,7 +115,7 @@ fn command_is_in_the_ring_before_its_driver_call_and_its_result_behind_it() {
     let epoch = Epoch::none();
     let (thread, mut consumer) = claim(shared(1, RING_BYTES));
     assert!(enter(thread, &epoch).is_none(), "nothing is recorded");
-    epoch.begin(17);
+    epoch.begin(17, 2);
     drop(begin_epoch(thread, &epoch, false));
     let mut reads = [observe::array([1_u8, 2, 3].as_ptr(), 3, 1)];
     let call = enter(thread, &epoch).unwrap();
@@ -141,7 +141,7 @@ fn command_is_in_the_ring_before_its_driver_call_and_its_result_behind_it() {
 fn command_from_inside_a_command_is_not_recorded() {
     let epoch = Epoch::none();
     let (thread, mut consumer) = claim(shared(1, RING_BYTES));
-    epoch.begin(17);
+    epoch.begin(17, 2);
     let mut entered = begin_epoch(thread, &epoch, false);
     assert!(thread.is_inside() && enter(thread, &epoch).is_none());
     // SAFETY: in the thread itself.
@@ -158,7 +158,7 @@ fn command_from_inside_a_command_is_not_recorded() {
 fn next_epoch_and_special_ready_words_send_commands_to_the_slow_path() {
     let epoch = Epoch::none();
     let (thread, _) = claim(shared(1, RING_BYTES));
-    epoch.begin(17);
+    epoch.begin(17, 2);
     drop(begin_epoch(thread, &epoch, false));
     assert!(enter(thread, &epoch).is_some());
     thread.set_own(true);
@@ -171,7 +171,7 @@ fn next_epoch_and_special_ready_words_send_commands_to_the_slow_path() {
     thread.set_watches(false);
     thread.set_own(false);
     assert!(enter(thread, &epoch).is_some());
-    epoch.begin(18);
+    epoch.begin(18, 2);
     assert!(enter(thread, &epoch).is_none());
     let entered = begin_epoch(thread, &epoch, false);
     thread.set_ready(false, false);
@@ -188,7 +188,7 @@ fn records_without_room_are_counted_and_reported_by_one_gap() {
     let epoch = Epoch::none();
     let shared = shared(1, RING_BYTES);
     let (thread, mut consumer) = claim(shared);
-    epoch.begin(17);
+    epoch.begin(17, 2);
     drop(begin_epoch(thread, &epoch, false));
     let written = (0..).take_while(|at| record(enter(thread, &epoch).unwrap(), *at, &[])).count();
     assert!(written > 50, "{written}");
@@ -207,7 +207,7 @@ fn records_without_room_are_counted_and_reported_by_one_gap() {
 fn memory_that_was_sent_is_named_and_ranges_stand_behind_observations() {
     let epoch = Epoch::none();
     let (thread, mut consumer) = claim(shared(1, 1 << 16));
-    epoch.begin(17);
+    epoch.begin(17, 2);
     drop(begin_epoch(thread, &epoch, false));
     let large: Vec<u8> = (0..=255).cycle().take(1500).collect();
     for round in 0..2 {
@@ -241,7 +241,7 @@ fn memory_that_was_sent_is_named_and_ranges_stand_behind_observations() {
 fn timed_command_has_a_leave_record_with_its_time() {
     let epoch = Epoch::none();
     let (thread, mut consumer) = claim(shared(1, RING_BYTES));
-    epoch.begin(17);
+    epoch.begin(17, 2);
     drop(begin_epoch(thread, &epoch, true));
     assert!(record(enter(thread, &epoch).unwrap(), 1, &[]));
     let records = drain(&mut consumer);
@@ -282,7 +282,7 @@ fn thread_waits_for_room_as_long_as_its_process_says() {
     let shared = shared(1, RING_BYTES);
     let (thread, consumer) = claim(shared);
     shared.set_host(Box::leak(Box::new(Releasing(Mutex::new(consumer)))));
-    epoch.begin(17);
+    epoch.begin(17, 2);
     drop(begin_epoch(thread, &epoch, false));
     assert!((0..1000).all(|at| record(enter(thread, &epoch).unwrap(), at, &[])));
 }
@@ -292,7 +292,7 @@ fn thread_waits_for_room_as_long_as_its_process_says() {
 fn threads_record_beside_each_other_while_another_looks_at_their_gates() {
     const COMMANDS: u64 = if cfg!(miri) { 20 } else { 2000 };
     let epoch = Epoch::none();
-    epoch.begin(17);
+    epoch.begin(17, 2);
     let shared = shared(3, 1 << 18);
     let threads: Vec<_> = (0..3).map(|_| claim(shared)).collect();
     let looked: Vec<&'static Thread> = threads.iter().map(|(thread, _)| *thread).collect();
@@ -327,7 +327,7 @@ fn threads_record_beside_each_other_while_another_looks_at_their_gates() {
 #[test]
 fn state_that_a_fork_has_wiped_records_nothing() {
     let epoch = Epoch::none();
-    epoch.begin(17);
+    epoch.begin(17, 2);
     let state: &MaybeUninit<Thread> = Box::leak(Box::new(MaybeUninit::zeroed()));
     // SAFETY: all zeros is a valid state.
     let thread: &'static Thread = unsafe { state.assume_init_ref() };

@@ -6,10 +6,12 @@ use std::time::Duration;
 use gapii_tests::attaching::run_idle;
 use gapii_tests::fake_driver::{self, Page};
 use gapii_tests::gapii::{Session, Trace};
+use gapii_tests::loading::offscreen;
 use gapii_tests::order::{counts_up, uniforms};
 use gapii_tests::process::{LIMIT, Running, run};
 use gapii_tests::programs::program;
-use gapii_tests::sharing::number;
+use gapii_tests::replays::verified_frames;
+use gapii_tests::sharing::{number, start, until};
 use gapii_tests::wait;
 use rustix::process::Signal;
 
@@ -143,6 +145,33 @@ fn capture_that_is_stopped_is_complete() {
     let calls = page.calls();
     wait::until("the program to go on", LIMIT, || (page.calls() > calls + 10_000).then_some(()));
     drop(running);
+}
+
+/// A program in the middle of a long frame has not noticed yet that the first capture is over when the second begins.
+#[test]
+fn capture_has_nothing_of_the_one_before_it_that_the_program_has_not_left() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let mut program = run_idle(&session, &offscreen(&program("told"), [""; 0]));
+    let (first, left) = start(&session, "left", &[]);
+    until(&session, "left", "it has frames", |progress| number(&progress["frames"]) > 2);
+    program.say("l");
+    wait::until("the long frame", LIMIT, || {
+        let frames = || number(&session.apps()[0]["frames"]);
+        let before = frames();
+        std::thread::sleep(Duration::from_millis(200));
+        (frames() == before).then_some(())
+    });
+    run(&mut session.ctl(["stop"])).ok();
+    first.finish(LIMIT).ok();
+    left.is_whole("stop");
+    let (second, next) = start(&session, "next", &["--frames", "5", "--observe-frames", "1"]);
+    second.finish(LIMIT).ok();
+    next.is_whole("frames");
+    let info = next.info();
+    assert_eq!((&info["frames"], &info["snapshot"]), (&5.into(), &true.into()), "{info:#}");
+    assert_eq!(verified_frames(&session, &next), 5);
+    program.finish(LIMIT).ok();
 }
 
 #[test]

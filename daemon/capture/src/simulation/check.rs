@@ -17,13 +17,13 @@ pub fn check(client: &Client, calls: &Calls) -> Result<(), String> {
     let file = client.file.try_clone().map_err(|error| error.to_string())?;
     let mut reader = TraceReader::open(BufReader::new(file)).map_err(|error| error.to_string())?;
     if client.has_no_footer {
-        return in_order(&mut reader, calls).map(drop);
+        return in_order(&mut reader, client, calls).map(drop);
     }
     let verification = verify(&mut reader).map_err(|error| error.to_string())?;
     if !verification.ok {
         return Err(format!("does not verify: {:?}", verification.problems));
     }
-    let found = in_order(&mut reader, calls)?;
+    let found = in_order(&mut reader, client, calls)?;
     let footer = reader.footer().ok_or("no footer")?;
     let restarted = footer.gaps.iter().find(|gap| gap.cause == GapCause::Restarted);
     // A capture that is told to stop holds no ring space for its blocks on their way.
@@ -36,9 +36,11 @@ pub fn check(client: &Client, calls: &Calls) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads all calls. No call may stand before a call that had been published when it was begun.
+/// Reads all calls. No call may stand before a call that had been published when it was begun, and none may be of a
+/// recording that the capture before had ordered.
 fn in_order(
     reader: &mut TraceReader<BufReader<std::fs::File>>,
+    client: &Client,
     calls: &Calls,
 ) -> Result<Found, String> {
     let mut found = Found::new();
@@ -53,6 +55,9 @@ fn in_order(
         let tid = command.tid;
         let call = calls.get(tid, number);
         let call = call.ok_or_else(|| format!("thread {tid} has made no call {number}"))?;
+        if client.left.contains(&call.recording) {
+            return Err(format!("call {number} of thread {tid} is of a capture before"));
+        }
         let published = call.published.unwrap_or(u64::MAX);
         if published < latest_reserved {
             return Err(format!("call {number} of thread {tid} comes behind what began after it"));

@@ -32,6 +32,8 @@ pub struct Client {
     pub file: File,
     /// Recordings that ran when the capture began.
     pub began: Vec<Option<u64>>,
+    /// Recordings that ran then although their programs had been told to stop them.
+    pub left: Vec<u64>,
     /// The capture ran when its programs ended.
     pub saw_the_end: bool,
     /// `None` once the trace is written.
@@ -94,6 +96,7 @@ impl Client {
             capture,
             file,
             began,
+            left: Vec::new(),
             saw_the_end: false,
             writer: Some(writer),
             backlog,
@@ -154,8 +157,9 @@ impl Client {
         let plan = self.capture.plan.clone();
         let began = std::mem::take(&mut self.began);
         let (client, taker) = Self::new(plan, output, (began, now_ns), Some(recovered));
+        let left = std::mem::take(&mut self.left);
         let Self { takes_nothing, was_slow, is_stopped, .. } = *self;
-        *self = Self { takes_nothing, was_slow, is_stopped, ..client };
+        *self = Self { left, takes_nothing, was_slow, is_stopped, ..client };
         Some(taker)
     }
 

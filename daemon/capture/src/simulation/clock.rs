@@ -19,6 +19,7 @@ pub fn set(now_ns: u64) {
     NOW_NS.set(now_ns);
 }
 
-fn now_ns() -> u64 {
+/// Returns the time of this thread's simulation.
+pub fn now_ns() -> u64 {
     NOW_NS.get()
 }

@@ -77,6 +77,7 @@ fn mistakes_that_are_put_in_are_found() {
         Fault::SpaceKept,
         Fault::SpaceGivenEarly,
         Fault::NotAsked,
+        Fault::EarlierTaken,
     ] {
         let found = (0..SEEDS_OF_FAULT).find_map(|seed| Some((seed, failure(seed, Some(fault))?)));
         let (seed, what) = found.unwrap_or_else(|| panic!("{fault:?} is not found"));

@@ -40,11 +40,15 @@ pub struct Program {
     generation: u64,
     /// Number of the running recording, unique among all programs.
     recording: Option<u64>,
+    /// Generation of the order that began it.
+    recorded: u64,
     /// Threads introduce themselves again when it changes: at the beginning of a recording, and at a keyframe.
     epoch: u64,
     keyframes_made: u32,
     frames: u64,
     is_told_to_stop: bool,
+    /// The program does nothing until then.
+    asleep_until_ns: u64,
     /// Generation of the order up to which all are followed once the hooks are back.
     ends: u64,
     is_dead: bool,
@@ -92,10 +96,12 @@ impl Program {
             threads: Vec::new(),
             generation: 0,
             recording: None,
+            recorded: 0,
             epoch: 0,
             keyframes_made: 0,
             frames: 0,
             is_told_to_stop: false,
+            asleep_until_ns: 0,
             ends: 0,
             is_dead: false,
             draw: function(DRAW),
@@ -111,6 +117,16 @@ impl Program {
     /// Returns the number of the recording that runs.
     pub fn recording(&self) -> Option<u64> {
         self.recording
+    }
+
+    /// Returns the number of the recording that runs, if the program was told to stop it and has not noticed yet.
+    pub fn left_recording(&self) -> Option<u64> {
+        self.recording.filter(|_| self.mode.generation() != self.recorded)
+    }
+
+    /// Lets the program do nothing for a while.
+    pub fn sleep(&mut self, ns: u64) {
+        self.asleep_until_ns = clock::now_ns() + ns;
     }
 
     /// Kills the program between two instructions of each of its threads.
@@ -160,7 +176,7 @@ impl Program {
 
     /// Takes a step. `next` is the number of the next thread or recording.
     pub fn step(&mut self, random: &mut Random, calls: &mut Calls, next: &mut u32) {
-        if self.is_dead {
+        if self.is_dead || clock::now_ns() < self.asleep_until_ns {
             return;
         }
         self.look_at_mode(next);
@@ -218,6 +234,7 @@ impl Program {
                 self.ends = generation;
                 *next += 1;
                 self.recording = Some(u64::from(*next));
+                self.recorded = generation;
                 self.epoch += 1;
                 self.keyframes_made = 0;
                 self.is_told_to_stop = false;
@@ -322,6 +339,7 @@ impl Program {
             return true;
         }
         let record = atom::Thread { tid: thread.tid, flags: 0, name: NAME };
+        thread.producer.begin_part(self.recorded);
         thread.producer.forget_stamp();
         if thread.write(atom::THREAD, 0, &record.encode()) {
             thread.epoch = self.epoch;

@@ -132,6 +132,7 @@ impl World {
             980..988 => self.hold_up(),
             988..989 => self.kill(),
             989..990 => self.restart(),
+            990..991 => self.let_sleep(),
             // Nothing happens for a while.
             _ => {
                 let ns = self.random.below(300_000_000);
@@ -193,6 +194,7 @@ impl World {
             return;
         }
         let began = programs.all.iter().map(Program::recording).collect();
+        let left = programs.all.iter().filter_map(Program::left_recording).collect();
         drop(programs);
         let id = self.captures.len() as u64 + 1;
         let spill = match self.random.once_in(3) {
@@ -202,6 +204,7 @@ impl World {
         let plan = Plan { ring_bytes: RING_BYTES, ..Plan::of(id) };
         let file = tempfile::tempfile().expect("a file");
         let (client, taker) = Client::new(plan, (file, spill), (began, self.now_ns), None);
+        let client = Client { left, ..client };
         let capture = Arc::clone(&client.capture);
         let is_shared = match &self.drain {
             Some((handle, _)) => {
@@ -257,6 +260,13 @@ impl World {
             client.was_slow = true;
             client.takes_nothing ^= true;
         }
+    }
+
+    /// Lets a program do nothing for so long that the drain ends its part of a capture without it.
+    fn let_sleep(&mut self) {
+        let mut programs = self.programs.borrow_mut();
+        let at = self.random.below(programs.all.len() as u64) as usize;
+        programs.all[at].sleep(self.random.below(2_000_000_000));
     }
 
     fn kill(&mut self) {

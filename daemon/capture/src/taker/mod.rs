@@ -152,6 +152,16 @@ impl Taker {
         }
     }
 
+    /// Notes that a lane has passed over records of an earlier capture, and stands behind them.
+    pub fn pass_over(&mut self, at: usize, lane: &Lane, records: u64) {
+        let has_begun = self.memberships.get(lane.member).is_some_and(Membership::has_begun);
+        if let Some(mut share) = self.shares.get(at).copied().filter(|_| has_begun) {
+            share.begun.produced = share.begun.produced.wrapping_add(records);
+            self.put_share(at, share);
+            self.stream.pass_to(RingKey(at as u32), lane.place());
+        }
+    }
+
     /// Adds a process that is in the drain already. The capture takes it from its next keyframe on.
     pub fn add_late(&mut self, index: usize, member: &Member, now_ns: u64) {
         let from_frame = match self.profile.plan.skip_frames {

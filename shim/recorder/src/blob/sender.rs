@@ -167,7 +167,7 @@ impl BlobSender {
         sent?;
         let (key, name) = (quick.digest128(), name_words(&naming.finalize()));
         if let Some(stored) = stored {
-            stored.learn(key, name);
+            stored.learn(writer.order(), key, name);
         }
         let was_known = is_expected_new && known.find(tag, key).is_some();
         self.new_blobs = if was_known { 0 } else { self.new_blobs.saturating_add(1) };

@@ -17,6 +17,7 @@ use super::gap::GapBook;
 use super::timing::{TIME_BYTES, Timing};
 use crate::errno::ErrnoGuard;
 use crate::host::{Host, Outlook};
+use crate::part::Part;
 use crate::program::pages;
 use crate::shared::Shared;
 
@@ -72,15 +73,20 @@ impl Writer {
         unsafe { self.shared.as_ref() }
     }
 
-    /// Begins an epoch: the next record gets a stamp of its own, and the driver is timed or not. `is_new_capture`:
-    /// records that were lost before are in an earlier capture's account.
-    pub fn begin_epoch(&mut self, is_new_capture: bool, is_timed: bool) {
-        if is_new_capture {
+    /// Begins an epoch: the next record gets a stamp of its own, and the driver is timed or not.
+    pub fn begin_epoch(&mut self, part: Part) {
+        if part.is_new_capture {
             self.gap = GapBook::EMPTY;
         }
+        self.producer.begin_part(part.order);
         self.producer.forget_stamp();
         self.timing = Timing::default();
-        self.set_on_hold(is_timed);
+        self.set_on_hold(part.is_timed);
+    }
+
+    /// Returns the generation of the order to record that the thread follows.
+    pub fn order(&self) -> u64 {
+        self.producer.part_generation()
     }
 
     /// Makes the next record carry a stamp of its own, rather than the one before plus one.
