@@ -87,6 +87,14 @@ impl<'a> Capture<'a> {
         &self.place
     }
 
+    /// Replaces the file that `--force` overwrites, if there is one: the capture has a program. If that fails, it says
+    /// where the trace is.
+    pub fn settle(&mut self) {
+        if let Err(failure) = self.place.settle() {
+            text::say(&failure);
+        }
+    }
+
     /// Declares that no other process restarts a daemon that dies.
     pub fn revive_with(&mut self, revive: Revive<'a>) {
         self.comeback.revive_with(revive);

@@ -81,11 +81,12 @@ fn say_held(held: &Held) {
 pub fn save(
     connection: &mut Connection,
     request: SaveRequest,
-    output: OutputFile,
+    mut output: OutputFile,
 ) -> Result<(), Failure> {
     let saved = connection
         .save(request, output.as_fd(), say_held)
         .inspect_err(|_| output.place.discard())?;
+    output.place.settle()?;
     text::say(&describe(&saved, &output.place));
     crash_report::write_if_it_died(&saved.summary, &output.place);
     // That the program died without ending its capture is no failure here: keeping frames is meant for that case.

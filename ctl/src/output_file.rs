@@ -1,7 +1,7 @@
 //! `OutputFile`: the output of a capture, opened by the client and written by the daemon. Without `-o` it is
 //! `PROGRAM-DATE-TIME.gapii` in the current folder. A regular file that holds something is refused, with `--force`
-//! truncated; a trace is not written to a terminal. A file that was created and stays empty, because the capture could
-//! not start, is removed. A capture continues after a daemon's death only in a regular file.
+//! replaced once the capture has begun; a trace is not written to a terminal. A file that was created and stays empty,
+//! because the capture could not start, is removed. A capture continues after a daemon's death only in a regular file.
 //!
 //! The client writes nothing to it.
 
@@ -12,9 +12,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::stdio;
+use tempfile::{PathPersistError as PersistError, TempPath};
 
 use crate::args::Output;
 use crate::failure::Failure;
+use crate::finished_file::draft_beside;
 use crate::local_time;
 
 pub struct OutputFile {
@@ -27,6 +29,8 @@ pub struct Place {
     /// Path of the file; `None` for standard output.
     path: Option<PathBuf>,
     created: bool,
+    /// The output has this name until it replaces the file with the other one.
+    draft: Option<(TempPath, PathBuf)>,
 }
 
 impl OutputFile {
@@ -43,21 +47,22 @@ impl OutputFile {
         refuse_terminal(stdio::stdout())?;
         let descriptor = rustix::io::fcntl_dupfd_cloexec(stdio::stdout(), 3)
             .map_err(|errno| Failure::unreachable(format!("can't use standard output: {errno}")))?;
-        Ok(OutputFile { descriptor, place: Place { path: None, created: false } })
+        Ok(OutputFile { descriptor, place: Place { path: None, created: false, draft: None } })
     }
 
     fn named(path: &Path, force: bool) -> Result<OutputFile, Failure> {
         let mut options = OpenOptions::new();
         options.read(true).write(true);
-        let (file, created) = match options.clone().create_new(true).open(path) {
-            Ok(file) => (file, true),
+        let (file, created, draft) = match options.clone().create_new(true).open(path) {
+            Ok(file) => (file, true, None),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                (open_existing(path, &mut options, force)?, false)
+                let (file, draft) = open_existing(path, &mut options, force)?;
+                (file, false, draft)
             }
             Err(error) => return Err(open_failure(path, &error)),
         };
         refuse_terminal(&file)?;
-        let place = Place { path: Some(path.to_owned()), created };
+        let place = Place { path: Some(path.to_owned()), created, draft };
         Ok(OutputFile { descriptor: file.into(), place })
     }
 }
@@ -80,6 +85,20 @@ impl Place {
     /// `None` for standard output.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
+    }
+
+    /// Replaces the file that `--force` overwrites, if there is one: the capture has begun. If that fails, the trace
+    /// stays where the error says.
+    pub fn settle(&mut self) -> Result<(), Failure> {
+        let Some((draft, path)) = self.draft.take() else { return Ok(()) };
+        draft.persist(&path).map_err(|PersistError { error, path: draft }| {
+            let kept = draft.keep().unwrap_or_else(|kept| kept.path.to_path_buf());
+            Failure::unreachable(format!(
+                "can't replace {}: {error}; the trace is in {}",
+                path.display(),
+                kept.display()
+            ))
+        })
     }
 
     /// Removes the file if it is new and nothing was recorded.
@@ -125,18 +144,32 @@ fn default_name(program: &str) -> String {
     format!("{base}-{}.gapii", local_time::compact_now())
 }
 
-/// Opens an existing output: a regular file is truncated if it is empty or `force` is set, a pipe or device is written
-/// as it is.
-fn open_existing(path: &Path, options: &mut OpenOptions, force: bool) -> Result<File, Failure> {
+/// Opens an existing output. A pipe, a device and an empty file are written as they are. In place of a file that holds
+/// something, a draft beside it is opened; the file itself where none can be made.
+fn open_existing(
+    path: &Path,
+    options: &mut OpenOptions,
+    force: bool,
+) -> Result<(File, Option<(TempPath, PathBuf)>), Failure> {
     let metadata = path.metadata().ok();
     let regular = metadata.as_ref().is_some_and(Metadata::is_file);
-    if regular && !force && metadata.is_some_and(|metadata| metadata.len() > 0) {
-        return Err(Failure::usage(format!(
-            "{} exists; overwrite it with --force, or choose another name with -o",
-            path.display()
-        )));
+    if regular && metadata.is_some_and(|metadata| metadata.len() > 0) {
+        if !force {
+            return Err(Failure::usage(format!(
+                "{} exists; overwrite it with --force, or choose another name with -o",
+                path.display()
+            )));
+        }
+        // Whoever may not write the file may not replace it.
+        options.open(path).map_err(|error| open_failure(path, &error))?;
+        let replaced = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if let Ok(draft) = draft_beside(&replaced) {
+            let (file, draft) = draft.into_parts();
+            return Ok((file, Some((draft, replaced))));
+        }
     }
-    options.read(regular).truncate(regular).open(path).map_err(|error| open_failure(path, &error))
+    let opened = options.read(regular).truncate(regular).open(path);
+    opened.map(|file| (file, None)).map_err(|error| open_failure(path, &error))
 }
 
 fn open_failure(path: &Path, error: &io::Error) -> Failure {
@@ -162,6 +195,23 @@ fn open_failure(path: &Path, error: &io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn file_that_is_overwritten_stays_until_the_capture_has_begun() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("trace.gapii");
+        std::fs::write(&path, "old").expect("a file");
+        let content = || std::fs::read_to_string(&path).expect("a file");
+        let entries = || std::fs::read_dir(&folder).expect("it is there").count();
+        assert!(OutputFile::named(&path, false).is_err());
+        // The daemon refuses the capture.
+        drop(OutputFile::named(&path, true).unwrap_or_else(|failure| panic!("{failure}")));
+        assert_eq!((content(), entries()), ("old".to_owned(), 1));
+        let mut output = OutputFile::named(&path, true).unwrap_or_else(|why| panic!("{why}"));
+        rustix::io::write(&output, b"new").expect("room");
+        assert!(output.place.settle().is_ok());
+        assert_eq!((content(), entries()), ("new".to_owned(), 1));
+    }
 
     #[test]
     fn default_name_is_the_program_and_the_time() {

@@ -110,6 +110,7 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
     let program =
         Program::start(&args.command, &environment, &beginning, &signals, output_is_trace)
             .inspect_err(|_| capture.place().discard())?;
+    capture.settle();
     Watch::new(program, Some(capture), &signals, args.quit).until_the_end()
 }
 

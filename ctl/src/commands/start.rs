@@ -57,6 +57,7 @@ pub fn run(args: &Start, connect: &Connect) -> Result<u8, Failure> {
     }
     let output = OutputFile::open(&args.output, name)?;
     let mut capture = Capture::start(connection, request, output)?;
+    capture.settle();
     follow(&mut capture, &signals)
 }
 
