@@ -113,10 +113,15 @@ fn hint(args: &Replay, report: &Report) -> Option<&'static str> {
             "no pictures: the program never swapped; --at SEQ shows what a command has drawn",
         );
     }
-    let observed = report.verified.as_ref().is_none_or(|verified| verified.frames > 0);
-    (!observed && report.frames > 0 && report.has_surfaces).then_some(
+    lacks_observed_frames(report).then_some(
         "no frame was compared: the trace has none observed; record with --observe-frames N",
     )
+}
+
+/// Whether frames were to be compared, and the trace says of none what it looked like.
+fn lacks_observed_frames(report: &Report) -> bool {
+    let has_none = report.verified.as_ref().is_some_and(|it| it.compared_frames() == 0);
+    has_none && report.frames > 0 && report.has_surfaces
 }
 
 /// Fails if the requested pictures of a command were not taken.
@@ -207,7 +212,7 @@ fn describe_verified(verified: &Verified) -> String {
     text.push_str(&format!(
         "compared {}, among them {}: {} equal, {} tolerated, {} different\n",
         counted(verified.compared, "answer"),
-        counted(verified.frames, "frame"),
+        counted(verified.compared_frames(), "frame"),
         verified.equal,
         verified.tolerated,
         verified.different,
@@ -232,6 +237,16 @@ mod tests {
         assert!(text.starts_with("7 glFoo: there is none\nand 2 commands more"), "{text}");
         assert_eq!(judge(&report).map_err(|failure| failure.status()), Err(1));
         assert!(judge(&Report::default()).is_ok());
+    }
+
+    #[test]
+    fn frames_that_all_differ_were_compared() {
+        let lacks = |different_frames| {
+            let verified = Verified { different_frames, ..Verified::default() };
+            let (verified, frames, has_surfaces) = (Some(verified), 2, true);
+            lacks_observed_frames(&Report { verified, frames, has_surfaces, ..Report::default() })
+        };
+        assert_eq!((lacks(0), lacks(2)), (true, false));
     }
 
     #[test]

@@ -34,10 +34,19 @@ pub struct Verified {
     pub different: u64,
     /// Number of equal observed frames, which `equal` includes.
     pub frames: u64,
+    /// Number of observed frames that differ, which `different` includes.
+    pub different_frames: u64,
     /// Number of tolerated answers by reason.
     pub reasons: BTreeMap<&'static str, u64>,
     /// The first differences, in the order of the trace.
     pub differences: Vec<Difference>,
+}
+
+impl Verified {
+    /// Number of observed frames that were compared.
+    pub fn compared_frames(&self) -> u64 {
+        self.frames + self.different_frames
+    }
 }
 
 /// An answer that differs from the recording.
@@ -152,6 +161,11 @@ impl Differences {
     pub(super) fn equal_frame(&mut self) {
         self.so_far.equal += 1;
         self.so_far.frames += 1;
+    }
+
+    pub(super) fn different_frame(&mut self, place: Place, expected: String, seen: String) {
+        self.so_far.different_frames += 1;
+        self.differs(place, expected, seen);
     }
 
     pub(super) fn tolerated(&mut self, why: Why) {

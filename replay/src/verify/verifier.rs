@@ -73,8 +73,8 @@ impl Verifier {
         let place = Place::of_frame(seq);
         match seen {
             Some(seen) if seen == expected => found.equal_frame(),
-            Some(seen) => found.differs(place, frame_text(expected), frame_text(seen)),
-            None => found.differs(place, frame_text(expected), "no frame".to_owned()),
+            Some(seen) => found.different_frame(place, frame_text(expected), frame_text(seen)),
+            None => found.different_frame(place, frame_text(expected), "no frame".to_owned()),
         }
     }
 
