@@ -83,10 +83,15 @@ static inline void *app_function(const char *name)
     return function;
 }
 
-static inline void need_extension(const char *name)
+static inline int has_extension(const char *name)
 {
     const char *all = (const char *)glGetString(GL_EXTENSIONS);
-    must(all != NULL && strstr(all, name) != NULL, name);
+    return all != NULL && strstr(all, name) != NULL;
+}
+
+static inline void need_extension(const char *name)
+{
+    must(has_extension(name), name);
 }
 
 /* FNV-1a. */

@@ -13,10 +13,12 @@ static const struct format MORE[] = {
     {GL_RGB16_EXT, GL_RGB, GL_UNSIGNED_SHORT, 6, 'f'},
     {GL_RGBA16_EXT, GL_RGBA, GL_UNSIGNED_SHORT, 8, 'f'},
     {GL_RGBA16_SNORM_EXT, GL_RGBA, GL_SHORT, 8, 'f'},
+    /* The last one needs GL_EXT_texture_type_2_10_10_10_REV. */
     {GL_RGBA, GL_RGBA, GL_UNSIGNED_INT_2_10_10_10_REV_EXT, 4, 'f'},
 };
 
 static GLuint programs[3], textures[LENGTH(FORMATS) + LENGTH(MORE)];
+static int formats = LENGTH(textures);
 
 static const struct format *format_of(int number)
 {
@@ -59,10 +61,12 @@ static void start(void)
 {
     need_extension("GL_EXT_texture_norm16");
     need_extension("GL_OES_texture_float");
+    if (!has_extension("GL_EXT_texture_type_2_10_10_10_REV"))
+        formats--;
     programs[0] = sampling("", "0.9");
     programs[1] = sampling("i", "0.0131");
     programs[2] = sampling("u", "0.0131");
-    for (int i = 0; i < LENGTH(textures); i++) {
+    for (int i = 0; i < formats; i++) {
         const struct format *format = format_of(i);
         textures[i] = new_texture(GL_TEXTURE_2D);
         /* Parameters that would affect a read-back by sampling. */
@@ -97,7 +101,7 @@ static void draw_one(int number, int frame)
 static void draw(int frame)
 {
     clear(0, 0, 0);
-    for (int i = 0; i < LENGTH(textures); i++)
+    for (int i = 0; i < formats; i++)
         draw_one(i, frame);
 }
 

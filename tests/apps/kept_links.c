@@ -216,6 +216,7 @@ static void draw_with(int at, GLuint program, int frame)
 
 static void capture(int at, GLuint program, int frame, int expected)
 {
+    static const GLubyte zeros[256];
     GLuint buffers[2];
     GLsizei size = 0;
     GLenum type = 0;
@@ -223,7 +224,7 @@ static void capture(int at, GLuint program, int frame, int expected)
     glGetTransformFeedbackVarying(program, 0, sizeof name, NULL, &size, &type, name);
     printf("captures %s\n", name);
     for (GLuint i = 0; i < 2; i++) {
-        buffers[i] = new_buffer(GL_TRANSFORM_FEEDBACK_BUFFER, 256, NULL);
+        buffers[i] = new_buffer(GL_TRANSFORM_FEEDBACK_BUFFER, sizeof zeros, zeros);
         glBindBufferBase(GL_TRANSFORM_FEEDBACK_BUFFER, i, buffers[i]);
     }
     glUseProgram(program);

@@ -45,7 +45,10 @@ impl Display {
     }
 }
 
-/// Puts `command` on Mesa's surfaceless platform: pbuffers, no display.
+/// Puts `command` on an EGL platform with pbuffers and without a display: Mesa's surfaceless platform, unless the
+/// environment variable `GAPII_EGL_PLATFORM` names another one.
 pub fn surfaceless(command: &mut Command) {
-    command.env("EGL_PLATFORM", "surfaceless").env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+    let platform = std::env::var("GAPII_EGL_PLATFORM");
+    command.env("EGL_PLATFORM", platform.as_deref().unwrap_or("surfaceless"));
+    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
 }

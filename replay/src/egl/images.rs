@@ -49,9 +49,10 @@ fn create(call: &mut Call<'_, '_>, attributes: &[(i64, i64)], is_core: bool) -> 
     let name = call.parts.names.find(scopes, kind, buffer);
     let name = name.and_then(|name| u32::try_from(name).ok()).filter(|name| *name != 0);
     let name = name.ok_or("the object that it is made from is not known")?;
+    let from = sharing_and_current(call, context);
     let egl = &mut call.parts.egl;
     let real = egl.real.as_ref().ok_or("there is no display")?;
-    let known = egl.contexts.get(&(process, context)).ok_or("its context is not known")?;
+    let known = egl.contexts.get(&(process, from)).ok_or("its context is not known")?;
     if let Some(old) = egl.images.remove(&(process, handle)) {
         real.destroy_image(old.real, is_core);
     }
@@ -64,6 +65,16 @@ fn create(call: &mut Call<'_, '_>, attributes: &[(i64, i64)], is_core: bool) -> 
     let made = made.ok_or_else(|| format!("the driver made no image: {}", real.error()))?;
     egl.images.insert((process, handle), Image { display, real: made });
     Ok(())
+}
+
+/// Returns the thread's current context if it shares objects with `context`, else `context`. NVIDIA's driver makes images
+/// of the current context's objects only (EGL_BAD_ACCESS); a snapshot makes them in a context of its own.
+fn sharing_and_current(call: &mut Call<'_, '_>, context: u64) -> u64 {
+    let process = call.command.process;
+    let Some(current) = call.parts.egl.current(call.command.thread) else { return context };
+    let names = &mut call.parts.names;
+    let shares = names.scopes(process, current).group == names.scopes(process, context).group;
+    if shares { current } else { context }
 }
 
 /// eglDestroyImage.

@@ -81,6 +81,10 @@ pub fn describe(emitter: &mut Emitter, version: (u8, u8), driver: &Gl) {
         () => return,
     };
     let first = ids.ask(0);
+    // NVIDIA's driver answers glIsEnabled(GL_BLEND), which is described already, for any of the draw buffers.
+    if first.blends != (gl::is_enabled(GL_BLEND) != 0) {
+        ids.describe_blending(emitter, 0, first.blends);
+    }
     for index in 1..gl::integer(GL_MAX_DRAW_BUFFERS).clamp(1, 32) as u32 {
         let buffer = ids.ask(index);
         if buffer != first {
@@ -102,9 +106,13 @@ impl Ids {
         }
     }
 
-    fn describe(&self, emitter: &mut Emitter, index: u32, buffer: &DrawBuffer) {
-        let id = if buffer.blends { self.enable } else { self.disable };
+    fn describe_blending(&self, emitter: &mut Emitter, index: u32, blends: bool) {
+        let id = if blends { self.enable } else { self.disable };
         emitter.command(id).arg(GL_BLEND).arg(index).done();
+    }
+
+    fn describe(&self, emitter: &mut Emitter, index: u32, buffer: &DrawBuffer) {
+        self.describe_blending(emitter, index, buffer.blends);
         let [source, target, alpha, to_alpha] = buffer.factors;
         let command = emitter.command(self.factors).arg(index).arg(source).arg(target);
         command.arg(alpha).arg(to_alpha).done();

@@ -271,7 +271,8 @@ impl Commands {
         let samples = if has_samples { number(TEXTURE_SAMPLES) } else { 0 };
         if driver.has("GL_OVR_multiview") {
             let count = number(TEXTURE_VIEWS);
-            if count > 0 {
+            // NVIDIA's driver answers 1 for an attachment without views, too; one view is one layer.
+            if count > 1 {
                 return Part::Views { level, samples, first: number(TEXTURE_FIRST_VIEW), count };
             }
         }
@@ -542,12 +543,11 @@ impl<'a> Attachments<'a> {
             }
             return;
         }
-        let pixels =
-            Layout::of(known.format, 0).filter(|_| known.samples == 0).and_then(|layout| {
-                let size = (known.width, known.height);
-                let source = source(framebuffer, point, (known.format, layout), size);
-                self.read(&source).map(|pixels| (layout, pixels))
-            });
+        let pixels = known.layout().filter(|_| known.samples == 0).and_then(|layout| {
+            let size = (known.width, known.height);
+            let source = source(framebuffer, point, (known.format, layout), size);
+            self.read(&source).map(|pixels| (layout, pixels))
+        });
         match pixels {
             Some((layout, pixels)) if self.context.version.0 >= 3 => {
                 emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();

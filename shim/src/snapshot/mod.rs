@@ -401,6 +401,7 @@ fn describe_own(
 pub fn forget() {
     DESCRIBING.store(false, Relaxed);
     PROCESS_IN.store(0, Relaxed);
+    sibling::forget_idle();
 }
 
 /// Holds [`DESCRIBING`] until it is dropped.
@@ -442,6 +443,7 @@ impl OneAtATime {
 
 impl Drop for OneAtATime {
     fn drop(&mut self) {
+        sibling::end_idle();
         DESCRIBING.store(false, Release);
     }
 }

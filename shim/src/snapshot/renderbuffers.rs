@@ -1,5 +1,5 @@
 //! Renderbuffers, and what was drawn to them. No command uploads pixels to a renderbuffer, so a texture of the same
-//! format is blitted to each. Missing are the pixels in contexts below OpenGL ES 3, and in formats that are not read; of
+//! format, or of a more precise one, is blitted to each. Missing are the pixels in contexts below OpenGL ES 3, and in formats that are not read; of
 //! OpenGL ES 1 whole renderbuffers.
 //!
 //! A deleted renderbuffer that is only bound is made without its pixels. No command reads them: attaching it to a
@@ -9,7 +9,8 @@
 
 use gapii_commands::constants::{
     GL_DRAW_FRAMEBUFFER, GL_RENDERBUFFER, GL_RENDERBUFFER_BINDING, GL_RENDERBUFFER_HEIGHT,
-    GL_RENDERBUFFER_INTERNAL_FORMAT, GL_RENDERBUFFER_SAMPLES, GL_RENDERBUFFER_WIDTH, GL_TEXTURE_2D,
+    GL_RENDERBUFFER_INTERNAL_FORMAT, GL_RENDERBUFFER_SAMPLES, GL_RENDERBUFFER_WIDTH, GL_RGB5_A1,
+    GL_RGB565, GL_RGBA4, GL_RGBA8, GL_TEXTURE_2D,
 };
 use gapii_state::{Context, Process, Ref, Renderbuffer};
 
@@ -103,6 +104,15 @@ pub fn describe_binding(emitter: &mut Emitter, process: &Process, context: &Cont
     emitter.command(GL_BIND_RENDERBUFFER).arg(GL_RENDERBUFFER).arg(bound).done();
 }
 
+/// The format of the texture from which pixels are blitted to a renderbuffer of this format. NVIDIA's driver keeps eight
+/// bits of components for which the program asked for four or five.
+fn staging_format(format: u32) -> u32 {
+    match format {
+        GL_RGB565 | GL_RGBA4 | GL_RGB5_A1 => GL_RGBA8,
+        _ => format,
+    }
+}
+
 /// Size and format of a renderbuffer.
 #[derive(Clone, Copy)]
 pub struct Known {
@@ -189,9 +199,14 @@ impl Known {
             let image = Multisampled { whose, format, samples, width, height };
             return image.describe(emitter, Some(sibling));
         }
-        let Some(layout) = Layout::of(format, 0) else { return false };
+        let Some(layout) = self.layout() else { return false };
         let image = Image { of: Of::Renderbuffer { name: self.name, format }, width, height };
         sibling.with_pixels(image, layout, |pixels| self.blit(emitter, layout, pixels)).is_some()
+    }
+
+    /// How the pixels of a renderbuffer without samples are read and passed to [`Self::blit`]. `None`: they are not.
+    pub fn layout(&self) -> Option<Layout> {
+        Layout::of(staging_format(self.format), 0)
     }
 
     /// Blits pixels to the renderbuffer.
@@ -201,7 +216,8 @@ impl Known {
         emitter.make(GL_GEN_TEXTURES, spare::NAME);
         emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(spare::NAME).done();
         let command = emitter.command(GL_TEX_IMAGE2D).arg(GL_TEXTURE_2D).arg(0_i32);
-        let command = command.arg(self.format).arg(width).arg(height).arg(0_i32);
+        let format = staging_format(self.format);
+        let command = command.arg(format).arg(width).arg(height).arg(0_i32);
         let command = command.arg(layout.format).arg(layout.kind).arg(pixels.as_ptr());
         command.range(8, pixels).done();
         spare::read_from_texture(emitter, point);

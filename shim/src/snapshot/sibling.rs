@@ -3,8 +3,12 @@
 //! that everything that the program has current, set or pending stays as it is. If a job does not end within the stall
 //! limit (default 2 s), as when the driver hangs, the program goes on, the sibling gets no further jobs, and what it
 //! should have read is missing.
+//!
+//! The thread that describes begins a sibling wherever it needs one. Those that are over wait to be used again until the
+//! description is over ([`end_idle`]): some drivers need tens of milliseconds for a context and its first shaders.
 
 use std::cell::{Cell, OnceCell};
+use std::sync::Mutex;
 use std::sync::mpsc::{self, Sender};
 use std::thread::JoinHandle;
 
@@ -35,8 +39,20 @@ pub struct Readers {
 
 type Job = Box<dyn FnOnce(&mut Readers) + Send>;
 
-/// The context and its thread.
+/// Siblings that are over, to be used again. Only the thread that describes uses them. A forked child may find the list
+/// locked for good; it then makes new ones.
+static IDLE: Mutex<Vec<Working>> = Mutex::new(Vec::new());
+
+/// A context that shares with one of the program's.
 pub struct Sibling {
+    /// `None` once it is over.
+    working: Option<Working>,
+}
+
+/// The context and its thread.
+struct Working {
+    /// The program's context.
+    share: u64,
     jobs: Option<Sender<Job>>,
     thread: Option<JoinHandle<()>>,
     /// It did not answer within the stall limit, and gets no further jobs.
@@ -113,34 +129,16 @@ struct Wanted {
 }
 
 impl Sibling {
-    /// Makes a context that shares with the program's context `share`. `None` if the driver makes none.
+    /// Makes a context that shares with the program's context `share`, or takes one that is over. `None` if the driver
+    /// makes none.
     pub fn begin(process: &Process, share: u64) -> Option<Self> {
         let wanted = Wanted::of(process, share)?;
         // The sibling sees what the current context has drawn.
         if words().context_api.get() == OPENGL_ES_API {
             gl::finish_program();
         }
-        let (jobs, to_do) = mpsc::channel::<Job>();
-        let blocked = Blocked::all();
-        let thread = std::thread::Builder::new().spawn(move || {
-            let Some(current) = wanted.make_current() else { return };
-            if let Some(images) = Reader::new() {
-                let mut readers = Readers { images, buffers: BufferReader::default() };
-                for job in to_do {
-                    job(&mut readers);
-                }
-            }
-            drop(current);
-        });
-        drop(blocked);
-        let sibling = Self {
-            jobs: Some(jobs),
-            thread: Some(thread.ok()?),
-            is_lost: Cell::new(false),
-            spare: Cell::default(),
-        };
-        sibling.ask(|_| Some(()))?;
-        Some(sibling)
+        let working = Working::idle(share).or_else(|| Working::begin(wanted))?;
+        Some(Self { working: Some(working) })
     }
 
     /// Passes an image's pixels to `take`, as they are uploaded with an alignment of 1. `None` if they cannot be read.
@@ -185,16 +183,84 @@ impl Sibling {
         take: impl FnOnce(&[u8]),
         read: impl FnOnce(&mut Readers, &mut Vec<u8>) -> Option<()> + Send + 'static,
     ) -> Option<()> {
-        let mut out = self.spare.take();
+        let spare = &self.working.as_ref()?.spare;
+        let mut out = spare.take();
         let out = self.ask(move |readers| read(readers, &mut out).map(|()| out))?;
         take(&out);
-        self.spare.set(out);
+        spare.set(out);
         Some(())
     }
 
     /// Runs a job on the sibling's thread, with the sibling current, and returns its answer. `None` if it has none, or does
     /// not end within the stall limit.
     pub fn ask<R: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Readers) -> Option<R> + Send + 'static,
+    ) -> Option<R> {
+        self.working.as_ref()?.ask(job)
+    }
+}
+
+impl Drop for Sibling {
+    fn drop(&mut self) {
+        let usable = self.working.take().filter(|working| !working.is_lost.get());
+        if let (Some(working), Ok(mut idle)) = (usable, IDLE.try_lock()) {
+            idle.push(working);
+        }
+    }
+}
+
+/// Ends the siblings that are over: the description is.
+pub fn end_idle() {
+    if let Ok(mut idle) = IDLE.try_lock() {
+        idle.clear();
+    }
+}
+
+/// For a forked child: the siblings' threads do not exist in it.
+pub fn forget_idle() {
+    if let Ok(mut idle) = IDLE.try_lock() {
+        core::mem::forget(core::mem::take(&mut *idle));
+    }
+}
+
+impl Working {
+    /// Takes one that is over and shares with the program's context `share`.
+    fn idle(share: u64) -> Option<Self> {
+        let mut idle = IDLE.try_lock().ok()?;
+        let at = idle.iter().position(|it| it.share == share)?;
+        Some(idle.swap_remove(at))
+    }
+
+    /// `None` if the driver makes no such context.
+    fn begin(wanted: Wanted) -> Option<Self> {
+        let share = wanted.share;
+        let (jobs, to_do) = mpsc::channel::<Job>();
+        let blocked = Blocked::all();
+        let thread = std::thread::Builder::new().spawn(move || {
+            let Some(current) = wanted.make_current() else { return };
+            if let Some(images) = Reader::new() {
+                let mut readers = Readers { images, buffers: BufferReader::default() };
+                for job in to_do {
+                    job(&mut readers);
+                }
+            }
+            drop(current);
+        });
+        drop(blocked);
+        let working = Self {
+            share,
+            jobs: Some(jobs),
+            thread: Some(thread.ok()?),
+            is_lost: Cell::new(false),
+            spare: Cell::default(),
+        };
+        working.ask(|_| Some(()))?;
+        Some(working)
+    }
+
+    /// As [`Sibling::ask`].
+    fn ask<R: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Readers) -> Option<R> + Send + 'static,
     ) -> Option<R> {
@@ -213,7 +279,7 @@ impl Sibling {
     }
 }
 
-impl Drop for Sibling {
+impl Drop for Working {
     fn drop(&mut self) {
         self.jobs = None;
         // A thread whose driver call does not return is left alone.

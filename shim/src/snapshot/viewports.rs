@@ -58,6 +58,10 @@ pub fn describe(emitter: &mut Emitter, driver: &Gl) {
         () => return,
     };
     let first = ids.ask(0);
+    // As for blending: glIsEnabled(GL_SCISSOR_TEST), which is described already, may be another index' answer.
+    if first.is_scissored != (gl::is_enabled(GL_SCISSOR_TEST) != 0) {
+        ids.describe_scissoring(emitter, 0, first.is_scissored);
+    }
     for index in 1..gl::integer(GL_MAX_VIEWPORTS_OES).clamp(1, 64) as u32 {
         let viewport = ids.ask(index);
         if viewport != first {
@@ -88,7 +92,11 @@ impl Ids {
         let [x, y, width, height] = viewport.scissor;
         let command = emitter.command(self.scissor).arg(index).arg(x).arg(y);
         command.arg(width).arg(height).done();
-        let id = if viewport.is_scissored { self.enable } else { self.disable };
+        self.describe_scissoring(emitter, index, viewport.is_scissored);
+    }
+
+    fn describe_scissoring(&self, emitter: &mut Emitter, index: u32, is_scissored: bool) {
+        let id = if is_scissored { self.enable } else { self.disable };
         emitter.command(id).arg(GL_SCISSOR_TEST).arg(index).done();
     }
 }

@@ -43,7 +43,7 @@ pub const DRIVERS: &[Driver] = &[
         home: Home::Gpu,
         renderer: "",
         version: "NVIDIA",
-        environment: &[],
+        environment: &[("GAPII_EGL_PLATFORM", "device")],
     },
 ];
 
