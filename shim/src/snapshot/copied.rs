@@ -73,7 +73,8 @@ impl Source {
             return None;
         }
         let of = Of::Flat { texture: texture.name, target, face: target, level: 0 };
-        let image = Image { of, width: self.width, height: self.height };
+        let (width, height) = (self.width, self.height);
+        let image = Image { of, width, height, is_shared: false };
         sibling.with_pixels(image, self.layout, take)
     }
 

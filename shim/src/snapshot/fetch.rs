@@ -49,7 +49,7 @@ pub struct Sampled {
 impl Sampled {
     /// `None` if no shader can read the image.
     pub fn of(image: Image) -> Option<Self> {
-        let Image { of, width, height } = image;
+        let Image { of, width, height, .. } = image;
         let sample = 0;
         match of {
             Of::Renderbuffer { .. } | Of::RenderbufferSample { .. } => None,

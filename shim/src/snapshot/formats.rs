@@ -190,6 +190,9 @@ fn sized(internal: u32, given: u32) -> Option<Layout> {
         GL_SRG8_EXT => srgb8(GL_RG, RG),
         GL_SRGB8 => srgb8(GL_RGB, RGB),
         GL_SRGB8_ALPHA8 => srgb8(GL_RGBA, RGBA),
+        // NVIDIA's driver keeps eight bits a component of a texture that was defined with them.
+        GL_RGB565 if given == GL_UNSIGNED_BYTE => unorm8(GL_RGB, RGB),
+        GL_RGBA4 | GL_RGB5_A1 if given == GL_UNSIGNED_BYTE => unorm8(GL_RGBA, RGBA),
         GL_RGB565 => packed(GL_RGB, GL_UNSIGNED_SHORT_5_6_5, RGB, [5, 6, 5, 0]),
         GL_RGBA4 => packed(GL_RGBA, GL_UNSIGNED_SHORT_4_4_4_4, RGBA, [4, 4, 4, 4]),
         GL_RGB5_A1 => packed(GL_RGBA, GL_UNSIGNED_SHORT_5_5_5_1, RGBA, [5, 5, 5, 1]),
@@ -375,6 +378,26 @@ impl Encode {
             Self::Unorm1010102 | Self::Uint1010102 | Self::SmallFloats | Self::SharedExponent => 4,
         }
     }
+}
+
+/// Packs pixels of depth, in four bytes each, and of stencil, in one: as `GL_UNSIGNED_INT_24_8` if `is_fixed`, else as
+/// `GL_FLOAT_32_UNSIGNED_INT_24_8_REV`. `None` if there is no memory.
+pub fn pack_depth_and_stencil(pixels: &mut Vec<u8>, stencil: &[u8], is_fixed: bool) -> Option<()> {
+    if is_fixed {
+        // The 24 bits of depth were expanded to 32.
+        for (pixel, stencil) in pixels.as_chunks_mut::<4>().0.iter_mut().zip(stencil) {
+            pixel[0] = *stencil;
+        }
+        return Some(());
+    }
+    let mut packed = Vec::new();
+    packed.try_reserve_exact(pixels.len() * 2).ok()?;
+    for (depth, stencil) in pixels.as_chunks::<4>().0.iter().zip(stencil) {
+        packed.extend_from_slice(depth);
+        packed.extend_from_slice(&u32::from(*stencil).to_le_bytes());
+    }
+    *pixels = packed;
+    Some(())
 }
 
 /// Appends pixels in the layout of an upload to `out`. `read` has four components per pixel: bytes or words, depending on
@@ -566,6 +589,18 @@ mod tests {
         let mut out = Vec::new();
         encode(read, values, take, how, &mut out);
         out
+    }
+
+    #[test]
+    fn depth_and_stencil_are_packed() {
+        let pack = |depth: u32, stencil: u8, is_fixed| {
+            let mut pixels = depth.to_le_bytes().to_vec();
+            assert_eq!(pack_depth_and_stencil(&mut pixels, &[stencil], is_fixed), Some(()));
+            pixels
+        };
+        assert_eq!(pack(0x4CCC_CD4C, 0x77, true), 0x4CCC_CD77_u32.to_le_bytes());
+        let both = [0.3_f32.to_le_bytes(), 0x77_u32.to_le_bytes()].concat();
+        assert_eq!(pack(0.3_f32.to_bits(), 0x77, false), both);
     }
 
     #[test]

@@ -10,6 +10,8 @@ pub struct Image {
     pub of: Of,
     pub width: i32,
     pub height: i32,
+    /// It shares its storage with an EGL image.
+    pub is_shared: bool,
 }
 
 /// The object and its part.

@@ -293,7 +293,8 @@ impl OfGroup {
             let texture = sibling.ask(move |_| bound_to(handle))?;
             let target = GL_TEXTURE_2D;
             let of = Of::Flat { texture, target, face: target, level: 0 };
-            let whole = image_layer::Image { of, width: image.width, height: image.height };
+            let (width, height) = (image.width, image.height);
+            let whole = image_layer::Image { of, width, height, is_shared: true };
             let done = sibling.with_pixels(whole, layout, |pixels| {
                 let at = At { face: target, level: 0, layer: 0 };
                 upload(emitter, target, at, &image, (layout, pixels));

@@ -200,7 +200,8 @@ impl Known {
             return image.describe(emitter, Some(sibling));
         }
         let Some(layout) = self.layout() else { return false };
-        let image = Image { of: Of::Renderbuffer { name: self.name, format }, width, height };
+        let of = Of::Renderbuffer { name: self.name, format };
+        let image = Image { of, width, height, is_shared: false };
         sibling.with_pixels(image, layout, |pixels| self.blit(emitter, layout, pixels)).is_some()
     }
 

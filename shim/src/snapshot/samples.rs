@@ -65,7 +65,7 @@ impl Multisampled {
         let mut is_begun = false;
         let mut is_whole = true;
         for sample in 0..self.samples.clamp(0, SAMPLES_MAX) {
-            let image = Image { of: self.sample(sample), width, height };
+            let image = Image { of: self.sample(sample), width, height, is_shared: false };
             let done = sibling.with_pixels(image, layout, |pixels| {
                 if !is_begun {
                     self.begin(emitter, values);

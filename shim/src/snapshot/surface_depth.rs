@@ -85,7 +85,7 @@ pub fn copy_bound(format: u32, layout: Layout, (width, height): (i32, i32)) -> O
     gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, 0);
     gl::delete_framebuffer(framebuffer);
     let of = Of::Flat { texture, target, face: target, level: 0 };
-    (gl::get_error() == 0).then_some(Image { of, width, height })
+    (gl::get_error() == 0).then_some(Image { of, width, height, is_shared: false })
 }
 
 /// Blits depth and stencil to the surface in a replay. `None` if they cannot be read.

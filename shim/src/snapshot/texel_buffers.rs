@@ -78,6 +78,6 @@ impl Holder {
         take: impl FnOnce(&[u8]),
     ) -> Option<()> {
         let of = Of::Buffer { texture: self.texture, first };
-        sibling.with_pixels(Image { of, width, height }, layout, take)
+        sibling.with_pixels(Image { of, width, height, is_shared: false }, layout, take)
     }
 }

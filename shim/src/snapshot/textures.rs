@@ -742,6 +742,7 @@ impl Whose<'_> {
             true => Of::Layer { texture, target, level, layer },
             false => Of::Flat { texture, target, face: self.face, level },
         };
-        Image { of, width: self.image.width, height: self.image.height }
+        let (width, height) = (self.image.width, self.image.height);
+        Image { of, width, height, is_shared: self.image.shared != 0 }
     }
 }
