@@ -543,9 +543,9 @@ impl<'a> Attachments<'a> {
             }
             return;
         }
-        let pixels = known.layout().filter(|_| known.samples == 0).and_then(|layout| {
+        let pixels = known.staging().filter(|_| known.samples == 0).and_then(|(format, layout)| {
             let size = (known.width, known.height);
-            let source = source(framebuffer, point, (known.format, layout), size);
+            let source = source(framebuffer, point, (format, layout), size);
             self.read(&source).map(|pixels| (layout, pixels))
         });
         match pixels {

@@ -199,15 +199,17 @@ impl Known {
             let image = Multisampled { whose, format, samples, width, height };
             return image.describe(emitter, Some(sibling));
         }
-        let Some(layout) = self.layout() else { return false };
+        let Some((_, layout)) = self.staging() else { return false };
         let of = Of::Renderbuffer { name: self.name, format };
         let image = Image { of, width, height, is_shared: false };
         sibling.with_pixels(image, layout, |pixels| self.blit(emitter, layout, pixels)).is_some()
     }
 
-    /// How the pixels of a renderbuffer without samples are read and passed to [`Self::blit`]. `None`: they are not.
-    pub fn layout(&self) -> Option<Layout> {
-        Layout::of(staging_format(self.format), 0)
+    /// Format of the texture from which [`Self::blit`] takes the pixels, and how they are read for it. `None`: they are
+    /// not.
+    pub fn staging(&self) -> Option<(u32, Layout)> {
+        let format = staging_format(self.format);
+        Some((format, Layout::of(format, 0)?))
     }
 
     /// Blits pixels to the renderbuffer.
