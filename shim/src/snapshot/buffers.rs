@@ -56,9 +56,9 @@ impl Known {
         }
     }
 
-    /// The same buffer once its name is deleted, which ends its mapping.
-    pub fn unmapped(self) -> Self {
-        Self { mapping: None, ..self }
+    /// Whether the program has the buffer mapped so that the driver refuses to copy it.
+    pub fn is_locked(&self) -> bool {
+        self.mapping.is_some_and(|it| it.access & constants::GL_MAP_PERSISTENT_BIT_EXT == 0)
     }
 
     /// A usage, or storage flags, which forbid nothing.
@@ -252,7 +252,6 @@ pub fn describe_with_contents(emitter: &mut Emitter, spare: u32, buffer: Known, 
     emitter.make(GL_GEN_BUFFERS, spare);
     emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(spare).done();
     if buffer.size > 0 {
-        let buffer = buffer.unmapped();
         let at = if bytes.is_empty() { 0 } else { bytes.as_ptr() as u64 };
         define(emitter, &buffer, buffer.any_usage(), at);
     }
@@ -263,6 +262,16 @@ pub fn define(emitter: &mut Emitter, buffer: &Known, usage: u32, address: u64) {
     let id = if buffer.is_immutable { GL_BUFFER_STORAGE_EXT } else { GL_BUFFER_DATA };
     let command = emitter.command(id).arg(GL_ARRAY_BUFFER).arg(buffer.size).arg(address).arg(usage);
     command.range_at(2, address, if address == 0 { 0 } else { buffer.size as u64 }).done();
+}
+
+/// Gives the buffer that is bound in the replay its data store, as far as the program has mapped it, and maps it. Returns
+/// whether all of it is mapped.
+pub fn describe_locked(emitter: &mut Emitter, context: &Context, buffer: &Known) -> bool {
+    let part = define_mapped_part(emitter, buffer, buffer.any_usage());
+    if let Some(mapping) = buffer.mapping {
+        describe_mapping(emitter, context, mapping);
+    }
+    part == Some([0, buffer.size()])
 }
 
 /// Maps the buffer that is bound in the replay as the program has mapped it.

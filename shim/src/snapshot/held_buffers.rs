@@ -75,11 +75,19 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
         if known.size() == 0 {
             continue;
         }
+        // A context that has it bound may map it after its deletion in another one.
+        if known.is_locked() {
+            if !is_first || !buffers::describe_locked(emitter, context, &known) {
+                let what =
+                    "the contents outside of the mapped part of a deleted buffer, once called";
+                emitter.leave_out_of(what, name);
+            }
+            continue;
+        }
         let mut contents = Contents::default();
         if let Some(sibling) = &sibling {
             contents.read(context, sibling, &holders, known.size(), &mut reader);
         }
-        let known = known.unmapped();
         let bytes = contents.found.bytes.as_slice();
         if is_first {
             let at = if bytes.is_empty() { 0 } else { bytes.as_ptr() as u64 };
