@@ -1,4 +1,5 @@
-//! Statistics of a trace ([`stats`]), and differences of two traces ([`diff`]).
+//! Statistics of a trace ([`stats`]), differences of two traces ([`diff`]), and drivers and surfaces of a program
+//! ([`graphics`]).
 //!
 //! The caller passes commands one by one. The crate opens no file and calls no driver.
 //!
@@ -24,6 +25,7 @@
 
 pub mod diff;
 mod generated;
+pub mod graphics;
 mod identity;
 mod purpose;
 pub mod stats;

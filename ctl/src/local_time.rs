@@ -1,4 +1,4 @@
-//! Formats times in the user's time zone, for file names and as days. A time out of range is shown as seconds since the
+//! Formats times in the user's time zone, for file names and for people. A time out of range is shown as seconds since the
 //! Unix epoch.
 //!
 //! It does not parse times.
@@ -20,6 +20,12 @@ pub fn day(unix_seconds: u64) -> String {
             format!("{:04}-{:02}-{:02}", i64::from(day.tm_year) + 1900, day.tm_mon + 1, day.tm_mday)
         },
     )
+}
+
+/// Formats as `2026-01-02 15:04:05`, in local time.
+pub fn day_and_time(unix_seconds: u64) -> String {
+    let Some(parts) = parts(unix_seconds) else { return unix_seconds.to_string() };
+    format!("{} {:02}:{:02}:{:02}", day(unix_seconds), parts.tm_hour, parts.tm_min, parts.tm_sec)
 }
 
 fn compact(unix_seconds: u64) -> String {
@@ -56,5 +62,7 @@ mod tests {
         assert_eq!(text.as_bytes()[8], b'-');
         assert!(text.starts_with("202601"), "{text}");
         assert!(day(1_767_366_245).starts_with("2026-01-0"), "{}", day(1_767_366_245));
+        let whole = day_and_time(1_767_366_245);
+        assert_eq!(whole.replace(['-', ':'], "").replace(' ', "-"), text);
     }
 }

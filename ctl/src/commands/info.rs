@@ -1,18 +1,26 @@
 //! `info`: summarizes a trace in a few lines or one JSON object. A cut or damaged trace is summarized up to that place,
-//! with status 1.
+//! with status 1; its losses and waits are not known. Drivers and sizes of surfaces are looked for in the first blocks,
+//! up to 32 MiB of records (`LOOKED_AT_BYTES`).
 
+use std::io;
 use std::time::Duration;
 
 use clap::Args;
 use gapii_abi::atom::Seam;
+use gapii_analysis::graphics::{Driver, Graphics, Size, Viewer};
 use gapii_trace::footer::{Lost, ProcessEntry};
-use gapii_trace::{Info as TraceInfo, Untrusted};
+use gapii_trace::{Info as TraceInfo, Recorded, Untrusted};
 use indicatif::DecimalBytes;
+use serde::Serialize;
 
 use crate::args::{Json, Trace};
 use crate::failure::Failure;
+use crate::local_time;
 use crate::text::{self, counted};
-use crate::trace_file::{self, unreadable};
+use crate::trace_file::{self, Reader, unreadable};
+
+/// Bytes of records, from the start of the trace, in which drivers and surfaces are looked for.
+const LOOKED_AT_BYTES: u64 = 32 << 20;
 
 #[derive(Args, Debug)]
 pub struct Info {
@@ -23,16 +31,28 @@ pub struct Info {
     json: Json,
 }
 
+/// What is said about a trace. Its JSON shape gains fields and never loses them.
+#[derive(Serialize)]
+struct Answer {
+    #[serde(flatten)]
+    info: TraceInfo,
+    recorded: Recorded,
+    /// Bytes of the file for each frame; `None` without a frame.
+    bytes_per_frame: Option<u64>,
+    #[serde(flatten)]
+    graphics: Graphics,
+}
+
 pub fn run(args: &Info) -> Result<u8, Failure> {
     let path = &args.trace.trace;
     let mut reader = trace_file::open(path)?;
-    let info = TraceInfo::of(&mut reader).map_err(|error| unreadable(path, &error))?;
+    let answer = Answer::of(&mut reader).map_err(|error| unreadable(path, &error))?;
     if args.json.json {
-        text::print_json(&info)?;
+        text::print_json(&answer)?;
     } else {
-        text::print(|out| write!(out, "{}", describe(&info)))?;
+        text::print(|out| write!(out, "{}", answer.describe()))?;
     }
-    match info.tail {
+    match answer.info.tail {
         None => Ok(0),
         Some(tail) => {
             let name = path.display();
@@ -41,44 +61,82 @@ pub fn run(args: &Info) -> Result<u8, Failure> {
     }
 }
 
-fn describe(info: &TraceInfo) -> String {
-    let mut lines = vec![
-        format!("frames     {}", info.frames),
-        format!("commands   {} of {}", info.calls, counted(info.threads, "thread")),
-        format!(
-            "bytes      {} in {}, {}",
-            DecimalBytes(info.raw_bytes),
-            DecimalBytes(info.file_bytes),
-            counted(info.blocks, "block")
-        ),
-        format!(
-            "memory     {} observed; {} of {}, {} saved",
-            DecimalBytes(info.memory.totals.observed_bytes),
-            counted(info.memory.totals.blobs, "blob"),
-            DecimalBytes(info.memory.totals.blob_bytes),
-            DecimalBytes(info.memory.saved_bytes),
-        ),
-        format!("apis       {}", listed(&info.apis)),
-        format!(
-            "begins     {}",
-            match info.snapshot {
-                true => format!(
-                    "with a snapshot, for which a thread was held {:.1?}",
-                    Duration::from_micros(info.held_us)
-                ),
-                false => "without snapshot".to_owned(),
-            }
-        ),
-        format!("ended      {}", ending(info)),
-        format!("waits      {} ({:.1?})", info.waits, Duration::from_nanos(info.wait_ns)),
-        format!(
-            "lost       {}, {}{}",
-            counted(info.lost.calls, "command"),
-            DecimalBytes(info.lost.bytes),
-            causes(info)
-        ),
-        format!("written by {}, format {}", info.writer, info.format_version),
-    ];
+impl Answer {
+    fn of(reader: &mut Reader) -> io::Result<Answer> {
+        let info = TraceInfo::of(reader)?;
+        let recorded = Recorded::of(reader)?;
+        let bytes_per_frame = info.file_bytes.checked_div(info.frames);
+        Ok(Answer { info, recorded, bytes_per_frame, graphics: graphics(reader)? })
+    }
+
+    fn describe(&self) -> String {
+        let Answer { info, .. } = self;
+        let per_frame =
+            self.bytes_per_frame.map(|bytes| format!("; {} a frame", DecimalBytes(bytes)));
+        let mut lines = vec![
+            format!("frames     {}", info.frames),
+            format!("commands   {} of {}", info.calls, counted(info.threads, "thread")),
+            format!(
+                "bytes      {} in {}, {}{}",
+                DecimalBytes(info.raw_bytes),
+                DecimalBytes(info.file_bytes),
+                counted(info.blocks, "block"),
+                per_frame.unwrap_or_default()
+            ),
+            format!(
+                "memory     {} observed; {} of {}, {} saved",
+                DecimalBytes(info.memory.totals.observed_bytes),
+                counted(info.memory.totals.blobs, "blob"),
+                DecimalBytes(info.memory.totals.blob_bytes),
+                DecimalBytes(info.memory.saved_bytes),
+            ),
+            format!("apis       {}", listed(&info.apis)),
+            format!(
+                "begins     {}",
+                match info.snapshot {
+                    true => format!(
+                        "with a snapshot, for which a thread was held {:.1?}",
+                        Duration::from_micros(info.held_us)
+                    ),
+                    false => "without snapshot".to_owned(),
+                }
+            ),
+            format!("ended      {}", ending(info)),
+            format!("waits      {}", waits(info)),
+            format!("lost       {}", losses(info)),
+            format!("written by {}, format {}", info.writer, info.format_version),
+        ];
+        lines.splice(0..0, recorded_line(&self.recorded));
+        lines.extend(surfaces_line(&self.graphics.surface_sizes));
+        lines.extend(self.graphics.drivers.iter().map(driver_line));
+        lines.extend(peculiarities(info));
+        lines.join("\n") + "\n"
+    }
+}
+
+/// Returns the drivers and sizes of surfaces that the first blocks tell of.
+fn graphics(reader: &mut Reader) -> io::Result<Graphics> {
+    let mut bytes = 0;
+    let near = reader.blocks().iter().take_while(|block| {
+        bytes += u64::from(block.raw_len);
+        bytes <= LOOKED_AT_BYTES
+    });
+    let end = near.count().max(1) as u64 + reader.header().kept.map_or(0, |kept| kept.block);
+    let mut viewer = Viewer::default();
+    let mut commands = reader.commands()?;
+    while commands.advance()? {
+        let block = commands.assembler().tracker().current_block();
+        if block.is_some_and(|block| block.number >= end) {
+            break;
+        }
+        viewer.look(&commands.command());
+    }
+    Ok(viewer.finish())
+}
+
+/// The lines that only some traces have.
+fn peculiarities(info: &TraceInfo) -> Vec<String> {
+    let mut lines = Vec::new();
     if !info.filter.is_empty() {
         lines.push(format!("filtered   only {}, and swaps", info.filter));
     }
@@ -114,7 +172,58 @@ fn describe(info: &TraceInfo) -> String {
             .iter()
             .map(|command| format!("in flight  {} of thread {}", command.name, command.thread)),
     );
-    lines.join("\n") + "\n"
+    lines
+}
+
+fn recorded_line(recorded: &Recorded) -> Option<String> {
+    let began =
+        recorded.began_unix_ns.map(|unix_ns| local_time::day_and_time(unix_ns / 1_000_000_000));
+    let least = if recorded.is_least { "at least " } else { "" };
+    // A trace of one block that is cut does not tell how long it lasted.
+    let duration = recorded.duration_ns.filter(|ns| *ns > 0 || !recorded.is_least);
+    let duration = duration.map(Duration::from_nanos);
+    let duration = duration.map(|duration| format!("for {least}{duration:.1?}"));
+    let parts: Vec<_> = began.into_iter().chain(duration).collect();
+    (!parts.is_empty()).then(|| format!("recorded   {}", parts.join(", ")))
+}
+
+/// `None` if the trace tells no size.
+fn surfaces_line(sizes: &[Size]) -> Option<String> {
+    let sizes: Vec<_> =
+        sizes.iter().map(|size| format!("{} x {}", size.width, size.height)).collect();
+    (!sizes.is_empty()).then(|| format!("surfaces   {}", sizes.join(", ")))
+}
+
+fn driver_line(driver: &Driver) -> String {
+    let answers = driver.renderer.iter().chain(&driver.version);
+    let answers: Vec<_> = answers.map(Untrusted::to_string).collect();
+    format!("driver     {}", answers.join("; "))
+}
+
+/// A trace without a footer does not have the threads' counts.
+fn waits(info: &TraceInfo) -> String {
+    match info.lost_is_known {
+        true => format!("{} ({:.1?})", info.waits, Duration::from_nanos(info.wait_ns)),
+        false => not_known(info),
+    }
+}
+
+/// A trace without a footer has the losses that its threads could record, and no others.
+fn losses(info: &TraceInfo) -> String {
+    let lost = &info.lost;
+    let known =
+        format!("{}, {}{}", counted(lost.calls, "command"), DecimalBytes(lost.bytes), causes(info));
+    match (info.lost_is_known, lost.records) {
+        (true, _) => known,
+        (false, 0) => not_known(info),
+        (false, _) => format!("{}; before that {known}", not_known(info)),
+    }
+}
+
+/// Says why the trace does not have what its footer would have.
+fn not_known(info: &TraceInfo) -> String {
+    let is_cut = info.tail.as_ref().is_some_and(|tail| tail.starts_with("cut"));
+    format!("not known: the trace is {}", if is_cut { "cut off" } else { "damaged" })
 }
 
 fn listed(texts: &[Untrusted]) -> String {
@@ -147,7 +256,7 @@ fn ending(info: &TraceInfo) -> String {
     let end = &info.end_of_stream;
     let reason = match end.reason {
         Some(reason) => reason.name(),
-        None => return "not in the file".to_owned(),
+        None => return not_known(info),
     };
     let signal = end.signal.map(|signal| format!(", signal {signal}")).unwrap_or_default();
     format!("{reason}{signal}")

@@ -5,6 +5,8 @@
 mod bad_input;
 mod captures;
 mod exports;
+mod infos;
 mod support;
 mod untrusted;
 mod watch;
+mod written_trace;

@@ -1,6 +1,6 @@
 //! A summary of a trace: from its footer, or by counting all blocks if it has none. Counting stops at the first damaged
-//! block, and the summary says where the file is cut or damaged; the threads' own counts (waits, reentrant calls) are
-//! then missing.
+//! block, and the summary says where the file is cut or damaged. Without a footer the threads' own counts (waits,
+//! reentrant calls) are missing, and losses are not known (`lost_is_known`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Seek};
@@ -43,8 +43,10 @@ pub struct Info {
     pub filter: Filter,
     /// How the stream ended.
     pub end_of_stream: EndOfStream,
-    /// Totals of what the stream lacks.
+    /// Totals of what the stream lacks. Without a footer only the losses that the readable part tells of.
     pub lost: Lost,
+    /// True if `lost`, `waits`, `wait_ns`, `reentrant_calls` and `foreign_calls` are known: the trace has a footer.
+    pub lost_is_known: bool,
     /// Parts of `lost` by the name of their cause.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub lost_by_cause: BTreeMap<String, Lost>,
@@ -158,6 +160,7 @@ impl Info {
                 in_flight: in_flight_info(&footer.in_flight, description, tid_of),
             },
             lost: footer.lost,
+            lost_is_known: true,
             snapshot: footer.snapshot,
             held_us: footer.held_us,
             missing: footer.missing,
@@ -248,6 +251,7 @@ impl Info {
             filter: reader.header().filter.clone(),
             end_of_stream: EndOfStream::default(),
             lost: Lost::default(),
+            lost_is_known: false,
             lost_by_cause: BTreeMap::new(),
             reentrant_calls: 0,
             foreign_calls: 0,

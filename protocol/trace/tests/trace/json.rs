@@ -84,6 +84,7 @@ fn info_is_the_same_from_footer_and_by_counting() {
     let mut counted = Info::of(&mut open(&without_footer)).unwrap();
     assert_eq!(counted.tail.take(), Some(format!("cut at byte {}", without_footer.len())));
     assert!(!std::mem::replace(&mut counted.complete, true));
+    assert!(!std::mem::replace(&mut counted.lost_is_known, true));
     counted.file_bytes = from_footer.file_bytes;
     counted.ended_unix_ns = from_footer.ended_unix_ns;
     counted.started_unix_ns = from_footer.started_unix_ns;
