@@ -1,7 +1,7 @@
 //! Statistics of a trace: commands by function, frame and thread, memory, redundant state changes, and the driver's
 //! time if it was measured. A change is redundant if a command that only sets state (GLES, no result, no pointer, no
 //! `act` role) leaves all tracked state as it was. Commands of snapshots count as `setup_commands` alone; commands in
-//! flight have no time. Sums of times saturate.
+//! flight have no time. The 10 slowest commands are listed. Sums of times saturate.
 
 use std::collections::BTreeMap;
 
@@ -14,6 +14,9 @@ use gapii_trace::value::Observation;
 use serde::Serialize;
 
 use crate::purpose::{Purpose, acts};
+
+/// Number of commands in [`Stats::slowest`].
+const SLOWEST_MAX: usize = 10;
 
 /// Counts of a trace. Its JSON shape gains fields and never loses them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
@@ -40,6 +43,8 @@ pub struct Stats {
     pub driver: Option<DriverTime>,
     /// The driver's time per frame.
     pub driver_in_frames: Option<Spread>,
+    /// The commands with the longest times in the driver, at most 10, the longest first.
+    pub slowest: Vec<SlowCommand>,
     /// By function, sorted by name.
     pub functions: Vec<FunctionStats>,
     /// By process and frame.
@@ -76,8 +81,27 @@ pub struct DriverTime {
     pub mean_ns: u64,
     /// Longest time, in nanoseconds.
     pub max_ns: u64,
+    /// Number of the first command with the longest time; `None` if that command took no effect.
+    pub max_seq: Option<u64>,
     /// Share of the time of all commands, from 0 to 1.
     pub share: f64,
+}
+
+/// A command with a long time in the driver.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct SlowCommand {
+    /// Number of the command; `None` if it took no effect.
+    pub seq: Option<u64>,
+    /// Name of the function.
+    pub name: String,
+    /// Index of its process in the trace.
+    pub process: u32,
+    /// Number of the frame.
+    pub frame: u64,
+    /// Thread id of the operating system.
+    pub tid: u32,
+    /// The driver's time, in nanoseconds.
+    pub driver_ns: u64,
 }
 
 /// Minimum, median and maximum.
@@ -156,9 +180,10 @@ impl Counter {
         stats.read_back_bytes += written;
 
         let changed = self.follow(command);
-        note(&mut self.stats.driver, command.driver_ns);
+        self.rank(command);
+        note(&mut self.stats.driver, command.driver_ns, command.seq);
         let function = self.function(command.name());
-        note(&mut function.driver, command.driver_ns);
+        note(&mut function.driver, command.driver_ns, command.seq);
         function.commands += 1;
         function.read_bytes += read;
         function.written_bytes += written;
@@ -204,6 +229,20 @@ impl Counter {
         sets.then_some(made.changes > 0)
     }
 
+    /// Lists the command if it is one of the slowest so far. Of equal times the first one stays.
+    fn rank(&mut self, command: &Command<'_>) {
+        let Some(driver_ns) = command.driver_ns else { return };
+        let slowest = &mut self.stats.slowest;
+        let at = slowest.partition_point(|slow| slow.driver_ns >= driver_ns);
+        if at >= SLOWEST_MAX {
+            return;
+        }
+        slowest.truncate(SLOWEST_MAX - 1);
+        let Command { seq, process, frame, tid, .. } = *command;
+        let name = command.name().to_owned();
+        slowest.insert(at, SlowCommand { seq, name, process, frame, tid, driver_ns });
+    }
+
     fn function(&mut self, name: &str) -> &mut FunctionStats {
         if !self.functions.contains_key(name) {
             let fresh = FunctionStats { name: name.to_owned(), ..FunctionStats::default() };
@@ -232,12 +271,14 @@ impl Spread {
 }
 
 /// Adds a command's time, if it has one. The sum saturates, because a trace may claim any time.
-fn note(driver: &mut Option<DriverTime>, time_ns: Option<u64>) {
+fn note(driver: &mut Option<DriverTime>, time_ns: Option<u64>, seq: Option<u64>) {
     let Some(time_ns) = time_ns else { return };
     let driver = driver.get_or_insert_default();
+    if driver.commands == 0 || time_ns > driver.max_ns {
+        (driver.max_ns, driver.max_seq) = (time_ns, seq);
+    }
     driver.commands += 1;
     driver.total_ns = driver.total_ns.saturating_add(time_ns);
-    driver.max_ns = driver.max_ns.max(time_ns);
 }
 
 fn add(total_ns: &mut Option<u64>, time_ns: Option<u64>) {
@@ -305,18 +346,24 @@ mod tests {
     #[test]
     fn times_have_sums_and_shares_and_never_overflow() {
         let mut driver = None;
-        note(&mut driver, None);
+        note(&mut driver, None, Some(6));
         assert_eq!(driver, None);
-        for time_ns in [10, 30, 2] {
-            note(&mut driver, Some(time_ns));
+        for (seq, time_ns) in (7..).zip([2, 30, 10, 30]) {
+            note(&mut driver, Some(time_ns), Some(seq));
         }
         let mut driver = driver.unwrap_or_default();
-        driver.settle(84);
-        let expected =
-            DriverTime { commands: 3, total_ns: 42, mean_ns: 14, max_ns: 30, share: 0.5 };
+        driver.settle(144);
+        let expected = DriverTime {
+            commands: 4,
+            total_ns: 72,
+            mean_ns: 18,
+            max_ns: 30,
+            max_seq: Some(8),
+            share: 0.5,
+        };
         assert_eq!(driver, expected);
         let mut most = Some(driver);
-        note(&mut most, Some(u64::MAX));
+        note(&mut most, Some(u64::MAX), None);
         assert_eq!(most.map(|most| most.total_ns), Some(u64::MAX));
     }
 

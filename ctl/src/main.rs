@@ -19,6 +19,7 @@ mod installation;
 mod keeping;
 mod launch;
 mod local_time;
+mod longest;
 mod output_file;
 mod pairing;
 mod playing;

@@ -8,6 +8,7 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+use gapii_trace::frame::{KEPT_VERSION, TIMED_VERSION};
 use gapii_trace::reader::OpenError;
 use gapii_trace::{FileAt, Info, Tail, TraceReader};
 
@@ -47,6 +48,25 @@ pub fn judge_filter(path: &Path, reader: &Reader, cannot: &str) -> Result<(), Fa
             path.display()
         ))),
     }
+}
+
+/// Fails if the trace does not have the driver's times.
+pub fn judge_times(path: &Path, reader: &Reader) -> Result<(), Failure> {
+    let is_timed = match (reader.header().version, reader.footer()) {
+        (TIMED_VERSION, _) => true,
+        (KEPT_VERSION, Some(footer)) => footer.options.timing,
+        // A saved trace that is cut does not say it.
+        (KEPT_VERSION, None) => true,
+        _ => false,
+    };
+    if is_timed {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "{} has no driver times to sort by; record it again with --timing: `gapii-ctl run --timing -- CMD` or \
+         `gapii-ctl start --timing`",
+        path.display()
+    )))
 }
 
 /// Checks that the trace has a requested frame and command, before it is replayed up to them.

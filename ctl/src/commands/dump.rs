@@ -1,22 +1,27 @@
-//! `dump`: lists the commands of a trace in the order in which they took effect. Lists the readable part of a damaged
-//! trace, and then reports the damage with status 1; frames that the trace does not have are an error, too.
-//! `--resources` replays up to `--at`.
+//! `dump`: lists the commands of a trace, in the order in which they took effect or by their time in the driver. Lists
+//! the readable part of a damaged trace, and then reports the damage with status 1. A choice that no command fits has
+//! status 1, too; a function that the trace does not describe, and a sort order by times that the trace lacks, have
+//! status 2. `--resources` replays up to `--at`.
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 use gapii_replay::Options;
 use gapii_replay::images::{At, Folder, Images};
+use gapii_trace::filter::Filter;
+use gapii_trace::tracker::Tracker;
 use gapii_trace::{Command, json};
 
 use crate::args::{Frames, Json, Trace};
 use crate::call_text;
 use crate::commands::replay::judge_pictures;
 use crate::failure::Failure;
+use crate::longest::Longest;
 use crate::playing;
 use crate::text::{self, counted};
-use crate::trace_file::{self, unreadable};
+use crate::trace_file::{self, Reader, unreadable};
 
 #[derive(Args, Debug)]
 pub struct Dump {
@@ -26,18 +31,44 @@ pub struct Dump {
     #[command(flatten)]
     frames: Frames,
 
+    /// List only this function, by name (* and ? match); may be repeated
+    #[arg(long = "function", value_name = "NAME|GLOB")]
+    functions: Vec<String>,
+
+    /// List only commands of this thread, by thread id or name (* and ? match); may be repeated
+    ///
+    /// --frames, --function and --thread combine: a command is listed if it matches each option that is given.
+    #[arg(long = "thread", value_name = "TID|NAME")]
+    threads: Vec<String>,
+
+    /// Order of the list [default: the order in which the commands took effect]
+    #[arg(long, value_enum, value_name = "BY")]
+    sort: Option<Sort>,
+
+    /// List only the first N commands: of the trace, or of the order that --sort gives
+    ///
+    /// With --sort and without --top, the whole list is held in memory before it is printed.
+    #[arg(long, value_name = "N")]
+    top: Option<NonZeroUsize>,
+
     #[command(flatten)]
     json: Json,
 
     /// Instead of listing commands, replay the trace up to --at and write the current context's resources to
     /// this folder: textures as PNG, buffers as raw bytes, shaders as text
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "at")]
-    #[arg(conflicts_with_all = ["frames", "json"])]
+    #[arg(conflicts_with_all = ["frames", "functions", "threads", "sort", "top", "json"])]
     resources: Option<PathBuf>,
 
     /// Command after which the resources are written, by its number in `dump`
     #[arg(long, value_name = "SEQ", requires = "resources")]
     at: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Sort {
+    /// The longest time in the driver first; needs a trace that was recorded with --timing
+    DriverTime,
 }
 
 pub fn run(args: &Dump) -> Result<u8, Failure> {
@@ -46,37 +77,95 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
     }
     let path = &args.trace.trace;
     let mut reader = trace_file::open(path)?;
+    let chosen = chosen(args, &reader)?;
+    if args.sort == Some(Sort::DriverTime) {
+        trace_file::judge_times(path, &reader)?;
+    }
     let commands = match &args.frames.frames {
         None => reader.commands(),
         Some(frames) => reader.commands_in_frames(frames.start..=frames.end - 1),
     };
     let mut commands = commands.map_err(|error| unreadable(path, &error))?.with_tracers();
-    let write_line = |command: &Command<'_>, out: &mut dyn Write| match args.json.json {
-        true => json::write_line(command, &mut &mut *out),
-        false => call_text::write_line(command, out),
-    };
-    let (mut problem, mut is_empty) = (None, true);
+    let top = args.top.map_or(usize::MAX, NonZeroUsize::get);
+    let mut longest = args.sort.map(|Sort::DriverTime| Longest::new(top));
+    let (mut problem, mut is_empty, mut listed) = (None, true, 0);
     text::print(|out| {
-        loop {
-            match commands.next_command() {
-                Ok(Some(command)) => {
-                    is_empty = false;
-                    write_line(&command, out)?;
-                }
-                Ok(None) => return Ok(()),
+        while longest.is_some() || listed < top {
+            match commands.advance() {
+                Ok(true) => {}
+                Ok(false) => break,
                 Err(error) => {
                     problem = Some(unreadable(path, &error));
-                    return Ok(());
+                    break;
+                }
+            }
+            let command = commands.command();
+            is_empty = false;
+            if !fits(&chosen, &command, commands.assembler().tracker()) {
+                continue;
+            }
+            listed += 1;
+            match &mut longest {
+                None => write_line(args, &command, out)?,
+                Some(longest) => {
+                    longest.offer(command.driver_ns, |line| write_line(args, &command, line))?
                 }
             }
         }
+        longest.take().map_or(Ok(()), |longest| longest.write(out))
     })?;
     problem.map_or(Ok(()), Err)?;
     trace_file::judge_tail(path, commands.tail())?;
     if is_empty && let Some(frames) = &args.frames.frames {
         trace_file::judge_wish(path, &mut reader, Some(frames), None)?;
     }
-    Ok(0)
+    match listed == 0 && !chosen.is_empty() {
+        false => Ok(0),
+        true => Err(nothing_fits(path, &chosen, args.frames.frames.is_some())),
+    }
+}
+
+/// Returns the choice of commands. Fails for a function that the trace does not describe, which it cannot have.
+fn chosen(args: &Dump, reader: &Reader) -> Result<Filter, Failure> {
+    let chosen = Filter {
+        threads: args.threads.clone(),
+        functions: args.functions.clone(),
+        ..Filter::default()
+    };
+    match chosen.mistake(&reader.header().description) {
+        None => Ok(chosen),
+        Some(mistake) => Err(Failure::usage(mistake)),
+    }
+}
+
+fn fits(chosen: &Filter, command: &Command<'_>, tracker: &Tracker) -> bool {
+    if chosen.is_empty() {
+        return true;
+    }
+    let is_function = match command.function {
+        Some(function) => chosen.wants_function(function),
+        None => chosen.functions.is_empty(),
+    };
+    is_function
+        && (chosen.threads.is_empty() || {
+            let name = tracker.thread_at(command.thread).map_or(&[][..], |thread| &thread.name);
+            let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+            chosen.wants_thread(command.tid, &String::from_utf8_lossy(name))
+        })
+}
+
+fn nothing_fits(path: &Path, chosen: &Filter, has_frames: bool) -> Failure {
+    let (name, frames) = (path.display(), if has_frames { " in these frames" } else { "" });
+    Failure::no(format!(
+        "{name} has no command{frames} of {chosen}; `gapii-ctl stats {name}` lists its functions and threads"
+    ))
+}
+
+fn write_line(args: &Dump, command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> {
+    match args.json.json {
+        true => json::write_line(command, &mut &mut *out),
+        false => call_text::write_line(command, out),
+    }
 }
 
 fn write_resources(args: &Dump, folder: &Path, seq: u64) -> Result<u8, Failure> {

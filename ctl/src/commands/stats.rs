@@ -1,14 +1,14 @@
 //! `stats`: prints statistics of a trace as tables or as one JSON object. Functions are sorted by driver time if the
-//! trace has times, otherwise by calls; `--sort time` without times is refused. A filtered trace gets a warning,
-//! because redundant changes are told from its commands alone. A damaged trace is counted up to the damage, with status
-//! 1.
+//! trace has times, otherwise by calls; `--sort time` without times is refused. With times, the slowest commands follow,
+//! with their numbers. A filtered trace gets a warning, because redundant changes are told from its commands alone. A
+//! damaged trace is counted up to the damage, with status 1.
 
 use std::cmp::Reverse;
 use std::time::Duration;
 
 use clap::Args;
 use gapii_analysis::stats::{
-    Counter, DriverTime, FrameStats, FunctionStats, Spread, Stats as TraceStats,
+    Counter, DriverTime, FrameStats, FunctionStats, SlowCommand, Spread, Stats as TraceStats,
 };
 use gapii_trace::Info;
 use indicatif::{DecimalBytes, HumanCount};
@@ -38,12 +38,16 @@ enum Sort {
     /// Number of calls
     Count,
     /// Total time in the driver, from a trace recorded with --timing
+    #[value(alias = "driver-time")]
     Time,
 }
 
 pub fn run(args: &Stats) -> Result<u8, Failure> {
     let path = &args.trace.trace;
     let mut reader = trace_file::open(path)?;
+    if args.sort == Some(Sort::Time) {
+        trace_file::judge_times(path, &reader)?;
+    }
     let info = Info::of(&mut reader).map_err(|error| unreadable(path, &error))?;
     let filter = reader.header().filter.clone();
     let mut commands = reader.commands().map_err(|error| unreadable(path, &error))?;
@@ -55,12 +59,6 @@ pub fn run(args: &Stats) -> Result<u8, Failure> {
     }
     progress.clear();
     let stats = counter.finish();
-    if args.sort == Some(Sort::Time) && stats.driver.is_none() {
-        return Err(Failure::usage(format!(
-            "{} has no times to sort by; record with --timing",
-            path.display()
-        )));
-    }
     match args.json.json {
         true => text::print_json(&stats)?,
         false => text::print(|out| write!(out, "{}", describe(&stats, args.sort)))?,
@@ -88,20 +86,42 @@ fn describe(stats: &TraceStats, sort: Option<Sort>) -> String {
         }
     });
     let functions = functions.into_iter();
-    text + &match is_timed {
-        true => aligned(std::iter::once(timed_head()).chain(functions.map(timed_function_row))),
-        false => aligned(std::iter::once(head()).chain(functions.map(function_row))),
+    if !is_timed {
+        return text + &aligned(std::iter::once(head()).chain(functions.map(function_row)));
     }
+    text.push_str(&aligned(std::iter::once(timed_head()).chain(functions.map(timed_function_row))));
+    text.push_str("\nslowest commands\n");
+    text + &aligned(std::iter::once(slow_head()).chain(stats.slowest.iter().map(slow_row)))
 }
 
 fn head() -> [String; 5] {
     ["FUNCTION", "COMMANDS", "READ", "WRITTEN", "REDUNDANT"].map(str::to_owned)
 }
 
-fn timed_head() -> [String; 9] {
+/// SEQ is the number of the command with the time MAX.
+fn timed_head() -> [String; 10] {
     let [function, commands, read, written, redundant] = head();
-    let [time, share, mean, max] = ["TIME", "SHARE", "MEAN", "MAX"].map(str::to_owned);
-    [function, commands, time, share, mean, max, read, written, redundant]
+    let [time, share, mean, max, seq] = ["TIME", "SHARE", "MEAN", "MAX", "SEQ"].map(str::to_owned);
+    [function, commands, time, share, mean, max, seq, read, written, redundant]
+}
+
+fn slow_head() -> [String; 5] {
+    ["SEQ", "THREAD", "FRAME", "TIME", "COMMAND"].map(str::to_owned)
+}
+
+fn slow_row(slow: &SlowCommand) -> [String; 5] {
+    [
+        seq_text(slow.seq),
+        slow.tid.to_string(),
+        slow.frame.to_string(),
+        time(slow.driver_ns),
+        slow.name.clone(),
+    ]
+}
+
+/// A command without an effect has no number.
+fn seq_text(seq: Option<u64>) -> String {
+    seq.map_or_else(|| "-".to_owned(), |seq| seq.to_string())
 }
 
 fn summary(stats: &TraceStats) -> Vec<[String; 2]> {
@@ -148,7 +168,9 @@ fn driver_text(driver: &DriverTime, stats: &TraceStats) -> String {
     let total = time(driver.total_ns);
     let Some(Spread { min_ns, median_ns, max_ns }) = stats.driver_in_frames else { return total };
     let [min, median, max] = [min_ns, median_ns, max_ns].map(time);
-    format!("{total}; per frame {min} to {max}, median {median}")
+    let slowest = stats.frames.iter().find(|frame| frame.driver_ns == Some(max_ns));
+    let slowest = slowest.map(|slowest| format!(" (frame {})", slowest.frame)).unwrap_or_default();
+    format!("{total}; per frame {min} to {max}{slowest}, median {median}")
 }
 
 /// Formats a time with its unit, with at most four digits.
@@ -198,15 +220,19 @@ fn function_row(function: &FunctionStats) -> [String; 5] {
     ]
 }
 
-fn timed_function_row(function: &FunctionStats) -> [String; 9] {
+fn timed_function_row(function: &FunctionStats) -> [String; 10] {
     let [name, commands, read, written, redundant] = function_row(function);
-    let [total, share, mean, max] = match function.driver {
-        Some(DriverTime { total_ns, mean_ns, max_ns, share, .. }) => {
-            [time(total_ns), format!("{:.1}%", share * 100.0), time(mean_ns), time(max_ns)]
-        }
-        None => ["-"; 4].map(str::to_owned),
+    let [total, share, mean, max, seq] = match function.driver {
+        Some(DriverTime { total_ns, mean_ns, max_ns, max_seq, share, .. }) => [
+            time(total_ns),
+            format!("{:.1}%", share * 100.0),
+            time(mean_ns),
+            time(max_ns),
+            seq_text(max_seq),
+        ],
+        None => ["-"; 5].map(str::to_owned),
     };
-    [name, commands, total, share, mean, max, read, written, redundant]
+    [name, commands, total, share, mean, max, seq, read, written, redundant]
 }
 
 #[cfg(test)]
@@ -250,6 +276,42 @@ mod tests {
             assert_eq!(text.find("glFinish") < text.find("glUniform1i"), finish_first, "{text}");
             assert!(text.contains("5.0 ms") && text.contains("999 ns"), "{text}");
         }
+    }
+
+    #[test]
+    fn slowest_commands_and_frame_are_listed_with_their_numbers() {
+        let driver = DriverTime { max_ns: 7_000, max_seq: Some(41), ..DriverTime::default() };
+        let finish = FunctionStats {
+            name: "glFinish".to_owned(),
+            driver: Some(driver),
+            ..Default::default()
+        };
+        let frame = |frame, driver_ns| FrameStats { frame, driver_ns, ..FrameStats::default() };
+        let slow = |seq, driver_ns| SlowCommand {
+            seq,
+            name: "glFinish".to_owned(),
+            tid: 17,
+            frame: 3,
+            driver_ns,
+            ..SlowCommand::default()
+        };
+        let stats = TraceStats {
+            driver: Some(driver),
+            driver_in_frames: Some(Spread { min_ns: 1, median_ns: 1, max_ns: 7_000 }),
+            frames: vec![frame(2, Some(1)), frame(3, Some(7_000))],
+            functions: vec![finish],
+            slowest: vec![slow(Some(41), 7_000), slow(None, 30)],
+            ..TraceStats::default()
+        };
+        let text = describe(&stats, None);
+        assert!(text.contains("7.0 us (frame 3)"), "{text}");
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let lines: Vec<_> = text.lines().map(words).collect();
+        let row = lines.iter().find(|words| words.first().is_some_and(|word| word == "glFinish"));
+        assert!(row.is_some_and(|row| row.contains(&"41".to_owned())), "{text}");
+        let expected =
+            ["SEQ THREAD FRAME TIME COMMAND", "41 17 3 7.0 us glFinish", "- 17 3 30 ns glFinish"];
+        assert_eq!(lines[lines.len() - 3..], expected.map(words), "{text}");
     }
 
     #[test]

@@ -1,0 +1,158 @@
+//! `gapii-ctl dump` and `stats` of a trace: choice, order and number of the commands, and the slowest ones.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::{ctl, one_sentence, run};
+use crate::written_trace::WrittenTrace;
+
+/// `glDrawArrays` of this number of vertices.
+fn draw(trace: &mut WrittenTrace, thread: u32, count: i32, driver_ns: Option<u64>) {
+    let args = [4, 0, count].map(i32::to_le_bytes).concat();
+    trace.command(thread, "glDrawArrays", &args, driver_ns);
+}
+
+/// Two frames of two threads. With times, the draw of command 5 takes longest.
+fn folder(is_timed: bool) -> TempDir {
+    let time = |ns| is_timed.then_some(ns);
+    let mut trace = WrittenTrace::new(is_timed);
+    trace.command(0, "glFlush", &[], time(9_000));
+    draw(&mut trace, 0, 3, time(700));
+    draw(&mut trace, 1, 30, time(800));
+    trace.swap(0, time(50_000));
+    draw(&mut trace, 0, 3, time(700));
+    draw(&mut trace, 0, 300, time(60_000));
+    trace.command(1, "glFinish", &[], None);
+    trace.swap(0, time(40_000));
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("t.gapii"), trace.finish(3_000_000_000)).unwrap();
+    folder
+}
+
+fn dump(folder: &TempDir, options: &[&str], status: i32) -> (String, String) {
+    run(ctl(folder.path()).args(["dump", "t.gapii"]).args(options), status)
+}
+
+/// The numbers of the commands that `dump` lists, as text and as JSON.
+fn check(folder: &TempDir, options: &[&str], expected: &[u64]) {
+    let (text, _) = dump(folder, options, 0);
+    let seqs = text.lines().map(|line| line.split_whitespace().next().unwrap().parse().unwrap());
+    assert_eq!(seqs.collect::<Vec<u64>>(), expected, "{options:?}");
+    let (json, _) = dump(folder, &[options, &["--json"]].concat(), 0);
+    let seqs = json.lines().map(|line| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        line["seq"].as_u64().unwrap()
+    });
+    assert_eq!(seqs.collect::<Vec<u64>>(), expected, "{options:?} --json");
+}
+
+#[test]
+fn commands_are_chosen_by_function_thread_and_frame() {
+    let folder = folder(false);
+    check(&folder, &[], &[0, 1, 2, 3, 4, 5, 6, 7]);
+    check(&folder, &["--function", "glDraw*"], &[1, 2, 4, 5]);
+    check(&folder, &["--function", "glF*", "--function", "glDrawArrays"], &[0, 1, 2, 4, 5, 6]);
+    check(&folder, &["--thread", "4712"], &[2, 6]);
+    check(&folder, &["--thread", "load*"], &[2, 6]);
+    check(&folder, &["--thread", "load*", "--thread", "4711", "--frames", "1"], &[4, 5, 6, 7]);
+    check(&folder, &["--thread", "main", "--function", "glDraw*", "--frames", "1"], &[4, 5]);
+    check(&folder, &["--top", "2"], &[0, 1]);
+    check(&folder, &["--top", "2", "--function", "glDraw*", "--frames", "1.."], &[4, 5]);
+    check(&folder, &["--top", "100", "--function", "eglSwap*"], &[3, 7]);
+}
+
+#[test]
+fn dearest_draw_comes_first() {
+    let folder = folder(true);
+    check(&folder, &["--sort", "driver-time"], &[5, 3, 7, 0, 2, 1, 4, 6]);
+    check(&folder, &["--sort", "driver-time", "--top", "1", "--function", "glDraw*"], &[5]);
+    check(&folder, &["--sort", "driver-time", "--function", "glDraw*"], &[5, 2, 1, 4]);
+    check(&folder, &["--sort", "driver-time", "--top", "2", "--thread", "4712"], &[2, 6]);
+    check(&folder, &["--sort", "driver-time", "--top", "2", "--frames", "0"], &[3, 0]);
+    // Without --sort, the order stays that of the trace.
+    check(&folder, &["--top", "3"], &[0, 1, 2]);
+}
+
+#[test]
+fn order_by_times_of_a_trace_without_times_is_refused() {
+    let folder = folder(false);
+    for arguments in
+        [["dump", "t.gapii", "--sort", "driver-time"], ["stats", "t.gapii", "--sort", "time"]]
+    {
+        let (stdout, stderr) = run(ctl(folder.path()).args(arguments), 2);
+        let sentence = one_sentence(&stderr);
+        assert!(sentence.contains("gapii-ctl run --timing -- CMD"), "{stderr}");
+        assert!(sentence.contains("t.gapii"), "{stderr}");
+        assert_eq!(stdout, "");
+    }
+}
+
+#[test]
+fn choice_that_fits_no_command_is_said() {
+    let folder = folder(true);
+    let check = |options: &[&str], status, expected: &str| {
+        let (stdout, stderr) = dump(&folder, options, status);
+        assert_eq!(stdout, "", "{options:?}");
+        assert!(one_sentence(&stderr).contains(expected), "{options:?}: {stderr}");
+    };
+    check(&["--function", "gldrawarrays"], 2, "no function \"gldrawarrays\"");
+    check(&["--function", "glUniform*"], 1, "no command of functions glUniform*");
+    check(&["--thread", "nosuch", "--sort", "driver-time"], 1, "no command of threads nosuch");
+    check(&["--function", "glFlush", "--frames", "1"], 1, "no command in these frames of");
+    check(&["--function", "glFlush", "--frames", "7"], 1, "no such frame");
+    let (_, stderr) = dump(&folder, &["--top", "0"], 2);
+    assert!(stderr.contains("--top"), "{stderr}");
+}
+
+#[test]
+fn listed_part_of_a_cut_trace_is_sorted_and_the_cut_is_said() {
+    let mut trace = WrittenTrace::new(true);
+    draw(&mut trace, 0, 3, Some(700));
+    draw(&mut trace, 0, 3, Some(900));
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("t.gapii"), trace.cut()).unwrap();
+    let (stdout, stderr) = dump(&folder, &["--sort", "driver-time"], 1);
+    let seqs: Vec<_> = stdout.lines().map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(seqs, [Some("1"), Some("0")]);
+    assert!(one_sentence(&stderr).contains("is cut"), "{stderr}");
+}
+
+#[test]
+fn statistics_name_the_slowest_commands() {
+    let folder = folder(true);
+    let (json, _) = run(ctl(folder.path()).args(["stats", "t.gapii", "--json"]), 0);
+    let stats: Value = serde_json::from_str(&json).unwrap();
+    let slowest = stats["slowest"].as_array().unwrap();
+    let seqs: Vec<_> = slowest.iter().map(|slow| slow["seq"].as_u64().unwrap()).collect();
+    assert_eq!(seqs, [5, 3, 7, 0, 2, 1, 4]);
+    let first = json!({
+        "seq": 5, "name": "glDrawArrays", "process": 0, "frame": 1, "tid": 4711, "driver_ns": 60_000,
+    });
+    assert_eq!(slowest[0], first);
+    let functions = stats["functions"].as_array().unwrap();
+    let draws = functions.iter().find(|function| function["name"] == "glDrawArrays").unwrap();
+    let longest = (&draws["driver"]["max_ns"], &draws["driver"]["max_seq"]);
+    assert_eq!(longest, (&json!(60_000), &json!(5)));
+    let (text, _) = run(ctl(folder.path()).args(["stats", "t.gapii"]), 0);
+    let rows: Vec<_> = text.lines().rev().take_while(|line| !line.starts_with("SEQ")).collect();
+    assert_eq!(rows.len(), 7, "{text}");
+    assert!(rows[6].starts_with("5 ") && rows[6].ends_with("glDrawArrays"), "{text}");
+}
+
+#[test]
+fn at_most_ten_slowest_commands_are_listed() {
+    let mut trace = WrittenTrace::new(true);
+    for count in 0..30 {
+        draw(&mut trace, 0, count, Some(1_000 + u64::from(count.unsigned_abs()) % 7));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("t.gapii"), trace.finish(1)).unwrap();
+    let (json, _) = run(ctl(folder.path()).args(["stats", "t.gapii", "--json"]), 0);
+    let stats: Value = serde_json::from_str(&json).unwrap();
+    let slowest = stats["slowest"].as_array().unwrap();
+    let seqs: Vec<_> = slowest.iter().map(|slow| slow["seq"].as_u64().unwrap()).collect();
+    // Of equal times the first ones.
+    assert_eq!(seqs, [6, 13, 20, 27, 5, 12, 19, 26, 4, 11]);
+}
