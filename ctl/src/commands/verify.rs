@@ -3,6 +3,7 @@
 
 use clap::Args;
 use gapii_trace::Verification;
+use gapii_trace::verify::Checked;
 
 use crate::args::{Json, Trace};
 use crate::failure::Failure;
@@ -53,7 +54,7 @@ fn describe(found: &Verification) -> String {
         seams => format!(", {}", counted(seams, "seam")),
     };
     text.push_str(&format!(
-        "checked {}, {}, {}, {} of {}, {}{}; {} produced, {} lost\n",
+        "checked {}, {}, {}, {} of {}, {}{}; {}\n",
         counted(checked.blocks, "block"),
         counted(checked.frames, "frame"),
         counted(checked.calls, "command"),
@@ -61,10 +62,18 @@ fn describe(found: &Verification) -> String {
         counted(checked.threads, "thread"),
         counted(checked.memory.blobs, "blob"),
         seams,
-        counted(checked.produced, "record"),
-        counted(checked.lost, "record"),
+        losses(checked),
     ));
     text
+}
+
+/// Without a footer, the numbers of the applications are not in the trace.
+fn losses(checked: &Checked) -> String {
+    let [produced, lost] = [checked.produced, checked.lost].map(|count| counted(count, "record"));
+    match checked.lost_is_known {
+        true => format!("{produced} produced, {lost} lost"),
+        false => "what was produced and lost is not known".to_owned(),
+    }
 }
 
 #[cfg(test)]

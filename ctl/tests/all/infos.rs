@@ -1,4 +1,4 @@
-//! `gapii-ctl info`: when and for how long a trace was recorded, its size, surfaces and drivers, and what a cut trace
+//! `gapii-ctl info` and `verify`: when and for how long a trace was recorded, its size, surfaces and drivers, and what a cut trace
 //! does not tell.
 
 use std::fs;
@@ -110,6 +110,30 @@ fn cut_trace_does_not_say_that_nothing_was_lost() {
     // The last block that is there began three seconds after the first one.
     assert_eq!(line(&text, "recorded"), Some("2023-11-14 22:13:21, for at least 3.0s"), "{text}");
     assert_eq!(json["recorded"]["is_least"], true);
+}
+
+#[test]
+fn verification_of_a_cut_trace_does_not_say_that_nothing_was_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let verify = |file: &[u8], options: &[&str], status| {
+        fs::write(folder.path().join("t.gapii"), file).unwrap();
+        run(ctl(folder.path()).args(["verify", "t.gapii"]).args(options), status).0
+    };
+    let written = || {
+        let mut trace = WrittenTrace::new(false);
+        trace.swap(0, None);
+        trace
+    };
+    let text = verify(&written().cut(), &[], 1);
+    assert!(text.ends_with("; what was produced and lost is not known\n"), "{text}");
+    let found: Value = serde_json::from_str(&verify(&written().cut(), &["--json"], 1)).unwrap();
+    assert_eq!(found["checked"]["lost_is_known"], false);
+    // Its ledger does not fit its records, but it is there.
+    let text = verify(&written().finish(SECOND), &[], 1);
+    assert!(text.ends_with(" produced, 0 records lost\n"), "{text}");
+    let found = verify(&written().finish(SECOND), &["--json"], 1);
+    let found: Value = serde_json::from_str(&found).unwrap();
+    assert_eq!(found["checked"]["lost_is_known"], true);
 }
 
 #[test]

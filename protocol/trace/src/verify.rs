@@ -58,6 +58,9 @@ pub struct Checked {
     pub threads: u64,
     /// Bytes of records before compression.
     pub raw_bytes: u64,
+    /// True if the trace has a footer, which tells `produced`, `lost`, `left_out`, `reentrant_calls` and
+    /// `foreign_calls`.
+    pub lost_is_known: bool,
     /// Records that the applications counted, by the footer.
     pub produced: u64,
     /// Records among `produced` that the stream should have and lacks.
@@ -384,6 +387,7 @@ impl Verifier {
             let message = format!("thread {thread} is not in the ledger");
             self.problem(ProblemKind::Ledger, None, message);
         }
+        self.found.checked.lost_is_known = true;
         self.found.checked.lost = lost;
         self.expect(ProblemKind::Ledger, "lost records", footer.lost.records, lost);
     }

@@ -118,6 +118,20 @@ fn disk_that_fills_up_keeps_what_was_recorded() {
     let listed = gapii_tests::gapii::commands(&trace.ask("dump", &["--json"]));
     let took_effect = listed.iter().filter(|command| command.seq.is_some()).count();
     assert_eq!(info["calls"], took_effect, "{info:#}");
+    let lost = finished.stderr.split("; ").find_map(|part| part.split_once(" lost"));
+    let lost = lost.map_or_else(|| panic!("{finished}"), |(count, _)| count.replace(',', ""));
+    assert_ne!(lost, "0", "{finished}");
+    // Only a footer tells what was lost.
+    if info["complete"] == true {
+        assert_eq!(
+            (&info["lost"]["calls"].to_string(), &info["lost_is_known"]),
+            (&lost, &true.into())
+        );
+    } else {
+        assert_eq!(info["lost_is_known"], false, "{info:#}");
+        let text = trace.ask("info", &[]).exited_with(1);
+        assert!(text.stdout.contains("\nlost       not known: the trace is cut off"), "{text}");
+    }
 }
 
 #[test]
