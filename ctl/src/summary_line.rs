@@ -1,26 +1,53 @@
 //! Summarizes a finished capture in one line, and decides whether it failed: an error of the output is status 3, a lost
-//! process and a capture without a command status 1. Losses, waits and missing state alone are no failure.
+//! process and a capture without a command status 1. Losses, waits and missing state alone are no failure. On a terminal
+//! the line has the trace's growth a minute, without its header, which is read from the trace; nothing is said of the
+//! growth of a pipe.
 
 use std::fmt::Display;
+use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use gapii_abi::atom::EndReason;
 use gapii_control::Summary;
 use gapii_control::trigger::Trigger;
+use gapii_trace::Recorded;
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::failure::Failure;
+use crate::output_file::Place;
 use crate::text::counted;
+use crate::trace_file;
 
-/// Formats frames, commands, threads, bytes before and after compression, waits, losses, and the output.
-pub fn text(summary: &Summary, destination: &impl Display) -> String {
+/// Formats frames, commands, threads, bytes before and after compression, growth, waits, losses, and the output.
+pub fn text(summary: &Summary, place: &Place) -> String {
+    let growth = io::stderr().is_terminal().then(|| bytes_a_minute(summary, place)).flatten();
+    line(summary, place, growth)
+}
+
+/// Returns by how many bytes a minute the trace grew while it was recorded; `None` if that is not known.
+fn bytes_a_minute(summary: &Summary, place: &Place) -> Option<u64> {
+    // A pipe must not be opened, and another file with this name tells nothing.
+    let path = place.path().filter(|path| path.is_file())?;
+    let mut reader = trace_file::open(path).ok()?;
+    if reader.file_len() != summary.file_bytes {
+        return None;
+    }
+    let header_bytes = reader.blocks().first()?.offset;
+    let duration_ns = Recorded::of(&mut reader).ok()?.duration_ns.filter(|ns| *ns > 0)?;
+    let minutes = duration_ns as f64 / 60e9;
+    Some((summary.file_bytes.saturating_sub(header_bytes) as f64 / minutes) as u64)
+}
+
+fn line(summary: &Summary, destination: &impl Display, growth: Option<u64>) -> String {
+    let growth = growth.map(|bytes| format!(", {} a minute at this rate", DecimalBytes(bytes)));
     format!(
-        "{}, {} of {}, {} in {}; {}{}; {}{} -> {destination} ({})",
+        "{}, {} of {}, {} in {}{}; {}{}; {}{} -> {destination} ({})",
         counted(summary.frames, "frame"),
         counted(summary.calls, "command"),
         counted(summary.threads, "thread"),
         DecimalBytes(summary.raw_bytes),
         DecimalBytes(summary.file_bytes),
+        growth.unwrap_or_default(),
         held(summary),
         waits(summary),
         losses(summary) + &incomplete(summary) + &reentrant(summary) + &foreign(summary),
@@ -172,19 +199,25 @@ mod tests {
     fn plain_capture_reads_as_one_line() {
         let expected = "100 frames, 12,345 commands of 1 thread, 2.00 MB in 150.00 kB; 0 waits; \
                         0 lost -> gears.gapii (frames)";
-        assert_eq!(text(&summary(), &"gears.gapii"), expected);
+        assert_eq!(line(&summary(), &"gears.gapii", None), expected);
         assert!(is_complete(&summary()));
         assert!(failure(&summary(), &"gears.gapii", None).is_none());
+    }
+
+    #[test]
+    fn growth_follows_the_size() {
+        let line = super::line(&summary(), &"gears.gapii", Some(90_000_000));
+        assert!(line.contains(" in 150.00 kB, 90.00 MB a minute at this rate; 0 waits"), "{line}");
     }
 
     #[test]
     fn capture_that_began_in_the_middle_says_how_long_it_held_and_what_it_lacks() {
         let missing = vec!["the samples of texture 7".into()];
         let attached = Summary { snapshot: true, held_us: 12_345, missing, ..summary() };
-        let line = text(&attached, &"x.gapii");
+        let line = super::line(&attached, &"x.gapii", None);
         assert!(line.contains("; held 12.3ms; 0 waits;"), "{line}");
         let again = Summary { stored_bytes: 2_500_000, ..attached.clone() };
-        let line = text(&again, &"x.gapii");
+        let line = super::line(&again, &"x.gapii", None);
         assert!(line.contains("; held 12.3ms, 2.50 MB not sent again; 0 waits;"), "{line}");
         let lines: Vec<String> = super::missing(&attached).collect();
         assert_eq!(lines, ["not in the snapshot: the samples of texture 7"]);
@@ -201,14 +234,18 @@ mod tests {
             signal: Some(11),
             ..summary()
         };
-        let line = text(&crash, &"x.gapii");
+        let line = super::line(&crash, &"x.gapii", None);
         assert!(line.contains("2 waits (1.5ms); 3 lost (96 B)"), "{line}");
         let resumed = Summary { seams: 2, away_ns: 40_000_000, ..crash.clone() };
-        let line_of_seams = text(&resumed, &"x.gapii");
+        let line_of_seams = super::line(&resumed, &"x.gapii", None);
         let expected = "3 lost (96 B); 2 seams (40.0ms without a daemon) -> x.gapii";
         assert!(line_of_seams.contains(expected), "{line_of_seams}");
         assert!(line.ends_with("(crash, signal 11, 1 command in flight)"), "{line}");
-        let line = text(&Summary { incomplete: 2, reentrant: 1, ..crash.clone() }, &"x.gapii");
+        let line = super::line(
+            &Summary { incomplete: 2, reentrant: 1, ..crash.clone() },
+            &"x.gapii",
+            None,
+        );
         let expected = "3 lost (96 B); 2 draws without vertices; 1 command inside others not recorded -> x.gapii";
         assert!(line.contains(expected), "{line}");
         assert!(!is_complete(&crash));

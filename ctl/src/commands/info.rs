@@ -37,7 +37,7 @@ struct Answer {
     #[serde(flatten)]
     info: TraceInfo,
     recorded: Recorded,
-    /// Bytes of the file for each frame; `None` without a frame.
+    /// Bytes of the file after its header, for each frame; `None` without a frame.
     bytes_per_frame: Option<u64>,
     #[serde(flatten)]
     graphics: Graphics,
@@ -65,7 +65,8 @@ impl Answer {
     fn of(reader: &mut Reader) -> io::Result<Answer> {
         let info = TraceInfo::of(reader)?;
         let recorded = Recorded::of(reader)?;
-        let bytes_per_frame = info.file_bytes.checked_div(info.frames);
+        let header_bytes = reader.blocks().first().map_or(info.file_bytes, |block| block.offset);
+        let bytes_per_frame = info.file_bytes.saturating_sub(header_bytes).checked_div(info.frames);
         Ok(Answer { info, recorded, bytes_per_frame, graphics: graphics(reader)? })
     }
 
@@ -180,7 +181,7 @@ fn recorded_line(recorded: &Recorded) -> Option<String> {
         recorded.began_unix_ns.map(|unix_ns| local_time::day_and_time(unix_ns / 1_000_000_000));
     let least = if recorded.is_least { "at least " } else { "" };
     // A trace of one block that is cut does not tell how long it lasted.
-    let duration = recorded.duration_ns.filter(|ns| *ns > 0 || !recorded.is_least);
+    let duration = recorded.duration_ns.filter(|ns| *ns > 0);
     let duration = duration.map(Duration::from_nanos);
     let duration = duration.map(|duration| format!("for {least}{duration:.1?}"));
     let parts: Vec<_> = began.into_iter().chain(duration).collect();

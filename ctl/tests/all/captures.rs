@@ -7,10 +7,12 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::support::{FakeDaemon, contents, run, summary};
+use crate::written_trace::WrittenTrace;
 use gapii_abi::atom::EndReason;
 use gapii_control::{AppInfo, Event, ExitedRequest, Request, Stopped, Summary, Target};
-use rustix::fs::{FileType, Mode};
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::process::{Pid, Signal};
+use rustix::pty::OpenptFlags;
 
 /// A daemon that ends its capture when the program has ended.
 fn ends_with_the_program(daemon: &FakeDaemon) -> std::thread::JoinHandle<()> {
@@ -59,6 +61,55 @@ fn status_and_streams_are_those_of_the_program() {
         assert_eq!(contents(&daemon.folder.path().join("x.gapii")), "a trace");
         serving.join().unwrap();
     }
+}
+
+/// `run` with standard error on a terminal, of a program whose trace is `written`. Returns what the terminal shows.
+fn run_on_a_terminal(written: Vec<u8>, output: &str) -> String {
+    let daemon = FakeDaemon::new();
+    let serving = daemon.serve(move |mut conversation| {
+        conversation.greet();
+        if conversation.hear().is_none() {
+            return false;
+        }
+        conversation.say(&started());
+        conversation.output.take().unwrap().write_all(&written).unwrap();
+        assert!(matches!(conversation.hear(), Some(Request::Exited(_))));
+        let (file_bytes, reason) = (written.len() as u64, EndReason::Exit.name().into());
+        conversation.end_capture(Summary { file_bytes, reason, ..summary() });
+        true
+    });
+    let controller = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    rustix::pty::unlockpt(&controller).unwrap();
+    let name = rustix::pty::ptsname(&controller, Vec::new()).unwrap();
+    let terminal = rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+    let mut command = daemon.ctl();
+    command.args(["run", "-o", output, "--", "true"]).stderr(terminal);
+    assert!(command.status().unwrap().success());
+    // Closes the last descriptor of the terminal.
+    drop(command);
+    serving.join().unwrap();
+    let (mut shown, mut bytes) = (Vec::new(), [0; 4096]);
+    while let Ok(count @ 1..) = rustix::io::read(&controller, &mut bytes) {
+        shown.extend_from_slice(&bytes[..count]);
+    }
+    String::from_utf8(shown).unwrap()
+}
+
+#[test]
+fn terminal_shows_how_fast_the_trace_grows() {
+    let mut trace = WrittenTrace::new(false);
+    trace.swap(0, None);
+    let header_bytes = trace.header_bytes();
+    // Its first record came a second after the capture began, so it was recorded for 3 s.
+    let written = trace.finish(4_000_000_000);
+    let a_minute = (written.len() as u64 - header_bytes) * 20;
+    let shown = run_on_a_terminal(written.clone(), "x.gapii");
+    let line = shown.lines().find(|line| line.contains("100 frames, 4,200 commands")).unwrap();
+    let growth = format!(", {:.2} kB a minute at this rate; ", a_minute as f64 / 1000.0);
+    assert!(line.contains(&growth), "{line}, expected {growth}");
+    // Nothing is read from a device.
+    let shown = run_on_a_terminal(written, "/dev/null");
+    assert!(shown.contains("100 frames") && !shown.contains("a minute"), "{shown}");
 }
 
 #[test]

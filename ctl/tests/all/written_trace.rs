@@ -40,6 +40,11 @@ impl WrittenTrace {
         trace
     }
 
+    /// Length of the header.
+    pub fn header_bytes(&self) -> u64 {
+        self.header.encode().unwrap().len() as u64
+    }
+
     /// Ends the block and begins the next one at this time.
     pub fn begin_block(&mut self, start_ns: u64) {
         self.end_block();

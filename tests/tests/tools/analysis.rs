@@ -1,10 +1,10 @@
-//! `stats` and `diff` of recordings of real programs.
+//! `info`, `stats`, `dump` and `diff` of recordings of real programs.
 
 use gapii_tests::gapii::{Recording, Session};
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::Finished;
 use gapii_tests::{process, programs};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn record(app: &str) -> (Session, Recording) {
     let session = Session::new();
@@ -13,7 +13,7 @@ fn record(app: &str) -> (Session, Recording) {
     (session, recording)
 }
 
-fn json(answer: &Finished) -> Value {
+fn parsed(answer: &Finished) -> Value {
     serde_json::from_str(&answer.stdout).unwrap_or_else(|error| panic!("{error}: {answer}"))
 }
 
@@ -21,7 +21,7 @@ fn json(answer: &Finished) -> Value {
 fn statistics_add_up() {
     let (_session, recording) = record("client_arrays");
     let stats = recording.trace.ask("stats", &["--json"]).ok();
-    let stats = json(&stats);
+    let stats = parsed(&stats);
     let sum = |of: &str, what: &str| -> u64 {
         let entries = stats[of].as_array().expect(of);
         entries.iter().map(|entry| entry[what].as_u64().expect(what)).sum()
@@ -38,6 +38,46 @@ fn statistics_add_up() {
 }
 
 #[test]
+fn info_has_the_driver_and_the_surface_that_the_program_saw() {
+    let session = Session::new();
+    let recording = session.record(&[], &offscreen(&programs::program("renderer"), [""; 0]));
+    let shown = recording.run.clone().ok().stdout;
+    let shown: Vec<&str> = shown.lines().collect();
+    let info = recording.trace.info();
+    let driver = &info["drivers"][0];
+    assert_eq!(
+        shown,
+        [driver["renderer"].as_str(), driver["version"].as_str()].map(|it| it.expect("an answer"))
+    );
+    assert_eq!(info["surface_sizes"], json!([{"width": 64, "height": 64}]));
+    let duration_ns = info["recorded"]["duration_ns"].as_u64().expect("a duration");
+    let passed_ns = info["ended_unix_ns"].as_u64().zip(info["started_unix_ns"].as_u64());
+    let passed_ns = passed_ns.map(|(ended, started)| ended - started);
+    assert!(duration_ns > 0 && Some(duration_ns) <= passed_ns, "{info:#}");
+}
+
+#[test]
+fn most_expensive_commands_are_listed_with_their_numbers() {
+    let session = Session::new();
+    let app = offscreen(&programs::app("client_arrays"), [""; 0]);
+    let trace = session.record(&["--timing"], &app).trace;
+    let dump = |options: &[&str]| -> Vec<Value> {
+        let lines = trace.ask("dump", &[options, &["--json"]].concat()).ok().stdout;
+        lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    };
+    let draws = dump(&["--function", "glDraw*", "--sort", "driver-time"]);
+    let times: Vec<_> = draws.iter().map(|draw| draw["driver_ns"].as_u64()).collect();
+    assert!(times.len() > 1 && times.is_sorted_by(|a, b| a >= b), "{times:?}");
+    assert_eq!(dump(&["--function", "glDraw*", "--sort", "driver-time", "--top", "1"]), draws[..1]);
+    let longest = dump(&["--sort", "driver-time", "--top", "10"]);
+    let stats = parsed(&trace.ask("stats", &["--json"]).ok());
+    let seqs = |of: &[Value]| of.iter().map(|one| one["seq"].clone()).collect::<Vec<_>>();
+    assert_eq!(seqs(stats["slowest"].as_array().expect("a list")), seqs(&longest));
+    let at = longest[0]["seq"].to_string();
+    trace.ask("state", &["--at", &at]).ok();
+}
+
+#[test]
 fn two_runs_of_a_program_are_the_same_and_two_programs_are_not() {
     let (_a, first) = record("client_arrays");
     let (session, second) = record("client_arrays");
@@ -46,10 +86,10 @@ fn two_runs_of_a_program_are_the_same_and_two_programs_are_not() {
         process::run(session.ctl(["diff", "--json"]).args([&first.trace.path, &b.trace.path]))
     };
     let same = compare(&second).ok();
-    assert!(json(&same)["first"].is_null(), "{same}");
+    assert!(parsed(&same)["first"].is_null(), "{same}");
     let different = compare(&other);
     assert_eq!(different.status.code(), Some(1), "{different}");
-    assert!(json(&different)["first"]["a"].is_u64(), "{different}");
-    let frames = json(&different)["frames"].as_array().map_or(0, Vec::len);
+    assert!(parsed(&different)["first"]["a"].is_u64(), "{different}");
+    let frames = parsed(&different)["frames"].as_array().map_or(0, Vec::len);
     assert!(frames > 0, "{different}");
 }
