@@ -1,16 +1,20 @@
 //! Graphics of a program: names of its drivers and sizes of its surfaces, as far as the trace has them. Drivers come
 //! from answers to `glGetString`, sizes from contexts' limits, answers to `eglQuerySurface` and observed frames. Keeps
-//! at most 16 drivers and 64 sizes, and tells 256 contexts and 256 surfaces apart. Guesses nothing: without an answer there is no entry.
+//! at most 16 drivers and 64 sizes, and tells 256 contexts and 256 surfaces apart. An answer of more than 4,096 bytes is
+//! left out. Guesses nothing: without an answer there is no entry.
 
 use std::collections::BTreeMap;
 
 use gapii_commands::CommandId;
 use gapii_commands::constants::{EGL_HEIGHT, EGL_WIDTH, GL_RENDERER, GL_VERSION};
+use gapii_trace::value::Observation;
 use gapii_trace::{Command, Untrusted};
 use serde::Serialize;
 
 /// Largest number of drivers.
 const DRIVERS_MAX: usize = 16;
+/// Longest answer of a driver that is kept, in bytes.
+const ANSWER_BYTES_MAX: u64 = 4096;
 /// Largest number of sizes.
 const SIZES_MAX: usize = 64;
 /// Largest number of contexts and of surfaces that are told apart.
@@ -95,6 +99,9 @@ impl Viewer {
             return;
         }
         let Some((_, text)) = command.result() else { return };
+        if matches!(text, Observation::Blob { size, .. } if size > ANSWER_BYTES_MAX) {
+            return;
+        }
         let Some(text) = command.bytes_of(text) else { return };
         let text = Untrusted::from(String::from_utf8_lossy(&text).as_ref());
         let key = (command.process, command.context);
@@ -116,8 +123,10 @@ impl Viewer {
         if command.result().is_none_or(|(done, _)| done.bits() == 0) {
             return;
         }
-        let value = command.args().nth(3).and_then(|arg| command.bytes_of(arg.observation));
-        let value = value.and_then(|bytes| bytes.first_chunk().copied()).map(u32::from_le_bytes);
+        let value = command.args().nth(3).and_then(|arg| match arg.observation {
+            Observation::Bytes(bytes) => bytes.first_chunk().copied().map(u32::from_le_bytes),
+            _ => None,
+        });
         let key = (command.process, bits(command, 1));
         if self.asked.len() >= OBJECTS_MAX && !self.asked.contains_key(&key) {
             return;

@@ -60,7 +60,7 @@ enum Command {
     /// Show the state that the program had set up after a given command of a trace
     State(state::State),
     /// Print statistics of a trace: functions, frames, threads, memory, redundant state changes, and
-    /// driver times if it was recorded with --timing
+    /// driver times and the slowest commands if it was recorded with --timing
     Stats(stats::Stats),
     /// Compare two traces: the first difference, and how often each function is called in each
     Diff(diff::Diff),

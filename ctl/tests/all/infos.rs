@@ -87,6 +87,17 @@ fn surfaces_and_drivers_are_those_that_the_program_asked_for() {
 }
 
 #[test]
+fn answer_of_a_driver_that_is_too_long_is_left_out() {
+    for (len, is_said) in [(4096, true), (4097, false)] {
+        let mut trace = WrittenTrace::new(false);
+        let answer = "x".repeat(len);
+        trace.get_string_in_a_blob(GL_RENDERER, &answer);
+        let (text, _, _) = info(&trace.finish(SECOND), 0);
+        assert_eq!(line(&text, "driver"), is_said.then_some(&*answer), "{len} bytes");
+    }
+}
+
+#[test]
 fn nothing_is_said_of_surfaces_and_drivers_that_the_trace_does_not_know() {
     let mut trace = WrittenTrace::new(false);
     trace.limits(0x77, 0, 0);

@@ -1,13 +1,13 @@
 //! `WrittenTrace`: a trace of one process that a test writes, record by record, with the functions of this build.
 
 use gapii_abi::atom::{
-    self, EFFECT, EndReason, FRAME_END, GapCause, Header, LEAVE, LEAVES, OBSERVED_INLINE,
-    observation_word,
+    self, EFFECT, EndReason, FRAME_END, GapCause, Header, LEAVE, LEAVES, OBSERVED_BLOB,
+    OBSERVED_INLINE, observation_word,
 };
 use gapii_trace::append::AppendTo;
 use gapii_trace::footer::{Footer, Lost, ProcessEntry, ThreadLedger, Totals};
 use gapii_trace::frame::TIMED_VERSION;
-use gapii_trace::{TraceHeader, encode_block, meta};
+use gapii_trace::{BlobName, TraceHeader, encode_block, meta};
 
 /// Thread ids and names of the threads 0 and 1.
 pub const THREADS: [(u32, &str); 2] = [(4711, "main"), (4712, "loader")];
@@ -78,6 +78,18 @@ impl WrittenTrace {
     pub fn get_string(&mut self, name: u32, answer: &str) {
         self.enter(0, "glGetString", &name.to_le_bytes());
         let result = [&0x55_u64.to_le_bytes(), inline(answer.as_bytes()).as_slice()].concat();
+        self.leave("glGetString", 0, &result, None);
+    }
+
+    /// `glGetString`, with its answer in a blob.
+    pub fn get_string_in_a_blob(&mut self, name: u32, answer: &str) {
+        let mut piece = atom::Blob { total: answer.len() as u64, offset: 0 }.encode().to_vec();
+        piece.extend_from_slice(answer.as_bytes());
+        self.record(0, Header::new(atom::BLOB, 0, 0), None, &piece);
+        self.enter(0, "glGetString", &name.to_le_bytes());
+        let word = observation_word(OBSERVED_BLOB, answer.len() as u64);
+        let result = [0x55, word].map(u64::to_le_bytes).concat();
+        let result = [&*result, &BlobName::of(answer.as_bytes()).0].concat();
         self.leave("glGetString", 0, &result, None);
     }
 
