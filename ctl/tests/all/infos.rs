@@ -87,6 +87,18 @@ fn surfaces_and_drivers_are_those_that_the_program_asked_for() {
 }
 
 #[test]
+fn every_context_and_frame_tells_its_size_once() {
+    let mut trace = WrittenTrace::new(false);
+    trace.limits(0x77, 640, 480);
+    trace.observed_swap(640, 480);
+    trace.observed_swap(320, 200);
+    trace.observed_swap(640, 480);
+    let (text, json, _) = info(&trace.finish(SECOND), 0);
+    assert_eq!(line(&text, "surfaces"), Some("640 x 480, 320 x 200"), "{text}");
+    assert_eq!(json["drivers"], json!([]));
+}
+
+#[test]
 fn answer_of_a_driver_that_is_too_long_is_left_out() {
     for (len, is_said) in [(4096, true), (4097, false)] {
         let mut trace = WrittenTrace::new(false);

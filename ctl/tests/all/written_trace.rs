@@ -1,7 +1,7 @@
 //! `WrittenTrace`: a trace of one process that a test writes, record by record, with the functions of this build.
 
 use gapii_abi::atom::{
-    self, EFFECT, EndReason, FRAME_END, GapCause, Header, LEAVE, LEAVES, OBSERVED_BLOB,
+    self, EFFECT, EndReason, FRAME_END, FrameKind, GapCause, Header, LEAVE, LEAVES, OBSERVED_BLOB,
     OBSERVED_INLINE, observation_word,
 };
 use gapii_trace::append::AppendTo;
@@ -114,6 +114,14 @@ impl WrittenTrace {
             None,
             &[&fixed.encode(), &*numbers].concat(),
         );
+    }
+
+    /// The end of a frame whose pixels were read back.
+    pub fn observed_swap(&mut self, width: u32, height: u32) {
+        let (surface, frame, kind, name) = (5, self.frames, FrameKind::Hash, [7; 16]);
+        let frame = atom::Frame { surface, frame, width, height, kind, name };
+        self.record(0, Header::new(atom::FRAME, 0, 0), None, &frame.encode());
+        self.swap(0, None);
     }
 
     /// Commands that the program could not record.
