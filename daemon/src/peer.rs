@@ -1,6 +1,6 @@
 //! The peer of a socket, by the kernel's credentials. Only processes of the daemon's own effective user, and of root,
 //! may use the daemon; others are refused and counted, also a process in a pid namespace that the daemon cannot see.
-//! The daemon of an ordinary user so records and serves root's processes, and root's daemon only root's.
+//! Root's daemon so serves root's processes only. Root's programs and clients in their turn use no other user's daemon.
 
 use std::io;
 

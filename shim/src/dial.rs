@@ -2,6 +2,9 @@
 //! the first that exists of `$XDG_RUNTIME_DIR/gapii/app.sock` and `/run/gapii/app.sock`. Nothing here blocks, except
 //! [`Dialled::answer`] for the time that its caller gives. No socket, a full queue of connections or a refusal means no
 //! connection; the program goes on unrecorded.
+//!
+//! Sends nothing to a process that runs neither as this process' user nor as root: whoever answers gives the orders,
+//! and gets the program's commands and memory.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
@@ -88,8 +91,19 @@ fn receive_reply(socket: RawFd) -> Option<(HelloReply, Descriptors)> {
     Some((reply, descriptors))
 }
 
-/// Connects without waiting. A connection to a socket in the file system is made at once or not at all.
+/// Connects without waiting. A connection to a socket in the file system is made at once or not at all. `None` also if
+/// the process that listens may not record this one.
 pub fn connect(address: &libc::sockaddr_un) -> Option<OwnedFd> {
+    connect_to_anybody(address).filter(|socket| listener_of(socket).is_some_and(may_record))
+}
+
+/// Returns the user of the process that listens on the daemon's socket, if it may not record this process.
+pub fn foreign_listener() -> Option<libc::uid_t> {
+    let socket = connect_to_anybody(&address_of(&socket_path()?)?)?;
+    listener_of(&socket).filter(|user| !may_record(*user))
+}
+
+fn connect_to_anybody(address: &libc::sockaddr_un) -> Option<OwnedFd> {
     let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // SAFETY: takes no memory.
     let raw = unsafe { libc::socket(libc::AF_UNIX, kind, 0) };
@@ -102,6 +116,34 @@ pub fn connect(address: &libc::sockaddr_un) -> Option<OwnedFd> {
     // SAFETY: an address of that length.
     let failed = unsafe { libc::connect(raw, core::ptr::from_ref(address).cast(), len) } != 0;
     (!failed).then_some(socket)
+}
+
+/// Returns the effective user of the process that listens on the other end of a connected socket (`SO_PEERCRED`).
+fn listener_of(socket: &OwnedFd) -> Option<libc::uid_t> {
+    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut len = size_of_val(&peer) as libc::socklen_t;
+    // SAFETY: a buffer of that length.
+    let failed = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut peer).cast(),
+            &raw mut len,
+        )
+    } != 0;
+    (!failed && len as usize == size_of_val(&peer)).then_some(peer.uid)
+}
+
+/// Whether a daemon of user `theirs` may record this process.
+fn may_record(theirs: libc::uid_t) -> bool {
+    theirs == 0 || theirs == own_user()
+}
+
+/// Returns the effective user of this process.
+pub fn own_user() -> libc::uid_t {
+    // SAFETY: takes no memory.
+    unsafe { libc::geteuid() }
 }
 
 /// Returns the path of the daemon's socket: `GAPII_SOCKET` if set, otherwise the first that exists of the user's and
@@ -134,7 +176,7 @@ fn default_sockets() -> impl Iterator<Item = PathBuf> {
 }
 
 fn variable(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+    environment::variable(name).map(PathBuf::from)
 }
 
 /// Returns a path as a socket address. `None` if the path is too long for one.

@@ -1,18 +1,19 @@
 //! The functions `gapii_…` that tools call; `gapii.h` is generated from this file. Every function accepts null
 //! arguments and tracers in any state, and returns a code for them: `GAPII_ENABLED` or `GAPII_DRAINING` if the tracer
-//! is in a state that forbids the operation, `GAPII_TOO_LATE` for a skip in an epilogue. A function that returns
-//! another code than `GAPII_OK` has changed nothing.
+//! is in a state that forbids the operation, `GAPII_TOO_LATE` for a skip in an epilogue, `GAPII_SECURE_EXECUTION` for
+//! enabling in a set-uid program. A function that returns another code than `GAPII_OK` has changed nothing.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr;
 
 use gapii_tool_api::{
     GAPII_DRAINING, GAPII_ENABLED, GAPII_NO_SUCH_COMMAND, GAPII_NO_SUCH_TRACER, GAPII_NULL_HANDLE,
-    GAPII_NULL_POINTER, GAPII_OK, GAPII_TOO_LATE, gapii_call, gapii_callback, gapii_result,
-    gapii_tracer,
+    GAPII_NULL_POINTER, GAPII_OK, GAPII_SECURE_EXECUTION, GAPII_TOO_LATE, gapii_call,
+    gapii_callback, gapii_result, gapii_tracer,
 };
 use gapii_tracers::{Callback, Moment, Refusal, TracerId};
 
+use crate::environment;
 use crate::generated::names::NAMES;
 use crate::traced::{Passing, TRACERS};
 
@@ -91,9 +92,13 @@ pub extern "C" fn gapii_tracer_reset(tracer: gapii_tracer) -> gapii_result {
 /// May be called from any thread, also in callbacks. Commands for which no enabled tracer has callbacks cost as much
 /// as without tracers.
 ///
-/// Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, `GAPII_NO_SUCH_TRACER`, or `GAPII_DRAINING`.
+/// Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, `GAPII_NO_SUCH_TRACER`, or `GAPII_DRAINING`. In a set-uid program, or another
+/// one whose rights are not its caller's (`AT_SECURE`), returns `GAPII_SECURE_EXECUTION` and enables nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn gapii_tracer_enable(tracer: gapii_tracer) -> gapii_result {
+    if environment::is_secure() {
+        return GAPII_SECURE_EXECUTION;
+    }
     with(tracer, |tracer| TRACERS.set_enabled(tracer, true))
 }
 
@@ -205,6 +210,9 @@ pub extern "C" fn gapii_result_text(result: gapii_result) -> *const c_char {
         GAPII_NO_SUCH_COMMAND => c"no command has that name",
         GAPII_ENABLED => c"the tracer is enabled",
         GAPII_DRAINING => c"calls that began while the tracer was enabled have not ended",
+        GAPII_SECURE_EXECUTION => {
+            c"the program runs with other rights than its caller has, so tracers stay disabled"
+        }
         GAPII_TOO_LATE => c"the call has been made; only a prologue may have it skipped",
         _ => c"this is no result of gapii's",
     };

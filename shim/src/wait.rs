@@ -141,11 +141,19 @@ impl Wait {
         let left = self.left().as_secs_f64().ceil();
         let start = start_command(&socket);
         match need {
-            Need::Daemon => say(&format_args!(
-                "is held before its first command for up to {left} s: no daemon answers on {}; begin with `gapiid`, \
-                 then `{start}`",
-                socket.display()
-            )),
+            Need::Daemon => {
+                let (socket, ours) = (socket.display(), dial::own_user());
+                let why = match dial::foreign_listener() {
+                    Some(theirs) => format!(
+                        "the daemon on {socket} belongs to user {theirs}, and only one of user {ours} or root may \
+                         record this process"
+                    ),
+                    None => format!("no daemon answers on {socket}"),
+                };
+                say(&format_args!(
+                    "is held before its first command for up to {left} s: {why}; begin with `gapiid`, then `{start}`"
+                ));
+            }
             Need::Capture => say(&format_args!(
                 "is held before its first command for up to {left} s; begin a capture with `{start}`, or let it go on \
                  with `gapii-ctl stop --app {pid}`"

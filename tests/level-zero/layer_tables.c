@@ -190,6 +190,17 @@ static void closed(void)
     printf("closed: %d\n", table[2]());
 }
 
+/* For a copy of this program with the set-uid bit. */
+static void secure(void)
+{
+    struct tracer_functions functions;
+    zel_tracer_desc_t desc = {.stype = ZEL_STRUCTURE_TYPE_TRACER_EXP_DESC};
+    zel_tracer_handle_t tracer;
+    done(query("zelGetTracerApiProcAddrTable", NEWEST, &functions), "the tracers' table");
+    say("create", functions.create(&desc, &tracer));
+    printf("%d of CommandList\n", number_wrapped("zeGetCommandListProcAddrTable", NEWEST));
+}
+
 static void own_version(void)
 {
     struct {
@@ -213,6 +224,7 @@ int main(int count, char **words)
         {"tracer_table_versions", tracer_table_versions},
         {"closed", closed},
         {"own_version", own_version},
+        {"secure", secure},
     };
     must(count == 3, "the name of a case, and a layer");
     layer = dlopen(words[2], RTLD_LAZY | RTLD_LOCAL);

@@ -39,6 +39,7 @@ pub mod replays;
 pub mod restarts;
 pub mod scene;
 pub mod search;
+pub mod set_uid;
 pub mod sharing;
 pub mod stream;
 pub mod tracers;

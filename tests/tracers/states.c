@@ -84,8 +84,19 @@ static void destroyed(void)
 /* Each result has a sentence of its own. */
 static void texts(void)
 {
-    for (gapii_result result = GAPII_OK; result <= GAPII_TOO_LATE + 1; result++)
+    for (gapii_result result = GAPII_OK; result <= GAPII_SECURE_EXECUTION + 1; result++)
         printf("%s\n", gapii_result_text(result));
+}
+
+/* For a copy of this program with the set-uid bit. */
+static void secure(void)
+{
+    offscreen_open(2);
+    gapii_tracer tracer = new_tracer(NULL);
+    set(tracer, "glFlush", say_callback, NULL);
+    say("enable", gapii_tracer_enable(tracer));
+    glFlush();
+    say("destroy", gapii_tracer_destroy(tracer));
 }
 
 static void unregister(void)
@@ -257,7 +268,7 @@ static const struct scenario scenarios[] = {
     {"enabled", enabled},       {"texts", texts},       {"destroyed", destroyed},
     {"unregister", unregister}, {"too_late", too_late}, {"parts", parts},
     {"draining", draining},     {"others", others},     {"inside", inside},
-    {"forked", forked},
+    {"forked", forked},         {"secure", secure},
 };
 
 int main(int argc, char **argv)

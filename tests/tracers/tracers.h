@@ -18,7 +18,7 @@ static inline const char *name_of(gapii_result result)
 {
     static const char *const names[] = {
         "OK",      "NULL_HANDLE", "NULL_POINTER", "NO_SUCH_TRACER", "NO_SUCH_COMMAND",
-        "ENABLED", "DRAINING",    "TOO_LATE",
+        "ENABLED", "DRAINING",    "TOO_LATE",     "SECURE_EXECUTION",
     };
     const int known = (int)(sizeof names / sizeof names[0]);
     return result >= 0 && result < known ? names[result] : "?";

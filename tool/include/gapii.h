@@ -87,6 +87,11 @@ typedef void (*gapii_callback)(gapii_call *call, void *user_data, void **instanc
  */
 #define GAPII_TOO_LATE 7
 
+/**
+ * The program runs with other rights than its caller has (`AT_SECURE`): tracers stay disabled.
+ */
+#define GAPII_SECURE_EXECUTION 8
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -145,7 +150,8 @@ gapii_result gapii_tracer_reset(gapii_tracer tracer);
  * May be called from any thread, also in callbacks. Commands for which no enabled tracer has callbacks cost as much
  * as without tracers.
  *
- * Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, `GAPII_NO_SUCH_TRACER`, or `GAPII_DRAINING`.
+ * Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, `GAPII_NO_SUCH_TRACER`, or `GAPII_DRAINING`. In a set-uid program, or another
+ * one whose rights are not its caller's (`AT_SECURE`), returns `GAPII_SECURE_EXECUTION` and enables nothing.
  */
 gapii_result gapii_tracer_enable(gapii_tracer tracer);
 

@@ -1,7 +1,8 @@
 //! `Error`: why an operation on a tracer failed.
 
 use gapii_tool_api::{
-    GAPII_DRAINING, GAPII_ENABLED, GAPII_NO_SUCH_COMMAND, GAPII_OK, gapii_result,
+    GAPII_DRAINING, GAPII_ENABLED, GAPII_NO_SUCH_COMMAND, GAPII_OK, GAPII_SECURE_EXECUTION,
+    gapii_result,
 };
 
 /// Why an operation on a tracer failed.
@@ -17,6 +18,8 @@ pub enum Error {
     Enabled,
     #[error("calls that began while the tracer was enabled have not ended")]
     Draining,
+    #[error("the program runs with other rights than its caller has, so tracers stay disabled")]
+    SecureExecution,
     #[error("libgapii.so returned the unknown result code {0}")]
     Other(i32),
 }
@@ -29,6 +32,7 @@ impl Error {
             GAPII_NO_SUCH_COMMAND => Err(Self::NoSuchCommand(command)),
             GAPII_ENABLED => Err(Self::Enabled),
             GAPII_DRAINING => Err(Self::Draining),
+            GAPII_SECURE_EXECUTION => Err(Self::SecureExecution),
             other => Err(Self::Other(other)),
         }
     }

@@ -50,6 +50,8 @@ const PARTS: &[Part] = &[
     part("ringbuf", &["gapii-shim"], &["recording::order", "recording::loading"]),
     part("shim/src/kept", &["gapii-shim"], &["level_zero::attach", "level_zero::recording"]),
     part("shim/src/snapshot", &[], SNAPSHOT),
+    part("shim/src/dial.rs", &[], &["recording::secure", "recording::silent_daemon"]),
+    part("shim/src/environment.rs", &[], &["recording::secure", "recording::waiting"]),
     part("shim/src/first_command.rs", &[], &["recording::waiting"]),
     part("shim/src/wait.rs", &[], &["recording::waiting"]),
     part("shim", &[], API),

@@ -8,6 +8,8 @@
 //! Under `gapii-ctl run` the layer calls the driver through the [recorder](recorder), which records the parameters as
 //! tracers have left them, and hears which of them the program had passed and which functions callbacks call.
 //!
+//! In a [set-uid program](secure) the layer sleeps.
+//!
 //! Loads nothing, prints nothing, and calls nothing that it exports.
 
 mod call;
@@ -18,5 +20,6 @@ mod generated;
 mod handler;
 mod missing;
 mod recorder;
+mod secure;
 mod table;
 mod tracer_api;

@@ -2,7 +2,7 @@
 //! pointer `…_INVALID_NULL_POINTER`, a tracer that does not exist `…_INVALID_ARGUMENT`. Registering at a tracer that is
 //! enabled or draining gives `…_INVALID_ARGUMENT`; destroying an enabled one, and enabling or disabling a draining one,
 //! `…_HANDLE_OBJECT_IN_USE`. Enabling an enabled one succeeds and changes nothing; destroying a draining one waits for
-//! its calls.
+//! its calls. In secure execution creating one gives `…_UNSUPPORTED_FEATURE`.
 
 use std::ffi::c_char;
 use std::ptr;
@@ -13,12 +13,14 @@ use gapii_ze_api::for_each_function;
 use gapii_ze_api::functions::*;
 use gapii_ze_api::types::{
     ZE_API_VERSION_CURRENT, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-    ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZE_RESULT_SUCCESS,
-    ZEL_REGISTER_PROLOGUE, ze_api_version_t, ze_result_t, zel_component_version_t,
-    zel_tracer_desc_t, zel_tracer_handle_t, zel_tracer_reg_t, zel_version_t,
+    ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+    ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZE_RESULT_SUCCESS, ZEL_REGISTER_PROLOGUE,
+    ze_api_version_t, ze_result_t, zel_component_version_t, zel_tracer_desc_t, zel_tracer_handle_t,
+    zel_tracer_reg_t, zel_version_t,
 };
 
 use crate::entry::TRACERS;
+use crate::secure::is_secure;
 
 /// `zel_tracer_dditable_t`.
 #[repr(C)]
@@ -122,6 +124,9 @@ unsafe extern "C" fn create(
 ) -> ze_result_t {
     if desc.is_null() || tracer.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    }
+    if is_secure() {
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     }
     // SAFETY: the caller's duty where it is not null.
     let user_data = unsafe { (*desc).pUserData };

@@ -8,6 +8,8 @@ use std::process::Command;
 use gapii_tests::artifacts::artifact;
 use gapii_tests::level_zero::{DRIVER, layer_tables};
 use gapii_tests::process::run;
+use gapii_tests::programs::level_zero;
+use gapii_tests::set_uid::SetUid;
 use serde_json::Value;
 
 const DEBIANS: &str = "/usr/lib/x86_64-linux-gnu/libze_tracing_layer.so.1";
@@ -90,6 +92,14 @@ fn closed_layer_goes_on_working() {
 #[test]
 fn layer_says_what_it_is() {
     check("own_version", &["tracing layer of 1.17"]);
+}
+
+#[test]
+fn layer_sleeps_in_a_set_uid_program() {
+    let program = SetUid::copy(&level_zero("layer_tables"));
+    let said = |mut command: Command| run(command.arg("secure").arg(artifact(LAYER))).ok().stdout;
+    assert_eq!(said(program.as_owner()), "create: SUCCESS\n52 of CommandList\n");
+    assert_eq!(said(program.as_nobody()), "create: UNSUPPORTED_FEATURE\n0 of CommandList\n");
 }
 
 #[test]

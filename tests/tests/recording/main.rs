@@ -17,6 +17,7 @@ mod many_threads;
 mod memory;
 mod order;
 mod real_programs;
+mod secure;
 mod silent_daemon;
 mod snapshots;
 mod stored;

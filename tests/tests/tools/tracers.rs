@@ -5,11 +5,13 @@ use std::process::Command as Process;
 use std::time::Duration;
 
 use gapii_tests::artifacts::artifact;
+use gapii_tests::display::surfaceless;
 use gapii_tests::gapii::{Command, Recording, Session, Trace, append};
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::{LIMIT, Running, run};
 use gapii_tests::programs::{example_tool, include_directory, program, tracers, tracers_tool};
 use gapii_tests::replays::verified_frames;
+use gapii_tests::set_uid::SetUid;
 use gapii_tests::tracers::{case, churn, says};
 use serde_json::{Value, json};
 
@@ -180,9 +182,23 @@ fn every_result_has_a_sentence_of_its_own() {
             "the tracer is enabled",
             "calls that began while the tracer was enabled have not ended",
             "the call has been made; only a prologue may have it skipped",
+            "the program runs with other rights than its caller has, so tracers stay disabled",
             "this is no result of gapii's",
         ],
     );
+}
+
+#[test]
+fn tracer_of_a_set_uid_program_stays_disabled() {
+    let session = Session::new();
+    let states = SetUid::copy(&tracers("states"));
+    let said = |mut command: Process| {
+        surfaceless(command.arg("secure"));
+        session.adopt(&mut command);
+        run(&mut command).ok().stdout
+    };
+    assert_eq!(said(states.as_owner()), "enable: OK\ncallback\ndestroy: ENABLED\n");
+    assert_eq!(said(states.as_nobody()), "enable: SECURE_EXECUTION\ndestroy: OK\n");
 }
 
 #[test]

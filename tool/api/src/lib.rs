@@ -14,5 +14,5 @@ mod result;
 pub use call::{gapii_call, gapii_callback, gapii_tracer, gapii_tracer_object};
 pub use result::{
     GAPII_DRAINING, GAPII_ENABLED, GAPII_NO_SUCH_COMMAND, GAPII_NO_SUCH_TRACER, GAPII_NULL_HANDLE,
-    GAPII_NULL_POINTER, GAPII_OK, GAPII_TOO_LATE, gapii_result,
+    GAPII_NULL_POINTER, GAPII_OK, GAPII_SECURE_EXECUTION, GAPII_TOO_LATE, gapii_result,
 };

@@ -19,3 +19,5 @@ pub const GAPII_ENABLED: gapii_result = 5;
 pub const GAPII_DRAINING: gapii_result = 6;
 /// The driver has been called already: only a prologue can skip a call.
 pub const GAPII_TOO_LATE: gapii_result = 7;
+/// The program runs with other rights than its caller has (`AT_SECURE`): tracers stay disabled.
+pub const GAPII_SECURE_EXECUTION: gapii_result = 8;

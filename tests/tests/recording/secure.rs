@@ -1,0 +1,85 @@
+//! Secure execution, and daemons of other users: the shim greets nobody whom the program must not trust.
+
+use std::io::Read;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::process::Command;
+
+use gapii_tests::artifacts::artifact;
+use gapii_tests::display::surfaceless;
+use gapii_tests::gapii::Session;
+use gapii_tests::headless;
+use gapii_tests::process::{Finished, LIMIT, Running, run};
+use gapii_tests::programs::static_program;
+use gapii_tests::set_uid::{SetUid, be_nobody, folder_of_nobody};
+use gapii_tests::wait::until;
+use rustix::process::Signal;
+use serde_json::Value;
+
+/// Runs a program with gapii's variables. Returns how many bytes it sent to the socket which they name; `None` if it did
+/// not connect.
+fn sent(mut command: Command) -> (Option<usize>, Finished) {
+    let session = Session::new();
+    let socket = session.path("app.sock");
+    let listener = UnixListener::bind(&socket).expect("a socket");
+    listener.set_nonblocking(true).expect("a listener");
+    surfaceless(&mut command);
+    session.adopt(&mut command);
+    command.env("GAPII_SOCKET", &socket).env("GAPII_WAIT", "1").env("GAPII_WAIT_SECONDS", "1");
+    let ended = run(&mut command).ok();
+    let sent = listener.accept().ok().map(|(mut stream, _)| {
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).expect("the program has ended")
+    });
+    (sent, ended)
+}
+
+#[test]
+fn set_uid_program_opens_no_socket_and_obeys_no_variable() {
+    let program = SetUid::copy(&static_program());
+    let (bytes, ended) = sent(program.as_owner());
+    assert!(bytes > Some(0) && ended.stderr.contains("gapii:"), "{bytes:?} {ended}");
+    let (bytes, ended) = sent(program.as_nobody());
+    assert!(bytes.is_none() && ended.stderr.is_empty(), "{bytes:?} {ended}");
+}
+
+/// The program of `headless` with the shim, for the daemon of a folder.
+fn preloaded(session: &Session, folder: &Path) -> Command {
+    let mut process = headless::on_fake_driver(None);
+    session.adopt(&mut process);
+    process.env("LD_PRELOAD", artifact("libgapii.so")).env("GAPII_SOCKET", folder.join("app.sock"));
+    process
+}
+
+/// Root's program would be the daemon's application: the daemon of any user serves root.
+#[test]
+fn daemon_of_another_user_gets_no_hello() {
+    let (session, folder) = (Session::new(), folder_of_nobody());
+    let mut daemon = Command::new(artifact("gapiid"));
+    session.adopt(&mut daemon);
+    be_nobody(daemon.arg("--socket-dir").arg(folder.path()).args(["--ready-fd", "1"]));
+    let daemon = Running::start(&mut daemon);
+    until("their daemon to listen", LIMIT, || daemon.stdout_line());
+    let apps = || {
+        let mut apps = session.ctl(["apps", "--json", "--connect"]);
+        be_nobody(apps.arg(format!("unix:{}/ctl.sock", folder.path().display())));
+        let apps: Vec<Value> = serde_json::from_str(&run(&mut apps).ok().stdout).expect("a list");
+        apps.iter().map(|app| app["pid"].as_u64().expect("a pid")).collect::<Vec<_>>()
+    };
+    let waits = ["GAPII_WAIT", "GAPII_WAIT_SECONDS"];
+    let mut refused = preloaded(&session, folder.path());
+    let refused = Running::start(refused.envs(waits.map(|name| (name, "1"))));
+    // It has looked for a daemon by then.
+    refused.wait_for_words("goes on unrecorded", LIMIT);
+    let mut accepted = preloaded(&session, folder.path());
+    be_nobody(&mut accepted);
+    let accepted = Running::start(&mut accepted);
+    until("an application", LIMIT, || (!apps().is_empty()).then_some(()));
+    assert_eq!(apps(), [u64::from(accepted.pid())], "{}", refused.stderr_so_far());
+    let said = refused.stderr_so_far();
+    assert!(said.contains("belongs to user 65534"), "{said}");
+    headless::end(refused);
+    headless::end(accepted);
+    daemon.signal(Signal::TERM);
+    daemon.finish(LIMIT).ok();
+}
