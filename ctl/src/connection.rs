@@ -377,6 +377,21 @@ pub fn socket_folder() -> PathBuf {
     }
 }
 
+/// Returns a command after which this user's own daemon is found, for a user whose environment names the folder of
+/// another user.
+pub fn own_folder_command() -> String {
+    let user = rustix::process::geteuid();
+    let own = format!("/run/user/{}", user.as_raw());
+    if user.is_root() {
+        // Root's folder is /run/gapii.
+        "unset XDG_RUNTIME_DIR".to_owned()
+    } else if Path::new(&own).is_dir() {
+        format!("export XDG_RUNTIME_DIR={own}")
+    } else {
+        "export XDG_RUNTIME_DIR=$(mktemp -d)".to_owned()
+    }
+}
+
 /// Builds the message and exit status for a refused request.
 fn refusal(error: &ControlError) -> Failure {
     let sentence = error.message.to_string();
@@ -397,7 +412,9 @@ fn connect_error(path: &Path, error: &io::Error) -> ConnectError {
             )))
         }
         io::ErrorKind::PermissionDenied => ConnectError::Unusable(Failure::unreachable(format!(
-            "not allowed to use {path}; it belongs to another user's daemon"
+            "not allowed to use {path}; it belongs to another user's daemon; your own is found after `{}`, or with \
+             --connect",
+            own_folder_command()
         ))),
         _ => ConnectError::Unusable(Failure::unreachable(format!("can't use {path}: {error}"))),
     }
@@ -417,9 +434,11 @@ fn check_peer(stream: &UnixStream, path: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::unreachable(format!(
-        "the process that listens on {} runs as user {}; only a daemon of user {} or of root is trusted",
+        "the process that listens on {} runs as user {}; only a daemon of user {} or of root is trusted; it is found \
+         after `{}`, or with --connect",
         path.display(),
         peer.uid.as_raw(),
-        ours.as_raw()
+        ours.as_raw(),
+        own_folder_command()
     )))
 }

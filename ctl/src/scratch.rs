@@ -1,11 +1,14 @@
 //! `Scratch`: a private folder with mode 0700 that is removed at the end of a run. It is in `$XDG_RUNTIME_DIR`, else in
-//! `$TMPDIR` or `/tmp`; a folder whose name the dynamic linker's variables cannot hold (blanks, colons) is passed over.
-//! A run that is killed leaves it behind.
+//! `$TMPDIR`, else in `/tmp`. A folder that another user owns or can change is passed over, because it would let that
+//! user replace the socket and the libraries of the run; so is one whose name the dynamic linker's variables cannot hold
+//! (blanks, colons). A run that is killed leaves its folder behind.
 
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
+
+use gapii_control::SafePath;
 
 use crate::failure::Failure;
 use crate::installation;
@@ -16,23 +19,31 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Creates the folder in the runtime folder, or in the folder for temporary files.
+    /// Creates the folder.
     pub fn create() -> Result<Scratch, Failure> {
-        let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-        let parents = runtime.into_iter().chain([std::env::temp_dir()]);
-        let mut problem = None;
-        for parent in parents.filter(|parent| installation::linker_can_name(parent)) {
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let runtime = variable("XDG_RUNTIME_DIR").map(|it| ("XDG_RUNTIME_DIR", PathBuf::from(it)));
+        let temporary = variable("TMPDIR").map(|it| ("TMPDIR", PathBuf::from(it)));
+        let named = runtime.into_iter().chain(temporary);
+        Scratch::in_first_of(named.chain([("folder", PathBuf::from("/tmp"))]))
+    }
+
+    /// Creates the folder in the first of the named folders that can hold it.
+    fn in_first_of<'a>(
+        parents: impl IntoIterator<Item = (&'a str, PathBuf)>,
+    ) -> Result<Scratch, Failure> {
+        let mut problems = Vec::new();
+        for (name, parent) in parents {
             match Scratch::create_in(&parent) {
                 Ok(scratch) => return Ok(scratch),
-                Err(error) => problem = Some((parent, error)),
+                Err(why) => problems.push(format!("{name} {}: {why}", parent.display())),
             }
         }
-        Err(Failure::unreachable(match problem {
-            Some((parent, error)) => {
-                format!("can't create a folder in {}: {error}; set TMPDIR", parent.display())
-            }
-            None => "neither XDG_RUNTIME_DIR nor TMPDIR is free of blanks and colons".to_owned(),
-        }))
+        Err(Failure::unreachable(format!(
+            "no folder can hold the files of this run ({}); set TMPDIR to a folder of user {} that nobody else can change",
+            problems.join("; "),
+            rustix::process::geteuid().as_raw(),
+        )))
     }
 
     pub fn path(&self) -> &Path {
@@ -59,9 +70,17 @@ impl Scratch {
         Ok(folder)
     }
 
-    fn create_in(parent: &Path) -> io::Result<Scratch> {
-        let path = parent.join(format!("gapii-run-{}", &random_hex()?[..12]));
-        DirBuilder::new().mode(0o700).create(&path)?;
+    /// Creates the folder in `parent`. The error is a reason.
+    fn create_in(parent: &Path) -> Result<Scratch, String> {
+        let user = rustix::process::geteuid().as_raw();
+        let parent = SafePath::of(parent, user).map_err(|error| error.to_string())?;
+        let parent = parent.as_path();
+        if !installation::linker_can_name(parent) {
+            return Err("its name has a blank, a colon or another separator".to_owned());
+        }
+        let cannot = |error: io::Error| format!("can't create a folder there: {error}");
+        let path = parent.join(format!("gapii-run-{}", &random_hex().map_err(cannot)?[..12]));
+        DirBuilder::new().mode(0o700).create(&path).map_err(cannot)?;
         Ok(Scratch { path })
     }
 }
@@ -70,5 +89,30 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // A failure is ignored: the system clears these folders itself.
         let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{Permissions, set_permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn folder_that_others_can_change_is_passed_over() {
+        let [open, own] = [0o777, 0o700].map(|mode| {
+            let folder = tempfile::tempdir().expect("a folder");
+            set_permissions(folder.path(), Permissions::from_mode(mode)).expect("it is ours");
+            folder
+        });
+        let named = [("XDG_RUNTIME_DIR", &open), ("TMPDIR", &own)];
+        let named = named.map(|(name, folder)| (name, folder.path().to_owned()));
+        let scratch = Scratch::in_first_of(named.clone()).expect("a folder");
+        assert_eq!(scratch.path().parent(), Some(own.path()));
+        let failure = Scratch::in_first_of([named[0].clone()]).err().expect("no folder");
+        for part in ["XDG_RUNTIME_DIR", "users other than its owner can change", "set TMPDIR"] {
+            assert!(failure.sentence.contains(part), "{part}: {failure}");
+        }
     }
 }

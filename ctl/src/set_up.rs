@@ -1,6 +1,6 @@
 //! Checks of what a capture needs on this machine; used by `doctor`. A new check is a function here, listed in
 //! `check_all`. Limits below 20 GiB on address space or file size are wrong, as are a missing driver or display; a
-//! missing daemon is a note, unless `--connect` names one. A check changes nothing and does not depend on other checks.
+//! missing daemon is a note, unless `--connect` names one.
 //!
 //! A check changes nothing and does not depend on other checks.
 
@@ -10,6 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use gapii_control::{SafePath, UnsafePath};
 use rustix::fs::{Access, MemfdFlags, SealFlags};
 use rustix::process::Resource;
 use serde::Serialize;
@@ -190,7 +191,11 @@ fn configuration() -> Finding {
     match Command::new(&daemon).arg(ASK[1]).stdin(Stdio::null()).output() {
         Err(error) => wrong(CHECK, format!("{} does not start: {error}", daemon.display()), mend),
         Ok(output) if output.status.success() => {
-            ok(CHECK, settings(&String::from_utf8_lossy(&output.stdout)))
+            let held = String::from_utf8_lossy(&output.stdout);
+            match held.lines().find_map(not_read) {
+                Some(found) => note(CHECK, found, mend),
+                None => ok(CHECK, settings(&held)),
+            }
         }
         Ok(output) => {
             let complaint = String::from_utf8_lossy(&output.stderr);
@@ -199,6 +204,11 @@ fn configuration() -> Finding {
             wrong(CHECK, first.trim_start_matches("× ").trim_start_matches("error: "), mend)
         }
     }
+}
+
+/// Returns what the daemon's answer says about a file that it found and did not read.
+fn not_read(line: &str) -> Option<String> {
+    line.strip_prefix("# ").filter(|line| line.contains(": not read: ")).map(str::to_owned)
 }
 
 /// Returns the settings that differ from the defaults in the daemon's answer: lines such as `slots = 3  # FILE:1`.
@@ -213,15 +223,30 @@ fn socket_folder() -> Finding {
     const CHECK: &str = "socket folder";
     let folder = connection::socket_folder();
     let name = folder.display();
-    let uid = rustix::process::geteuid();
-    match fs::symlink_metadata(&folder) {
+    let user = rustix::process::geteuid().as_raw();
+    let place = match SafePath::of_new(&folder, user) {
+        Ok(place) => place,
+        Err(UnsafePath::Open { path, mode }) => {
+            let path = path.display();
+            let found = format!("others can change {path} (mode {mode:o}), and so replace {name}");
+            return wrong(CHECK, found, format!("chmod go-w {path}"));
+        }
+        Err(why @ UnsafePath::Foreign { .. }) => {
+            let found = format!("another user can replace {name}: {why}");
+            return wrong(CHECK, found, connection::own_folder_command());
+        }
+        Err(UnsafePath::Io { .. }) => {
+            return wrong(CHECK, format!("{name} can't be made"), connection::own_folder_command());
+        }
+    };
+    match fs::symlink_metadata(&place) {
         Ok(found) if !found.is_dir() => {
             wrong(CHECK, format!("{name} is no folder"), format!("rm {name}"))
         }
-        Ok(found) if found.uid() != uid.as_raw() => wrong(
+        Ok(found) if found.uid() != user => wrong(
             CHECK,
             format!("{name} belongs to user {}", found.uid()),
-            format!("export XDG_RUNTIME_DIR=/run/user/{}", uid.as_raw()),
+            connection::own_folder_command(),
         ),
         Ok(found) if found.mode() & 0o077 != 0 => wrong(
             CHECK,
@@ -229,15 +254,11 @@ fn socket_folder() -> Finding {
             format!("chmod 700 {name}"),
         ),
         Ok(_) => ok(CHECK, format!("{name} is ours alone")),
-        Err(_) => match folder.parent() {
+        Err(_) => match place.parent() {
             Some(parent) if rustix::fs::access(parent, Access::WRITE_OK).is_ok() => {
                 ok(CHECK, format!("{name} can be made"))
             }
-            _ => wrong(
-                CHECK,
-                format!("{name} can't be made"),
-                format!("export XDG_RUNTIME_DIR=/run/user/{}", uid.as_raw()),
-            ),
+            _ => wrong(CHECK, format!("{name} can't be made"), connection::own_folder_command()),
         },
     }
 }

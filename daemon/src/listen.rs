@@ -1,6 +1,6 @@
 //! The listening sockets: passed by systemd, or made with mode 0600 in the configured folder. The folder must belong to
-//! the daemon's user, must not be writable by others, and is locked: a second daemon fails with "another gapiid
-//! serves". A socket file is removed only if it is a socket of this user that refuses connections; any other file in
+//! the daemon's user, nobody else may be able to change it or a folder above it ([`SafePath`]), and it is locked: a
+//! second daemon fails with "another gapiid serves". The same holds for the folder of the metrics' socket, without a lock. A socket file is removed only if it is a socket of this user that refuses connections; any other file in
 //! its place is an error and stays. A private daemon opens neither metrics nor the remote port. systemd must pass both
 //! of the sockets app and ctl, or neither.
 
@@ -13,8 +13,9 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt}
 use std::os::unix::net::{UnixListener as StdListener, UnixStream as StdStream};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use gapii_abi::app;
+use gapii_control::{SafePath, UnsafePath};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use tokio::net::{TcpListener as TokioTcpListener, UnixListener};
 
@@ -71,7 +72,7 @@ impl Sockets {
         let (app, ctl) = match (app, ctl) {
             (Some(app), Some(ctl)) => (app, ctl),
             (None, None) => {
-                let folder = config.socket_folder()?;
+                let folder = safe(&config.socket_folder()?, &hint(config))?;
                 place.lock = Some(own_folder(&folder)?);
                 (
                     place.bind(folder.join(app::SOCKET_NAME))?,
@@ -84,7 +85,10 @@ impl Sockets {
             // A private daemon serves no metrics: its user did not ask for an open port.
             _ if config.private => None,
             (Some(handed), _) => Some(handed),
-            (None, Some(MetricsAddress::Unix(path))) => Some(place.bind(path.clone())?.into()),
+            (None, Some(MetricsAddress::Unix(path))) => {
+                let path = safe(path, "choose another place with --metrics")?;
+                Some(place.bind(path)?.into())
+            }
             (None, Some(MetricsAddress::Tcp(address))) => Some(
                 TcpListener::bind(address)
                     .with_context(|| format!("cannot serve metrics on {address}"))?
@@ -160,6 +164,27 @@ impl Place {
     }
 }
 
+/// Returns the path of a socket or of a folder of sockets without symbolic links. An error if another user can change a
+/// folder above it; `hint` says what to do then.
+fn safe(path: &Path, hint: &str) -> anyhow::Result<PathBuf> {
+    let user = rustix::process::geteuid().as_raw();
+    SafePath::of_new(path, user).map_err(|error| match error {
+        UnsafePath::Io { .. } => anyhow::Error::from(error),
+        why => anyhow!(
+            "{} is no place for sockets of user {user}: {why}, so others could put theirs there; {hint}",
+            path.display(),
+        ),
+    })
+}
+
+/// Returns how to choose another folder for the sockets.
+fn hint(config: &Config) -> String {
+    let is_roots_default = config.socket_dir.is_none() && rustix::process::geteuid().is_root();
+    let other =
+        if is_roots_default { "type `unset XDG_RUNTIME_DIR` for /run/gapii, or " } else { "" };
+    format!("{other}choose one with --socket-dir")
+}
+
 /// Makes the folder for this user only, or checks that only this user can create files in it. Locks it against a
 /// second daemon.
 fn own_folder(folder: &Path) -> anyhow::Result<OwnedFd> {
@@ -227,6 +252,21 @@ mod tests {
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let error = own_folder(folder.path()).unwrap_err().to_string();
         assert!(error.contains("others can change"), "{error}");
+    }
+
+    #[test]
+    fn sockets_below_a_folder_that_others_can_change_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let check = |mode: u32, is_safe: bool| {
+            fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
+            let found = safe(&folder.path().join("gapii"), "do this");
+            assert_eq!(found.is_ok(), is_safe, "{mode:o}");
+            found.map_err(|error| error.to_string())
+        };
+        check(0o755, true).unwrap();
+        check(0o1777, true).unwrap();
+        let error = check(0o777, false).unwrap_err();
+        assert!(error.contains("is no place for sockets") && error.ends_with("do this"), "{error}");
     }
 
     #[test]

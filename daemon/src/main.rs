@@ -92,6 +92,10 @@ fn run(loaded: &Loaded) -> anyhow::Result<()> {
     for path in loaded.files_read() {
         tracing::info!(path = %path.display(), "configuration read from {}", path.display());
     }
+    for (path, why) in loaded.files_passed_over() {
+        let path = path.display();
+        tracing::warn!(%path, "configuration in {path} is not read: {why}; name it with --config if it is to be read");
+    }
     descriptors::allow_many();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let result = runtime.block_on(serve(&loaded.config));

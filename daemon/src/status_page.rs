@@ -77,8 +77,11 @@ impl Page {
 /// Removes the page of a daemon that has ended.
 fn remove_left_over(name: &str) -> anyhow::Result<()> {
     let path = format!("/dev/shm{name}");
-    let owner = fs::metadata(&path).with_context(|| format!("cannot inspect {path}"))?.uid();
+    let found = fs::symlink_metadata(&path).with_context(|| format!("cannot inspect {path}"))?;
+    let owner = found.uid();
+    // Everybody may make names there; a link of another user could lead anywhere.
     ensure!(owner == geteuid().as_raw(), "{path} belongs to user {owner}");
+    ensure!(found.is_file(), "{path} is not a file");
     // Read, not mapped: its owner may still change its length.
     let page = fs::read(&path).with_context(|| format!("cannot read {path}"))?;
     if let Some(pid) = writer_of(&page)
@@ -146,6 +149,17 @@ mod tests {
         let error = Page::create(&name.0, [2; 16]).err().unwrap().to_string();
         assert!(error.contains("is kept by the daemon"), "{error}");
         assert_eq!(name.page().unwrap().session, [1; 16]);
+    }
+
+    #[test]
+    fn link_in_the_place_of_a_page_stays() {
+        let (name, aim) = (Name::new("link"), Name::new("aim"));
+        fs::write(aim.path(), b"not a page").unwrap();
+        std::os::unix::fs::symlink(aim.path(), name.path()).unwrap();
+        let error = Page::create(&name.0, [1; 16]).err().unwrap().to_string();
+        assert!(error.contains("is not a file"), "{error}");
+        assert_eq!(fs::read(aim.path()).unwrap(), b"not a page");
+        assert!(fs::symlink_metadata(name.path()).unwrap().is_symlink());
     }
 
     #[test]

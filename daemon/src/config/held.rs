@@ -1,6 +1,6 @@
 //! `--check-config`: writes the configuration in effect as a configuration file, with the source of each value: command
-//! line, environment variable, file and line, or default. Names the files that were looked for and whether each was
-//! there. `gapii-ctl doctor` reads it.
+//! line, environment variable, file and line, or default. Names the files that were looked for, and whether each was
+//! read. `gapii-ctl doctor` reads it.
 
 use std::fmt;
 
@@ -9,16 +9,20 @@ use clap::{Arg, CommandFactory};
 
 use super::definition::Config;
 use super::file::is_configurable;
-use super::loaded::Loaded;
+use super::loaded::{Found, Loaded};
 
 /// Displays the configuration in effect, as a file that would set the same values. `gapii-ctl doctor` reads it.
 pub struct Held<'a>(pub &'a Loaded);
 
 impl fmt::Display for Held<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (path, is_there) in &self.0.files {
-            let found = if *is_there { "read" } else { "not there" };
-            writeln!(f, "# {}: {found}", path.display())?;
+        for (path, found) in &self.0.files {
+            let path = path.display();
+            match found {
+                Found::Read => writeln!(f, "# {path}: read")?,
+                Found::Absent => writeln!(f, "# {path}: not there")?,
+                Found::Foreign(why) => writeln!(f, "# {path}: not read: {why}")?,
+            }
         }
         let options = Config::command();
         for option in options.get_arguments().filter(|option| is_configurable(option)) {

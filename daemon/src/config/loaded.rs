@@ -1,7 +1,8 @@
 //! The configuration in effect, from layers, later ones overriding earlier ones: defaults, `/etc/gapii/gapiid.toml`,
 //! the user's `gapii/gapiid.toml` in `$XDG_CONFIG_HOME` or `~/.config`, the environment, the command line. `--config`
-//! replaces both files. A default file that does not exist, or that this user may not reach, is passed over; any other
-//! file that cannot be read, and the file of `--config`, is an error.
+//! replaces both files. A default file that does not exist, that this user may not reach, or that another user owns or
+//! could replace (HOME after `su` or `sudo`), is passed over; any other file that cannot be read, and the file of
+//! `--config`, is an error. So is a default file of this user that others can write.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,6 +12,7 @@ use std::{fs, io};
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use gapii_control::{SafePath, UnsafePath};
 
 use super::definition::Config;
 use super::file::{self, Setting};
@@ -28,8 +30,17 @@ pub struct Loaded {
     pub(super) matches: ArgMatches,
     /// Settings from files that nothing overrides, by option.
     pub(super) settings: BTreeMap<String, Setting>,
-    /// The files that were looked for, and whether they exist.
-    pub(super) files: Vec<(PathBuf, bool)>,
+    /// The files that were looked for.
+    pub(super) files: Vec<(PathBuf, Found)>,
+}
+
+/// What was found in a file's place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Found {
+    Read,
+    Absent,
+    /// A file that was not read, because another user decides what is in it.
+    Foreign(String),
 }
 
 /// Why there is no configuration.
@@ -42,6 +53,9 @@ pub enum LoadError {
     File(#[from] Mistakes),
     #[error("cannot read {path}: {error}")]
     Unreadable { path: PathBuf, error: io::Error },
+    /// Users other than its owner could write a default file.
+    #[error("{path} is not read: {why}")]
+    Open { path: PathBuf, why: UnsafePath },
 }
 
 impl Loaded {
@@ -53,7 +67,16 @@ impl Loaded {
 
     /// Returns the files that exist. Later ones override earlier ones.
     pub fn files_read(&self) -> impl Iterator<Item = &Path> {
-        self.files.iter().filter(|(_, is_there)| *is_there).map(|(path, _)| path.as_path())
+        let read = self.files.iter().filter(|(_, found)| *found == Found::Read);
+        read.map(|(path, _)| path.as_path())
+    }
+
+    /// Returns the files of other users that were passed over, with the reasons.
+    pub fn files_passed_over(&self) -> impl Iterator<Item = (&Path, &str)> {
+        self.files.iter().filter_map(|(path, found)| match found {
+            Found::Foreign(why) => Some((path.as_path(), why.as_str())),
+            Found::Read | Found::Absent => None,
+        })
     }
 
     /// Makes the configuration from the words of a command line and from files. Later files override earlier ones.
@@ -63,9 +86,9 @@ impl Loaded {
         let (mut settings, mut files) = (BTreeMap::new(), Vec::new());
         let named = said.get_one::<PathBuf>("config");
         for path in named.map_or(default_files, std::slice::from_ref) {
-            let text = read(path, named.is_some())?;
-            files.push((path.clone(), text.is_some()));
-            for setting in file::parse(path, text.as_deref().unwrap_or_default(), &options)? {
+            let (found, text) = read(path, named.is_some())?;
+            files.push((path.clone(), found));
+            for setting in file::parse(path, &text, &options)? {
                 settings.insert(setting.key.clone(), setting);
             }
         }
@@ -84,15 +107,22 @@ impl Loaded {
     }
 }
 
-/// Returns the text of a file, or `None` if it does not exist and need not. A folder that this user may not enter
-/// belongs to another user, for example if a process has changed its user and kept HOME.
-fn read(path: &Path, must_be: bool) -> Result<Option<String>, LoadError> {
+/// Returns what is in a file's place, and the text of a file that is read. A default file need not exist, and this user
+/// need not be able to reach it: a folder that this user may not enter belongs to another user, for example if a process
+/// has changed its user and kept HOME. Neither is a file read of which another user decides what is in it.
+fn read(path: &Path, is_named: bool) -> Result<(Found, String), LoadError> {
     let absent = [ErrorKind::NotFound, ErrorKind::PermissionDenied];
-    if !must_be && fs::metadata(path).is_err_and(|error| absent.contains(&error.kind())) {
-        return Ok(None);
+    if !is_named && fs::metadata(path).is_err_and(|error| absent.contains(&error.kind())) {
+        return Ok((Found::Absent, String::new()));
+    }
+    if !is_named && let Err(why) = SafePath::of(path, rustix::process::geteuid().as_raw()) {
+        return match why.is_foreign() {
+            true => Ok((Found::Foreign(why.to_string()), String::new())),
+            false => Err(LoadError::Open { path: path.to_owned(), why }),
+        };
     }
     let unreadable = |error| LoadError::Unreadable { path: path.to_owned(), error };
-    fs::read_to_string(path).map(Some).map_err(unreadable)
+    Ok((Found::Read, fs::read_to_string(path).map_err(unreadable)?))
 }
 
 fn default_files(variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
@@ -104,6 +134,8 @@ fn default_files(variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     struct Files(tempfile::TempDir);
@@ -149,9 +181,33 @@ mod tests {
         let (folder, _) = Files::with(&[]);
         let missing = folder.0.path().join("not-there");
         let Loaded { files, .. } = loaded(&[], std::slice::from_ref(&missing)).unwrap();
-        assert_eq!(files, [(missing, false)]);
+        assert_eq!(files, [(missing, Found::Absent)]);
         let error = loaded(&[], &[folder.0.path().to_owned()]).unwrap_err();
         assert!(matches!(error, LoadError::Unreadable { .. }), "{error}");
+    }
+
+    #[test]
+    fn default_file_that_others_could_write_is_no_configuration() {
+        let (folder, files) = Files::with(&["slots = 10"]);
+        let set_mode = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        set_mode(folder.0.path(), 0o755);
+        set_mode(&files[0], 0o666);
+        let error = loaded(&[], &files).unwrap_err();
+        assert!(error.to_string().contains("chmod go-w"), "{error}");
+        let named = files[0].to_str().unwrap();
+        assert_eq!(loaded(&["--config", named], &[]).unwrap().config.slots, 10);
+        set_mode(&files[0], 0o644);
+        assert_eq!(loaded(&[], &files).unwrap().config.slots, 10);
+        // Only root can give files away.
+        if std::os::unix::fs::chown(folder.0.path(), Some(65534), None).is_ok() {
+            let loaded = loaded(&[], &files).unwrap();
+            assert_eq!(loaded.config.slots, 4096);
+            let passed_over: Vec<_> = loaded.files_passed_over().collect();
+            let why = format!("{} belongs to user 65534", folder.0.path().display());
+            assert_eq!(passed_over, [(files[0].as_path(), why.as_str())]);
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Messages between clients and the daemon, as length-prefixed MessagePack; and the daemon's status page.
+//! Messages between clients and the daemon, as length-prefixed MessagePack; the daemon's status page; and which
+//! folders its sockets may lie in.
 //!
 //! On the socket, each message is a `u32` length in bytes, little-endian, and that many bytes of
 //! MessagePack: a [`Request`] from a client, or an [`Event`] from the daemon. The first message of each side is
@@ -34,6 +35,7 @@ mod info;
 pub mod mode;
 mod progress;
 mod request;
+mod safe_path;
 pub mod status;
 pub mod trigger;
 
@@ -50,6 +52,7 @@ pub use request::{
     ClientHello, ExitedRequest, IfSlow, KeepRequest, NAME_LEN_MAX, Overflow, Request,
     STALL_MS_DEFAULT, SaveRequest, StartRequest, StopRequest, TakeUpRequest, Target, is_name,
 };
+pub use safe_path::{SafePath, UnsafePath};
 
 /// Oldest version of this protocol that this build speaks.
 pub const CTL_VERSION_MIN: u16 = 1;

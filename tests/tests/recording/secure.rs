@@ -1,4 +1,4 @@
-//! Secure execution, and daemons of other users: the shim greets nobody whom the program must not trust.
+//! Secure execution, daemons of other users, and folders of other users that `su` and `sudo -E` leave in the environment.
 
 use std::io::Read;
 use std::os::unix::net::UnixListener;
@@ -82,4 +82,38 @@ fn daemon_of_another_user_gets_no_hello() {
     headless::end(accepted);
     daemon.signal(Signal::TERM);
     daemon.finish(LIMIT).ok();
+}
+
+/// The folder's owner could replace the socket and the libraries of root's run.
+#[test]
+fn run_in_the_runtime_folder_of_another_user_has_its_files_elsewhere() {
+    let (session, theirs) = (Session::new(), folder_of_nobody());
+    let print = ["--", "sh", "-c", "echo $GAPII_SOCKET; echo $LD_PRELOAD; echo $LD_LIBRARY_PATH"];
+    let mut command = session.ctl(["run", "--idle"]);
+    command.args(print).env("XDG_RUNTIME_DIR", theirs.path()).env("TMPDIR", theirs.path());
+    let ended = run(&mut command).ok();
+    assert!(ended.stdout.contains("/gapii-run-"), "{ended}");
+    assert!(!ended.stdout.contains(theirs.path().to_str().expect("a plain name")), "{ended}");
+}
+
+#[test]
+fn daemon_in_the_runtime_folder_of_another_user_does_not_start() {
+    let (session, theirs) = (Session::new(), folder_of_nobody());
+    let mut daemon = Command::new(artifact("gapiid"));
+    session.adopt(&mut daemon);
+    let ended = run(daemon.env("XDG_RUNTIME_DIR", theirs.path())).exited_with(1);
+    for part in ["belongs to user 65534", "unset XDG_RUNTIME_DIR", "--socket-dir"] {
+        assert!(ended.stderr.contains(part), "{part}: {ended}");
+    }
+    assert!(!theirs.path().join("gapii").exists());
+}
+
+#[test]
+fn doctor_finds_the_runtime_folder_of_another_user() {
+    let (session, theirs) = (Session::new(), folder_of_nobody());
+    let mut doctor = session.ctl(["doctor"]);
+    let ended = run(doctor.env("XDG_RUNTIME_DIR", theirs.path()));
+    for part in ["belongs to user 65534", "unset XDG_RUNTIME_DIR"] {
+        assert!(ended.stdout.contains(part), "{part}: {ended}");
+    }
 }

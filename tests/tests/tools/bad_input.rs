@@ -187,7 +187,9 @@ fn socket_of_another_user_is_not_used() {
             assert!(!daemon.ended_within(std::time::Duration::ZERO), "{}", daemon.stderr_so_far());
             folder.join("ctl.sock").exists().then_some(())
         });
-        check(&run(&mut session.ctl(["status", "--connect", &address])), UNREACHABLE, "theirs");
+        let status = run(&mut session.ctl(["status", "--connect", &address]));
+        check(&status, UNREACHABLE, "theirs");
+        check(&status, UNREACHABLE, "`unset XDG_RUNTIME_DIR`");
         daemon.signal(rustix::process::Signal::TERM);
         daemon.finish(gapii_tests::process::LIMIT);
     } else {
