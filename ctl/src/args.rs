@@ -7,18 +7,19 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use gapii_commands::Api;
-use gapii_control::trigger::Trigger;
+use gapii_control::trigger::{Trigger, nanoseconds};
 use gapii_control::{KeepRequest, StartRequest, StopRequest, Target};
 use gapii_remote::VIA_VARIABLE;
 use gapii_trace::filter;
 
 use crate::via::Via;
 
-/// Smallest value of --keep-bytes and --bytes, in bytes.
+/// Smallest value of --keep-bytes, --bytes and --memory, in bytes.
 const KEEP_BYTES_MIN: u64 = 1 << 20;
 
 /// Address of a local daemon's socket for clients.
@@ -42,6 +43,21 @@ impl FromStr for Address {
             None => Err("an address is unix:PATH".into()),
         }
     }
+}
+
+/// What a replay may take: a trace decides how much the driver allocates and how long it computes.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Allowance {
+    /// Memory that a replay may use, with K, M or G [default: half of the available memory]
+    ///
+    /// A replay that uses more is ended, with status 1. Counted is the memory of this process with the driver in it, not
+    /// a GPU's own memory.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<u64>,
+
+    /// Time that a replay may take, such as 90s or 500ms; a longer one is ended, with status 1 [default: no limit]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub time: Option<Duration>,
 }
 
 #[derive(Args, Clone, Debug, Default)]
@@ -351,6 +367,13 @@ fn size(text: &str) -> Result<u64, String> {
         Some(_) => Err(format!("the smallest size is {} MiB", KEEP_BYTES_MIN >> 20)),
         None => Err("the size exceeds 2^64 bytes".to_owned()),
     }
+}
+
+/// Parses a time with its unit.
+fn time(text: &str) -> Result<Duration, String> {
+    let ns = nanoseconds(text)
+        .ok_or_else(|| format!("{text:?} is not a time; write a time as 90s or 500ms"))?;
+    Ok(Duration::from_nanos(ns))
 }
 
 fn every_nth(text: &str) -> Result<NonZeroU32, String> {

@@ -28,6 +28,7 @@ mod program;
 mod progress;
 mod rates;
 mod reading_progress;
+mod replay_guard;
 mod scratch;
 mod screen;
 mod set_up;

@@ -1,5 +1,5 @@
-//! Callbacks by which a replay reports its progress, and by which it can be cancelled: asked for every 16,384 commands
-//! of the survey and every 256 commands that are played.
+//! Callbacks by which a replay reports its progress, every 16,384 commands of the survey and every 256 commands that are
+//! played, and by which it can be cancelled: asked for as often in the survey, and before each command that is played.
 
 /// Callbacks of a replay. They run on the thread that plays.
 pub trait Events: Send {

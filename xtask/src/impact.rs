@@ -24,6 +24,8 @@ const PARTS: &[Part] = &[
     ),
     part("apis", &["apigen", "gapii-state", "gapii-follow", "gapii-trace"], API),
     part("apigen", &["gapii-state", "gapii-follow"], API),
+    part("ctl/src/playing.rs", &[], &["replay::limits", "replay::images"]),
+    part("ctl/src/replay_guard.rs", &[], &["replay::limits"]),
     part(
         "ctl",
         &[],

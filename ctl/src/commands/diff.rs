@@ -9,7 +9,7 @@ use gapii_analysis::diff::{Comparer, Diff as Found, FunctionDiff, Side, Sides};
 use gapii_trace::Info;
 use serde::Serialize;
 
-use crate::args::Json;
+use crate::args::{Allowance, Json};
 use crate::call_text;
 use crate::failure::Failure;
 use crate::frame_differences::{self, FrameDifference};
@@ -37,6 +37,9 @@ pub struct Diff {
     no_frames: bool,
 
     #[command(flatten)]
+    allowance: Allowance,
+
+    #[command(flatten)]
     json: Json,
 }
 
@@ -50,7 +53,7 @@ struct Differences {
 }
 
 pub fn run(args: &Diff) -> Result<u8, Failure> {
-    let stop = playing::hear_stops()?;
+    let stop = playing::hear_stops()?.within(&args.allowance);
     let commands = compare(args, &stop)?;
     // Equal commands with equal memory draw equal frames.
     let frames = match commands.is_same() || args.no_frames {

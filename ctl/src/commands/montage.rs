@@ -12,7 +12,7 @@ use gapii_replay::Options;
 use gapii_replay::images::{FrameOf, Images, Sheet, spread};
 use gapii_trace::Info;
 
-use crate::args::{Frames, Trace};
+use crate::args::{Allowance, Frames, Trace};
 use crate::failure::Failure;
 use crate::finished_file::{self, FinishedFile};
 use crate::playing;
@@ -42,12 +42,15 @@ pub struct Montage {
     /// Width of each thumbnail, in pixels
     #[arg(long, value_name = "PIXELS", default_value_t = 240, value_parser = clap::value_parser!(u16).range(16..=1024))]
     width: u16,
+
+    #[command(flatten)]
+    allowance: Allowance,
 }
 
 pub fn run(args: &Montage) -> Result<u8, Failure> {
     let path = &args.trace.trace;
     let name = path.display();
-    let stop = playing::hear_stops()?;
+    let stop = playing::hear_stops()?.within(&args.allowance);
     let mut reader = trace_file::open(path)?;
     finished_file::check(&args.output, "a picture")?;
     let info = Info::of(&mut reader).map_err(|error| unreadable(path, &error))?;

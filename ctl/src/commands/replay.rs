@@ -1,6 +1,7 @@
 //! `replay`: replays a trace on the driver of this machine. Status 1 if it was stopped, if commands could not be played
 //! (without `--verify`), if answers differ, if the trace is damaged, or if pictures of `--at` are missing. Defines the
-//! flags and prints the report; the crate `gapii_replay` does the work.
+//! flags and prints the report; the crate `gapii_replay` does the work. A replay that takes more memory or time than it
+//! may has status 1 and no report.
 
 use std::path::PathBuf;
 
@@ -9,7 +10,7 @@ use gapii_replay::images::{At, Folder, Images};
 use gapii_replay::verify::{Verified, Verifier};
 use gapii_replay::{Options, Report};
 
-use crate::args::{Frames, Json, Trace};
+use crate::args::{Allowance, Frames, Json, Trace};
 use crate::failure::Failure;
 use crate::playing;
 use crate::text::{self, counted};
@@ -52,12 +53,15 @@ pub struct Replay {
     window: bool,
 
     #[command(flatten)]
+    allowance: Allowance,
+
+    #[command(flatten)]
     json: Json,
 }
 
 pub fn run(args: &Replay) -> Result<u8, Failure> {
     let path = &args.trace.trace;
-    let stop = playing::hear_stops()?;
+    let stop = playing::hear_stops()?.within(&args.allowance);
     let mut reader = trace_file::open(path)?;
     trace_file::judge_wish(path, &mut reader, args.frames.frames.as_ref(), args.at)?;
     let mut options = Options {

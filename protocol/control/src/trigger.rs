@@ -75,7 +75,7 @@ impl fmt::Display for Trigger {
 
 /// Parses a time with its unit, such as `20ms`. Returns `None` for 0 and for anything else that is not a
 /// time.
-fn nanoseconds(text: &str) -> Option<u64> {
+pub fn nanoseconds(text: &str) -> Option<u64> {
     let at = text.find(|c: char| c.is_ascii_alphabetic())?;
     let (number, unit) = text.split_at(at);
     let seconds = match unit {

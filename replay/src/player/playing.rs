@@ -100,10 +100,11 @@ impl<'r, 'e, R: Read + Seek> Player<'r, 'e, R> {
         loop {
             if self.done.is_multiple_of(256) {
                 self.events.progress(self.done, self.total);
-                if self.events.is_cancelled() {
-                    self.is_cancelled = true;
-                    return false;
-                }
+            }
+            // Before each command: one command can take much time and memory.
+            if self.events.is_cancelled() {
+                self.is_cancelled = true;
+                return false;
             }
             if self.observers.images.is_over() {
                 return false;

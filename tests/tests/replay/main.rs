@@ -2,5 +2,6 @@
 
 mod apps;
 mod images;
+mod limits;
 mod replay_programs;
 mod sources;
