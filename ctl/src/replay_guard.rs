@@ -308,6 +308,24 @@ mod tests {
     }
 
     #[test]
+    fn control_group_leaves_its_limit_without_what_is_used_and_not_cached() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| {
+            fs::write(folder.path().join(name), text).expect("the folder is ours");
+        };
+        assert_eq!(left_in_group(folder.path()), None, "the root group has no limit");
+        write("memory.max", "max\n");
+        write("memory.current", "700\n");
+        assert_eq!(left_in_group(folder.path()), None);
+        write("memory.max", "1000\n");
+        assert_eq!(left_in_group(folder.path()), Some(300));
+        write("memory.stat", "anon 100\ninactive_file 600\n");
+        assert_eq!(left_in_group(folder.path()), Some(900));
+        write("memory.max", "50\n");
+        assert_eq!(left_in_group(folder.path()), Some(0));
+    }
+
+    #[test]
     fn fields_are_in_bytes() {
         let text = "MemTotal:       16 kB\nMemAvailable:    8 kB\nHugePages: 3\n";
         assert_eq!(field(text, "MemAvailable:"), Some(8192));

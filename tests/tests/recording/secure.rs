@@ -4,6 +4,8 @@ use std::io::Read;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
 
 use gapii_tests::artifacts::artifact;
 use gapii_tests::display::surfaceless;
@@ -51,15 +53,22 @@ fn preloaded(session: &Session, folder: &Path) -> Command {
     process
 }
 
+/// Starts the daemon of "nobody" in a folder of its own.
+fn daemon_of_nobody(session: &Session, folder: &Path) -> Running {
+    let mut daemon = Command::new(artifact("gapiid"));
+    session.adopt(&mut daemon);
+    daemon.arg("--socket-dir").arg(folder).args(["--ready-fd", "1"]);
+    be_nobody(&mut daemon);
+    let daemon = Running::start(&mut daemon);
+    until("their daemon to listen", LIMIT, || daemon.stdout_line());
+    daemon
+}
+
 /// Root's program would be the daemon's application: the daemon of any user serves root.
 #[test]
 fn daemon_of_another_user_gets_no_hello() {
     let (session, folder) = (Session::new(), folder_of_nobody());
-    let mut daemon = Command::new(artifact("gapiid"));
-    session.adopt(&mut daemon);
-    be_nobody(daemon.arg("--socket-dir").arg(folder.path()).args(["--ready-fd", "1"]));
-    let daemon = Running::start(&mut daemon);
-    until("their daemon to listen", LIMIT, || daemon.stdout_line());
+    let daemon = daemon_of_nobody(&session, folder.path());
     let apps = || {
         let mut apps = session.ctl(["apps", "--json", "--connect"]);
         be_nobody(apps.arg(format!("unix:{}/ctl.sock", folder.path().display())));
@@ -82,6 +91,46 @@ fn daemon_of_another_user_gets_no_hello() {
     headless::end(accepted);
     daemon.signal(Signal::TERM);
     daemon.finish(LIMIT).ok();
+}
+
+/// Number of memory files that a process has open.
+fn memory_files(pid: u32) -> usize {
+    let open = std::fs::read_dir(format!("/proc/{pid}/fd")).expect("root may look").flatten();
+    let targets = open.filter_map(|entry| std::fs::read_link(entry.path()).ok());
+    targets.filter(|target| target.to_string_lossy().contains("/memfd:")).count()
+}
+
+/// A program whose daemon has died hands its rings to the next daemon on the socket's path.
+#[test]
+fn program_whose_daemon_died_hands_nothing_to_a_daemon_of_another_user() {
+    let (session, folder) = (Session::new(), folder_of_nobody());
+    let theirs = daemon_of_nobody(&session, folder.path());
+    let ours = session.daemon(&[]);
+    let places = session.path("places");
+    std::fs::create_dir(&places).expect("a folder");
+    let lead_to = |socket: &Path| {
+        let draft = session.path("draft");
+        std::os::unix::fs::symlink(socket, &draft).expect("a link");
+        std::fs::rename(draft, places.join("app.sock")).expect("one file system");
+    };
+    lead_to(&session.path("gapii/app.sock"));
+    let program = Running::start(&mut preloaded(&session, &places));
+    session.app_in_mode("idle");
+    let mut start = session.ctl(["start", "-o"]);
+    let start = Running::start(start.arg(session.path("trace.gapii")));
+    session.app_in_mode("capturing");
+    let before = memory_files(theirs.pid());
+    lead_to(&folder.path().join("app.sock"));
+    ours.kill();
+    // It looks every 5 ms.
+    for _ in 0..200 {
+        assert_eq!(memory_files(theirs.pid()), before);
+        sleep(Duration::from_millis(5));
+    }
+    headless::end(program);
+    start.signal(Signal::KILL);
+    theirs.signal(Signal::TERM);
+    theirs.finish(LIMIT).ok();
 }
 
 /// The folder's owner could replace the socket and the libraries of root's run.
