@@ -101,7 +101,7 @@ fn trace_that_exists_is_overwritten_only_with_force() {
     for (output, options) in [("empty.gapii", &[][..]), ("/dev/null", &[])] {
         assert_eq!(check(output, options, 1), ("no more".to_owned(), "precious".to_owned()));
     }
-    assert_eq!(check("old.gapii", &["--force"], 1), ("no more".to_owned(), String::new()));
+    assert_eq!(check("old.gapii", &["--force"], 1), ("no more".to_owned(), "precious".to_owned()));
 }
 
 #[test]
