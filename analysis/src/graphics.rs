@@ -29,7 +29,7 @@ pub struct Graphics {
     pub surface_sizes: Vec<Size>,
 }
 
-/// What a driver answered in a context.
+/// Answers of a driver in a context.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Driver {
     /// `GL_RENDERER`; `None` if the program did not ask.

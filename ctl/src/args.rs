@@ -45,7 +45,7 @@ impl FromStr for Address {
     }
 }
 
-/// What a replay may take: a trace decides how much the driver allocates and how long it computes.
+/// Limits of a replay: a trace decides how much the driver allocates and how long it computes.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Allowance {
     /// Memory that a replay may use, with K, M or G [default: half of the available memory]

@@ -27,7 +27,7 @@ const PERIOD: Duration = Duration::from_millis(10);
 /// How long a command may go on after the replay was told to stop.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What a replay took too much of.
+/// The resource of which a replay took too much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Excess {
     /// Bytes in use, and bytes allowed.
@@ -130,7 +130,7 @@ impl ReplayGuard {
     }
 }
 
-/// What a replay may take.
+/// Limits of a replay.
 struct Limits {
     memory: Option<u64>,
     time: Option<Duration>,

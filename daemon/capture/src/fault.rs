@@ -19,7 +19,7 @@ pub enum Fault {
     SpaceGivenEarly,
     /// The keyframe that a capture waits for is not requested.
     NotAsked,
-    /// What a program writes before it notices the end of a capture goes into the next one.
+    /// Records that a program writes before it notices the end of a capture go into the next one.
     EarlierTaken,
 }
 

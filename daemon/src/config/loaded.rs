@@ -34,7 +34,7 @@ pub struct Loaded {
     pub(super) files: Vec<(PathBuf, Found)>,
 }
 
-/// What was found in a file's place.
+/// Result of looking for a configuration file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Found {
     Read,

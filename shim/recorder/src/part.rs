@@ -1,6 +1,6 @@
 //! `Part`: what a thread records from its first command of an epoch on.
 
-/// What a thread records from here on.
+/// A thread's part of an epoch.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
     /// Number of the capture and of its newest keyframe.
