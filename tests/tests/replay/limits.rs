@@ -58,7 +58,7 @@ fn command_that_takes_much_memory_is_ended_in_its_middle() {
 #[test]
 fn trace_that_takes_long_is_ended_in_time() {
     let session = Session::new();
-    let recording = record(&session, &["long", "2000"]);
+    let recording = record(&session, &["long", "600"]);
     let began = Instant::now();
     let limited = replay(&session, &recording, &["--time", "300ms"]);
     let taken = began.elapsed();
