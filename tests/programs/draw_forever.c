@@ -4,7 +4,8 @@
  * usage: draw_forever THREADS [ROUNDS]    for the fake driver, which counts
  *
  * A round is ten commands of every kind: without and with a result, creating and destroying; every
- * 16th ends in glFinish (in which the fake driver can spend a while) and a swap.
+ * 16th ends in glFinish (in which the fake driver can spend a while) and a swap. No thread begins
+ * its rounds before every thread has a context.
  */
 #include "offscreen.h"
 
@@ -15,6 +16,7 @@
 
 static struct offscreen shared;
 static long rounds;
+static pthread_barrier_t all_have_contexts;
 
 static void round_of_calls(long n)
 {
@@ -39,6 +41,7 @@ static void *run(void *unused)
     o.surface = offscreen_surface(&o);
     o.context = offscreen_context(&o, 2, EGL_NO_CONTEXT);
     must(eglMakeCurrent(o.display, o.surface, o.surface, o.context), "eglMakeCurrent");
+    pthread_barrier_wait(&all_have_contexts);
     for (long n = 0; rounds == 0 || n < rounds; n++) {
         round_of_calls(n);
         if (n % 16 == 15) {
@@ -57,6 +60,7 @@ int main(int argc, char **argv)
     rounds = argc == 3 ? atol(argv[2]) : 0;
     must(count > 0 && count <= THREADS_MAX, "THREADS");
     shared = offscreen_prepare(2);
+    must(pthread_barrier_init(&all_have_contexts, NULL, (unsigned)count) == 0, "pthread_barrier_init");
     for (int i = 0; i < count; i++)
         must(pthread_create(&threads[i], NULL, run, NULL) == 0, "pthread_create");
     for (int i = 0; i < count; i++)
