@@ -12,15 +12,15 @@ use gapii_recorder::program::guarded;
 use gapii_state::read_back::Driver;
 use gapii_state::{Buffer, Context, GroupState, Ref};
 
+use super::data_store::DataStore;
 use super::emit::Emitter;
 use super::found::Found;
 use super::identity::{self, Kind};
 use super::sibling::Sibling;
-use super::{gl, late_buffers, staging, texel_buffers};
+use super::{gl, late_buffers, texel_buffers};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
-const STORAGE_FLAGS: u32 = constants::GL_BUFFER_STORAGE_FLAGS_EXT;
 /// Storage flags of a buffer whose flags are unknown: they forbid nothing that a program may do.
 const ANY_STORAGE: u32 = constants::GL_DYNAMIC_STORAGE_BIT_EXT
     | constants::GL_MAP_READ_BIT
@@ -28,11 +28,13 @@ const ANY_STORAGE: u32 = constants::GL_DYNAMIC_STORAGE_BIT_EXT
     | constants::GL_MAP_PERSISTENT_BIT_EXT
     | constants::GL_MAP_COHERENT_BIT_EXT;
 
-/// A buffer as the state has it.
+/// What is known of a buffer: from the state, and from the driver if it was asked.
 pub struct Known {
     size: i64,
     is_immutable: bool,
     mapping: Option<Mapped>,
+    /// Storage flags if it is immutable, else the usage. What forbids nothing if the driver was not asked.
+    usage: u32,
 }
 
 /// The program's mapping of a buffer.
@@ -53,17 +55,23 @@ impl Known {
             size: buffer.size,
             is_immutable: buffer.immutable,
             mapping: (it.pointer != 0).then_some(mapped),
+            usage: if buffer.immutable { ANY_STORAGE } else { GL_DYNAMIC_DRAW },
+        }
+    }
+
+    /// Takes the data store from the driver, which has the last word.
+    fn asked(self, name: u32, sibling: &Sibling) -> Self {
+        match DataStore::of(name, sibling) {
+            Some(DataStore { size, is_immutable, usage }) => {
+                Self { size, is_immutable, usage, mapping: self.mapping }
+            }
+            None => self,
         }
     }
 
     /// Whether the program has the buffer mapped so that the driver refuses to copy it.
     pub fn is_locked(&self) -> bool {
         self.mapping.is_some_and(|it| it.access & constants::GL_MAP_PERSISTENT_BIT_EXT == 0)
-    }
-
-    /// A usage, or storage flags, which forbid nothing.
-    pub fn any_usage(&self) -> u32 {
-        if self.is_immutable { ANY_STORAGE } else { GL_DYNAMIC_DRAW }
     }
 
     /// Size of the data store in bytes.
@@ -78,17 +86,21 @@ pub fn describe(emitter: &mut Emitter, context: &Context, sibling: Option<&Sibli
         let group = context.group.lock();
         group.buffers.named().map(|(object, buffer)| (object, Known::of(buffer))).collect()
     };
-    for (object, buffer) in &known {
+    for (object, buffer) in known {
         let name = object.name() as u32;
         emitter.make(GL_GEN_BUFFERS, name);
         if gl::is_buffer(name) == 0 {
             continue;
         }
         emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(name).done();
+        let buffer = match sibling {
+            Some(sibling) => buffer.asked(name, sibling),
+            None => buffer,
+        };
         if buffer.size > 0 {
             match sibling {
-                Some(sibling) => in_sibling(emitter, context, sibling, *object, buffer),
-                None => in_program(emitter, context, name, buffer),
+                Some(sibling) => in_sibling(emitter, context, sibling, object, &buffer),
+                None => in_program(emitter, context, name, &buffer),
             }
         }
         if let Some(mapping) = buffer.mapping {
@@ -106,22 +118,19 @@ fn in_sibling(
     buffer: &Known,
 ) {
     let name = object.name() as u32;
-    let parameter = if buffer.is_immutable { STORAGE_FLAGS } else { GL_BUFFER_USAGE };
-    let usage = sibling.ask(move |_| Some(staging::parameter(name, parameter)));
-    let usage = usage.unwrap_or(buffer.any_usage());
     if let Some(mapped) = buffer.mapping.filter(|it| (it.offset, it.length) == (0, buffer.size)) {
         // The program may have written there what the driver does not have yet.
-        define(emitter, buffer, usage, mapped.address);
+        define(emitter, buffer, mapped.address);
         return;
     }
     let size = buffer.size();
     let done = sibling.with_buffer(name, size, |bytes| {
-        define(emitter, buffer, usage, bytes.as_ptr() as u64);
+        define(emitter, buffer, bytes.as_ptr() as u64);
     });
     if done.is_some() {
         return;
     }
-    match define_mapped_part(emitter, buffer, usage) {
+    match define_mapped_part(emitter, buffer) {
         Some(mapped) => late_buffers::note(context, object, mapped),
         None => emitter.leave_out_of("the contents of buffer", name),
     }
@@ -132,7 +141,7 @@ fn in_sibling(
 ///
 /// The driver copies no buffer that is mapped, unless the mapping is persistent. The mapped part is in the program's
 /// memory.
-fn define_mapped_part(emitter: &mut Emitter, buffer: &Known, usage: u32) -> Option<[usize; 2]> {
+fn define_mapped_part(emitter: &mut Emitter, buffer: &Known) -> Option<[usize; 2]> {
     let read = || {
         let mapped = buffer.mapping?;
         let begin = usize::try_from(mapped.offset).ok()?;
@@ -146,10 +155,10 @@ fn define_mapped_part(emitter: &mut Emitter, buffer: &Known, usage: u32) -> Opti
         Some((bytes, [begin, end]))
     };
     let Some((bytes, mapped)) = read() else {
-        define(emitter, buffer, usage, 0);
+        define(emitter, buffer, 0);
         return None;
     };
-    define(emitter, buffer, usage, bytes.as_ptr() as u64);
+    define(emitter, buffer, bytes.as_ptr() as u64);
     Some(mapped)
 }
 
@@ -178,10 +187,13 @@ fn in_program(emitter: &mut Emitter, context: &Context, name: u32, buffer: &Know
     }
     let mapped = buffer.mapping.filter(|it| (it.offset, it.length) == (0, buffer.size));
     let at = mapped.map_or(mapped_by_us as u64, |mapped| mapped.address);
-    let usage = if buffer.is_immutable { ANY_STORAGE } else { usage };
+    let buffer = match buffer.is_immutable {
+        true => buffer,
+        false => &Known { usage, ..*buffer },
+    };
     if at != 0 {
-        define(emitter, buffer, usage, at);
-    } else if define_mapped_part(emitter, buffer, usage).is_some() {
+        define(emitter, buffer, at);
+    } else if define_mapped_part(emitter, buffer).is_some() {
         emitter.leave_out_of("the contents outside of the mapped part of buffer", name);
     } else {
         emitter.leave_out_of("the contents of buffer", name);
@@ -253,21 +265,22 @@ pub fn describe_with_contents(emitter: &mut Emitter, spare: u32, buffer: Known, 
     emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(spare).done();
     if buffer.size > 0 {
         let at = if bytes.is_empty() { 0 } else { bytes.as_ptr() as u64 };
-        define(emitter, &buffer, buffer.any_usage(), at);
+        define(emitter, &buffer, at);
     }
 }
 
 /// Gives the buffer that is bound in the replay its data store, with the bytes at `address` unless that is 0.
-pub fn define(emitter: &mut Emitter, buffer: &Known, usage: u32, address: u64) {
+pub fn define(emitter: &mut Emitter, buffer: &Known, address: u64) {
     let id = if buffer.is_immutable { GL_BUFFER_STORAGE_EXT } else { GL_BUFFER_DATA };
-    let command = emitter.command(id).arg(GL_ARRAY_BUFFER).arg(buffer.size).arg(address).arg(usage);
+    let command =
+        emitter.command(id).arg(GL_ARRAY_BUFFER).arg(buffer.size).arg(address).arg(buffer.usage);
     command.range_at(2, address, if address == 0 { 0 } else { buffer.size as u64 }).done();
 }
 
 /// Gives the buffer that is bound in the replay its data store, as far as the program has mapped it, and maps it. Returns
 /// whether all of it is mapped.
 pub fn describe_locked(emitter: &mut Emitter, context: &Context, buffer: &Known) -> bool {
-    let part = define_mapped_part(emitter, buffer, buffer.any_usage());
+    let part = define_mapped_part(emitter, buffer);
     if let Some(mapping) = buffer.mapping {
         describe_mapping(emitter, context, mapping);
     }

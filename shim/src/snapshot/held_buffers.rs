@@ -91,7 +91,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
         let bytes = contents.found.bytes.as_slice();
         if is_first {
             let at = if bytes.is_empty() { 0 } else { bytes.as_ptr() as u64 };
-            buffers::define(emitter, &known, known.any_usage(), at);
+            buffers::define(emitter, &known, at);
         } else {
             contents.found.describe(emitter);
         }

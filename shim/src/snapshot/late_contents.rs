@@ -4,27 +4,28 @@ use gapii_commands::constants;
 use gapii_commands::constants::{GL_COPY_READ_BUFFER, GL_DYNAMIC_DRAW};
 use gapii_state::{Context, Process};
 
+use super::data_store::DataStore;
 use super::emit::Emitter;
 use super::identity::{self, Kind};
 use super::late_buffers::Late;
 use super::sibling::Sibling;
-use super::{held_buffers, spare, staging};
+use super::{held_buffers, spare};
 use crate::generated::ids::*;
-
-const STORAGE_FLAGS: u32 = constants::GL_BUFFER_STORAGE_FLAGS_EXT;
 
 /// Describes what is still to be described of these buffers of the context's share group. The caller is the only thread
 /// that describes anything.
 pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, due: &[Late]) {
     let mut sibling = None;
     for Late { buffer, mapped, .. } in due.iter().copied() {
-        let (store, has_name) = {
+        let (exists, has_name) = {
             let group = context.group.lock();
-            let store = group.buffers.get(buffer).map(|it| (it.size, it.immutable));
-            (store, identity::has_name(&group.buffers, buffer))
+            let exists = group.buffers.get(buffer).is_some();
+            (exists, identity::has_name(&group.buffers, buffer))
         };
         // A buffer that is gone shows its contents to nobody.
-        let Some(store) = store else { continue };
+        if !exists {
+            continue;
+        }
         if !has_name {
             if held_buffers::is_held(context, buffer) {
                 let what =
@@ -35,31 +36,28 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, due
         }
         let sibling = sibling.get_or_insert_with(|| Sibling::begin(process, context.handle));
         let name = buffer.name() as u32;
-        let done =
-            sibling.as_ref().and_then(|it| rest(emitter, context, it, (name, store), mapped));
+        let done = sibling.as_ref().and_then(|it| rest(emitter, context, it, name, mapped));
         if done.is_none() {
             emitter.leave_out_of("the contents outside of the mapped part of buffer", name);
         }
     }
 }
 
-/// Uploads what lies before and behind the part that was mapped. The size of the data store is in bytes.
+/// Uploads what lies before and behind the part that was mapped, in bytes.
 fn rest(
     emitter: &mut Emitter,
     context: &Context,
     sibling: &Sibling,
-    (name, (size, is_immutable)): (u32, (i64, bool)),
+    name: u32,
     [begin, end]: [usize; 2],
 ) -> Option<()> {
-    let size = usize::try_from(size).ok()?;
+    let store = DataStore::of(name, sibling)?;
+    let size = usize::try_from(store.size).ok()?;
     if size == 0 {
         return Some(());
     }
-    let flags = match is_immutable {
-        true => sibling.ask(move |_| Some(staging::parameter(name, STORAGE_FLAGS)))?,
-        false => constants::GL_DYNAMIC_STORAGE_BIT_EXT,
-    };
-    let is_written = flags & constants::GL_DYNAMIC_STORAGE_BIT_EXT != 0;
+    let is_written =
+        !store.is_immutable || store.usage & constants::GL_DYNAMIC_STORAGE_BIT_EXT != 0;
     let (to, bound) = held_buffers::target_for_copies(context, GL_COPY_READ_BUFFER)?;
     let mut done = None;
     sibling.with_buffer(name, size, |bytes| {

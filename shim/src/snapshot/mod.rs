@@ -21,10 +21,12 @@
 mod allocations;
 mod aside;
 mod bound_textures;
+mod buffer_textures;
 mod buffers;
 mod canvas;
 mod context;
 mod copied;
+mod data_store;
 mod draw_buffers;
 mod egl;
 mod emit;

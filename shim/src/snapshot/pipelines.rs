@@ -206,19 +206,34 @@ fn is_deleted(pipelines: &Pipelines, bound: u32) -> bool {
     bound != 0 && (pipelines.is_pipeline)(bound) == 0
 }
 
-/// Deletes the name of the pipeline that is bound, if the program did that. The context's program is current: without one,
-/// the driver would unbind the pipeline.
+/// Deletes the name of the pipeline that is bound, if the program did that. The context's program is current, or a spare one
+/// is made current meanwhile: without one, the driver would unbind the pipeline.
 pub fn delete_bound(emitter: &mut Emitter, context: &Context) {
     let Some(pipelines) = Pipelines::of(context) else { return };
     let bound = pipelines.bound(context);
     if !is_deleted(pipelines, bound) {
         return;
     }
-    if gl::integer(GL_CURRENT_PROGRAM) == 0 {
-        emitter.leave_out_of("the deletion of the program pipeline that is bound, name", bound);
-        return;
+    let delete = |emitter: &mut Emitter| spare::delete(emitter, pipelines.delete, &[bound]);
+    match gl::integer(GL_CURRENT_PROGRAM) {
+        0 => with_spare_program(emitter, delete),
+        _ => delete(emitter),
     }
-    spare::delete(emitter, pipelines.delete, &[bound]);
+}
+
+/// Writes commands for which a program must be current, where none is.
+fn with_spare_program(emitter: &mut Emitter, commands: impl FnOnce(&mut Emitter)) {
+    const PROGRAM: u32 = spare::NAME + 2;
+    const STAGES: [(u32, &str); 2] = [
+        (GL_VERTEX_SHADER, "void main() { gl_Position = vec4(0.0); }\n"),
+        (GL_FRAGMENT_SHADER, "void main() {}\n"),
+    ];
+    spare::make_program(emitter, PROGRAM, spare::NAME, &STAGES);
+    emitter.command(GL_LINK_PROGRAM).arg(PROGRAM).done();
+    emitter.command(GL_USE_PROGRAM).arg(PROGRAM).done();
+    commands(emitter);
+    emitter.command(GL_USE_PROGRAM).arg(0_u32).done();
+    emitter.command(GL_DELETE_PROGRAM).arg(PROGRAM).done();
 }
 
 /// Returns the programs of a pipeline that has lost its name, as the state has them: the driver answers for names only.

@@ -126,16 +126,6 @@ impl BufferReader {
     }
 }
 
-/// Returns a parameter of a buffer of the program, in the sibling context.
-pub fn parameter(buffer: u32, name: u32) -> u32 {
-    let mut value = 0;
-    gl::bind_buffer(GL_COPY_READ_BUFFER, buffer);
-    // SAFETY: the parameter has one value.
-    unsafe { gl::get_buffer_parameter(GL_COPY_READ_BUFFER, name, &raw mut value) };
-    gl::bind_buffer(GL_COPY_READ_BUFFER, 0);
-    value as u32
-}
-
 /// Makes a buffer of `size` bytes in the sibling context, for the program's context to write to. Returns its name.
 pub fn make(size: usize) -> Option<u32> {
     let staging = Staging::new(size)?;

@@ -18,8 +18,9 @@ use gapii_commands::constants::{
     GL_TEXTURE_WIDTH, GL_UNPACK_ALIGNMENT, GL_UNSIGNED_BYTE,
 };
 use gapii_state::read_back::Driver as _;
-use gapii_state::{Buffer, Context, Objects, Process, Ref, Surface, Texture, TextureImage};
+use gapii_state::{Context, Objects, Process, Ref, Surface, Texture, TextureImage};
 
+use super::buffer_textures::Shown;
 use super::buffers;
 use super::emit::Emitter;
 use super::formats::{self, Layout};
@@ -39,8 +40,8 @@ pub struct Known {
     pub immutable_levels: i32,
     /// With target, or face of a cube map, and level.
     pub images: Vec<(u32, i32, TextureImage)>,
-    /// Buffer of a buffer texture, its range and format.
-    buffer: (Ref<Buffer>, i64, i64, u32),
+    /// Of a buffer texture.
+    buffer: Shown,
     view: Option<View>,
     /// Handle of the pbuffer whose color buffer is the image of level 0; 0 for none.
     surface: u64,
@@ -67,7 +68,6 @@ impl Known {
     /// The texture may be nameless.
     pub fn of(textures: &Objects<Texture>, object: Ref<Texture>) -> Option<Self> {
         let texture = textures.get(object)?;
-        let it = &texture.buffer;
         let viewed = texture.view;
         let view = viewed.original.is_some().then(|| View {
             original: viewed.original,
@@ -79,7 +79,7 @@ impl Known {
             target: texture.target,
             immutable_levels: texture.immutable_levels,
             images: images_of(&texture.images),
-            buffer: (it.buffer, it.offset, it.size, texture.buffer_format),
+            buffer: Shown::of(texture),
             view,
             surface: texture.surface.name(),
         })
@@ -167,6 +167,9 @@ pub fn describe(emitter: &mut Emitter, context: &Context, has: Has, sibling: Opt
     };
     if let Some(sibling) = sibling {
         leave_out_absent_levels(&mut known, sibling);
+        for texture in known.iter_mut().filter(|it| it.target == GL_TEXTURE_BUFFER) {
+            texture.buffer = texture.buffer.asked(context, sibling, texture.name);
+        }
     }
     buffers::describe_nameless(emitter, context, sibling, held);
     // Pixels have no gaps. The context's own pixel parameters are set when the context is described.
@@ -451,7 +454,10 @@ impl Describing<'_, '_> {
     /// Describes storage and pixels of the texture that is bound in the replay.
     fn storage_and_pixels(&mut self, texture: &Known, pixels: Pixels) {
         match texture.target {
-            GL_TEXTURE_BUFFER => return self.buffer(texture),
+            GL_TEXTURE_BUFFER => {
+                let Some(context) = self.context else { return };
+                return texture.buffer.describe(self.emitter, context, self.has.version);
+            }
             GL_TEXTURE_2D_MULTISAMPLE | GL_TEXTURE_2D_MULTISAMPLE_ARRAY => {
                 return self.samples(texture, pixels);
             }
@@ -505,22 +511,6 @@ impl Describing<'_, '_> {
                 let _ = self.fill(&whose, layers);
             }
         }
-    }
-
-    fn buffer(&mut self, texture: &Known) {
-        let (buffer, offset, size, format) = texture.buffer;
-        let Some(context) = self.context.filter(|_| format != 0) else { return };
-        let buffer = identity::name(&context.group.lock().buffers, buffer);
-        let target = GL_TEXTURE_BUFFER;
-        let is_part = size != 0;
-        let id = match (self.has.version >= (3, 2), is_part) {
-            (true, false) => GL_TEX_BUFFER,
-            (true, true) => GL_TEX_BUFFER_RANGE,
-            (false, false) => GL_TEX_BUFFER_EXT,
-            (false, true) => GL_TEX_BUFFER_RANGE_EXT,
-        };
-        let command = self.emitter.command(id).arg(target).arg(format).arg(buffer);
-        if is_part { command.arg(offset).arg(size).done() } else { command.done() }
     }
 
     fn samples(&mut self, texture: &Known, pixels: Pixels) {

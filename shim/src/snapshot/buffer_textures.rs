@@ -1,0 +1,93 @@
+//! Buffer textures: the buffer of each, its range and its format, as the driver has them. The state may have others: it
+//! follows commands that the driver refuses, such as one that names a buffer which was never bound.
+
+use gapii_commands::constants::{
+    GL_TEXTURE_BUFFER, GL_TEXTURE_BUFFER_DATA_STORE_BINDING, GL_TEXTURE_BUFFER_OFFSET,
+    GL_TEXTURE_BUFFER_SIZE, GL_TEXTURE_INTERNAL_FORMAT,
+};
+use gapii_state::{Buffer, Context, Ref, Texture};
+
+use super::emit::Emitter;
+use super::gl;
+use super::identity;
+use super::sibling::Sibling;
+use crate::generated::ids::*;
+
+/// The range of a buffer that a texture shows, in bytes.
+#[derive(Clone, Copy)]
+pub struct Shown {
+    buffer: Ref<Buffer>,
+    offset: i64,
+    /// 0 for all of the buffer.
+    size: i64,
+    /// 0 if there is no buffer.
+    format: u32,
+}
+
+impl Shown {
+    /// As the state has it.
+    pub fn of(texture: &Texture) -> Self {
+        let it = &texture.buffer;
+        Self { buffer: it.buffer, offset: it.offset, size: it.size, format: texture.buffer_format }
+    }
+
+    /// Takes from the driver what the texture shows, if the sibling context can be asked.
+    pub fn asked(self, context: &Context, sibling: &Sibling, texture: u32) -> Self {
+        let asked = sibling.ask(move |_| {
+            gl::bind_texture(GL_TEXTURE_BUFFER, texture);
+            let names = [
+                GL_TEXTURE_BUFFER_DATA_STORE_BINDING,
+                GL_TEXTURE_INTERNAL_FORMAT,
+                GL_TEXTURE_BUFFER_OFFSET,
+                GL_TEXTURE_BUFFER_SIZE,
+            ];
+            let answers = names.map(parameter);
+            gl::bind_texture(GL_TEXTURE_BUFFER, 0);
+            Some(answers)
+        });
+        let group = context.group.lock();
+        match asked {
+            None => self,
+            // A driver may forget the name of a buffer that is deleted.
+            Some([0, ..]) if identity::has_name(&group.buffers, self.buffer) => {
+                Self { format: 0, ..self }
+            }
+            Some([0, ..]) => self,
+            // The answer may be the size of the buffer where the texture has no size of its own.
+            Some([name, format, ..]) if u64::from(name as u32) == self.buffer.name() => {
+                Self { format: format as u32, ..self }
+            }
+            Some([name, format, offset, size]) => Self {
+                buffer: group.buffers.find(u64::from(name as u32)),
+                offset: i64::from(offset),
+                size: i64::from(size),
+                format: format as u32,
+            },
+        }
+    }
+
+    /// Describes the texture that is bound in the replay.
+    pub fn describe(&self, emitter: &mut Emitter, context: &Context, version: (u8, u8)) {
+        if self.format == 0 {
+            return;
+        }
+        let buffer = identity::name(&context.group.lock().buffers, self.buffer);
+        let is_part = self.size != 0;
+        let id = match (version >= (3, 2), is_part) {
+            (true, false) => GL_TEX_BUFFER,
+            (true, true) => GL_TEX_BUFFER_RANGE,
+            (false, false) => GL_TEX_BUFFER_EXT,
+            (false, true) => GL_TEX_BUFFER_RANGE_EXT,
+        };
+        let command = emitter.command(id).arg(GL_TEXTURE_BUFFER).arg(self.format).arg(buffer);
+        if is_part { command.arg(self.offset).arg(self.size).done() } else { command.done() }
+    }
+}
+
+/// Returns a parameter of the bound texture.
+fn parameter(name: u32) -> i32 {
+    let mut value = 0;
+    // SAFETY: the parameter has one number.
+    unsafe { gl::get_texture_level(GL_TEXTURE_BUFFER, 0, name, &raw mut value) };
+    value
+}
