@@ -8,6 +8,8 @@
 //! A transform feedback writes its buffers and shows their contents to nobody, so a buffer that nothing else holds has
 //! undefined contents.
 
+use std::sync::Arc;
+
 use gapii_commands::constants::{
     GL_ARRAY_BUFFER, GL_ARRAY_BUFFER_BINDING, GL_ATOMIC_COUNTER_BUFFER,
     GL_ATOMIC_COUNTER_BUFFER_BINDING, GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER_BINDING,
@@ -19,7 +21,7 @@ use gapii_commands::constants::{
     GL_TRANSFORM_FEEDBACK_BUFFER, GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, GL_UNIFORM_BUFFER,
     GL_UNIFORM_BUFFER_BINDING,
 };
-use gapii_state::{Buffer, Context, Process, Ref, VertexArray, VertexArrays};
+use gapii_state::{Buffer, Context, Process, Ref, Texture, VertexArray, VertexArrays};
 
 use super::buffers::{self, Known};
 use super::emit::Emitter;
@@ -255,9 +257,16 @@ fn copy(context: &Context, sibling: &Sibling, target: u32, size: usize) -> Optio
     })
 }
 
-/// Whether something of the context holds a nameless buffer.
-pub fn is_held(context: &Context, buffer: Ref<Buffer>) -> bool {
-    nameless(context).iter().any(|held| held.buffer == buffer)
+/// Whether something may hold a nameless buffer: something of the context, a texture, or another context of the share group,
+/// which may be current on another thread.
+pub fn may_be_held(process: &Process, context: &Context, buffer: Ref<Buffer>) -> bool {
+    let group = Arc::as_ptr(&context.group).addr();
+    let of_group = process.contexts().groups().into_iter().filter(|(_, it)| *it == group).count();
+    let is_held = |held: &Held| held.buffer == buffer;
+    let has_it = |texture: &Texture| texture.buffer.buffer == buffer;
+    of_group > 1
+        || nameless(context).iter().any(is_held)
+        || context.group.lock().textures.named().any(|(_, texture)| has_it(texture))
 }
 
 /// A target to copy to, and the name that is bound to it, which can be bound again. Not the target `from`.

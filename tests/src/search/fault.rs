@@ -87,19 +87,19 @@ struct Permitted {
     beginning: &'static str,
     /// Whether a program has what the sentence is about.
     is_of: fn(&[String]) -> bool,
-    /// Whether draws show that it is missing, so that a replay has other answers.
-    is_seen: bool,
+    /// Whether draws of the program may show that it is missing, so that a replay has other answers.
+    is_seen: fn(&[String]) -> bool,
 }
 
 impl Permitted {
     /// Draws do not show it.
     const fn unseen(beginning: &'static str, is_of: fn(&[String]) -> bool) -> Self {
-        Self { beginning, is_of, is_seen: false }
+        Self { beginning, is_of, is_seen: |_| false }
     }
 
     /// Draws show it.
     const fn seen(beginning: &'static str, is_of: fn(&[String]) -> bool) -> Self {
-        Self { beginning, is_of, is_seen: true }
+        Self { beginning, is_of, is_seen: |_| true }
     }
 }
 
@@ -136,11 +136,19 @@ const PERMITTED: &[Permitted] = &[
     Permitted::seen("the images of textures with the name 0", |steps| {
         steps.iter().any(|step| command_of(step).starts_with("glTex"))
     }),
-    // No command sets where a feedback goes on.
-    Permitted::unseen("how far a transform feedback has got", |steps| {
-        let (before, ends) = (before_attach(steps), ["glEndTransformFeedback"]);
-        count(before, &["glBeginTransformFeedback"]) > count(before, &ends)
-    }),
+    // No command sets where a feedback goes on. Until it has written something, that is where it begins.
+    Permitted {
+        beginning: "how far a transform feedback has got",
+        is_of: |steps| {
+            let (before, ends) = (before_attach(steps), ["glEndTransformFeedback"]);
+            count(before, &["glBeginTransformFeedback"]) > count(before, &ends)
+        },
+        is_seen: |steps| {
+            let begins = |step: &String| command_of(step) == "glBeginTransformFeedback";
+            let mut since = before_attach(steps).iter().skip_while(|step| !begins(step));
+            since.any(|step| command_of(step).starts_with("glDraw"))
+        },
+    },
     // No command attaches a level behind the last one of immutable storage. It was attached before.
     Permitted::seen("an attached level that the storage lacks, of texture", |steps| {
         let before = before_attach(steps).iter();
@@ -149,6 +157,21 @@ const PERMITTED: &[Permitted] = &[
         };
         count(before_attach(steps), &["glTexStorage2D", "glTexStorage3D"]) > 0
             && before.filter(attaches).count() > 0
+    }),
+    // While it was mapped, nothing could read them. Later its name is gone, and no command writes them in a replay.
+    Permitted::seen("the contents outside of the mapped part of a deleted buffer", |steps| {
+        let before = before_attach(steps);
+        let unmaps = ["glUnmapBuffer", "glUnmapBufferOES"];
+        let maps = ["glMapBufferRange", "glMapBufferRangeEXT", "glMapBufferOES"];
+        count(steps, &["glDeleteBuffers"]) > 0 && count(before, &maps) > count(before, &unmaps)
+    }),
+    // An image becomes all of a texture; only of a texture that is made before the image is it one level among others.
+    Permitted::seen("which EGL image a deleted texture shares its storage with", |steps| {
+        let before = before_attach(steps);
+        let makes_levels = ["glGenerateMipmap", "glTexStorage2D"];
+        count(before, &["glDeleteTextures"]) > 0
+            && count(before, &["eglCreateImageKHR"]) > 0
+            && count(before, &makes_levels) > 0
     }),
     // They are read by a draw, which a query would count, and which replaces the executable in use.
     Permitted::seen("the contents of a deleted buffer, once called", may_not_draw),
@@ -191,5 +214,5 @@ fn has_idle_thread(steps: &[String]) -> bool {
 /// Whether a replay shows that a snapshot of this program lacks this; `None` if the snapshot must not lack it.
 pub fn is_seen_if_missing(sentence: &str, program: &Program) -> Option<bool> {
     let permitted = PERMITTED.iter().find(|permitted| sentence.starts_with(permitted.beginning))?;
-    (permitted.is_of)(&program.steps).then_some(permitted.is_seen)
+    (permitted.is_of)(&program.steps).then(|| (permitted.is_seen)(&program.steps))
 }

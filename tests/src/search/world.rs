@@ -105,6 +105,8 @@ pub struct Texture {
     pub is_immutable: bool,
     /// Shared by views and siblings of an EGL image.
     pub storage: usize,
+    /// An EGL image has replaced its storage.
+    pub is_of_image: bool,
 }
 
 #[derive(Clone)]

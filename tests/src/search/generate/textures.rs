@@ -89,7 +89,15 @@ pub const TARGETS: &[(&str, (u8, u8))] = &[
 ];
 
 fn new_texture(target: &'static str, storage: usize) -> Texture {
-    Texture { target, format: UNKNOWN, size: (0, 0, 0), levels: 0, is_immutable: false, storage }
+    Texture {
+        target,
+        format: UNKNOWN,
+        size: (0, 0, 0),
+        levels: 0,
+        is_immutable: false,
+        storage,
+        is_of_image: false,
+    }
 }
 
 /// Adds a texture with a name to the group.
@@ -250,7 +258,7 @@ fn define(world: &mut World, texture: usize) {
     // Defining storage leaves views and images with the old one.
     let storage = world.count('#');
     let known = &mut world.textures[texture];
-    *known = Texture { target, format, size, levels, is_immutable, storage };
+    *known = Texture { target, format, size, levels, is_immutable, storage, is_of_image: false };
     if is_immutable {
         upload(world, texture);
     }
@@ -301,8 +309,12 @@ pub fn change(world: &mut World) -> bool {
 }
 
 pub fn mipmaps(world: &mut World) -> bool {
-    let fits =
-        |texture: &Texture| FORMATS.get(texture.format).is_some_and(|format| format.is_filtered);
+    // No specification says whether a texture of an EGL image is still one afterwards. In Mesa some commands use the
+    // image, and others storage of the texture's own.
+    let fits = |texture: &Texture| {
+        let is_filtered = FORMATS.get(texture.format).is_some_and(|format| format.is_filtered);
+        is_filtered && !texture.is_of_image
+    };
     let Some(texture) = bound(world, fits) else { return false };
     world.step(format!("glGenerateMipmap {}", world.textures[texture].target));
     bind_framebuffer_again(world);
@@ -407,7 +419,8 @@ pub fn use_image(world: &mut World) -> bool {
     world.step(format!("glEGLImageTargetTexture2DOES GL_TEXTURE_2D i{}", at + 1));
     world.step("? glGetError");
     world.step("glTexParameteri GL_TEXTURE_2D GL_TEXTURE_MIN_FILTER GL_NEAREST");
-    world.textures[texture] = Texture { levels: 1, is_immutable: false, ..source };
+    world.textures[texture] =
+        Texture { levels: 1, is_immutable: false, is_of_image: true, ..source };
     true
 }
 
