@@ -1,7 +1,9 @@
 /*
- * Measures a call of zeKernelSetGroupSize, in which the driver does next to nothing.
+ * Measures a call in which the driver does next to nothing.
  *
- * usage: bench_calls RUNS CALLS_PER_RUN PAUSE_MS WARM_UP_RUNS
+ * usage: bench_calls COMMAND RUNS CALLS_PER_RUN PAUSE_MS WARM_UP_RUNS
+ *
+ * COMMAND is zeKernelGetIndirectAccess, which the shim does not keep for snapshots, or zeKernelSetGroupSize, which it keeps.
  *
  * Makes WARM_UP_RUNS and RUNS runs of CALLS_PER_RUN calls, with a pause after each. Only the calls are timed, by
  * the thread's CPU clock. Prints
@@ -12,6 +14,7 @@
 #include "ze.h"
 
 #include <stdint.h>
+#include <string.h>
 #include <time.h>
 
 static uint64_t now_ns(clockid_t clock)
@@ -21,7 +24,16 @@ static uint64_t now_ns(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t run(ze_kernel_handle_t kernel, long calls)
+static uint64_t get_access(ze_kernel_handle_t kernel, long calls)
+{
+    ze_kernel_indirect_access_flags_t flags;
+    uint64_t before = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    for (long i = 0; i < calls; i++)
+        zeKernelGetIndirectAccess(kernel, &flags);
+    return now_ns(CLOCK_THREAD_CPUTIME_ID) - before;
+}
+
+static uint64_t set_size(ze_kernel_handle_t kernel, long calls)
 {
     uint64_t before = now_ns(CLOCK_THREAD_CPUTIME_ID);
     for (long i = 0; i < calls; i++)
@@ -31,9 +43,12 @@ static uint64_t run(ze_kernel_handle_t kernel, long calls)
 
 int main(int count, char **words)
 {
-    must(count == 5, "RUNS CALLS_PER_RUN PAUSE_MS WARM_UP_RUNS");
-    long runs = atol(words[1]), calls = atol(words[2]), warm_up = atol(words[4]);
-    struct timespec pause = {atol(words[3]) / 1000, atol(words[3]) % 1000 * 1000000};
+    must(count == 6, "COMMAND RUNS CALLS_PER_RUN PAUSE_MS WARM_UP_RUNS");
+    int is_kept = strcmp(words[1], "zeKernelSetGroupSize") == 0;
+    must(is_kept || strcmp(words[1], "zeKernelGetIndirectAccess") == 0, "COMMAND");
+    uint64_t (*run)(ze_kernel_handle_t, long) = is_kept ? set_size : get_access;
+    long runs = atol(words[2]), calls = atol(words[3]), warm_up = atol(words[5]);
+    struct timespec pause = {atol(words[4]) / 1000, atol(words[4]) % 1000 * 1000000};
     uint64_t spent = 0;
     open_device();
     ze_kernel_handle_t kernel = any_kernel();

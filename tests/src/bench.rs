@@ -122,12 +122,12 @@ pub fn sample(on: On, way: Way, load: Load) -> Sample {
 }
 
 /// Measures calls of Level Zero in the same way, on the null driver, in one thread.
-pub fn level_zero_sample(way: Way, load: Load) -> Sample {
+pub fn level_zero_sample(command: &str, way: Way, load: Load) -> Sample {
     let session = Session::new();
     let trace = session.path("bench");
     let mut process = level_zero::on_null_driver(&programs::level_zero("bench_calls"));
     let numbers = [load.runs, load.calls_per_run, load.pause_ms, load.warm_up_runs];
-    process.args(numbers.map(|n| n.to_string()));
+    process.arg(command).args(numbers.map(|n| n.to_string()));
     let sample = parse(&run_as(way, &session, &trace, process).ok(), load);
     if way == Way::Captured { with_trace(sample, &Trace::new(trace)) } else { sample }
 }
