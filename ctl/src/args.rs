@@ -17,6 +17,7 @@ use gapii_control::{KeepRequest, StartRequest, StopRequest, Target};
 use gapii_remote::VIA_VARIABLE;
 use gapii_trace::filter;
 
+use crate::sandbox::Wish;
 use crate::via::Via;
 
 /// Smallest value of --keep-bytes, --bytes and --memory, in bytes.
@@ -58,6 +59,19 @@ pub struct Allowance {
     /// Time that a replay may take, such as 90s or 500ms; a longer one is ended, with status 1 [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub time: Option<Duration>,
+
+    /// Play the trace without network, and without writing files other than the output: a trace that was made to break the
+    /// driver can do no more. Needs Linux 6.2
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t = Wish::Auto,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "always"
+    )]
+    pub sandbox: Wish,
 }
 
 #[derive(Args, Clone, Debug, Default)]

@@ -13,42 +13,73 @@ use rustix::fs::Access;
 use tempfile::TempPath;
 
 use crate::failure::Failure;
+use crate::finisher::Finisher;
 use crate::signals::Signals;
 use crate::wait;
 
 pub struct FinishedFile {
     file: File,
-    /// Path of the temporary file and the final path; `None` for outputs that are not regular files.
-    names: Option<(TempPath, PathBuf)>,
+    name: Name,
+}
+
+/// How the file gets its name.
+enum Name {
+    /// It has it: it is no regular file.
+    Given,
+    /// Path of the temporary file, and the final path.
+    Rename(TempPath, PathBuf),
+    Finisher(Finisher),
 }
 
 impl FinishedFile {
     /// Opens the output that `-o` names; `-` is standard output.
     pub fn create(path: &Path) -> Result<FinishedFile, Failure> {
         let failed = |error: io::Error| creation_failure(path, &error);
-        if path.as_os_str() == "-" {
-            let descriptor = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3);
-            let file = descriptor.map_err(|errno| failed(errno.into()))?.into();
-            return Ok(FinishedFile { file, names: None });
-        }
-        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-            let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
-            return Ok(FinishedFile { file, names: None });
+        if let Some(file) = open_irregular(path).map_err(failed)? {
+            return Ok(FinishedFile { file, name: Name::Given });
         }
         // Before the file is created, so that no signal can leave it behind.
         let signals = Signals::block().map_err(failed)?;
         let (file, draft) = draft_beside(path).map_err(failed)?.into_parts();
         remove_on_signals(signals, draft.to_path_buf()).map_err(failed)?;
-        Ok(FinishedFile { file, names: Some((draft, path.to_owned())) })
+        Ok(FinishedFile { file, name: Name::Rename(draft, path.to_owned()) })
+    }
+
+    /// As [`FinishedFile::create`], for a process that may not rename or remove files when the file is complete. It must
+    /// have one thread.
+    pub fn create_apart(path: &Path) -> Result<FinishedFile, Failure> {
+        let failed = |error: io::Error| creation_failure(path, &error);
+        if let Some(file) = open_irregular(path).map_err(failed)? {
+            return Ok(FinishedFile { file, name: Name::Given });
+        }
+        let (file, draft) = draft_beside(path).map_err(failed)?.into_parts();
+        let finisher = Finisher::start(&draft, path).map_err(failed)?;
+        // The finisher removes it.
+        let kept = draft.keep();
+        kept.map_err(|error| failed(error.error))?;
+        Ok(FinishedFile { file, name: Name::Finisher(finisher) })
     }
 
     /// Renames the file to its final name.
     pub fn finish(self) -> io::Result<()> {
-        match self.names {
-            Some((draft, path)) => draft.persist(path).map_err(|error| error.error),
-            None => Ok(()),
+        match self.name {
+            Name::Given => Ok(()),
+            Name::Rename(draft, path) => draft.persist(path).map_err(|error| error.error),
+            Name::Finisher(finisher) => finisher.finish(),
         }
     }
+}
+
+/// Opens an output that is no regular file: standard output, a pipe, a device.
+fn open_irregular(path: &Path) -> io::Result<Option<File>> {
+    if path.as_os_str() == "-" {
+        let descriptor = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
+        return Ok(Some(descriptor.into()));
+    }
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return OpenOptions::new().write(true).open(path).map(Some);
+    }
+    Ok(None)
 }
 
 impl Write for FinishedFile {

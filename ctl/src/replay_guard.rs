@@ -300,7 +300,8 @@ mod tests {
 
     #[test]
     fn replay_within_its_limits_ends_without_a_failure() {
-        let allowance = Allowance { memory: Some(u64::MAX), time: Some(Duration::MAX) };
+        let allowance =
+            Allowance { memory: Some(u64::MAX), time: Some(Duration::MAX), ..Allowance::default() };
         let guard = ReplayGuard::start(Path::new("a.gapii"), Some(&allowance)).expect("/proc");
         assert!(!guard.guarded().is_exceeded());
         assert!(guard.end().is_none());

@@ -1,4 +1,4 @@
-//! The C programs of `tests/programs/`, `tests/apps/`, `tests/cases/`, `tests/level-zero/` and
+//! The C programs of `tests/programs/`, `tests/apps/`, `tests/cases/`, `tests/level-zero/`, `tests/preload/` and
 //! `tests/tracers/`, the examples of `tool/examples/`, and the fake driver, compiled with `cc` and kept.
 //!
 //! Needs `gcc`, `libegl-dev`, `libgles-dev` and `libze-dev`; a failed compilation ends the test with the
@@ -123,6 +123,12 @@ pub fn level_zero_tool(name: &str) -> PathBuf {
 
 fn level_zero_source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("level-zero/{name}.c"))
+}
+
+/// A library of `tests/preload/`.
+pub fn preloaded(name: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("preload/{name}.c"));
+    compile(&format!("preload/{name}.so"), &source, &["-shared", "-fPIC"], &["-ldl"], &[])
 }
 
 /// A program of `tests/tracers/`, linked with the shim, by the name of its source.

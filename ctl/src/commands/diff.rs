@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::frame_differences::{self, FrameDifference};
 use crate::playing::{self, Stop};
 use crate::reading_progress::ReadingProgress;
+use crate::sandbox::{self, Needs};
 use crate::table::aligned;
 use crate::text::{self, counted};
 use crate::trace_file::{self, unreadable};
@@ -53,6 +54,8 @@ struct Differences {
 }
 
 pub fn run(args: &Diff) -> Result<u8, Failure> {
+    let needs = Needs { traces: &[&args.a, &args.b], folder: None, windows: false };
+    sandbox::enter(args.allowance.sandbox, &needs)?;
     let stop = playing::hear_stops()?.within(&args.allowance);
     let commands = compare(args, &stop)?;
     // Equal commands with equal memory draw equal frames.

@@ -20,6 +20,7 @@ use crate::commands::replay::judge_pictures;
 use crate::failure::Failure;
 use crate::longest::Longest;
 use crate::playing;
+use crate::sandbox::{self, Needs, Wish};
 use crate::text::{self, counted};
 use crate::trace_file::{self, Reader, unreadable};
 
@@ -170,6 +171,9 @@ fn write_line(args: &Dump, command: &Command<'_>, out: &mut dyn Write) -> io::Re
 
 fn write_resources(args: &Dump, folder: &Path, seq: u64) -> Result<u8, Failure> {
     let path = &args.trace.trace;
+    Folder::make(folder).map_err(Failure::unreachable)?;
+    let needs = Needs { traces: &[path], folder: Some(folder), windows: false };
+    sandbox::enter(Wish::Auto, &needs)?;
     let stop = playing::hear_stops()?;
     let mut reader = trace_file::open(path)?;
     trace_file::judge_wish(path, &mut reader, None, Some(seq))?;

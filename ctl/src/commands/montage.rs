@@ -16,6 +16,7 @@ use crate::args::{Allowance, Frames, Trace};
 use crate::failure::Failure;
 use crate::finished_file::{self, FinishedFile};
 use crate::playing;
+use crate::sandbox::{self, Needs};
 use crate::text::{self, counted};
 use crate::trace_file::{self, unreadable};
 
@@ -50,9 +51,12 @@ pub struct Montage {
 pub fn run(args: &Montage) -> Result<u8, Failure> {
     let path = &args.trace.trace;
     let name = path.display();
-    let stop = playing::hear_stops()?.within(&args.allowance);
-    let mut reader = trace_file::open(path)?;
     finished_file::check(&args.output, "a picture")?;
+    let mut reader = trace_file::open(path)?;
+    let mut file = FinishedFile::create_apart(&args.output)?;
+    let needs = Needs { traces: &[path], folder: None, windows: false };
+    sandbox::enter(args.allowance.sandbox, &needs)?;
+    let stop = playing::hear_stops()?.within(&args.allowance);
     let info = Info::of(&mut reader).map_err(|error| unreadable(path, &error))?;
     let wanted = args.frames.frames.clone().unwrap_or(0..u64::MAX);
     let frames = chosen(&info, &wanted, args.count.into());
@@ -76,7 +80,6 @@ pub fn run(args: &Montage) -> Result<u8, Failure> {
     let failed = |error: io::Error| finished_file::writing_failure(&args.output, &error);
     let mut png = Vec::new();
     sheet.picture().write_png(&mut png).map_err(failed)?;
-    let mut file = FinishedFile::create(&args.output)?;
     file.write_all(&png).and_then(|()| file.finish()).map_err(failed)?;
     let skipped = match report.skipped {
         0 => String::new(),

@@ -13,6 +13,7 @@ use gapii_replay::{Options, Report};
 use crate::args::{Allowance, Frames, Json, Trace};
 use crate::failure::Failure;
 use crate::playing;
+use crate::sandbox::{self, Needs};
 use crate::text::{self, counted};
 use crate::trace_file;
 
@@ -61,6 +62,11 @@ pub struct Replay {
 
 pub fn run(args: &Replay) -> Result<u8, Failure> {
     let path = &args.trace.trace;
+    if let Some(folder) = &args.images {
+        Folder::make(folder).map_err(Failure::unreachable)?;
+    }
+    let needs = Needs { traces: &[path], folder: args.images.as_deref(), windows: args.window };
+    sandbox::enter(args.allowance.sandbox, &needs)?;
     let stop = playing::hear_stops()?.within(&args.allowance);
     let mut reader = trace_file::open(path)?;
     trace_file::judge_wish(path, &mut reader, args.frames.frames.as_ref(), args.at)?;

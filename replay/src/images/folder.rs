@@ -30,15 +30,20 @@ struct State {
 }
 
 impl Folder {
-    /// Opens a folder, and creates it if it does not exist. Existing files stay, except those of
-    /// the same names. The error names the folder.
-    pub fn open(path: &Path) -> Result<Self, String> {
+    /// Creates a folder if it does not exist. The error names it.
+    pub fn make(path: &Path) -> Result<(), String> {
         fs::create_dir_all(path).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
                 format!("{} is not a folder; choose another path", path.display())
             }
             _ => format!("can't create the folder {}: {error}", path.display()),
-        })?;
+        })
+    }
+
+    /// Opens a folder, and creates it if it does not exist. Existing files stay, except those of
+    /// the same names. The error names the folder. Starts threads.
+    pub fn open(path: &Path) -> Result<Self, String> {
+        Self::make(path)?;
         let count = thread::available_parallelism().map_or(1, usize::from).clamp(1, WORKERS_MAX);
         let state = Arc::<Mutex<State>>::default();
         // The queue is as long as there are workers, which bounds the memory of waiting files.

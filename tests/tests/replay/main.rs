@@ -4,4 +4,5 @@ mod apps;
 mod images;
 mod limits;
 mod replay_programs;
+mod sandbox;
 mod sources;
