@@ -35,35 +35,42 @@ impl Shown {
     pub fn asked(self, context: &Context, sibling: &Sibling, texture: u32) -> Self {
         let asked = sibling.ask(move |_| {
             gl::bind_texture(GL_TEXTURE_BUFFER, texture);
-            let names = [
-                GL_TEXTURE_BUFFER_DATA_STORE_BINDING,
-                GL_TEXTURE_INTERNAL_FORMAT,
-                GL_TEXTURE_BUFFER_OFFSET,
-                GL_TEXTURE_BUFFER_SIZE,
-            ];
-            let answers = names.map(parameter);
+            let answers = of_bound();
             gl::bind_texture(GL_TEXTURE_BUFFER, 0);
             Some(answers)
         });
+        asked.map_or(self, |answers| self.corrected(context, answers))
+    }
+
+    /// Takes from the driver what the texture shows that is bound in the context.
+    pub fn asked_where_bound(self, context: &Context) -> Self {
+        self.corrected(context, of_bound())
+    }
+
+    fn corrected(self, context: &Context, answers: [i32; 4]) -> Self {
         let group = context.group.lock();
-        match asked {
-            None => self,
+        match answers {
             // A driver may forget the name of a buffer that is deleted.
-            Some([0, ..]) if identity::has_name(&group.buffers, self.buffer) => {
+            [0, ..] if identity::has_name(&group.buffers, self.buffer) => {
                 Self { format: 0, ..self }
             }
-            Some([0, ..]) => self,
+            [0, ..] => self,
             // The answer may be the size of the buffer where the texture has no size of its own.
-            Some([name, format, ..]) if u64::from(name as u32) == self.buffer.name() => {
+            [name, format, ..] if u64::from(name as u32) == self.buffer.name() => {
                 Self { format: format as u32, ..self }
             }
-            Some([name, format, offset, size]) => Self {
+            [name, format, offset, size] => Self {
                 buffer: group.buffers.find(u64::from(name as u32)),
                 offset: i64::from(offset),
                 size: i64::from(size),
                 format: format as u32,
             },
         }
+    }
+
+    /// The buffer; none if the texture shows none.
+    pub fn buffer(&self) -> Ref<Buffer> {
+        if self.format == 0 { Ref::NONE } else { self.buffer }
     }
 
     /// Describes the texture that is bound in the replay.
@@ -82,6 +89,17 @@ impl Shown {
         let command = emitter.command(id).arg(GL_TEXTURE_BUFFER).arg(self.format).arg(buffer);
         if is_part { command.arg(self.offset).arg(self.size).done() } else { command.done() }
     }
+}
+
+/// Returns the buffer of the bound texture, its format, its offset and its size.
+fn of_bound() -> [i32; 4] {
+    [
+        GL_TEXTURE_BUFFER_DATA_STORE_BINDING,
+        GL_TEXTURE_INTERNAL_FORMAT,
+        GL_TEXTURE_BUFFER_OFFSET,
+        GL_TEXTURE_BUFFER_SIZE,
+    ]
+    .map(parameter)
 }
 
 /// Returns a parameter of the bound texture.

@@ -69,6 +69,11 @@ impl Known {
         }
     }
 
+    /// Whether the program has the buffer mapped.
+    pub fn is_mapped(&self) -> bool {
+        self.mapping.is_some()
+    }
+
     /// Whether the program has the buffer mapped so that the driver refuses to copy it.
     pub fn is_locked(&self) -> bool {
         self.mapping.is_some_and(|it| it.access & constants::GL_MAP_PERSISTENT_BIT_EXT == 0)
@@ -103,9 +108,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context, sibling: Option<&Sibli
                 None => in_program(emitter, context, name, &buffer),
             }
         }
-        if let Some(mapping) = buffer.mapping {
-            describe_mapping(emitter, context, mapping);
-        }
+        map(emitter, context, &buffer);
     }
 }
 
@@ -281,10 +284,15 @@ pub fn define(emitter: &mut Emitter, buffer: &Known, address: u64) {
 /// whether all of it is mapped.
 pub fn describe_locked(emitter: &mut Emitter, context: &Context, buffer: &Known) -> bool {
     let part = define_mapped_part(emitter, buffer);
+    map(emitter, context, buffer);
+    part == Some([0, buffer.size()])
+}
+
+/// Maps the buffer that is bound in the replay if the program has mapped it.
+pub fn map(emitter: &mut Emitter, context: &Context, buffer: &Known) {
     if let Some(mapping) = buffer.mapping {
         describe_mapping(emitter, context, mapping);
     }
-    part == Some([0, buffer.size()])
 }
 
 /// Maps the buffer that is bound in the replay as the program has mapped it.

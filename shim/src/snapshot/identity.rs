@@ -75,6 +75,8 @@ struct Group {
     made: Vec<Nameless>,
     /// Objects of `made` of which the stream has only a part of the contents.
     in_part: Vec<Nameless>,
+    /// Objects of `made` whose spare names stay.
+    staying: Vec<Nameless>,
     /// Handles of the group's contexts that are described.
     contexts: Vec<u64>,
 }
@@ -158,13 +160,20 @@ pub fn take_part<T>(context: &Context, kind: Kind, object: Ref<T>) -> bool {
     with_group(context, take) == Some(true)
 }
 
+/// Has the spare name of a nameless object stay in the replay.
+pub fn let_name_stay<T>(context: &Context, kind: Kind, object: Ref<T>) {
+    let nameless = Nameless { kind, name: spare_name(object), serial: object.serial() };
+    with_group(context, |group| group.staying.push(nameless));
+}
+
 /// Whether another context of the process shares objects with this one.
 pub fn is_shared(context: &Context) -> bool {
     // Each context and its entry in the table of contexts refer to the group.
     Arc::strong_count(&context.group) > 2
 }
 
-/// Notes that a context's own state is described. If it is the last one of its share group, deletes all spare names.
+/// Notes that a context's own state is described. If it is the last one of its share group, deletes all spare names
+/// but those that stay.
 ///
 /// They are deleted in a spare context, in which nothing is bound: deleting a name removes the object from the binding
 /// points of the current context, and from the containers that are bound there.
@@ -177,7 +186,9 @@ pub fn end_context(emitter: &mut Emitter, process: &Process, context: &Context, 
         if !all.iter().all(|handle| group.contexts.contains(handle)) {
             return Vec::new();
         }
-        core::mem::take(&mut group.made)
+        let mut made = core::mem::take(&mut group.made);
+        made.retain(|nameless| !group.staying.contains(nameless));
+        made
     });
     let due = due.unwrap_or_default();
     if due.is_empty() {

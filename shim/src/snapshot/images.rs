@@ -245,13 +245,17 @@ impl OfGroup {
             known.describe(emitter, sibling.filter(|_| self.version.0 >= 3));
             return;
         }
-        let (known, original) = {
+        let (known, original, has_other_views) = {
             let group = self.group.lock();
             let textures = &group.textures;
-            let known = Known::of(textures, textures.find(u64::from(root.name)));
+            let own = textures.find(u64::from(root.name));
+            let known = Known::of(textures, own);
             let original = known.as_ref().map(Known::original).unwrap_or_default();
             let is_named = original.is_some() && textures.find(original.name()) == original;
-            (known, is_named.then(|| Known::of(textures, original)).flatten())
+            let mut all = textures.named().chain(textures.deleted());
+            let has_other_views = original.is_some()
+                && all.any(|(object, it)| object != own && it.view.original == original);
+            (known, is_named.then(|| Known::of(textures, original)).flatten(), has_other_views)
         };
         let (Some(known), Some(has)) = (known, self.has) else {
             emitter.leave_out_of("all of texture", root.name);
@@ -259,7 +263,7 @@ impl OfGroup {
         };
         let mut describing = Describing { emitter, has, sibling, context: None };
         let Some(original) = original else {
-            if known.original().is_some() {
+            if has_other_views {
                 let what = "which deleted texture is the storage of other views, too, of texture";
                 describing.emitter.leave_out_of(what, root.name);
             }

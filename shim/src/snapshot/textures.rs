@@ -275,7 +275,7 @@ pub fn bind_surfaces(emitter: &mut Emitter, process: &Process, context: &Context
 /// Makes a nameless texture under its spare name, unless the stream has it already. Returns whether it was made without
 /// pixels that it has, which are left to the caller.
 ///
-/// `parameters` are `None` where nothing depends on them.
+/// `parameters` are `None` where nothing depends on them; if they are given, the texture is bound.
 pub fn make_nameless(
     emitter: &mut Emitter,
     (process, context): (&Process, &Context),
@@ -284,7 +284,13 @@ pub fn make_nameless(
     parameters: Option<&Parameters>,
 ) -> bool {
     let texture = Known::of(&context.group.lock().textures, object);
-    let Some(texture) = texture else { return false };
+    let Some(mut texture) = texture else { return false };
+    if texture.target == GL_TEXTURE_BUFFER && parameters.is_some() {
+        texture.buffer = texture.buffer.asked_where_bound(context);
+        let held =
+            buffers::nameless(&context.group.lock(), std::iter::once(texture.buffer.buffer()));
+        buffers::describe_nameless(emitter, context, None, held);
+    }
     let is_new = identity::is_first(context, identity::Kind::Texture, object);
     let mut lacks_pixels = is_new;
     if is_new {

@@ -256,14 +256,16 @@ pub fn set_feedback_varyings<S: Scope, M: Memory + ?Sized>(
 }
 
 /// Whether the bound transform feedback object is active, perhaps paused: drivers refuse new varyings of any program then
-/// (ARB_transform_feedback2). They refuse to begin without a program that has varyings, and to link one without a shader.
+/// (ARB_transform_feedback2). They refuse to begin without a program that has varyings, and to link one that has no
+/// shader, or one that is not compiled.
 fn is_feeding_back<S: Scope>(context: &Context<S>, group: &GroupState<S>) -> bool {
     let (is_active, program) = match context.transform_feedbacks.get(context.transform_feedback) {
         Some(feedback) => (feedback.is_active, feedback.program),
         None => (context.default_feedback_is_active, context.default_feedback_program),
     };
     let has_varyings = |link: &Link| {
-        let may_be_linked = link.is_binary || !link.stages.is_empty();
+        let has_shaders = !link.stages.is_empty() && link.stages.iter().all(|it| it.is_compiled);
+        let may_be_linked = link.is_binary || has_shaders;
         may_be_linked && !link.parameters.feedback_varyings.is_empty()
     };
     is_active && group.programs.get(program).is_some_and(|it| has_varyings(&it.last_link))

@@ -175,7 +175,10 @@ const PERMITTED: &[Permitted] = &[
     }),
     // They are read by a draw, which a query would count, and which replaces the executable in use.
     Permitted::seen("the contents of a deleted buffer, once called", may_not_draw),
-    Permitted::seen("the pixels of deleted texture", may_not_draw),
+    Permitted::seen("the pixels of deleted texture", |steps| {
+        may_not_draw(steps) || may_be_incomplete(steps)
+    }),
+    Permitted::seen("the pixels of deleted renderbuffer", may_be_incomplete),
 ];
 
 /// Whether the shim may find a context in which it must not draw.
@@ -184,6 +187,12 @@ fn may_not_draw(steps: &[String]) -> bool {
         |step: &String| step.contains("glBeginQuery GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN");
     steps.iter().any(counts)
         || count(steps, &["glLinkProgram"]) > count(steps, &["glCreateProgram"])
+}
+
+/// Whether something without a name may keep a framebuffer incomplete: it could not be attached again if it were taken off for
+/// a read.
+fn may_be_incomplete(steps: &[String]) -> bool {
+    count(before_attach(steps), &["glDeleteTextures", "glDeleteRenderbuffers"]) > 1
 }
 
 fn before_attach(steps: &[String]) -> &[String] {

@@ -283,8 +283,8 @@ impl World {
         }
     }
 
-    /// True if a draw has defined results: each enabled attribute has memory, no sampled texture is an attachment, and
-    /// no buffer is both read and written.
+    /// True if a draw has defined results: there are shaders, each enabled attribute has memory, no sampled texture is an
+    /// attachment, and no buffer is both read and written. Mesa 22.3 may crash in a draw without shaders.
     pub fn may_draw(&self) -> bool {
         let context = self.here();
         let array = &self.vertex_arrays[context.array];
@@ -304,7 +304,9 @@ impl World {
         let sampled = context.textures.iter().flat_map(|unit| unit.values());
         let is_loop =
             sampled.into_iter().any(|texture| attached.contains(&self.textures[*texture].storage));
-        has_memory && !is_loop && !self.may_read_mapped()
+        let has_shaders =
+            context.version < (2, 0) || context.program.is_some() || context.pipeline.is_some();
+        has_shaders && has_memory && !is_loop && !self.may_read_mapped()
     }
 
     /// True if a draw may read a buffer that is mapped, which is undefined unless the mapping is persistent.
