@@ -6,7 +6,8 @@
 use gapii_commands::constants;
 pub use gapii_commands::constants::GL_TEXTURE_BORDER_COLOR;
 use gapii_commands::constants::{
-    GL_DEPTH_STENCIL_TEXTURE_MODE, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY,
+    GL_ALPHA, GL_BLUE, GL_CLAMP_TO_EDGE, GL_DEPTH_COMPONENT, GL_DEPTH_STENCIL_TEXTURE_MODE,
+    GL_GREEN, GL_LINEAR, GL_RED, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY,
     GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_BUFFER, GL_TEXTURE_COMPARE_FUNC, GL_TEXTURE_COMPARE_MODE,
     GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_MAG_FILTER, GL_TEXTURE_MAX_LEVEL, GL_TEXTURE_MAX_LOD,
     GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MIN_LOD, GL_TEXTURE_SWIZZLE_A, GL_TEXTURE_SWIZZLE_B,
@@ -153,6 +154,19 @@ impl Parameters {
         }
     }
 
+    /// Leaves those that a new texture of this target does not have.
+    pub fn changed(mut self, target: u32) -> Self {
+        let initial = SamplerState::default();
+        self.integers.retain(|(name, value)| *value != initial_integer(&initial, target, *name));
+        self.floats.retain(|(name, value)| *value != float_of(&initial, *name));
+        self
+    }
+
+    /// Whether [`Self::describe`] writes nothing.
+    pub fn is_empty(&self) -> bool {
+        self.integers.is_empty() && self.floats.is_empty() && self.border == [0.0; 4]
+    }
+
     /// Sets them for the texture that is bound to `target`.
     pub fn describe(&self, emitter: &mut Emitter, target: u32) {
         for (name, value) in &self.integers {
@@ -163,6 +177,23 @@ impl Parameters {
         }
         describe_border(emitter, GL_TEX_PARAMETERFV, target, self.border);
     }
+}
+
+/// The value of an integer parameter in a new texture.
+fn initial_integer(sampler: &SamplerState, target: u32, name: u32) -> i32 {
+    let is_external = target == GL_TEXTURE_EXTERNAL_OES;
+    let value = match name {
+        GL_TEXTURE_MIN_FILTER if is_external => GL_LINEAR,
+        GL_TEXTURE_WRAP_S | GL_TEXTURE_WRAP_T if is_external => GL_CLAMP_TO_EDGE,
+        GL_TEXTURE_MAX_LEVEL => 1000,
+        GL_TEXTURE_SWIZZLE_R => GL_RED,
+        GL_TEXTURE_SWIZZLE_G => GL_GREEN,
+        GL_TEXTURE_SWIZZLE_B => GL_BLUE,
+        GL_TEXTURE_SWIZZLE_A => GL_ALPHA,
+        GL_DEPTH_STENCIL_TEXTURE_MODE => GL_DEPTH_COMPONENT,
+        _ => return integer_of(sampler, name),
+    };
+    value.cast_signed()
 }
 
 /// The value of an integer parameter in the state of a sampler.

@@ -4,6 +4,8 @@
 //!
 //! The driver reports names. The state tells whether the bound object still has the name.
 
+use std::collections::BTreeMap;
+
 use gapii_commands::constants;
 use gapii_commands::constants::{
     GL_IMAGE_BINDING_ACCESS, GL_IMAGE_BINDING_FORMAT, GL_IMAGE_BINDING_LAYER,
@@ -59,11 +61,15 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
         .filter_map(|(target, ..)| Some((*target, binding_of(*target)?)))
         .collect();
     // Making a nameless texture binds it in the replay, so all of them are made before anything is bound for good.
-    let units = units(emitter, (process, context), has, &targets);
+    let (units, defaults) = units(emitter, (process, context), has, &targets);
     let images = match context.version >= (3, 1) {
         true => image_units(emitter, (process, context), has),
         false => Vec::new(),
     };
+    for (target, parameters) in defaults.iter().filter(|(_, it)| !it.is_empty()) {
+        emitter.command(GL_BIND_TEXTURE).arg(*target).arg(0_u32).done();
+        parameters.describe(emitter, *target);
+    }
     for (unit, bound) in (0..).zip(&units) {
         emitter.command(GL_ACTIVE_TEXTURE).arg(GL_TEXTURE0 + unit).done();
         for ((target, _), name) in targets.iter().zip(&bound.textures) {
@@ -90,13 +96,15 @@ struct Unit {
     sampler: Option<u32>,
 }
 
-/// What is bound to each texture unit. `targets` are targets and the queries for what is bound to them.
+/// What is bound to each texture unit, and what was changed of the parameters of the textures with the name 0, which can be asked
+/// where a unit has one. `targets` are targets and the queries for what is bound to them.
 fn units(
     emitter: &mut Emitter,
     (process, context): (&Process, &Context),
     has: Has,
     targets: &[(u32, u32)],
-) -> Vec<Unit> {
+) -> (Vec<Unit>, BTreeMap<u32, Parameters>) {
+    let mut defaults = BTreeMap::new();
     let active = gl::integer(GL_ACTIVE_TEXTURE_NAME) as u32;
     let count = gl::integer(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS).clamp(0, 256) as u32;
     let mut units = Vec::new();
@@ -108,6 +116,9 @@ fn units(
             let bound = gl::integer(*binding) as u32;
             let object = tracked.and_then(|unit| unit.bindings.at(*target)).copied();
             let parameters = || Parameters::of_bound(*target, has);
+            if bound == 0 {
+                defaults.entry(*target).or_insert_with(|| parameters().changed(*target));
+            }
             let object = object.unwrap_or_default();
             let bound = (bound, object);
             let name = texture(emitter, (process, context), has, bound, parameters, Some(unit));
@@ -120,7 +131,7 @@ fn units(
         units.push(Unit { textures, sampler });
     }
     gl::active_texture(active);
-    units
+    (units, defaults)
 }
 
 /// The name in the stream of a texture that the driver reports as `bound`. A nameless one is made; `parameters` asks for
