@@ -6,12 +6,13 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use gapii_trace::Command;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::identity::{Digest, Identity};
 
 /// Differences of two traces. `a` is the first trace, `b` the second.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct Diff {
     /// Numbers of commands.
     pub commands: Sides<u64>,
@@ -27,7 +28,7 @@ pub struct Diff {
 }
 
 /// The same quantity of both traces.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct Sides<T> {
     /// Of the first trace.
     pub a: T,
@@ -36,7 +37,7 @@ pub struct Sides<T> {
 }
 
 /// Numbers of calls of a function.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct FunctionDiff {
     /// Name of the function.
     pub name: String,

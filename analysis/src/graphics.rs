@@ -9,6 +9,7 @@ use gapii_commands::CommandId;
 use gapii_commands::constants::{EGL_HEIGHT, EGL_WIDTH, GL_RENDERER, GL_VERSION};
 use gapii_trace::value::Observation;
 use gapii_trace::{Command, Untrusted};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Largest number of drivers.
@@ -20,8 +21,8 @@ const SIZES_MAX: usize = 64;
 /// Largest number of contexts and of surfaces that are told apart.
 const OBJECTS_MAX: usize = 256;
 
-/// The drivers and sizes. Its JSON shape gains fields and never loses them.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+/// The drivers and sizes.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct Graphics {
     /// Drivers, each once, in the order of the first answer.
     pub drivers: Vec<Driver>,
@@ -30,7 +31,7 @@ pub struct Graphics {
 }
 
 /// Answers of a driver in a context.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct Driver {
     /// `GL_RENDERER`; `None` if the program did not ask.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,7 +42,7 @@ pub struct Driver {
 }
 
 /// Size of a surface, in pixels.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct Size {
     /// Width.
     pub width: u32,

@@ -11,6 +11,7 @@ use gapii_state::changes;
 use gapii_trace::Command;
 use gapii_trace::description::{Function, Kind, Observed};
 use gapii_trace::value::Observation;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::purpose::{Purpose, acts};
@@ -18,8 +19,8 @@ use crate::purpose::{Purpose, acts};
 /// Number of commands in [`Stats::slowest`].
 const SLOWEST_MAX: usize = 10;
 
-/// Counts of a trace. Its JSON shape gains fields and never loses them.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+/// Counts of a trace.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct Stats {
     /// Number of commands that the program called.
     pub commands: u64,
@@ -54,7 +55,7 @@ pub struct Stats {
 }
 
 /// Commands of one function.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct FunctionStats {
     /// Name of the function.
     pub name: String,
@@ -71,7 +72,7 @@ pub struct FunctionStats {
 }
 
 /// Durations of driver calls.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct DriverTime {
     /// Timed commands. Commands in flight at the end are not timed.
     pub commands: u64,
@@ -88,7 +89,7 @@ pub struct DriverTime {
 }
 
 /// A command with a long time in the driver.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct SlowCommand {
     /// Number of the command; `None` if it took no effect.
     pub seq: Option<u64>,
@@ -105,7 +106,7 @@ pub struct SlowCommand {
 }
 
 /// Minimum, median and maximum.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct Spread {
     /// Minimum, in nanoseconds.
     pub min_ns: u64,
@@ -116,7 +117,7 @@ pub struct Spread {
 }
 
 /// Commands of one frame of a process. The last entry of a process may be a frame that did not end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct FrameStats {
     /// Index in the trace.
     pub process: u32,
@@ -133,7 +134,7 @@ pub struct FrameStats {
 }
 
 /// Commands of one thread.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct ThreadStats {
     /// Index in the trace.
     pub thread: u32,

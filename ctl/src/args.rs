@@ -5,7 +5,7 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use gapii_control::{KeepRequest, StartRequest, StopRequest, Target};
 use gapii_remote::VIA_VARIABLE;
 use gapii_trace::filter;
 
+use crate::failure::Failure;
 use crate::sandbox::Wish;
 use crate::via::Via;
 
@@ -304,6 +305,25 @@ pub struct Output {
     pub force: bool,
 }
 
+impl Json {
+    /// Fails if the JSON document and `output` would share standard output.
+    pub fn must_have_standard_output(&self, output: &Path) -> Result<(), Failure> {
+        match self.json && output.as_os_str() == "-" {
+            true => Err(Failure::usage(
+                "with --json the answer goes to standard output; name a file for the output with `-o FILE`",
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Output {
+    /// Fails if the trace and a JSON document would share standard output.
+    pub fn must_leave_room_for(&self, json: &Json) -> Result<(), Failure> {
+        self.output.as_deref().map_or(Ok(()), |path| json.must_have_standard_output(path))
+    }
+}
+
 #[derive(Args, Clone, Debug)]
 pub struct App {
     /// Application, by process id or name
@@ -320,6 +340,9 @@ pub struct Running {
 
     #[command(flatten)]
     pub app: App,
+
+    #[command(flatten)]
+    pub json: Json,
 }
 
 impl Running {

@@ -7,6 +7,7 @@
 //! It does not know the captured program.
 
 use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use gapii_control::trigger::Trigger;
@@ -14,10 +15,12 @@ use gapii_control::{
     Event, ExitedRequest, Request, StartRequest, StopRequest, Summary, Target, code,
 };
 
+use crate::capture_answer::CaptureAnswer;
 use crate::comeback::{Comeback, Revive};
 use crate::connection::Connection;
 use crate::crash_report;
 use crate::failure::Failure;
+use crate::json;
 use crate::output_file::{OutputFile, Place};
 use crate::progress::ProgressLine;
 use crate::summary_line;
@@ -217,13 +220,16 @@ impl<'a> Capture<'a> {
         }
     }
 
-    /// Prints the result of the capture to standard error; returns the failure, if it is one.
+    /// Prints the result of the capture and the missing state to standard error; with `--json` the answer has both.
+    /// Returns the failure, if the result is one.
     pub fn report(&self, outcome: &Outcome) -> Option<Failure> {
         self.progress.clear();
         match outcome {
             Outcome::Ended(summary) => {
-                text::say(&summary_line::text(summary, &self.place));
-                summary_line::missing(summary).for_each(|line| text::say(&line));
+                if !json::is_asked() {
+                    text::say(&summary_line::text(summary, &self.place));
+                    summary_line::missing(summary).for_each(|line| text::say(&line));
+                }
                 crash_report::write_if_it_died(summary, &self.place);
                 summary_line::failure(summary, &self.place, self.when.as_ref())
             }
@@ -237,6 +243,22 @@ impl<'a> Capture<'a> {
                 self.place
             ))),
         }
+    }
+}
+
+impl Capture<'_> {
+    /// The answer of `command` about this capture in JSON.
+    pub fn answer(
+        &self,
+        command: &str,
+        outcome: Option<&Outcome>,
+        failure: Option<&Failure>,
+    ) -> CaptureAnswer {
+        let summary = match outcome {
+            Some(Outcome::Ended(summary)) => Some(Summary::clone(summary)),
+            _ => None,
+        };
+        CaptureAnswer::new(command, self.place.path().map(Path::to_owned), summary, failure)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Definition of the command line. Parser, help, completions and man pages are derived from it. A typed `--connect`
-//! overrides a `GAPII_VIA` from the environment. A mistake ends with exit status 2.
+//! overrides a `GAPII_VIA` from the environment. A mistake ends with exit status 2, or 125 for `run`.
+
+use std::ffi::OsString;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -7,9 +9,10 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::args::Connect;
 use crate::commands::{
     apps, blob, completions, diff, doctor, dump, export, info, list, man, montage, pair, relay,
-    replay, run, save, start, state, stats, status, stop, verify, watch,
+    replay, run, save, schema, start, state, stats, status, stop, verify, watch,
 };
 use crate::failure::Failure;
+use crate::{json, text};
 
 /// Record the EGL, OpenGL ES and Level Zero commands of a program, and inspect the recording
 #[derive(Parser, Debug)]
@@ -20,11 +23,16 @@ pub struct Cli {
 
     #[command(subcommand)]
     command: Command,
+
+    #[clap(skip)]
+    name: String,
 }
 
 const AFTER_HELP: &str = "\
-Exit status: `run` returns the program's own; all other commands return 0 for success, 1 for a negative \
-answer (for example, a trace with damage), 2 for wrong usage, 3 if something can't be reached or is not allowed";
+Exit status: `run` returns the program's own; with --quit, 0 after a complete capture. It returns 125 if gapii itself \
+fails, 126 if the program cannot be executed, 127 if there is no such program. All other commands return 0 for success, \
+1 for a negative answer (for example, a trace with damage), 2 for wrong usage, 3 if something can't be reached or is not \
+allowed";
 
 #[derive(Subcommand, Debug)]
 enum Command {
@@ -84,24 +92,53 @@ enum Command {
     /// Print shell completions
     #[command(hide = true)]
     Completions(completions::Completions),
+    /// Print the JSON Schema of what a command prints with --json
+    Schema(schema::Schema),
     /// Write the man pages to a folder
     #[command(hide = true)]
     Man(man::Man),
 }
 
 impl Cli {
-    /// Parses this process' command line and environment; on an error, prints it and exits with status 2.
+    /// Parses this process' command line and environment. On a mistake, prints it and exits with status 2; of `run`, with
+    /// its own.
     pub fn of_process() -> Cli {
-        Cli::of(&Cli::command().get_matches()).unwrap_or_else(|error| error.exit())
+        let parsed = Cli::command().try_get_matches().and_then(|matches| Cli::of(&matches));
+        parsed.unwrap_or_else(|error| {
+            // Help and version are answers.
+            if !error.use_stderr() {
+                error.exit();
+            }
+            let words: Vec<_> = std::env::args_os().collect();
+            let command = meant_command(&words);
+            let failure = usage_failure(&error);
+            if words.iter().take_while(|word| *word != "--").any(|word| word == "--json") {
+                json::ask();
+                text::say_failure(&command, &failure);
+            } else {
+                // A failure to print is ignored, as for every other message.
+                let _ = error.print();
+            }
+            std::process::exit(failure.status_of(&command).into())
+        })
+    }
+
+    /// Name of the command, such as `start`.
+    pub fn command_name(&self) -> &str {
+        &self.name
     }
 
     fn of(matches: &ArgMatches) -> Result<Cli, clap::Error> {
+        if wants_json(matches) {
+            json::ask();
+        }
         let mut cli = Cli::from_arg_matches(matches)?;
         let is_typed = |id| matches.value_source(id) == Some(ValueSource::CommandLine);
         // A typed --connect overrides a GAPII_VIA from the environment.
         if is_typed("connect") && !is_typed("via") {
             cli.connect.via = None;
         }
+        cli.name = matches.subcommand_name().unwrap_or_default().to_owned();
         Ok(cli)
     }
 
@@ -133,9 +170,32 @@ impl Cli {
             Command::Pair(args) => pair::run(args),
             Command::Relay => relay::run(connect),
             Command::Completions(args) => completions::run(args, Cli::command()),
+            Command::Schema(args) => schema::run(args),
             Command::Man(args) => man::run(args, Cli::command()),
         }
     }
+}
+
+/// Whether the command, or its own subcommand, was called with `--json`.
+fn wants_json(matches: &ArgMatches) -> bool {
+    matches.subcommand().is_some_and(|(_, inner)| {
+        inner.try_get_one::<bool>("json").ok().flatten().copied().unwrap_or(false)
+            || wants_json(inner)
+    })
+}
+
+/// Returns the command of a command line with a mistake; an empty name if it has none.
+fn meant_command(words: &[OsString]) -> String {
+    let matches = Cli::command().ignore_errors(true).try_get_matches_from(words).ok();
+    matches.and_then(|matches| Some(matches.subcommand_name()?.to_owned())).unwrap_or_default()
+}
+
+/// The parser's error as one sentence.
+fn usage_failure(error: &clap::Error) -> Failure {
+    let text = error.to_string();
+    let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let sentence: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+    Failure::usage(sentence.join(" ").trim_start_matches("error: "))
 }
 
 #[cfg(test)]

@@ -1,20 +1,32 @@
 //! `Failure`: why a command failed, as one sentence, and its exit status: 1 for a negative answer, 2 for wrong usage, 3
-//! if something cannot be reached or is not allowed, 0 without a message if the reader of standard output is gone.
+//! if something cannot be reached or is not allowed, 0 without a message if the reader of standard output is gone. `run`,
+//! whose status is the program's, has the statuses of env(1) and timeout(1) for its own failures: 127 and 126 for a
+//! program that is missing or cannot be executed, and 125 for all else.
 //! Nothing here prints or exits.
 
 use std::fmt;
 
-/// Exit status of a failure. 0 means success; `run` also returns the program's own status.
+/// Name of the command whose exit status is that of the program that it starts.
+pub const RUN: &str = "run";
+
+/// Exit status of `run` if it fails itself, and not its program.
+const RUN_FAILED: u8 = 125;
+
+/// Sort of a failure, which decides the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The reader of standard output has closed it; no message is printed.
-    ReaderGone = 0,
+    /// The reader of standard output has closed it; no message is printed (status 0).
+    ReaderGone,
     /// The command completed with a negative answer (status 1).
-    No = 1,
+    No,
     /// The command line is invalid (status 2).
-    Usage = 2,
+    Usage,
     /// Something needed cannot be reached or is not allowed (status 3).
-    Unreachable = 3,
+    Unreachable,
+    /// The program that `run` is to start may not or cannot be executed (status 126).
+    NotExecutable,
+    /// The program that `run` is to start does not exist (status 127).
+    NoProgram,
 }
 
 /// A message for the user: lower case, no full stop, with the offending value and what to do about it.
@@ -41,13 +53,44 @@ impl Failure {
         Failure { kind: Kind::ReaderGone, sentence: "standard output was closed".to_owned() }
     }
 
-    pub fn status(&self) -> u8 {
-        self.kind as u8
+    pub fn not_executable(sentence: impl Into<String>) -> Failure {
+        Failure { kind: Kind::NotExecutable, sentence: sentence.into() }
+    }
+
+    pub fn no_program(sentence: impl Into<String>) -> Failure {
+        Failure { kind: Kind::NoProgram, sentence: sentence.into() }
+    }
+
+    /// Exit status of `command`, such as `start`, that fails like this.
+    pub fn status_of(&self, command: &str) -> u8 {
+        match self.kind {
+            Kind::ReaderGone => 0,
+            Kind::NotExecutable => 126,
+            Kind::NoProgram => 127,
+            Kind::No | Kind::Usage | Kind::Unreachable if command == RUN => RUN_FAILED,
+            Kind::No => 1,
+            Kind::Usage => 2,
+            Kind::Unreachable => 3,
+        }
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.sentence)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_failures_of_run_have_statuses_that_programs_rarely_have() {
+        let failures = [Failure::no("a"), Failure::usage("a"), Failure::unreachable("a")];
+        assert_eq!(failures.each_ref().map(|failure| failure.status_of("start")), [1, 2, 3]);
+        assert_eq!(failures.each_ref().map(|failure| failure.status_of(RUN)), [125; 3]);
+        assert_eq!(Failure::not_executable("a").status_of(RUN), 126);
+        assert_eq!(Failure::no_program("a").status_of(RUN), 127);
     }
 }

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gapii_replay::Options;
 use gapii_replay::images::{FrameOf, Images, Picture, PixelDifference, name_of};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -21,10 +22,11 @@ use crate::trace_file;
 const WAITING_BYTES_MAX: usize = 512 << 20;
 
 /// A frame that differs between the traces.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct FrameDifference {
     /// File name that `replay --images` gives the frame's picture.
     pub name: String,
+    /// Index of the process in the trace.
     pub process: u32,
     /// Number of the frame within its process, from 0.
     pub frame: u64,
@@ -45,13 +47,16 @@ impl FrameDifference {
     }
 }
 
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Kind {
+    /// How the pixels differ.
     Pixels(PixelDifference),
     /// Width and height in pixels of both pictures.
     Sizes([[u32; 2]; 2]),
+    /// Only the first trace has the frame.
     OnlyInA,
+    /// Only the second trace has the frame.
     OnlyInB,
 }
 

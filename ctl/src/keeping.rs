@@ -4,6 +4,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -11,9 +12,11 @@ use gapii_control::{
     Event, ExitedRequest, Held, Request, SaveRequest, Saved, StartRequest, Target,
 };
 
+use crate::capture_answer::SavedAnswer;
 use crate::connection::Connection;
 use crate::crash_report;
 use crate::failure::Failure;
+use crate::json;
 use crate::output_file::{OutputFile, Place};
 use crate::summary_line;
 use crate::text::{self, counted};
@@ -56,7 +59,7 @@ impl Keeping {
     }
 
     /// Requests that all kept frames are written.
-    pub fn save(mut self, output: OutputFile) -> Result<(), Failure> {
+    pub fn save(mut self, output: OutputFile) -> Result<SavedAnswer, Failure> {
         let request = SaveRequest { target: self.target.clone(), last: None };
         save(&mut self.connection, request, output)
     }
@@ -77,23 +80,37 @@ fn say_held(held: &Held) {
     ));
 }
 
-/// Saves kept frames and prints a summary. A newly created file that stays empty is removed.
+/// Saves kept frames and prints a summary to standard error; with `--json` the answer has it. A newly created file that
+/// stays empty is removed.
 pub fn save(
     connection: &mut Connection,
     request: SaveRequest,
     mut output: OutputFile,
-) -> Result<(), Failure> {
+) -> Result<SavedAnswer, Failure> {
+    let wanted_frames = request.last;
     let saved = connection
         .save(request, output.as_fd(), say_held)
         .inspect_err(|_| output.place.discard())?;
     output.place.settle()?;
-    text::say(&describe(&saved, &output.place));
+    if !json::is_asked() {
+        text::say(&describe(&saved, &output.place));
+    }
     crash_report::write_if_it_died(&saved.summary, &output.place);
     // That the program died without ending its capture is no failure here: keeping frames is meant for that case.
-    match saved.summary.error {
-        Some(_) => summary_line::failure(&saved.summary, &output.place, None).map_or(Ok(()), Err),
-        None => Ok(()),
+    let failure = summary_line::failure(&saved.summary, &output.place, None);
+    if let Some(failure) = failure.filter(|_| saved.summary.error.is_some()) {
+        return Err(failure);
     }
+    let Saved { pid, name, first_frame, summary } = saved;
+    let output = output.place.path().map(Path::to_owned);
+    Ok(SavedAnswer {
+        pid,
+        name: name.raw().to_owned(),
+        first_frame,
+        wanted_frames,
+        output,
+        summary,
+    })
 }
 
 fn describe(saved: &Saved, place: &Place) -> String {

@@ -5,6 +5,7 @@
 mod args;
 mod call_text;
 mod capture;
+mod capture_answer;
 mod cli;
 mod comeback;
 mod commands;
@@ -17,6 +18,7 @@ mod finisher;
 mod frame_differences;
 mod held;
 mod installation;
+mod json;
 mod keeping;
 mod launch;
 mod local_time;
@@ -50,13 +52,14 @@ use std::process::ExitCode;
 use crate::failure::Kind;
 
 fn main() -> ExitCode {
-    match cli::Cli::of_process().run() {
+    let cli = cli::Cli::of_process();
+    match cli.run() {
         Ok(status) => status.into(),
         Err(failure) => {
             if failure.kind != Kind::ReaderGone {
-                text::say(&failure);
+                text::say_failure(cli.command_name(), &failure);
             }
-            failure.status().into()
+            failure.status_of(cli.command_name()).into()
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `Program`: the program that `run` starts, with the shim loaded into it through `LD_PRELOAD`, `LD_LIBRARY_PATH` and
 //! the `GAPII_…` variables. A program that is missing or not executable is refused before anything is set up. Its exit
-//! status is its own, or 128 plus its signal's number. Its standard output goes to standard error if the trace goes to
-//! standard output.
+//! status is its own, or 128 plus its signal's number. Its standard output goes to standard error if the trace or
+//! an answer in JSON goes to standard output.
 //!
 //! Arguments and standard streams otherwise stay the program's own.
 
@@ -122,13 +122,13 @@ impl Environment {
 }
 
 impl Program {
-    /// Starts the program. With `output_is_trace`, its standard output goes to standard error.
+    /// Starts the program. With `output_is_taken`, its standard output goes to standard error.
     pub fn start(
         words: &[OsString],
         environment: &Environment,
         beginning: &Beginning<'_>,
         signals: &Signals,
-        output_is_trace: bool,
+        output_is_taken: bool,
     ) -> Result<Program, Failure> {
         let (name, arguments) =
             words.split_first().ok_or_else(|| Failure::usage("no program is given after --"))?;
@@ -136,14 +136,12 @@ impl Program {
         command.args(arguments);
         environment.apply(&mut command, beginning);
         signals.leave_out(&mut command);
-        if output_is_trace {
+        if output_is_taken {
             command.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned().map_err(
                 |error| Failure::unreachable(format!("can't use standard error: {error}")),
             )?));
         }
-        let child = command.spawn().map_err(|error| {
-            Failure::unreachable(format!("can't start {}: {error}", name.display()))
-        })?;
+        let child = command.spawn().map_err(|error| cannot_start(name, &error))?;
         let exit = rustix::process::pidfd_open(Pid::from_child(&child), PidfdFlags::empty())
             .map_err(|errno| Failure::unreachable(format!("can't watch the program: {errno}")))?;
         Ok(Program { child, exit })
@@ -180,6 +178,18 @@ pub fn status_code(status: ExitStatus) -> u8 {
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }
 
+/// Builds the failure of a program that [`check`] has found.
+fn cannot_start(name: &OsStr, error: &io::Error) -> Failure {
+    let name = name.display();
+    Failure::not_executable(match error.kind() {
+        io::ErrorKind::NotFound => format!(
+            "can't start {name}: its interpreter does not exist; see its first line if it is a script, and `file {name}` \
+             otherwise"
+        ),
+        _ => format!("can't start {name}: {error}"),
+    })
+}
+
 /// Checks that the program can be started, before anything else is set up.
 pub fn check(name: &OsStr) -> Result<(), Failure> {
     let path = Path::new(name);
@@ -191,7 +201,7 @@ pub fn check(name: &OsStr) -> Result<(), Failure> {
     if found {
         return Ok(());
     }
-    Err(Failure::unreachable(format!(
+    Err(Failure::no_program(format!(
         "there is no program {} on PATH; install it or give its path",
         name.display()
     )))
@@ -202,13 +212,13 @@ fn check_file(path: &Path) -> Result<(), Failure> {
     if is_program(path) {
         Ok(())
     } else if path.is_dir() {
-        Err(Failure::unreachable(format!("{name} is a folder, not a program")))
+        Err(Failure::not_executable(format!("{name} is a folder, not a program")))
     } else if path.exists() {
-        Err(Failure::unreachable(format!(
+        Err(Failure::not_executable(format!(
             "{name} may not be executed; allow it with `chmod +x {name}`"
         )))
     } else {
-        Err(Failure::unreachable(format!("there is no program {name}; check the path")))
+        Err(Failure::no_program(format!("there is no program {name}; check the path")))
     }
 }
 
@@ -219,6 +229,7 @@ fn is_program(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::RUN;
 
     #[test]
     fn status_of_a_killed_program_is_128_and_the_signal() {
@@ -231,11 +242,14 @@ mod tests {
     fn programs_that_cannot_be_started_are_told_apart() {
         assert!(check(OsStr::new("sh")).is_ok());
         assert!(check(OsStr::new("/bin/sh")).is_ok());
-        for (name, word) in
-            [("no-such-program-here", "PATH"), ("/no/such", "no program"), ("/bin", "folder")]
-        {
+        for (name, word, status) in [
+            ("no-such-program-here", "PATH", 127),
+            ("/no/such", "no program", 127),
+            ("/bin", "folder", 126),
+            ("/etc/passwd", "chmod +x", 126),
+        ] {
             let failure = check(OsStr::new(name)).expect_err(name);
-            assert_eq!(failure.status(), 3);
+            assert_eq!(failure.status_of(RUN), status);
             assert!(failure.sentence.contains(word), "{failure}");
         }
     }

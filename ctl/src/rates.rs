@@ -4,25 +4,33 @@
 
 use gapii_control::{AppCounts, AppInfo};
 use gapii_trace::Untrusted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Smallest divisor, in seconds.
 const SECONDS_MIN: f64 = 0.001;
 
 /// A program and its counts since the previous answer, or since it connected.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct Rates {
+    /// Process id.
     pub pid: u32,
+    /// The kernel's name for the process.
     pub name: Untrusted,
+    /// APIs that the program has called: `egl`, `gles`, `level_zero`.
     pub apis: Vec<String>,
+    /// What the program is doing: `idle`, `asleep`, `capturing` or `waiting`.
     pub mode: String,
     /// Index of the program in the session; unique.
     pub process: u32,
     /// Length of the time span, in seconds.
     pub seconds: f64,
+    /// Frames that ended, per second.
     pub frames_per_s: f64,
-    /// `None`, like the other optional counts, if the daemon is too old to report it.
+    /// Commands that captures took from the program's rings, per second; `None`, like the other optional counts, if the
+    /// daemon is too old to report it.
     pub calls_per_s: Option<f64>,
+    /// Bytes that were written into the program's rings, per second.
     pub ring_bytes_per_s: Option<f64>,
     /// Counts within the time span.
     pub since: Option<AppCounts>,

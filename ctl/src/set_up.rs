@@ -13,6 +13,7 @@ use std::process::{Command, Stdio};
 use gapii_control::{SafePath, UnsafePath};
 use rustix::fs::{Access, MemfdFlags, SealFlags};
 use rustix::process::Resource;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::Connect;
@@ -23,7 +24,7 @@ use crate::installation;
 /// Address space that a process' rings need, in bytes, with a reserve for the rest of the process.
 const ADDRESS_SPACE_BYTES: u64 = 20 << 30;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     Ok,
@@ -33,10 +34,13 @@ pub enum State {
 }
 
 /// Result of one check.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Finding {
+    /// Subject of the check.
     pub check: &'static str,
+    /// Result: `note` is not ideal, but captures work.
     pub state: State,
+    /// What was found, in one sentence.
     pub found: String,
     /// Command that fixes the problem.
     pub mend: Option<String>,

@@ -255,9 +255,9 @@ mod tests {
     fn unwritten_output_and_lost_capture_are_failures() {
         let full = Summary { error: Some("no space left on device".into()), ..summary() };
         assert!(!is_complete(&full));
-        assert_eq!(failure(&full, &"x", None).map(|failure| failure.status()), Some(3));
+        assert_eq!(failure(&full, &"x", None).map(|failure| failure.status_of("start")), Some(3));
         let lost = Summary { reason: EndReason::Lost.name().into(), ..summary() };
-        assert_eq!(failure(&lost, &"x", None).map(|failure| failure.status()), Some(1));
+        assert_eq!(failure(&lost, &"x", None).map(|failure| failure.status_of("start")), Some(1));
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
         let empty = Summary { calls: 0, processes: 1, ..summary() };
         let check = |summary: &Summary, when: Option<&Trigger>, expected: &str| {
             let failure = failure(summary, &"x", when).expect("a failure");
-            assert_eq!(failure.status(), 1);
+            assert_eq!(failure.status_of("start"), 1);
             let message = failure.to_string();
             assert!(message.starts_with("nothing was recorded: "), "{message}");
             assert!(message.contains(expected), "{message}");

@@ -6,9 +6,11 @@ use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
 
 use indicatif::HumanCount;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::json::{self, Failed, Problem, Remark};
 
 /// Prints what `write` writes, through a buffer.
 pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
@@ -19,17 +21,39 @@ pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(),
     })
 }
 
-/// Prints a message to standard error; a failure to print is ignored.
+/// Prints a message to standard error, as a line of JSON with `--json`; a failure to print is ignored.
 pub fn say(words: &impl Display) {
-    let _ = writeln!(io::stderr(), "gapii-ctl: {words}");
+    let _ = match json::is_asked() {
+        true => say_json(&Remark { message: words.to_string() }),
+        false => writeln!(io::stderr(), "gapii-ctl: {words}"),
+    };
 }
 
-/// Prints one JSON value and a newline.
-pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+/// Prints to standard error why `command` failed, as a line of JSON with `--json`.
+pub fn say_failure(command: &str, failure: &Failure) {
+    match json::is_asked() {
+        true => {
+            let _ = say_json(&Failed { error: Problem::of(command, failure) });
+        }
+        false => say(failure),
+    }
+}
+
+fn say_json(line: &impl Serialize) -> io::Result<()> {
+    writeln!(io::stderr(), "{}", json::document(line)?)
+}
+
+/// Prints one JSON document and a newline.
+pub fn print_json(answer: &(impl Serialize + JsonSchema)) -> Result<(), Failure> {
     print(|out| {
-        serde_json::to_writer_pretty(&mut *out, value)?;
+        serde_json::to_writer_pretty(&mut *out, &json::document(answer)?)?;
         writeln!(out)
     })
+}
+
+/// Prints a JSON document in one line.
+pub fn print_json_line(answer: &(impl Serialize + JsonSchema)) -> Result<(), Failure> {
+    print(|out| writeln!(out, "{}", json::document(answer)?))
 }
 
 /// Formats a count with its noun, such as `1 frame` or `2 frames`.
@@ -45,7 +69,7 @@ mod tests {
     #[test]
     fn closed_reader_has_status_0_and_a_full_disk_3() {
         let broken = |kind: io::ErrorKind| move |_: &mut dyn Write| Err(io::Error::from(kind));
-        let status = |kind| print(broken(kind)).map_err(|failure| failure.status());
+        let status = |kind| print(broken(kind)).map_err(|failure| failure.status_of("start"));
         assert_eq!(status(io::ErrorKind::BrokenPipe), Err(0));
         assert_eq!(status(io::ErrorKind::StorageFull), Err(3));
     }

@@ -14,7 +14,8 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::process::Signal;
 
 use crate::capture::{Capture, Outcome};
-use crate::failure::{Failure, Kind};
+use crate::capture_answer::{CaptureAnswer, StatusOf};
+use crate::failure::{Failure, RUN};
 use crate::family::Family;
 use crate::held::Held;
 use crate::keeping::Keeping;
@@ -40,10 +41,23 @@ pub struct Watch<'a> {
     quitting: Quitting,
     /// Descendants of the program that end with it.
     family: Family,
-    /// Exit status of a run whose capture could not go on.
-    failed: Option<u8>,
+    /// Exit status if `--quit` ends the program: 0 after a complete capture.
+    quit_status: u8,
+    /// The capture's answer, once it has ended.
+    answer: Option<CaptureAnswer>,
     /// Signals to pass to the program once its capture has ended.
     pass_on: Vec<Signal>,
+}
+
+/// How a program and its capture ended.
+pub struct Ended {
+    pub pid: u32,
+    pub exit: ExitStatus,
+    /// Exit status of this command: the program's; if `--quit` ended it, 0 or that of the capture's failure.
+    pub status: u8,
+    pub status_of: StatusOf,
+    /// The capture; `None` if there was none.
+    pub capture: Option<CaptureAnswer>,
 }
 
 /// Progress of `--quit`.
@@ -72,7 +86,8 @@ impl<'a> Watch<'a> {
             quit,
             quitting: Quitting::No,
             family: Family::default(),
-            failed: None,
+            quit_status: 0,
+            answer: None,
             pass_on: Vec::new(),
         }
     }
@@ -87,13 +102,14 @@ impl<'a> Watch<'a> {
         Watch { held: Some(held), ..Watch::new(program, None, signals, false) }
     }
 
-    /// Returns the exit status: the program's; if `quit` ended it, 0 or that of the capture's failure.
-    pub fn until_the_end(mut self) -> Result<u8, Failure> {
-        let status = self.follow()?;
-        Ok(match self.quitting {
-            Quitting::No => program::status_code(status),
-            Quitting::Asked(_) | Quitting::Killed => self.failed.unwrap_or(0),
-        })
+    /// Returns how the program and its capture ended.
+    pub fn until_the_end(mut self) -> Result<Ended, Failure> {
+        let exit = self.follow()?;
+        let (status, status_of) = match self.quitting {
+            Quitting::No => (program::status_code(exit), StatusOf::Program),
+            Quitting::Asked(_) | Quitting::Killed => (self.quit_status, StatusOf::Capture),
+        };
+        Ok(Ended { pid: self.program.pid(), exit, status, status_of, capture: self.answer })
     }
 
     /// Returns how the program ended, and the connection that keeps its last frames, unless the daemon is gone.
@@ -183,16 +199,16 @@ impl<'a> Watch<'a> {
             Some(Err(failure)) => return self.capture_broke(&failure),
         };
         let Some(capture) = self.capture.take() else { return };
-        if let Some(failure) = capture.report(&outcome) {
-            text::say(&failure);
+        let failure = capture.report(&outcome);
+        if let Some(failure) = &failure {
+            text::say_failure(RUN, failure);
         }
+        self.answer = Some(capture.answer(RUN, Some(&outcome), failure.as_ref()));
         if let Outcome::Ended(summary) = &outcome {
             explain_if_empty(summary.processes);
             if !capture.is_stopping() && !program_ended {
-                if summary_line::is_complete(summary) {
-                    self.end_program(None);
-                } else if summary.error.is_some() {
-                    self.end_program(Some(Kind::Unreachable as u8));
+                if summary_line::is_complete(summary) || summary.error.is_some() {
+                    self.end_program(failure.as_ref());
                 }
             }
         }
@@ -201,21 +217,23 @@ impl<'a> Watch<'a> {
 
     /// Drops a capture that failed; the program continues, unless it was to end with the capture.
     fn capture_broke(&mut self, failure: &Failure) {
-        text::say(&failure);
-        if self.capture.take().is_some_and(|capture| !capture.is_stopping()) {
-            self.end_program(Some(failure.status()));
+        text::say_failure(RUN, failure);
+        let broken = self.capture.take();
+        self.answer = broken.as_ref().map(|capture| capture.answer(RUN, None, Some(failure)));
+        if broken.is_some_and(|capture| !capture.is_stopping()) {
+            self.end_program(Some(failure));
         }
         self.pass_signals_on();
     }
 
-    /// Asks the program and its descendants to end, if `--quit` was given. `failed` is the exit status.
-    fn end_program(&mut self, failed: Option<u8>) {
+    /// Asks the program and its descendants to end, if `--quit` was given. `failure` is that of the capture.
+    fn end_program(&mut self, failure: Option<&Failure>) {
         if self.quit && self.quitting == Quitting::No {
             self.family = Family::of(self.program.pid());
             self.family.signal(Signal::TERM);
             self.program.signal(Signal::TERM);
             self.quitting = Quitting::Asked(Instant::now() + QUIT_DEADLINE);
-            self.failed = failed;
+            self.quit_status = failure.map_or(0, |failure| failure.status_of(RUN));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::images::Taken;
@@ -11,7 +12,7 @@ pub use crate::tally::SkippedCommand;
 use crate::verify::Verified;
 
 /// Result of a replay.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Report {
     /// Number of commands that were played, including those that needed no call of the driver.
     pub played: u64,
@@ -27,7 +28,7 @@ pub struct Report {
     pub threads_at_once: usize,
     /// Whether the program had surfaces or contexts, and so frames that can be looked at.
     pub has_surfaces: bool,
-    /// The first skipped commands, up to [`crate::Limits::listed_skips`].
+    /// The first skipped commands, at most 64.
     pub skips: Vec<SkippedCommand>,
     /// Number of skipped commands by function.
     pub skips_by_function: BTreeMap<String, u64>,

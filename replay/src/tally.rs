@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Largest number of skipped commands that wait for judgement; further ones count as skipped at once.
@@ -31,7 +32,7 @@ pub struct Tally {
 }
 
 /// A command that was skipped.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SkippedCommand {
     /// `seq` of the command; `None` if it took no effect.
     pub seq: Option<u64>,

@@ -213,9 +213,9 @@ fn with_trace(sample: Sample, trace: &Trace) -> Sample {
     Sample {
         waits: number(&info["waits"]),
         wait_ns: number(&info["wait_ns"]),
-        lost_calls: number(&info["lost"]["calls"]),
+        lost_calls: number(&info["lost"]["commands"]),
         bytes_per_call: (number(&info["file_bytes"]) - header) as f64
-            / number(&info["calls"]) as f64,
+            / number(&info["commands"]) as f64,
         ..sample
     }
 }

@@ -98,14 +98,14 @@ pub fn capture_crowd(time: Duration) -> Crowd {
         let info = trace.info();
         assert_eq!(info["lost"]["records"], 0, "{info:#}");
         has_frames_of_all(&info, if name == "all" { PROGRAMS } else { 1 });
-        crowd.calls += number(&info["calls"]);
+        crowd.calls += number(&info["commands"]);
     }
     for (trace, said) in slow {
         println!("{}", said.trim());
         trace.verify();
         let info = trace.info();
-        assert!(number(&info["calls"]) > 0, "{said}: {info:#}");
-        let lost = number(&info["lost"]["calls"]);
+        assert!(number(&info["commands"]) > 0, "{said}: {info:#}");
+        let lost = number(&info["lost"]["commands"]);
         assert_eq!(lost == 0, said.contains(" 0 lost"), "{said}");
         crowd.missed += lost;
     }

@@ -74,7 +74,7 @@ impl Sample {
         let (blocks, effects) = whole.fold((0, 0), |(n, e), (_, c)| (n + 1, e + c.effects));
         let info = trace.info();
         assert_eq!(
-            (&info["blocks"], &info["calls"]),
+            (&info["blocks"], &info["commands"]),
             (&blocks.into(), &effects.into()),
             "cut at {at}: {info:#}"
         );

@@ -259,7 +259,7 @@ impl Trace {
         self.verify();
         let info = self.info();
         assert_eq!(info["end_of_stream"]["reason"], reason, "{info:#}");
-        assert_eq!(info["lost"]["calls"], 0, "{info:#}");
+        assert_eq!(info["lost"]["commands"], 0, "{info:#}");
     }
 }
 

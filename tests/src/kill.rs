@@ -69,7 +69,7 @@ pub fn check_killed(trace: &Trace, threads: &[Thread]) {
     trace.verify();
     let info = trace.info();
     assert_eq!(info["end_of_stream"]["reason"], "crash", "{info:#}");
-    assert_eq!(info["lost"]["calls"], 0, "{info:#}");
+    assert_eq!(info["lost"]["commands"], 0, "{info:#}");
     let commands = trace.commands();
     let in_flight = in_flight(&info);
     let called: u64 =

@@ -2,7 +2,7 @@
 //!
 //! A child that exceeds its deadline is killed, and the test fails. Dropping a child's owner ends the child.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+
+use crate::json_output::{self, Printed};
 
 /// Longest time that a single command of a test may take on two shared cores.
 pub const LIMIT: Duration = Duration::from_secs(120);
@@ -62,6 +64,8 @@ pub fn run(command: &mut Command) -> Finished {
 /// A child whose output is collected while it runs. Killed on drop.
 pub struct Running {
     command: String,
+    /// The program, and the form of what it prints as JSON, if it does.
+    json: Option<(OsString, String)>,
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: Output,
@@ -79,7 +83,9 @@ impl Running {
             .unwrap_or_else(|error| panic!("{described}: {error}{}", hint(command.get_program())));
         let stdout = Output::collect(child.stdout.take().expect("stdout is a pipe"));
         let stderr = Output::collect(child.stderr.take().expect("stderr is a pipe"));
-        Self { command: described, stdin: child.stdin.take(), child, stdout, stderr }
+        let json =
+            json_output::form_of(command).map(|form| (command.get_program().to_owned(), form));
+        Self { command: described, json, stdin: child.stdin.take(), child, stdout, stderr }
     }
 
     pub fn pid(&self) -> u32 {
@@ -141,6 +147,10 @@ impl Running {
             stderr: self.stderr.all(),
         };
         assert!(in_time, "not ended within {limit:?}: {finished}");
+        if let Some((program, form)) = &self.json {
+            let Finished { status, stdout, stderr, .. } = &finished;
+            json_output::check(program, form, Printed { status: *status, stdout, stderr });
+        }
         finished
     }
 

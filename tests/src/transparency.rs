@@ -103,7 +103,7 @@ impl<'a> Case<'a> {
         let mut found = self.in_behaviour(&native, &recording.run);
         found.extend(in_files(&native_frames, &captured_frames));
         let info = recording.trace.info();
-        let calls = number(&info["calls"]);
+        let calls = number(&info["commands"]);
         if (calls == 0) != self.is_silent {
             found.push(format!("{calls} commands were recorded: {info:#}"));
         }

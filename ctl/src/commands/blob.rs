@@ -10,6 +10,7 @@ use gapii_trace::BlobName;
 use gapii_trace::blobs::{BlobEntry, NamePrefix};
 use gapii_trace::store::BlobError;
 use rustix::{stdio, termios};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{Json, Trace};
@@ -39,9 +40,12 @@ pub struct Blob {
 }
 
 /// Description of a blob, without its bytes.
-#[derive(Serialize)]
-struct Described {
+#[derive(Serialize, JsonSchema)]
+pub struct Described {
+    /// Hash of the blob, in hexadecimal.
+    #[schemars(with = "String")]
     hash: BlobName,
+    /// Bytes of the blob.
     size: u64,
     /// Index of the block in which the blob begins.
     block: u32,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use gapii_analysis::diff::{Comparer, Diff as Found, FunctionDiff, Side, Sides};
 use gapii_trace::Info;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{Allowance, Json};
@@ -44,9 +45,9 @@ pub struct Diff {
     json: Json,
 }
 
-/// Result of the comparison, in the form of the JSON output.
-#[derive(Serialize)]
-struct Differences {
+/// Differences between two traces.
+#[derive(Serialize, JsonSchema)]
+pub struct Differences {
     #[serde(flatten)]
     commands: Found,
     /// Frames that differ; `None` if frames were not compared.

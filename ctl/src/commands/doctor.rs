@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{Connect, Json};
@@ -17,9 +18,12 @@ pub struct Doctor {
     json: Json,
 }
 
-#[derive(Serialize)]
-struct Report {
+/// Checks of the installation.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// Number of checks that found something wrong.
     wrong: usize,
+    /// The checks.
     checks: Vec<Finding>,
 }
 

@@ -3,6 +3,7 @@
 //! status 1, too; a function that the trace does not describe, and a sort order by times that the trace lacks, have
 //! status 2. `--resources` replays up to `--at`.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,9 @@ use gapii_replay::images::{At, Folder, Images};
 use gapii_trace::filter::Filter;
 use gapii_trace::tracker::Tracker;
 use gapii_trace::{Command, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::args::{Frames, Json, Trace};
 use crate::call_text;
@@ -58,12 +62,84 @@ pub struct Dump {
     /// Instead of listing commands, replay the trace up to --at and write the current context's resources to
     /// this folder: textures as PNG, buffers as raw bytes, shaders as text
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "at")]
-    #[arg(conflicts_with_all = ["frames", "functions", "threads", "sort", "top", "json"])]
+    #[arg(conflicts_with_all = ["frames", "functions", "threads", "sort", "top"])]
     resources: Option<PathBuf>,
 
     /// Command after which the resources are written, by its number in `dump`
     #[arg(long, value_name = "SEQ", requires = "resources")]
     at: Option<u64>,
+}
+
+/// Resources that were written.
+#[derive(Serialize, JsonSchema)]
+pub struct Written {
+    /// Folder of the files.
+    folder: PathBuf,
+    /// Files that were written.
+    files: u64,
+    /// Commands that could not be played.
+    skipped: u64,
+}
+
+/// A command of the trace.
+// Only a schema: `gapii_trace::json` writes the line.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "the fields are printed elsewhere")]
+pub struct Line {
+    /// Number of the command in the trace; null for a command that took no effect.
+    seq: Option<u64>,
+    /// Process id.
+    process: u32,
+    /// Thread id of the operating system.
+    thread: u32,
+    /// Handle of the context that was current; 0 without one.
+    context: u64,
+    /// Frame of the process, from 0.
+    frame: u64,
+    /// Stamps of the enter and the leave record; null for a record that is missing.
+    stamps: [Option<u64>; 2],
+    /// Name of the function.
+    name: String,
+    /// Arguments by name. Memory that an argument points at has the form that docs/trace-format.md describes.
+    args: BTreeMap<String, Value>,
+    /// Arguments as the program passed them, if a tool changed any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    made: Option<BTreeMap<String, Value>>,
+    /// Result; null if the function has none, or did not return.
+    result: Value,
+    /// Result that the program got, if a tool changed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    given: Option<Value>,
+    /// Addresses of arguments that are shown as memory, by the name of the argument.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    addresses: Option<BTreeMap<String, String>>,
+    /// Memory that the command read, besides its arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reads: Option<Vec<Value>>,
+    /// Memory that the command wrote, besides its arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    writes: Option<Vec<Value>>,
+    /// The frame that was read back before a swap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observed_frame: Option<Value>,
+    /// Nanoseconds in the driver, from a trace with `--timing`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    driver_ns: Option<u64>,
+    /// True for a command of a snapshot, which the program did not call.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    setup: bool,
+    /// True for a command that a tool kept from the driver.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    skipped: bool,
+    /// True for a command that a tool called.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    tracer: bool,
+    /// True for a command that had not returned when the capture ended.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    in_flight: bool,
+    /// True for a command whose enter record is missing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    enter_missing: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -195,12 +271,17 @@ fn write_resources(args: &Dump, folder: &Path, seq: u64) -> Result<u8, Failure> 
         return Err(Failure::no(format!("stopped before command {seq}, as asked")));
     }
     judge_pictures(&report, seq)?;
-    let skipped = match report.skipped {
-        0 => String::new(),
-        skipped => format!("; {} could not be played", counted(skipped, "command")),
-    };
-    let files = counted(report.images.files, "file");
-    text::say(&format!("wrote {files} to {}{skipped}", folder.display()));
+    if args.json.json {
+        let (files, skipped) = (report.images.files, report.skipped);
+        text::print_json(&Written { folder: folder.to_owned(), files, skipped })?;
+    } else {
+        let skipped = match report.skipped {
+            0 => String::new(),
+            skipped => format!("; {} could not be played", counted(skipped, "command")),
+        };
+        let files = counted(report.images.files, "file");
+        text::say(&format!("wrote {files} to {}{skipped}", folder.display()));
+    }
     trace_file::judge_tail(path, reader.tail())?;
     Ok(0)
 }

@@ -9,8 +9,10 @@ use clap::{Args, ValueEnum};
 use gapii_export::apitrace::{Exporter, Program, Summary};
 use gapii_trace::footer::ProcessEntry;
 use gapii_trace::{Command, Info, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::args::Trace;
+use crate::args::{Json, Trace};
 use crate::failure::Failure;
 use crate::finished_file::{self, FinishedFile};
 use crate::reading_progress::ReadingProgress;
@@ -33,6 +35,24 @@ pub struct Export {
     /// Process to export; required if the trace has several processes and the format holds only one
     #[arg(long, value_name = "PID")]
     process: Option<u32>,
+
+    #[command(flatten)]
+    json: Json,
+}
+
+/// An export that was written.
+#[derive(Serialize, JsonSchema)]
+pub struct Exported {
+    /// File that was written.
+    output: PathBuf,
+    /// Commands in it.
+    commands: u64,
+    /// Commands that are left out, because the trace does not have their arguments.
+    skipped: u64,
+    /// Pieces of memory that are left out, because the trace does not have them.
+    missing: u64,
+    /// Pieces of memory that are left out, because the format has no call for them.
+    unexpressed: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -42,6 +62,7 @@ enum Format {
 }
 
 pub fn run(args: &Export) -> Result<u8, Failure> {
+    args.json.must_have_standard_output(&args.output)?;
     let path = &args.trace.trace;
     let mut reader = trace_file::open(path)?;
     let info = Info::of(&mut reader).map_err(|error| unreadable(path, &error))?;
@@ -58,9 +79,13 @@ pub fn run(args: &Export) -> Result<u8, Failure> {
         Format::Apitrace => write_apitrace(args, &mut reader, process, &mut out, &mut progress),
     };
     progress.clear();
-    written?;
+    let written = written?;
     let file = out.into_inner().map_err(|error| unwritable(args, error.error()))?;
     file.finish().map_err(|error| unwritable(args, &error))?;
+    match args.json.json {
+        true => text::print_json(&written)?,
+        false => warn(&written),
+    }
     trace_file::judge_tail(path, reader.tail())?;
     Ok(0)
 }
@@ -95,9 +120,10 @@ fn write_json(
     process: Option<&ProcessEntry>,
     out: &mut impl Write,
     progress: &mut ReadingProgress,
-) -> Result<(), Failure> {
+) -> Result<Exported, Failure> {
     let write = |command: &Command<'_>| json::write_line(command, out);
-    each_command(args, reader, process, progress, Tracers::Told, write)
+    let commands = each_command(args, reader, process, progress, Tracers::Told, write)?;
+    Ok(Exported::of(args, commands, None))
 }
 
 fn write_apitrace(
@@ -106,17 +132,31 @@ fn write_apitrace(
     process: Option<&ProcessEntry>,
     out: &mut impl Write,
     progress: &mut ReadingProgress,
-) -> Result<(), Failure> {
+) -> Result<Exported, Failure> {
     let name = process.map_or("", |p| if p.exe.is_empty() { p.name.raw() } else { p.exe.raw() });
     let program = Program { name: name.to_owned() };
     let failed = |error: io::Error| unwritable(args, &error);
     let description = &reader.header().description;
     let mut exporter = Exporter::begin(out, &program, description).map_err(failed)?;
     let write = |command: &Command<'_>| exporter.command(command);
-    each_command(args, reader, process, progress, Tracers::PassedOver, write)?;
+    let commands = each_command(args, reader, process, progress, Tracers::PassedOver, write)?;
     let (_, summary) = exporter.finish().map_err(failed)?;
-    warn(&summary);
-    Ok(())
+    Ok(Exported::of(args, commands, Some(&summary)))
+}
+
+impl Exported {
+    /// Describes an export of `commands` commands, and what the format's `summary` says that it lacks.
+    fn of(args: &Export, commands: u64, summary: Option<&Summary>) -> Exported {
+        let lacks = |count: fn(&Summary) -> u64| summary.map_or(0, count);
+        let skipped = lacks(|summary| summary.skipped);
+        Exported {
+            output: args.output.clone(),
+            commands: commands - skipped,
+            skipped,
+            missing: lacks(|summary| summary.missing),
+            unexpressed: lacks(|summary| summary.unexpressed),
+        }
+    }
 }
 
 /// Whether the format can express the changes of tracers. If not, the export has the commands as the driver got
@@ -127,6 +167,7 @@ enum Tracers {
     PassedOver,
 }
 
+/// Passes each command to `write`, and returns how many there were.
 fn each_command(
     args: &Export,
     reader: &mut Reader,
@@ -134,7 +175,8 @@ fn each_command(
     progress: &mut ReadingProgress,
     tracers: Tracers,
     mut write: impl FnMut(&Command<'_>) -> io::Result<()>,
-) -> Result<(), Failure> {
+) -> Result<u64, Failure> {
+    let mut written = 0;
     let failed = |error: io::Error| unreadable(&args.trace.trace, &error);
     let mut commands = reader.commands().map_err(failed)?;
     if tracers == Tracers::Told {
@@ -143,14 +185,15 @@ fn each_command(
     while let Some(command) = commands.next_command().map_err(failed)? {
         if process.is_none_or(|process| process.pid == command.pid) {
             write(&command).map_err(|error| unwritable(args, &error))?;
+            written += 1;
         }
         progress.step();
     }
-    Ok(())
+    Ok(written)
 }
 
 /// Reports what the export leaves out, without failing.
-fn warn(summary: &Summary) {
+fn warn(summary: &Exported) {
     if summary.skipped > 0 {
         let commands = counted(summary.skipped, "command");
         text::say(&format!("{commands} left out: the trace does not have their arguments"));

@@ -11,6 +11,7 @@ use gapii_analysis::graphics::{Driver, Graphics, Size, Viewer};
 use gapii_trace::footer::{Lost, ProcessEntry};
 use gapii_trace::{Info as TraceInfo, Recorded, Untrusted};
 use indicatif::DecimalBytes;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{Json, Trace};
@@ -31,11 +32,12 @@ pub struct Info {
     json: Json,
 }
 
-/// What is said about a trace. Its JSON shape gains fields and never loses them.
-#[derive(Serialize)]
-struct Answer {
+/// Summary of a trace.
+#[derive(Serialize, JsonSchema)]
+pub struct Answer {
     #[serde(flatten)]
     info: TraceInfo,
+    /// When the trace was recorded.
     recorded: Recorded,
     /// Bytes of the file after its header, for each frame; `None` without a frame.
     bytes_per_frame: Option<u64>,

@@ -16,6 +16,7 @@ pub mod relay;
 pub mod replay;
 pub mod run;
 pub mod save;
+pub mod schema;
 pub mod start;
 pub mod state;
 pub mod stats;

@@ -11,8 +11,10 @@ use clap::{Args, ValueHint};
 use gapii_replay::Options;
 use gapii_replay::images::{FrameOf, Images, Sheet, spread};
 use gapii_trace::Info;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::args::{Allowance, Frames, Trace};
+use crate::args::{Allowance, Frames, Json, Trace};
 use crate::failure::Failure;
 use crate::finished_file::{self, FinishedFile};
 use crate::playing;
@@ -46,9 +48,26 @@ pub struct Montage {
 
     #[command(flatten)]
     allowance: Allowance,
+
+    #[command(flatten)]
+    json: Json,
+}
+
+/// A sheet of frames that was written.
+#[derive(Serialize, JsonSchema)]
+pub struct Sheeted {
+    /// File of the sheet.
+    output: PathBuf,
+    /// Frames on the sheet.
+    shown: u64,
+    /// Frames of the trace.
+    frames: u64,
+    /// Commands that could not be played.
+    skipped: u64,
 }
 
 pub fn run(args: &Montage) -> Result<u8, Failure> {
+    args.json.must_have_standard_output(&args.output)?;
     let path = &args.trace.trace;
     let name = path.display();
     finished_file::check(&args.output, "a picture")?;
@@ -85,9 +104,15 @@ pub fn run(args: &Montage) -> Result<u8, Failure> {
         0 => String::new(),
         skipped => format!("; {} could not be played", counted(skipped, "command")),
     };
-    let shown = counted(sheet.len() as u64, "frame");
-    let place = finished_file::name_of(&args.output);
-    text::say(&format!("{place} shows {shown} of {}{skipped}", info.frames));
+    if args.json.json {
+        let output = args.output.clone();
+        let (shown, frames) = (sheet.len() as u64, info.frames);
+        text::print_json(&Sheeted { output, shown, frames, skipped: report.skipped })?;
+    } else {
+        let shown = counted(sheet.len() as u64, "frame");
+        let place = finished_file::name_of(&args.output);
+        text::say(&format!("{place} shows {shown} of {}{skipped}", info.frames));
+    }
     if let Some(key) = key(&info) {
         text::say(&key);
     }

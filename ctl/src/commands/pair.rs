@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use gapii_remote::clients::{Client, Clients, DaemonFolder, Kind};
 use gapii_remote::{PORT, place};
+use schemars::JsonSchema;
 use serde::Serialize;
 use time::Duration;
 
@@ -82,13 +83,19 @@ struct File {
 struct Revoke {
     /// Client to revoke
     name: String,
+
+    #[command(flatten)]
+    json: Json,
 }
 
-/// Result of creating or renewing credentials.
-#[derive(Serialize)]
-struct Made<'a> {
+/// Credentials that were made.
+#[derive(Serialize, JsonSchema)]
+pub struct Made<'a> {
+    /// Name of the client.
     name: &'a str,
+    /// Kind of the credentials.
     kind: Kind,
+    /// Last day of the credentials, as YYYY-MM-DD.
     expires: String,
     /// Path of the client's credentials file.
     file: &'a Path,
@@ -97,21 +104,48 @@ struct Made<'a> {
 }
 
 /// One client in the list.
-#[derive(Serialize)]
-struct Listed<'a> {
+#[derive(Serialize, JsonSchema)]
+pub struct Listed<'a> {
+    /// Name of the client.
     name: &'a str,
+    /// Kind of its credentials.
     kind: Kind,
+    /// Day on which the credentials were made, as YYYY-MM-DD.
     made: String,
+    /// Last day of the credentials, as YYYY-MM-DD.
     expires: String,
+    /// True if the credentials have expired.
     has_expired: bool,
 }
 
-#[derive(Serialize)]
-struct List<'a> {
+/// The admitted clients.
+#[derive(Serialize, JsonSchema)]
+pub struct List<'a> {
+    /// Path of the daemon's folder of credentials.
     folder: &'a Path,
-    /// `None` if the daemon has no certificate yet.
+    /// Last day of the daemon's certificate, as YYYY-MM-DD; null if the daemon has none yet.
     daemon_expires: Option<String>,
+    /// The clients.
     clients: Vec<Listed<'a>>,
+}
+
+/// The client's new credentials; all clients, as `pair list` answers, if the daemon's certificate was renewed.
+// Only a schema.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "the variants are printed as they are")]
+pub enum Renewed<'a> {
+    /// The client's new credentials.
+    Client(Made<'a>),
+    /// All clients.
+    Daemon(List<'a>),
+}
+
+/// A client that was revoked.
+#[derive(Serialize, JsonSchema)]
+pub struct Revoked<'a> {
+    /// Name of the client.
+    name: &'a str,
 }
 
 pub fn run(args: &Pair) -> Result<u8, Failure> {
@@ -142,8 +176,12 @@ pub fn run(args: &Pair) -> Result<u8, Failure> {
             let clients = Clients::load(&DaemonFolder(folder.clone()).clients());
             show(&clients.map_err(|error| failed(error.into()))?, &folder, *json)?;
         }
-        Action::Revoke(Revoke { name }) => {
+        Action::Revoke(Revoke { name, json }) => {
             Pairing::open(&folder).map_err(failed)?.revoke(name).map_err(failed)?;
+            if json.json {
+                text::print_json(&Revoked { name })?;
+                return Ok(0);
+            }
             text::print(|out| {
                 writeln!(out, "{name} is no longer admitted; captures that it has begun continue")
             })?;

@@ -1,12 +1,14 @@
 //! `run`: starts a program with the shim loaded and captures it from its first call. Uses the daemon at `--connect` or
 //! the user's own; only if none answers there and `--connect` was not given, it starts a private one, which ends with
-//! the run. Exits with the program's own status. Kept frames are saved at the end if `-o` is given or the daemon is
+//! the run. Exits with the program's own status, and with 125, 126 or 127 if it fails itself. Kept frames are saved at the end if `-o` is given or the daemon is
 //! private. Refuses `--via`. `GAPII_SOCKET` overrides the applications' socket.
 //!
-//! Prints its messages to standard error.
+//! Prints its messages to standard error, and with `--json` one document to standard output, which the program then does
+//! not get.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -14,11 +16,13 @@ use clap::Args;
 use gapii_abi::app;
 use gapii_control::{Event, Request, StartRequest, Target};
 
-use crate::args::{Connect, Keep, Limits, Output, seconds};
+use crate::args::{Connect, Json, Keep, Limits, Output, seconds};
 use crate::capture::Capture;
+use crate::capture_answer::{ProgramAnswer, RunAnswer, SavedAnswer, StatusOf};
 use crate::connection::{self, ConnectError, Connection};
-use crate::failure::Failure;
+use crate::failure::{Failure, RUN};
 use crate::held::Held;
+use crate::json::Problem;
 use crate::keeping::Keeping;
 use crate::launch::Launch;
 use crate::output_file::OutputFile;
@@ -27,7 +31,7 @@ use crate::program::{self, Beginning, Environment, Program};
 use crate::scratch::Scratch;
 use crate::signals::Signals;
 use crate::text;
-use crate::watch::Watch;
+use crate::watch::{Ended, Watch};
 
 #[derive(Args, Debug)]
 pub struct Run {
@@ -68,12 +72,17 @@ pub struct Run {
     #[command(flatten)]
     output: Output,
 
+    /// Print JSON about the program and the capture on standard output; the program's standard output goes to standard
+    /// error
+    #[arg(long)]
+    json: bool,
+
     /// Program and its arguments
     #[arg(value_name = "CMD", required = true, trailing_var_arg = true)]
     command: Vec<OsString>,
 }
 
-/// Returns the program's exit status; if `--quit` ended it, 0 after a complete capture, otherwise 3.
+/// Returns the program's exit status; if `--quit` ended it, 0 after a complete capture, otherwise 125.
 pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
     if let Some(via) = &connect.via {
         return Err(Failure::usage(format!(
@@ -81,6 +90,7 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
              --wait -- CMD`, and capture it from here with `gapii-ctl --via {via} start`"
         )));
     }
+    args.output.must_leave_room_for(&Json { json: args.json })?;
     program::check(&args.command[0])?;
     let signals = Signals::block()
         .map_err(|error| Failure::unreachable(format!("can't watch for signals: {error}")))?;
@@ -105,13 +115,31 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
     if let Some(private) = &daemon.private {
         capture.revive_with(Box::new(|| private.borrow_mut().restart(&signals)));
     }
-    let output_is_trace = capture.place().is_standard_output();
+    let output_is_taken = args.json || capture.place().is_standard_output();
     let beginning = Beginning::Recorded(&launch);
     let program =
-        Program::start(&args.command, &environment, &beginning, &signals, output_is_trace)
+        Program::start(&args.command, &environment, &beginning, &signals, output_is_taken)
             .inspect_err(|_| capture.place().discard())?;
     capture.settle();
-    Watch::new(program, Some(capture), &signals, args.quit).until_the_end()
+    let ended = Watch::new(program, Some(capture), &signals, args.quit).until_the_end()?;
+    tell(args, ended, None, None)
+}
+
+/// Prints the answer in JSON, if that is asked for, and returns the exit status.
+fn tell(
+    args: &Run,
+    ended: Ended,
+    saved: Option<SavedAnswer>,
+    error: Option<Problem>,
+) -> Result<u8, Failure> {
+    let Ended { pid, exit, status, status_of, capture } = ended;
+    if args.json {
+        let command = args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let (exit_status, signal) = (exit.code(), exit.signal());
+        let program = ProgramAnswer { command, pid, exit_status, signal };
+        text::print_json(&RunAnswer { status, status_of, program, capture, saved, error })?;
+    }
+    Ok(status)
 }
 
 /// The daemon of this run: the user's, or a private one that ends with the run.
@@ -195,13 +223,14 @@ fn keep(
     let is_saved = daemon.private.is_some() || args.output.output.is_some();
     let name = args.command[0].to_string_lossy();
     let output = is_saved.then(|| OutputFile::open(&args.output, &name)).transpose()?;
-    let output_is_trace = output.as_ref().is_some_and(|it| it.place.is_standard_output());
+    let output_is_taken =
+        args.json || output.as_ref().is_some_and(|it| it.place.is_standard_output());
     let discard = |output: Option<&OutputFile>| {
         output.inspect(|output| output.place.discard());
     };
     let keeping = start_keeping(args, daemon, &launch).inspect_err(|_| discard(output.as_ref()))?;
     let beginning = Beginning::Recorded(&launch);
-    let program = Program::start(&args.command, environment, &beginning, signals, output_is_trace)
+    let program = Program::start(&args.command, environment, &beginning, signals, output_is_taken)
         .inspect_err(|_| discard(output.as_ref()))?;
     let pid = program.pid();
     match daemon.private {
@@ -213,20 +242,26 @@ fn keep(
         }
         None => text::say(&format_args!("save the last frames with `gapii-ctl save --app {pid}`")),
     }
-    let (status, keeping) = Watch::keeping(program, keeping, signals).until_the_program_ends()?;
+    let (exit, keeping) = Watch::keeping(program, keeping, signals).until_the_program_ends()?;
     let saved = match (keeping, output) {
         (Some(mut keeping), output) => keeping
-            .program_ended(pid, status)
-            .and_then(|()| output.map_or(Ok(()), |output| keeping.save(output))),
+            .program_ended(pid, exit)
+            .and_then(|()| output.map(|output| keeping.save(output)).transpose()),
         (None, output) => {
             discard(output.as_ref());
-            Ok(())
+            Ok(None)
         }
     };
-    if let Err(failure) = saved {
-        text::say(&failure);
-    }
-    Ok(program::status_code(status))
+    let (saved, error) = match saved {
+        Ok(saved) => (saved, None),
+        Err(failure) => {
+            text::say_failure(RUN, &failure);
+            (None, Some(Problem::of(RUN, &failure)))
+        }
+    };
+    let status = program::status_code(exit);
+    let ended = Ended { pid, exit, status, status_of: StatusOf::Program, capture: None };
+    tell(args, ended, saved, error)
 }
 
 fn start_keeping(args: &Run, daemon: &Daemon, launch: &Launch) -> Result<Keeping, Failure> {
@@ -249,10 +284,10 @@ fn idle(
         text::say(&format_args!("attach with `gapii-ctl start --connect unix:{socket}`"));
     }
     let beginning = Beginning::Idle;
-    let program = Program::start(&args.command, environment, &beginning, signals, false)?;
-    let status = Watch::new(program, None, signals, false).until_the_end();
+    let program = Program::start(&args.command, environment, &beginning, signals, args.json)?;
+    let ended = Watch::new(program, None, signals, false).until_the_end();
     daemon.complete_captures();
-    status
+    tell(args, ended?, None, None)
 }
 
 /// Holds the program's first command. The shim says so, and how to begin a capture.
@@ -270,9 +305,9 @@ fn wait(
     }
     let launch = Launch::create()?;
     let beginning = Beginning::Waits { launch: &launch, seconds: args.timeout };
-    let program = Program::start(&args.command, environment, &beginning, signals, false)?;
+    let program = Program::start(&args.command, environment, &beginning, signals, args.json)?;
     let held = Held::new(daemon.client_socket.clone(), launch);
-    let status = Watch::holding(program, held, signals).until_the_end();
+    let ended = Watch::holding(program, held, signals).until_the_end();
     daemon.complete_captures();
-    status
+    tell(args, ended?, None, None)
 }

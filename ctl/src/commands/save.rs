@@ -6,11 +6,12 @@ use std::num::NonZeroU64;
 use clap::Args;
 use gapii_control::{Event, KeptInfo, Request, SaveRequest, Target};
 
-use crate::args::{App, Connect, Output};
+use crate::args::{App, Connect, Json, Output};
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::keeping;
 use crate::output_file::OutputFile;
+use crate::text;
 
 #[derive(Args, Debug)]
 pub struct Save {
@@ -23,9 +24,13 @@ pub struct Save {
 
     #[command(flatten)]
     output: Output,
+
+    #[command(flatten)]
+    json: Json,
 }
 
 pub fn run(args: &Save, connect: &Connect) -> Result<u8, Failure> {
+    args.output.must_leave_room_for(&args.json)?;
     let mut connection = Connection::open(connect)?;
     connection.must_keep()?;
     let kept = match connection.ask(&Request::Status)? {
@@ -41,7 +46,10 @@ pub fn run(args: &Save, connect: &Connect) -> Result<u8, Failure> {
     let output = OutputFile::open(&args.output, name_of(&kept, wanted.as_deref()))?;
     let target = wanted.map_or(Target::Only, Target::App);
     let request = SaveRequest { target, last: args.last.map(NonZeroU64::get) };
-    keeping::save(&mut connection, request, output)?;
+    let saved = keeping::save(&mut connection, request, output)?;
+    if args.json.json {
+        text::print_json(&saved)?;
+    }
     Ok(0)
 }
 

@@ -8,13 +8,14 @@ use clap::Args;
 use gapii_control::{AppInfo, Event, Request, StartRequest, Target};
 use rustix::event::{PollFd, PollFlags};
 
-use crate::args::{App, Connect, Limits, Output, capture_name};
+use crate::args::{App, Connect, Json, Limits, Output, capture_name};
 use crate::capture::Capture;
 use crate::commands::apps;
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::output_file::OutputFile;
 use crate::signals::Signals;
+use crate::text;
 use crate::wait;
 
 #[derive(Args, Debug)]
@@ -35,9 +36,13 @@ pub struct Start {
 
     #[command(flatten)]
     output: Output,
+
+    #[command(flatten)]
+    json: Json,
 }
 
 pub fn run(args: &Start, connect: &Connect) -> Result<u8, Failure> {
+    args.output.must_leave_room_for(&args.json)?;
     let signals = Signals::block()
         .map_err(|error| Failure::unreachable(format!("can't watch for signals: {error}")))?;
     let mut connection = Connection::open(connect)?;
@@ -58,7 +63,7 @@ pub fn run(args: &Start, connect: &Connect) -> Result<u8, Failure> {
     let output = OutputFile::open(&args.output, name)?;
     let mut capture = Capture::start(connection, request, output)?;
     capture.settle();
-    follow(&mut capture, &signals)
+    follow(&mut capture, &signals, args.json.json)
 }
 
 /// Returns the application that `wanted` names, or the only connected one.
@@ -89,11 +94,15 @@ fn is_named(app: &AppInfo, wanted: &str) -> bool {
         || executable.file_name() == Path::new(wanted).file_name()
 }
 
-fn follow(capture: &mut Capture<'_>, signals: &Signals) -> Result<u8, Failure> {
+fn follow(capture: &mut Capture<'_>, signals: &Signals, is_json: bool) -> Result<u8, Failure> {
     loop {
         // Before the wait: events that arrived with an answer do not make the socket readable again.
         if let Some(outcome) = capture.advance()? {
-            return capture.report(&outcome).map_or(Ok(0), Err);
+            let failure = capture.report(&outcome);
+            if is_json {
+                text::print_json(&capture.answer("start", Some(&outcome), failure.as_ref()))?;
+            }
+            return failure.map_or(Ok(0), Err);
         }
         let deadline = capture.deadline();
         let mut watched =
@@ -127,7 +136,7 @@ mod tests {
     fn check(wanted: Option<&str>, expected: Result<u32, u8>) {
         let found = apps();
         let chosen = choose(&found, wanted).map(|app| app.pid);
-        assert_eq!(chosen.map_err(|failure| failure.status()), expected, "{wanted:?}");
+        assert_eq!(chosen.map_err(|failure| failure.status_of("start")), expected, "{wanted:?}");
     }
 
     #[test]
@@ -143,7 +152,7 @@ mod tests {
         check(None, Err(2));
         check(Some("mpv"), Err(2));
         check(Some("vim"), Err(3));
-        assert_eq!(choose(&[], None).map_err(|failure| failure.status()).err(), Some(3));
+        assert_eq!(choose(&[], None).map_err(|failure| failure.status_of("start")).err(), Some(3));
     }
 
     #[test]

@@ -9,7 +9,8 @@ use gapii_follow::follow::Follower;
 use gapii_follow::value::{Describe, Value};
 use gapii_follow::{Context, Group, Process, Thread};
 use gapii_trace::Info;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::args::{Json, Trace};
 use crate::failure::Failure;
@@ -65,13 +66,64 @@ pub fn run(args: &State) -> Result<u8, Failure> {
     }
     let picture = Picture::of(&follower);
     match args.json.json {
-        true => text::print_json(&picture.json(at))?,
+        true => text::print_json(&picture.answer(at))?,
         false => text::print(|out| write!(out, "{}", picture.text(at, args.all)))?,
     }
     if args.at.is_none() {
         trace_file::judge_tail(path, commands.tail())?;
     }
     Ok(0)
+}
+
+/// What `state` answers with `--json`. The parts of `state` have the names of the tracked state; a program must not
+/// expect any of them.
+#[derive(Serialize, JsonSchema)]
+pub struct Answer {
+    /// Number of the command after which the state is shown.
+    seq: u64,
+    /// The processes.
+    processes: Vec<ProcessAnswer>,
+}
+
+/// The state of a process.
+#[derive(Serialize, JsonSchema)]
+struct ProcessAnswer {
+    /// Index of the process in the trace.
+    process: u32,
+    /// State of the process: displays, configurations, surfaces.
+    state: serde_json::Value,
+    /// Threads that have recorded commands.
+    threads: Vec<ThreadAnswer>,
+    /// Contexts.
+    contexts: Vec<ContextAnswer>,
+    /// Objects that contexts share, by the index of the share group.
+    share_groups: Vec<serde_json::Value>,
+}
+
+/// The state of a thread.
+#[derive(Serialize, JsonSchema)]
+struct ThreadAnswer {
+    /// Index of the thread in the trace.
+    thread: u32,
+    /// Handle of its current context; null without one.
+    context: Option<u64>,
+    /// State of the thread.
+    state: serde_json::Value,
+}
+
+/// The state of a context.
+#[derive(Serialize, JsonSchema)]
+struct ContextAnswer {
+    /// Handle.
+    context: u64,
+    /// Index of the thread on which the context is current; null if on none.
+    thread: Option<u32>,
+    /// Version of OpenGL ES, such as `3.2`.
+    version: String,
+    /// Index of the context's share group.
+    share_group: usize,
+    /// State of the context.
+    state: serde_json::Value,
 }
 
 /// The state after one command, in the order of the output.
@@ -109,9 +161,8 @@ impl Picture {
         Picture { processes: processes.map(|found| process(follower, found)).collect() }
     }
 
-    fn json(&self, at: u64) -> serde_json::Value {
-        let processes: Vec<_> = self.processes.iter().map(ProcessPicture::json).collect();
-        json!({ "seq": at, "processes": processes })
+    fn answer(&self, at: u64) -> Answer {
+        Answer { seq: at, processes: self.processes.iter().map(ProcessPicture::answer).collect() }
     }
 
     fn text(&self, at: u64, all: bool) -> String {
@@ -155,30 +206,26 @@ fn is_of(thread: &Thread, process: &Process) -> bool {
 }
 
 impl ProcessPicture {
-    fn json(&self) -> serde_json::Value {
-        let threads = self.threads.iter().map(|thread| {
-            json!({
-                "thread": thread.index,
-                "context": thread.context,
-                "state": state_value::json(&thread.state),
-            })
+    fn answer(&self) -> ProcessAnswer {
+        let threads = self.threads.iter().map(|thread| ThreadAnswer {
+            thread: thread.index,
+            context: thread.context,
+            state: state_value::json(&thread.state),
         });
-        let contexts = self.contexts.iter().map(|context| {
-            json!({
-                "context": context.handle,
-                "thread": context.thread,
-                "version": format!("{}.{}", context.version.0, context.version.1),
-                "share_group": context.group,
-                "state": state_value::json(&context.state),
-            })
+        let contexts = self.contexts.iter().map(|context| ContextAnswer {
+            context: context.handle,
+            thread: context.thread,
+            version: format!("{}.{}", context.version.0, context.version.1),
+            share_group: context.group,
+            state: state_value::json(&context.state),
         });
-        json!({
-            "process": self.index,
-            "state": state_value::json(&self.state),
-            "threads": threads.collect::<Vec<_>>(),
-            "contexts": contexts.collect::<Vec<_>>(),
-            "share_groups": self.groups.iter().map(state_value::json).collect::<Vec<_>>(),
-        })
+        ProcessAnswer {
+            process: self.index,
+            state: state_value::json(&self.state),
+            threads: threads.collect(),
+            contexts: contexts.collect(),
+            share_groups: self.groups.iter().map(state_value::json).collect(),
+        }
     }
 
     fn write_text(&self, text: &mut String, all: bool) {

@@ -3,6 +3,8 @@
 
 use clap::Args;
 use gapii_control::{Event, Request, StopRequest};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::args::{Connect, Running};
 use crate::connection::Connection;
@@ -25,6 +27,15 @@ pub struct Pause {
 pub struct Resume {
     #[command(flatten)]
     running: Running,
+}
+
+/// Captures that were stopped, paused or resumed.
+#[derive(Serialize, JsonSchema)]
+pub struct Told {
+    /// Numbers of the captures that were stopped, paused or resumed.
+    captures: Vec<u64>,
+    /// Number of waiting programs that go on unrecorded; only `stop` lets any go.
+    let_go: u64,
 }
 
 pub fn run(args: &Stop, connect: &Connect) -> Result<u8, Failure> {
@@ -55,6 +66,10 @@ fn tell(
         }
         Event::Stopped(told) => {
             let captures = told.captures.len() as u64;
+            if running.json.json {
+                text::print_json(&Told { captures: told.captures, let_go: told.let_go })?;
+                return Ok(0);
+            }
             text::print(|out| {
                 if captures > 0 {
                     writeln!(out, "{done} {}", text::counted(captures, "capture"))?;

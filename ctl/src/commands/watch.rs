@@ -11,6 +11,7 @@ use clap::Args;
 use gapii_control::{AppCounts, AppInfo, Event, Request};
 use indicatif::{DecimalBytes, HumanCount};
 use rustix::event::{PollFd, PollFlags};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{Connect, Json};
@@ -41,9 +42,10 @@ pub struct Watch {
     json: Json,
 }
 
-/// One line of `--json` output.
-#[derive(Serialize)]
-struct Refresh<'a> {
+/// The programs at one refresh.
+#[derive(Serialize, JsonSchema)]
+pub struct Refresh<'a> {
+    /// The connected programs.
     apps: &'a [Rates],
 }
 
@@ -59,7 +61,7 @@ pub fn run(args: &Watch, connect: &Connect) -> Result<u8, Failure> {
         let rates = Rates::between(&before, &apps);
         match &mut screen {
             Some(screen) => screen.show(&rows(&rates))?,
-            None if args.json.json => print_json_line(&Refresh { apps: &rates })?,
+            None if args.json.json => text::print_json_line(&Refresh { apps: &rates })?,
             None => text::print(|out| write!(out, "{}", lines(&rates)))?,
         }
         if args.count.is_some_and(|count| refresh >= count.get()) {
@@ -83,13 +85,6 @@ fn ask(connection: &mut Connection) -> Result<Vec<AppInfo>, Failure> {
         Event::Apps(apps) => Ok(apps),
         other => Err(connection.out_of_turn(&other)),
     }
-}
-
-fn print_json_line(value: &impl Serialize) -> Result<(), Failure> {
-    text::print(|out| {
-        serde_json::to_writer(&mut *out, value)?;
-        writeln!(out)
-    })
 }
 
 fn interval(text: &str) -> Result<Duration, String> {

@@ -1,9 +1,10 @@
 //! Invalid input fails with one sentence and the right exit status, and loses no data.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use crate::support::{FakeDaemon, ctl, one_sentence, run};
-use gapii_control::{AppInfo, ControlError, Event, Request, code};
+use gapii_control::{AppInfo, ControlError, Event, Request, Started, code};
 use gapii_trace::TraceHeader;
 
 fn check(arguments: &[&str], status: i32, word: &str) {
@@ -20,11 +21,7 @@ fn usage_errors_have_status_2() {
     let folder = tempfile::tempdir().unwrap();
     for (arguments, word) in [
         (&["dance"][..], "dance"),
-        (&["run"], "CMD"),
-        (&["run", "--frames", "0", "--", "true"], "0 frames"),
         (&["start", "--frames", "many"], "many"),
-        (&["run", "--frmaes", "5", "true"], "--frames"),
-        (&["run", "-x", "true"], "-x"),
         (&["dump", "x.gapii", "--frames", "3-5"], "A..B"),
         (&["export", "x.gapii", "-o", "y", "--format", "bmp"], "[possible values: apitrace, json]"),
         (&["export", "x.gapii", "--format", "json"], "--output"),
@@ -39,11 +36,76 @@ fn usage_errors_have_status_2() {
 }
 
 #[test]
+fn run_that_fails_itself_has_a_status_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, word) in [
+        (&["run"][..], "CMD"),
+        (&["run", "--frames", "0", "--", "true"], "0 frames"),
+        (&["run", "--frmaes", "5", "true"], "--frames"),
+        (&["run", "-x", "true"], "-x"),
+        (&["--connect", "unix:/no/such", "run", "-x", "true"], "-x"),
+    ] {
+        let (stdout, stderr) = run(ctl(folder.path()).args(arguments), 125);
+        assert!(stderr.contains(word), "{arguments:?}: {stderr}");
+        assert_eq!(stdout, "");
+    }
+    check(&["run", "--", "true"], 125, "/no/such/gapiid");
+    check(&["run", "--", "/etc/passwd"], 126, "chmod +x");
+    check(&["run", "--", "/etc"], 126, "folder");
+    check(&["run", "--", "no-such-program"], 127, "no-such-program");
+    check(&["run", "--", "./no-such-program"], 127, "./no-such-program");
+}
+
+#[test]
+fn file_that_the_system_cannot_start_has_status_126() {
+    let daemon = FakeDaemon::new();
+    let serving = daemon.serve(|mut conversation| {
+        conversation.greet();
+        if conversation.hear().is_none() {
+            return false;
+        }
+        conversation.say(&Event::Started(Started { capture: 7, ..Started::default() }));
+        true
+    });
+    let script = daemon.folder.path().join("script");
+    fs::write(&script, "#!/no/such/interpreter\n").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let (_, stderr) = run(daemon.ctl().args(["run", "-o", "x.gapii", "--", "./script"]), 126);
+    assert!(one_sentence(&stderr).contains("can't start ./script: its interpreter"), "{stderr}");
+    assert!(!daemon.folder.path().join("x.gapii").exists());
+    serving.join().unwrap();
+}
+
+#[test]
+fn failure_is_a_line_of_json_on_standard_error() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, status, command, kind, hint) in [
+        (&["apps", "--json"][..], 3, "apps", "unreachable", "gapiid"),
+        (&["info", "--json", "no-such.gapii"], 3, "info", "unreachable", ""),
+        (&["start", "--json", "-o", "-"], 2, "start", "usage", "-o FILE"),
+        (&["start", "--json", "--frames", "many"], 2, "start", "usage", ""),
+        (&["run", "--json", "--frames", "many", "--", "true"], 125, "run", "usage", ""),
+        (&["run", "--json", "--", "no-such-program"], 127, "run", "unreachable", ""),
+        (&["pair", "revoke", "--json", "nobody"], 1, "pair", "negative", ""),
+        (&["dance", "--json"], 2, "", "usage", ""),
+    ] {
+        let (stdout, stderr) = run(ctl(folder.path()).args(arguments), status);
+        let line: serde_json::Value = serde_json::from_str(&stderr).unwrap();
+        let error = &line["error"];
+        assert_eq!(stdout, "", "{arguments:?}");
+        assert_eq!((&error["command"], &error["kind"]), (&command.into(), &kind.into()), "{line}");
+        assert_eq!(error["status"], status, "{line}");
+        let hints = error["try"].as_array().unwrap().iter();
+        let offered: String = hints.map(|hint| hint.as_str().unwrap()).collect();
+        assert!(offered.contains(hint), "{line}");
+    }
+    // The program's own --json is not ours.
+    let (_, stderr) = run(ctl(folder.path()).args(["run", "--", "no-such-program", "--json"]), 127);
+    assert!(one_sentence(&stderr).contains("no-such-program"), "{stderr}");
+}
+
+#[test]
 fn missing_things_have_status_3() {
-    check(&["run", "--", "no-such-program"], 3, "no-such-program");
-    check(&["run", "--", "./no-such-program"], 3, "./no-such-program");
-    check(&["run", "--", "/etc/passwd"], 3, "chmod +x");
-    check(&["run", "--", "true"], 3, "/no/such/gapiid");
     check(&["apps"], 3, "no daemon");
     check(&["status", "--connect", "unix:/no/such.sock"], 3, "/no/such.sock");
     check(&["start"], 3, "no daemon");
@@ -67,7 +129,7 @@ fn output_that_cannot_be_written_starts_no_program() {
     for (output, word) in [("missing/x.gapii", "mkdir -p missing"), (".", "folder")] {
         let mut command = daemon.ctl();
         command.args(["run", "-o", output, "--", "touch", "started"]);
-        let (_, stderr) = run(&mut command, 3);
+        let (_, stderr) = run(&mut command, 125);
         assert!(one_sentence(&stderr).contains(word), "{stderr}");
         assert!(!folder.join("started").exists());
     }
@@ -113,7 +175,7 @@ fn daemon_of_another_version_is_named() {
         conversation.say(&Event::Error(ControlError::new(code::VERSION, message)));
         true
     });
-    let (_, stderr) = run(daemon.ctl().args(["run", "--", "true"]), 3);
+    let (_, stderr) = run(daemon.ctl().args(["run", "--", "true"]), 125);
     assert_eq!(one_sentence(&stderr), "this daemon speaks versions 2 to 3, the client 1");
     serving.join().unwrap();
 }

@@ -114,7 +114,7 @@ fn terminal_shows_how_fast_the_trace_grows() {
 
 #[test]
 fn quit_ends_a_script_and_its_program_also_when_the_output_fails() {
-    for (error, status) in [(None, 0), (Some("No space left on device"), 3)] {
+    for (error, status) in [(None, 0), (Some("No space left on device"), 125)] {
         let daemon = FakeDaemon::new();
         let pid_file = daemon.folder.path().join("pid");
         let begun = pid_file.clone();
@@ -283,7 +283,7 @@ fn failed_start_takes_the_output_back() {
         conversation.say(&Event::Error(busy));
         true
     });
-    let (_, stderr) = run(daemon.ctl().args(["run", "-o", "x.gapii", "--", "true"]), 3);
+    let (_, stderr) = run(daemon.ctl().args(["run", "-o", "x.gapii", "--", "true"]), 125);
     assert_eq!(support::one_sentence(&stderr), "it is in another capture");
     assert!(!daemon.folder.path().join("x.gapii").exists());
     serving.join().unwrap();

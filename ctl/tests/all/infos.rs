@@ -169,7 +169,7 @@ fn losses_that_a_cut_trace_tells_of_are_said_as_a_part() {
     let expected =
         "not known: the trace is cut off; before that 3 commands, 96 B (dropped 3 records)";
     assert_eq!(line(&text, "lost"), Some(expected), "{text}");
-    assert_eq!((&json["lost"]["calls"], &json["lost_is_known"]), (&json!(3), &json!(false)));
+    assert_eq!((&json["lost"]["commands"], &json["lost_is_known"]), (&json!(3), &json!(false)));
 }
 
 #[test]

@@ -7,6 +7,8 @@ mod captures;
 mod dumps;
 mod exports;
 mod infos;
+#[path = "../../../tests/src/json_output.rs"]
+mod json_output;
 mod support;
 mod untrusted;
 mod watch;

@@ -15,6 +15,8 @@ use gapii_control::{Ended, Event, FrameBuffer, Request, ServerHello, Started, Su
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use tempfile::TempDir;
 
+use crate::json_output::{self, Printed};
+
 /// `gapii-ctl`, isolated from the machine's daemons and displays.
 pub fn ctl(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gapii-ctl"));
@@ -39,13 +41,17 @@ fn harmless_library() -> PathBuf {
     PathBuf::from(path)
 }
 
-/// Runs to the end and checks the exit status. Returns the output.
+/// Runs to the end and checks the exit status, and JSON by its schema. Returns the output.
 pub fn run(command: &mut Command, status: i32) -> (String, String) {
     let child = command.stderr(Stdio::piped()).spawn().unwrap();
     let Output { status: found, stdout, stderr } = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     let (stdout, stderr) = (text(stdout), text(stderr));
     assert_eq!(found.code(), Some(status), "{command:?}\n{stdout}{stderr}");
+    if let Some(form) = json_output::form_of(command) {
+        let printed = Printed { status: found, stdout: &stdout, stderr: &stderr };
+        json_output::check(command.get_program(), &form, printed);
+    }
     (stdout, stderr)
 }
 

@@ -49,8 +49,8 @@ fn each_refresh_is_a_line_of_json() {
     for line in lines {
         let app = &line["apps"][0];
         assert_eq!((&app["pid"], &app["name"]), (&41.into(), &"gears".into()), "{line}");
-        assert_eq!((&app["frames_per_s"], &app["calls_per_s"]), (&60.0.into(), &6000.0.into()));
-        assert_eq!(app["total"]["lost_calls"], 7, "{line}");
+        assert_eq!((&app["frames_per_s"], &app["commands_per_s"]), (&60.0.into(), &6000.0.into()));
+        assert_eq!(app["total"]["lost_commands"], 7, "{line}");
     }
 }
 

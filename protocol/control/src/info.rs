@@ -1,13 +1,14 @@
 //! Reports of the daemon about its applications, its captures and itself.
 
 use gapii_trace::Untrusted;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::progress::{Lost, Progress};
 use crate::request::KeepRequest;
 
 /// A connected application.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AppInfo {
     /// Process id.
@@ -22,7 +23,7 @@ pub struct AppInfo {
     pub contexts: u32,
     /// Frames since the application connected.
     pub frames: u64,
-    /// One of [`mode`](super::mode).
+    /// What the application is doing: `idle`, `asleep`, `capturing` or `waiting` ([`mode`](super::mode)).
     pub mode: String,
     /// Index of the process in the session.
     pub process: u32,
@@ -33,7 +34,7 @@ pub struct AppInfo {
 }
 
 /// Totals of an application since it connected. The application's threads count all of them except `calls`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AppCounts {
     /// Commands that captures took from the application's rings, each counted once.
@@ -51,7 +52,7 @@ pub struct AppCounts {
 }
 
 /// The status of the daemon.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct StatusInfo {
     /// Version of the daemon's build.
@@ -79,7 +80,7 @@ pub struct StatusInfo {
 }
 
 /// A running capture.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CaptureInfo {
     /// Number of the capture in the session.
@@ -97,7 +98,7 @@ pub struct CaptureInfo {
 }
 
 /// An application whose last frames are kept.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct KeptInfo {
     /// Process id.
@@ -119,7 +120,7 @@ pub struct KeptInfo {
 }
 
 /// Sums over all captures since the daemon started.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Totals {
     /// Captures that were started.
@@ -149,7 +150,7 @@ pub struct Totals {
 }
 
 /// Counts of the input that the daemon has rejected, by cause.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Rejected {
     /// Connections of applications that sent something other than a hello, or belong to another user.

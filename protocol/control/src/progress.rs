@@ -1,10 +1,11 @@
 //! Progress of a running capture, and the totals of an ended one.
 
 use gapii_trace::Untrusted;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Progress of a capture.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Progress {
     /// Number of the capture in the session.
@@ -37,10 +38,11 @@ pub struct Progress {
 }
 
 /// Totals of a capture: recorded and lost.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Summary {
-    /// Why the capture ended: the name of an [`EndReason`](gapii_abi::atom::EndReason).
+    /// Why the capture ended: `frames`, `stop`, `exit`, `crash`, `lost` or `shutdown`
+    /// ([`EndReason`](gapii_abi::atom::EndReason)).
     pub reason: String,
     /// Frames that ended, over all processes.
     pub frames: u64,
@@ -97,8 +99,9 @@ pub struct Summary {
 }
 
 /// Commands that were not recorded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(rename = "LostCommands")]
 pub struct Lost {
     /// Commands.
     pub calls: u64,
@@ -107,7 +110,7 @@ pub struct Lost {
 }
 
 /// A command that had not returned when the stream ended.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct InFlight {
     /// Process id.

@@ -4,6 +4,7 @@
 
 use gapii_trace::Untrusted;
 use gapii_trace::filter::Filter;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::trigger::Trigger;
@@ -114,7 +115,7 @@ pub fn is_name(name: &str) -> bool {
 }
 
 /// Limits for keeping an application's last frames in the daemon's memory, and the distance between keyframes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct KeepRequest {
     /// Frames that are kept at least, if they fit into `bytes`. Default: 300.

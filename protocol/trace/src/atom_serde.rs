@@ -4,6 +4,7 @@
 //! Defines no layout: the compiler checks the fields listed here against those of the atom.
 
 use gapii_abi::atom::{InFlight, Seam};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -14,15 +15,21 @@ struct InFlightFields {
     stamp: u64,
 }
 
-#[derive(Serialize, Deserialize)]
+/// A place where another daemon continued the capture.
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Seam")]
-struct SeamFields {
+#[schemars(rename = "Seam")]
+pub(crate) struct SeamFields {
+    /// Time of the last record before, in nanoseconds of the trace's clock.
     #[serde(default)]
     from_ns: u64,
+    /// Time at which the next daemon began to record, in nanoseconds of the trace's clock.
     #[serde(default)]
     to_ns: u64,
+    /// Processes that came back.
     #[serde(default)]
     processes: u32,
+    /// Processes that did not come back.
     #[serde(default)]
     absent: u32,
 }

@@ -8,6 +8,7 @@
 use std::fmt;
 
 use gapii_commands::CommandId;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::description::{Description, Function};
@@ -30,7 +31,7 @@ const FRAME_ENDS: [CommandId; 6] = [
 /// command.
 ///
 /// Commands that end a frame are always recorded, because a trace without them has no frames.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Filter {
     /// Thread ids, or patterns of thread names.

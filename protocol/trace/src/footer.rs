@@ -4,6 +4,7 @@
 //! No reader derives anything here from the stream.
 
 use gapii_abi::atom::{EndReason, InFlight, Seam};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::atom_serde;
@@ -85,7 +86,7 @@ pub struct Totals {
 }
 
 /// A process of the capture.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ProcessEntry {
     /// Index in the trace.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Seek};
 
 use gapii_abi::atom::{EndReason, InFlight, Seam};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::atom_serde;
@@ -21,8 +22,8 @@ use super::reader::TraceReader;
 use super::untrusted::Untrusted;
 use crate::filter::Filter;
 
-/// The summary. Its JSON shape gains fields and never loses them.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+/// The summary.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct Info {
     /// Frames that ended, over all processes.
     pub frames: u64,
@@ -92,6 +93,7 @@ pub struct Info {
         serialize_with = "atom_serde::seams::serialize",
         skip_serializing_if = "Vec::is_empty"
     )]
+    #[schemars(with = "Vec<atom_serde::SeamFields>")]
     pub seams: Vec<Seam>,
 }
 
@@ -100,7 +102,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// The memory that commands read and wrote.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct MemoryInfo {
     /// Blobs and observations.
     #[serde(flatten)]
@@ -110,10 +112,11 @@ pub struct MemoryInfo {
 }
 
 /// How a stream ended.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct EndOfStream {
     /// Why it ended; `None` if the file does not have the end.
     #[serde(serialize_with = "atom_serde::end_reason::serialize_option")]
+    #[schemars(with = "Option<String>")]
     pub reason: Option<EndReason>,
     /// The signal that ended the program, if its parent process saw it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,7 +126,7 @@ pub struct EndOfStream {
 }
 
 /// A command that had not returned when the stream ended.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct InFlightInfo {
     /// Thread id of the operating system; 0 if unknown.
     pub thread: u32,

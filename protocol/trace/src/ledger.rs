@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 
 use gapii_abi::atom::{Gap, GapCause};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::atom_serde;
 use super::untrusted::Untrusted;
 
 /// Totals of what a stream lacks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Lost {
     /// Records.

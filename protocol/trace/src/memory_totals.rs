@@ -3,6 +3,7 @@
 //! Looks at observations and frames alone; blobs are counted as they are found.
 
 use gapii_abi::atom::{Frame, Header, LEAVE};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blob_name::BlobName;
@@ -10,7 +11,7 @@ use super::description::Function;
 use super::value::{Observation, Observations, slots};
 
 /// Totals of the memory that the records of a stream hold and refer to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MemoryTotals {
     /// Complete blobs in the stream. A blob that comes twice counts twice.

@@ -1,9 +1,10 @@
 //! Contradictions in a trace, as `verify` lists them.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A contradiction that verification found.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Problem {
     /// Kind of the contradiction.
     pub kind: ProblemKind,
@@ -14,7 +15,7 @@ pub struct Problem {
 }
 
 /// Kind of a contradiction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProblemKind {
     /// The file is cut, or its end is damaged.

@@ -5,6 +5,7 @@
 
 use std::io::{self, Read, Seek};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::block_file::BlockError;
@@ -12,8 +13,8 @@ use super::meta::Meta;
 use super::reader::TraceReader;
 use super::record::Records;
 
-/// When a trace was recorded. Its JSON shape gains fields and never loses them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+/// When a trace was recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct Recorded {
     /// Time of the first record, in nanoseconds of Unix time; `None` if unknown.
     pub began_unix_ns: Option<u64>,

@@ -3,6 +3,7 @@
 
 use std::fmt::{self, Write};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Text from a peer or a file.
@@ -18,7 +19,9 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(name.to_string(), r"gears\u{1b}[2J\n");
 /// assert_eq!(name.raw(), "gears\u{1b}[2J\n");
 /// ```
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct Untrusted(String);
 

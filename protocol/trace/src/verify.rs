@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Read, Seek};
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::assembler::{Advance, Assembler, HoldLimits};
@@ -29,11 +30,11 @@ use super::value::{Observation, Value};
 pub const PROBLEMS_MAX: usize = 100;
 
 /// Result of a verification.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct Verification {
     /// True if there is no problem.
     pub ok: bool,
-    /// The first [`PROBLEMS_MAX`] problems.
+    /// The first problems, at most 100.
     pub problems: Vec<Problem>,
     /// Number of all problems.
     pub problem_count: u64,
@@ -44,7 +45,7 @@ pub struct Verification {
 }
 
 /// Totals of the checked parts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct Checked {
     /// Blocks.
     pub blocks: u64,

@@ -1,6 +1,7 @@
 //! Pictures, and their PNG form: RGB if every pixel is opaque, else RGBA. Two pictures of different sizes are not
 //! compared.
 
+use schemars::JsonSchema;
 use std::io::{self, BufRead, Seek, Write};
 
 /// A frame: the index of its process in the trace, and its number within the process.
@@ -45,7 +46,7 @@ impl Picture {
 }
 
 /// Difference of two pictures of the same size.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, JsonSchema)]
 pub struct PixelDifference {
     /// Number of pixels that differ.
     pub pixels: u64,

@@ -1,6 +1,7 @@
 //! Pictures to take, and where they go: files, a contact sheet, or a callback. A failure to write a file, or a callback
 //! that wants no more, ends the replay. Frames are numbered per process; frame 0 is picture 1.
 
+use schemars::JsonSchema;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -46,7 +47,7 @@ enum Target {
 pub type Taker = Box<dyn FnMut(FrameOf, Picture) -> bool + Send>;
 
 /// Result of taking pictures.
-#[derive(Clone, Debug, Default, serde::Serialize)]
+#[derive(Clone, Debug, Default, serde::Serialize, JsonSchema)]
 pub struct Taken {
     /// Number of files written.
     pub files: u64,

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gapii_commands::Api;
 use gapii_trace::Command;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::why::Why;
@@ -22,7 +23,7 @@ const LISTED: usize = 100;
 const WAITING: usize = 4096;
 
 /// Result of a verification.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct Verified {
     /// Number of answers and frames that were compared: equal, tolerated and different ones.
     pub compared: u64,
@@ -50,7 +51,7 @@ impl Verified {
 }
 
 /// An answer that differs from the recording.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Difference {
     /// `seq` of the command.
     pub seq: Option<u64>,

@@ -194,7 +194,7 @@ fn commands_that_are_dropped_are_counted() {
     assert_eq!(info["end_of_stream"]["reason"], "exit", "{info:#}");
     let drawn: u64 = page.threads().iter().filter_map(|t| t.counts.get("glDrawArrays")).sum();
     assert_eq!(drawn, 2 * ROUNDS);
-    let lost = info["lost"]["calls"].as_u64().unwrap();
+    let lost = info["lost"]["commands"].as_u64().unwrap();
     assert!(lost > 10_000, "{info:#}");
     let ours = |name: &str| gapii_tests::kill::CALLED.contains(&name);
     let made: u64 = page
@@ -202,7 +202,11 @@ fn commands_that_are_dropped_are_counted() {
         .iter()
         .flat_map(|thread| thread.counts.iter().filter(|(name, _)| ours(name)).map(|(_, n)| *n))
         .sum();
-    assert_eq!(info["calls"].as_u64().unwrap() + lost, made, "recorded and lost are what was made");
+    assert_eq!(
+        info["commands"].as_u64().unwrap() + lost,
+        made,
+        "recorded and lost are what was made"
+    );
 }
 
 #[test]
@@ -222,7 +226,7 @@ fn capture_after_one_that_dropped_has_no_gap_of_it() {
     run(&mut session.ctl(["stop"])).ok();
     capture.finish(LIMIT).ok();
     dropped.verify();
-    assert!(number(&dropped.info()["lost"]["calls"]) > 0);
+    assert!(number(&dropped.info()["lost"]["commands"]) > 0);
     session.app_in_mode("idle");
     let next = Trace::new(session.path("next.gapii"));
     run(session.ctl(["start", "--frames", "5", "-o"]).arg(&next.path)).ok();
@@ -266,5 +270,5 @@ fn capture_of_a_time_ends_by_itself() {
     let run = Running::start(&mut session.run_command(&options, &trace.path, &process));
     run.finish(Duration::from_secs(30)).ok();
     trace.is_whole("stop");
-    assert!(number(&trace.info()["calls"]) > 1000, "{:#}", trace.info());
+    assert!(number(&trace.info()["commands"]) > 1000, "{:#}", trace.info());
 }

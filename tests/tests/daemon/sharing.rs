@@ -143,10 +143,13 @@ fn stalled_reader_slows_nobody_and_hears_what_it_missed() {
     let (stalled_trace, said) = stalled.read(Duration::ZERO);
     stalled_trace.verify();
     let info = stalled_trace.info();
-    assert!(number(&info["lost"]["calls"]) > 0 && number(&info["frames"]) > 0, "{info:#}");
+    assert!(number(&info["lost"]["commands"]) > 0 && number(&info["frames"]) > 0, "{info:#}");
     assert!(!said.contains(" 0 lost"), "{said}");
-    let fast_calls = number(&fast_trace.info()["calls"]);
-    assert!(number(&info["calls"]) + number(&info["lost"]["calls"]) <= fast_calls, "{info:#}");
+    let fast_calls = number(&fast_trace.info()["commands"]);
+    assert!(
+        number(&info["commands"]) + number(&info["lost"]["commands"]) <= fast_calls,
+        "{info:#}"
+    );
 }
 
 #[test]
@@ -212,7 +215,7 @@ fn pause_is_a_gap_and_the_capture_goes_on_with_all_described_anew() {
     until(&session, "paused", "it has frames", has_frames(5));
     run(&mut session.ctl(["pause", "paused"])).ok();
     let before = until(&session, "paused", "it misses frames", |progress| {
-        progress["is_paused"] == true && number(&progress["lost_calls"]) > 100
+        progress["is_paused"] == true && number(&progress["lost_commands"]) > 100
     });
     run(&mut session.ctl(["resume", "paused"])).ok();
     let frames = number(&before["progress"]["frames"]);
@@ -223,7 +226,7 @@ fn pause_is_a_gap_and_the_capture_goes_on_with_all_described_anew() {
     paused.finish(LIMIT).ok();
     trace.verify();
     let info = trace.info();
-    assert!(number(&info["lost"]["calls"]) > 100, "{info:#}");
+    assert!(number(&info["lost"]["commands"]) > 100, "{info:#}");
     // Five before the pause and five behind it.
     assert!(verified_frames(&session, &trace) >= 10, "{info:#}");
 }

@@ -37,7 +37,7 @@ fn program_has_frames_and_in_captures_commands_that_count_once() {
     let _daemon = session.daemon(&[]);
     let program = run_idle(&session, &told());
     let idle = watched(&session);
-    assert_eq!((&idle["mode"], rate(&idle, "calls_per_s")), (&"idle".into(), 0.0), "{idle:#}");
+    assert_eq!((&idle["mode"], rate(&idle, "commands_per_s")), (&"idle".into(), 0.0), "{idle:#}");
     assert!(rate(&idle, "frames_per_s") > 10.0, "{idle:#}");
 
     let (first, _) = start(&session, "first", &[]);
@@ -47,13 +47,13 @@ fn program_has_frames_and_in_captures_commands_that_count_once() {
     let both = watched(&session);
     assert_eq!(both["mode"], "capturing", "{both:#}");
     assert!(rate(&both, "ring_bytes_per_s") > 1000.0, "{both:#}");
-    let of_a_frame = rate(&both, "calls_per_s") / rate(&both, "frames_per_s");
+    let of_a_frame = rate(&both, "commands_per_s") / rate(&both, "frames_per_s");
     assert!((3.0..5.0).contains(&of_a_frame), "{of_a_frame} commands a frame: {both:#}");
 
     run(&mut session.ctl(["stop", "first"])).ok();
     first.finish(LIMIT).ok();
     let filtered = watched(&session);
-    let of_a_frame = rate(&filtered, "calls_per_s") / rate(&filtered, "frames_per_s");
+    let of_a_frame = rate(&filtered, "commands_per_s") / rate(&filtered, "frames_per_s");
     assert!((3.0..5.0).contains(&of_a_frame), "{of_a_frame} commands a frame: {filtered:#}");
     run(&mut session.ctl(["stop", "second"])).ok();
     second.finish(LIMIT).ok();

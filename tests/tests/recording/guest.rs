@@ -45,7 +45,7 @@ fn signal_handler_that_calls_is_safe() {
     assert!(handled.is_sorted(), "{handled:?}");
     let by_handler = said(&recording, " by the handler");
     assert!(by_handler >= 200, "{by_handler} calls by the handler");
-    let inside = number(&recording.trace.info()["reentrant_calls"]);
+    let inside = number(&recording.trace.info()["reentrant_commands"]);
     assert_eq!(handled.len() as u64 + inside, by_handler);
 }
 
@@ -142,7 +142,7 @@ fn errno_and_floating_point_state_come_out_as_they_went_in() {
 fn has_checked_calls(recording: &Recording) {
     const CHECKED: u64 = 9 + 400_000 + 10 + 5;
     assert_eq!(recording.run.stdout, format!("{CHECKED} checks\n"), "{}", recording.run);
-    assert_eq!(number(&recording.trace.info()["calls"]), CHECKED);
+    assert_eq!(number(&recording.trace.info()["commands"]), CHECKED);
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn has_all(trace: &Trace, threads: u64, rounds: u64) {
     trace.is_whole("exit");
     let info = trace.info();
     assert_eq!(info["threads"], threads + 1, "{info:#}");
-    assert!(number(&info["calls"]) > threads * rounds * COMMANDS, "{info:#}");
+    assert!(number(&info["commands"]) > threads * rounds * COMMANDS, "{info:#}");
     assert_eq!(info["lost"]["records"], 0, "{info:#}");
 }
 
@@ -111,8 +111,8 @@ fn threads_without_a_slot_do_not_wait_and_their_commands_are_counted() {
     println!("longest command: {longest:?}");
     assert_eq!(info["threads"], SLOTS, "{info:#}");
     let calls = |threads: u64| threads * ROUNDS * COMMANDS;
-    assert!(number(&info["calls"]) >= calls(SLOTS - 1), "{info:#}");
-    assert_eq!(info["lost"]["calls"], calls(THREADS + 1 - SLOTS), "{info:#}");
+    assert!(number(&info["commands"]) >= calls(SLOTS - 1), "{info:#}");
+    assert_eq!(info["lost"]["commands"], calls(THREADS + 1 - SLOTS), "{info:#}");
     assert!(longest <= LONGEST, "{longest:?}");
 }
 

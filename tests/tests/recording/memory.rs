@@ -138,7 +138,7 @@ fn blobs_that_find_no_room_are_lost_with_their_command() {
     let trace = &recording.trace;
     trace.verify();
     let (info, commands) = (trace.info(), trace.commands());
-    let lost = info["lost"]["calls"].as_u64().unwrap();
+    let lost = info["lost"]["commands"].as_u64().unwrap();
     assert_ne!(lost, 0, "{info:#}");
     let uploads = uploads(&commands);
     assert_eq!(uploads.len() as u64 + lost, 200, "{info:#}");

@@ -19,7 +19,7 @@ fn zstd_opens_a_trace_and_finds_every_record() {
     let commands = trace.commands();
     assert_eq!(counts.effects, sample.effects());
     assert_eq!(counts.effects, commands.len() as u64);
-    assert_eq!(trace.info()["calls"], counts.effects);
+    assert_eq!(trace.info()["commands"], counts.effects);
     assert_eq!(trace.info()["raw_bytes"], stream::decompress_file(&trace.path).len());
 }
 

@@ -127,7 +127,7 @@ fn what_never_comes_is_said() {
     let stopped = capture.finish(LIMIT).exited_with(1);
     assert!(stopped.stderr.contains(said), "{stopped}");
     trace.is_whole("stop");
-    assert_eq!(number(&trace.info()["calls"]), 0);
+    assert_eq!(number(&trace.info()["commands"]), 0);
     session.app_in_mode("idle");
 
     let (capture, trace) = start(&session, "left", &["--when", "gl-error"]);

@@ -113,18 +113,18 @@ fn disk_that_fills_up_keeps_what_was_recorded() {
     assert_says_one_sentence(&finished);
     let trace = Trace::new(kept);
     let info = trace.info();
-    assert!(info["calls"].as_u64().unwrap() > 10_000, "{info:#}");
+    assert!(info["commands"].as_u64().unwrap() > 10_000, "{info:#}");
     // The index and footer may or may not still fit on the disk.
     let listed = gapii_tests::gapii::commands(&trace.ask("dump", &["--json"]));
     let took_effect = listed.iter().filter(|command| command.seq.is_some()).count();
-    assert_eq!(info["calls"], took_effect, "{info:#}");
+    assert_eq!(info["commands"], took_effect, "{info:#}");
     let lost = finished.stderr.split("; ").find_map(|part| part.split_once(" lost"));
     let lost = lost.map_or_else(|| panic!("{finished}"), |(count, _)| count.replace(',', ""));
     assert_ne!(lost, "0", "{finished}");
     // Only a footer tells what was lost.
     if info["complete"] == true {
         assert_eq!(
-            (&info["lost"]["calls"].to_string(), &info["lost_is_known"]),
+            (&info["lost"]["commands"].to_string(), &info["lost_is_known"]),
             (&lost, &true.into())
         );
     } else {
@@ -214,5 +214,5 @@ fn program_that_draws_nothing_is_recorded_as_nothing() {
     let recording = session.record(&[], &process);
     recording.run.clone().exited_with(5);
     recording.trace.verify();
-    assert_eq!(recording.trace.info()["calls"], 0);
+    assert_eq!(recording.trace.info()["commands"], 0);
 }

@@ -70,7 +70,7 @@ fn answers(session: &Session, name: &str) -> Value {
     let info = trace.info();
     json!({
         "frames": info["frames"],
-        "calls": info["calls"],
+        "calls": info["commands"],
         "records": info["records"],
         "end": info["end_of_stream"]["reason"],
         "verify": trace.ask("verify", &[]).shell_status(),

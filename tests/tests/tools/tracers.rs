@@ -278,7 +278,7 @@ fn captures_begin_and_end_while_tracers_come_and_go() {
         run(session.ctl(["start", "--seconds", "1", "-o"]).arg(&path)).ok();
         let trace = Trace::new(path);
         trace.is_whole("stop");
-        assert!(trace.info()["calls"].as_u64() > Some(1000), "{:#}", trace.info());
+        assert!(trace.info()["commands"].as_u64() > Some(1000), "{:#}", trace.info());
     }
     let finished = running.finish(LIMIT).ok();
     assert_eq!(finished.stdout, "every prologue had its epilogue\n", "{finished}");
@@ -540,7 +540,7 @@ fn pkg_config_says_where_headers_and_library_are() {
 fn other_tools_see_what_the_driver_got() {
     let session = Session::new();
     let recording = session.record(&[], &offscreen(&tracers("recorded"), [""; 0]));
-    let calls = |trace: &Trace| trace.info()["calls"].clone();
+    let calls = |trace: &Trace| trace.info()["commands"].clone();
     let numbered =
         recording.trace.commands().iter().filter(|command| command.seq.is_some()).count();
     assert_eq!(calls(&recording.trace), json!(numbered));
