@@ -48,7 +48,7 @@ fn run_uses_the_configuration_and_says_what_is_wrong_with_it() {
 
     configure(&session, "max-apps = 0\n");
     let trace = session.path("none.gapii");
-    let finished = run(&mut session.run_command(&[], &trace, &process)).exited_with(3);
+    let finished = run(&mut session.run_command(&[], &trace, &process)).exited_with(125);
     for words in ["does not begin", "gapiid.toml:1:12", "0 is not in 1..=4096"] {
         assert!(finished.stderr.contains(words), "{words:?} is not in {finished}");
     }

@@ -214,7 +214,7 @@ fn ssh_needs_no_port_and_its_connections_may_fail_too() {
 #[test]
 fn programs_are_not_run_on_another_machine() {
     let remote = Remote::new();
-    let run = run(&mut remote.ctl(remote.address, &["run", "--", "true"])).exited_with(2);
+    let run = run(&mut remote.ctl(remote.address, &["run", "--", "true"])).exited_with(125);
     assert!(run.stderr.contains("run it there"), "{run}");
 }
 

@@ -14,6 +14,10 @@ use gapii_tests::programs::program;
 
 const USAGE: i32 = 2;
 const UNREACHABLE: i32 = 3;
+/// Statuses of a `run` that fails itself.
+const RUN_FAILED: i32 = 125;
+const NOT_EXECUTABLE: i32 = 126;
+const NO_PROGRAM: i32 = 127;
 
 /// Checks that a command is refused and that its message names the cause.
 #[track_caller]
@@ -34,7 +38,7 @@ fn unknown_command_is_rejected() {
 fn capture_of_no_frames_is_rejected() {
     let session = Session::new();
     let finished = run(&mut session.ctl(["run", "--frames", "0", "--", "true"]));
-    assert_eq!(finished.status.code(), Some(USAGE), "{finished}");
+    assert_eq!(finished.status.code(), Some(RUN_FAILED), "{finished}");
     assert!(finished.stderr.contains("frames"), "{finished}");
 }
 
@@ -42,9 +46,9 @@ fn capture_of_no_frames_is_rejected() {
 fn missing_program_is_rejected() {
     let session = Session::new();
     let recording = session.record(&[], &Process::new("no-such-program-here"));
-    check(&recording.run, UNREACHABLE, "no-such-program-here");
+    check(&recording.run, NO_PROGRAM, "no-such-program-here");
     let recording = session.record(&[], &Process::new("/etc/passwd"));
-    check(&recording.run, UNREACHABLE, "/etc/passwd");
+    check(&recording.run, NOT_EXECUTABLE, "/etc/passwd");
 }
 
 #[test]
@@ -67,7 +71,7 @@ fn output_that_can_not_be_opened_is_rejected_before_the_program_starts() {
         let mut process = Process::new("touch");
         process.arg(&witness);
         let finished = run(&mut session.run_command(&[], Path::new(path), &process));
-        check(&finished, UNREACHABLE, path);
+        check(&finished, RUN_FAILED, path);
         assert!(!witness.exists(), "the program was started");
     };
     check_output("/no/such/folder/x.gapii");

@@ -487,7 +487,7 @@ fn tool_in_rust_says_where_it_should_be_loaded() {
 fn tool_that_is_no_file_is_refused() {
     let session = Session::new();
     let refused = run(session.ctl(["run", "--tool", "/no/such.so", "--"]).arg("true"));
-    assert_eq!(refused.status.code(), Some(2), "{refused}");
+    assert_eq!(refused.status.code(), Some(125), "{refused}");
     assert!(refused.stderr.contains("/no/such.so"), "{refused}");
 }
 
