@@ -1,5 +1,5 @@
-//! Statistics of a trace ([`stats`]), differences of two traces ([`diff`]), and drivers and surfaces of a program
-//! ([`graphics`]).
+//! Statistics of a trace ([`stats`]), differences of two traces ([`diff`]), drivers and surfaces of a program
+//! ([`graphics`]), and why a trace has no frame ([`presentation`]).
 //!
 //! The caller passes commands one by one. The crate opens no file and calls no driver.
 //!
@@ -27,5 +27,6 @@ pub mod diff;
 mod generated;
 pub mod graphics;
 mod identity;
+pub mod presentation;
 mod purpose;
 pub mod stats;

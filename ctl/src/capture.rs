@@ -10,15 +10,13 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use gapii_control::trigger::Trigger;
-use gapii_control::{
-    Event, ExitedRequest, Request, StartRequest, StopRequest, Summary, Target, code,
-};
+use gapii_control::{Event, ExitedRequest, Request, StartRequest, StopRequest, Summary, code};
 
 use crate::capture_answer::CaptureAnswer;
 use crate::comeback::{Comeback, Revive};
 use crate::connection::Connection;
 use crate::crash_report;
+use crate::emptiness;
 use crate::failure::Failure;
 use crate::json;
 use crate::output_file::{OutputFile, Place};
@@ -36,10 +34,9 @@ pub struct Capture<'a> {
     connection: Connection,
     comeback: Comeback<'a>,
     id: u64,
-    target: Target,
+    /// The request that began the capture.
+    request: StartRequest,
     place: Place,
-    /// The trigger that starts the recording, if any.
-    when: Option<Trigger>,
     progress: ProgressLine,
     asked_to_stop: Option<Instant>,
     deadline: Option<Instant>,
@@ -65,15 +62,18 @@ impl<'a> Capture<'a> {
         request: StartRequest,
         output: OutputFile,
     ) -> Result<Capture<'a>, Failure> {
-        let (target, when) = (request.target.clone(), request.when.clone());
         match connection.start(request.clone(), output.as_fd()) {
             Ok(started) => Ok(Capture {
-                comeback: Comeback::new(&connection, started.capture, request, output.to_go_on()),
+                comeback: Comeback::new(
+                    &connection,
+                    started.capture,
+                    request.clone(),
+                    output.to_go_on(),
+                ),
                 connection,
                 id: started.capture,
-                target,
+                request,
                 place: output.place,
-                when,
                 progress: ProgressLine::start(),
                 asked_to_stop: None,
                 deadline: None,
@@ -196,7 +196,7 @@ impl<'a> Capture<'a> {
     fn tell_to_stop(&mut self) {
         // Another client may have captured the same program.
         self.tell(&Request::Stop(StopRequest {
-            target: self.target.clone(),
+            target: self.request.target.clone(),
             capture: Some(self.id),
             name: None,
         }));
@@ -230,8 +230,11 @@ impl<'a> Capture<'a> {
                     text::say(&summary_line::text(summary, &self.place));
                     summary_line::missing(summary).for_each(|line| text::say(&line));
                 }
+                if let Some(why) = emptiness::why_no_frame(summary, &self.request, &self.place) {
+                    text::say(&why);
+                }
                 crash_report::write_if_it_died(summary, &self.place);
-                summary_line::failure(summary, &self.place, self.when.as_ref())
+                summary_line::failure(summary, &self.place, &self.request)
             }
             Outcome::DaemonGone(why) => Some(Failure::unreachable(format!(
                 "the daemon has died, and {why}; {} holds what it had written",

@@ -97,7 +97,7 @@ pub fn save(
     }
     crash_report::write_if_it_died(&saved.summary, &output.place);
     // That the program died without ending its capture is no failure here: keeping frames is meant for that case.
-    let failure = summary_line::failure(&saved.summary, &output.place, None);
+    let failure = summary_line::failure(&saved.summary, &output.place, &StartRequest::default());
     if let Some(failure) = failure.filter(|_| saved.summary.error.is_some()) {
         return Err(failure);
     }

@@ -11,6 +11,8 @@ mod comeback;
 mod commands;
 mod connection;
 mod crash_report;
+mod elf;
+mod emptiness;
 mod failure;
 mod family;
 mod finished_file;

@@ -192,19 +192,28 @@ fn cannot_start(name: &OsStr, error: &io::Error) -> Failure {
 
 /// Checks that the program can be started, before anything else is set up.
 pub fn check(name: &OsStr) -> Result<(), Failure> {
-    let path = Path::new(name);
-    if path.components().count() > 1 || name.as_encoded_bytes().contains(&b'/') {
-        return check_file(path);
+    if is_path(name) {
+        return check_file(Path::new(name));
+    }
+    find(name).map(drop).ok_or_else(|| {
+        Failure::no_program(format!(
+            "there is no program {} on PATH; install it or give its path",
+            name.display()
+        ))
+    })
+}
+
+/// Returns the file that is started under this name: a path, or a name that is looked for on `PATH`.
+pub fn find(name: &OsStr) -> Option<PathBuf> {
+    if is_path(name) {
+        return Some(PathBuf::from(name)).filter(|path| is_program(path));
     }
     let folders = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&folders).any(|folder| is_program(&folder.join(path)));
-    if found {
-        return Ok(());
-    }
-    Err(Failure::no_program(format!(
-        "there is no program {} on PATH; install it or give its path",
-        name.display()
-    )))
+    std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| is_program(path))
+}
+
+fn is_path(name: &OsStr) -> bool {
+    name.as_encoded_bytes().contains(&b'/')
 }
 
 fn check_file(path: &Path) -> Result<(), Failure> {

@@ -8,11 +8,11 @@ use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use gapii_abi::atom::EndReason;
-use gapii_control::Summary;
-use gapii_control::trigger::Trigger;
+use gapii_control::{StartRequest, Summary};
 use gapii_trace::Recorded;
 use indicatif::{DecimalBytes, HumanCount};
 
+use crate::emptiness::why_no_command;
 use crate::failure::Failure;
 use crate::output_file::Place;
 use crate::text::counted;
@@ -63,12 +63,11 @@ pub fn is_complete(summary: &Summary) -> bool {
     intended && summary.error.is_none()
 }
 
-/// Returns the failure of a capture that did not end as intended, or that has no command. `when` is the event that it
-/// waited for.
+/// Returns the failure of a capture that did not end as intended, or that has no command. `request` began it.
 pub fn failure(
     summary: &Summary,
     destination: &impl Display,
-    when: Option<&Trigger>,
+    request: &StartRequest,
 ) -> Option<Failure> {
     if let Some(error) = &summary.error {
         return Some(Failure::unreachable(format!(
@@ -81,25 +80,7 @@ pub fn failure(
         )));
     }
     (summary.calls == 0)
-        .then(|| Failure::no(format!("nothing was recorded: {}", why_empty(summary, when))))
-}
-
-/// Says why a capture has no command.
-fn why_empty(summary: &Summary, when: Option<&Trigger>) -> String {
-    match when {
-        Some(when) if summary.when_happened => format!("{when} happened, and no frame followed"),
-        Some(when) => format!("{when} did not happen"),
-        None if summary.foreign > 0 => format!(
-            "{} came while a context of another API was current, or none",
-            counted(summary.foreign, "command")
-        ),
-        None if summary.processes == 0 => {
-            "no process of the program reached the daemon".to_owned()
-        }
-        None => "the program made no command of EGL, OpenGL ES or Level Zero meanwhile, or the end of a frame that the \
-                 capture was to begin with did not come"
-            .to_owned(),
-    }
+        .then(|| Failure::no(format!("nothing was recorded: {}", why_no_command(summary, request))))
 }
 
 /// Lists what an attached capture lacks, one line each.
@@ -179,7 +160,11 @@ fn ending(summary: &Summary) -> String {
 
 #[cfg(test)]
 mod tests {
-    use gapii_control::{InFlight, Lost};
+    use std::os::unix::fs::PermissionsExt;
+
+    use gapii_control::trigger::Trigger;
+    use gapii_control::{InFlight, Lost, Target};
+    use gapii_trace::filter::Filter;
 
     use super::*;
 
@@ -201,7 +186,7 @@ mod tests {
                         0 lost -> gears.gapii (frames)";
         assert_eq!(line(&summary(), &"gears.gapii", None), expected);
         assert!(is_complete(&summary()));
-        assert!(failure(&summary(), &"gears.gapii", None).is_none());
+        assert!(failure(&summary(), &"gears.gapii", &StartRequest::default()).is_none());
     }
 
     #[test]
@@ -255,31 +240,68 @@ mod tests {
     fn unwritten_output_and_lost_capture_are_failures() {
         let full = Summary { error: Some("no space left on device".into()), ..summary() };
         assert!(!is_complete(&full));
-        assert_eq!(failure(&full, &"x", None).map(|failure| failure.status_of("start")), Some(3));
+        assert_eq!(
+            failure(&full, &"x", &StartRequest::default())
+                .map(|failure| failure.status_of("start")),
+            Some(3)
+        );
         let lost = Summary { reason: EndReason::Lost.name().into(), ..summary() };
-        assert_eq!(failure(&lost, &"x", None).map(|failure| failure.status_of("start")), Some(1));
+        assert_eq!(
+            failure(&lost, &"x", &StartRequest::default())
+                .map(|failure| failure.status_of("start")),
+            Some(1)
+        );
     }
 
     #[test]
     fn capture_without_a_command_is_a_failure_that_says_why() {
         let empty = Summary { calls: 0, processes: 1, ..summary() };
-        let check = |summary: &Summary, when: Option<&Trigger>, expected: &str| {
-            let failure = failure(summary, &"x", when).expect("a failure");
+        let check = |summary: &Summary, request: &StartRequest, expected: &str| {
+            let failure = failure(summary, &"x", request).expect("a failure");
             assert_eq!(failure.status_of("start"), 1);
             let message = failure.to_string();
             assert!(message.starts_with("nothing was recorded: "), "{message}");
             assert!(message.contains(expected), "{message}");
         };
-        check(&empty, None, "made no command");
-        check(&Summary { processes: 0, ..empty.clone() }, None, "no process");
-        check(
-            &Summary { foreign: 3, ..empty.clone() },
-            None,
-            "3 commands came while a context of another API",
-        );
+        let plain = StartRequest::default();
+        check(&empty, &plain, "made no command");
+        let foreign = Summary { foreign: 3, ..empty.clone() };
+        check(&foreign, &plain, "3 commands came while a context of another API");
+        let functions = vec!["glDraw*".to_owned()];
+        let filter = Filter { functions, ..Filter::default() };
+        let filtered = StartRequest { filter, ..plain.clone() };
+        check(&empty, &filtered, "fits the filter (functions glDraw*)");
         let when: Trigger = "frame=3".parse().expect("a trigger");
-        check(&empty, Some(&when), "frame=3 did not happen");
+        let triggered = StartRequest { when: Some(when), ..plain };
+        check(&empty, &triggered, "frame=3 did not happen");
         let happened = Summary { when_happened: true, ..empty };
-        check(&happened, Some(&when), "frame=3 happened, and no frame followed");
+        check(&happened, &triggered, "frame=3 happened, and no frame followed");
+    }
+
+    #[test]
+    fn program_that_never_reached_the_daemon_is_looked_at() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let empty = Summary { calls: 0, processes: 0, ..summary() };
+        let program = folder.path().join("program");
+        let message = || {
+            let command = vec![program.to_string_lossy().as_ref().into()];
+            let target = Target::Launch([1; 16]);
+            let request = StartRequest { target, command, ..StartRequest::default() };
+            failure(&empty, &"x", &request).expect("a failure").to_string()
+        };
+        let write = |bytes: &[u8], mode| {
+            std::fs::write(&program, bytes).expect("a file");
+            let permissions = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(&program, permissions).expect("it is ours");
+        };
+        write(b"#!/bin/true\n", 0o755);
+        assert!(message().contains("never reached the daemon: "), "{}", message());
+        write(b"#!/bin/true\n", 0o4755);
+        assert!(message().contains("is a set-uid or set-gid program"), "{}", message());
+        let mut bytes = std::fs::read("/proc/self/exe").expect("it is readable");
+        bytes.truncate(1 << 12);
+        bytes[4] = 1;
+        write(&bytes, 0o755);
+        assert!(message().contains("is a 32-bit program"), "{}", message());
     }
 }

@@ -10,12 +10,15 @@ use std::path::Path;
 
 use gapii_trace::frame::{KEPT_VERSION, TIMED_VERSION};
 use gapii_trace::reader::OpenError;
-use gapii_trace::{FileAt, Info, Tail, TraceReader};
+use gapii_trace::{Command, FileAt, Info, Tail, TraceReader};
 
 use crate::failure::Failure;
 use crate::text::counted;
 
 pub type Reader = TraceReader<File>;
+
+/// Bytes of records, before compression, in which drivers, surfaces and contexts are looked for.
+const LOOKED_AT_BYTES: u64 = 32 << 20;
 
 /// Opens a trace. A file that is not a trace is a negative answer (status 1); a file that can't be read is status 3.
 pub fn open(path: &Path) -> Result<Reader, Failure> {
@@ -36,6 +39,31 @@ pub fn open(path: &Path) -> Result<Reader, Failure> {
         reader.decode_ahead(Box::new(move || Some(Box::new(again.again().ok()?))));
     }
     Ok(reader)
+}
+
+/// Passes the commands of the first blocks to `look`, up to `LOOKED_AT_BYTES`.
+///
+/// # Errors
+/// An error of the file.
+pub fn look_at_beginning(
+    reader: &mut Reader,
+    mut look: impl FnMut(&Command<'_>),
+) -> io::Result<()> {
+    let mut bytes = 0;
+    let near = reader.blocks().iter().take_while(|block| {
+        bytes += u64::from(block.raw_len);
+        bytes <= LOOKED_AT_BYTES
+    });
+    let end = near.count().max(1) as u64 + reader.header().kept.map_or(0, |kept| kept.block);
+    let mut commands = reader.commands()?;
+    while commands.advance()? {
+        let block = commands.assembler().tracker().current_block();
+        if block.is_some_and(|block| block.number >= end) {
+            break;
+        }
+        look(&commands.command());
+    }
+    Ok(())
 }
 
 /// Fails if the trace is filtered and so lacks commands. `cannot` is the verb phrase of the message.

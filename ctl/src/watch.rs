@@ -204,13 +204,12 @@ impl<'a> Watch<'a> {
             text::say_failure(RUN, failure);
         }
         self.answer = Some(capture.answer(RUN, Some(&outcome), failure.as_ref()));
-        if let Outcome::Ended(summary) = &outcome {
-            explain_if_empty(summary.processes);
-            if !capture.is_stopping() && !program_ended {
-                if summary_line::is_complete(summary) || summary.error.is_some() {
-                    self.end_program(failure.as_ref());
-                }
-            }
+        if let Outcome::Ended(summary) = &outcome
+            && !capture.is_stopping()
+            && !program_ended
+            && (summary_line::is_complete(summary) || summary.error.is_some())
+        {
+            self.end_program(failure.as_ref());
         }
         self.pass_signals_on();
     }
@@ -252,21 +251,4 @@ impl<'a> Watch<'a> {
             self.quitting = Quitting::Killed;
         }
     }
-}
-
-/// Explains a trace without any process, which nearly always surprises the user.
-fn explain_if_empty(processes: u64) {
-    if processes > 0 {
-        return;
-    }
-    let display =
-        ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
-    let hint = if display {
-        "it made no EGL or OpenGL ES call, or the shim could not be loaded into it"
-    } else {
-        "neither DISPLAY nor WAYLAND_DISPLAY is set, so it may have found no display"
-    };
-    text::say(&format_args!(
-        "the program never reached the daemon: {hint}; see `gapii-ctl doctor`"
-    ));
 }

@@ -42,8 +42,9 @@ pub fn form_of(command: &Command) -> Option<String> {
     let forms = forms(program);
     let is_command = |word: &str| forms.keys().any(|form| form.split(' ').next() == Some(word));
     let at = own.iter().position(|word| is_command(word))?;
-    let two = own.get(at + 1).map(|next| format!("{} {next}", own[at]));
-    match two.filter(|two| forms.contains_key(two)) {
+    // Options may stand between the two words of `pair list`.
+    let mut two = own[at + 1..].iter().map(|next| format!("{} {next}", own[at]));
+    match two.find(|two| forms.contains_key(two)) {
         Some(two) => Some(two),
         None if has("--resources") => Some("dump --resources".to_owned()),
         None => Some(own[at].clone().into_owned()),
@@ -108,20 +109,38 @@ fn forms(program: &OsStr) -> &'static Forms {
     })
 }
 
-/// Forbids fields that a schema does not name, in every object whose fields stand in one place.
+/// Forbids fields that a schema does not name, in every object.
 fn close(schema: &mut Value) {
+    close_parts(schema);
+    let Value::Object(keywords) = schema else { return };
+    if keywords.get("properties").is_some_and(Value::is_object) {
+        // Unlike `additionalProperties`, this knows the fields of alternatives beside the object's own fields.
+        keywords.entry("unevaluatedProperties").or_insert(Value::Bool(false));
+    }
+}
+
+/// Closes what stands in a schema, but not the alternatives of an object with fields of its own.
+fn close_parts(schema: &mut Value) {
     match schema {
         Value::Object(keywords) => {
-            let is_split =
-                ["oneOf", "anyOf", "allOf", "$ref"].iter().any(|key| keywords.contains_key(*key));
-            let is_plain = keywords.get("properties").is_some_and(Value::is_object)
-                && keywords.get("type").is_some_and(|kind| kind == "object");
-            keywords.values_mut().for_each(close);
-            if is_plain && !is_split {
-                keywords.entry("additionalProperties").or_insert(Value::Bool(false));
+            let has_fields = keywords.get("properties").is_some_and(Value::is_object);
+            for (keyword, part) in keywords {
+                match part {
+                    Value::Object(fields) if keyword == "properties" => {
+                        fields.values_mut().for_each(close);
+                    }
+                    Value::Array(alternatives) if has_fields && is_choice(keyword) => {
+                        alternatives.iter_mut().for_each(close_parts);
+                    }
+                    part => close(part),
+                }
             }
         }
         Value::Array(elements) => elements.iter_mut().for_each(close),
         _ => {}
     }
+}
+
+fn is_choice(keyword: &str) -> bool {
+    ["oneOf", "anyOf", "allOf"].contains(&keyword)
 }

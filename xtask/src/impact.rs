@@ -35,6 +35,7 @@ const PARTS: &[Part] = &[
             "daemon::watch",
             "daemon::configuration",
             "recording::waiting",
+            "recording::empty_traces",
         ],
     ),
     part("daemon/capture", &["gapiid"], &["daemon::captures", "recording::stored"]),

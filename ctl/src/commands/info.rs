@@ -1,6 +1,6 @@
 //! `info`: summarizes a trace in a few lines or one JSON object. A cut or damaged trace is summarized up to that place,
 //! with status 1; its losses and waits are not known. Drivers and sizes of surfaces are looked for in the first blocks,
-//! up to 32 MiB of records (`LOOKED_AT_BYTES`).
+//! up to 32 MiB of records.
 
 use std::io;
 use std::time::Duration;
@@ -19,9 +19,6 @@ use crate::failure::Failure;
 use crate::local_time;
 use crate::text::{self, counted};
 use crate::trace_file::{self, Reader, unreadable};
-
-/// Bytes of records, from the start of the trace, in which drivers and surfaces are looked for.
-const LOOKED_AT_BYTES: u64 = 32 << 20;
 
 #[derive(Args, Debug)]
 pub struct Info {
@@ -119,21 +116,8 @@ impl Answer {
 
 /// Returns the drivers and sizes of surfaces that the first blocks tell of.
 fn graphics(reader: &mut Reader) -> io::Result<Graphics> {
-    let mut bytes = 0;
-    let near = reader.blocks().iter().take_while(|block| {
-        bytes += u64::from(block.raw_len);
-        bytes <= LOOKED_AT_BYTES
-    });
-    let end = near.count().max(1) as u64 + reader.header().kept.map_or(0, |kept| kept.block);
     let mut viewer = Viewer::default();
-    let mut commands = reader.commands()?;
-    while commands.advance()? {
-        let block = commands.assembler().tracker().current_block();
-        if block.is_some_and(|block| block.number >= end) {
-            break;
-        }
-        viewer.look(&commands.command());
-    }
+    trace_file::look_at_beginning(reader, |command| viewer.look(command))?;
     Ok(viewer.finish())
 }
 

@@ -89,8 +89,9 @@ pub struct Problem {
     /// `negative` (the command completed, and the answer is no), `usage` (the command line is wrong) or `unreachable`
     /// (something that the command needs cannot be reached, opened or used).
     pub kind: String,
-    /// Exit status of the command: 1 for `negative`, 2 for `usage`, 3 for `unreachable`; of `run` 125, or 126 and 127 if
-    /// its program cannot be executed or does not exist.
+    /// Exit status of a command that fails like this: 1 for `negative`, 2 for `usage`, 3 for `unreachable`; of `run` 125,
+    /// or 126 and 127 if its program cannot be executed or does not exist. Once its program runs, `run` has the
+    /// program's status instead.
     pub status: u8,
 }
 

@@ -5,6 +5,7 @@ mod attach_objects;
 mod attach_progress;
 mod children;
 mod driver_calls;
+mod empty_traces;
 mod exports;
 mod filters;
 mod frames;

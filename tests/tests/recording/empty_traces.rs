@@ -1,0 +1,40 @@
+//! A trace without a command or without a frame: `run` says why.
+
+use std::process::Command as Process;
+
+use gapii_tests::gapii::{Recording, Session};
+use gapii_tests::loading::offscreen;
+use gapii_tests::programs::program;
+
+#[track_caller]
+fn says(recording: &Recording, reason: &str) {
+    let Recording { run, .. } = recording;
+    assert!(run.stderr.contains(reason), "{reason:?} is not said: {run}");
+}
+
+#[test]
+fn program_that_draws_offscreen_is_told_from_one_that_has_failed() {
+    let session = Session::new();
+    let mut headless = offscreen(&program("headless"), ["500", "check"]);
+    let recording = session.record(&["--seconds", "0.5", "--quit"], &headless);
+    says(&recording, "the trace has no frame; the program ended none: it draws to pbuffers");
+    assert!(recording.trace.info()["commands"].as_u64() > Some(100), "{}", recording.run);
+    // Without a display and without this platform, EGL cannot be initialized.
+    headless.env_remove("EGL_PLATFORM").env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+    let recording = session.record(&[], &headless);
+    says(&recording, "the trace has no frame; the program ended none: its eglInitialize failed");
+}
+
+#[test]
+fn trace_without_a_command_says_what_kept_them_out() {
+    let session = Session::new();
+    let headless = offscreen(&program("headless"), ["500", "check"]);
+    let options = ["--seconds", "0.5", "--quit", "--function", "glIsSync"];
+    let recording = session.record(&options, &headless);
+    says(&recording, "nothing was recorded: no command that the program made fits the filter");
+    let options = ["--seconds", "0.5", "--quit", "--when", "function=glIsSync"];
+    let recording = session.record(&options, &offscreen(&program("load_linked"), [""; 0]));
+    says(&recording, "nothing was recorded: function=glIsSync did not happen");
+    let recording = session.record(&[], &Process::new("true"));
+    says(&recording, "nothing was recorded: the program never reached the daemon: ");
+}
