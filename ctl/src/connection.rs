@@ -402,15 +402,42 @@ fn refusal(error: &ControlError) -> Failure {
     }
 }
 
+/// Returns the command that starts a daemon whose socket for clients is `path`; `None` if no daemon names its socket so.
+pub fn starting_command(path: &Path) -> Option<String> {
+    let folder = path.parent()?;
+    if folder == socket_folder() {
+        return Some("gapiid".to_owned());
+    }
+    let has_name = path.file_name().is_some_and(|name| name == gapii_control::SOCKET_NAME);
+    has_name.then(|| format!("gapiid --socket-dir {}", folder.display()))
+}
+
+/// Returns what to do where no daemon listens.
+fn absent(path: &Path) -> String {
+    let name = path.display();
+    let own = socket_folder().join(gapii_control::SOCKET_NAME);
+    match starting_command(path) {
+        Some(command) if path == own => format!(
+            "no daemon listens on {name}; start one with `{command}`, or use `gapii-ctl run`, which brings its own"
+        ),
+        Some(command) => format!(
+            "no daemon listens on {name}; start one there with `{command}`, or leave out --connect for the one on {}",
+            own.display()
+        ),
+        None => format!(
+            "no daemon listens on {name}; check the address: a daemon's socket is named {}, and the usual one is {}",
+            gapii_control::SOCKET_NAME,
+            own.display()
+        ),
+    }
+}
+
 fn connect_error(path: &Path, error: &io::Error) -> ConnectError {
+    if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) {
+        return ConnectError::Absent(Failure::unreachable(absent(path)));
+    }
     let path = path.display();
     match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
-            ConnectError::Absent(Failure::unreachable(format!(
-                "no daemon listens on {path}; start one with `gapiid`, \
-                 or use `gapii-ctl run`, which brings its own"
-            )))
-        }
         io::ErrorKind::PermissionDenied => ConnectError::Unusable(Failure::unreachable(format!(
             "not allowed to use {path}; it belongs to another user's daemon; your own is found after `{}`, or with \
              --connect",

@@ -6,14 +6,16 @@
 //! Arguments and standard streams otherwise stay the program's own.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::Metadata;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use gapii_abi::app;
-use rustix::fs::Access;
+use rustix::fs::{Access, StatVfsMountFlags};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use crate::failure::Failure;
@@ -196,10 +198,14 @@ pub fn check(name: &OsStr) -> Result<(), Failure> {
         return check_file(Path::new(name));
     }
     find(name).map(drop).ok_or_else(|| {
-        Failure::no_program(format!(
-            "there is no program {} on PATH; install it or give its path",
-            name.display()
-        ))
+        let is_here = is_program(Path::new(name));
+        let name = name.display();
+        Failure::no_program(match is_here {
+            true => {
+                format!("there is no program {name} on PATH; `./{name}` is the one in this folder")
+            }
+            false => format!("there is no program {name} on PATH; install it or give its path"),
+        })
     })
 }
 
@@ -222,12 +228,32 @@ fn check_file(path: &Path) -> Result<(), Failure> {
         Ok(())
     } else if path.is_dir() {
         Err(Failure::not_executable(format!("{name} is a folder, not a program")))
-    } else if path.exists() {
-        Err(Failure::not_executable(format!(
-            "{name} may not be executed; allow it with `chmod +x {name}`"
-        )))
+    } else if let Ok(metadata) = path.metadata() {
+        Err(Failure::not_executable(why_not_executable(path, &metadata)))
     } else {
         Err(Failure::no_program(format!("there is no program {name}; check the path")))
+    }
+}
+
+/// Says why a file that exists is not a program, and what helps.
+fn why_not_executable(path: &Path, metadata: &Metadata) -> String {
+    let name = path.display();
+    if !metadata.is_file() {
+        return format!("{name} is not a regular file, and so not a program");
+    }
+    let is_no_exec = rustix::fs::statvfs(path)
+        .is_ok_and(|file_system| file_system.f_flag.contains(StatVfsMountFlags::NOEXEC));
+    if is_no_exec {
+        return format!(
+            "{name} is on a file system that is mounted with noexec; copy it to another one"
+        );
+    }
+    match metadata.mode() & 0o111 {
+        0 => format!("{name} may not be executed; allow it with `chmod +x {name}`"),
+        _ => format!(
+            "{name} may be executed by other users only (mode {:o})",
+            metadata.mode() & 0o777
+        ),
     }
 }
 
@@ -256,6 +282,7 @@ mod tests {
             ("/no/such", "no program", 127),
             ("/bin", "folder", 126),
             ("/etc/passwd", "chmod +x", 126),
+            ("/dev/null", "not a regular file", 126),
         ] {
             let failure = check(OsStr::new(name)).expect_err(name);
             assert_eq!(failure.status_of(RUN), status);

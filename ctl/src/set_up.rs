@@ -169,11 +169,15 @@ fn daemon(connect: &Connect) -> Finding {
             ok("daemon", format!("gapiid {version} listens on {}", path.display()))
         }
         Err(ConnectError::Unusable(Failure { sentence, .. })) => {
-            wrong("daemon", sentence, "systemctl --user restart gapiid")
+            // The sentence says what to do about a daemon of another user.
+            wrong("daemon", sentence, format!("ss -xlp | grep {}", path.display()))
         }
         Err(ConnectError::Absent(absent)) => match installation::find_daemon() {
             Err(failure) => wrong("daemon", failure.sentence, "cargo xtask build"),
-            Ok(_) if connect.connect.is_some() => wrong("daemon", absent.sentence, "gapiid &"),
+            Ok(_) if connect.connect.is_some() => {
+                let mend = connection::starting_command(&path).map(|start| start + " &");
+                wrong("daemon", absent.sentence, mend.unwrap_or("gapii-ctl doctor".to_owned()))
+            }
             Ok(found) => note(
                 "daemon",
                 format!("none runs; `gapii-ctl run` starts its own {}", found.display()),
@@ -314,7 +318,9 @@ fn display() -> Finding {
         }
         (None, Some(name)) => (format!("DISPLAY={name}"), x_socket(&name)),
         (None, None) => {
-            return wrong(CHECK, "neither DISPLAY nor WAYLAND_DISPLAY is set", MEND);
+            let found =
+                "neither DISPLAY nor WAYLAND_DISPLAY is set; programs without windows need none";
+            return note(CHECK, found, MEND);
         }
     };
     match socket.map(UnixStream::connect) {

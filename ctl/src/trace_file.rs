@@ -131,7 +131,7 @@ pub fn frames_of_longest(info: &Info) -> u64 {
 pub fn no_such_frame(path: &Path, count: u64) -> Failure {
     let name = path.display();
     Failure::no(match count {
-        0 => format!("{name} shows no frame: the program never swapped"),
+        0 => format!("{name} has no frame: no swap and no submit in it ended one"),
         _ => {
             let has = counted(count, "frame");
             format!("{name} has no such frame; it has {has}, the first is number 0")

@@ -114,13 +114,11 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
 /// Prints notes that explain the report.
 fn hint(args: &Replay, report: &Report) -> Option<&'static str> {
     if report.played + report.skipped + report.refused == 0 && !report.cancelled {
-        return Some(
-            "the trace has no commands: the program called no function of EGL, OpenGL ES or Level Zero",
-        );
+        return Some("the trace has no commands of EGL, OpenGL ES or Level Zero");
     }
     if args.images.is_some() && args.at.is_none() && report.frames == 0 {
         return Some(
-            "no pictures: the program never swapped; --at SEQ shows what a command has drawn",
+            "no pictures: no frame ended in the trace; --at SEQ shows what a command has drawn",
         );
     }
     lacks_observed_frames(report).then_some(

@@ -108,7 +108,7 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
         return wait(args, &daemon, &environment, &signals);
     }
     if args.keep.keep_frames.is_some() {
-        return keep(args, &daemon, &environment, &signals);
+        return keep(args, connect, &daemon, &environment, &signals);
     }
     let launch = Launch::create()?;
     let mut capture = start_capture(args, &daemon, &launch)?;
@@ -214,6 +214,7 @@ fn start_capture<'a>(args: &Run, daemon: &Daemon, launch: &Launch) -> Result<Cap
 /// Keeps the program's last frames, and saves them when the program ends if that was requested.
 fn keep(
     args: &Run,
+    connect: &Connect,
     daemon: &Daemon,
     environment: &Environment,
     signals: &Signals,
@@ -240,7 +241,14 @@ fn keep(
                 "save the last frames with `gapii-ctl save --connect unix:{socket}`"
             ));
         }
-        None => text::say(&format_args!("save the last frames with `gapii-ctl save --app {pid}`")),
+        None => {
+            let typed = connect.connect.as_ref().map(|_| daemon.client_socket.display());
+            let address =
+                typed.map(|socket| format!("--connect unix:{socket} ")).unwrap_or_default();
+            text::say(&format_args!(
+                "save the last frames with `gapii-ctl save {address}--app {pid}`"
+            ));
+        }
     }
     let (exit, keeping) = Watch::keeping(program, keeping, signals).until_the_program_ends()?;
     let saved = match (keeping, output) {

@@ -117,6 +117,37 @@ fn missing_things_have_status_3() {
 }
 
 #[test]
+fn hint_for_an_absent_daemon_fits_the_address() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = format!("{}/gapii/ctl.sock", folder.path().display());
+    let message = |connect: &[&str]| {
+        let (_, stderr) = run(ctl(folder.path()).arg("apps").args(connect), 3);
+        one_sentence(&stderr).to_owned()
+    };
+    let usual = message(&[]);
+    assert!(usual.contains("start one with `gapiid`, or use `gapii-ctl run`"), "{usual}");
+    // There, a daemon without options does not listen, and `run` brings none.
+    let other = message(&["--connect", "unix:/no/such/ctl.sock"]);
+    assert!(other.contains("with `gapiid --socket-dir /no/such`"), "{other}");
+    assert!(other.contains(&own) && !other.contains("gapii-ctl run"), "{other}");
+    let strange = message(&["--connect", "unix:/no/such.sock"]);
+    assert!(strange.contains("check the address") && strange.contains(&own), "{strange}");
+}
+
+#[test]
+fn program_in_this_folder_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("my-program");
+    fs::write(&program, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let (_, stderr) = run(ctl(folder.path()).args(["run", "--", "my-program"]), 127);
+    assert!(
+        one_sentence(&stderr).ends_with("`./my-program` is the one in this folder"),
+        "{stderr}"
+    );
+}
+
+#[test]
 fn output_that_cannot_be_written_starts_no_program() {
     let daemon = FakeDaemon::new();
     daemon.serve(|mut conversation| {
