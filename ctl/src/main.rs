@@ -39,6 +39,7 @@ mod scratch;
 mod screen;
 mod set_up;
 mod signals;
+mod state_choice;
 mod state_value;
 mod status_page;
 mod summary_line;

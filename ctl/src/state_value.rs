@@ -55,8 +55,8 @@ pub fn write_tree(value: &Value, before: &Value, depth: usize, text: &mut String
     }
 }
 
-/// Returns the named parts of a value; `None` for a leaf.
-fn parts(value: &Value) -> Box<dyn Iterator<Item = (String, &Value)> + '_> {
+/// Returns the named parts of a value; none for a leaf.
+pub fn parts(value: &Value) -> Box<dyn Iterator<Item = (String, &Value)> + '_> {
     match value {
         Value::Record(fields) => {
             Box::new(fields.iter().map(|(name, value)| ((*name).to_owned(), value)))
@@ -69,8 +69,19 @@ fn parts(value: &Value) -> Box<dyn Iterator<Item = (String, &Value)> + '_> {
     }
 }
 
-fn part_of<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+/// Returns the part of a value with this name.
+pub fn part_of<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     parts(value).find(|(known, _)| known == name).map(|(_, part)| part)
+}
+
+/// Returns how many parts a list, map or record has; `None` for a leaf.
+pub fn entries(value: &Value) -> Option<usize> {
+    match value {
+        Value::List(elements) => Some(elements.len()),
+        Value::Map(entries) => Some(entries.len()),
+        Value::Record(fields) => Some(fields.len()),
+        _ => None,
+    }
 }
 
 /// Formats a leaf in one line.

@@ -1,7 +1,10 @@
 //! `state`: shows the state that a program had set up after one of its commands, by default the last. The text form
-//! shows only state that differs from its initial value; `--all` and the JSON form show all state. A filtered trace,
-//! and a command number beyond the last, are refused with status 1.
+//! shows only state that differs from its initial value; `--all` and the JSON form show all state, and so does a choice of
+//! sections or objects for what it chooses. `--sections` lists the sections. A filtered trace, a command number beyond the
+//! last, and a choice that nothing fits, are refused with status 1.
 
+use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
@@ -15,11 +18,19 @@ use serde::Serialize;
 use crate::args::{Json, Trace};
 use crate::failure::Failure;
 use crate::reading_progress::ReadingProgress;
+use crate::state_choice::{Scope, StateChoice};
 use crate::state_value;
 use crate::text;
 use crate::trace_file::{self, unreadable};
 
+const AFTER_HELP: &str = "\
+Examples:
+  gapii-ctl state x.gapii --at 4711 --sections            which sections the state has at command 4711
+  gapii-ctl state x.gapii --at 4711 --section viewport --section 'context.stencil_*'
+  gapii-ctl state x.gapii --at 4711 --object texture:5    texture 5 alone";
+
 #[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
 pub struct State {
     #[command(flatten)]
     trace: Trace,
@@ -31,6 +42,13 @@ pub struct State {
     /// Also show state that still has its initial value
     #[arg(long)]
     all: bool,
+
+    #[command(flatten)]
+    choice: StateChoice,
+
+    /// List the sections with their numbers of entries, instead of their contents
+    #[arg(long)]
+    sections: bool,
 
     #[command(flatten)]
     json: Json,
@@ -64,10 +82,14 @@ pub fn run(args: &State) -> Result<u8, Failure> {
         let name = path.display();
         return Err(Failure::no(format!("{name} has no command {wanted}; its last one is {at}")));
     }
-    let picture = Picture::of(&follower);
-    match args.json.json {
-        true => text::print_json(&picture.answer(at))?,
-        false => text::print(|out| write!(out, "{}", picture.text(at, args.all)))?,
+    let mut picture = Picture::of(&follower);
+    picture.choose(path, &args.choice)?;
+    let all = args.all || args.choice.is_partial();
+    match (args.sections, args.json.json) {
+        (true, true) => text::print_json(&Sections { seq: at, sections: picture.sections() })?,
+        (true, false) => text::print(|out| write_sections(out, &picture.sections()))?,
+        (false, true) => text::print_json(&picture.answer(at))?,
+        (false, false) => text::print(|out| write!(out, "{}", picture.text(at, all)))?,
     }
     if args.at.is_none() {
         trace_file::judge_tail(path, commands.tail())?;
@@ -75,7 +97,50 @@ pub fn run(args: &State) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// What `state` answers with `--json`. The parts of `state` have the names of the tracked state; a program must not
+/// Sections of the state after a command.
+#[derive(Serialize, JsonSchema)]
+pub struct Sections {
+    /// Number of the command after which they are listed.
+    seq: u64,
+    /// The sections, in the order in which the state is shown.
+    sections: Vec<Section>,
+}
+
+/// A field of the state of a process, a thread, a share group or a context.
+#[derive(Serialize, JsonSchema)]
+struct Section {
+    /// Name for `--section`, such as `context.viewport`.
+    name: String,
+    /// What it belongs to, such as `process 0` or `context 0x5599d8970750`.
+    owner: String,
+    /// Entries of a list, map or group of fields; null if the section is a single value.
+    entries: Option<usize>,
+    /// True if it still has its initial value.
+    is_initial: bool,
+}
+
+fn write_sections(out: &mut dyn Write, sections: &[Section]) -> io::Result<()> {
+    let mut owner = "";
+    for section in sections {
+        if section.owner != owner {
+            owner = &section.owner;
+            writeln!(out, "{owner}")?;
+        }
+        let entries = section.entries.map(|count| match count {
+            1 => "1 entry".to_owned(),
+            count => format!("{count} entries"),
+        });
+        let initial = section.is_initial.then(|| "initial".to_owned());
+        let remarks: Vec<_> = entries.into_iter().chain(initial).collect();
+        match remarks.is_empty() {
+            true => writeln!(out, "  {}", section.name)?,
+            false => writeln!(out, "  {}: {}", section.name, remarks.join(", "))?,
+        }
+    }
+    Ok(())
+}
+
+/// The state after a command. The parts of each `state` have the names of the tracked state; a program must not
 /// expect any of them.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer {
@@ -96,8 +161,17 @@ struct ProcessAnswer {
     threads: Vec<ThreadAnswer>,
     /// Contexts.
     contexts: Vec<ContextAnswer>,
-    /// Objects that contexts share, by the index of the share group.
-    share_groups: Vec<serde_json::Value>,
+    /// Share groups.
+    share_groups: Vec<GroupAnswer>,
+}
+
+/// Objects that contexts share.
+#[derive(Serialize, JsonSchema)]
+struct GroupAnswer {
+    /// Index of the share group.
+    share_group: usize,
+    /// State of the share group.
+    state: serde_json::Value,
 }
 
 /// The state of a thread.
@@ -136,7 +210,8 @@ struct ProcessPicture {
     state: Value,
     threads: Vec<ThreadPicture>,
     contexts: Vec<ContextPicture>,
-    groups: Vec<Value>,
+    /// By index.
+    groups: Vec<(usize, Value)>,
 }
 
 struct ThreadPicture {
@@ -159,6 +234,53 @@ impl Picture {
     fn of(follower: &Follower) -> Picture {
         let processes = follower.processes();
         Picture { processes: processes.map(|found| process(follower, found)).collect() }
+    }
+
+    /// Removes what is not chosen.
+    fn choose(&mut self, path: &Path, choice: &StateChoice) -> Result<(), Failure> {
+        let name = path.display();
+        if let Some(handle) = choice.context {
+            let handles: Vec<_> = self.contexts().map(|it| format!("{:#x}", it.handle)).collect();
+            self.processes.iter_mut().for_each(|process| process.keep_context(handle));
+            if self.contexts().next().is_none() {
+                let others = match handles.is_empty() {
+                    true => "no context exists after that command".to_owned(),
+                    false => format!("the contexts after that command are {}", handles.join(", ")),
+                };
+                return Err(Failure::no(format!("{name} has no context {handle:#x}; {others}")));
+            }
+        }
+        for process in &mut self.processes {
+            for (scope, state) in process.states_mut() {
+                choice.apply(scope, state);
+            }
+        }
+        if choice.is_partial() && self.sections().is_empty() {
+            return Err(Failure::no(format!(
+                "the state in {name} has no {choice}; `gapii-ctl state {name} --sections` lists the sections"
+            )));
+        }
+        Ok(())
+    }
+
+    fn contexts(&self) -> impl Iterator<Item = &ContextPicture> {
+        self.processes.iter().flat_map(|process| &process.contexts)
+    }
+
+    fn sections(&self) -> Vec<Section> {
+        let fresh = Fresh::new();
+        let states = self.processes.iter().flat_map(ProcessPicture::states);
+        states
+            .flat_map(|(scope, owner, state)| {
+                let initial = fresh.of(scope);
+                state_value::parts(state).map(move |(name, part)| Section {
+                    name: format!("{scope}.{name}"),
+                    owner: owner.clone(),
+                    entries: state_value::entries(part),
+                    is_initial: state_value::part_of(initial, &name) == Some(part),
+                })
+            })
+            .collect()
     }
 
     fn answer(&self, at: u64) -> Answer {
@@ -197,7 +319,7 @@ fn process(follower: &Follower, (index, process): (u32, &Process)) -> ProcessPic
     }
     process.contexts().idle().for_each(|context| show(context, None));
     contexts.sort_by_key(|context| context.handle);
-    let groups = groups.iter().map(|group| group.lock().describe()).collect();
+    let groups = groups.iter().map(|group| group.lock().describe()).enumerate().collect();
     ProcessPicture { index, state: process.lock().describe(), threads, contexts, groups }
 }
 
@@ -206,6 +328,39 @@ fn is_of(thread: &Thread, process: &Process) -> bool {
 }
 
 impl ProcessPicture {
+    /// The states with what they belong to, in the order of the output.
+    fn states(&self) -> Vec<(Scope, String, &Value)> {
+        let process = (Scope::Process, format!("process {}", self.index), &self.state);
+        let threads = self.threads.iter();
+        let threads = threads
+            .map(|thread| (Scope::Thread, format!("thread {}", thread.index), &thread.state));
+        let groups = self.groups.iter();
+        let groups =
+            groups.map(|(index, group)| (Scope::ShareGroup, format!("share group {index}"), group));
+        let contexts = self.contexts.iter();
+        let contexts = contexts.map(|context| {
+            (Scope::Context, format!("context {:#x}", context.handle), &context.state)
+        });
+        std::iter::once(process).chain(threads).chain(groups).chain(contexts).collect()
+    }
+
+    fn states_mut(&mut self) -> impl Iterator<Item = (Scope, &mut Value)> {
+        let threads = self.threads.iter_mut().map(|thread| (Scope::Thread, &mut thread.state));
+        let groups = self.groups.iter_mut().map(|(_, group)| (Scope::ShareGroup, group));
+        let contexts = self.contexts.iter_mut().map(|it| (Scope::Context, &mut it.state));
+        let process = std::iter::once((Scope::Process, &mut self.state));
+        process.chain(threads).chain(groups).chain(contexts)
+    }
+
+    /// Keeps one context, its share group and the thread on which it is current.
+    fn keep_context(&mut self, handle: u64) {
+        self.contexts.retain(|context| context.handle == handle);
+        let contexts = &self.contexts;
+        self.groups.retain(|(index, _)| contexts.iter().any(|context| context.group == *index));
+        self.threads
+            .retain(|thread| contexts.iter().any(|context| context.thread == Some(thread.index)));
+    }
+
     fn answer(&self) -> ProcessAnswer {
         let threads = self.threads.iter().map(|thread| ThreadAnswer {
             thread: thread.index,
@@ -224,22 +379,36 @@ impl ProcessPicture {
             state: state_value::json(&self.state),
             threads: threads.collect(),
             contexts: contexts.collect(),
-            share_groups: self.groups.iter().map(state_value::json).collect(),
+            share_groups: self
+                .groups
+                .iter()
+                .map(|(index, group)| GroupAnswer {
+                    share_group: *index,
+                    state: state_value::json(group),
+                })
+                .collect(),
         }
     }
 
+    /// Writes what has a section left.
     fn write_text(&self, text: &mut String, all: bool) {
         let fresh = Fresh::new();
-        let before = |fresh: &Value| if all { Value::None } else { fresh.clone() };
         *text += &format!("process {}\n", self.index);
-        state_value::write_tree(&self.state, &before(&fresh.process), 1, text);
+        let mut write = |scope, state: &Value, title: String| {
+            if state_value::parts(state).next().is_none() {
+                return;
+            }
+            let before = if all { &Value::None } else { fresh.of(scope) };
+            *text += &title;
+            let depth = if scope == Scope::Process { 1 } else { 2 };
+            state_value::write_tree(state, before, depth, text);
+        };
+        write(Scope::Process, &self.state, String::new());
         for thread in &self.threads {
-            *text += &format!("  thread {}\n", thread.index);
-            state_value::write_tree(&thread.state, &before(&fresh.thread), 2, text);
+            write(Scope::Thread, &thread.state, format!("  thread {}\n", thread.index));
         }
-        for (index, group) in self.groups.iter().enumerate() {
-            *text += &format!("  share group {index}\n");
-            state_value::write_tree(group, &before(&fresh.group), 2, text);
+        for (index, group) in &self.groups {
+            write(Scope::ShareGroup, group, format!("  share group {index}\n"));
         }
         for context in &self.contexts {
             let ContextPicture { handle, version: (major, minor), group, .. } = context;
@@ -247,10 +416,10 @@ impl ProcessPicture {
                 Some(thread) => format!("current in thread {thread}"),
                 None => "not current".to_owned(),
             };
-            *text += &format!(
+            let title = format!(
                 "  context {handle:#x}: ES {major}.{minor}, share group {group}, {current}\n"
             );
-            state_value::write_tree(&context.state, &before(&fresh.context), 2, text);
+            write(Scope::Context, &context.state, title);
         }
     }
 }
@@ -273,6 +442,15 @@ impl Fresh {
             thread: Thread::new(process.clone(), 0).describe(),
             group: group.lock().describe(),
             context: context.describe(),
+        }
+    }
+
+    fn of(&self, scope: Scope) -> &Value {
+        match scope {
+            Scope::Process => &self.process,
+            Scope::Thread => &self.thread,
+            Scope::ShareGroup => &self.group,
+            Scope::Context => &self.context,
         }
     }
 }

@@ -31,7 +31,7 @@ fn tables() -> String {
     let mut text = String::new();
     for (form, schema) in &schemas {
         let page = Page { root: schema, parts: &parts };
-        add_section(&mut text, &form.command, &page.introduction(form), &page.rows(schema));
+        add_section(&mut text, form.command, &page.introduction(form), &page.rows(schema));
     }
     text += "\n## Parts\n\nObjects that stand in several answers.\n";
     for (name, part) in &parts {

@@ -58,6 +58,7 @@ pub const FORMS: &[Form] = &[
     commands::<dump::Line>("dump"),
     document::<dump::Written>("dump --resources"),
     document::<state::Answer>("state"),
+    document::<state::Sections>("state --sections"),
     document::<gapii_analysis::stats::Stats>("stats"),
     document::<diff::Differences>("diff"),
     document::<montage::Sheeted>("montage"),
@@ -198,7 +199,8 @@ mod tests {
     fn every_command_with_json_has_a_schema() {
         let mut expected = Vec::new();
         with_json(&Cli::command(), "", &mut expected);
-        let others = ["dump --resources", "error", "message"].map(str::to_owned);
+        let others =
+            ["dump --resources", "state --sections", "error", "message"].map(str::to_owned);
         expected.extend(others);
         let mut listed: Vec<_> = FORMS.iter().map(|form| form.command.to_owned()).collect();
         expected.sort();

@@ -78,6 +78,45 @@ fn most_expensive_commands_are_listed_with_their_numbers() {
 }
 
 #[test]
+fn state_is_shown_in_part() {
+    let (_session, recording) = record("client_arrays");
+    // In the middle: at its end the program destroys its context.
+    let at = (recording.trace.commands().len() / 2).to_string();
+    let state =
+        |options: &[&str]| recording.trace.ask("state", &[&["--at", &at], options].concat());
+    let text = |options: &[&str]| state(options).ok().stdout;
+    let whole = text(&[]);
+    let listed = parsed(&state(&["--sections", "--json"]).ok());
+    let sections = listed["sections"].as_array().expect("a list");
+    let of = |name: &str| sections.iter().find(|section| section["name"] == name);
+    assert_eq!(of("context.viewport").map(|it| &it["entries"]), Some(&4.into()), "{listed:#}");
+    assert!(text(&["--sections"]).contains("  context.viewport: 4 entries\n"));
+    // A section that is named is shown also with its initial value.
+    let part = text(&["--section", "context.depth_func", "--section", "viewport"]);
+    assert!(part.contains("depth_func: GL_LESS") && !whole.contains("depth_func"), "{part}");
+    let fields: Vec<_> = part.lines().filter(|line| line.starts_with("    ")).collect();
+    assert_eq!(fields.len(), 6, "{part}");
+    let shaders = text(&["--object", "shader"]);
+    let objects = |text: &str| text.lines().filter(|line| line.contains("      Shader ")).count();
+    assert!(objects(&shaders) > 1 && !shaders.contains("viewport"), "{shaders}");
+    let number = shaders.split_once("Shader ").and_then(|(_, rest)| rest.split_whitespace().next());
+    let one = text(&["--object", &format!("shader:{}", number.expect("a number"))]);
+    assert_eq!(objects(&one), 1, "{one}");
+    let contexts = &parsed(&state(&["--json"]).ok())["processes"][0]["contexts"];
+    let handle = contexts[0]["context"].as_u64().expect("a handle");
+    let of_one = parsed(&state(&["--context", &format!("{handle:#x}"), "--json"]).ok());
+    assert_eq!(of_one["processes"][0]["contexts"][0], contexts[0]);
+    for (options, hint) in [
+        (["--section", "no_such"], "--sections"),
+        (["--object", "shader:999"], "--sections"),
+        (["--context", "1"], "the contexts after that command are 0x"),
+    ] {
+        let refused = state(&options).exited_with(1);
+        assert!(refused.stderr.contains(hint), "{refused}");
+    }
+}
+
+#[test]
 fn two_runs_of_a_program_are_the_same_and_two_programs_are_not() {
     let (_a, first) = record("client_arrays");
     let (session, second) = record("client_arrays");
