@@ -92,6 +92,12 @@ pub fn prepended<'a>(first: impl IntoIterator<Item = &'a Path>, name: &str) -> O
     own.chain(rest).collect::<Vec<_>>().join(OsStr::new(":"))
 }
 
+/// Returns a value of `LD_PRELOAD` that has only these libraries.
+pub fn preloaded<'a>(libraries: impl IntoIterator<Item = &'a Path>) -> OsString {
+    let names: Vec<_> = libraries.into_iter().map(Path::as_os_str).collect();
+    names.join(OsStr::new(":"))
+}
+
 /// Returns this program's folder and the library folder of an installed tree.
 fn own_folders() -> Vec<PathBuf> {
     let Ok(program) = std::env::current_exe() else { return Vec::new() };

@@ -45,6 +45,7 @@ mod status_page;
 mod summary_line;
 mod table;
 mod text;
+mod tools;
 mod trace_file;
 mod via;
 mod wait;

@@ -23,6 +23,7 @@ use crate::installation;
 use crate::launch::Launch;
 use crate::scratch::Scratch;
 use crate::signals::Signals;
+use crate::tools;
 
 /// SDL's switch between GLX and EGL for OpenGL ES contexts. It has no other effect.
 const SDL_USES_EGL: &str = "SDL_OPENGL_ES_DRIVER";
@@ -75,16 +76,23 @@ impl Environment {
         Ok(Environment { shim, sonames, layer, app_socket, monitors: true, tools: Vec::new() })
     }
 
-    /// Adds a tool, which is preloaded after the shim because it calls the shim's functions.
-    pub fn add_tool(&mut self, file: &Path, scratch: &Scratch) -> Result<(), Failure> {
-        let found = file.canonicalize().ok().filter(|found| found.is_file()).ok_or_else(|| {
-            Failure::usage(format!("--tool names {}, which is not a file", file.display()))
-        })?;
-        let tool = scratch.linker_name(&found).map_err(|error| {
-            Failure::unreachable(format!("can't link {}: {error}", found.display()))
-        })?;
-        self.tools.push(tool);
-        Ok(())
+    /// Adds the tools that `words` of --tool name. They are preloaded after the shim because they call its functions.
+    ///
+    /// # Errors
+    /// A tool that does not exist, or that the dynamic linker would not load into `program`.
+    pub fn add_tools(
+        &mut self,
+        words: &[PathBuf],
+        program: &OsStr,
+        scratch: &Scratch,
+    ) -> Result<(), Failure> {
+        for tool in tools::find(words)? {
+            let linked = scratch.linker_name(&tool).map_err(|error| {
+                Failure::unreachable(format!("can't link {}: {error}", tool.display()))
+            })?;
+            self.tools.push(linked);
+        }
+        tools::check(&self.tools, &self.shim, find(program).as_deref())
     }
 
     /// Adds the shim to the environment of `command`.

@@ -55,9 +55,24 @@ impl Scratch {
         if installation::linker_can_name(target) {
             return Ok(target.to_owned());
         }
-        let name = self.path.join(target.file_name().unwrap_or(target.as_os_str()));
-        symlink(target, &name)?;
-        Ok(name)
+        let name = target.file_name().unwrap_or(target.as_os_str());
+        let name = match installation::linker_can_name(Path::new(name)) {
+            true => PathBuf::from(name),
+            false => PathBuf::from("library.so"),
+        };
+        // Two targets may have the same file name, so each link has a folder of its own.
+        let mut number = 0;
+        loop {
+            let folder = self.path.join(format!("linked-{number}"));
+            match DirBuilder::new().mode(0o700).create(&folder) {
+                Ok(()) => {
+                    let link = folder.join(name);
+                    return symlink(target, &link).map(|()| link);
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// Creates a soname folder: links to `shim` named like the libraries that it replaces.
@@ -98,6 +113,22 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+
+    #[test]
+    fn libraries_with_names_that_the_linker_cannot_hold_get_links_of_their_own() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let scratch = Scratch::in_first_of([("TMPDIR", folder.path().to_owned())]);
+        let scratch = scratch.expect("a folder");
+        let targets = ["/with blank/tool.so", "/other blank/tool.so", "/plain/my tool.so"];
+        let links = targets.map(|target| scratch.linker_name(Path::new(target)).expect("a link"));
+        for (link, target) in links.iter().zip(targets) {
+            assert!(installation::linker_can_name(link), "{}", link.display());
+            assert_eq!(std::fs::read_link(link).ok(), Some(PathBuf::from(target)));
+        }
+        assert_eq!(links[0].file_name(), links[1].file_name());
+        let plain = Path::new("/plain/tool.so");
+        assert_eq!(scratch.linker_name(plain).ok().as_deref(), Some(plain));
+    }
 
     #[test]
     fn folder_that_others_can_change_is_passed_over() {

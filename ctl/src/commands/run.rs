@@ -59,8 +59,11 @@ pub struct Run {
     #[arg(long, conflicts_with = "keep_frames")]
     quit: bool,
 
-    /// Load this library into the program after the shim: a tool that registers tracers. May be repeated
-    #[arg(long = "tool", value_name = "FILE")]
+    /// Load this library into the program after the shim: a tool that registers tracers; may be repeated
+    ///
+    /// In the file name, * and ? match, if the pattern is quoted: --tool 'tools/*.so'. A file that the system's dynamic
+    /// linker would not load is refused before the program starts.
+    #[arg(long = "tool", value_name = "FILE|GLOB")]
     tools: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -98,9 +101,7 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
     let daemon = Daemon::find(connect, &scratch, &signals)?;
     let mut environment = Environment::new(&scratch, daemon.app_socket.clone())?;
     environment.monitors = !args.no_monitor;
-    for tool in &args.tools {
-        environment.add_tool(tool, &scratch)?;
-    }
+    environment.add_tools(&args.tools, &args.command[0], &scratch)?;
     if args.idle {
         return idle(args, &daemon, &environment, &signals);
     }

@@ -492,6 +492,73 @@ fn tool_that_is_no_file_is_refused() {
 }
 
 #[test]
+fn tool_that_cannot_be_loaded_is_refused_before_the_program_starts() {
+    let session = Session::new();
+    let (source, witness) = (session.path("tool.c"), session.path("witness"));
+    let check = |name: &str, code: &str, flags: &[&str], expected: &str| {
+        let tool = session.path(name);
+        std::fs::write(&source, code).expect("a file");
+        let mut compiler = Process::new("cc");
+        run(compiler.args(["-x", "c", "-fPIC", "-o"]).args([&tool, &source]).args(flags)).ok();
+        let command = ["run", "--tool", tool.to_str().expect("a plain name"), "--", "touch"];
+        let refused = run(session.ctl(command).arg(&witness)).exited_with(125);
+        assert!(refused.stderr.contains(expected), "{expected}: {refused}");
+        assert!(!witness.exists(), "{refused}");
+    };
+    let shared: &[&str] = &["-shared"];
+    check("tool", "int main(void) { return 0; }", &[], "it is a program; link it with -shared");
+    let unknown = "int gapii_fly(void); int begin(void) { return gapii_fly(); }";
+    check(
+        "unknown.so",
+        unknown,
+        shared,
+        "it calls gapii_fly, which this libgapii.so does not have",
+    );
+    // A tool that needs a library which is gone by then.
+    let library = session.path("libgone.so");
+    std::fs::write(&source, "int gone(void) { return 0; }").expect("a file");
+    let mut compiler = Process::new("cc");
+    run(compiler.args(["-shared", "-fPIC", "-o"]).args([&library, &source])).ok();
+    let folder = format!("-L{}", library.parent().expect("a folder").display());
+    let needs = "int gone(void); int begin(void) { return gone(); }";
+    let tool = session.path("needs.so");
+    std::fs::write(&source, needs).expect("a file");
+    let mut compiler = Process::new("cc");
+    run(compiler.args(["-shared", "-fPIC", "-o"]).args([&tool, &source]).args([&folder, "-lgone"]))
+        .ok();
+    let refused = run(session.ctl(["run", "--tool"]).arg(&tool).args(["--", "true"]));
+    let refused = refused.exited_with(125);
+    assert!(refused.stderr.contains("it needs libgone.so, which is not found"), "{refused}");
+    std::fs::write(&tool, "no library").expect("a file");
+    let refused = run(session.ctl(["run", "--tool"]).arg(&tool).args(["--", "true"]));
+    assert!(refused.exited_with(125).stderr.contains("it is not a library"));
+}
+
+#[test]
+fn tools_are_named_by_a_pattern_and_their_destructors_run() {
+    let session = Session::new();
+    let example = example_tool("draws");
+    let folder = session.path("my tools");
+    std::fs::create_dir(&folder).expect("a folder");
+    for name in ["a.so", "b.so"] {
+        std::fs::copy(&example, folder.join(name)).expect("a file");
+    }
+    let pattern = folder.join("?.so");
+    let recording = session.record(
+        &["--tool", pattern.to_str().expect("a plain name")],
+        &offscreen(&program("load_linked"), [""; 0]),
+    );
+    let said = recording.run.clone().ok().stderr;
+    let reports = said.lines().filter(|line| line.starts_with("draws: ")).count();
+    assert_eq!(reports, 2, "each tool reports in its destructor: {said}");
+    // A shell that replaces the pattern makes the second tool the program.
+    let files = [folder.join("a.so"), folder.join("b.so")];
+    let refused = run(session.ctl(["run", "--tool"]).args(files).args(["--", "true"]));
+    let refused = refused.exited_with(125);
+    assert!(refused.stderr.contains("is a library, not a program"), "{refused}");
+}
+
+#[test]
 fn headers_compile_by_themselves_as_c99_and_as_cpp() {
     let session = Session::new();
     for header in ["gapii.h", "gapii_commands.h"] {
