@@ -14,10 +14,20 @@ const STEP: u64 = 4096;
 
 impl ReadingProgress {
     pub fn start(commands: u64) -> ReadingProgress {
+        ReadingProgress::of(commands, "commands")
+    }
+
+    /// Begins a line for a trace that is read block by block.
+    pub fn of_blocks(blocks: u64) -> ReadingProgress {
+        ReadingProgress::of(blocks, "blocks")
+    }
+
+    fn of(count: u64, things: &str) -> ReadingProgress {
         let target = ProgressDrawTarget::stderr_with_hz(4);
-        let bar = ProgressBar::with_draw_target(Some(commands), target);
-        let line = "{wide_bar} {msg}{human_pos} of {human_len} commands, {eta} left";
-        if let Ok(style) = ProgressStyle::with_template(line) {
+        let bar = ProgressBar::with_draw_target(Some(count), target);
+        let line =
+            format!("{{wide_bar}} {{msg}}{{human_pos}} of {{human_len}} {things}, {{eta}} left");
+        if let Ok(style) = ProgressStyle::with_template(&line) {
             bar.set_style(style);
         }
         ReadingProgress { bar, done: 0 }
@@ -37,7 +47,7 @@ impl ReadingProgress {
         self.bar.set_position(done);
     }
 
-    /// Shows the number of processed commands.
+    /// Shows the number of processed commands or blocks.
     pub fn set(&mut self, done: u64) {
         if done == 0 {
             self.bar.set_message("");

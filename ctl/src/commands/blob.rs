@@ -1,9 +1,8 @@
 //! `blob`: writes a blob of a trace (recorded memory) to a file, selected by its hash or a unique beginning of it.
 //! Several fitting blobs are refused with up to four of their hashes; a blob is not written to a terminal.
 
-use std::fs::File;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gapii_trace::BlobName;
@@ -15,6 +14,7 @@ use serde::Serialize;
 
 use crate::args::{Json, Trace};
 use crate::failure::Failure;
+use crate::finished_file::{self, FinishedFile};
 use crate::text;
 use crate::trace_file::{self, unreadable};
 
@@ -96,8 +96,9 @@ fn only(found: &[BlobEntry], args: &Blob) -> Result<BlobEntry, Failure> {
     }
 }
 
-fn write_file(path: &std::path::Path, bytes: &[u8]) -> Result<(), Failure> {
-    let written = File::create(path).and_then(|mut file| file.write_all(bytes));
-    written
-        .map_err(|error| Failure::unreachable(format!("can't write {}: {error}", path.display())))
+/// Writes a file that gets its name when it is complete.
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let mut file = FinishedFile::create(path)?;
+    let written = file.write_all(bytes).and_then(|()| file.finish());
+    written.map_err(|error| finished_file::writing_failure(path, &error))
 }

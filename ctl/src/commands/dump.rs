@@ -14,6 +14,7 @@ use gapii_replay::images::{At, Folder, Images};
 use gapii_trace::filter::Filter;
 use gapii_trace::tracker::Tracker;
 use gapii_trace::{Command, json};
+use rustix::fs::FileType;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -24,6 +25,7 @@ use crate::commands::replay::judge_pictures;
 use crate::failure::Failure;
 use crate::longest::Longest;
 use crate::playing;
+use crate::reading_progress::ReadingProgress;
 use crate::sandbox::{self, Needs, Wish};
 use crate::text::{self, counted};
 use crate::trace_file::{self, Reader, unreadable};
@@ -158,6 +160,8 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
     if args.sort == Some(Sort::DriverTime) {
         trace_file::judge_times(path, &reader)?;
     }
+    let mut progress = listing_progress(args, &reader);
+    let is_to_file = is_to_file();
     let commands = match &args.frames.frames {
         None => reader.commands(),
         Some(frames) => reader.commands_in_frames(frames.start..=frames.end - 1),
@@ -178,16 +182,26 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
             }
             let command = commands.command();
             is_empty = false;
+            progress.iter_mut().for_each(ReadingProgress::step);
             if !fits(&chosen, &command, commands.assembler().tracker()) {
                 continue;
             }
             listed += 1;
             match &mut longest {
-                None => write_line(args, &command, out)?,
+                None => {
+                    // What reads the lines shows that the command goes on.
+                    if !is_to_file && let Some(progress) = progress.take() {
+                        progress.clear();
+                    }
+                    write_line(args, &command, out)?;
+                }
                 Some(longest) => {
                     longest.offer(command.driver_ns, |line| write_line(args, &command, line))?
                 }
             }
+        }
+        if let Some(progress) = progress.take() {
+            progress.clear();
         }
         longest.take().map_or(Ok(()), |longest| longest.write(out))
     })?;
@@ -200,6 +214,19 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
         false => Ok(0),
         true => Err(nothing_fits(path, &chosen, args.frames.frames.is_some())),
     }
+}
+
+/// Shows how much of the trace was read, until the first line is listed; if the list goes to a file, or is sorted, until the
+/// end. `None` for a range of frames, which is found without reading the trace before it.
+fn listing_progress(args: &Dump, reader: &Reader) -> Option<ReadingProgress> {
+    let commands = reader.footer()?.totals.calls;
+    args.frames.frames.is_none().then(|| ReadingProgress::start(commands))
+}
+
+/// Whether standard output is a regular file.
+fn is_to_file() -> bool {
+    let found = rustix::fs::fstat(rustix::stdio::stdout());
+    found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode).is_file())
 }
 
 /// Returns the choice of commands. Fails for a function that the trace does not describe, which it cannot have.

@@ -7,6 +7,7 @@ use gapii_trace::verify::Checked;
 
 use crate::args::{Json, Trace};
 use crate::failure::Failure;
+use crate::reading_progress::ReadingProgress;
 use crate::text::{self, counted};
 use crate::trace_file::{self, unreadable};
 
@@ -22,7 +23,10 @@ pub struct Verify {
 pub fn run(args: &Verify) -> Result<u8, Failure> {
     let path = &args.trace.trace;
     let mut reader = trace_file::open(path)?;
-    let found = gapii_trace::verify(&mut reader).map_err(|error| unreadable(path, &error))?;
+    let mut progress = ReadingProgress::of_blocks(reader.blocks().len() as u64);
+    let found = gapii_trace::verify_with(&mut reader, |block| progress.set(block));
+    progress.clear();
+    let found = found.map_err(|error| unreadable(path, &error))?;
     if args.json.json {
         text::print_json(&found)?;
     } else {

@@ -10,9 +10,8 @@ use crate::support::{FakeDaemon, contents, run, summary};
 use crate::written_trace::WrittenTrace;
 use gapii_abi::atom::EndReason;
 use gapii_control::{AppInfo, Event, ExitedRequest, Request, Stopped, Summary, Target};
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{FileType, Mode};
 use rustix::process::{Pid, Signal};
-use rustix::pty::OpenptFlags;
 
 /// A daemon that ends its capture when the program has ended.
 fn ends_with_the_program(daemon: &FakeDaemon) -> std::thread::JoinHandle<()> {
@@ -78,21 +77,12 @@ fn run_on_a_terminal(written: Vec<u8>, output: &str) -> String {
         conversation.end_capture(Summary { file_bytes, reason, ..summary() });
         true
     });
-    let controller = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    rustix::pty::unlockpt(&controller).unwrap();
-    let name = rustix::pty::ptsname(&controller, Vec::new()).unwrap();
-    let terminal = rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
     let mut command = daemon.ctl();
-    command.args(["run", "-o", output, "--", "true"]).stderr(terminal);
-    assert!(command.status().unwrap().success());
-    // Closes the last descriptor of the terminal.
-    drop(command);
+    command.args(["run", "-o", output, "--", "true"]);
+    let (status, shown) = support::on_a_terminal(command);
+    assert!(status.success(), "{shown}");
     serving.join().unwrap();
-    let (mut shown, mut bytes) = (Vec::new(), [0; 4096]);
-    while let Ok(count @ 1..) = rustix::io::read(&controller, &mut bytes) {
-        shown.extend_from_slice(&bytes[..count]);
-    }
-    String::from_utf8(shown).unwrap()
+    shown
 }
 
 #[test]

@@ -2,14 +2,16 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{ctl, one_sentence, run};
+use crate::support::{self, ctl, one_sentence, run};
+use crate::written_trace::WrittenTrace;
 use gapii_abi::atom::{self, EFFECT, EndReason, Header};
+use gapii_commands::constants::GL_RENDERER;
 use gapii_trace::append::AppendTo;
 use gapii_trace::meta;
-use gapii_trace::{TraceHeader, encode_block};
+use gapii_trace::{BlobName, TraceHeader, encode_block};
 
 /// A trace of commands without arguments, cut after its last block.
 fn trace(path: &Path, commands: usize) {
@@ -91,6 +93,60 @@ fn interrupted_export_leaves_what_was_there_before() {
     assert_eq!(status.code(), Some(130));
     assert_eq!(files(folder.path()), ["out", "t.gapii"]);
     assert_eq!(fs::read_to_string(folder.path().join("out")).unwrap(), "before");
+}
+
+#[test]
+fn long_commands_show_on_a_terminal_how_far_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut trace = WrittenTrace::new(false);
+    (0..100_000).for_each(|_| trace.swap(0, None));
+    fs::write(folder.path().join("t.gapii"), trace.finish(1_000_000_000)).unwrap();
+    let shown = |arguments: &[&str], to_file: bool| {
+        let mut command = ctl(folder.path());
+        command.args(arguments).stdout(match to_file {
+            true => Stdio::from(fs::File::create(folder.path().join("list")).unwrap()),
+            false => Stdio::null(),
+        });
+        support::on_a_terminal(command).1
+    };
+    for arguments in [
+        &["verify", "t.gapii"][..],
+        &["stats", "t.gapii"],
+        &["state", "t.gapii"],
+        &["export", "t.gapii", "--format", "json", "-o", "out"],
+        &["dump", "t.gapii", "--function", "glClear"],
+        &["diff", "t.gapii", "t.gapii"],
+    ] {
+        let shown = shown(arguments, false);
+        assert!(shown.contains(" left"), "{arguments:?}: {shown}");
+    }
+    assert!(shown(&["dump", "t.gapii"], true).contains(" left"));
+    // Lines that are listed elsewhere are sign enough.
+    let listed = shown(&["dump", "t.gapii"], false);
+    assert!(!listed.contains("commands, "), "{listed}");
+}
+
+/// A full disk, played by a limit on the size of files.
+#[test]
+fn blob_that_cannot_be_written_leaves_the_old_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut trace = WrittenTrace::new(false);
+    let answer = "x".repeat(100_000);
+    trace.get_string_in_a_blob(GL_RENDERER, &answer);
+    fs::write(folder.path().join("t.gapii"), trace.finish(1_000_000_000)).unwrap();
+    fs::write(folder.path().join("out"), "before").unwrap();
+    let hash = BlobName::of(answer.as_bytes()).to_string();
+    let script = "ulimit -f 1; trap '' XFSZ; exec \"$@\"";
+    let own = ctl(folder.path());
+    let mut command = Command::new("sh");
+    command.current_dir(folder.path()).args(["-c", script, "sh"]).arg(own.get_program());
+    command.args(["blob", "t.gapii", &hash, "-o", "out"]).stdout(Stdio::piped());
+    let (_, stderr) = run(&mut command, 3);
+    assert!(one_sentence(&stderr).contains("can't write out"), "{stderr}");
+    assert_eq!(fs::read_to_string(folder.path().join("out")).unwrap(), "before");
+    assert_eq!(files(folder.path()), ["out", "t.gapii"]);
+    run(ctl(folder.path()).args(["blob", "t.gapii", &hash, "-o", "out"]), 0);
+    assert_eq!(fs::read_to_string(folder.path().join("out")).unwrap(), answer);
 }
 
 #[test]

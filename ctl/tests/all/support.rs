@@ -7,12 +7,14 @@ use std::io::{IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::thread::JoinHandle;
 
 use gapii_abi::atom::EndReason;
 use gapii_control::{Ended, Event, FrameBuffer, Request, ServerHello, Started, Summary};
+use rustix::fs::{Mode, OFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
+use rustix::pty::OpenptFlags;
 use tempfile::TempDir;
 
 use crate::json_output::{self, Printed};
@@ -53,6 +55,22 @@ pub fn run(command: &mut Command, status: i32) -> (String, String) {
         json_output::check(command.get_program(), &form, printed);
     }
     (stdout, stderr)
+}
+
+/// Runs to the end with standard error on a terminal. Returns the status, and what the terminal shows.
+pub fn on_a_terminal(mut command: Command) -> (ExitStatus, String) {
+    let controller = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    rustix::pty::unlockpt(&controller).unwrap();
+    let name = rustix::pty::ptsname(&controller, Vec::new()).unwrap();
+    let terminal = rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+    let mut child = command.stderr(terminal).spawn().unwrap();
+    // Closes the last descriptor of the terminal, so that reading ends with the child.
+    drop(command);
+    let (mut shown, mut bytes) = (Vec::new(), [0; 4096]);
+    while let Ok(count @ 1..) = rustix::io::read(&controller, &mut bytes) {
+        shown.extend_from_slice(&bytes[..count]);
+    }
+    (child.wait().unwrap(), String::from_utf8_lossy(&shown).into_owned())
 }
 
 /// Checks that a failure is one line of `gapii-ctl`, without a full stop.

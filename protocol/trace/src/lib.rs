@@ -82,4 +82,4 @@ pub use info::Info;
 pub use reader::{Commands, Tail, TraceReader};
 pub use recorded::Recorded;
 pub use untrusted::Untrusted;
-pub use verify::{Verification, verify};
+pub use verify::{Verification, verify, verify_with};

@@ -94,6 +94,17 @@ fn is_zero(number: &u64) -> bool {
 /// # Errors
 /// An error of the file. What is wrong with the trace is a [`Problem`].
 pub fn verify<R: Read + Seek>(reader: &mut TraceReader<R>) -> io::Result<Verification> {
+    verify_with(reader, |_| {})
+}
+
+/// Verifies an open trace, and passes the index of each block to `begin_block` before it checks the block.
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_with<R: Read + Seek>(
+    reader: &mut TraceReader<R>,
+    mut begin_block: impl FnMut(u64),
+) -> io::Result<Verification> {
     let mut verifier = Verifier::default();
     verifier.tail(reader.tail());
     let mut census = Census::default();
@@ -102,6 +113,7 @@ pub fn verify<R: Read + Seek>(reader: &mut TraceReader<R>) -> io::Result<Verific
     assembler.begin(reader.header().begin());
     let mut raw = Vec::new();
     for index in 0..reader.blocks().len() {
+        begin_block(index as u64);
         match reader.read_block(index, &mut raw) {
             Ok(()) => {}
             Err(BlockError::Io(error)) => return Err(error),
