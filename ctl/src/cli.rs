@@ -80,7 +80,7 @@ enum Command {
     Replay(replay::Replay),
     /// Write a blob (memory that a trace holds) to a file, by its hash
     Blob(blob::Blob),
-    /// Check a trace: structure, checksums, and that emitted + lost = produced records
+    /// Check a trace: its structure, its checksums, and that every recorded command is in it or counted as lost
     Verify(verify::Verify),
     /// Create, list, renew and revoke credentials for remote clients of this machine's daemon
     Pair(pair::Pair),
@@ -205,6 +205,33 @@ mod tests {
     #[test]
     fn definitions_are_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// Splits a line of examples as a shell does: words, quotes, and a remark after two blanks.
+    fn words_of(example: &str) -> Vec<String> {
+        let line = example.trim_start().split("  ").next().unwrap_or_default();
+        let line = line.split(" | ").next().unwrap_or_default();
+        let parts = line.split('\'').enumerate();
+        let words = parts.flat_map(|(at, part)| match at % 2 {
+            0 => part.split_whitespace().map(str::to_owned).collect(),
+            _ => vec![part.to_owned()],
+        });
+        words.collect()
+    }
+
+    #[test]
+    fn examples_of_the_help_are_valid() {
+        let mut count = 0;
+        for command in Cli::command().get_subcommands() {
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in text.lines().filter(|line| line.starts_with("  gapii-ctl ")) {
+                let parsed = Cli::command().try_get_matches_from(words_of(line));
+                let matches = parsed.unwrap_or_else(|error| panic!("{line}: {error}"));
+                assert_eq!(matches.subcommand_name(), Some(command.get_name()), "{line}");
+                count += 1;
+            }
+        }
+        assert!(count > 10, "{count} examples");
     }
 
     #[test]

@@ -30,7 +30,15 @@ use crate::sandbox::{self, Needs, Wish};
 use crate::text::{self, counted};
 use crate::trace_file::{self, Reader, unreadable};
 
+const AFTER_HELP: &str = "\
+Examples:
+  gapii-ctl dump x.gapii --frames 10                        the commands of frame 10
+  gapii-ctl dump x.gapii --function 'glDraw*' --json        all draws, a line of JSON for each
+  gapii-ctl dump x.gapii --sort driver-time --top 20        the 20 longest commands, with --timing recorded
+  gapii-ctl dump x.gapii --at 4711 --resources folder       textures, buffers and shaders after command 4711";
+
 #[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
 pub struct Dump {
     #[command(flatten)]
     trace: Trace,

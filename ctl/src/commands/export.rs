@@ -19,7 +19,13 @@ use crate::reading_progress::ReadingProgress;
 use crate::text::{self, counted};
 use crate::trace_file::{self, Reader, unreadable};
 
+const AFTER_HELP: &str = "\
+Examples:
+  gapii-ctl export x.gapii --format apitrace -o x.trace     for apitrace, qapitrace and eglretrace
+  gapii-ctl export x.gapii --format json -o - | jq .name    the names of all functions";
+
 #[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
 pub struct Export {
     #[command(flatten)]
     trace: Trace,

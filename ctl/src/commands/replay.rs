@@ -17,7 +17,14 @@ use crate::sandbox::{self, Needs};
 use crate::text::{self, counted};
 use crate::trace_file;
 
+const AFTER_HELP: &str = "\
+Examples:
+  gapii-ctl replay x.gapii --verify                         compare the driver's answers with the recorded ones
+  gapii-ctl replay x.gapii --images folder --frames 10..20  pictures of frames 10 to 19
+  gapii-ctl replay x.gapii --images folder --at 4711        what command 4711 has drawn";
+
 #[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
 pub struct Replay {
     #[command(flatten)]
     trace: Trace,

@@ -33,7 +33,15 @@ use crate::signals::Signals;
 use crate::text;
 use crate::watch::{Ended, Watch};
 
+const AFTER_HELP: &str = "\
+Examples:
+  gapii-ctl run -o x.gapii -- PROGRAM ARGUMENTS             capture until the program ends
+  gapii-ctl run --frames 100 --quit -o x.gapii -- PROGRAM   capture 100 frames, then end the program
+  gapii-ctl run --idle -- PROGRAM                           run it; capture later with `gapii-ctl start`
+  gapii-ctl run --keep-frames 300 -o x.gapii -- PROGRAM     save the last 300 frames when it ends or crashes";
+
 #[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
 pub struct Run {
     /// Load the shim without capturing; attach later with `gapii-ctl start`
     #[arg(long, conflicts_with_all = ["frames", "submits", "skip_frames", "seconds", "observe_frames", "timing", "quit", "output", "keep_frames", "threads", "apis", "functions", "when"])]
