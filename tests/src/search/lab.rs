@@ -193,7 +193,7 @@ impl Lab {
     fn judge(&mut self, program: &Program) -> Result<Judged, Fault> {
         let trace = self.trace().path;
         let info = self.operator.info(&trace).map_err(|died| Fault::Trace(died.0))?;
-        if info["lost"]["commands"] != 0 || info["snapshot"] != true {
+        if info["lost"]["calls"] != 0 || info["snapshot"] != true {
             return Err(Fault::Trace(info.to_string()));
         }
         let missing = info["missing"].as_array().into_iter().flatten().filter_map(Value::as_str);
