@@ -37,7 +37,7 @@ const SETTING_UP: [CommandId; 6] = [
     CommandId::EGL_MAKE_CURRENT,
 ];
 
-/// What a program did to present frames.
+/// Contexts, surfaces and ends of frames of a program: why its trace may have no frames.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Presentation {
     contexts: u64,

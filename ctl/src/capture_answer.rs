@@ -54,7 +54,7 @@ pub struct RunAnswer {
     pub error: Option<Problem>,
 }
 
-/// Whose exit status `run` has.
+/// The source of the exit status of `run`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StatusOf {

@@ -19,7 +19,7 @@ const TYPE_EXECUTABLE: u16 = 2;
 const TYPE_SHARED: u16 = 3;
 const PT_INTERP: u32 = 3;
 
-/// What a file is for the dynamic linker.
+/// A program file, as the dynamic linker sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Elf {
     /// No ELF file, for example a script.

@@ -31,7 +31,7 @@ pub enum Wish {
     Never,
 }
 
-/// What a process that plays traces needs.
+/// The needs of a process that plays traces.
 pub struct Needs<'a> {
     pub traces: &'a [&'a Path],
     /// The folder that it fills, which exists.

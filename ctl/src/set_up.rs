@@ -40,7 +40,7 @@ pub struct Finding {
     pub check: &'static str,
     /// Result: `note` is not ideal, but captures work.
     pub state: State,
-    /// What was found, in one sentence.
+    /// Sentence that says what was found.
     pub found: String,
     /// Command that fixes the problem.
     pub mend: Option<String>,

@@ -10,7 +10,7 @@ use clap::Args;
 use gapii_follow::value::Value;
 use gapii_trace::filter;
 
-/// What a section belongs to.
+/// The kind of object that a section belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     Process,
@@ -123,7 +123,7 @@ impl ObjectChoice {
     }
 }
 
-/// What is chosen, in words.
+/// Names the chosen sections, objects and context in words.
 impl fmt::Display for StateChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sections =

@@ -82,7 +82,7 @@ pub fn printed_name(field: &str) -> Cow<'_, str> {
 pub struct Problem {
     /// The command that failed, such as `start`.
     pub command: String,
-    /// What is wrong, and what to do about it, in one sentence.
+    /// Sentence that says what is wrong, and what to do about it.
     pub message: String,
     /// Command lines and options in the message that help; empty if it has none.
     pub r#try: Vec<String>,

@@ -28,7 +28,7 @@ const ANY_STORAGE: u32 = constants::GL_DYNAMIC_STORAGE_BIT_EXT
     | constants::GL_MAP_PERSISTENT_BIT_EXT
     | constants::GL_MAP_COHERENT_BIT_EXT;
 
-/// What is known of a buffer: from the state, and from the driver if it was asked.
+/// A buffer as the state has it, with the data store as the driver has it if that was asked.
 pub struct Known {
     size: i64,
     is_immutable: bool,

@@ -96,7 +96,7 @@ struct Unit {
     sampler: Option<u32>,
 }
 
-/// What is bound to each texture unit, and what was changed of the parameters of the textures with the name 0, which can be asked
+/// Returns the names that each texture unit has, and the changed parameters of the textures with the name 0, which a driver tells
 /// where a unit has one. `targets` are targets and the queries for what is bound to them.
 fn units(
     emitter: &mut Emitter,
