@@ -25,6 +25,7 @@ mod keeping;
 mod launch;
 mod local_time;
 mod longest;
+mod observer;
 mod output_file;
 mod pairing;
 mod playing;

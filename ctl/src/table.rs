@@ -19,6 +19,14 @@ pub fn aligned<const COLUMNS: usize>(rows: impl Iterator<Item = [String; COLUMNS
     text
 }
 
+/// Returns the line below a list that lacks `left_out` entries, or nothing if it lacks none.
+pub fn and_more(left_out: u64) -> String {
+    match left_out {
+        0 => String::new(),
+        more => format!("… and {more} more\n"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -211,7 +211,7 @@ fn count(session: &Session, error: &HelloError) {
         // The process' daemon has ended, and its client with it.
         return;
     }
-    session.rejected.count(|counters| match error {
+    session.reject(|counters| match error {
         HelloError::Timeout | HelloError::Crowded | HelloError::Short(_) | HelloError::Reply(_) => {
             &counters.app_timeouts
         }

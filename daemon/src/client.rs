@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use gapii_control::{
@@ -183,14 +184,22 @@ impl Client {
         }
         self.buffer.extend(bytes);
         while let Some(body) = self.buffer.next_body()? {
+            if *self.ending.borrow() {
+                // Nothing more is answered; the caller tells how the captures end.
+                return Ok(());
+            }
             let event = match gapii_control::decode::<Request>(&body) {
+                Ok(question @ (Request::Apps | Request::Status)) if self.greeted => {
+                    self.report(&question).await?;
+                    continue;
+                }
                 Ok(request) => self.answer(request)?,
                 Err(error) => {
                     let error = ControlError::new(code::BAD_REQUEST, error.to_string());
                     if !self.greeted {
                         return Err(Hangup::Refused(error));
                     }
-                    self.session.rejected.count(|counters| &counters.ctl_messages);
+                    self.session.reject(|counters| &counters.ctl_messages);
                     Some(Event::Error(error))
                 }
             };
@@ -215,8 +224,8 @@ impl Client {
                 let message = "the first message must be a hello";
                 Err(Hangup::Refused(ControlError::new(code::OUT_OF_TURN, message)))?
             }
-            Request::Apps => Ok(Event::Apps(self.session.apps())),
-            Request::Status => Ok(Event::Status(self.session.status())),
+            // `take` answers them with a report.
+            Request::Apps | Request::Status => return Ok(None),
             Request::Start(request) if request.keep.is_some() => self
                 .session
                 .start_keeping(request, self.held.clone())
@@ -252,6 +261,24 @@ impl Client {
             // The request was the hello.
             Err(error) if !self.greeted => Err(Hangup::Refused(error)),
             result => Ok(Some(result.unwrap_or_else(Event::Error))),
+        }
+    }
+
+    /// Answers a question with the session's next report.
+    async fn report(&self, question: &Request) -> Result<(), Hangup> {
+        // Relaxed: a number for people.
+        self.session.reports.questions.fetch_add(1, Ordering::Relaxed);
+        let report = self.session.reports.next().await;
+        let message = match question {
+            Request::Apps => report.apps(),
+            _ => report.status(),
+        };
+        match message {
+            Some(message) => self.send_bytes(&message).await,
+            None => {
+                let error = ControlError::new(code::INTERNAL, "the answer is too long");
+                self.send(&Event::Error(error)).await
+            }
         }
     }
 
@@ -380,15 +407,15 @@ impl Client {
         let error = match hangup {
             Hangup::Io(_) | Hangup::Deaf | Hangup::Link => return,
             Hangup::Silent => {
-                self.session.rejected.count(|counters| &counters.ctl_timeouts);
+                self.session.reject(|counters| &counters.ctl_timeouts);
                 ControlError::new(code::OUT_OF_TURN, hangup.to_string())
             }
             Hangup::Frame(error) => {
-                self.session.rejected.count(|counters| &counters.ctl_messages);
+                self.session.reject(|counters| &counters.ctl_messages);
                 ControlError::new(code::BAD_REQUEST, error.to_string())
             }
             Hangup::Refused(error) => {
-                self.session.rejected.count(|counters| &counters.ctl_peers);
+                self.session.reject(|counters| &counters.ctl_peers);
                 error.clone()
             }
         };
@@ -398,14 +425,17 @@ impl Client {
 
     /// Sends a message. A client that reads nothing holds up only itself, and not the daemon's end.
     async fn send(&self, event: &Event) -> Result<(), Hangup> {
-        let message = gapii_control::encode(event)?;
+        self.send_bytes(&gapii_control::encode(event)?).await
+    }
+
+    async fn send_bytes(&self, message: &[u8]) -> Result<(), Hangup> {
         let mut ending = self.ending.clone();
         let too_late = async {
             told(&mut ending).await;
             tokio::time::sleep(LAST_WORDS_LIMIT).await;
         };
         tokio::select! {
-            sent = rights::send(&self.socket, &message, &[]) => Ok(sent?),
+            sent = rights::send(&self.socket, message, &[]) => Ok(sent?),
             () = too_late => Err(Hangup::Deaf),
         }
     }

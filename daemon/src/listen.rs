@@ -151,6 +151,15 @@ impl Handed {
     }
 }
 
+/// Returns the device and the inode of the folder that a socket lies in.
+pub fn folder_of(socket: &UnixListener) -> anyhow::Result<(u64, u64)> {
+    let address = socket.local_addr()?;
+    let folder = address.as_pathname().and_then(Path::parent).context("the socket has no path")?;
+    let found =
+        fs::metadata(folder).with_context(|| format!("cannot inspect {}", folder.display()))?;
+    Ok((found.dev(), found.ino()))
+}
+
 fn listen_tcp(socket: TcpListener) -> anyhow::Result<TokioTcpListener> {
     socket.set_nonblocking(true)?;
     TokioTcpListener::from_std(socket).context("cannot serve remote clients")

@@ -19,6 +19,7 @@ mod metrics;
 mod peer;
 mod refusals;
 mod remote;
+mod reporter;
 mod saving;
 mod service;
 mod session;
@@ -35,8 +36,7 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use gapii_abi::app::{HelloReply, reply_status};
 use gapii_control::Event;
-use gapii_control::status;
-use rustix::process::{Signal, geteuid};
+use rustix::process::Signal;
 use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{oneshot, watch};
@@ -46,13 +46,14 @@ use crate::config::{Config, Held, LoadError, Loaded};
 use crate::descriptors::Reserve;
 use crate::door::Door;
 use crate::ending::told;
-use crate::listen::Sockets;
+use crate::listen::{Sockets, folder_of};
+use crate::reporter::Reporter;
 use crate::service::StatusLine;
 use crate::session::Session;
 use crate::status_page::Page;
 
-/// Interval of updates of the status page while a capture runs, and of the check of memory: 250 ms.
-const PAGE_PERIOD: Duration = Duration::from_millis(250);
+/// Interval of the check of memory while a capture runs: 250 ms.
+const MEMORY_PERIOD: Duration = Duration::from_millis(250);
 /// Time to finish open traces when the daemon is told to end.
 const ENDING_LIMIT: Duration = Duration::from_secs(8);
 /// Time for remote clients to receive the rest.
@@ -113,6 +114,8 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     let _too_long = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
     let sockets = Sockets::open(config)?;
     let session = Session::new(config)?;
+    let page = if config.private { None } else { status_page(&sockets.ctl) };
+    let reporter = Reporter::start(&session, page).context("a thread for reports cannot start")?;
     let (end, ending) = watch::channel(false);
     let words = HelloReply::refusal(reply_status::TOO_MANY, std::process::id()).to_bytes();
     let reserve = Reserve::new("an application", words.to_vec());
@@ -148,6 +151,7 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     // If the clients' task has failed, no task receives this, and none waits for it.
     let _ = end.send(true);
     finish(&session, clients).await?;
+    drop(reporter);
     drop(sockets.place);
     Ok(())
 }
@@ -176,7 +180,7 @@ async fn accept_apps(session: Arc<Session>, listener: UnixListener, mut reserve:
                 let serve =
                     |guest| connections.spawn(app::serve(Arc::clone(session), socket, guest));
                 if door.open(serve) {
-                    session.rejected.count(|counters| &counters.app_timeouts);
+                    session.reject(|counters| &counters.app_timeouts);
                 }
             }
             Err(error) => reserve.refuse(&error, &listener, &session.refusals).await,
@@ -205,7 +209,7 @@ async fn accept_clients(
                         connections.spawn(remote::serve_client(Arc::clone(session), socket, heard, guest))
                     };
                     if door.open(serve) {
-                        session.rejected.count(|counters| &counters.ctl_timeouts);
+                        session.reject(|counters| &counters.ctl_timeouts);
                     }
                 }
                 Err(error) => reserve.refuse(&error, &listener, &session.refusals).await,
@@ -233,17 +237,13 @@ fn parent_gone(private: bool) -> anyhow::Result<impl Future<Output = ()>> {
     Ok(async move { drop(is_gone.await) })
 }
 
-/// Limits memory, and updates the status page and the service manager's text, as long as it is polled. An idle daemon
-/// does not wake up for it.
+/// Limits memory, and updates the service manager's text, as long as it is polled. An idle daemon does not wake up for
+/// it.
 async fn look_after(session: &Session, private: bool) {
-    let mut page = if private { None } else { status_page(session) };
     let mut line = StatusLine::default();
     loop {
         session.bound_memory();
         let forgets_after = session.forget_old();
-        if let Some(page) = &mut page {
-            page.update(session.page());
-        }
         if !private {
             line.update(session);
         }
@@ -255,12 +255,13 @@ async fn look_after(session: &Session, private: bool) {
                 None => changed.await,
             }
         }
-        tokio::time::sleep(PAGE_PERIOD).await;
+        tokio::time::sleep(MEMORY_PERIOD).await;
     }
 }
 
-fn status_page(session: &Session) -> Option<Page> {
-    let page = Page::create(&status::name(geteuid().as_raw()), session.id);
+/// Makes the status page of the daemon whose clients connect to this socket.
+fn status_page(clients: &UnixListener) -> Option<Page> {
+    let page = folder_of(clients).and_then(Page::create);
     page.inspect_err(|error| tracing::warn!("no status page: {error:#}")).ok()
 }
 

@@ -18,11 +18,11 @@ pub struct StatusLine(String);
 impl StatusLine {
     /// Sends the session's present numbers to the manager, if they have changed.
     pub fn update(&mut self, session: &Session) {
-        let page = session.page();
+        let (apps, captures) = session.counts();
         let line = format!(
             "{} connected, {} under way",
-            counted(page.apps, "application"),
-            counted(page.captures, "capture")
+            counted(apps, "application"),
+            counted(captures, "capture")
         );
         if line != self.0 {
             notify(NotifyState::Status(&line));
@@ -50,7 +50,7 @@ pub async fn keep_watch(session: &Session) {
     let mut tick = tokio::time::interval(Duration::from_micros(limit_us / 2).max(TICK_MIN));
     loop {
         tick.tick().await;
-        session.page();
+        session.counts();
         notify(NotifyState::Watchdog);
     }
 }
@@ -61,7 +61,7 @@ fn notify(state: NotifyState<'_>) {
     }
 }
 
-fn counted(count: u32, what: &str) -> String {
+fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
 }

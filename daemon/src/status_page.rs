@@ -1,108 +1,168 @@
-//! The daemon's status page: live counters in named shared memory. Written only when a number has changed, at most
-//! every 250 ms. A page that a dead daemon of this user left is replaced; the name of a live daemon or of another user
-//! is left alone. A daemon without a page works all the same, with a warning in the log.
+//! The daemon's status page: its newest report in named shared memory, for clients of the same user. The name says which
+//! folder the daemon's sockets lie in, so each daemon of a user has a page of its own. A page that a dead daemon of this
+//! user left is replaced, and other pages of dead daemons are removed; the name of a live daemon or of another user is
+//! left alone. A daemon without a page works all the same, with a warning in the log, and its clients ask it.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::ptr;
-use std::sync::atomic::{Ordering, fence};
+use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, bail, ensure};
-use gapii_control::status::{self, STATUS_LEN, StatusPage};
+use gapii_control::StatusInfo;
+use gapii_control::status::{self, HEAD_LEN, Moment, PAGE_LEN, ProcessStat, Writer};
+use rustix::fs::OFlags;
 use rustix::process::{Pid, geteuid, test_kill_process};
-use shared_memory::{Shmem, ShmemConf, ShmemError};
+use shared_memory::{Shmem, ShmemConf};
 
-use crate::clock;
+/// Folder in which shm_open of Linux makes its files.
+const FOLDER: &str = "/dev/shm";
 
-/// The page of this daemon. Its name is removed on drop.
+/// The page of this daemon. Its name is removed when it and its [`Changes`] are dropped.
 pub struct Page {
-    memory: Shmem,
-    last: StatusPage,
+    memory: Arc<Mapping>,
+    sequence: u64,
 }
 
+/// The number of changes on the page.
+#[derive(Debug)]
+pub struct Changes(Arc<Mapping>);
+
+/// The page's memory, `PAGE_LEN` bytes.
+struct Mapping(Shmem);
+
+// SAFETY: a mapping belongs to the process and not to a thread.
+unsafe impl Send for Mapping {}
+// SAFETY: shared are only the words of `Mapping::word`, which are atomics; the other bytes are written through the only
+// `Page` of the mapping.
+unsafe impl Sync for Mapping {}
+
 impl Page {
-    /// Makes the page. Replaces one that a dead daemon left.
-    pub fn create(name: &str, session: [u8; 16]) -> anyhow::Result<Self> {
-        let create = || ShmemConf::new().os_id(name).size(STATUS_LEN).create();
-        let memory = match create() {
-            Err(ShmemError::MappingIdExists) => {
-                remove_left_over(name)?;
-                create()
-            }
-            created => created,
-        };
+    /// Makes the page of the daemon whose sockets lie in a folder with this device and inode.
+    pub fn create(folder: (u64, u64)) -> anyhow::Result<Self> {
+        let uid = geteuid().as_raw();
+        remove_left_overs(&status::name_prefix(uid));
+        Self::named(&status::name(uid, folder))
+    }
+
+    /// Makes a page. Replaces one that a dead daemon left.
+    fn named(name: &str) -> anyhow::Result<Self> {
+        remove_left_over(Path::new(&format!("{FOLDER}{name}")))?;
+        let memory = ShmemConf::new().os_id(name).size(PAGE_LEN).create();
         let memory = memory.with_context(|| format!("cannot make the status page {name}"))?;
-        ensure!(memory.len() >= STATUS_LEN, "{name} is {} bytes", memory.len());
-        let last = StatusPage { pid: std::process::id(), session, ..StatusPage::default() };
-        let mut page = Self { memory, last };
-        page.write(page.last);
+        ensure!(memory.len() >= PAGE_LEN, "{name} is {} bytes", memory.len());
+        let pid = std::process::id();
+        let start_ticks = stat_of("self").map_or(0, |stat| stat.start_ticks);
+        let mut page = Self { memory: Arc::new(Mapping(memory)), sequence: 0 };
+        page.put(0, &status::head(Writer { pid, start_ticks }));
         Ok(page)
     }
 
-    /// Shows these counters. The page sets sequence, pid, session and time itself.
-    pub fn update(&mut self, counters: StatusPage) {
-        let StatusPage { sequence, pid, session, updated_ns, .. } = self.last;
-        let counters = StatusPage { sequence, pid, session, updated_ns, ..counters };
-        if counters != self.last {
-            self.write(counters);
+    /// Returns the number of changes on the page, to be set by other threads.
+    pub fn changes(&self) -> Changes {
+        Changes(Arc::clone(&self.memory))
+    }
+
+    /// Shows a report. Returns false if it is too long.
+    pub fn show(&mut self, moment: Moment, info: &StatusInfo) -> bool {
+        let Some(half) = status::half(moment, info) else { return false };
+        self.sequence += 1;
+        // Readers look at the other half until the sequence number changes.
+        self.put(status::half_offset(self.sequence), &half);
+        // Release: `Report::read` in another process, which reads the file, finds the half behind its number.
+        self.memory.word(status::SEQUENCE_OFFSET).store(self.sequence.to_le(), Ordering::Release);
+        true
+    }
+
+    fn put(&mut self, offset: usize, bytes: &[u8]) {
+        assert!(offset + bytes.len() <= PAGE_LEN, "{} bytes at {offset}", bytes.len());
+        // SAFETY: the offset lies within the PAGE_LEN bytes that are mapped.
+        let at = unsafe { self.memory.0.as_ptr().add(offset) };
+        // SAFETY: `bytes.len()` bytes from `at` on are mapped and writable, and overlap nothing of this process; the words
+        // in the header are used only after it is written. Readers are other processes, and check what they read.
+        unsafe { at.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+    }
+}
+
+impl Changes {
+    /// Sets the number of changes.
+    pub fn set(&self, changes: u64) {
+        // Release: a client that has an answer, and reads the page's file then, finds the change that the answer is about.
+        self.0.word(status::CHANGES_OFFSET).store(changes.to_le(), Ordering::Release);
+    }
+}
+
+impl Mapping {
+    fn word(&self, offset: usize) -> &AtomicU64 {
+        assert!(offset.is_multiple_of(8) && offset + 8 <= HEAD_LEN, "a word at {offset}");
+        // SAFETY: the offset lies within the PAGE_LEN bytes that are mapped, which lasts as long as `self`.
+        let at = unsafe { self.0.as_ptr().add(offset) };
+        // SAFETY: `at` is aligned like the mapping and the offset, and nothing in this process accesses these bytes in
+        // any other way once the header is written.
+        unsafe { AtomicU64::from_ptr(at.cast()) }
+    }
+}
+
+impl fmt::Debug for Mapping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Mapping").field(&self.0.get_os_id()).finish()
+    }
+}
+
+/// Removes the pages that daemons of this user left when they were killed. Pages that cannot be removed stay.
+fn remove_left_overs(name_prefix: &str) {
+    let prefix = name_prefix.trim_start_matches('/');
+    for entry in fs::read_dir(FOLDER).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) {
+            let _ = remove_left_over(&entry.path());
         }
     }
-
-    fn write(&mut self, mut page: StatusPage) {
-        page.sequence = self.last.sequence + 1;
-        self.put_sequence(page.sequence);
-        fence(Ordering::Release);
-        page.updated_ns = clock::monotonic_ns();
-        self.put(&page.to_bytes());
-        fence(Ordering::Release);
-        page.sequence += 1;
-        self.put_sequence(page.sequence);
-        self.last = page;
-    }
-
-    fn put_sequence(&mut self, sequence: u64) {
-        // SAFETY: the mapping has at least STATUS_LEN bytes (checked when it was made) and lives as long as `self`.
-        let at = unsafe { self.memory.as_ptr().add(status::SEQUENCE_OFFSET) };
-        // SAFETY: `at` is 8 bytes inside the mapping, aligned like the mapping and the offset. Volatile: readers in
-        // other processes look at any time, and each of them checks what it read.
-        unsafe { ptr::write_volatile(at.cast::<u64>(), sequence.to_le()) };
-    }
-
-    fn put(&mut self, bytes: &[u8; STATUS_LEN]) {
-        // SAFETY: as in `put_sequence`: STATUS_LEN bytes are mapped and writable.
-        unsafe { ptr::write_volatile(self.memory.as_ptr().cast::<[u8; STATUS_LEN]>(), *bytes) };
-    }
 }
 
-/// Removes the page of a daemon that has ended.
-fn remove_left_over(name: &str) -> anyhow::Result<()> {
-    let path = format!("/dev/shm{name}");
-    let found = fs::symlink_metadata(&path).with_context(|| format!("cannot inspect {path}"))?;
+/// Removes the page of a daemon that has ended, if there is one.
+fn remove_left_over(path: &Path) -> anyhow::Result<()> {
+    let shown = path.display();
+    let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
     let owner = found.uid();
     // Everybody may make names there; a link of another user could lead anywhere.
-    ensure!(owner == geteuid().as_raw(), "{path} belongs to user {owner}");
-    ensure!(found.is_file(), "{path} is not a file");
-    // Read, not mapped: its owner may still change its length.
-    let page = fs::read(&path).with_context(|| format!("cannot read {path}"))?;
-    if let Some(pid) = writer_of(&page)
-        && test_kill_process(pid).is_ok()
-    {
-        bail!("{path} is kept by the daemon with pid {pid}");
+    ensure!(owner == geteuid().as_raw(), "{shown} belongs to user {owner}");
+    ensure!(found.is_file(), "{shown} is not a file");
+    if let Some(pid) = head_of(path).as_ref().and_then(status::writer).and_then(alive) {
+        bail!("{shown} is kept by the daemon with pid {pid}");
     }
-    fs::remove_file(&path).with_context(|| format!("cannot replace {path}"))
+    fs::remove_file(path).with_context(|| format!("cannot replace {shown}"))
 }
 
-/// Returns the process that a page names as its writer.
-fn writer_of(page: &[u8]) -> Option<Pid> {
-    let mut settled = *page.first_chunk::<STATUS_LEN>()?;
-    // Whether the writer died while writing does not matter here.
-    settled[status::SEQUENCE_OFFSET] &= !1;
-    let pid = StatusPage::from_bytes(&settled)?.pid;
-    Pid::from_raw(i32::try_from(pid).ok()?)
+/// Reads the header of a page. It is read, not mapped: its owner may still change its length.
+fn head_of(path: &Path) -> Option<[u8; HEAD_LEN]> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let mut file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    let mut head = [0; HEAD_LEN];
+    file.read_exact(&mut head).ok()?;
+    Some(head)
+}
+
+/// Returns the pid of a page's writer, if it still runs.
+fn alive(writer: Writer) -> Option<u32> {
+    let pid = Pid::from_raw(i32::try_from(writer.pid).ok()?)?;
+    test_kill_process(pid).ok()?;
+    let stat = stat_of(&writer.pid.to_string());
+    stat.is_none_or(|stat| stat.is_running_writer(writer)).then_some(writer.pid)
+}
+
+fn stat_of(process: &str) -> Option<ProcessStat> {
+    ProcessStat::parse(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use gapii_control::status::Report;
+
     use super::*;
 
     struct Name(String);
@@ -113,11 +173,12 @@ mod tests {
         }
 
         fn path(&self) -> String {
-            format!("/dev/shm{}", self.0)
+            format!("{FOLDER}{}", self.0)
         }
 
-        fn page(&self) -> Option<StatusPage> {
-            StatusPage::from_bytes(fs::read(self.path()).unwrap().first_chunk().unwrap())
+        fn report(&self) -> Option<Report> {
+            let file = fs::File::open(self.path()).unwrap();
+            Report::read(|at, into| file.read_exact_at(into, at as u64)).unwrap()
         }
     }
 
@@ -127,17 +188,32 @@ mod tests {
         }
     }
 
+    fn info(pid: u32) -> StatusInfo {
+        StatusInfo { pid, ..StatusInfo::default() }
+    }
+
+    fn head(pid: u32, start_ticks: u64) -> [u8; HEAD_LEN] {
+        status::head(Writer { pid, start_ticks })
+    }
+
     #[test]
-    fn page_shows_changes_and_is_removed_with_its_daemon() {
+    fn page_shows_reports_and_is_removed_with_its_daemon() {
         let name = Name::new("shows");
-        let mut page = Page::create(&name.0, [7; 16]).unwrap();
-        let first = name.page().unwrap();
-        assert_eq!((first.pid, first.session), (std::process::id(), [7; 16]));
-        page.update(StatusPage { apps: 2, calls: 9, ..StatusPage::default() });
-        let second = name.page().unwrap();
-        assert_eq!((second.apps, second.calls, second.session), (2, 9, [7; 16]));
-        page.update(StatusPage { apps: 2, calls: 9, ..StatusPage::default() });
-        assert_eq!(name.page(), Some(second));
+        let mut page = Page::named(&name.0).unwrap();
+        assert_eq!(name.report(), None, "there is none yet");
+        for number in 1..5 {
+            let moment = Moment { updated_ns: number, due_ns: number + 9, changes: number };
+            page.changes().set(number);
+            assert!(!name.report().is_some_and(|report| report.is_current));
+            assert!(page.show(moment, &info(number as u32)));
+            let report = name.report().unwrap();
+            assert_eq!(
+                (report.sequence, report.updated_ns, report.due_ns),
+                (number, number, number + 9)
+            );
+            assert_eq!((report.writer.pid, report.info.pid), (std::process::id(), number as u32));
+            assert!(report.is_current);
+        }
         drop(page);
         assert!(!fs::exists(name.path()).unwrap());
     }
@@ -145,10 +221,11 @@ mod tests {
     #[test]
     fn page_of_a_live_daemon_is_left_alone() {
         let name = Name::new("live");
-        let _page = Page::create(&name.0, [1; 16]).unwrap();
-        let error = Page::create(&name.0, [2; 16]).err().unwrap().to_string();
+        let mut page = Page::named(&name.0).unwrap();
+        page.show(Moment::default(), &info(1));
+        let error = Page::named(&name.0).err().unwrap().to_string();
         assert!(error.contains("is kept by the daemon"), "{error}");
-        assert_eq!(name.page().unwrap().session, [1; 16]);
+        assert_eq!(name.report().unwrap().info.pid, 1);
     }
 
     #[test]
@@ -156,7 +233,7 @@ mod tests {
         let (name, aim) = (Name::new("link"), Name::new("aim"));
         fs::write(aim.path(), b"not a page").unwrap();
         std::os::unix::fs::symlink(aim.path(), name.path()).unwrap();
-        let error = Page::create(&name.0, [1; 16]).err().unwrap().to_string();
+        let error = Page::named(&name.0).err().unwrap().to_string();
         assert!(error.contains("is not a file"), "{error}");
         assert_eq!(fs::read(aim.path()).unwrap(), b"not a page");
         assert!(fs::symlink_metadata(name.path()).unwrap().is_symlink());
@@ -164,13 +241,23 @@ mod tests {
 
     #[test]
     fn page_of_a_dead_daemon_is_replaced() {
-        // No process has this pid: the kernel's largest is below it.
-        let dead = StatusPage { pid: i32::MAX as u32, ..StatusPage::default() }.to_bytes();
-        for left_over in [&dead[..], b"", b"not a page"] {
+        // No process has the first pid: the kernel's largest is below it. The second one has been used again.
+        let (dead, again) = (head(i32::MAX as u32, 0), head(std::process::id(), 1));
+        for left_over in [&dead[..], &again, b"", b"not a page"] {
             let name = Name::new("dead");
             fs::write(name.path(), left_over).unwrap();
-            let _page = Page::create(&name.0, [3; 16]).unwrap();
-            assert_eq!(name.page().unwrap().session, [3; 16]);
+            let mut page = Page::named(&name.0).unwrap();
+            page.show(Moment::default(), &info(3));
+            assert_eq!(name.report().unwrap().info.pid, 3);
         }
+    }
+
+    #[test]
+    fn pages_of_other_dead_daemons_are_removed_and_those_of_live_ones_stay() {
+        let (dead, live) = (Name::new("left-over-dead"), Name::new("left-over-live"));
+        fs::write(dead.path(), head(i32::MAX as u32, 0)).unwrap();
+        fs::write(live.path(), head(std::process::id(), 0)).unwrap();
+        remove_left_overs("/gapii-test-left-over-");
+        assert!(!fs::exists(dead.path()).unwrap() && fs::exists(live.path()).unwrap());
     }
 }

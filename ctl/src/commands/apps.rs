@@ -1,11 +1,11 @@
-//! `apps`: lists the applications that are connected to the daemon.
+//! `apps`: lists the applications that are connected to the daemon, by its status page.
 
 use clap::Args;
-use gapii_control::{AppInfo, Event, Request};
+use gapii_control::StatusInfo;
 
 use crate::args::{Connect, Json};
-use crate::connection::Connection;
 use crate::failure::Failure;
+use crate::observer::{Observer, Status};
 use crate::table;
 use crate::text;
 
@@ -20,21 +20,18 @@ pub struct Apps {
 }
 
 pub fn run(args: &Apps, connect: &Connect) -> Result<u8, Failure> {
-    let mut connection = Connection::open(connect)?;
-    let apps = match connection.ask(&Request::Apps)? {
-        Event::Apps(apps) => apps,
-        other => return Err(connection.out_of_turn(&other)),
-    };
+    let Status { info, outdated, .. } = Observer::open(connect)?.look()?;
+    outdated.iter().for_each(text::say);
     if args.json.json {
-        text::print_json(&apps)?;
+        text::print_json(&info.apps)?;
     } else {
-        text::print(|out| write!(out, "{}", rows(&apps)))?;
+        text::print(|out| write!(out, "{}", rows(&info)))?;
     }
     Ok(0)
 }
 
 /// Formats the applications as a table.
-pub fn rows(apps: &[AppInfo]) -> String {
+pub fn rows(StatusInfo { apps, left_out, .. }: &StatusInfo) -> String {
     if apps.is_empty() {
         return "no application is connected\n".to_owned();
     }
@@ -49,5 +46,5 @@ pub fn rows(apps: &[AppInfo]) -> String {
             app.mode.clone(),
         ]
     });
-    table::aligned(std::iter::once(head).chain(rows))
+    table::aligned(std::iter::once(head).chain(rows)) + &table::and_more(left_out.apps)
 }

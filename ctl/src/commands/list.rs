@@ -1,14 +1,14 @@
-//! `list`: lists the running captures. State: paused, else missing records, else waiting for a trigger, else recording.
-//! Names at most three programs of a capture.
+//! `list`: lists the running captures, by the daemon's status page. State: keeping frames in memory, else paused, else
+//! missing records, else waiting for a trigger, else recording. Names at most three programs of a capture.
 
 use clap::Args;
-use gapii_control::{AppInfo, CaptureInfo, Event, Progress, Request};
+use gapii_control::{AppInfo, CaptureInfo, Progress, StatusInfo};
 use gapii_trace::Untrusted;
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::args::{Connect, Json};
-use crate::connection::Connection;
 use crate::failure::Failure;
+use crate::observer::{Observer, Status};
 use crate::table;
 use crate::text;
 
@@ -22,20 +22,17 @@ pub struct List {
 }
 
 pub fn run(args: &List, connect: &Connect) -> Result<u8, Failure> {
-    let mut connection = Connection::open(connect)?;
-    let info = match connection.ask(&Request::Status)? {
-        Event::Status(info) => info,
-        other => return Err(connection.out_of_turn(&other)),
-    };
+    let Status { info, outdated, .. } = Observer::open(connect)?.look()?;
+    outdated.iter().for_each(text::say);
     if args.json.json {
         text::print_json(&info.captures)?;
     } else {
-        text::print(|out| write!(out, "{}", rows(&info.captures, &info.apps)))?;
+        text::print(|out| write!(out, "{}", rows(&info)))?;
     }
     Ok(0)
 }
 
-fn rows(captures: &[CaptureInfo], apps: &[AppInfo]) -> String {
+fn rows(StatusInfo { captures, apps, left_out, .. }: &StatusInfo) -> String {
     if captures.is_empty() {
         return "nothing is being captured\n".to_owned();
     }
@@ -45,6 +42,7 @@ fn rows(captures: &[CaptureInfo], apps: &[AppInfo]) -> String {
     let rows = captures.iter().map(|capture| {
         let progress = &capture.progress;
         let state = match progress {
+            _ if capture.keeps => "keeping",
             Progress { is_paused: true, .. } => "paused",
             Progress { is_missing: true, .. } => "missing",
             Progress { is_waiting: true, .. } => "waiting",
@@ -53,8 +51,8 @@ fn rows(captures: &[CaptureInfo], apps: &[AppInfo]) -> String {
         [
             capture.capture.to_string(),
             capture.name.as_ref().map_or_else(|| "-".to_owned(), Untrusted::to_string),
-            programs(&capture.pids, apps),
-            capture.client.to_string(),
+            programs(capture, apps),
+            client(capture),
             format!("{}s", capture.running_ns / 1_000_000_000),
             progress.frames.to_string(),
             DecimalBytes(progress.file_bytes).to_string(),
@@ -63,16 +61,22 @@ fn rows(captures: &[CaptureInfo], apps: &[AppInfo]) -> String {
             state.to_owned(),
         ]
     });
-    table::aligned(std::iter::once(head.map(str::to_owned)).chain(rows))
+    let head = std::iter::once(head.map(str::to_owned));
+    table::aligned(head.chain(rows)) + &table::and_more(left_out.captures)
 }
 
-fn programs(pids: &[u32], apps: &[AppInfo]) -> String {
+/// Returns the pid of the client; frames are kept for none, so they stay when the client is gone.
+fn client(capture: &CaptureInfo) -> String {
+    if capture.keeps { "-".to_owned() } else { capture.client.to_string() }
+}
+
+fn programs(CaptureInfo { pids, pids_left_out, .. }: &CaptureInfo, apps: &[AppInfo]) -> String {
     let named = |pid: &u32| match apps.iter().find(|app| app.pid == *pid) {
         Some(app) => format!("{} ({pid})", app.name),
         None => pid.to_string(),
     };
     let names: Vec<_> = pids.iter().take(PROGRAMS_MAX).map(named).collect();
-    match pids.len() - names.len() {
+    match (pids.len() - names.len()) as u64 + pids_left_out {
         _ if names.is_empty() => "-".to_owned(),
         0 => names.join(", "),
         more => format!("{} and {more} more", names.join(", ")),
@@ -81,20 +85,26 @@ fn programs(pids: &[u32], apps: &[AppInfo]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use gapii_control::Progress;
+    use gapii_control::LeftOut;
 
     use super::*;
 
     #[test]
     fn a_few_programs_are_named_and_the_others_counted() {
-        assert_eq!(programs(&[], &[]), "-");
-        assert_eq!(programs(&[1, 2, 3], &[]), "1, 2, 3");
-        assert_eq!(programs(&[1, 2, 3, 4, 5], &[]), "1, 2, 3 and 2 more");
+        let check = |pids: &[u32], pids_left_out, expected: &str| {
+            let capture =
+                CaptureInfo { pids: pids.to_vec(), pids_left_out, ..CaptureInfo::default() };
+            assert_eq!(programs(&capture, &[]), expected);
+        };
+        check(&[], 0, "-");
+        check(&[1, 2, 3], 0, "1, 2, 3");
+        check(&[1, 2, 3, 4, 5], 0, "1, 2, 3 and 2 more");
+        check(&[1, 2, 3, 4, 5], 7, "1, 2, 3 and 9 more");
     }
 
     #[test]
     fn captures_are_listed_with_what_they_take_and_miss() {
-        assert_eq!(rows(&[], &[]), "nothing is being captured\n");
+        assert_eq!(rows(&StatusInfo::default()), "nothing is being captured\n");
         let app = AppInfo { pid: 7, name: "gears".into(), ..AppInfo::default() };
         let progress = Progress {
             frames: 12,
@@ -111,11 +121,17 @@ mod tests {
             pids: vec![7, 8],
             running_ns: 61_000_000_000,
             progress: progress.clone(),
+            ..CaptureInfo::default()
         };
         let paused = Progress { is_paused: true, ..progress };
         let paused = CaptureInfo { progress: paused, ..slow.clone() };
-        let text = rows(&[slow, paused], &[app]);
-        assert!(text.ends_with("paused\n"), "{text}");
+        let keeps = CaptureInfo { capture: 6, keeps: true, client: 0, ..slow.clone() };
+        let left_out = LeftOut { captures: 2, ..LeftOut::default() };
+        let captures = vec![slow, paused, keeps];
+        let text =
+            rows(&StatusInfo { captures, apps: vec![app], left_out, ..StatusInfo::default() });
+        assert!(text.contains("paused\n6 "), "{text}");
+        assert!(text.ends_with("keeping\n… and 2 more\n"), "{text}");
         let line: Vec<_> = text.lines().nth(1).unwrap().split("  ").map(str::trim).collect();
         let cells: Vec<_> = line.into_iter().filter(|cell| !cell.is_empty()).collect();
         assert_eq!(

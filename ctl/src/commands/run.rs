@@ -191,7 +191,7 @@ impl Daemon {
     fn has_captures(&self) -> bool {
         let Ok(mut connection) = Connection::to_path(&self.client_socket) else { return false };
         match connection.ask(&Request::Status) {
-            Ok(Event::Status(status)) => !status.captures.is_empty(),
+            Ok(Event::Status(status)) => status.captures.iter().any(|capture| !capture.keeps),
             _ => false,
         }
     }

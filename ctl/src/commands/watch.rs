@@ -1,6 +1,7 @@
-//! `watch`: shows rates of the connected applications, every `--interval` seconds (1; 0.1 to 86,400). On a terminal, a
-//! table that is redrawn in place; otherwise one line per application, or one line of JSON for all. A refresh that a
-//! slow answer delayed is not made up for. Ends at `--count`, on Ctrl-C, or when the daemon is gone.
+//! `watch`: shows rates of the connected applications, by the daemon's status page, every `--interval` seconds (1; 0.1 to
+//! 86,400). On a terminal, a table that is redrawn in place; otherwise one line per application, or one line of JSON for
+//! all. A refresh that a slow answer delayed is not made up for. Ends at `--count`, on Ctrl-C, or when the daemon is
+//! gone; while it is stopped or hangs, its last rates are shown, and a line says how old they are.
 
 use std::fmt::Write as _;
 use std::num::NonZeroU64;
@@ -8,7 +9,7 @@ use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use gapii_control::{AppCounts, AppInfo, Event, Request};
+use gapii_control::AppCounts;
 use indicatif::{DecimalBytes, HumanCount};
 use rustix::event::{PollFd, PollFlags};
 use schemars::JsonSchema;
@@ -16,8 +17,8 @@ use serde::Serialize;
 
 use crate::args::{Connect, Json};
 use crate::commands::apps;
-use crate::connection::Connection;
 use crate::failure::Failure;
+use crate::observer::{Observer, Status};
 use crate::rates::Rates;
 use crate::screen::Screen;
 use crate::signals::Signals;
@@ -52,22 +53,34 @@ pub struct Refresh<'a> {
 pub fn run(args: &Watch, connect: &Connect) -> Result<u8, Failure> {
     let signals = Signals::block()
         .map_err(|error| Failure::unreachable(format!("can't watch for signals: {error}")))?;
-    let mut connection = Connection::open(connect)?;
+    let mut observer = Observer::open(connect)?;
     let mut screen = if args.json.json { None } else { Screen::on_terminal() };
-    let mut before = Vec::new();
+    let (mut before, mut rates) = (Vec::new(), Vec::new());
+    let (mut report, mut was_outdated) = (None, false);
     let mut next = Instant::now();
     for refresh in 1.. {
-        let apps = ask(&mut connection)?;
-        let rates = Rates::between(&before, &apps);
+        let status = observer.look()?;
+        // A report that was shown already has no rates.
+        if status.report.is_none() || status.report != report {
+            rates = Rates::between(&before, &status.info.apps);
+        }
+        let is_news = status.outdated.is_some() && !was_outdated;
+        was_outdated = status.outdated.is_some();
         match &mut screen {
-            Some(screen) => screen.show(&rows(&rates))?,
-            None if args.json.json => text::print_json_line(&Refresh { apps: &rates })?,
-            None => text::print(|out| write!(out, "{}", lines(&rates)))?,
+            Some(screen) => screen.show(&on_screen(&status, &rates))?,
+            None => {
+                status.outdated.iter().filter(|_| is_news).for_each(text::say);
+                match args.json.json {
+                    true => text::print_json_line(&Refresh { apps: &rates })?,
+                    false => text::print(|out| write!(out, "{}{}", lines(&rates), more(&status)))?,
+                }
+            }
         }
         if args.count.is_some_and(|count| refresh >= count.get()) {
             break;
         }
-        before = apps;
+        report = status.report;
+        before = status.info.apps;
         // A refresh that a slow answer delayed is not made up for.
         next = (next + args.interval).max(Instant::now());
         let mut watched = [PollFd::new(&signals, PollFlags::IN)];
@@ -80,11 +93,13 @@ pub fn run(args: &Watch, connect: &Connect) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn ask(connection: &mut Connection) -> Result<Vec<AppInfo>, Failure> {
-    match connection.ask(&Request::Apps)? {
-        Event::Apps(apps) => Ok(apps),
-        other => Err(connection.out_of_turn(&other)),
-    }
+fn on_screen(status: &Status, rates: &[Rates]) -> String {
+    let outdated = status.outdated.as_ref().map(|sentence| format!("{sentence}\n"));
+    outdated.unwrap_or_default() + &rows(rates) + &more(status)
+}
+
+fn more(status: &Status) -> String {
+    table::and_more(status.info.left_out.apps)
 }
 
 fn interval(text: &str) -> Result<Duration, String> {
@@ -164,6 +179,8 @@ fn unknown() -> String {
 
 #[cfg(test)]
 mod tests {
+    use gapii_control::AppInfo;
+
     use super::*;
 
     fn gears() -> Rates {

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::thread::JoinHandle;
 
 use crate::support::{FakeDaemon, one_sentence, run};
-use gapii_control::{AppCounts, AppInfo, Event, Request};
+use gapii_control::{AppCounts, AppInfo, Event, Request, StatusInfo};
 use rustix::process::{Pid, Signal};
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ fn counting(daemon: &FakeDaemon) -> JoinHandle<()> {
         conversation.greet();
         let mut second = 0;
         while let Some(request) = conversation.hear() {
-            assert_eq!(request, Request::Apps);
+            assert_eq!(request, Request::Status);
             second += 1;
             let counts = AppCounts { calls: 6000 * second, lost_calls: 7, ..AppCounts::default() };
             let app = AppInfo {
@@ -26,10 +26,14 @@ fn counting(daemon: &FakeDaemon) -> JoinHandle<()> {
                 counts: Some(counts),
                 ..AppInfo::default()
             };
-            conversation.say(&Event::Apps(vec![app]));
+            conversation.say(&status(vec![app]));
         }
         true
     })
+}
+
+fn status(apps: Vec<AppInfo>) -> Event {
+    Event::Status(StatusInfo { apps, ..StatusInfo::default() })
 }
 
 fn watch<'a>(command: &'a mut Command, options: &[&str]) -> &'a mut Command {
@@ -81,7 +85,7 @@ fn interrupt_ends_it_as_done_and_the_daemons_end_does_not() {
     let serving = daemon.serve(|mut conversation| {
         conversation.greet();
         conversation.hear();
-        conversation.say(&Event::Apps(Vec::new()));
+        conversation.say(&status(Vec::new()));
         conversation.hear();
         true
     });

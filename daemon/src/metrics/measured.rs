@@ -5,20 +5,22 @@ use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gapii_abi::atom::EndReason;
-use gapii_control::{Rejected, StatusInfo, Totals};
+use gapii_control::{Rejected, Totals};
 use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::exposition::{Exposition, Kind};
 use crate::remote::links::Links;
+use crate::session::reports::Report;
 use crate::session::{SAVES_MAX, Session};
 
 /// Returns all metrics as they are now.
-pub fn text(session: &Session) -> String {
+pub async fn text(session: &Session) -> String {
     let mut out = Exposition::default();
-    let status = session.status();
-    connected(session, &status, &mut out);
-    held(session, &status, &mut out);
+    let report = session.reports.next().await;
+    let status = &report.info;
+    connected(session, &report, &mut out);
+    held(session, &report, &mut out);
     allocated(session, &mut out);
     captured(&status.totals, &mut out);
     refused(&status.rejected, &mut out);
@@ -28,11 +30,12 @@ pub fn text(session: &Session) -> String {
 }
 
 /// Applications, clients and captures, with their limits.
-fn connected(session: &Session, status: &StatusInfo, out: &mut Exposition) {
+fn connected(session: &Session, report: &Report, out: &mut Exposition) {
+    let (status, (apps, captures)) = (&report.info, session.counts());
     let mut gauge = |name: &str, help: &str, value: u64| {
         out.sample(Kind::Gauge, name, help, value);
     };
-    gauge("gapiid_applications", "Connected applications.", status.apps.len() as u64);
+    gauge("gapiid_applications", "Connected applications.", apps as u64);
     gauge(
         "gapiid_applications_limit",
         "Largest number of connected applications.",
@@ -41,14 +44,14 @@ fn connected(session: &Session, status: &StatusInfo, out: &mut Exposition) {
     gauge(
         "gapiid_slots_used",
         "Slots used by threads, in the application that uses most.",
-        session.slots_used() as u64,
+        report.use_of_apps.slots,
     );
     gauge("gapiid_slots_limit", "Slots of each application.", status.slot_count.into());
     gauge("gapiid_ring_bytes", "Size of each ring in bytes.", status.ring_bytes);
     let (clients, clients_limit) = session.clients();
     gauge("gapiid_clients", "Connected clients.", clients);
     gauge("gapiid_clients_limit", "Largest number of connected clients.", clients_limit);
-    gauge("gapiid_captures", "Running captures.", status.captures.len() as u64);
+    gauge("gapiid_captures", "Running captures.", captures as u64);
     gauge(
         "gapiid_captures_limit",
         "Largest number of running captures.",
@@ -60,6 +63,7 @@ fn connected(session: &Session, status: &StatusInfo, out: &mut Exposition) {
         (SAVES_MAX - session.saves.available_permits()) as u64,
     );
     gauge("gapiid_saves_limit", "Largest number of saves in progress.", SAVES_MAX as u64);
+    reported(session, report, out);
     let ended = session.ended_by_reason();
     let of_reason = |reason| (reason, ended.get(reason).copied().unwrap_or(0));
     out.labelled(
@@ -71,8 +75,35 @@ fn connected(session: &Session, status: &StatusInfo, out: &mut Exposition) {
     out.labelled(build, "version", [(env!("CARGO_PKG_VERSION"), 1)]);
 }
 
+/// Questions of clients, and the reports that answer them and go to the status page.
+fn reported(session: &Session, report: &Report, out: &mut Exposition) {
+    let mut counter = |name: &str, help: &str, value: &AtomicU64| {
+        // Relaxed: a number for people.
+        out.sample(Kind::Counter, name, help, value.load(Ordering::Relaxed));
+    };
+    let questions = "Questions of clients for the applications or the status.";
+    counter("gapiid_questions_total", questions, &session.reports.questions);
+    let made = "Reports made for the status page, for clients and for metrics.";
+    counter("gapiid_reports_total", made, &session.reports.made);
+    let left_out = report.info.left_out;
+    out.labelled(
+        (
+            Kind::Gauge,
+            "gapiid_report_left_out",
+            "Entries that reports and the status page have no room for.",
+        ),
+        "what",
+        [
+            ("applications", left_out.apps),
+            ("captures", left_out.captures),
+            ("kept_applications", left_out.kept),
+        ],
+    );
+}
+
 /// Kept frames and stores, with their limits.
-fn held(session: &Session, status: &StatusInfo, out: &mut Exposition) {
+fn held(session: &Session, report: &Report, out: &mut Exposition) {
+    let (status, of_apps) = (&report.info, report.use_of_apps);
     let mut gauge = |name: &str, help: &str, value: u64| {
         out.sample(Kind::Gauge, name, help, value);
     };
@@ -97,12 +128,12 @@ fn held(session: &Session, status: &StatusInfo, out: &mut Exposition) {
     gauge("gapiid_kept_bytes", "Bytes of kept frames.", kept_bytes);
     let kept_limit = status.kept.iter().map(|kept| kept.limits.bytes).sum();
     gauge("gapiid_kept_bytes_limit", "Largest number of bytes of kept frames.", kept_limit);
-    let (contents, contents_limit) = session.stored();
-    gauge("gapiid_contents_bytes", "Bytes in the stores of all applications.", contents);
+    let contents = "Bytes in the stores of all applications.";
+    gauge("gapiid_contents_bytes", contents, of_apps.stored_bytes);
     gauge(
         "gapiid_contents_bytes_limit",
         "Largest number of bytes in the stores of all applications.",
-        contents_limit,
+        of_apps.stored_bytes_limit,
     );
 }
 

@@ -61,8 +61,8 @@ async fn converse(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
 ) {
     let answer = service_fn(|request| {
-        let response = answer(&session, &request);
-        async move { Ok::<_, Infallible>(response) }
+        let session = &session;
+        async move { Ok::<_, Infallible>(answer(session, &request).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -77,7 +77,7 @@ async fn converse(
     }
 }
 
-fn answer(session: &Session, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+async fn answer(session: &Session, request: &Request<Incoming>) -> Response<Full<Bytes>> {
     let plain = |status, text: &'static str| {
         let mut response = Response::new(Full::from(text));
         *response.status_mut() = status;
@@ -91,7 +91,7 @@ fn answer(session: &Session, request: &Request<Incoming>) -> Response<Full<Bytes
         response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return response;
     }
-    let mut response = Response::new(Full::from(measured::text(session)));
+    let mut response = Response::new(Full::from(measured::text(session).await));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
     response
 }

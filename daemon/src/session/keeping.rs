@@ -68,7 +68,7 @@ impl Session {
             self.keep(&mut table, process, wish.clone())?;
         }
         drop(table);
-        self.changed.notify_one();
+        self.note_change();
         Ok(processes.iter().map(|process| process.info()).collect())
     }
 
@@ -153,7 +153,7 @@ impl Session {
             reason,
             "capture {id} into memory has ended ({reason})"
         );
-        self.changed.notify_one();
+        self.note_change();
     }
 }
 

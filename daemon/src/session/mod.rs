@@ -8,6 +8,7 @@ mod comers;
 mod counters;
 mod keeping;
 mod report;
+pub mod reports;
 mod retention;
 mod table;
 pub mod take_up;
@@ -19,6 +20,7 @@ use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
@@ -37,6 +39,7 @@ use crate::memory;
 use crate::refusals::Refusals;
 use crate::remote::links::Links;
 use crate::session::counters::Counters;
+use crate::session::reports::Reports;
 use crate::session::retention::Retention;
 use crate::session::table::{Table, busy};
 use crate::session::totals::{refused_rings, sum};
@@ -54,10 +57,11 @@ pub const SAVES_MAX: usize = 64;
 #[derive(Debug)]
 pub struct Session {
     pub id: [u8; 16],
-    pub rejected: Counters,
+    rejected: Counters,
     pub refusals: Refusals,
-    /// Notified when a value on the status page changes.
+    /// Notified when an application or a capture comes or goes.
     pub changed: Notify,
+    pub reports: Reports,
     /// Remote clients.
     pub links: Links,
     /// Places for saves, of all clients.
@@ -99,6 +103,7 @@ impl Session {
             rejected: Counters::default(),
             refusals: Refusals::default(),
             changed: Notify::new(),
+            reports: Reports::default(),
             links: Links::new(&config.remote),
             saves: Arc::new(Semaphore::new(SAVES_MAX)),
             started_ns: clock::monotonic_ns(),
@@ -162,14 +167,14 @@ impl Session {
         }
         table.processes.insert(process.index, Arc::clone(&process));
         drop(table);
-        self.changed.notify_one();
+        self.note_change();
         Ok((process, fds))
     }
 
     /// Removes an application that is gone. Its captures still take its last records.
     pub fn unregister(&self, index: u32, how: Departure) {
         self.lock().unregister(index, how);
-        self.changed.notify_one();
+        self.note_change();
     }
 
     /// Returns a receiver that fails as soon as the process is not in the table any more: a process with the same pid
@@ -248,7 +253,7 @@ impl Session {
         let apps = joined.map(|process| process.info()).collect();
         capture.all_joined();
         drop(table);
-        self.changed.notify_one();
+        self.note_change();
         Ok((capture, apps))
     }
 
@@ -363,7 +368,7 @@ impl Session {
         let stopped = captures.into_iter().filter(|capture| capture.stop(Cause::Stop));
         let captures = stopped.map(|capture| capture.plan.id).collect();
         drop(table);
-        self.changed.notify_one();
+        self.note_change();
         Ok(Stopped { captures, let_go })
     }
 
@@ -387,11 +392,6 @@ impl Session {
         self.lock().captures.values().cloned().collect()
     }
 
-    /// Returns the connected applications as clients see them.
-    pub fn apps(&self) -> Vec<AppInfo> {
-        self.lock().processes.values().map(|process| process.info()).collect()
-    }
-
     /// Ends everything: captures finish their traces, and waiting applications continue.
     pub fn end(&self) {
         let mut table = self.lock();
@@ -410,6 +410,18 @@ impl Session {
         self.id.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
+    /// Counts refused input.
+    pub fn reject(&self, counter: impl Fn(&Counters) -> &AtomicU64) {
+        self.rejected.count(counter);
+        self.reports.note_change();
+    }
+
+    /// Notes that an application or a capture has come or gone.
+    fn note_change(&self) {
+        self.changed.notify_one();
+        self.reports.note_change();
+    }
+
     fn capture_ended(&self, ended: Ended, client: &mpsc::UnboundedSender<Ended>) {
         let mut table = self.lock();
         if let Some(capture) = table.captures.remove(&ended.capture) {
@@ -425,9 +437,9 @@ impl Session {
         }
         drop(table);
         log_end(&ended);
+        self.note_change();
         // A client that is gone needs no message.
         let _ = client.send(ended);
-        self.changed.notify_one();
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {

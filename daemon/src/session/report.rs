@@ -1,63 +1,55 @@
-//! The session's report: to clients, on the status page, as metrics. Captures into memory are not in the list of
-//! captures, but in the list of kept applications and in the number of captures.
+//! The session's report: to clients, on the status page, as metrics. A capture into memory is in the list of captures,
+//! and its application in the list of kept applications.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use gapii_control::status::StatusPage;
 use gapii_control::{CaptureInfo, Rejected, StatusInfo, Totals};
 
 use crate::session::Session;
+use crate::session::reports::UseOfApps;
 use crate::session::table::Table;
 use crate::session::totals::{refused_rings, sum, totals};
 use crate::{clock, memory};
 use gapii_capture::capture::Capture;
+use gapii_capture::process::Process;
 use gapii_capture::spill::SpillRoom;
 use gapii_trace::Untrusted;
 
 impl Session {
-    /// Returns the status as clients see it.
-    pub fn status(&self) -> StatusInfo {
+    /// Returns the status as clients see it, and what the applications use. Takes long where there are many
+    /// applications; holds the table's lock only to copy its lists.
+    pub fn report(&self) -> (StatusInfo, UseOfApps) {
         let now_ns = clock::monotonic_ns();
         let table = self.lock();
-        StatusInfo {
+        let processes: Vec<_> = table.processes.values().cloned().collect();
+        let captures: Vec<_> = table.captures.values().cloned().collect();
+        let keeps = table.keeps.clone();
+        let totals = table.totals();
+        let rings = table.refused_rings();
+        drop(table);
+        let mut info = StatusInfo {
             daemon_version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
             session: self.id_text(),
             uptime_ns: now_ns.saturating_sub(self.started_ns),
-            apps: table.processes.values().map(|process| process.info()).collect(),
-            captures: table
-                .captures
-                .values()
-                .filter(|capture| capture.kept.is_none())
-                .map(|capture| table.capture_info(capture, now_ns))
-                .collect(),
-            kept: table.keeps.iter().map(|keep| keep.info()).collect(),
+            apps: processes.iter().map(|process| process.info()).collect(),
+            captures: captures.iter().map(|it| capture_info(it, &processes, now_ns)).collect(),
+            kept: keeps.iter().map(|keep| keep.info()).collect(),
             slot_count: self.layout.slot_count(),
             ring_bytes: self.layout.ring_bytes(),
-            totals: table.totals(),
-            rejected: Rejected { rings: table.refused_rings(), ..self.rejected.read() },
-        }
+            totals,
+            rejected: Rejected { rings, ..self.rejected.read() },
+            ..StatusInfo::default()
+        };
+        info.shorten();
+        (info, use_of(&processes))
     }
 
-    /// Returns the counters of the status page.
-    pub fn page(&self) -> StatusPage {
+    /// Returns the numbers of connected applications and running captures.
+    pub fn counts(&self) -> (usize, usize) {
         let table = self.lock();
-        let totals = table.totals();
-        StatusPage {
-            apps: table.processes.len() as u32,
-            captures: table.captures.len() as u32,
-            frames: totals.frames,
-            calls: totals.calls,
-            records: totals.records,
-            raw_bytes: totals.raw_bytes,
-            blob_bytes: totals.blob_bytes,
-            file_bytes: totals.file_bytes,
-            waits: totals.waits,
-            wait_ns: totals.wait_ns,
-            lost_calls: totals.lost.calls,
-            lost_bytes: totals.lost.bytes,
-            ..StatusPage::default()
-        }
+        (table.processes.len(), table.captures.len())
     }
 
     /// Returns how many captures have ended, by end reason.
@@ -85,38 +77,38 @@ impl Session {
         self.max_captures
     }
 
-    /// Returns the number of used slots in the application that uses most.
-    pub fn slots_used(&self) -> usize {
-        self.lock().processes.values().map(|process| process.active_slots()).max().unwrap_or(0)
-    }
-
     /// Returns the number of allocated bytes, and its limit.
     pub fn memory(&self) -> (u64, u64) {
         (memory::allocated_bytes(), self.memory_limit)
     }
+}
 
-    /// Returns the number of bytes in the stores of all applications, and its limit.
-    pub fn stored(&self) -> (u64, u64) {
-        let table = self.lock();
-        let stores = table.processes.values().filter_map(|process| process.store());
-        stores.fold((0, 0), |(held, limit), store| (held + store.held_bytes(), limit + store.limit))
+fn use_of(processes: &[Arc<Process>]) -> UseOfApps {
+    let slots = processes.iter().map(|process| process.active_slots() as u64).max().unwrap_or(0);
+    let stores = processes.iter().filter_map(|process| process.store());
+    stores.fold(UseOfApps { slots, ..UseOfApps::default() }, |sum, store| UseOfApps {
+        stored_bytes: sum.stored_bytes + store.held_bytes(),
+        stored_bytes_limit: sum.stored_bytes_limit + store.limit,
+        ..sum
+    })
+}
+
+fn capture_info(capture: &Capture, processes: &[Arc<Process>], now_ns: u64) -> CaptureInfo {
+    let id = capture.plan.id;
+    let members = processes.iter().filter(|process| capture.has(process.index));
+    CaptureInfo {
+        capture: id,
+        name: capture.plan.name.clone().map(Untrusted::from),
+        client: capture.plan.client,
+        keeps: capture.kept.is_some(),
+        pids: members.map(|process| process.pid).collect(),
+        running_ns: now_ns.saturating_sub(capture.started_ns),
+        progress: capture.progress.message(id),
+        ..CaptureInfo::default()
     }
 }
 
 impl Table {
-    pub(super) fn capture_info(&self, capture: &Capture, now_ns: u64) -> CaptureInfo {
-        let id = capture.plan.id;
-        let members = self.processes.values().filter(|process| capture.has(process.index));
-        CaptureInfo {
-            capture: id,
-            name: capture.plan.name.clone().map(Untrusted::from),
-            client: capture.plan.client,
-            pids: members.map(|process| process.pid).collect(),
-            running_ns: now_ns.saturating_sub(capture.started_ns),
-            progress: capture.progress.message(id),
-        }
-    }
-
     pub(super) fn refused_rings(&self) -> u64 {
         let running = self.captures.values().map(|capture| refused_rings(capture));
         self.ended_refused_rings + running.sum::<u64>()

@@ -125,7 +125,7 @@ impl Session {
         }
         table.processes.insert(process.index, Arc::clone(process));
         drop(table);
-        self.changed.notify_one();
+        self.note_change();
         Ok(None)
     }
 
@@ -236,7 +236,7 @@ impl Session {
         let apps = comers.join(&capture, &mut table, launch);
         capture.all_joined();
         drop(table);
-        self.changed.notify_one();
+        self.note_change();
         // Other captures of these processes may wait for them.
         self.handed_over.notify_waiters();
         Ok((capture, apps))

@@ -13,3 +13,4 @@ mod service;
 mod support;
 mod takeover;
 mod units;
+mod watching;

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 const PLACES: usize = 8;
 
 /// The address of the metrics, which is removed with the value.
-struct Place(TempDir);
+pub struct Place(TempDir);
 
 impl Place {
     fn path(&self) -> PathBuf {
@@ -27,7 +27,7 @@ impl Place {
 }
 
 /// Starts a daemon that serves metrics on a socket.
-fn daemon() -> (Daemon, Place) {
+pub fn daemon() -> (Daemon, Place) {
     let place = Place(tempfile::tempdir().unwrap());
     (Daemon::serving(&["--metrics", place.path().to_str().unwrap()], &[]), place)
 }
@@ -47,6 +47,12 @@ fn connect(place: &Place) -> UnixStream {
     socket.set_read_timeout(Some(LIMIT)).unwrap();
     socket.set_write_timeout(Some(LIMIT)).unwrap();
     socket
+}
+
+/// Returns one sample of the metrics.
+pub fn sample(place: &Place, name: &str) -> f64 {
+    let samples = samples(&get(place));
+    *samples.get(name).unwrap_or_else(|| panic!("no {name} in {samples:#?}"))
 }
 
 fn get(place: &Place) -> String {

@@ -65,7 +65,7 @@ pub struct StatusInfo {
     pub uptime_ns: u64,
     /// Connected applications.
     pub apps: Vec<AppInfo>,
-    /// Running captures.
+    /// Running captures, including those that keep frames in memory.
     pub captures: Vec<CaptureInfo>,
     /// Applications whose last frames are kept.
     pub kept: Vec<KeptInfo>,
@@ -77,6 +77,21 @@ pub struct StatusInfo {
     pub totals: Totals,
     /// Rejected input since the daemon started.
     pub rejected: Rejected,
+    /// Entries that the lists lack, because a report has room for a limited number.
+    pub left_out: LeftOut,
+}
+
+/// Numbers of entries that the lists of a [`StatusInfo`] lack. Their limits are in
+/// [`status`](crate::status).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct LeftOut {
+    /// Connected applications.
+    pub apps: u64,
+    /// Running captures.
+    pub captures: u64,
+    /// Applications whose last frames are kept.
+    pub kept: u64,
 }
 
 /// A running capture.
@@ -89,8 +104,12 @@ pub struct CaptureInfo {
     pub name: Option<Untrusted>,
     /// Process id of the client that started it.
     pub client: u32,
+    /// True if it writes no trace, and keeps the last frames of an application in the daemon's memory.
+    pub keeps: bool,
     /// Process ids of the applications in it.
     pub pids: Vec<u32>,
+    /// Applications in it that `pids` lacks, because a report has room for a limited number.
+    pub pids_left_out: u64,
     /// Nanoseconds since it started.
     pub running_ns: u64,
     /// Progress of the capture.

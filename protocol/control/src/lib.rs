@@ -46,7 +46,7 @@ pub use framing::{
     FrameBuffer, FrameError, MESSAGE_LEN_MAX, PREFIX_LEN, decode, encode, read_message,
     write_message,
 };
-pub use info::{AppCounts, AppInfo, CaptureInfo, KeptInfo, Rejected, StatusInfo, Totals};
+pub use info::{AppCounts, AppInfo, CaptureInfo, KeptInfo, LeftOut, Rejected, StatusInfo, Totals};
 pub use progress::{InFlight, Lost, Progress, Summary};
 pub use request::{
     ClientHello, ExitedRequest, IfSlow, KeepRequest, NAME_LEN_MAX, Overflow, Request,

@@ -3,14 +3,17 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use gapii_tests::artifacts::artifact;
 use gapii_tests::attaching::run_idle;
-use gapii_tests::gapii::Session;
+use gapii_tests::gapii::{Session, append};
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::{LIMIT, Running, run};
 use gapii_tests::programs::program;
 use gapii_tests::sharing::{number, start, until};
+use gapii_tests::wait;
+use rustix::process::Signal;
 use serde_json::Value;
 
 /// A program that draws a frame of four commands every few milliseconds.
@@ -71,5 +74,96 @@ fn table_on_a_terminal_stays_in_its_place() {
     let said = Running::start(&mut command).finish(LIMIT).ok();
     assert_eq!(said.stdout.matches("FRAMES/S").count(), 3, "{said}");
     assert_eq!(said.stdout.matches("\x1b[2F\x1b[J").count(), 2, "{said}");
+    program.finish(LIMIT).ok();
+}
+
+/// What `gapii-ctl` prints about a daemon that does not answer.
+fn seen(session: &Session, arguments: &[&str]) -> (String, String) {
+    let said = run(&mut session.ctl(arguments)).ok();
+    (said.stdout, said.stderr)
+}
+
+#[test]
+fn stopped_daemon_is_looked_at_and_says_how_old_its_status_is() {
+    let session = Session::new();
+    let daemon = session.daemon(&[]);
+    let program = run_idle(&session, &told());
+    let (capture, _) = start(&session, "first", &[]);
+    until(&session, "first", "it has frames", |progress| number(&progress["frames"]) >= 5);
+    daemon.signal(Signal::STOP);
+    let pid = daemon.pid();
+    wait::until("the daemon to be stopped", LIMIT, || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        stat.contains(") T ").then_some(())
+    });
+    let commands: [(&[&str], &str); 4] = [
+        (&["apps"], "capturing"),
+        (&["list"], "recording"),
+        (&["status"], "capture 1  of"),
+        (&["watch", "--count", "2", "--interval", "0.1"], "frames/s"),
+    ];
+    for (arguments, wanted) in commands {
+        let began = Instant::now();
+        let (stdout, stderr) = seen(&session, arguments);
+        assert!(began.elapsed() < Duration::from_secs(4), "{arguments:?}: {:?}", began.elapsed());
+        assert!(stdout.contains(wanted), "{arguments:?}: {stdout}");
+        let said = format!("gapii-ctl: gapiid (process {pid}) is stopped; this is its status ");
+        assert!(
+            stderr.starts_with(&said) && stderr.lines().count() == 1,
+            "{arguments:?}: {stderr}"
+        );
+    }
+    let (json, stderr) = seen(&session, &["status", "--json"]);
+    let status: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((status["pid"].as_u64(), stderr.lines().count()), (Some(pid.into()), 1), "{json}");
+    daemon.signal(Signal::CONT);
+    wait::until("the status to be new", LIMIT, || {
+        seen(&session, &["list"]).1.is_empty().then_some(())
+    });
+    run(&mut session.ctl(["stop"])).ok();
+    capture.finish(LIMIT).ok();
+    program.finish(LIMIT).ok();
+}
+
+#[test]
+fn watching_sends_the_daemon_nothing() {
+    let session = Session::new();
+    let metrics = session.path("metrics.sock");
+    let daemon = session.daemon(&["--metrics", metrics.to_str().unwrap(), "--log", "debug"]);
+    let program = run_idle(&session, &told());
+    session.app_in_mode("idle");
+    let connections = |log: &str| log.matches("is connected: gapii-ctl").count();
+    let before = connections(&daemon.log());
+    let watchers: Vec<_> = (0..4)
+        .map(|_| {
+            let mut watch = session.ctl(["watch", "--json", "--interval", "0.1", "--count", "8"]);
+            Running::start(&mut watch)
+        })
+        .collect();
+    for watcher in watchers {
+        let said = watcher.finish(LIMIT).ok();
+        assert_eq!(said.stdout.lines().count(), 8, "{said}");
+    }
+    for command in ["apps", "list", "status"] {
+        seen(&session, &[command]);
+    }
+    assert_eq!(connections(&daemon.log()), before, "{}", daemon.log());
+    program.finish(LIMIT).ok();
+}
+
+#[test]
+fn program_whose_frames_are_kept_is_listed() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let mut command = session.ctl(["run", "--keep-frames", "5"]);
+    append(&mut command, &told());
+    let program = Running::start(&mut command);
+    let app = session.app_in_mode("capturing");
+    let (list, _) = seen(&session, &["list"]);
+    let row = list.lines().nth(1).unwrap_or_else(|| panic!("nothing is listed: {list}"));
+    assert!(row.contains(&format!("({})", app["pid"])) && row.ends_with("keeping"), "{list}");
+    let (json, _) = seen(&session, &["list", "--json"]);
+    let captures: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&captures[0]["keeps"], &captures[0]["pids"][0]), (&true.into(), &app["pid"]));
     program.finish(LIMIT).ok();
 }
