@@ -50,11 +50,12 @@ pub fn write_if_it_died(summary: &Summary, place: &Place) {
     }
 }
 
-/// A program that was asked to end did not die.
+/// A program that was asked to end did not die. Older daemons call that a crash.
 fn has_died(summary: &Summary) -> bool {
-    let asked = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM];
     match EndReason::from_name(&summary.reason) {
-        Some(EndReason::Crash) => summary.signal.is_none_or(|signal| !asked.contains(&signal)),
+        Some(EndReason::Crash) => {
+            summary.signal.is_none_or(|signal| EndReason::of_signal(signal) == EndReason::Crash)
+        }
         // The process may also have left the capture and still be running.
         Some(EndReason::Lost) => true,
         _ => false,

@@ -1,17 +1,19 @@
 /*
  * The ways in which a process ends while another of its threads draws.
  *
- * usage: guest_exit return|exit|_exit|destructor|thread|abort    for the fake driver
+ * usage: guest_exit return|exit|_exit|destructor|thread|abort|terminate    for the fake driver
  *
  *   return, exit, _exit    status 7, with the other thread in the middle of a call
  *   destructor             a handler of atexit and a destructor make calls of their own
  *   thread                 the main thread ends by pthread_exit, the other one by exit
  *   abort                  SIGABRT
+ *   terminate              SIGTERM
  */
 #include "offscreen.h"
 
 #include <GLES2/gl2.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -49,7 +51,7 @@ __attribute__((destructor)) static void call_in_destructor(void)
 int main(int argc, char **argv)
 {
     pthread_t thread;
-    must(argc == 2, "usage: guest_exit return|exit|_exit|destructor|thread|abort");
+    must(argc == 2, "usage: guest_exit return|exit|_exit|destructor|thread|abort|terminate");
     last_by_thread = !strcmp(argv[1], "thread");
     shared = offscreen_prepare(2);
     if (!strcmp(argv[1], "destructor"))
@@ -65,6 +67,8 @@ int main(int argc, char **argv)
         _exit(7);
     if (!strcmp(argv[1], "abort"))
         abort();
+    if (!strcmp(argv[1], "terminate"))
+        raise(SIGTERM);
     if (last_by_thread)
         pthread_exit(NULL);
     return 7;

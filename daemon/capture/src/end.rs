@@ -1,6 +1,6 @@
 //! The reason for a capture's end. Order of precedence: the daemon ends; a stop, a failed output or the memory limit
-//! (all `stop`); a signal reported by the parent, or commands in flight in a dead process (`crash`); a process that
-//! says `lost`; the frame limit; a process that died without a word and without its parent's report (`lost`); else
+//! (all `stop`); a signal reported by the parent, or commands in flight in a dead process (`crash`), unless the signal
+//! asked the program to end; a process that says `lost`; the frame limit; a process that died without a word and without its parent's report (`lost`); else
 //! `exit`. Guesses nothing: a signal is known from the program's parent, or not at all.
 
 use gapii_abi::atom::{CaptureEnd, EndReason, InFlight, ProcessEnd};
@@ -44,6 +44,13 @@ pub struct Exited {
     pub signal: Option<i32>,
 }
 
+impl Exited {
+    /// Returns the end reason of a stream that has only this program.
+    pub fn reason(self) -> EndReason {
+        self.signal.map_or(EndReason::Exit, EndReason::of_signal)
+    }
+}
+
 /// Returns the reason for the stream's END record.
 pub fn reason(cause: Option<Cause>, exited: Option<Exited>, members: &[MemberEnd]) -> EndReason {
     match cause {
@@ -55,11 +62,12 @@ pub fn reason(cause: Option<Cause>, exited: Option<Exited>, members: &[MemberEnd
         |reason| members.iter().any(|member| member.said.is_some_and(|end| end.reason == reason));
     let silent =
         |member: &&MemberEnd| member.said.is_none() && member.left == Some(Departure::Died);
-    // The parent knows how its only process ended, and nothing of other processes.
-    let seen_to_exit = exited.is_some_and(|exited| exited.signal.is_none()) && members.len() <= 1;
+    let seen = exited.map(Exited::reason);
+    let asked = seen == Some(EndReason::Exit) && exited.and_then(|exited| exited.signal).is_some();
+    // The parent knows how its only process ended, and nothing of other processes. A request to end goes to them, too.
+    let seen_to_exit = asked || seen == Some(EndReason::Exit) && members.len() <= 1;
     let in_flight = members.iter().any(|member| !member.in_flight.is_empty());
-    let signalled = exited.is_some_and(|exited| exited.signal.is_some());
-    if signalled || in_flight && !seen_to_exit {
+    if seen == Some(EndReason::Crash) || in_flight && !seen_to_exit {
         EndReason::Crash
     } else if said(ProcessEnd::Lost) {
         EndReason::Lost
@@ -120,6 +128,14 @@ mod tests {
     #[test]
     fn reason_follows_from_the_parents_account() {
         check(None, Some(Some(11)), &[died(0)], EndReason::Crash);
+        for asked in [1, 2, 15] {
+            check(None, Some(Some(asked)), &[died(0)], EndReason::Exit);
+            check(None, Some(Some(asked)), &[died(1), died(2)], EndReason::Exit);
+            check(None, Some(Some(asked)), &[said(ProcessEnd::Lost), died(2)], EndReason::Lost);
+        }
+        for other in [3, 6, 9] {
+            check(None, Some(Some(other)), &[died(0)], EndReason::Crash);
+        }
         check(None, Some(None), &[died(0)], EndReason::Exit);
         check(None, Some(None), &[died(1)], EndReason::Exit);
         check(None, Some(None), &[died(0), died(1)], EndReason::Crash);

@@ -87,11 +87,10 @@ fn finish(excerpt: &Excerpt, origin: &Origin, exited: Option<Exited>) -> Finish 
     Finish { end, ledger, calls, stored_bytes: 0, ends_for_memory: false, footer }
 }
 
-/// Returns the end reason: the parent's report if the processes and the drain know none.
+/// Returns the end reason: the parent's report if the program said nothing.
 fn seen(reason: EndReason, exited: Option<Exited>) -> EndReason {
     match (reason, exited) {
-        (EndReason::Lost, Some(Exited { signal: Some(_) })) => EndReason::Crash,
-        (EndReason::Lost, Some(Exited { signal: None })) => EndReason::Exit,
+        (EndReason::Lost | EndReason::Crash, Some(exited)) => exited.reason(),
         _ => reason,
     }
 }
@@ -137,4 +136,24 @@ fn ledger<'a>(
     }
     let refused = whole.map_or_else(Vec::new, |ledger| ledger.refused.clone());
     Ledger { threads: threads.into_values().collect(), gaps: untold, refused, lost, waits, wait_ns }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn account_of_the_parent_says_how_a_silent_program_ended() {
+        let check = |reason, signal: Option<Option<i32>>, expected| {
+            let exited = signal.map(|signal| Exited { signal });
+            assert_eq!(seen(reason, exited), expected, "{reason:?}, {exited:?}");
+        };
+        for silent in [EndReason::Lost, EndReason::Crash] {
+            check(silent, None, silent);
+            check(silent, Some(None), EndReason::Exit);
+            check(silent, Some(Some(15)), EndReason::Exit);
+            check(silent, Some(Some(11)), EndReason::Crash);
+        }
+        check(EndReason::Stop, Some(Some(11)), EndReason::Stop);
+    }
 }

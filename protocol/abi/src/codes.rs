@@ -122,6 +122,16 @@ macro_rules! codes {
     };
 }
 
+/// Signals by which users, shells and service managers ask a program to end (signal(7)): SIGHUP, SIGINT, SIGTERM.
+const ASKING: [i32; 3] = [1, 2, 15];
+
+impl EndReason {
+    /// Returns the reason of a stream whose program a signal ended.
+    pub fn of_signal(signal: i32) -> Self {
+        if ASKING.contains(&signal) { Self::Exit } else { Self::Crash }
+    }
+}
+
 codes! {
     /// Why a stream ended: `reason` of END, as a word in the footer and in JSON.
     pub enum EndReason: u32, default Self::Lost => {
@@ -129,9 +139,9 @@ codes! {
         Frames = 1 "frames",
         /// A client asked for the end.
         Stop = 2 "stop",
-        /// The program exited.
+        /// The program exited, or SIGHUP, SIGINT or SIGTERM asked it to end.
         Exit = 3 "exit",
-        /// A signal ended the program.
+        /// Another signal ended the program.
         Crash = 4 "crash",
         /// The application disappeared, or left the capture.
         Lost = 5 "lost",

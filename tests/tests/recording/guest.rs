@@ -110,6 +110,8 @@ fn process_that_ends_while_a_thread_draws_ends_as_natively() {
         let mut process = on_fake_driver("guest_exit", &[how]);
         let recording = behaves_as_natively(&session, &mut process);
         recording.trace.is_whole(reason);
+        let report = recording.trace.path.with_extension("gapii.crash.txt");
+        assert_eq!(report.exists(), reason == "crash", "{how}");
         let commands = recording.trace.commands();
         let drawn = uniforms(&commands, 0);
         assert_eq!(counts_up(&drawn, drawn.len() as u64), Ok(()), "{how}");
@@ -121,6 +123,8 @@ fn process_that_ends_while_a_thread_draws_ends_as_natively() {
     check("_exit", "exit");
     check("thread", "exit");
     check("abort", "crash");
+    // The program was asked to end.
+    check("terminate", "exit");
     let commands = check("destructor", "exit");
     for location in [1, 2] {
         assert_eq!(counts_up(&uniforms(&commands, location), 100), Ok(()), "location {location}");
