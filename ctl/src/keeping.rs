@@ -1,4 +1,5 @@
-//! `Keeping`: the last frames of a launched program, kept in a daemon's memory until they are saved. If the daemon
+//! `Keeping`: the last frames of a launched program, kept in a daemon's memory until they are saved. Prints how long the
+//! first keyframe held the program, and each that held it at least twice as long as all that were printed. If the daemon
 //! dies, the frames are lost, which is printed; the program goes on. A failed save removes a newly created file. That
 //! the program died is no failure here.
 
@@ -24,7 +25,12 @@ use crate::text::{self, counted};
 pub struct Keeping {
     connection: Connection,
     target: Target,
+    longest: Longest,
 }
+
+/// The longest hold that was printed, in microseconds.
+#[derive(Default)]
+struct Longest(u64);
 
 impl Keeping {
     /// Requests that the daemon keeps the target's last frames.
@@ -32,12 +38,12 @@ impl Keeping {
         connection.must_keep()?;
         let target = request.target.clone();
         match connection.ask(&Request::Start(request))? {
-            Event::Started(_) => Ok(Keeping { connection, target }),
+            Event::Started(_) => Ok(Keeping { connection, target, longest: Longest::default() }),
             other => Err(connection.out_of_turn(&other)),
         }
     }
 
-    /// Prints how long the program was held for keyframes since the last call. Returns false if the daemon, and with
+    /// Prints long holds of the program for keyframes since the last call. Returns false if the daemon, and with
     /// it the kept frames, is gone.
     pub fn advance(&mut self) -> bool {
         let Ok(Some(events)) = self.connection.arrived() else {
@@ -46,7 +52,7 @@ impl Keeping {
         };
         for event in events {
             if let Event::Held(held) = event {
-                say_held(&held);
+                self.longest.say(&held);
             }
         }
         true
@@ -55,7 +61,7 @@ impl Keeping {
     /// Reports how the program ended, which only its parent knows.
     pub fn program_ended(&mut self, pid: u32, status: ExitStatus) -> Result<(), Failure> {
         let exited = ExitedRequest { capture: 0, pid: Some(pid), signal: status.signal() };
-        self.connection.tell_exit(exited, say_held)
+        self.connection.tell_exit(exited, |held| self.longest.say(held))
     }
 
     /// Requests that all kept frames are written.
@@ -71,13 +77,20 @@ impl AsFd for Keeping {
     }
 }
 
-fn say_held(held: &Held) {
-    text::say(&format_args!(
-        "keyframe after {} of process {}: held {:.1?}",
-        counted(held.frames, "frame"),
-        held.pid,
-        Duration::from_micros(held.held_us)
-    ));
+impl Longest {
+    /// Prints a hold that is at least twice as long as all that were printed.
+    fn say(&mut self, held: &Held) {
+        if held.held_us < self.0.saturating_mul(2) {
+            return;
+        }
+        self.0 = held.held_us;
+        text::say(&format_args!(
+            "keyframe after {} of process {}: held {:.1?}",
+            counted(held.frames, "frame"),
+            held.pid,
+            Duration::from_micros(held.held_us)
+        ));
+    }
 }
 
 /// Saves kept frames and prints a summary to standard error; with `--json` the answer has it. A newly created file that
@@ -87,9 +100,9 @@ pub fn save(
     request: SaveRequest,
     mut output: OutputFile,
 ) -> Result<SavedAnswer, Failure> {
-    let wanted_frames = request.last;
+    let (wanted_frames, mut longest) = (request.last, Longest::default());
     let saved = connection
-        .save(request, output.as_fd(), say_held)
+        .save(request, output.as_fd(), |held| longest.say(held))
         .inspect_err(|_| output.place.discard())?;
     output.place.settle()?;
     if !json::is_asked() {

@@ -86,8 +86,11 @@ impl StatusPage {
 }
 
 fn seen(report: Report, is_stopped: bool, is_late: bool) -> Seen {
-    let outdated = outdated(&report, is_stopped, is_late, monotonic_ns());
-    let Report { writer, sequence, info, .. } = report;
+    let now_ns = monotonic_ns();
+    let outdated = outdated(&report, is_stopped, is_late, now_ns);
+    let Report { writer, sequence, updated_ns, mut info, .. } = report;
+    // The daemon makes no reports while nothing is connected.
+    info.uptime_ns += now_ns.saturating_sub(updated_ns);
     Seen { info, writer, sequence, outdated }
 }
 

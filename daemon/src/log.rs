@@ -13,6 +13,8 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
 use tracing_subscriber::prelude::*;
 
+use crate::log_limit::LogLimit;
+
 /// Prefix of the daemon's own journal fields, as in `GAPII_PID`.
 const FIELD_PREFIX: &str = "GAPII";
 
@@ -81,7 +83,7 @@ impl Sink {
 
 /// Installs the log with this filter and returns its destination. Events from before the call are lost.
 pub fn start(LogFilter(filter): &LogFilter) -> Sink {
-    let registry = tracing_subscriber::registry().with(filter.clone());
+    let registry = tracing_subscriber::registry().with(filter.clone()).with(LogLimit::default());
     let stream = std::env::var("JOURNAL_STREAM").ok();
     let journal = stream.filter(|stream| is_stream(stream, io::stderr())).map(|_| journal());
     if let Some(Ok(journal)) = journal {

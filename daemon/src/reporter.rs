@@ -1,9 +1,9 @@
 //! The thread that makes the session's reports, writes them into the status page and answers questions with them. It
-//! makes one every 250 ms (`PERIOD`) while numbers change, every 1 s (`QUIET`) while none does, every 5 s (`ALONE`)
-//! while nothing is connected; and at once after a change and for a question, but not within 20 ms (`SPACING`) after
-//! the one before. Where reports cost much, they come less often, so that this thread uses at most a tenth of a
-//! processor for questions (`SPACING_COSTS`), and a fortieth otherwise (`PERIOD_COSTS`). A daemon without a page makes
-//! reports for questions only.
+//! makes one every 250 ms (`PERIOD`) while numbers change and every 1 s (`QUIET`) while none does, sleeps while nothing is
+//! connected, and makes one at once after a change and for a question, but not within 20 ms (`SPACING`) after the one
+//! before. Where reports cost much, they come less often, so that this thread uses at most a tenth of a processor for
+//! questions (`SPACING_COSTS`), and a fortieth otherwise (`PERIOD_COSTS`). A daemon without a page makes reports for
+//! questions only.
 
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
@@ -22,8 +22,6 @@ use crate::status_page::Page;
 const PERIOD: Duration = Duration::from_millis(250);
 /// Time between two reports while no number changes.
 const QUIET: Duration = Duration::from_secs(1);
-/// Time between two reports while nothing is connected.
-const ALONE: Duration = Duration::from_secs(5);
 /// Shortest time between two reports.
 const SPACING: Duration = Duration::from_millis(20);
 /// Shortest time between two reports, in multiples of the processor time that the last one took.
@@ -68,9 +66,9 @@ fn make_reports(session: &Session, mut page: Option<Page>) {
         let (began, cost_began) = (Instant::now(), processor_time());
         let updated_ns = clock::monotonic_ns();
         let (info, use_of_apps) = session.report();
-        let period = period(&before, &info);
+        let period = period(&before, &info).map(|period| period.max(cost * PERIOD_COSTS));
         if let Some(page) = &mut page {
-            let due_ns = updated_ns + period.max(cost * PERIOD_COSTS).as_nanos() as u64;
+            let due_ns = period.map_or(u64::MAX, |period| updated_ns + period.as_nanos() as u64);
             if !page.show(Moment { updated_ns, due_ns, changes }, &info) {
                 tracing::debug!("the status page has no room for a report");
             }
@@ -79,19 +77,15 @@ fn make_reports(session: &Session, mut page: Option<Page>) {
         session.reports.publish(answers, info, use_of_apps);
         cost = processor_time().saturating_sub(cost_began);
         earliest = began + SPACING.max(cost * SPACING_COSTS);
-        due = page.is_some().then(|| began + period.max(cost * PERIOD_COSTS));
+        due = period.filter(|_| page.is_some()).map(|period| began + period);
     }
 }
 
-/// Returns the time until the next report.
-fn period(before: &StatusInfo, now: &StatusInfo) -> Duration {
-    if now.apps.is_empty() && now.captures.is_empty() {
-        ALONE
-    } else if is_same(before, now) {
-        QUIET
-    } else {
-        PERIOD
-    }
+/// Returns the time until the next report; `None` if only a change can give it other numbers.
+fn period(before: &StatusInfo, now: &StatusInfo) -> Option<Duration> {
+    let is_alone = now.apps.is_empty() && now.captures.is_empty();
+    let period = if is_same(before, now) { QUIET } else { PERIOD };
+    (!is_alone).then_some(period)
 }
 
 /// Returns whether two reports differ at most in times.
@@ -131,11 +125,11 @@ mod tests {
             assert_eq!(period(before, now), expected, "{before:?}, then {now:?}");
         };
         let alone = of(Vec::new());
-        check(&alone, &alone, ALONE);
-        check(&alone, &of(vec![app(0, 1)]), PERIOD);
-        check(&of(vec![app(5, 1)]), &of(vec![app(5, 2)]), QUIET);
-        check(&of(vec![app(5, 1)]), &of(vec![app(6, 2)]), PERIOD);
+        check(&of(vec![app(5, 1)]), &alone, None);
+        check(&alone, &of(vec![app(0, 1)]), Some(PERIOD));
+        check(&of(vec![app(5, 1)]), &of(vec![app(5, 2)]), Some(QUIET));
+        check(&of(vec![app(5, 1)]), &of(vec![app(6, 2)]), Some(PERIOD));
         let captures = vec![CaptureInfo::default()];
-        check(&alone, &StatusInfo { captures, ..StatusInfo::default() }, PERIOD);
+        check(&alone, &StatusInfo { captures, ..StatusInfo::default() }, Some(PERIOD));
     }
 }

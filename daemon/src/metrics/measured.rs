@@ -10,6 +10,7 @@ use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::exposition::{Exposition, Kind};
+use crate::log_limit;
 use crate::remote::links::Links;
 use crate::session::reports::Report;
 use crate::session::{SAVES_MAX, Session};
@@ -85,6 +86,10 @@ fn reported(session: &Session, report: &Report, out: &mut Exposition) {
     counter("gapiid_questions_total", questions, &session.reports.questions);
     let made = "Reports made for the status page, for clients and for metrics.";
     counter("gapiid_reports_total", made, &session.reports.made);
+    let (written, not_logged) = log_limit::counts();
+    out.sample(Kind::Counter, "gapiid_log_lines_total", "Lines of the log.", written);
+    let help = "Lines that the log lacks because too many came from one place in the code.";
+    out.sample(Kind::Counter, "gapiid_log_left_out_total", help, not_logged);
     let left_out = report.info.left_out;
     out.labelled(
         (

@@ -69,11 +69,11 @@ async fn serve_relay(session: Arc<Session>, socket: UnixStream, ending: watch::R
         }
         Ok(Err(error)) => {
             session.links.counters.refuse(Refusal::Message);
-            tracing::warn!("a relayed client is refused: {error}");
+            session.refusals.say(format_args!("a relayed client is refused: {error}"));
         }
         Err(_) => {
             session.links.counters.refuse(Refusal::Timeout);
-            tracing::warn!("a relayed client is refused: it sends nothing");
+            session.refusals.say("a relayed client is refused: it sends nothing");
         }
     }
 }

@@ -34,7 +34,11 @@ impl Session {
     pub fn forget_old(&self) -> Option<Duration> {
         let now_ns = clock::monotonic_ns();
         let mut table = self.lock();
+        let before = table.keeps.len();
         table.forget_keeps(self.retention, now_ns);
+        if table.keeps.len() < before {
+            self.reports.note_change();
+        }
         let ended = table.keeps.iter().filter_map(|keep| keep.ended_ns()).min()?;
         let left_ns = (ended + self.retention.limit_ns).saturating_sub(now_ns);
         Some(Duration::from_nanos(left_ns))
@@ -90,7 +94,7 @@ impl Session {
         let plan = Plan { keep: Some(limits), ..self.plan(id, &request) };
         let options = plan.options();
         let tell = move |frames, held_us| {
-            tracing::info!(pid, frames, held_us, "pid {pid} is held for a keyframe: {held_us} µs");
+            tracing::debug!(pid, frames, held_us, "pid {pid} is held for a keyframe: {held_us} µs");
             // A client that is gone needs no message.
             let _ = held.send(gapii_control::Held { pid, frames, held_us });
         };
@@ -115,6 +119,8 @@ impl Session {
         let joined = capture.join(process);
         capture.all_joined();
         if joined {
+            let (name, whom) = (&process.name, process.described());
+            tracing::info!(pid, %name, capture = id, "the last frames of {whom} are kept, by capture {id}");
             Ok(())
         } else {
             Err(busy(&format!("{} is being captured", process.described())))

@@ -125,16 +125,16 @@ impl Reports {
         self.is_wanted.notify_one();
     }
 
-    /// Waits until a report is to be made: at `due`, if that is given, also after a change, and for a question; but not
-    /// before `earliest`, except at the end. Returns what the report answers and shows; `None` at the end.
+    /// Waits until a report is to be made: at `due`, after a change if the daemon has a status page, and for a question; but
+    /// not before `earliest`, except at the end. Returns what the report answers and shows; `None` at the end.
     pub fn wait(&self, earliest: Instant, due: Option<Instant>) -> Option<Order> {
         let mut wanted = self.lock();
         loop {
             if wanted.is_over {
                 return None;
             }
-            let is_asked =
-                wanted.asked > wanted.answered || wanted.changes > wanted.shown && due.is_some();
+            let is_asked = wanted.asked > wanted.answered
+                || wanted.changes > wanted.shown && wanted.on_page.is_some();
             let at = if is_asked { Some(earliest) } else { due.map(|due| due.max(earliest)) };
             let now = Instant::now();
             wanted = match at {
@@ -187,6 +187,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::status_page::Page;
 
     fn publish(reports: &Reports, answers: u64, pid: u32) {
         let info = StatusInfo { pid, ..StatusInfo::default() };
@@ -224,11 +225,13 @@ mod tests {
     #[test]
     fn report_is_made_when_it_is_due_or_something_changed_and_not_too_early() {
         let reports = Reports::default();
+        let page = Page::create((u64::MAX, u64::from(std::process::id()))).unwrap();
+        reports.show_changes(page.changes());
         let now = Instant::now();
         assert_eq!(reports.wait(now, Some(now)), order(0, 0));
         let soon = now + Duration::from_millis(30);
         reports.note_change();
-        assert_eq!(reports.wait(soon, Some(now + Duration::from_secs(60))), order(0, 1));
+        assert_eq!(reports.wait(soon, None), order(0, 1));
         assert!(Instant::now() >= soon);
         reports.end();
         assert_eq!(reports.wait(now, Some(now)), None);

@@ -77,6 +77,29 @@ fn questions_of_many_clients_share_looks_at_the_applications() {
     assert!(looks <= took.as_secs_f64() / SPACING_S + 2.0, "{looks} looks in {took:?}");
 }
 
+/// A program that connects again and again does not fill the disk with lines about it.
+#[test]
+fn lines_that_applications_cause_are_limited_and_counted() {
+    const LINES_MAX: usize = 100;
+    const TIMES: usize = 350;
+    let (daemon, place) = metrics::daemon();
+    let began = Instant::now();
+    for _ in 0..TIMES {
+        hello(&daemon);
+    }
+    let periods = began.elapsed().as_secs() as usize / 10 + 1;
+    let lines = |what: &str| daemon.log().lines().filter(|line| line.contains(what)).count();
+    until("the lines", || {
+        (lines("further lines like the one before are only counted") > 0).then_some(())
+    });
+    let connected = lines("is connected");
+    assert!((LINES_MAX..=periods * LINES_MAX).contains(&connected), "{connected} lines");
+    let left_out = metrics::sample(&place, "gapiid_log_left_out_total");
+    assert!(left_out as usize >= TIMES - connected, "{left_out} lines left out");
+    let written = metrics::sample(&place, "gapiid_log_lines_total");
+    assert!(written as usize >= connected, "{written} lines written");
+}
+
 /// Reads the daemon's status page.
 fn report(daemon: &Daemon) -> Option<Report> {
     let folder = daemon.folder.path().metadata().unwrap();
