@@ -41,6 +41,9 @@ const LAST_WORDS_LIMIT: Duration = Duration::from_secs(1);
 /// Largest number of descriptors that a client may have sent without a request that uses them.
 const FDS_MAX: usize = 4;
 
+/// Largest number of messages about held programs that wait for a client. Further ones are dropped.
+const HELD_MAX: usize = 64;
+
 /// Why a connection ends.
 #[derive(Debug, thiserror::Error)]
 enum Hangup {
@@ -74,8 +77,8 @@ struct Client {
     captures: BTreeMap<u64, Arc<Capture>>,
     ended_in: mpsc::UnboundedReceiver<Ended>,
     ended: mpsc::UnboundedSender<Ended>,
-    held_in: mpsc::UnboundedReceiver<Held>,
-    held: mpsc::UnboundedSender<Held>,
+    held_in: mpsc::Receiver<Held>,
+    held: mpsc::Sender<Held>,
     /// Answers to saves, which take a while.
     answers_in: mpsc::UnboundedReceiver<Event>,
     answers: mpsc::UnboundedSender<Event>,
@@ -99,7 +102,7 @@ pub async fn serve(
     guest: Option<Guest>,
 ) -> Option<UnixStream> {
     let (ended, ended_in) = mpsc::unbounded_channel();
-    let (held, held_in) = mpsc::unbounded_channel();
+    let (held, held_in) = mpsc::channel(HELD_MAX);
     let (answers, answers_in) = mpsc::unbounded_channel();
     let (taken_up, taken_up_in) = mpsc::unbounded_channel();
     let mut client = Client {

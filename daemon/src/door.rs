@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::AbortHandle;
 
 /// Largest number of connections without a hello.
-const WAITING_MAX: usize = 128;
+pub const WAITING_MAX: usize = 128;
 
 /// Admission to one listening socket.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +50,11 @@ impl Door {
             *known = Some(task);
         }
         is_crowded
+    }
+
+    /// Returns the number of connections whose peer has not sent a hello.
+    pub fn waiting(&self) -> usize {
+        self.lock().guests.len()
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {

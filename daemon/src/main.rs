@@ -46,7 +46,6 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::config::{Config, Held, LoadError, Loaded};
 use crate::descriptors::Reserve;
-use crate::door::Door;
 use crate::ending::told;
 use crate::listen::{Sockets, folder_of};
 use crate::reporter::Reporter;
@@ -54,6 +53,8 @@ use crate::service::StatusLine;
 use crate::session::Session;
 use crate::status_page::Page;
 
+/// Largest number of threads that read files of clients and credentials.
+const BLOCKING_MAX: usize = 64;
 /// Interval of the check of memory while a capture runs: 250 ms.
 const MEMORY_PERIOD: Duration = Duration::from_millis(250);
 /// Time to finish open traces when the daemon is told to end.
@@ -100,7 +101,10 @@ fn run(loaded: &Loaded) -> anyhow::Result<()> {
         tracing::warn!(%path, "configuration in {path} is not read: {why}; name it with --config if it is to be read");
     }
     descriptors::allow_many();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(BLOCKING_MAX)
+        .build()?;
     let result = runtime.block_on(serve(&loaded.config));
     // Tasks that still run have had their time, and are cut off.
     runtime.shutdown_background();
@@ -174,14 +178,13 @@ async fn finish(session: &Session, clients: JoinHandle<()>) -> anyhow::Result<()
 
 async fn accept_apps(session: Arc<Session>, listener: UnixListener, mut reserve: Reserve) {
     let mut connections = JoinSet::new();
-    let door = Door::default();
     loop {
         match listener.accept().await {
             Ok((socket, _)) => {
                 let session = &session;
                 let serve =
                     |guest| connections.spawn(app::serve(Arc::clone(session), socket, guest));
-                if door.open(serve) {
+                if session.doors.apps.open(serve) {
                     session.reject(|counters| &counters.app_timeouts);
                 }
             }
@@ -199,7 +202,6 @@ async fn accept_clients(
     mut ending: watch::Receiver<bool>,
 ) {
     let mut connections = JoinSet::new();
-    let door = Door::default();
     loop {
         let heard = ending.clone();
         tokio::select! {
@@ -210,7 +212,7 @@ async fn accept_clients(
                         let guest = Some(guest);
                         connections.spawn(remote::serve_client(Arc::clone(session), socket, heard, guest))
                     };
-                    if door.open(serve) {
+                    if session.doors.clients.open(serve) {
                         session.reject(|counters| &counters.ctl_timeouts);
                     }
                 }

@@ -10,10 +10,11 @@ use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::exposition::{Exposition, Kind};
+use crate::door::WAITING_MAX;
 use crate::log_limit;
 use crate::remote::links::Links;
 use crate::session::reports::Report;
-use crate::session::{SAVES_MAX, Session};
+use crate::session::{READERS_MAX, SAVES_MAX, Session};
 
 /// Returns all metrics as they are now.
 pub async fn text(session: &Session) -> String {
@@ -64,6 +65,19 @@ fn connected(session: &Session, report: &Report, out: &mut Exposition) {
         (SAVES_MAX - session.saves.available_permits()) as u64,
     );
     gauge("gapiid_saves_limit", "Largest number of saves in progress.", SAVES_MAX as u64);
+    let readers = (READERS_MAX - session.readers.available_permits()) as u64;
+    gauge("gapiid_metrics_readers", "Readers of metrics.", readers);
+    gauge("gapiid_metrics_readers_limit", "Largest number of readers.", READERS_MAX as u64);
+    out.labelled(
+        (Kind::Gauge, "gapiid_waiting", "Connections whose peer has not sent a hello."),
+        "of",
+        [
+            ("applications", session.doors.apps.waiting() as u64),
+            ("clients", session.doors.clients.waiting() as u64),
+        ],
+    );
+    let waiting_limit = "Largest number of these connections for each socket.";
+    out.sample(Kind::Gauge, "gapiid_waiting_limit", waiting_limit, WAITING_MAX as u64);
     reported(session, report, out);
     let ended = session.ended_by_reason();
     let of_reason = |reason| (reason, ended.get(reason).copied().unwrap_or(0));
@@ -108,31 +122,24 @@ fn reported(session: &Session, report: &Report, out: &mut Exposition) {
 
 /// Kept frames and stores, with their limits.
 fn held(session: &Session, report: &Report, out: &mut Exposition) {
-    let (status, of_apps) = (&report.info, report.use_of_apps);
+    let of_apps = report.use_of_apps;
     let mut gauge = |name: &str, help: &str, value: u64| {
         out.sample(Kind::Gauge, name, help, value);
     };
-    gauge(
-        "gapiid_kept_applications",
-        "Applications whose last frames are kept.",
-        status.kept.len() as u64,
-    );
-    let kept_ended = status.kept.iter().filter(|kept| !kept.is_running).count() as u64;
+    gauge("gapiid_kept_applications", "Applications whose last frames are kept.", of_apps.kept);
     gauge(
         "gapiid_kept_ended_applications",
         "Ended applications whose last frames are kept.",
-        kept_ended,
+        of_apps.kept_ended,
     );
-    let kept_ended_limit = session.retention().count as u64;
     gauge(
         "gapiid_kept_ended_applications_limit",
         "Largest number of ended applications whose last frames are kept.",
-        kept_ended_limit,
+        session.retention().count as u64,
     );
-    let kept_bytes = status.kept.iter().map(|kept| kept.bytes).sum();
-    gauge("gapiid_kept_bytes", "Bytes of kept frames.", kept_bytes);
-    let kept_limit = status.kept.iter().map(|kept| kept.limits.bytes).sum();
-    gauge("gapiid_kept_bytes_limit", "Largest number of bytes of kept frames.", kept_limit);
+    gauge("gapiid_kept_bytes", "Bytes of kept frames.", of_apps.kept_bytes);
+    let kept_limit = "Largest number of bytes of kept frames.";
+    gauge("gapiid_kept_bytes_limit", kept_limit, of_apps.kept_bytes_limit);
     let contents = "Bytes in the stores of all applications.";
     gauge("gapiid_contents_bytes", contents, of_apps.stored_bytes);
     gauge(
@@ -275,6 +282,10 @@ fn process(out: &mut Exposition) {
     let cpu = clock_gettime(ClockId::ProcessCPUTime);
     let cpu_seconds = cpu.tv_sec as f64 + cpu.tv_nsec as f64 / 1e9;
     out.sample(Kind::Counter, "process_cpu_seconds_total", "Processor time.", cpu_seconds);
+    if let Ok(threads) = fs::read_dir("/proc/self/task") {
+        let help = "Threads of the daemon.";
+        out.sample(Kind::Gauge, "gapiid_threads", help, threads.count());
+    }
     if let Some(bytes) = resident_bytes() {
         out.sample(
             Kind::Gauge,

@@ -15,7 +15,6 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::address::{MetricsListener, PATH};
@@ -23,8 +22,6 @@ use super::exposition::MEDIA_TYPE;
 use super::measured;
 use crate::session::Session;
 
-/// Number of connections at the same time. Further ones wait to be accepted.
-const CONNECTIONS_MAX: usize = 8;
 /// Time for a request's head.
 const HEAD_LIMIT: Duration = Duration::from_secs(2);
 /// Time for a connection, including slow readers of the answer.
@@ -36,10 +33,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves metrics until the daemon ends.
 pub async fn serve(session: Arc<Session>, listener: MetricsListener) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
         // Nobody closes the semaphore.
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let Ok(place) = Arc::clone(&session.readers).acquire_owned().await else { return };
         let session = Arc::clone(&session);
         let accepted = match &listener {
             MetricsListener::Tcp(tcp) => tcp.accept().await.map(|(stream, _)| {

@@ -49,7 +49,7 @@ impl Session {
     pub fn start_keeping(
         self: &Arc<Self>,
         request: StartRequest,
-        held: mpsc::UnboundedSender<gapii_control::Held>,
+        held: mpsc::Sender<gapii_control::Held>,
     ) -> Result<Vec<AppInfo>, ControlError> {
         check(&request)?;
         let mut table = self.lock();
@@ -95,8 +95,8 @@ impl Session {
         let options = plan.options();
         let tell = move |frames, held_us| {
             tracing::debug!(pid, frames, held_us, "pid {pid} is held for a keyframe: {held_us} µs");
-            // A client that is gone needs no message.
-            let _ = held.send(gapii_control::Held { pid, frames, held_us });
+            // A client that is gone, or reads nothing, needs no message.
+            let _ = held.try_send(gapii_control::Held { pid, frames, held_us });
         };
         let kept = Arc::new(KeptFrames::new(limits));
         let destination = Destination::Memory(kept, Box::new(tell));

@@ -35,6 +35,7 @@ use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
 
 use crate::clock;
 use crate::config::Config;
+use crate::door::Door;
 use crate::memory;
 use crate::refusals::Refusals;
 use crate::remote::links::Links;
@@ -53,6 +54,16 @@ use gapii_capture::spill::SpillRoom;
 /// Largest number of saves of all clients at the same time.
 pub const SAVES_MAX: usize = 64;
 
+/// Largest number of readers of metrics at the same time. Further ones wait to be accepted.
+pub const READERS_MAX: usize = 8;
+
+/// Admission to the sockets.
+#[derive(Debug, Default)]
+pub struct Doors {
+    pub apps: Door,
+    pub clients: Door,
+}
+
 /// The state that all connections share.
 #[derive(Debug)]
 pub struct Session {
@@ -64,6 +75,9 @@ pub struct Session {
     pub reports: Reports,
     /// Remote clients.
     pub links: Links,
+    pub doors: Doors,
+    /// Places for readers of metrics.
+    pub readers: Arc<Semaphore>,
     /// Places for saves, of all clients.
     pub saves: Arc<Semaphore>,
     started_ns: u64,
@@ -105,6 +119,8 @@ impl Session {
             changed: Notify::new(),
             reports: Reports::default(),
             links: Links::new(&config.remote),
+            doors: Doors::default(),
+            readers: Arc::new(Semaphore::new(READERS_MAX)),
             saves: Arc::new(Semaphore::new(SAVES_MAX)),
             started_ns: clock::monotonic_ns(),
             layout,

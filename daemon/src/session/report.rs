@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use gapii_control::{CaptureInfo, Rejected, StatusInfo, Totals};
+use gapii_control::{CaptureInfo, KeptInfo, Rejected, StatusInfo, Totals};
 
 use crate::session::Session;
 use crate::session::reports::UseOfApps;
@@ -42,8 +42,9 @@ impl Session {
             rejected: Rejected { rings, ..self.rejected.read() },
             ..StatusInfo::default()
         };
+        let use_of_apps = use_of(&processes, &info.kept);
         info.shorten();
-        (info, use_of(&processes))
+        (info, use_of_apps)
     }
 
     /// Returns the numbers of connected applications and running captures.
@@ -83,10 +84,18 @@ impl Session {
     }
 }
 
-fn use_of(processes: &[Arc<Process>]) -> UseOfApps {
+fn use_of(processes: &[Arc<Process>], kept: &[KeptInfo]) -> UseOfApps {
     let slots = processes.iter().map(|process| process.active_slots() as u64).max().unwrap_or(0);
     let stores = processes.iter().filter_map(|process| process.store());
-    stores.fold(UseOfApps { slots, ..UseOfApps::default() }, |sum, store| UseOfApps {
+    let first = UseOfApps {
+        slots,
+        kept: kept.len() as u64,
+        kept_ended: kept.iter().filter(|kept| !kept.is_running).count() as u64,
+        kept_bytes: kept.iter().map(|kept| kept.bytes).sum(),
+        kept_bytes_limit: kept.iter().map(|kept| kept.limits.bytes).sum(),
+        ..UseOfApps::default()
+    };
+    stores.fold(first, |sum, store| UseOfApps {
         stored_bytes: sum.stored_bytes + store.held_bytes(),
         stored_bytes_limit: sum.stored_bytes_limit + store.limit,
         ..sum

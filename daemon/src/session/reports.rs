@@ -69,6 +69,14 @@ pub struct UseOfApps {
     pub stored_bytes: u64,
     /// Largest number of these bytes.
     pub stored_bytes_limit: u64,
+    /// Applications whose last frames are kept.
+    pub kept: u64,
+    /// Those of them that have ended.
+    pub kept_ended: u64,
+    /// Bytes of kept frames.
+    pub kept_bytes: u64,
+    /// Largest number of these bytes.
+    pub kept_bytes_limit: u64,
 }
 
 impl Default for Reports {

@@ -15,7 +15,7 @@ const LAUNCHES_KEPT: usize = 64;
 pub(super) struct Wish {
     pub(super) request: StartRequest,
     /// Receives messages about held threads.
-    pub(super) held: mpsc::UnboundedSender<gapii_control::Held>,
+    pub(super) held: mpsc::Sender<gapii_control::Held>,
 }
 
 #[derive(Debug, Default)]

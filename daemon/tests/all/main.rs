@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod budgets;
 mod captures;
 mod configuration;
 mod connections;

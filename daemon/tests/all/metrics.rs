@@ -55,6 +55,13 @@ pub fn sample(place: &Place, name: &str) -> f64 {
     *samples.get(name).unwrap_or_else(|| panic!("no {name} in {samples:#?}"))
 }
 
+/// Returns the names of all metrics.
+pub fn names(place: &Place) -> BTreeSet<String> {
+    let text = get(place);
+    let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
+    types.map(|(name, _)| name.to_owned()).collect()
+}
+
 fn get(place: &Place) -> String {
     let (head, body) = answer_to(connect(place), "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
     assert!(head.starts_with("http/1.1 200"), "{head}");
