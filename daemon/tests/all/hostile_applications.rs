@@ -10,7 +10,7 @@ use gapii_trace::{Footer, TraceReader, verify};
 
 /// The daemon's handling of a hostile application's ring.
 #[derive(Clone, Copy, Debug)]
-enum Fate {
+pub enum Fate {
     /// The ring is refused, for a reason that begins like this.
     Refused(&'static str),
     /// The ring is refused, and its accounts do not add up, because the application has overwritten them.
@@ -21,10 +21,10 @@ enum Fate {
 use Fate::{Read as Taken, Refused, Torn};
 
 /// An attack: its description, and the orders with which an application carries it out.
-type Lie = (&'static str, &'static [&'static str], Fate);
+pub type Lie = (&'static str, &'static [&'static str], Fate);
 
 /// A header word has the length in its low 32 bits, the id from bit 32 on and the flags from bit 48 on.
-const LIES: &[Lie] = &[
+pub const LIES: &[Lie] = &[
     // Indices.
     ("head goes back to the beginning", &["read", "word slot+0 0"], Refused("head-backwards")),
     ("head is a lap ahead", &["advance 0x10008"], Refused("head-too-far")),

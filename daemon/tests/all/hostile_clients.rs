@@ -19,7 +19,7 @@ use rustix::process::Signal;
 
 /// The daemon's handling of a connection.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Fate {
+pub enum Fate {
     /// The client gets an error with this code, and the connection stays open.
     Answered(&'static str),
     /// The client gets an error with this code, and the connection is closed.
@@ -39,7 +39,7 @@ fn hello(version_min: u16, version_max: u16) -> Vec<u8> {
 }
 
 /// First bytes on a connection, after which the client sends nothing.
-fn first_words() -> Vec<(&'static str, Vec<u8>, Fate)> {
+pub fn first_words() -> Vec<(&'static str, Vec<u8>, Fate)> {
     let apps = gapii_control::encode(&Request::Apps).unwrap();
     vec![
         ("nothing", Vec::new(), Dropped),
@@ -62,7 +62,7 @@ fn first_words() -> Vec<(&'static str, Vec<u8>, Fate)> {
 }
 
 /// Messages after the hello.
-fn later_words() -> Vec<(&'static str, Vec<u8>, Fate)> {
+pub fn later_words() -> Vec<(&'static str, Vec<u8>, Fate)> {
     let request = |request: &Request| gapii_control::encode(request).unwrap();
     let start = |start: StartRequest| request(&Request::Start(start));
     let any = StartRequest::default;
@@ -109,7 +109,7 @@ fn later_words() -> Vec<(&'static str, Vec<u8>, Fate)> {
 }
 
 /// Requests to start, each with an output.
-fn starts() -> Vec<(&'static str, StartRequest, &'static str)> {
+pub fn starts() -> Vec<(&'static str, StartRequest, &'static str)> {
     let any = StartRequest::default;
     let of = |name: &str| Target::App(name.to_owned());
     vec![
@@ -224,7 +224,7 @@ fn starts_of_nonsense_are_errors_and_no_more() {
 }
 
 /// Outputs that cannot be written to, or that no process reads.
-fn outputs(daemon: &Daemon) -> Vec<(&'static str, OwnedFd)> {
+pub fn outputs(daemon: &Daemon) -> Vec<(&'static str, OwnedFd)> {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let epoll = rustix::event::epoll::create(rustix::event::epoll::CreateFlags::empty()).unwrap();
@@ -250,8 +250,7 @@ fn outputs_that_take_nothing_end_their_captures_alone() {
             other => panic!("{what}: {other:?}"),
         }
         // The header and the end cannot be written, so no application needs to record anything.
-        liar.send(&Request::Stop(StopRequest::default()));
-        let ended = liar.ended();
+        let ended = liar.stop(Target::Only);
         assert!(ended.summary.error.is_some(), "{what}: {:?}", ended.summary);
     }
     app.obey(&["idle"]);
@@ -367,12 +366,7 @@ fn clients_captures_and_saves_have_bounds() {
     check("a client more", &mut more, Closed(code::TOO_MANY));
     drop(clients);
     let launch = |byte| capture_of(Target::Launch([byte; 16]));
-    let mut client = support::until("room for a client", || {
-        let mut socket = connect(&daemon);
-        socket.write_all(&hello(1, 2)).unwrap();
-        let answer = gapii_control::read_message::<Event>(&mut socket).unwrap();
-        matches!(answer, Some(Event::Hello(_))).then_some(Client { socket })
-    });
+    let mut client = support::until("room for a client", || Client::try_greet(connect(&daemon)));
     let file = tempfile::tempfile().unwrap();
     let mut start = |byte| {
         let mut answer = client.try_start(launch(byte), &file);

@@ -8,6 +8,7 @@ mod configuration;
 mod connections;
 mod hostile_applications;
 mod hostile_clients;
+mod hostile_together;
 mod limits;
 mod metrics;
 mod service;

@@ -28,8 +28,15 @@ impl Place {
 
 /// Starts a daemon that serves metrics on a socket.
 pub fn daemon() -> (Daemon, Place) {
+    daemon_with(&[])
+}
+
+/// Starts a daemon with these options that serves metrics on a socket.
+pub fn daemon_with(options: &[&str]) -> (Daemon, Place) {
     let place = Place(tempfile::tempdir().unwrap());
-    (Daemon::serving(&["--metrics", place.path().to_str().unwrap()], &[]), place)
+    let path = place.path();
+    let metrics = ["--metrics", path.to_str().unwrap()];
+    (Daemon::serving(&[&metrics[..], options].concat(), &[]), place)
 }
 
 fn answer_to(mut socket: impl Read + Write, request: &str) -> (String, String) {
@@ -62,7 +69,8 @@ pub fn names(place: &Place) -> BTreeSet<String> {
     types.map(|(name, _)| name.to_owned()).collect()
 }
 
-fn get(place: &Place) -> String {
+/// Returns the text of the metrics.
+pub fn get(place: &Place) -> String {
     let (head, body) = answer_to(connect(place), "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
     assert!(head.starts_with("http/1.1 200"), "{head}");
     assert!(head.contains("content-type: text/plain; version=0.0.4"), "{head}");
@@ -70,7 +78,7 @@ fn get(place: &Place) -> String {
 }
 
 /// Returns the samples by name and labels of a text, after checking Prometheus' format and conventions.
-fn samples(text: &str) -> BTreeMap<String, f64> {
+pub fn samples(text: &str) -> BTreeMap<String, f64> {
     let (mut families, mut samples) = (BTreeSet::new(), BTreeMap::new());
     let mut family = String::new();
     assert!(text.ends_with('\n'), "the last line is a line");

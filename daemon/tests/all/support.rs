@@ -13,7 +13,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use gapii_abi::app::launch_to_hex;
-use gapii_control::{ClientHello, Ended, Event, Request, StartRequest, Started, Target};
+use gapii_control::{
+    ClientHello, Ended, Event, Request, StartRequest, Started, StopRequest, Target, code,
+};
 use gapii_trace::{TraceReader, verify};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
@@ -221,6 +223,19 @@ impl Client {
         client
     }
 
+    /// Says hello. Returns `None` if the daemon has too many clients, or has closed the connection for others.
+    pub fn try_greet(socket: UnixStream) -> Option<Self> {
+        socket.set_read_timeout(Some(LIMIT)).unwrap();
+        let mut client = Self { socket };
+        let hello = Request::Hello(ClientHello::new("test"));
+        gapii_control::write_message(&mut client.socket, &hello).ok()?;
+        match gapii_control::read_message(&mut client.socket).ok()?? {
+            Event::Hello(_) => Some(client),
+            Event::Error(error) if error.code == code::TOO_MANY => None,
+            other => panic!("not a hello: {other:?}"),
+        }
+    }
+
     pub fn send(&mut self, request: &Request) {
         gapii_control::write_message(&mut self.socket, request).unwrap();
     }
@@ -256,6 +271,20 @@ impl Client {
         match self.try_start(request, output) {
             Event::Started(started) => started,
             other => panic!("not started: {other:?}"),
+        }
+    }
+
+    /// Stops a capture that may end by itself, and waits for its end.
+    pub fn stop(&mut self, target: Target) -> Ended {
+        self.send(&Request::Stop(StopRequest { target, ..StopRequest::default() }));
+        loop {
+            match self.receive() {
+                Event::Ended(ended) => return ended,
+                Event::Progress(_) | Event::Stopped(_) => {}
+                // It had ended when the daemon read the request.
+                Event::Error(error) if error.code == code::NO_CAPTURE => {}
+                other => panic!("not an end: {other:?}"),
+            }
         }
     }
 

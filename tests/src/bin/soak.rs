@@ -1,5 +1,5 @@
 //! The long forms of the whole-system tests: hundreds of kills, of programs and of daemons, full-length orders, a thousand cuts,
-//! captures begun and ended for minutes.
+//! captures begun and ended for minutes, attacks for half an hour.
 //!
 //! Stops at the first failure, having printed the seed that leads to it.
 
@@ -70,6 +70,10 @@ struct Options {
     /// Seconds for which sixteen programs are captured by eight clients
     #[arg(long, default_value_t = 300)]
     crowd_seconds: u64,
+
+    /// Seconds for which hostile applications and clients attack a daemon
+    #[arg(long, default_value_t = 1_800)]
+    hostile_seconds: u64,
 
     /// Seconds for which seeds of the daemon's simulation are tried
     #[arg(long, default_value_t = 7_200)]
@@ -145,6 +149,7 @@ const PARTS: &[Part] = &[
     ("killed attaches", killed_attaches),
     ("remote", remote),
     ("crowd", crowd),
+    ("hostile", hostile),
     ("simulation", simulation),
     ("tracers", tracers),
     ("snapshots", snapshots),
@@ -313,6 +318,16 @@ fn check_program(file: &Path, known: &[String]) {
         Ok(()) => println!("{} is captured exactly", file.display()),
         Err(fault) => panic!("{}: {fault}", file.display()),
     }
+}
+
+/// All hostile applications and clients at once, which is a test of the daemon.
+fn hostile(options: &Options) {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["test", "--quiet", "-p", "gapiid", "--test", "all", "hostile_together"]);
+    cargo.args(["--", "--nocapture"]);
+    cargo.env("GAPII_HOSTILE_SECONDS", options.hostile_seconds.to_string());
+    let done = cargo.status().expect("cargo can be started");
+    assert!(done.success(), "{done}");
 }
 
 /// New seeds of the daemon's simulation, which is part of its unit tests.
