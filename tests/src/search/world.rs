@@ -121,6 +121,8 @@ pub struct Framebuffer {
     pub attachments: BTreeMap<&'static str, usize>,
     /// Its read buffer is GL_NONE.
     pub reads_nothing: bool,
+    /// It has a draw buffer for which the shaders have no output: a draw leaves undefined colors there.
+    pub has_second_buffer: bool,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -283,7 +285,8 @@ impl World {
         }
     }
 
-    /// True if a draw has defined results: there are shaders, each enabled attribute has memory, no sampled texture is an
+    /// True if a draw has defined results: there are shaders with an output for each draw buffer, each enabled
+    /// attribute has memory, no sampled texture is an
     /// attachment, and no buffer is both read and written. Mesa 22.3 may crash in a draw without shaders.
     pub fn may_draw(&self) -> bool {
         let context = self.here();
@@ -306,7 +309,9 @@ impl World {
             sampled.into_iter().any(|texture| attached.contains(&self.textures[*texture].storage));
         let has_shaders =
             context.version < (2, 0) || context.program.is_some() || context.pipeline.is_some();
-        has_shaders && has_memory && !is_loop && !self.may_read_mapped()
+        let has_outputs =
+            context.framebuffer.is_none_or(|at| !self.framebuffers[at].has_second_buffer);
+        has_shaders && has_outputs && has_memory && !is_loop && !self.may_read_mapped()
     }
 
     /// True if a draw may read a buffer that is mapped, which is undefined unless the mapping is persistent.

@@ -178,6 +178,10 @@ pub fn buffers(world: &mut World) -> bool {
     if let Some(framebuffer) = world.here().framebuffer.filter(|_| to.starts_with("glReadBuffer")) {
         world.framebuffers[framebuffer].reads_nothing = to.ends_with("GL_NONE");
     }
+    if let Some(framebuffer) = world.here().framebuffer.filter(|_| to.starts_with("glDrawBuffers"))
+    {
+        world.framebuffers[framebuffer].has_second_buffer = to.ends_with("GL_COLOR_ATTACHMENT1");
+    }
     true
 }
 
