@@ -59,7 +59,7 @@ impl Drop for End<'_> {
     }
 }
 
-/// What a daemon uses.
+/// Threads, descriptors and memory of a daemon.
 #[derive(Clone, Copy, Debug)]
 struct Footprint {
     threads: usize,

@@ -288,15 +288,9 @@ pub fn describe_locked(emitter: &mut Emitter, context: &Context, buffer: &Known)
     part == Some([0, buffer.size()])
 }
 
-/// Maps the buffer that is bound in the replay if the program has mapped it.
+/// Maps the buffer that is bound in the replay as the program has mapped it, if it has.
 pub fn map(emitter: &mut Emitter, context: &Context, buffer: &Known) {
-    if let Some(mapping) = buffer.mapping {
-        describe_mapping(emitter, context, mapping);
-    }
-}
-
-/// Maps the buffer that is bound in the replay as the program has mapped it.
-fn describe_mapping(emitter: &mut Emitter, context: &Context, mapping: Mapped) {
+    let Some(mapping) = buffer.mapping else { return };
     // The contents must survive.
     let access = mapping.access & !(GL_MAP_INVALIDATE_RANGE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
     let id = if context.version.0 >= 3 { GL_MAP_BUFFER_RANGE } else { GL_MAP_BUFFER_RANGE_EXT };

@@ -8,8 +8,6 @@
 //! A transform feedback writes its buffers and shows their contents to nobody, so a buffer that nothing else holds has
 //! undefined contents.
 
-use std::sync::Arc;
-
 use gapii_commands::constants::{
     GL_ARRAY_BUFFER, GL_ARRAY_BUFFER_BINDING, GL_ATOMIC_COUNTER_BUFFER,
     GL_ATOMIC_COUNTER_BUFFER_BINDING, GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER_BINDING,
@@ -264,12 +262,10 @@ fn copy(context: &Context, sibling: &Sibling, target: u32, size: usize) -> Optio
 
 /// Whether something may hold a nameless buffer: something of the context, a texture, or another context of the share group,
 /// which may be current on another thread.
-pub fn may_be_held(process: &Process, context: &Context, buffer: Ref<Buffer>) -> bool {
-    let group = Arc::as_ptr(&context.group).addr();
-    let of_group = process.contexts().groups().into_iter().filter(|(_, it)| *it == group).count();
+pub fn may_be_held(context: &Context, buffer: Ref<Buffer>) -> bool {
     let is_held = |held: &Held| held.buffer == buffer;
     let has_it = |texture: &Texture| texture.buffer.buffer == buffer;
-    of_group > 1
+    identity::is_shared(context)
         || nameless(context).iter().any(is_held)
         || context.group.lock().textures.named().any(|(_, texture)| has_it(texture))
 }

@@ -27,7 +27,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, due
             continue;
         }
         if !has_name {
-            if held_buffers::may_be_held(process, context, buffer) {
+            if held_buffers::may_be_held(context, buffer) {
                 let what =
                     "the contents outside of the mapped part of a deleted buffer, once called";
                 emitter.leave_out_of(what, buffer.name() as u32);

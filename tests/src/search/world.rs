@@ -286,8 +286,8 @@ impl World {
     }
 
     /// True if a draw has defined results: there are shaders with an output for each draw buffer, each enabled
-    /// attribute has memory, no sampled texture is an
-    /// attachment, and no buffer is both read and written. Mesa 22.3 may crash in a draw without shaders.
+    /// attribute has memory, no sampled texture is an attachment, and no buffer is both read and written. Mesa 22.3 may
+    /// crash in a draw without shaders.
     pub fn may_draw(&self) -> bool {
         let context = self.here();
         let array = &self.vertex_arrays[context.array];
