@@ -59,19 +59,34 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
             .map(|module| format!("pub mod {module};"))
             .collect();
         if folder == shim {
-            let handlers = lines.iter().filter_map(|line| line.strip_prefix("pub mod handlers_"));
-            let handlers = handlers
-                .map(|rest| format!("pub use super::handlers_{}::*;", rest.trim_end_matches(';')));
-            let handlers: String = handlers.collect::<Vec<_>>().join("\n");
-            lines.push(format!(
-                "/// The handlers of all APIs, each in the module of its command's name.\n\
-                 pub mod handlers {{\n{handlers}\n}}"
-            ));
-            lines.push("pub mod ids { pub use gapii_commands::{COUNT, ids::*}; }".to_owned());
-            lines.push("pub mod names { pub use gapii_commands::{EXPORTED, NAMES}; }".to_owned());
+            let keepers = &files[&shim.join("keepers.rs")];
+            add_modules_of_shim(&mut lines, keepers);
         }
         files.insert(folder.join("mod.rs"), file("", &lines));
     }
     files.insert("tool/include/gapii_commands.h".into(), self::commands::emit_header(model));
     files
+}
+
+/// Adds the shim's modules that have no file to `lines`, and keeps the handlers out of the shim's unit tests, which record no
+/// commands; `keepers` is the text of the keepers, which need some handlers.
+fn add_modules_of_shim(lines: &mut Vec<String>, keepers: &str) {
+    const NOT_IN_UNIT_TESTS: &str = "#[cfg(not(test))]\n";
+    let mut handlers = Vec::new();
+    for line in lines.iter_mut() {
+        let module = line.trim_start_matches("pub mod ").trim_end_matches(';').to_owned();
+        if module.starts_with("handlers_") {
+            if !keepers.contains(&module) {
+                line.insert_str(0, NOT_IN_UNIT_TESTS);
+            }
+            handlers.push(format!("pub use super::{module}::*;"));
+        }
+    }
+    lines.push(format!(
+        "/// The handlers of all APIs, each in the module of its command's name.\n\
+         {NOT_IN_UNIT_TESTS}pub mod handlers {{\n{}\n}}",
+        handlers.join("\n")
+    ));
+    lines.push("pub mod ids { pub use gapii_commands::{COUNT, ids::*}; }".to_owned());
+    lines.push("pub mod names { pub use gapii_commands::{EXPORTED, NAMES}; }".to_owned());
 }

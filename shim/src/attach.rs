@@ -21,7 +21,7 @@ use crate::process;
 use crate::scope;
 use crate::snapshot::{self, Outdated};
 use crate::thread_exit::ThreadExit;
-use crate::tls::{Words, words};
+use crate::tls::{IN_SLOW_PATH, Words, words};
 use crate::tracking;
 
 /// Begins a record in a thread that is outside the shim. `None` if nothing is recorded, or if the thread is inside a
@@ -41,14 +41,14 @@ pub fn begin_slowly(id: u16) -> Option<Entered> {
         return None;
     }
     let words = words();
-    if words.in_slow_path.get() || scope::is_recording(words) {
+    if words.is_aside(IN_SLOW_PATH) || scope::is_recording(words) {
         process::count_reentrant();
         return None;
     }
     let _errno = ErrnoGuard::save();
-    words.in_slow_path.set(true);
+    words.set_aside(IN_SLOW_PATH, true);
     let entered = attach(words, id);
-    words.in_slow_path.set(false);
+    words.set_aside(IN_SLOW_PATH, false);
     entered
 }
 

@@ -9,7 +9,7 @@ use crate::attach;
 use crate::capture::{EPOCH, NOT_CAPTURING};
 use crate::process;
 use crate::safe_point;
-use crate::tls::words;
+use crate::tls::{IN_SLOW_PATH, words};
 
 /// Takes this thread for command `id`: from now on, commands that are called from inside go straight to the driver.
 /// `None` if the command is not recorded; the handler then passes it to the driver.
@@ -33,12 +33,12 @@ fn begin_slowly(id: u16) -> Option<Entered> {
         return None;
     }
     let words = words();
-    if process::is_forked_child() && !words.in_slow_path.get() {
+    if process::is_forked_child() && !words.is_aside(IN_SLOW_PATH) {
         let _errno = ErrnoGuard::save();
-        words.in_slow_path.set(true);
+        words.set_aside(IN_SLOW_PATH, true);
         words.set_thread(None);
         safe_point::become_own_process();
-        words.in_slow_path.set(false);
+        words.set_aside(IN_SLOW_PATH, false);
     }
     attach::begin_slowly(id)
 }

@@ -6,7 +6,7 @@ use gapii_recorder::ErrnoGuard;
 use crate::process;
 use crate::seats::Seat;
 use crate::thread_exit::ThreadExit;
-use crate::tls::{Words, words};
+use crate::tls::{IN_HOOK, IN_SLOW_PATH, Words, words};
 
 /// A hooked command of this thread that is running. While the scope lives, hooked commands that are called from
 /// inside this command (by the driver or by a callback) go straight to the driver.
@@ -29,18 +29,18 @@ pub fn enter() -> Option<Scope> {
 /// inside another command of this thread.
 #[inline]
 pub fn enter_gl(words: &Words) -> Option<Scope> {
-    if words.in_hook.get() || words.in_slow_path.get() || is_recording(words) {
+    if words.is_aside(IN_HOOK | IN_SLOW_PATH) || is_recording(words) {
         process::count_reentrant();
         return None;
     }
-    words.in_hook.set(true);
+    words.set_aside(IN_HOOK, true);
     Some(Scope { seat: None })
 }
 
 impl Drop for Scope {
     fn drop(&mut self) {
         let words = words();
-        words.in_hook.set(false);
+        words.set_aside(IN_HOOK, false);
         if let Some(seat) = self.seat {
             seat.set_at_work(words.context.get() != 0);
         }

@@ -19,6 +19,7 @@ use crate::driver;
 use crate::environment;
 use crate::first_command::{self, Passed};
 use crate::generated::names::{EXPORTED, NAMES};
+#[cfg(not(test))]
 use crate::handlers::HANDLERS;
 use crate::process;
 use crate::safe_point::{self, Moment};
@@ -59,6 +60,7 @@ pub fn wake() {
     ONCE.call_once(|| {
         arena::guard_forks();
         tracking::guard_forks();
+        #[cfg(not(test))]
         table::set_handlers(&HANDLERS);
     });
     let hooks = if environment::wanted() { Hooks::at_rest() } else { Hooks::None };

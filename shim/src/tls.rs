@@ -26,10 +26,8 @@ pub struct Words {
     pub context_version: Cell<u32>,
     /// The API that `eglBindAPI` has bound; 0 for the default, OpenGL ES.
     pub bound_api: Cell<u32>,
-    /// A hooked command of this thread is in progress.
-    pub in_hook: Cell<bool>,
-    /// The thread attaches itself or waits for room. Its commands go straight to the driver meanwhile.
-    pub in_slow_path: Cell<bool>,
+    /// Bits, [`IN_HOOK`] and [`IN_SLOW_PATH`]: why commands of the thread go straight to the driver at present.
+    aside: Cell<u8>,
     /// A tracer's callback runs.
     pub in_callback: Cell<bool>,
     /// The swap in progress is the last one of the capture.
@@ -38,7 +36,25 @@ pub struct Words {
     pub goes_again: Cell<bool>,
 }
 
+/// A hooked command of the thread is in progress.
+pub const IN_HOOK: u8 = 1;
+/// The thread attaches itself or waits for room.
+pub const IN_SLOW_PATH: u8 = 2;
+
 impl Words {
+    /// Whether commands of the thread go straight to the driver for any of `reasons`, bits.
+    #[inline(always)]
+    pub fn is_aside(&self, reasons: u8) -> bool {
+        self.aside.get() & reasons != 0
+    }
+
+    /// Sets or clears `reason`, a bit.
+    #[inline(always)]
+    pub fn set_aside(&self, reason: u8, is_so: bool) {
+        let others = self.aside.get() & !reason;
+        self.aside.set(if is_so { others | reason } else { others });
+    }
+
     /// Returns the thread's recording state, if it has one.
     #[inline(always)]
     pub fn thread(&self) -> Option<&'static Thread> {
@@ -81,7 +97,7 @@ impl Words {
     }
 }
 
-const WORDS_BYTES: usize = 56;
+const WORDS_BYTES: usize = 48;
 const _: () = assert!(size_of::<Words>() == WORDS_BYTES);
 
 global_asm!(

@@ -9,7 +9,7 @@ use crate::first_command;
 use crate::safe_point::{self, Moment};
 use crate::scope;
 use crate::table;
-use crate::tls::words;
+use crate::tls::{IN_HOOK, IN_SLOW_PATH, words};
 
 /// What an entry point calls if there is an order. Returns the code that the command goes on to. Never unwinds.
 pub extern "C" fn watch(id: usize) -> Code {
@@ -26,8 +26,7 @@ fn obey() {
         return;
     }
     let words = words();
-    let is_inside = words.in_hook.get()
-        || words.in_slow_path.get()
+    let is_inside = words.is_aside(IN_HOOK | IN_SLOW_PATH)
         || words.in_callback.get()
         || scope::is_recording(words);
     if !is_inside {

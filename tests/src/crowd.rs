@@ -16,8 +16,7 @@ use crate::sharing::{Piped, listed, number, start};
 use crate::wait;
 
 pub const PROGRAMS: usize = 16;
-pub const THREADS: usize = 4;
-/// Fewest frames of each program in a capture of two seconds: each of its four threads draws one about every millisecond, and
+/// Fewest frames of each program in a capture of a second: each of its threads draws one about every millisecond, and up to
 /// 64 threads share two processors.
 const FRAMES_MIN: u64 = 4;
 /// Most anonymous memory that the daemon may have, in bytes; its rings are not counted.
@@ -43,16 +42,16 @@ struct Whole {
     trace: Trace,
 }
 
-/// Captures all programs for `time`, with eight clients, three of which are slow.
+/// Captures all programs, each with so many `threads`, for `time`, with eight clients, three of which are slow.
 ///
 /// # Panics
 /// If a trace does not verify, a lossless trace lacks something, a slow client is not told what it missed, a
 /// program ends, or the daemon holds too much memory.
 #[track_caller]
-pub fn capture_crowd(time: Duration) -> Crowd {
+pub fn capture_crowd(threads: usize, time: Duration) -> Crowd {
     let session = Session::new();
     let daemon = session.daemon(DAEMON);
-    let programs: Vec<_> = (0..PROGRAMS).map(|_| start_program(&session)).collect();
+    let programs: Vec<_> = (0..PROGRAMS).map(|_| start_program(&session, threads)).collect();
     let pids = wait::until("all programs to be connected", LIMIT, || {
         let pids: Vec<_> = session.apps().iter().map(|app| number(&app["pid"])).collect();
         (pids.len() == PROGRAMS).then_some(pids)
@@ -122,10 +121,10 @@ fn has_frames_of_all(info: &Value, programs: usize) {
     }
 }
 
-fn start_program(session: &Session) -> Running {
+fn start_program(session: &Session, threads: usize) -> Running {
     let mut process = Command::new(program("draw_forever"));
-    // About a millisecond in glFinish: 64 threads that want two processors, and make calls all the time.
-    process.arg(THREADS.to_string()).env("FAKE_DRIVER_FINISH", "2000000");
+    // About a millisecond in glFinish: the threads want more than two processors, and make calls all the time.
+    process.arg(threads.to_string()).env("FAKE_DRIVER_FINISH", "2000000");
     fake_driver::use_in(&mut process, None);
     let mut command = session.ctl(["run", "--idle"]);
     append(&mut command, &process);

@@ -13,7 +13,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use jsonschema::Validator;
+use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::{Deserializer, Value};
 
 /// Lines of a long output that are all checked.
@@ -28,9 +28,32 @@ type Forms = BTreeMap<String, Form>;
 struct Form {
     schema: Value,
     /// Made when the form is seen first.
-    validator: OnceLock<Validator>,
+    checker: OnceLock<Checker>,
     /// Shapes of documents that fit.
     known: Mutex<HashSet<u64>>,
+}
+
+/// A schema that documents can be checked against.
+struct Checker {
+    schemas: Schemas,
+    index: SchemaIndex,
+}
+
+impl Checker {
+    /// # Panics
+    /// If the schema of `form` is none.
+    fn new(form: &str, schema: &Value) -> Self {
+        const NAME: &str = "schema.json";
+        let mut schemas = Schemas::new();
+        let mut compiler = Compiler::new();
+        compiler
+            .add_resource(NAME, schema.clone())
+            .unwrap_or_else(|error| panic!("schema of {form}: {error:#}"));
+        let index = compiler
+            .compile(NAME, &mut schemas)
+            .unwrap_or_else(|error| panic!("schema of {form}: {error:#}"));
+        Self { schemas, index }
+    }
 }
 
 /// Output of a `gapii-ctl` that has ended.
@@ -120,15 +143,10 @@ fn fits(forms: &Forms, form: &str, document: &Value) {
     if known().contains(&shape) {
         return;
     }
-    let make = || jsonschema::validator_for(&of.schema);
-    let validator = of
-        .validator
-        .get_or_init(|| make().unwrap_or_else(|error| panic!("schema of {form}: {error}")));
-    let mistakes: Vec<_> = validator
-        .iter_errors(document)
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
-    assert!(mistakes.is_empty(), "{form}: {}\n{document:#}", mistakes.join("\n"));
+    let Checker { schemas, index } = of.checker.get_or_init(|| Checker::new(form, &of.schema));
+    if let Err(mistakes) = schemas.validate(document, *index) {
+        panic!("{form}: {mistakes:#}\n{document:#}");
+    }
     known().insert(shape);
 }
 
@@ -170,7 +188,7 @@ fn forms(program: &OsStr) -> &'static Forms {
             serde_json::from_slice(&printed).expect("gapii-ctl schema prints all schemas");
         let form = |(name, mut schema): (String, Value)| {
             close(&mut schema);
-            (name, Form { schema, validator: OnceLock::new(), known: Mutex::default() })
+            (name, Form { schema, checker: OnceLock::new(), known: Mutex::default() })
         };
         schemas.into_iter().map(form).collect()
     })

@@ -21,7 +21,7 @@ use crate::capture::EPOCH;
 use crate::code::Code;
 use crate::scope;
 use crate::seats::Seat;
-use crate::tls::{Words, words};
+use crate::tls::{IN_HOOK, IN_SLOW_PATH, Words, words};
 
 /// Applies a command with these words, as an [`Entry`](super::entry::Entry) has them, to the tracked state.
 pub type Follow = fn(&mut Thread, &[u64]);
@@ -100,11 +100,11 @@ pub struct Again(());
 #[inline(always)]
 pub fn enter() -> Result<Inside, Again> {
     let words = words();
-    if words.in_hook.get() || words.in_slow_path.get() || scope::is_recording(words) {
+    if words.is_aside(IN_HOOK | IN_SLOW_PATH) || scope::is_recording(words) {
         return Ok(Inside { words, seat: None });
     }
     let seat = words.seat().unwrap_or_else(scope::take_seat);
-    words.in_hook.set(true);
+    words.set_aside(IN_HOOK, true);
     let inside = Inside { words, seat: Some(seat) };
     // KEEPER, in AtWork::begin: this thread sees the capture, or the snapshot sees this thread's seat at work.
     if seat.begin(&EPOCH) && !words.goes_again.replace(true) {
@@ -137,7 +137,7 @@ impl Drop for Inside {
     #[inline(always)]
     fn drop(&mut self) {
         if let Some(seat) = self.seat {
-            self.words.in_hook.set(false);
+            self.words.set_aside(IN_HOOK, false);
             // KEEPER, in AtWork::set: what was kept is visible to a snapshot that does not wait any more.
             seat.set_at_work(self.words.context.get() != 0);
         }

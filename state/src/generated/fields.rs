@@ -146,9 +146,9 @@ state! {
         program_used_at: u64 = 0,
         active_texture: u32 = 0,
         texture_units: Vec<TextureUnit> = Vec::new(),
-        /// Cache of textures that have a target, by a hash of their names: binding a cached one needs no
-        /// lock of the group.
-        targeted_textures: [Ref<Texture>; 64] = [Ref::NONE; 64],
+        /// Cache of textures that have a target: their serial numbers, each in the place of its remainder by the cache's size.
+        /// Binding a cached texture needs no lock of the group.
+        targeted_textures: [u32; 64] = [0; 64],
         transform_feedback: Ref<TransformFeedback> = Ref::NONE,
         /// Primitive mode of the default transform feedback object.
         default_feedback_mode: u32 = 0,

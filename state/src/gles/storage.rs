@@ -127,8 +127,9 @@ pub fn note_target<S: Scope, M: Memory + ?Sized>(
     target: u32,
 ) {
     let Some(context) = thread.context.as_deref_mut() else { return };
-    let place = texture.name() as usize % context.targeted_textures.len();
-    if context.targeted_textures.get(place) != Some(&texture) {
+    // No two textures of a group have the same serial number until 2^32 were made.
+    let place = texture.serial() as usize % context.targeted_textures.len();
+    if context.targeted_textures.get(place) != Some(&texture.serial()) {
         set_target(context, texture, target);
     }
 }
@@ -137,9 +138,9 @@ pub fn note_target<S: Scope, M: Memory + ?Sized>(
 #[cold]
 #[inline(never)]
 fn set_target<S: Scope>(context: &mut Context<S>, texture: Ref<Texture>, target: u32) {
-    let place = texture.name() as usize % context.targeted_textures.len();
+    let place = texture.serial() as usize % context.targeted_textures.len();
     if let Some(noted) = context.targeted_textures.get_mut(place) {
-        *noted = texture;
+        *noted = texture.serial();
     }
     let mut group = context.group.lock();
     if let Some(texture) = group.textures.get_mut(texture).filter(|it| it.target == 0) {

@@ -248,7 +248,8 @@ fn remote(options: &Options) {
 }
 
 fn crowd(options: &Options) {
-    let crowd = capture_crowd(Duration::from_secs(options.crowd_seconds));
+    const THREADS: usize = 4;
+    let crowd = capture_crowd(THREADS, Duration::from_secs(options.crowd_seconds));
     println!("crowd: {crowd}");
 }
 

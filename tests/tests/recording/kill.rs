@@ -6,7 +6,7 @@ use gapii_tests::random::Random;
 #[test]
 fn killed_program_leaves_a_whole_trace() {
     let mut random = Random::seeded("kill");
-    for _ in 0..20 {
+    for _ in 0..10 {
         kill_once(&mut random, 150_000, &[]);
     }
 }
