@@ -8,14 +8,12 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::event::{PollFd, PollFlags};
 use rustix::fs::Access;
 use tempfile::TempPath;
 
+use crate::ending::{self, OnStop};
 use crate::failure::Failure;
 use crate::finisher::Finisher;
-use crate::signals::Signals;
-use crate::wait;
 
 pub struct FinishedFile {
     file: File,
@@ -26,8 +24,12 @@ pub struct FinishedFile {
 enum Name {
     /// It has it: it is no regular file.
     Given,
-    /// Path of the temporary file, and the final path.
-    Rename(TempPath, PathBuf),
+    /// From the temporary file to the final path.
+    Rename {
+        draft: TempPath,
+        path: PathBuf,
+        _on_stop: OnStop,
+    },
     Finisher(Finisher),
 }
 
@@ -38,11 +40,16 @@ impl FinishedFile {
         if let Some(file) = open_irregular(path).map_err(failed)? {
             return Ok(FinishedFile { file, name: Name::Given });
         }
-        // Before the file is created, so that no signal can leave it behind.
-        let signals = Signals::block().map_err(failed)?;
-        let (file, draft) = draft_beside(path).map_err(failed)?.into_parts();
-        remove_on_signals(signals, draft.to_path_buf()).map_err(failed)?;
-        Ok(FinishedFile { file, name: Name::Rename(draft, path.to_owned()) })
+        ending::hear_stops().map_err(failed)?;
+        let make = || {
+            let (file, draft) = draft_beside(path)?.into_parts();
+            let temporary = draft.to_path_buf();
+            // A failure to remove the file is ignored: there is nothing else to try.
+            Ok(((file, draft), move || drop(std::fs::remove_file(temporary))))
+        };
+        let ((file, draft), on_stop) = OnStop::making(make).map_err(failed)?;
+        let name = Name::Rename { draft, path: path.to_owned(), _on_stop: on_stop };
+        Ok(FinishedFile { file, name })
     }
 
     /// As [`FinishedFile::create`], for a process that may not rename or remove files when the file is complete. It must
@@ -64,7 +71,7 @@ impl FinishedFile {
     pub fn finish(self) -> io::Result<()> {
         match self.name {
             Name::Given => Ok(()),
-            Name::Rename(draft, path) => draft.persist(path).map_err(|error| error.error),
+            Name::Rename { draft, path, .. } => draft.persist(path).map_err(|error| error.error),
             Name::Finisher(finisher) => finisher.finish(),
         }
     }
@@ -101,21 +108,6 @@ pub fn draft_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
         .suffix(".part")
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder_of(path))
-}
-
-/// Installs handlers of `signals` that remove `draft` and end this process.
-fn remove_on_signals(signals: Signals, draft: PathBuf) -> io::Result<()> {
-    let wait = move || {
-        loop {
-            let _ = wait::until_ready(&mut [PollFd::new(&signals, PollFlags::IN)], None);
-            if let Some(request) = signals.next() {
-                // A failure to remove the file is ignored: there is nothing else to try.
-                let _ = std::fs::remove_file(&draft);
-                std::process::exit(128 + request.signal.as_raw());
-            }
-        }
-    };
-    std::thread::Builder::new().name("signals".into()).spawn(wait).map(drop)
 }
 
 /// Checks that `path` can be written, before the content is produced; `what` names the content in the error.

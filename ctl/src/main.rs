@@ -13,6 +13,7 @@ mod connection;
 mod crash_report;
 mod elf;
 mod emptiness;
+mod ending;
 mod failure;
 mod family;
 mod finished_file;

@@ -11,10 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use gapii_replay::{Events, FrameEnd, Options, ReplayError, Report, SystemLoader, replay};
 
 use crate::args::Allowance;
+use crate::ending;
 use crate::failure::Failure;
 use crate::reading_progress::ReadingProgress;
 use crate::replay_guard::{Guarded, ReplayGuard};
-use crate::signals::{self, Signals};
+use crate::signals::Signals;
 use crate::trace_file::{self, Reader, unreadable};
 
 /// What stops a replay: Ctrl-C, and the end of what it may take.
@@ -43,7 +44,7 @@ impl Stop {
 pub fn hear_stops() -> Result<Stop, Failure> {
     let signals = Signals::block()
         .map_err(|error| Failure::unreachable(format!("can't wait for signals: {error}")))?;
-    Ok(Stop { asked: signals::flag(signals), allowance: None })
+    Ok(Stop { asked: ending::flag(signals), allowance: None })
 }
 
 /// Replays a trace on the driver of this machine.

@@ -1,12 +1,16 @@
-//! `ReadingProgress`: how much of a trace was read, in a line that rewrites itself.
+//! `ReadingProgress`: how much of a trace was read, in a line that rewrites itself. A stop request erases it.
 //!
 //! Shown only if standard error is a terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::ending::{self, OnStop};
+
 pub struct ReadingProgress {
     bar: ProgressBar,
     done: u64,
+    /// Erases the line; `None` if it is not shown.
+    on_stop: Option<OnStop>,
 }
 
 /// Number of commands between updates.
@@ -30,7 +34,15 @@ impl ReadingProgress {
         if let Ok(style) = ProgressStyle::with_template(&line) {
             bar.set_style(style);
         }
-        ReadingProgress { bar, done: 0 }
+        let on_stop = (!bar.is_hidden()).then(|| {
+            let bar = bar.clone();
+            OnStop::new(move || bar.finish_and_clear())
+        });
+        if on_stop.is_some() {
+            // Without it a request ends the process as well, and the line stays.
+            let _ = ending::hear_stops();
+        }
+        ReadingProgress { bar, done: 0, on_stop }
     }
 
     /// Counts one more processed command.
@@ -57,7 +69,8 @@ impl ReadingProgress {
         self.bar.set_position(done);
     }
 
-    pub fn clear(&self) {
+    pub fn clear(&mut self) {
+        self.on_stop = None;
         self.bar.finish_and_clear();
     }
 }

@@ -1,16 +1,16 @@
 //! `Signals`: the stop requests SIGINT, SIGTERM and SIGHUP, as a descriptor to poll. Once blocked, they interrupt
-//! nothing and stay pending until they are read; child processes get the original mask. Where only a flag is asked for,
-//! the second signal ends the process with 128 plus its number.
+//! nothing and stay pending until they are read; child processes get the original mask.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Signal;
+
+/// Whether [`Signals::block`] was called.
+static ARE_HEARD: AtomicBool = AtomicBool::new(false);
 
 /// One stop request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub struct Signals {
 impl Signals {
     /// Blocks the signals in the calling thread, which must be the only thread.
     pub fn block() -> io::Result<Signals> {
+        // Relaxed: the flag publishes no other data.
+        ARE_HEARD.store(true, Ordering::Relaxed);
         let set = stop_set();
         let mut mask_before = empty_set();
         set_mask(libc::SIG_BLOCK, &set, Some(&mut mask_before))?;
@@ -65,25 +67,10 @@ impl Signals {
     }
 }
 
-/// Returns a flag that the first request sets; the second request ends this process as if nothing were blocked.
-pub fn flag(signals: Signals) -> Arc<AtomicBool> {
-    let raised = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&raised);
-    std::thread::spawn(move || {
-        loop {
-            let mut ready = [PollFd::new(&signals, PollFlags::IN)];
-            if poll(&mut ready, None).is_err() {
-                continue;
-            }
-            while let Some(request) = signals.next() {
-                // Relaxed: the flag publishes no other data.
-                if flag.swap(true, Ordering::Relaxed) {
-                    std::process::exit(128 + request.signal.as_raw());
-                }
-            }
-        }
-    });
-    raised
+/// Whether the process hears stop requests, which then end it no longer by themselves.
+pub fn are_heard() -> bool {
+    // Relaxed: the flag publishes no other data.
+    ARE_HEARD.load(Ordering::Relaxed)
 }
 
 impl AsFd for Signals {

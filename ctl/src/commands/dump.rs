@@ -198,7 +198,7 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
             match &mut longest {
                 None => {
                     // What reads the lines shows that the command goes on.
-                    if !is_to_file && let Some(progress) = progress.take() {
+                    if !is_to_file && let Some(mut progress) = progress.take() {
                         progress.clear();
                     }
                     write_line(args, &command, out)?;
@@ -208,7 +208,7 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
                 }
             }
         }
-        if let Some(progress) = progress.take() {
+        if let Some(mut progress) = progress.take() {
             progress.clear();
         }
         longest.take().map_or(Ok(()), |longest| longest.write(out))

@@ -11,6 +11,7 @@ use gapii_replay::verify::{Verified, Verifier};
 use gapii_replay::{Options, Report};
 
 use crate::args::{Allowance, Frames, Json, Trace};
+use crate::ending::OnStop;
 use crate::failure::Failure;
 use crate::playing;
 use crate::sandbox::{self, Needs};
@@ -83,7 +84,10 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
         verify: if args.verify { Verifier::on() } else { Verifier::default() },
         ..Options::default()
     };
+    let mut drafts = None;
     if let Some(path) = &args.images {
+        let begun = path.clone();
+        drafts = Some(OnStop::new(move || Folder::remove_drafts(&begun)));
         let folder = Folder::open(path).map_err(Failure::unreachable)?;
         options.stop_after = args.at;
         options.images = match args.at {
@@ -103,6 +107,7 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
         };
     }
     let report = playing::play(path, &mut reader, options, stop)?;
+    drop(drafts);
     match args.json.json {
         true => text::print_json(&report)?,
         false => text::print(|out| write!(out, "{}", describe(&report)))?,

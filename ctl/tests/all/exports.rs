@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::support::{self, ctl, one_sentence, run};
-use crate::written_trace::WrittenTrace;
+use crate::written_trace::{BEGAN_NS, WrittenTrace};
 use gapii_abi::atom::{self, EFFECT, EndReason, Header};
 use gapii_commands::constants::GL_RENDERER;
 use gapii_trace::append::AppendTo;
@@ -124,6 +124,40 @@ fn long_commands_show_on_a_terminal_how_far_they_are() {
     // Lines that are listed elsewhere are sign enough.
     let listed = shown(&["dump", "t.gapii"], false);
     assert!(!listed.contains("commands, "), "{listed}");
+}
+
+#[test]
+fn interrupted_command_erases_its_progress() {
+    const ERASED: &str = "\u{1b}[2K";
+    let folder = tempfile::tempdir().unwrap();
+    // Long enough that no command is complete before the signal arrives.
+    let mut trace = WrittenTrace::new(false);
+    for block in 1..=4 {
+        (0..100_000).for_each(|_| trace.swap(0, None));
+        trace.begin_block(BEGAN_NS + block * 2_000_000_000);
+    }
+    fs::write(folder.path().join("t.gapii"), trace.finish(1_000_000_000)).unwrap();
+    for arguments in [
+        &["verify", "t.gapii"][..],
+        &["stats", "t.gapii"],
+        &["state", "t.gapii"],
+        &["export", "t.gapii", "--format", "json", "-o", "out"],
+        &["dump", "t.gapii", "--function", "glClear"],
+    ] {
+        let mut command = ctl(folder.path());
+        command.args(arguments).stdout(Stdio::null());
+        let mut is_interrupted = false;
+        let (status, shown) = support::watched_on_a_terminal(command, |pid, shown| {
+            if !is_interrupted && shown.contains(" left") {
+                is_interrupted = true;
+                rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+            }
+        });
+        assert_eq!(status.code(), Some(130), "{arguments:?}: {shown:?}");
+        let end = shown.rsplit_once(ERASED).map(|(_, end)| end.trim());
+        assert_eq!(end, Some(""), "{arguments:?}: {shown:?}");
+        assert_eq!(files(folder.path()), ["t.gapii"]);
+    }
 }
 
 /// A full disk, played by a limit on the size of files.

@@ -14,6 +14,7 @@ use gapii_abi::atom::EndReason;
 use gapii_control::{Ended, Event, FrameBuffer, Request, ServerHello, Started, Summary};
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
+use rustix::process::Pid;
 use rustix::pty::OpenptFlags;
 use tempfile::TempDir;
 
@@ -58,7 +59,15 @@ pub fn run(command: &mut Command, status: i32) -> (String, String) {
 }
 
 /// Runs to the end with standard error on a terminal. Returns the status, and what the terminal shows.
-pub fn on_a_terminal(mut command: Command) -> (ExitStatus, String) {
+pub fn on_a_terminal(command: Command) -> (ExitStatus, String) {
+    watched_on_a_terminal(command, |_, _| {})
+}
+
+/// Does the same; calls `watch` with the process and with what it has shown, whenever it shows something.
+pub fn watched_on_a_terminal(
+    mut command: Command,
+    mut watch: impl FnMut(Pid, &str),
+) -> (ExitStatus, String) {
     let controller = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     rustix::pty::unlockpt(&controller).unwrap();
     let name = rustix::pty::ptsname(&controller, Vec::new()).unwrap();
@@ -69,6 +78,7 @@ pub fn on_a_terminal(mut command: Command) -> (ExitStatus, String) {
     let (mut shown, mut bytes) = (Vec::new(), [0; 4096]);
     while let Ok(count @ 1..) = rustix::io::read(&controller, &mut bytes) {
         shown.extend_from_slice(&bytes[..count]);
+        watch(Pid::from_child(&child), &String::from_utf8_lossy(&shown));
     }
     (child.wait().unwrap(), String::from_utf8_lossy(&shown).into_owned())
 }

@@ -61,6 +61,16 @@ impl Folder {
         Ok(Self { jobs: Some(jobs), workers, state })
     }
 
+    /// Removes what this process has begun to write in the folder, for a process that ends at once. Failures are ignored.
+    pub fn remove_drafts(path: &Path) {
+        let Ok(entries) = fs::read_dir(path) else { return };
+        for entry in entries.flatten() {
+            if entry.file_name().to_string_lossy().ends_with(&draft_suffix()) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
     /// Queues a file for writing. Waits while the queue is full. The error is the failure of an
     /// earlier file.
     pub fn write(
@@ -130,7 +140,7 @@ fn write_whole(
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut part = path.as_os_str().to_owned();
-    part.push(format!(".{}.part", std::process::id()));
+    part.push(draft_suffix());
     let part = PathBuf::from(part);
     // A replay that was killed may have left a file, or another user a link. A new file follows no link.
     let _ = fs::remove_file(&part);
@@ -145,6 +155,11 @@ fn write_whole(
         let _ = fs::remove_file(&part);
     }
     written
+}
+
+/// What the name of an incomplete file ends with.
+fn draft_suffix() -> String {
+    format!(".{}.part", std::process::id())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -195,7 +210,7 @@ mod tests {
         let place = scratch();
         let (victim, name) = (place.path().join("victim"), place.path().join("picture"));
         fs::write(&victim, b"whole").unwrap();
-        let part = place.path().join(format!("picture.{}.part", std::process::id()));
+        let part = place.path().join(format!("picture{}", draft_suffix()));
         for link in [&name, &part] {
             std::os::unix::fs::symlink(&victim, link).unwrap();
         }
@@ -207,6 +222,18 @@ mod tests {
             (b"whole".into(), b"new".into())
         );
         assert!(name.symlink_metadata().unwrap().is_file());
+    }
+
+    #[test]
+    fn only_drafts_of_this_process_are_removed() {
+        let place = scratch();
+        let names = ["picture", "picture.1.part", &format!("picture{}", draft_suffix())];
+        for name in names {
+            fs::write(place.path().join(name), b"half").unwrap();
+        }
+        Folder::remove_drafts(place.path());
+        let is_there = names.map(|name| place.path().join(name).exists());
+        assert_eq!(is_there, [true, true, false]);
     }
 
     #[test]

@@ -1,0 +1,99 @@
+//! `ending`: how a stop request ends the process, and what it undoes before: the draft of a file, a progress line on the
+//! terminal. Where only a flag is asked for, the second request ends the process.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::process::Signal;
+
+use crate::signals::{self, Signals};
+use crate::wait;
+
+type Undo = Box<dyn FnOnce() + Send>;
+
+/// What is to be undone, by number.
+static UNDONE: Mutex<BTreeMap<u64, Undo>> = Mutex::new(BTreeMap::new());
+
+/// While this lives, a stop request that ends the process undoes something first.
+pub struct OnStop(u64);
+
+impl OnStop {
+    pub fn new(undo: impl FnOnce() + Send + 'static) -> OnStop {
+        OnStop::add(&mut undone(), undo)
+    }
+
+    /// Makes something and what undoes it. A request waits meanwhile, so it cannot come in between.
+    pub fn making<T, U: FnOnce() + Send + 'static>(
+        make: impl FnOnce() -> io::Result<(T, U)>,
+    ) -> io::Result<(T, OnStop)> {
+        let mut undone = undone();
+        let (made, undo) = make()?;
+        Ok((made, OnStop::add(&mut undone, undo)))
+    }
+
+    fn add(undone: &mut BTreeMap<u64, Undo>, undo: impl FnOnce() + Send + 'static) -> OnStop {
+        let number = undone.last_key_value().map_or(0, |(last, _)| last + 1);
+        undone.insert(number, Box::new(undo));
+        OnStop(number)
+    }
+}
+
+impl Drop for OnStop {
+    fn drop(&mut self) {
+        undone().remove(&self.0);
+    }
+}
+
+/// Lets a stop request end the process by [`end`], if nothing else in the process hears stop requests. Threads that run
+/// already may still be ended without it.
+pub fn hear_stops() -> io::Result<()> {
+    if signals::are_heard() {
+        return Ok(());
+    }
+    let signals = Signals::block()?;
+    let hear = move || {
+        loop {
+            let _ = wait::until_ready(&mut [PollFd::new(&signals, PollFlags::IN)], None);
+            if let Some(request) = signals.next() {
+                end(request.signal);
+            }
+        }
+    };
+    std::thread::Builder::new().name("signals".into()).spawn(hear).map(drop)
+}
+
+/// Returns a flag that the first request sets; the second request [ends](end) this process.
+pub fn flag(signals: Signals) -> Arc<AtomicBool> {
+    let raised = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&raised);
+    std::thread::spawn(move || {
+        loop {
+            let mut ready = [PollFd::new(&signals, PollFlags::IN)];
+            if wait::until_ready(&mut ready, None).is_err() {
+                continue;
+            }
+            while let Some(request) = signals.next() {
+                // Relaxed: the flag publishes no other data.
+                if flag.swap(true, Ordering::Relaxed) {
+                    end(request.signal);
+                }
+            }
+        }
+    });
+    raised
+}
+
+/// Undoes what is to be undone, and ends the process with 128 plus the signal's number.
+pub fn end(signal: Signal) -> ! {
+    // Held to the end of the process: nothing new is begun.
+    let mut undone = undone();
+    std::mem::take(&mut *undone).into_values().for_each(|undo| undo());
+    std::process::exit(128 + signal.as_raw());
+}
+
+fn undone() -> MutexGuard<'static, BTreeMap<u64, Undo>> {
+    UNDONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
