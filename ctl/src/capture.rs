@@ -230,9 +230,9 @@ impl<'a> Capture<'a> {
                     text::say(&summary_line::text(summary, &self.place));
                     summary_line::missing(summary).for_each(|line| text::say(&line));
                 }
-                if let Some(why) = emptiness::why_no_frame(summary, &self.request, &self.place) {
-                    text::say(&why);
-                }
+                let no_frame = emptiness::why_no_frame(summary, &self.request, &self.place);
+                let only_frames = emptiness::why_only_frames(summary, &self.request);
+                no_frame.into_iter().chain(only_frames).for_each(|why| text::say(&why));
                 crash_report::write_if_it_died(summary, &self.place);
                 summary_line::failure(summary, &self.place, &self.request)
             }

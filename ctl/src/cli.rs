@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::args::Connect;
 use crate::commands::{
@@ -90,20 +90,49 @@ enum Command {
     #[command(hide = true)]
     Relay,
     /// Print shell completions
-    #[command(hide = true)]
     Completions(completions::Completions),
     /// Print the JSON Schema of what a command prints with --json
     Schema(schema::Schema),
     /// Write the man pages to a folder
-    #[command(hide = true)]
     Man(man::Man),
 }
 
+/// Commands that ask no daemon: their help does not have the options that name one.
+const WITHOUT_DAEMON: &[&str] = &[
+    "info",
+    "dump",
+    "state",
+    "stats",
+    "diff",
+    "montage",
+    "export",
+    "replay",
+    "blob",
+    "verify",
+    "pair",
+    "completions",
+    "schema",
+    "man",
+];
+
 impl Cli {
+    /// The command line, with help that names only what a command uses.
+    fn definition() -> clap::Command {
+        let mut definition = Cli::command();
+        let options: Vec<Arg> =
+            definition.get_arguments().filter(|option| option.is_global_set()).cloned().collect();
+        for command in WITHOUT_DAEMON {
+            // Such a command takes its own options instead of the common ones of the same names.
+            let hidden: Vec<Arg> = options.iter().map(|option| option.clone().hide(true)).collect();
+            definition = definition.mut_subcommand(command, |command| command.args(hidden));
+        }
+        definition
+    }
+
     /// Parses this process' command line and environment. On a mistake, prints it and exits with status 2; of `run`, with
     /// its own.
     pub fn of_process() -> Cli {
-        let parsed = Cli::command().try_get_matches().and_then(|matches| Cli::of(&matches));
+        let parsed = Cli::definition().try_get_matches().and_then(|matches| Cli::of(&matches));
         parsed.unwrap_or_else(|error| {
             // Help and version are answers.
             if !error.use_stderr() {
@@ -169,9 +198,9 @@ impl Cli {
             Command::Doctor(args) => doctor::run(args, connect),
             Command::Pair(args) => pair::run(args),
             Command::Relay => relay::run(connect),
-            Command::Completions(args) => completions::run(args, Cli::command()),
+            Command::Completions(args) => completions::run(args, Cli::definition()),
             Command::Schema(args) => schema::run(args),
-            Command::Man(args) => man::run(args, Cli::command()),
+            Command::Man(args) => man::run(args, Cli::definition()),
         }
     }
 }
@@ -186,7 +215,7 @@ fn wants_json(matches: &ArgMatches) -> bool {
 
 /// Returns the command of a command line with a mistake; an empty name if it has none.
 fn meant_command(words: &[OsString]) -> String {
-    let matches = Cli::command().ignore_errors(true).try_get_matches_from(words).ok();
+    let matches = Cli::definition().ignore_errors(true).try_get_matches_from(words).ok();
     matches.and_then(|matches| Some(matches.subcommand_name()?.to_owned())).unwrap_or_default()
 }
 
@@ -204,7 +233,26 @@ mod tests {
 
     #[test]
     fn definitions_are_consistent() {
-        Cli::command().debug_assert();
+        Cli::definition().debug_assert();
+    }
+
+    #[test]
+    fn help_has_the_options_of_a_daemon_only_for_commands_that_ask_one() {
+        let mut definition = Cli::definition();
+        definition.build();
+        for command in definition.get_subcommands_mut() {
+            let help = command.render_long_help().to_string();
+            let has_any =
+                ["--connect", "--via", "--credentials"].iter().any(|it| help.contains(it));
+            let asks_none = WITHOUT_DAEMON.contains(&command.get_name());
+            assert_eq!(has_any, !asks_none && command.get_name() != "help", "{help}");
+        }
+        // They are still taken, wherever they stand.
+        for words in [["--via", "ssh://h", "verify", "x"], ["verify", "x", "--via", "ssh://h"]] {
+            let matches =
+                Cli::definition().try_get_matches_from([&["gapii-ctl"], &words[..]].concat());
+            Cli::of(&matches.unwrap()).unwrap();
+        }
     }
 
     /// Splits a line of examples as a shell does: words, quotes, and a remark after two blanks.

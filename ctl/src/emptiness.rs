@@ -1,5 +1,5 @@
 //! Explains a trace without a command or without a frame: the program did not reach the daemon, the event of `--when` did
-//! not happen, the filter fits nothing, or the program presents nothing. Why a trace has no frame is read from its
+//! not happen, the filter fits nothing but ends of frames, or the program presents nothing. Why a trace has no frame is read from its
 //! beginning.
 //!
 //! It prints nothing.
@@ -110,6 +110,17 @@ pub fn why_no_frame(summary: &Summary, request: &StartRequest, place: &Place) ->
         (None, 0) => "the program ended none meanwhile".to_owned(),
     };
     Some(format!("the trace has no frame; {why}"))
+}
+
+/// Says that a filter let nothing through but ends of frames, which are always recorded; `None` if it let more through.
+pub fn why_only_frames(summary: &Summary, request: &StartRequest) -> Option<String> {
+    let is_so = !request.filter.is_empty() && summary.frames > 0 && summary.calls == summary.frames;
+    is_so.then(|| {
+        format!(
+            "the trace has only the ends of frames: no other command that the program made fits the filter ({})",
+            request.filter
+        )
+    })
 }
 
 /// What the program did to present frames, as far as the beginning of the trace tells.

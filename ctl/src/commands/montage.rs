@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use gapii_replay::Options;
@@ -66,11 +66,28 @@ pub struct Sheeted {
     skipped: u64,
 }
 
+/// Refuses names of other formats of pictures.
+fn judge_name(output: &Path) -> Result<(), Failure> {
+    const OTHERS: &[&str] = &[
+        "avif", "bmp", "gif", "jpeg", "jpg", "jxl", "pdf", "ppm", "qoi", "svg", "tga", "tif",
+        "tiff", "webp",
+    ];
+    let ending = output.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    match OTHERS.contains(&ending.as_str()) {
+        true => Err(Failure::usage(format!(
+            "a contact sheet is a PNG picture; write it to {}",
+            output.with_extension("png").display()
+        ))),
+        false => Ok(()),
+    }
+}
+
 pub fn run(args: &Montage) -> Result<u8, Failure> {
     args.json.must_have_standard_output(&args.output)?;
     let path = &args.trace.trace;
     let name = path.display();
     finished_file::check(&args.output, "a picture")?;
+    judge_name(&args.output)?;
     let mut reader = trace_file::open(path)?;
     let mut file = FinishedFile::create_apart(&args.output)?;
     let needs = Needs { traces: &[path], folder: None, windows: false };

@@ -25,6 +25,7 @@ fn usage_errors_have_status_2() {
         (&["dump", "x.gapii", "--frames", "3-5"], "A..B"),
         (&["export", "x.gapii", "-o", "y", "--format", "bmp"], "[possible values: apitrace, json]"),
         (&["export", "x.gapii", "--format", "json"], "--output"),
+        (&["montage", "x.gapii", "-o", "sheet.JPG"], "write it to sheet.png"),
         (&["apps", "--connect", "localhost:1"], "unix:PATH"),
         (&["apps", "--connect", "tcp://localhost:1"], "--via tls://HOST"),
         (&["apps", "--via", "http://localhost:1"], "tls://"),

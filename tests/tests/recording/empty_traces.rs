@@ -4,7 +4,7 @@ use std::process::Command as Process;
 
 use gapii_tests::gapii::{Recording, Session};
 use gapii_tests::loading::offscreen;
-use gapii_tests::programs::program;
+use gapii_tests::programs::{app, program};
 
 #[track_caller]
 fn says(recording: &Recording, reason: &str) {
@@ -37,4 +37,15 @@ fn trace_without_a_command_says_what_kept_them_out() {
     says(&recording, "nothing was recorded: function=glIsSync did not happen");
     let recording = session.record(&[], &Process::new("true"));
     says(&recording, "nothing was recorded: the program never reached the daemon: ");
+}
+
+#[test]
+fn trace_of_a_thread_that_never_was_says_that_it_has_only_ends_of_frames() {
+    let session = Session::new();
+    let animation = offscreen(&app("animation"), [""; 0]);
+    let recording = session.record(&["--thread", "nosuch"], &animation);
+    says(&recording, "the trace has only the ends of frames: no other command");
+    says(&recording, "fits the filter (threads nosuch)");
+    let recording = session.record(&["--function", "glClear"], &animation);
+    assert!(!recording.run.stderr.contains("only the ends of frames"), "{}", recording.run);
 }
