@@ -21,6 +21,7 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
 use crate::args::{Address, Connect};
 use crate::failure::Failure;
+use crate::scratch;
 use crate::via::{Link, Via};
 
 /// Time limit for an answer. The daemon answers from memory.
@@ -417,9 +418,19 @@ fn absent(path: &Path) -> String {
     let name = path.display();
     let own = socket_folder().join(gapii_control::SOCKET_NAME);
     match starting_command(path) {
-        Some(command) if path == own => format!(
-            "no daemon listens on {name}; start one with `{command}`, or use `gapii-ctl run`, which brings its own"
-        ),
+        Some(command) if path == own => match &scratch::sockets_of_runs()[..] {
+            [] => format!(
+                "no daemon listens on {name}; start one with `{command}`, or use `gapii-ctl run`, which brings its own"
+            ),
+            [socket] => format!(
+                "no daemon listens on {name}; for the one that `gapii-ctl run` has started, give --connect unix:{}",
+                socket.display()
+            ),
+            sockets => format!(
+                "no daemon listens on {name}; for one of those that `gapii-ctl run` has started, give --connect with {}",
+                listed(sockets)
+            ),
+        },
         Some(command) => format!(
             "no daemon listens on {name}; start one there with `{command}`, or leave out --connect for the one on {}",
             own.display()
@@ -430,6 +441,13 @@ fn absent(path: &Path) -> String {
             own.display()
         ),
     }
+}
+
+/// Addresses of sockets, in a line.
+fn listed(sockets: &[PathBuf]) -> String {
+    let addresses: Vec<_> =
+        sockets.iter().map(|socket| format!("unix:{}", socket.display())).collect();
+    addresses.join(" or ")
 }
 
 fn connect_error(path: &Path, error: &io::Error) -> ConnectError {

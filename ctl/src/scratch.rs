@@ -5,7 +5,7 @@
 
 use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
 use gapii_control::SafePath;
@@ -14,18 +14,43 @@ use crate::failure::Failure;
 use crate::installation;
 use crate::launch::random_hex;
 
+/// What the names of these folders begin with.
+const PREFIX: &str = "gapii-run-";
+
 pub struct Scratch {
     path: PathBuf,
+}
+
+/// The folders that can hold one, with the names of the variables that name them; the preferred one first.
+fn parents() -> impl Iterator<Item = (&'static str, PathBuf)> {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    let named = ["XDG_RUNTIME_DIR", "TMPDIR"]
+        .into_iter()
+        .filter_map(move |name| Some((name, PathBuf::from(variable(name)?))));
+    named.chain([("folder", PathBuf::from("/tmp"))])
+}
+
+/// Returns the sockets for clients of the daemons that `gapii-ctl run` has started in this environment and that listen.
+pub fn sockets_of_runs() -> Vec<PathBuf> {
+    let user = rustix::process::geteuid().as_raw();
+    let listening = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    let entries = parents().find_map(|(_, parent)| std::fs::read_dir(parent).ok());
+    let folders = entries.into_iter().flatten().flatten();
+    let own = folders.filter(|folder| {
+        let is_own = folder.metadata().is_ok_and(|found| found.is_dir() && found.uid() == user);
+        is_own && folder.file_name().to_string_lossy().starts_with(PREFIX)
+    });
+    let sockets = own.map(|folder| folder.path().join(gapii_control::SOCKET_NAME));
+    let listens = |socket: &PathBuf| {
+        listening.lines().any(|line| line.split(' ').next_back().map(Path::new) == Some(socket))
+    };
+    sockets.filter(listens).collect()
 }
 
 impl Scratch {
     /// Creates the folder.
     pub fn create() -> Result<Scratch, Failure> {
-        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        let runtime = variable("XDG_RUNTIME_DIR").map(|it| ("XDG_RUNTIME_DIR", PathBuf::from(it)));
-        let temporary = variable("TMPDIR").map(|it| ("TMPDIR", PathBuf::from(it)));
-        let named = runtime.into_iter().chain(temporary);
-        Scratch::in_first_of(named.chain([("folder", PathBuf::from("/tmp"))]))
+        Scratch::in_first_of(parents())
     }
 
     /// Creates the folder in the first of the named folders that can hold it.
@@ -94,7 +119,7 @@ impl Scratch {
             return Err("its name has a blank, a colon or another separator".to_owned());
         }
         let cannot = |error: io::Error| format!("can't create a folder there: {error}");
-        let path = parent.join(format!("gapii-run-{}", &random_hex().map_err(cannot)?[..12]));
+        let path = parent.join(format!("{PREFIX}{}", &random_hex().map_err(cannot)?[..12]));
         DirBuilder::new().mode(0o700).create(&path).map_err(cannot)?;
         Ok(Scratch { path })
     }
