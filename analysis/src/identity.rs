@@ -1,5 +1,5 @@
 //! Digests of commands that do not depend on addresses, so that they are equal in two runs of a program. Handles above
-//! 32 bits count by the order of their first use, smaller numbers by value. An address with memory counts by the
+//! 32 bits count by the order of their first use, smaller numbers by value, also in observed memory. An address with memory counts by the
 //! memory's bytes; without memory, below `OFFSET_MAX`, 1 MiB, it is an offset and counts by value, otherwise not at
 //! all.
 
@@ -44,12 +44,12 @@ impl Identity {
             let has_memory = reads && arg.observation != Observation::None;
             self.value(arg.param.ty, arg.value, has_memory).hash(&mut hasher);
             if reads {
-                memory(arg.observation, &mut hasher);
+                self.memory(arg.param.element, arg.observation, &mut hasher);
             }
         }
         for range in command.ranges_read() {
             range.param.hash(&mut hasher);
-            memory(range.observation, &mut hasher);
+            self.memory(command.element_of(&range), range.observation, &mut hasher);
         }
         hasher.finish()
     }
@@ -61,13 +61,33 @@ impl Identity {
             memory(text, &mut hasher);
         }
         for arg in command.args().filter(|arg| arg.param.observed == Observed::Out) {
-            memory(arg.observation, &mut hasher);
+            self.memory(arg.param.element, arg.observation, &mut hasher);
         }
         for range in command.ranges_written() {
             range.param.hash(&mut hasher);
-            memory(range.observation, &mut hasher);
+            self.memory(command.element_of(&range), range.observation, &mut hasher);
         }
         hasher.finish()
+    }
+
+    /// Hashes observed memory: elements that are handles or addresses as such values, and everything else byte by byte.
+    fn memory(
+        &mut self,
+        element: Option<Type>,
+        observation: Observation<'_>,
+        hasher: &mut DefaultHasher,
+    ) {
+        let is_name = |ty: &Type| matches!(ty.kind, Kind::Handle | Kind::Pointer);
+        let names = element.filter(is_name).and_then(|ty| Some((ty, usize::from(ty.repr?.size()))));
+        match (names, observation) {
+            (Some((ty, size @ 1..)), Observation::Bytes(bytes)) => {
+                bytes.len().hash(hasher);
+                for at in (0..bytes.len()).step_by(size) {
+                    self.value(ty, Value::read(ty, bytes, at), false).hash(hasher);
+                }
+            }
+            _ => memory(observation, hasher),
+        }
     }
 
     /// Returns a value's bits; for a handle its ordinal, for an address a constant.

@@ -126,6 +126,8 @@ fn two_runs_of_a_program_are_the_same_and_two_programs_are_not() {
     };
     let same = compare(&second).ok();
     assert!(parsed(&same)["first"].is_null(), "{same}");
+    // Also those that return handles.
+    assert_eq!(parsed(&same)["answers"], 0, "{same}");
     let different = compare(&other);
     assert_eq!(different.status.code(), Some(1), "{different}");
     assert!(parsed(&different)["first"]["a"].is_u64(), "{different}");
