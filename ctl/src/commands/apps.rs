@@ -33,7 +33,7 @@ pub fn run(args: &Apps, connect: &Connect) -> Result<u8, Failure> {
 /// Formats the applications as a table.
 pub fn rows(StatusInfo { apps, left_out, .. }: &StatusInfo) -> String {
     if apps.is_empty() {
-        return "no application is connected\n".to_owned();
+        return format!("{NO_APP}\n");
     }
     let head = ["PID", "NAME", "APIS", "CONTEXTS", "FRAMES", "MODE"].map(str::to_owned);
     let rows = apps.iter().map(|app| {

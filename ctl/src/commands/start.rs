@@ -80,7 +80,7 @@ fn choose<'a>(apps: &'a [AppInfo], wanted: Option<&str>) -> Result<&'a AppInfo, 
         ([only], _) => Ok(only),
         ([], None) => Err(Failure::unreachable(apps::NO_APP)),
         ([], Some(wanted)) => Err(Failure::unreachable(format!(
-            "no application {wanted} is connected; `gapii-ctl apps` lists those that are"
+            "no application {wanted} is connected; `gapii-ctl apps` lists those that are, which `gapii-ctl run` has started"
         ))),
         (several, _) => Err(Failure::usage(format!(
             "several applications match; choose one with --app PID, or --all: {}",
