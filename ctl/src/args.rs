@@ -141,7 +141,7 @@ pub struct Limits {
     pub stall_ms: u64,
 
     /// Read back every Nth frame just before it is presented, and record its hash for `replay --verify`
-    #[arg(long, value_name = "N", value_parser = every_nth)]
+    #[arg(long, value_name = "N", value_parser = one_or_more::<NonZeroU32>)]
     pub observe_frames: Option<NonZeroU32>,
 
     /// Record the pixels of observed frames as well as their hash
@@ -282,7 +282,7 @@ pub struct Keep {
 
     /// Take a snapshot (keyframe) every M frames; saved traces begin at one. The program pauses for each
     #[arg(long, value_name = "M", requires = "keep_frames", default_value = "100",
-          value_parser = every_nth)]
+          value_parser = one_or_more::<NonZeroU32>)]
     pub keyframe_every: NonZeroU32,
 }
 
@@ -413,8 +413,9 @@ fn time(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_nanos(ns))
 }
 
-fn every_nth(text: &str) -> Result<NonZeroU32, String> {
-    text.parse().map_err(|_| "N is a whole number, 1 or more".to_string())
+/// Parses a number that is not 0, of a type that has no 0.
+pub fn one_or_more<N: FromStr>(text: &str) -> Result<N, String> {
+    text.parse().map_err(|_| "a whole number, 1 or more, is expected".to_string())
 }
 
 /// Parses a time in seconds, above 0.

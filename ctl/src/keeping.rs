@@ -108,6 +108,9 @@ pub fn save(
     if !json::is_asked() {
         text::say(&describe(&saved, &output.place));
     }
+    if wanted_frames.is_some_and(|wanted| wanted > saved.summary.frames) {
+        text::say(&format_args!("only {} were kept", counted(saved.summary.frames, "frame")));
+    }
     crash_report::write_if_it_died(&saved.summary, &output.place);
     // That the program died without ending its capture is no failure here: keeping frames is meant for that case.
     let failure = summary_line::failure(&saved.summary, &output.place, &StartRequest::default());

@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::args::{Frames, Json, Trace};
+use crate::args::{Frames, Json, Trace, one_or_more};
 use crate::call_text;
 use crate::commands::replay::judge_pictures;
 use crate::failure::Failure;
@@ -63,7 +63,7 @@ pub struct Dump {
     /// List only the first N commands: of the trace, or of the order that --sort gives
     ///
     /// With --sort and without --top, the whole list is held in memory before it is printed.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = one_or_more::<NonZeroUsize>)]
     top: Option<NonZeroUsize>,
 
     #[command(flatten)]

@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use clap::Args;
 use gapii_control::{Event, KeptInfo, Request, SaveRequest, Target};
 
-use crate::args::{App, Connect, Json, Output};
+use crate::args::{App, Connect, Json, Output, one_or_more};
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::keeping;
@@ -19,7 +19,7 @@ pub struct Save {
     app: App,
 
     /// Save at least the last N frames, beginning at the keyframe before them [default: all kept frames]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = one_or_more::<NonZeroU64>)]
     last: Option<NonZeroU64>,
 
     #[command(flatten)]

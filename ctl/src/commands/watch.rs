@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::args::{Connect, Json};
+use crate::args::{Connect, Json, one_or_more};
 use crate::commands::apps;
 use crate::failure::Failure;
 use crate::observer::{Observer, Status};
@@ -36,7 +36,7 @@ pub struct Watch {
     interval: Duration,
 
     /// Exit after N refreshes [default: run until Ctrl-C]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = one_or_more::<NonZeroU64>)]
     count: Option<NonZeroU64>,
 
     #[command(flatten)]

@@ -216,7 +216,10 @@ fn frames_are_saved_while_the_program_runs_and_after_it_was_killed() {
     assert!(finished.stderr.contains("keyframe after"), "{finished}");
     finished.exited_with(139);
     let (trace, saved) = save(&session, &["--last", "20"], "killed.gapii");
-    saved.ok();
+    assert!(!saved.ok().stderr.contains("were kept"));
+    let (_, all_saved) = save(&session, &["--last", "1000000"], "all.gapii");
+    let all_saved = all_saved.ok();
+    assert!(all_saved.stderr.contains(" frames were kept"), "{all_saved}");
     trace.verify();
     assert!(verified_frames(&session, &trace) >= 20);
     let end = &trace.info()["end_of_stream"];
