@@ -221,6 +221,7 @@ driver_functions! {
         get_buffer_parameter_64 = GL_GET_BUFFER_PARAMETERI64V(
             target: u32, name: u32, out: *mut i64
         );
+        get_buffer_pointer = GL_GET_BUFFER_POINTERV(target: u32, name: u32, out: *mut usize);
         get_attachment = GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV(
             target: u32, point: u32, name: u32, out: *mut i32
         );

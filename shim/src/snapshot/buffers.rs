@@ -10,9 +10,9 @@ use gapii_commands::constants::{
 };
 use gapii_recorder::program::guarded;
 use gapii_state::read_back::Driver;
-use gapii_state::{Buffer, Context, GroupState, Ref};
+use gapii_state::{Buffer, Context, GroupState, Mapping, Ref};
 
-use super::data_store::DataStore;
+use super::data_store::{DataStore, Mapped};
 use super::emit::Emitter;
 use super::found::Found;
 use super::identity::{self, Kind};
@@ -20,6 +20,7 @@ use super::sibling::Sibling;
 use super::{gl, late_buffers, texel_buffers};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
+use crate::program_memory::ProgramMemory;
 
 /// Storage flags of a buffer whose flags are unknown: they forbid nothing that a program may do.
 const ANY_STORAGE: u32 = constants::GL_DYNAMIC_STORAGE_BIT_EXT
@@ -28,7 +29,7 @@ const ANY_STORAGE: u32 = constants::GL_DYNAMIC_STORAGE_BIT_EXT
     | constants::GL_MAP_PERSISTENT_BIT_EXT
     | constants::GL_MAP_COHERENT_BIT_EXT;
 
-/// A buffer as the state has it, with the data store as the driver has it if that was asked.
+/// A buffer as the state has it, with the data store and the mapping as the driver has them if that was asked.
 pub struct Known {
     size: i64,
     is_immutable: bool,
@@ -37,41 +38,24 @@ pub struct Known {
     usage: u32,
 }
 
-/// The program's mapping of a buffer.
-#[derive(Clone, Copy)]
-struct Mapped {
-    address: u64,
-    offset: i64,
-    length: i64,
-    access: u32,
-}
-
 impl Known {
     pub fn of(buffer: &Buffer) -> Self {
-        let it = &buffer.mapping;
-        let mapped =
-            Mapped { address: it.pointer, offset: it.offset, length: it.length, access: it.access };
         Self {
             size: buffer.size,
             is_immutable: buffer.immutable,
-            mapping: (it.pointer != 0).then_some(mapped),
+            mapping: Mapped::of(&buffer.mapping),
             usage: if buffer.immutable { ANY_STORAGE } else { GL_DYNAMIC_DRAW },
         }
     }
 
-    /// Takes the data store from the driver, which has the last word.
+    /// Takes the data store and the mapping from the driver, which has the last word.
     fn asked(self, name: u32, sibling: &Sibling) -> Self {
         match DataStore::of(name, sibling) {
-            Some(DataStore { size, is_immutable, usage }) => {
-                Self { size, is_immutable, usage, mapping: self.mapping }
+            Some(DataStore { size, is_immutable, usage, mapping }) => {
+                Self { size, is_immutable, usage, mapping }
             }
             None => self,
         }
-    }
-
-    /// Whether the program has the buffer mapped.
-    pub fn is_mapped(&self) -> bool {
-        self.mapping.is_some()
     }
 
     /// Whether the program has the buffer mapped so that the driver refuses to copy it.
@@ -99,7 +83,13 @@ pub fn describe(emitter: &mut Emitter, context: &Context, sibling: Option<&Sibli
         }
         emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(name).done();
         let buffer = match sibling {
-            Some(sibling) => buffer.asked(name, sibling),
+            Some(sibling) => {
+                let (tracked, buffer) = (buffer.mapping, buffer.asked(name, sibling));
+                if buffer.mapping != tracked {
+                    correct_mapping(context, object, buffer.mapping);
+                }
+                buffer
+            }
             None => buffer,
         };
         if buffer.size > 0 {
@@ -110,6 +100,18 @@ pub fn describe(emitter: &mut Emitter, context: &Context, sibling: Option<&Sibli
         }
         map(emitter, context, &buffer);
     }
+}
+
+/// Gives the state the mapping that the driver has, so that what the program writes there from now on is observed.
+fn correct_mapping(context: &Context, object: Ref<Buffer>, mapped: Option<Mapped>) {
+    let mapping = mapped.map(|it| Mapping {
+        pointer: it.address,
+        offset: it.offset,
+        length: it.length,
+        access: it.access,
+        ..Mapping::default()
+    });
+    context.set_mapping(&ProgramMemory, object, mapping.unwrap_or_default());
 }
 
 /// Describes the data store of a buffer that the sibling context reads.

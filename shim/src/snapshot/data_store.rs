@@ -1,10 +1,12 @@
-//! The data store of a buffer of the program, as the driver has it; asked in the sibling context. The state may have
-//! another one: it follows the commands, and a driver may have unbound the buffer that a command is meant for.
+//! The data store of a buffer of the program and its mapping, as the driver has them; asked in the sibling context. The
+//! state may have others: it follows the commands, and a driver may have unbound the buffer that a command is meant for.
 
 use gapii_commands::constants::{
-    GL_BUFFER_IMMUTABLE_STORAGE_EXT, GL_BUFFER_SIZE, GL_BUFFER_STORAGE_FLAGS_EXT, GL_BUFFER_USAGE,
-    GL_COPY_READ_BUFFER,
+    GL_BUFFER_ACCESS_FLAGS, GL_BUFFER_IMMUTABLE_STORAGE_EXT, GL_BUFFER_MAP_LENGTH,
+    GL_BUFFER_MAP_OFFSET, GL_BUFFER_MAP_POINTER, GL_BUFFER_MAPPED, GL_BUFFER_SIZE,
+    GL_BUFFER_STORAGE_FLAGS_EXT, GL_BUFFER_USAGE, GL_COPY_READ_BUFFER,
 };
+use gapii_state::Mapping;
 
 use super::gl;
 use super::sibling::Sibling;
@@ -16,6 +18,41 @@ pub struct DataStore {
     pub is_immutable: bool,
     /// Storage flags if it is immutable, else the usage.
     pub usage: u32,
+    pub mapping: Option<Mapped>,
+}
+
+/// The program's mapping of a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mapped {
+    pub address: u64,
+    /// Of the mapped range in the buffer, in bytes.
+    pub offset: i64,
+    pub length: i64,
+    pub access: u32,
+}
+
+impl Mapped {
+    /// As the state has it; `None` for a buffer that is not mapped.
+    pub fn of(mapping: &Mapping) -> Option<Self> {
+        let Mapping { pointer: address, offset, length, access, .. } = *mapping;
+        (address != 0).then_some(Self { address, offset, length, access })
+    }
+
+    /// Of the buffer that is bound to GL_COPY_READ_BUFFER.
+    fn of_bound() -> Option<Self> {
+        if parameter(GL_BUFFER_MAPPED) == 0 {
+            return None;
+        }
+        let (offset, length) =
+            (wide_parameter(GL_BUFFER_MAP_OFFSET), wide_parameter(GL_BUFFER_MAP_LENGTH));
+        let mut address = 0;
+        // SAFETY: the parameter has one address.
+        unsafe {
+            gl::get_buffer_pointer(GL_COPY_READ_BUFFER, GL_BUFFER_MAP_POINTER, &raw mut address);
+        };
+        let access = parameter(GL_BUFFER_ACCESS_FLAGS);
+        (address != 0).then_some(Self { address: address as u64, offset, length, access })
+    }
 }
 
 impl DataStore {
@@ -23,15 +60,12 @@ impl DataStore {
     pub fn of(buffer: u32, sibling: &Sibling) -> Option<Self> {
         sibling.ask(move |_| {
             gl::bind_buffer(GL_COPY_READ_BUFFER, buffer);
-            let mut size = 0;
-            // SAFETY: the parameter has one value.
-            unsafe {
-                gl::get_buffer_parameter_64(GL_COPY_READ_BUFFER, GL_BUFFER_SIZE, &raw mut size)
-            };
+            let size = wide_parameter(GL_BUFFER_SIZE);
             // An error, and then 0, if the driver has no immutable data stores.
             let is_immutable = parameter(GL_BUFFER_IMMUTABLE_STORAGE_EXT) != 0;
             let usage = if is_immutable { GL_BUFFER_STORAGE_FLAGS_EXT } else { GL_BUFFER_USAGE };
-            let store = Self { size, is_immutable, usage: parameter(usage) };
+            let (usage, mapping) = (parameter(usage), Mapped::of_bound());
+            let store = Self { size, is_immutable, usage, mapping };
             gl::bind_buffer(GL_COPY_READ_BUFFER, 0);
             Some(store)
         })
@@ -44,4 +78,12 @@ fn parameter(name: u32) -> u32 {
     // SAFETY: the parameter has one value.
     unsafe { gl::get_buffer_parameter(GL_COPY_READ_BUFFER, name, &raw mut value) };
     value as u32
+}
+
+/// As [`parameter`], for one of 64 bits.
+fn wide_parameter(name: u32) -> i64 {
+    let mut value = 0;
+    // SAFETY: the parameter has one value.
+    unsafe { gl::get_buffer_parameter_64(GL_COPY_READ_BUFFER, name, &raw mut value) };
+    value
 }

@@ -75,11 +75,6 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
         if known.size() == 0 {
             continue;
         }
-        // A context that has it bound may map it after its deletion in another one. If the spare name were deleted, that
-        // would end the mapping.
-        if known.is_mapped() {
-            identity::let_name_stay(context, Kind::Buffer, buffer);
-        }
         if known.is_locked() {
             if !is_first || !buffers::describe_locked(emitter, context, &known) {
                 let what =

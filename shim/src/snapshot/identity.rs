@@ -75,8 +75,6 @@ struct Group {
     made: Vec<Nameless>,
     /// Objects of `made` of which the stream has only a part of the contents.
     in_part: Vec<Nameless>,
-    /// Objects of `made` whose spare names stay.
-    staying: Vec<Nameless>,
     /// Handles of the group's contexts that are described.
     contexts: Vec<u64>,
 }
@@ -86,6 +84,12 @@ struct Nameless {
     kind: Kind,
     name: u32,
     serial: u32,
+}
+
+impl Nameless {
+    fn of<T>(kind: Kind, object: Ref<T>) -> Self {
+        Self { kind, name: spare_name(object), serial: object.serial() }
+    }
 }
 
 static GROUPS: Mutex<Vec<Group>> = Mutex::new(Vec::new());
@@ -124,7 +128,7 @@ pub fn described_name<T: Object>(
     if object.is_none() || has_name(objects, object) {
         return Some(object.name() as u32);
     }
-    let nameless = Nameless { kind, name: spare_name(object), serial: object.serial() };
+    let nameless = Nameless::of(kind, object);
     let is_there = with_group(context, |group| group.made.contains(&nameless));
     (is_there == Some(true)).then_some(nameless.name)
 }
@@ -132,7 +136,7 @@ pub fn described_name<T: Object>(
 /// Whether the caller is the first in this capture that describes the nameless `object`, so that it has to make and to
 /// fill it under its spare name.
 pub fn is_first<T>(context: &Context, kind: Kind, object: Ref<T>) -> bool {
-    let nameless = Nameless { kind, name: spare_name(object), serial: object.serial() };
+    let nameless = Nameless::of(kind, object);
     let note = |group: &mut Group| {
         let is_first = !group.made.contains(&nameless);
         if is_first {
@@ -145,25 +149,19 @@ pub fn is_first<T>(context: &Context, kind: Kind, object: Ref<T>) -> bool {
 
 /// Notes that the stream has only a part of the contents of a nameless object.
 pub fn note_part<T>(context: &Context, kind: Kind, object: Ref<T>) {
-    let nameless = Nameless { kind, name: spare_name(object), serial: object.serial() };
+    let nameless = Nameless::of(kind, object);
     with_group(context, |group| group.in_part.push(nameless));
 }
 
 /// Whether the stream has only a part of the contents of a nameless object. The caller describes all of them.
 pub fn take_part<T>(context: &Context, kind: Kind, object: Ref<T>) -> bool {
-    let nameless = Nameless { kind, name: spare_name(object), serial: object.serial() };
+    let nameless = Nameless::of(kind, object);
     let take = |group: &mut Group| {
         let before = group.in_part.len();
         group.in_part.retain(|other| *other != nameless);
         group.in_part.len() != before
     };
     with_group(context, take) == Some(true)
-}
-
-/// Has the spare name of a nameless object stay in the replay.
-pub fn let_name_stay<T>(context: &Context, kind: Kind, object: Ref<T>) {
-    let nameless = Nameless { kind, name: spare_name(object), serial: object.serial() };
-    with_group(context, |group| group.staying.push(nameless));
 }
 
 /// Whether another context of the process shares objects with this one.
@@ -173,7 +171,8 @@ pub fn is_shared(context: &Context) -> bool {
 }
 
 /// Notes that a context's own state is described. If it is the last one of its share group, deletes all spare names
-/// but those that stay.
+/// but those of buffers that are mapped: a context that holds such a buffer may have mapped it after another one
+/// deleted its name, and deleting the spare name would end the mapping (OpenGL ES 3.2, 6.1).
 ///
 /// They are deleted in a spare context, in which nothing is bound: deleting a name removes the object from the binding
 /// points of the current context, and from the containers that are bound there.
@@ -186,11 +185,11 @@ pub fn end_context(emitter: &mut Emitter, process: &Process, context: &Context, 
         if !all.iter().all(|handle| group.contexts.contains(handle)) {
             return Vec::new();
         }
-        let mut made = core::mem::take(&mut group.made);
-        made.retain(|nameless| !group.staying.contains(nameless));
-        made
+        core::mem::take(&mut group.made)
     });
-    let due = due.unwrap_or_default();
+    let mut due = due.unwrap_or_default();
+    let mapped = mapped_nameless(context);
+    due.retain(|nameless| !mapped.contains(nameless));
     if due.is_empty() {
         return;
     }
@@ -205,6 +204,13 @@ pub fn end_context(emitter: &mut Emitter, process: &Process, context: &Context, 
     }
     now.make_current_again(emitter);
     spare.destroy(emitter);
+}
+
+/// The nameless buffers of the context's share group that are mapped.
+fn mapped_nameless(context: &Context) -> Vec<Nameless> {
+    let group = context.group.lock();
+    let mapped = group.buffers.deleted().filter(|(_, buffer)| buffer.mapping.pointer != 0);
+    mapped.map(|(object, _)| Nameless::of(Kind::Buffer, object)).collect()
 }
 
 #[cfg(test)]

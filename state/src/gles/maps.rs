@@ -43,23 +43,39 @@ pub fn map_buffer<S: Scope, M: Memory + ?Sized>(
     if pointer == 0 || bound.is_none() || offset < 0 {
         return;
     }
-    forget(context, bound);
     let size = context.group.lock().buffers.get(bound).map_or(0, |buffer| buffer.size);
     let rest = size.saturating_sub(offset).max(0);
     let length = if length < 0 { rest } else { length };
-    let mut mapping = Mapping { pointer, offset, length, access, shadow: Vec::new() };
-    let is_watched = mapping.is_watched();
-    if is_watched {
-        mapping.shadow = zeros(usize::try_from(length.min(rest)).unwrap_or(0)).unwrap_or_default();
-        memory.read(pointer, &mut mapping.shadow);
-    }
-    let mut group = context.group.lock();
-    let Some(buffer) = group.buffers.get_mut(bound) else { return };
-    buffer.mapping = mapping;
-    if is_watched {
-        group.persistent_buffers.push(bound);
-        // Relaxed: a program that maps in one thread and draws in another synchronises these threads itself.
-        context.group.persistent_maps.fetch_add(1, Relaxed);
+    let mapping = Mapping { pointer, offset, length, access, shadow: Vec::new() };
+    context.set_mapping(memory, bound, mapping);
+}
+
+impl<S: Scope> Context<S> {
+    /// Sets the mapping of a buffer of the share group; one with the pointer 0 ends a mapping. The shadow of a persistent
+    /// mapping is read from `memory`.
+    pub fn set_mapping<M: Memory + ?Sized>(
+        &self,
+        memory: &M,
+        buffer: Ref<Buffer>,
+        mut mapping: Mapping,
+    ) {
+        forget(self, buffer);
+        let is_watched = mapping.is_watched();
+        if is_watched {
+            let size = self.group.lock().buffers.get(buffer).map_or(0, |buffer| buffer.size);
+            let rest = size.saturating_sub(mapping.offset).max(0);
+            let bytes = usize::try_from(mapping.length.min(rest)).unwrap_or(0);
+            mapping.shadow = zeros(bytes).unwrap_or_default();
+            memory.read(mapping.pointer, &mut mapping.shadow);
+        }
+        let mut group = self.group.lock();
+        let Some(mapped) = group.buffers.get_mut(buffer) else { return };
+        mapped.mapping = mapping;
+        if is_watched {
+            group.persistent_buffers.push(buffer);
+            // Relaxed: a program that maps in one thread and draws in another synchronises these threads itself.
+            self.group.persistent_maps.fetch_add(1, Relaxed);
+        }
     }
 }
 
