@@ -34,35 +34,41 @@ struct Mapped {
     len: usize,
 }
 
-/// Notes that the driver has mapped the buffer bound to `target`, at the recorded address.
+/// Targets of buffers, the queries that return the buffer bound to each, and the version that has them first.
+const TARGETS: [(u32, u32, (u32, u32)); 13] = [
+    (GL_ARRAY_BUFFER, GL_ARRAY_BUFFER_BINDING, (1, 1)),
+    (GL_ELEMENT_ARRAY_BUFFER, GL_ELEMENT_ARRAY_BUFFER_BINDING, (1, 1)),
+    (GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER, (3, 0)),
+    (GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER, (3, 0)),
+    (constants::GL_PIXEL_PACK_BUFFER, constants::GL_PIXEL_PACK_BUFFER_BINDING, (3, 0)),
+    (constants::GL_PIXEL_UNPACK_BUFFER, constants::GL_PIXEL_UNPACK_BUFFER_BINDING, (3, 0)),
+    (constants::GL_UNIFORM_BUFFER, constants::GL_UNIFORM_BUFFER_BINDING, (3, 0)),
+    (
+        constants::GL_TRANSFORM_FEEDBACK_BUFFER,
+        constants::GL_TRANSFORM_FEEDBACK_BUFFER_BINDING,
+        (3, 0),
+    ),
+    (constants::GL_ATOMIC_COUNTER_BUFFER, constants::GL_ATOMIC_COUNTER_BUFFER_BINDING, (3, 1)),
+    (constants::GL_SHADER_STORAGE_BUFFER, constants::GL_SHADER_STORAGE_BUFFER_BINDING, (3, 1)),
+    (constants::GL_DISPATCH_INDIRECT_BUFFER, constants::GL_DISPATCH_INDIRECT_BUFFER_BINDING, (3, 1)),
+    (constants::GL_DRAW_INDIRECT_BUFFER, constants::GL_DRAW_INDIRECT_BUFFER_BINDING, (3, 1)),
+    (constants::GL_TEXTURE_BUFFER, constants::GL_TEXTURE_BUFFER_BINDING, (3, 2)),
+];
+
+/// Notes that the driver has mapped the buffer bound to `target`, at the recorded address, if the program may write
+/// there.
 pub fn mapped(call: &mut Call<'_, '_>, target: u32, at: *mut c_void) {
     let Some(address) = call.recorded_result().filter(|address| *address != 0 && !at.is_null())
     else {
         return;
     };
-    let Some(binding) = binding_of(target) else { return };
-    let buffer = call.parts.bound(call.scopes, binding);
+    let Some((_, binding, _)) = TARGETS.iter().find(|(known, ..)| *known == target) else { return };
+    let buffer = call.parts.bound(call.scopes, *binding);
+    let is_es3 = call.parts.facts(call.scopes).version >= (3, 0);
+    let Some(mapped) = ask_target(&call.parts.driver, is_es3, target) else { return };
     let (process, group) = (call.command.process, call.scopes.group);
-    call.parts.mappings.insert(Mapping { process, group, buffer, address });
-}
-
-/// The query that returns the buffer bound to `target`.
-fn binding_of(target: u32) -> Option<u32> {
-    Some(match target {
-        GL_ARRAY_BUFFER => GL_ARRAY_BUFFER_BINDING,
-        GL_ELEMENT_ARRAY_BUFFER => GL_ELEMENT_ARRAY_BUFFER_BINDING,
-        GL_COPY_READ_BUFFER | GL_COPY_WRITE_BUFFER => target,
-        constants::GL_PIXEL_PACK_BUFFER => constants::GL_PIXEL_PACK_BUFFER_BINDING,
-        constants::GL_PIXEL_UNPACK_BUFFER => constants::GL_PIXEL_UNPACK_BUFFER_BINDING,
-        constants::GL_UNIFORM_BUFFER => constants::GL_UNIFORM_BUFFER_BINDING,
-        constants::GL_TRANSFORM_FEEDBACK_BUFFER => constants::GL_TRANSFORM_FEEDBACK_BUFFER_BINDING,
-        constants::GL_TEXTURE_BUFFER => constants::GL_TEXTURE_BUFFER_BINDING,
-        constants::GL_ATOMIC_COUNTER_BUFFER => constants::GL_ATOMIC_COUNTER_BUFFER_BINDING,
-        constants::GL_SHADER_STORAGE_BUFFER => constants::GL_SHADER_STORAGE_BUFFER_BINDING,
-        constants::GL_DISPATCH_INDIRECT_BUFFER => constants::GL_DISPATCH_INDIRECT_BUFFER_BINDING,
-        constants::GL_DRAW_INDIRECT_BUFFER => constants::GL_DRAW_INDIRECT_BUFFER_BINDING,
-        _ => return None,
-    })
+    let (len_bytes, here) = (mapped.len as u64, mapped.at.addr());
+    call.parts.mappings.insert(Mapping { process, group, buffer, address, len_bytes, here });
 }
 
 /// Copies what a command observed of mapped memory into the driver's present mapping of the buffer.
@@ -76,7 +82,7 @@ pub(crate) fn update(parts: &mut Parts, scopes: Scopes, command: &Command<'_>) {
         let Some(mapping) = found else { continue };
         let Some(bytes) = command.bytes_of(range.observation) else { continue };
         let offset = at - mapping.address;
-        let Some(mapped) = ask(parts, scopes, mapping.buffer) else { continue };
+        let Some(mapped) = ask(parts, scopes, mapping) else { continue };
         let left = usize::try_from(offset).ok().and_then(|offset| mapped.len.checked_sub(offset));
         let Some(left) = left else { continue };
         let len = bytes.len().min(left);
@@ -95,28 +101,46 @@ pub(crate) fn update(parts: &mut Parts, scopes: Scopes, command: &Command<'_>) {
 type GetParameter = unsafe extern "C" fn(u32, u32, *mut i32);
 type GetPointer = unsafe extern "C" fn(u32, u32, *mut *mut c_void);
 
-/// The driver's mapping of a buffer, queried in the current context; `None` unless it is mapped for
-/// writing.
-fn ask(parts: &mut Parts, scopes: Scopes, buffer: u32) -> Option<Mapped> {
+/// The mapping as the driver has it now, queried in the current context; `None` if it has ended, or is not for writing.
+/// A buffer whose name is deleted is found at a binding point of the context, if at all.
+fn ask(parts: &mut Parts, scopes: Scopes, mapping: Mapping) -> Option<Mapped> {
     let facts = parts.facts(scopes);
     let is_es3 = facts.version >= (3, 0);
     if !is_es3 && !facts.has_map_buffer {
         return None;
     }
+    let bound: Vec<(u32, u32)> = TARGETS
+        .iter()
+        .filter(|(.., since)| *since <= facts.version)
+        .map(|(target, binding, _)| (*target, parts.integer(*binding)))
+        .collect();
+    let is_it = |mapped: &Mapped| mapped.at.addr() == mapping.here;
+    let mut holders = bound.iter().filter(|(_, buffer)| *buffer == mapping.buffer);
+    let held =
+        holders.find_map(|(target, _)| ask_target(&parts.driver, is_es3, *target).filter(is_it));
+    held.or_else(|| ask_named(parts, is_es3, &bound, mapping.buffer).filter(is_it))
+}
+
+/// The mapping of the buffer that has a name. `bound` are the targets of the context with the names of their buffers.
+fn ask_named(
+    parts: &Parts,
+    is_es3: bool,
+    bound: &[(u32, u32)],
+    buffer: u32,
+) -> Option<Mapped> {
     let driver = &parts.driver;
     // SAFETY: the type of glIsBuffer.
     let is_buffer = unsafe { driver.own::<unsafe extern "C" fn(u32) -> u8>(IS_BUFFER) }.ok()?;
     // SAFETY: the type of glBindBuffer.
     let bind = unsafe { driver.own::<unsafe extern "C" fn(u32, u32)>(BIND_BUFFER) }.ok()?;
     // SAFETY: a context of OpenGL ES is current; any number may be asked about.
-    if unsafe { is_buffer(buffer) } == 0 {
+    let has_name = |buffer: u32| unsafe { is_buffer(buffer) } != 0;
+    if !has_name(buffer) {
         return None;
     }
-    let (target, binding) = match is_es3 {
-        true => (GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER),
-        false => (GL_ARRAY_BUFFER, GL_ARRAY_BUFFER_BINDING),
-    };
-    let before = parts.integer(binding);
+    // What has lost its name could not be bound again.
+    let can_be_replaced = |(_, before): &&(u32, u32)| *before == 0 || has_name(*before);
+    let (target, before) = *bound.iter().find(can_be_replaced)?;
     // SAFETY: a target of this version, and an existing buffer.
     unsafe { bind(target, buffer) };
     let mapped = ask_target(driver, is_es3, target);
