@@ -50,7 +50,11 @@ const TARGETS: [(u32, u32, (u32, u32)); 13] = [
     ),
     (constants::GL_ATOMIC_COUNTER_BUFFER, constants::GL_ATOMIC_COUNTER_BUFFER_BINDING, (3, 1)),
     (constants::GL_SHADER_STORAGE_BUFFER, constants::GL_SHADER_STORAGE_BUFFER_BINDING, (3, 1)),
-    (constants::GL_DISPATCH_INDIRECT_BUFFER, constants::GL_DISPATCH_INDIRECT_BUFFER_BINDING, (3, 1)),
+    (
+        constants::GL_DISPATCH_INDIRECT_BUFFER,
+        constants::GL_DISPATCH_INDIRECT_BUFFER_BINDING,
+        (3, 1),
+    ),
     (constants::GL_DRAW_INDIRECT_BUFFER, constants::GL_DRAW_INDIRECT_BUFFER_BINDING, (3, 1)),
     (constants::GL_TEXTURE_BUFFER, constants::GL_TEXTURE_BUFFER_BINDING, (3, 2)),
 ];
@@ -122,12 +126,7 @@ fn ask(parts: &mut Parts, scopes: Scopes, mapping: Mapping) -> Option<Mapped> {
 }
 
 /// The mapping of the buffer that has a name. `bound` are the targets of the context with the names of their buffers.
-fn ask_named(
-    parts: &Parts,
-    is_es3: bool,
-    bound: &[(u32, u32)],
-    buffer: u32,
-) -> Option<Mapped> {
+fn ask_named(parts: &Parts, is_es3: bool, bound: &[(u32, u32)], buffer: u32) -> Option<Mapped> {
     let driver = &parts.driver;
     // SAFETY: the type of glIsBuffer.
     let is_buffer = unsafe { driver.own::<unsafe extern "C" fn(u32) -> u8>(IS_BUFFER) }.ok()?;

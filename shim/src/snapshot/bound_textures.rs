@@ -1,25 +1,33 @@
 //! Pixels of a texture that has lost its name and that a texture unit of the program's context holds: a vertex shader
-//! fetches the texels, and a transform feedback writes them ([`super::feedback`]). Not read are samples, stencil, depth of
-//! other than 16, 24 and 32 (float) bits, compressed formats, and levels of cube maps without all six faces.
+//! fetches the texels, and a transform feedback writes them ([`super::feedback`]). Of a buffer texture these are contents
+//! of its buffer. Not read are samples, stencil, depth of other than 16, 24 and 32 (float) bits, compressed formats, and
+//! levels of cube maps without all six faces.
+
+use core::ops::Range;
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    GL_DEPTH_COMPONENT24, GL_FLOAT, GL_SAMPLER_BINDING, GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY,
-    GL_TEXTURE_3D, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_CUBE_MAP_POSITIVE_X,
-    GL_TEXTURE_MAG_FILTER, GL_TEXTURE_MIN_FILTER, GL_UNPACK_ALIGNMENT, GL_UNSIGNED_SHORT,
+    GL_DEPTH_COMPONENT24, GL_FLOAT, GL_MAX_TEXTURE_BUFFER_SIZE, GL_SAMPLER_BINDING, GL_TEXTURE_2D,
+    GL_TEXTURE_2D_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY,
+    GL_TEXTURE_CUBE_MAP_POSITIVE_X, GL_TEXTURE_MAG_FILTER, GL_TEXTURE_MIN_FILTER,
+    GL_UNPACK_ALIGNMENT, GL_UNSIGNED_SHORT,
 };
+use gapii_state::read_back::Driver as _;
 use gapii_state::{Context, Process, TextureImage};
 
 use super::aside::Aside;
+use super::buffer_textures::Shown;
 use super::emit::Emitter;
 use super::feedback::{Feedback, POINTS_MAX};
 use super::fetch::{FACE_OF_CUBE, prefix_of};
 use super::formats::{self, Encode, Layout, Part, Read, Values};
+use super::found::Found;
 use super::gl;
 use super::held::Held;
 use super::image_layer::layer_of;
 use super::sibling::Sibling;
 use super::textures::{At, Known, layers_of, upload};
+use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
 const GL_NEAREST: i32 = constants::GL_NEAREST as i32;
@@ -52,6 +60,44 @@ pub fn describe(
         }
     }
     are_all
+}
+
+/// Finds what the buffer texture that the active unit, `unit`, holds shows of its buffer. `None` if it cannot be read.
+pub fn read_buffer(
+    (process, context): (&Process, &Context),
+    shown: Shown,
+    unit: u32,
+    out: &mut Found,
+) -> Option<()> {
+    let (format, range) = (shown.format(), shown.range(out.bytes.len()));
+    let layout = Layout::of(format, 0)?;
+    let Read::Components(values, ..) = layout.read else { return None };
+    let sibling = Sibling::begin(process, context.handle)?;
+    let feedback = Feedback::begin(context, &sibling)?;
+    let (version, extension) = match context.version >= (3, 2) {
+        true => (320, ""),
+        false if Gl::current()?.has("GL_EXT_texture_buffer") => (310, "GL_EXT_texture_buffer"),
+        false => (310, "GL_OES_texture_buffer"),
+    };
+    let program = feedback.link(&shader_of_buffer(version, extension, values), c"words")?;
+    // SAFETY: a text that ends.
+    let place = unsafe { gl::get_uniform_location(program.name, c"image".as_ptr()) };
+    let read = |points: Range<usize>| {
+        let set = || gl::uniform_1i(place, unit as i32);
+        let words = feedback.draw(&program, points, TEXEL, set)?;
+        let mut bytes = Vec::new();
+        encode(&words, layout, format, &mut bytes)?;
+        Some(bytes)
+    };
+    // One texel tells how many bytes a texel has.
+    let texel = read(0..1)?.len();
+    let most = usize::try_from(gl::integer(GL_MAX_TEXTURE_BUFFER_SIZE)).ok()?;
+    let texels = range.len().checked_div(texel)?.min(most);
+    for first in (0..texels).step_by(POINTS_MAX) {
+        let bytes = read(first..texels.min(first + POINTS_MAX))?;
+        out.put(range.start + first * texel, &bytes)?;
+    }
+    Some(())
 }
 
 /// The active texture unit, and the texture in it.
@@ -123,10 +169,7 @@ fn shader(target: u32, values: Values, width: i32, layer: i32) -> Option<String>
         }
         _ => String::new(),
     };
-    let bits = match values {
-        Values::Bytes | Values::Floats => "floatBitsToUint(texel)",
-        Values::Ints | Values::Uints => "uvec4(texel)",
-    };
+    let bits = bits_of(values);
     Some(format!(
         "#version {version} es
 precision highp float;
@@ -144,6 +187,39 @@ void main() {{
 }}
 "
     ))
+}
+
+/// Source of a vertex shader that writes the texel of a buffer texture with the number of its vertex. `extension` gives
+/// the version buffer textures; empty if it has them.
+fn shader_of_buffer(version: u32, extension: &str, values: Values) -> String {
+    let prefix = prefix_of(values);
+    let require = match extension {
+        "" => String::new(),
+        _ => format!("#extension {extension} : require\n"),
+    };
+    let bits = bits_of(values);
+    format!(
+        "#version {version} es
+{require}precision highp float;
+precision highp int;
+uniform highp {prefix}samplerBuffer image;
+flat out highp uvec4 words;
+void main() {{
+    {prefix}vec4 texel = texelFetch(image, gl_VertexID);
+    words = {bits};
+    gl_Position = vec4(0.0);
+    gl_PointSize = 1.0;
+}}
+"
+    )
+}
+
+/// An expression of a shader for the bits of `texel`.
+fn bits_of(values: Values) -> &'static str {
+    match values {
+        Values::Bytes | Values::Floats => "floatBitsToUint(texel)",
+        Values::Ints | Values::Uints => "uvec4(texel)",
+    }
 }
 
 /// Appends texels in the layout of an upload. `None` for formats that are not read.

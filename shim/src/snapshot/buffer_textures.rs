@@ -1,6 +1,8 @@
 //! Buffer textures: the buffer of each, its range and its format, as the driver has them. The state may have others: it
 //! follows commands that the driver refuses, such as one that names a buffer which was never bound.
 
+use core::ops::Range;
+
 use gapii_commands::constants::{
     GL_TEXTURE_BUFFER, GL_TEXTURE_BUFFER_DATA_STORE_BINDING, GL_TEXTURE_BUFFER_OFFSET,
     GL_TEXTURE_BUFFER_SIZE, GL_TEXTURE_INTERNAL_FORMAT,
@@ -66,6 +68,19 @@ impl Shown {
                 format: format as u32,
             },
         }
+    }
+
+    /// The format of the texels; 0 if the texture shows no buffer.
+    pub fn format(&self) -> u32 {
+        self.format
+    }
+
+    /// The bytes that the texture shows of its buffer, which has `size` bytes.
+    pub fn range(&self, size: usize) -> Range<usize> {
+        let begin = usize::try_from(self.offset).unwrap_or(0).min(size);
+        let len = usize::try_from(self.size).unwrap_or(0);
+        let end = if len == 0 { size } else { begin.saturating_add(len).min(size) };
+        begin..end
     }
 
     /// The buffer; none if the texture shows none.

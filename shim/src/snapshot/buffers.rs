@@ -17,7 +17,7 @@ use super::emit::Emitter;
 use super::found::Found;
 use super::identity::{self, Kind};
 use super::sibling::Sibling;
-use super::{gl, late_buffers, texel_buffers};
+use super::{gl, late_buffers};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 use crate::program_memory::ProgramMemory;
@@ -85,8 +85,10 @@ pub fn describe(emitter: &mut Emitter, context: &Context, sibling: Option<&Sibli
         let buffer = match sibling {
             Some(sibling) => {
                 let (tracked, buffer) = (buffer.mapping, buffer.asked(name, sibling));
-                if buffer.mapping != tracked {
-                    correct_mapping(context, object, buffer.mapping);
+                match buffer.mapping {
+                    mapping if mapping == tracked => {}
+                    Some(mapped) => mapped.note(context, object),
+                    None => context.set_mapping(&ProgramMemory, object, Mapping::default()),
                 }
                 buffer
             }
@@ -100,18 +102,6 @@ pub fn describe(emitter: &mut Emitter, context: &Context, sibling: Option<&Sibli
         }
         map(emitter, context, &buffer);
     }
-}
-
-/// Gives the state the mapping that the driver has, so that what the program writes there from now on is observed.
-fn correct_mapping(context: &Context, object: Ref<Buffer>, mapped: Option<Mapped>) {
-    let mapping = mapped.map(|it| Mapping {
-        pointer: it.address,
-        offset: it.offset,
-        length: it.length,
-        access: it.access,
-        ..Mapping::default()
-    });
-    context.set_mapping(&ProgramMemory, object, mapping.unwrap_or_default());
 }
 
 /// Describes the data store of a buffer that the sibling context reads.
@@ -227,15 +217,16 @@ pub fn does_a_texture_hold_a_nameless_one(context: &Context) -> bool {
     !nameless(&group, group.textures.named().map(|(_, it)| it.buffer.buffer)).is_empty()
 }
 
-/// Makes nameless buffers that textures hold and that the stream does not have yet.
+/// Makes nameless buffers that textures hold and that the stream does not have yet. `read` finds what textures show of a
+/// buffer; `None` if it cannot be read.
 ///
 /// A texture leads to the texels that it shows. The rest is read by the context that holds the buffer, too, if there is
 /// one.
 pub fn describe_nameless(
     emitter: &mut Emitter,
     context: &Context,
-    sibling: Option<&Sibling>,
     held: Vec<(Ref<Buffer>, Option<Known>)>,
+    mut read: impl FnMut(Ref<Buffer>, &mut Found) -> Option<()>,
 ) {
     for (buffer, known) in held {
         let name = buffer.name() as u32;
@@ -249,8 +240,7 @@ pub fn describe_nameless(
             continue;
         }
         let mut found = Found::nothing(known.size());
-        let read = |sibling| texel_buffers::read(context, sibling, buffer, &mut found);
-        if sibling.and_then(read).is_none() && known.size > 0 {
+        if read(buffer, &mut found).is_none() && known.size > 0 {
             emitter.leave_out_of("the contents of a deleted buffer, once called", name);
         }
         let spare = identity::spare_name(buffer);

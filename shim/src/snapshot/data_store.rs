@@ -6,10 +6,11 @@ use gapii_commands::constants::{
     GL_BUFFER_MAP_OFFSET, GL_BUFFER_MAP_POINTER, GL_BUFFER_MAPPED, GL_BUFFER_SIZE,
     GL_BUFFER_STORAGE_FLAGS_EXT, GL_BUFFER_USAGE, GL_COPY_READ_BUFFER,
 };
-use gapii_state::Mapping;
+use gapii_state::{Buffer, Context, Mapping, Ref};
 
 use super::gl;
 use super::sibling::Sibling;
+use crate::program_memory::ProgramMemory;
 
 /// What the driver says of a data store.
 pub struct DataStore {
@@ -36,6 +37,13 @@ impl Mapped {
     pub fn of(mapping: &Mapping) -> Option<Self> {
         let Mapping { pointer: address, offset, length, access, .. } = *mapping;
         (address != 0).then_some(Self { address, offset, length, access })
+    }
+
+    /// Gives the state this mapping, which the driver has, so that what the program writes there from now on is observed.
+    pub fn note(self, context: &Context, buffer: Ref<Buffer>) {
+        let Self { address: pointer, offset, length, access } = self;
+        let mapping = Mapping { pointer, offset, length, access, ..Mapping::default() };
+        context.set_mapping(&ProgramMemory, buffer, mapping);
     }
 
     /// Of the buffer that is bound to GL_COPY_READ_BUFFER.

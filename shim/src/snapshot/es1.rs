@@ -205,7 +205,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
         emitter.leave_out("matrix palettes");
     }
     if has("GL_OES_framebuffer_object") {
-        framebuffers::describe(emitter, process, context, None);
+        framebuffers::describe(emitter, process, context, None).leave_out(emitter, context);
         let renderbuffer = gl::integer(GL_RENDERBUFFER_BINDING);
         emitter.command(GL_BIND_RENDERBUFFER_OES).arg(GL_RENDERBUFFER).arg(renderbuffer).done();
     }

@@ -91,16 +91,16 @@ const OES: Commands = Commands {
 };
 
 /// Describes the framebuffers of a context. `reader` reads the pixels of nameless attachments; a context of OpenGL ES 1 has
-/// none, and such attachments are missing.
+/// none, and such attachments are missing. Returns the attachments whose pixels no framebuffer shows: a texture unit may.
 pub fn describe(
     emitter: &mut Emitter,
     process: &Process,
     context: &Context,
     reader: Option<&OnDemand>,
-) {
+) -> Unread {
     let is_es3 = context.version.0 >= 3;
     let commands = if context.version.0 == 1 { OES } else { CORE };
-    let Some(driver) = Gl::current() else { return };
+    let Some(driver) = Gl::current() else { return Unread::default() };
     let bound = Bound::ask(is_es3);
     let mut nameless = Attachments::new(process, context, &driver, reader);
     for (object, framebuffer) in context.framebuffers.named() {
@@ -112,8 +112,9 @@ pub fn describe(
         (commands.set)(GL_FRAMEBUFFER, name);
         let attached = commands.attached(emitter, context, &driver, framebuffer);
         let detached = Detached::detach(&attached, context.version);
+        let shown = detached.shown(&attached);
         for it in &attached {
-            nameless.make(emitter, name, it);
+            nameless.make(emitter, name, shown, it);
         }
         drop(detached);
         emitter.command(commands.bind).arg(GL_FRAMEBUFFER).arg(name).done();
@@ -127,12 +128,12 @@ pub fn describe(
             describe_defaults(emitter, context.version);
         }
     }
-    nameless.leave_out_unread(emitter);
     if is_es3 {
         describe_surface(emitter, &commands);
     }
     bound.put_back(&commands);
     bound.describe(emitter, &commands);
+    nameless.unread
 }
 
 /// An attachment of a framebuffer.
@@ -141,15 +142,60 @@ struct Attached {
     /// In the stream.
     name: u32,
     /// The object, if it has lost its name.
-    nameless: Option<Nameless>,
+    nameless: Option<Object>,
     part: Part,
+    /// Width and height of the image in pixels.
+    size: [i32; 2],
 }
 
-/// An attached object that has lost its name.
+/// An attached object.
 #[derive(Clone, Copy)]
-enum Nameless {
+enum Object {
     Texture(Ref<Texture>),
     Renderbuffer(Ref<Renderbuffer>),
+}
+
+/// The size of an image that the state does not know: no framebuffer is smaller because of it.
+const UNKNOWN_SIZE: [i32; 2] = [i32::MAX; 2];
+
+/// Returns the object that the driver reports as `name`, and whether it still has that name. `None` if the state does not
+/// know it.
+fn object_at(
+    context: &Context,
+    kind: i32,
+    name: u32,
+    tracked: gapii_state::Attachment,
+) -> Option<(Object, bool)> {
+    let group = context.group.lock();
+    match kind {
+        GL_TEXTURE => match Held::find(&group.textures, name, tracked.texture) {
+            Held::Named(name) => {
+                Some((Object::Texture(group.textures.find(u64::from(name))), true))
+            }
+            Held::Nameless(object) => Some((Object::Texture(object), false)),
+            Held::Unknown => None,
+        },
+        _ => match Held::find(&group.renderbuffers, name, tracked.renderbuffer) {
+            Held::Named(name) => {
+                Some((Object::Renderbuffer(group.renderbuffers.find(u64::from(name))), true))
+            }
+            Held::Nameless(object) => Some((Object::Renderbuffer(object), false)),
+            Held::Unknown => None,
+        },
+    }
+}
+
+/// Width and height of the attached part of a texture.
+fn size_of_texture(context: &Context, object: Ref<Texture>, part: Part) -> Option<[i32; 2]> {
+    let group = context.group.lock();
+    let texture = group.textures.get(object)?;
+    let face = match part {
+        Part::Flat { face, .. } => face,
+        _ => texture.target,
+    };
+    // All faces of a cube map that is attached as a whole have one size.
+    let levels = texture.images.get(&face).or_else(|| texture.images.values().next())?;
+    levels.get(&part.level()).map(|image| [image.width, image.height])
 }
 
 /// The part of an object that is attached.
@@ -218,47 +264,38 @@ impl Commands {
                 continue;
             }
             let tracked = framebuffer.attachments.get(&point).copied().unwrap_or_default();
-            let group = context.group.lock();
-            let (name, nameless, texture) = if kind == GL_TEXTURE {
-                match Held::find(&group.textures, name, tracked.texture) {
-                    Held::Named(name) => {
-                        (name, None, group.textures.get(group.textures.find(u64::from(name))))
-                    }
-                    Held::Nameless(object) => {
-                        let nameless = Some(Nameless::Texture(object));
-                        (identity::spare_name(object), nameless, group.textures.get(object))
-                    }
-                    Held::Unknown => {
-                        emitter.leave_out_of("what a framebuffer has of deleted object", name);
-                        continue;
-                    }
-                }
-            } else {
-                match Held::find(&group.renderbuffers, name, tracked.renderbuffer) {
-                    Held::Named(name) => (name, None, None),
-                    Held::Nameless(object) => {
-                        (identity::spare_name(object), Some(Nameless::Renderbuffer(object)), None)
-                    }
-                    Held::Unknown => {
-                        emitter.leave_out_of("what a framebuffer has of deleted object", name);
-                        continue;
-                    }
-                }
-            };
-            let target = texture.map_or(0, |it| it.target);
-            let levels =
-                texture.filter(|it| it.view.original.is_none()).map_or(0, |it| it.immutable_levels);
-            drop(group);
-            let part = match kind {
-                GL_TEXTURE => self.part(point, target, context.version, driver),
-                _ => Part::Renderbuffer,
-            };
-            // It was attached before the texture was given storage. The driver refuses to attach it again.
-            if levels > 0 && part.level() >= levels {
-                emitter.leave_out_of("an attached level that the storage lacks, of texture", name);
+            let Some((object, has_name)) = object_at(context, kind, name, tracked) else {
+                emitter.leave_out_of("what a framebuffer has of deleted object", name);
                 continue;
-            }
-            all.push(Attached { point, name, nameless, part });
+            };
+            let nameless = (!has_name).then_some(object);
+            let (name, part, size) = match object {
+                Object::Texture(object) => {
+                    let (target, levels) = {
+                        let group = context.group.lock();
+                        let texture = group.textures.get(object);
+                        let own = texture.filter(|it| it.view.original.is_none());
+                        (texture.map_or(0, |it| it.target), own.map_or(0, |it| it.immutable_levels))
+                    };
+                    let name = if has_name { name } else { identity::spare_name(object) };
+                    let part = self.part(point, target, context.version, driver);
+                    // It was attached before the texture was given storage. The driver refuses to attach it again.
+                    if levels > 0 && part.level() >= levels {
+                        let what = "an attached level that the storage lacks, of texture";
+                        emitter.leave_out_of(what, name);
+                        continue;
+                    }
+                    (name, part, size_of_texture(context, object, part))
+                }
+                Object::Renderbuffer(object) => {
+                    let name = if has_name { name } else { identity::spare_name(object) };
+                    let group = context.group.lock();
+                    let size = group.renderbuffers.get(object).map(|it| [it.width, it.height]);
+                    (name, Part::Renderbuffer, size)
+                }
+            };
+            let size = size.unwrap_or(UNKNOWN_SIZE);
+            all.push(Attached { point, name, nameless, part, size });
         }
         all
     }
@@ -364,18 +401,22 @@ fn start<'e>(emitter: &'e mut Emitter, id: u16, point: u32) -> Command<'e> {
 }
 
 /// Attachments of the bound framebuffer that are taken off while nameless ones are read, because the framebuffer is not
-/// complete with them. Dropping this attaches them again.
+/// complete with them, or because their images are smaller: a framebuffer shows what all its images have (OpenGL ES 3.2,
+/// 9.2). Dropping this attaches them again.
 struct Detached<'a> {
     attached: Vec<&'a Attached>,
 }
 
 impl<'a> Detached<'a> {
-    /// Takes off what has a name, if the framebuffer has something nameless and is not complete.
+    /// Takes off what has a name, if the framebuffer has something nameless of which it does not show all.
     fn detach(attached: &'a [Attached], version: (u8, u8)) -> Self {
-        let has_nameless = attached.iter().any(|it| it.nameless.is_some());
+        let shown = smallest(attached.iter());
+        let mut nameless = attached.iter().filter(|it| it.nameless.is_some());
+        let has_nameless = nameless.clone().next().is_some();
         if version.0 < 2
             || !has_nameless
-            || gl::check_framebuffer(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE
+            || nameless.all(|it| it.fits(shown))
+                && gl::check_framebuffer(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE
         {
             return Self { attached: Vec::new() };
         }
@@ -392,6 +433,24 @@ impl<'a> Detached<'a> {
             gl::framebuffer_renderbuffer(GL_FRAMEBUFFER, it.point, GL_RENDERBUFFER, 0);
         }
         Self { attached }
+    }
+
+    /// Width and height of what the framebuffer shows of its images, `all`, meanwhile.
+    fn shown(&self, all: &[Attached]) -> [i32; 2] {
+        let is_detached = |it: &Attached| self.attached.iter().any(|off| off.point == it.point);
+        smallest(all.iter().filter(|it| !is_detached(it)))
+    }
+}
+
+/// The width and the height that all these images have.
+fn smallest<'a>(all: impl Iterator<Item = &'a Attached>) -> [i32; 2] {
+    all.fold(UNKNOWN_SIZE, |[width, height], it| [width.min(it.size[0]), height.min(it.size[1])])
+}
+
+impl Attached {
+    /// Whether a framebuffer that shows so much shows all of the image.
+    fn fits(&self, [width, height]: [i32; 2]) -> bool {
+        self.size[0] <= width && self.size[1] <= height
     }
 }
 
@@ -424,9 +483,29 @@ struct Attachments<'a> {
     /// Textures whose pixels the stream has, and their places.
     done: BTreeSet<(Ref<Texture>, At)>,
     renderbuffers_done: BTreeSet<Ref<Renderbuffer>>,
-    /// What no framebuffer has shown yet.
-    unread: BTreeSet<(Ref<Texture>, At)>,
-    renderbuffers_unread: BTreeSet<Ref<Renderbuffer>>,
+    unread: Unread,
+}
+
+/// Nameless attachments of which no framebuffer has shown all pixels yet.
+#[derive(Default)]
+pub struct Unread {
+    textures: BTreeSet<(Ref<Texture>, At)>,
+    renderbuffers: BTreeSet<Ref<Renderbuffer>>,
+}
+
+impl Unread {
+    /// Lists as missing what nothing else of the context has shown since, either.
+    pub fn leave_out(&self, emitter: &mut Emitter, context: &Context) {
+        let textures: BTreeSet<Ref<Texture>> = self.textures.iter().map(|(it, _)| *it).collect();
+        for object in textures {
+            if identity::lacks_part(context, identity::Kind::Texture, object) {
+                emitter.leave_out_of("the pixels of deleted texture", object.name() as u32);
+            }
+        }
+        for object in &self.renderbuffers {
+            emitter.leave_out_of("the pixels of deleted renderbuffer", object.name() as u32);
+        }
+    }
 }
 
 impl<'a> Attachments<'a> {
@@ -444,27 +523,18 @@ impl<'a> Attachments<'a> {
             reader,
             done: BTreeSet::new(),
             renderbuffers_done: BTreeSet::new(),
-            unread: BTreeSet::new(),
-            renderbuffers_unread: BTreeSet::new(),
+            unread: Unread::default(),
         }
     }
 
-    /// Lists what was attached and could be read through no framebuffer.
-    fn leave_out_unread(&self, emitter: &mut Emitter) {
-        for (object, _) in &self.unread {
-            emitter.leave_out_of("the pixels of deleted texture", object.name() as u32);
-        }
-        for object in &self.renderbuffers_unread {
-            emitter.leave_out_of("the pixels of deleted renderbuffer", object.name() as u32);
-        }
-    }
-
-    /// Makes an attachment of the bound framebuffer, unless it has its name.
-    fn make(&mut self, emitter: &mut Emitter, framebuffer: u32, it: &Attached) {
+    /// Makes an attachment of the bound framebuffer, which shows so much of its images, unless the attachment has its name.
+    fn make(&mut self, emitter: &mut Emitter, framebuffer: u32, shown: [i32; 2], it: &Attached) {
+        // Nothing is read through a framebuffer that does not show all.
+        let framebuffer = it.fits(shown).then_some(framebuffer);
         match it.nameless {
             None => {}
-            Some(Nameless::Texture(object)) => self.texture(emitter, framebuffer, it, object),
-            Some(Nameless::Renderbuffer(object)) => {
+            Some(Object::Texture(object)) => self.texture(emitter, framebuffer, it, object),
+            Some(Object::Renderbuffer(object)) => {
                 self.renderbuffer(emitter, framebuffer, it.point, object);
             }
         }
@@ -473,7 +543,7 @@ impl<'a> Attachments<'a> {
     fn texture(
         &mut self,
         emitter: &mut Emitter,
-        framebuffer: u32,
+        framebuffer: Option<u32>,
         it: &Attached,
         object: Ref<Texture>,
     ) {
@@ -481,9 +551,10 @@ impl<'a> Attachments<'a> {
         let lacks_pixels = textures::make_nameless(emitter, whose, self.has, object, None);
         let known = textures::Known::of(&self.context.group.lock().textures, object);
         let Some(known) = known else { return };
+        let kind = identity::Kind::Texture;
         if lacks_pixels && known.has_several_layers() {
             // A texture unit may hold it, too, and lead to the other ones.
-            identity::note_part(self.context, identity::Kind::Texture, object);
+            identity::note_part(self.context, kind, object);
         }
         let at = match it.part {
             Part::Flat { face, level, .. } => At { face, level, layer: 0 },
@@ -499,20 +570,28 @@ impl<'a> Attachments<'a> {
         // A program can attach a level that it has not defined.
         let Some(image) = known.image(at.face, at.level) else { return };
         if !can_show(it.point, image.format, image.pixel_type) {
+            // A texture unit may.
+            if lacks_pixels {
+                identity::note_part(self.context, kind, object);
+            }
             return;
         }
         let layout = Layout::of(image.format, image.pixel_type).filter(|_| image.samples == 0);
         let pixels = layout.and_then(|layout| {
             let size = (image.width, image.height);
-            let source = source(framebuffer, it.point, (image.format, layout), size);
+            let source = source(framebuffer?, it.point, (image.format, layout), size);
             self.read(&source).map(|pixels| (layout, pixels))
         });
         let Some((layout, pixels)) = pixels else {
-            self.unread.insert((object, at));
+            identity::note_part(self.context, kind, object);
+            self.unread.textures.insert((object, at));
             return;
         };
         self.done.insert((object, at));
-        self.unread.remove(&(object, at));
+        self.unread.textures.remove(&(object, at));
+        if !known.has_several_layers() {
+            identity::take_part(self.context, kind, object);
+        }
         emitter.command(GL_BIND_TEXTURE).arg(known.target).arg(known.name).done();
         emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
         textures::upload(emitter, known.target, at, &image, (layout, &pixels));
@@ -521,7 +600,7 @@ impl<'a> Attachments<'a> {
     fn renderbuffer(
         &mut self,
         emitter: &mut Emitter,
-        framebuffer: u32,
+        framebuffer: Option<u32>,
         point: u32,
         object: Ref<Renderbuffer>,
     ) {
@@ -545,7 +624,7 @@ impl<'a> Attachments<'a> {
         }
         let pixels = known.staging().filter(|_| known.samples == 0).and_then(|(format, layout)| {
             let size = (known.width, known.height);
-            let source = source(framebuffer, point, (format, layout), size);
+            let source = source(framebuffer?, point, (format, layout), size);
             self.read(&source).map(|pixels| (layout, pixels))
         });
         match pixels {
@@ -553,9 +632,9 @@ impl<'a> Attachments<'a> {
                 emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
                 known.blit(emitter, layout, &pixels);
                 self.renderbuffers_done.insert(object);
-                self.renderbuffers_unread.remove(&object);
+                self.unread.renderbuffers.remove(&object);
             }
-            _ if lacks_pixels => _ = self.renderbuffers_unread.insert(object),
+            _ if lacks_pixels => _ = self.unread.renderbuffers.insert(object),
             _ => {}
         }
     }

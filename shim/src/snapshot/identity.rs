@@ -153,6 +153,12 @@ pub fn note_part<T>(context: &Context, kind: Kind, object: Ref<T>) {
     with_group(context, |group| group.in_part.push(nameless));
 }
 
+/// Whether the stream has only a part of the contents of a nameless object.
+pub fn lacks_part<T>(context: &Context, kind: Kind, object: Ref<T>) -> bool {
+    let nameless = Nameless::of(kind, object);
+    with_group(context, |group| group.in_part.contains(&nameless)) == Some(true)
+}
+
 /// Whether the stream has only a part of the contents of a nameless object. The caller describes all of them.
 pub fn take_part<T>(context: &Context, kind: Kind, object: Ref<T>) -> bool {
     let nameless = Nameless::of(kind, object);

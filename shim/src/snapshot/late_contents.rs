@@ -12,11 +12,19 @@ use super::sibling::Sibling;
 use super::{held_buffers, spare};
 use crate::generated::ids::*;
 
-/// Describes what is still to be described of these buffers of the context's share group. The caller is the only thread
-/// that describes anything.
-pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, due: &[Late]) {
+/// Describes what is still to be described of these buffers of the context's share group. Returns those of which nothing
+/// is left: the driver may have refused the command that ended a mapping in the state. The caller is the only thread that
+/// describes anything.
+pub fn describe(
+    emitter: &mut Emitter,
+    process: &Process,
+    context: &Context,
+    due: Vec<Late>,
+) -> Vec<Late> {
     let mut sibling = None;
-    for Late { buffer, mapped, .. } in due.iter().copied() {
+    let mut done = due;
+    done.retain(|Late { buffer, mapped, .. }| {
+        let (buffer, mapped) = (*buffer, *mapped);
         let (exists, has_name) = {
             let group = context.group.lock();
             let exists = group.buffers.get(buffer).is_some();
@@ -24,7 +32,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, due
         };
         // A buffer that is gone shows its contents to nobody.
         if !exists {
-            continue;
+            return true;
         }
         if !has_name {
             if held_buffers::may_be_held(context, buffer) {
@@ -32,15 +40,25 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, due
                     "the contents outside of the mapped part of a deleted buffer, once called";
                 emitter.leave_out_of(what, buffer.name() as u32);
             }
-            continue;
+            return true;
         }
         let sibling = sibling.get_or_insert_with(|| Sibling::begin(process, context.handle));
         let name = buffer.name() as u32;
-        let done = sibling.as_ref().and_then(|it| rest(emitter, context, it, name, mapped));
-        if done.is_none() {
+        let store = sibling.as_ref().and_then(|it| DataStore::of(name, it));
+        if let Some(still) = store.as_ref().and_then(|store| store.mapping) {
+            still.note(context, buffer);
+            return false;
+        }
+        let described = sibling
+            .as_ref()
+            .zip(store)
+            .and_then(|(sibling, store)| rest(emitter, context, sibling, (name, &store), mapped));
+        if described.is_none() {
             emitter.leave_out_of("the contents outside of the mapped part of buffer", name);
         }
-    }
+        true
+    });
+    done
 }
 
 /// Uploads what lies before and behind the part that was mapped, in bytes.
@@ -48,10 +66,9 @@ fn rest(
     emitter: &mut Emitter,
     context: &Context,
     sibling: &Sibling,
-    name: u32,
+    (name, store): (u32, &DataStore),
     [begin, end]: [usize; 2],
 ) -> Option<()> {
-    let store = DataStore::of(name, sibling)?;
     let size = usize::try_from(store.size).ok()?;
     if size == 0 {
         return Some(());

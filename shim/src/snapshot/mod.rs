@@ -235,9 +235,9 @@ pub fn describe_rest(recorder: &mut Recorder, state: &mut State, epoch: u64) {
     let due = late_buffers::due(context);
     if !due.is_empty() {
         let mut emitter = Emitter::new(recorder);
-        late_contents::describe(&mut emitter, &state.process, context, &due);
+        let done = late_contents::describe(&mut emitter, &state.process, context, due);
         emitter.finish();
-        late_buffers::forget(&due);
+        late_buffers::forget(&done);
     }
 }
 
@@ -385,11 +385,12 @@ fn describe_own(
     vertex_arrays::describe(emitter, context);
     pipelines::describe(emitter, process, context);
     let reader = OnDemand::new(process, context.handle);
-    framebuffers::describe(emitter, process, context, Some(&reader));
+    let unread = framebuffers::describe(emitter, process, context, Some(&reader));
     queries::describe(emitter, context);
     labels::describe_own(emitter, context);
     labels::describe_messages(emitter, context);
     context::describe(emitter, process, context);
+    unread.leave_out(emitter, context);
     if let Some(driver) = Gl::current() {
         textures::leave_out_default(emitter, context, Has::of(context.version, &driver));
     }

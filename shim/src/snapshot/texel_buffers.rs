@@ -1,9 +1,14 @@
 //! Contents of a buffer whose name was deleted, read through the buffer textures that hold it.
 
+use core::ops::Range;
+
+use gapii_commands::constants::GL_MAX_TEXTURE_BUFFER_SIZE;
 use gapii_state::{Buffer, Context, Ref};
 
+use super::buffer_textures::Shown;
 use super::formats::Layout;
 use super::found::Found;
+use super::gl;
 use super::image_layer::{Image, Of};
 use super::sibling::Sibling;
 
@@ -14,8 +19,7 @@ const ROW: i32 = 1024;
 struct Holder {
     texture: u32,
     format: u32,
-    begin: usize,
-    end: usize,
+    shown: Range<usize>,
 }
 
 /// Reads what the buffer textures of the share group show of a buffer to the same places of `out`, which has the buffer's
@@ -36,11 +40,9 @@ fn holders(context: &Context, buffer: Ref<Buffer>, size: usize) -> Vec<Holder> {
     let group = context.group.lock();
     let textures = group.textures.named().filter(|(_, it)| it.buffer.buffer == buffer);
     let holder = |(object, it): (Ref<gapii_state::Texture>, &gapii_state::Texture)| {
-        let begin = usize::try_from(it.buffer.offset).unwrap_or(0).min(size);
-        let len = usize::try_from(it.buffer.size).unwrap_or(0);
-        // A size of 0 stands for all of the buffer.
-        let end = if len == 0 { size } else { begin.saturating_add(len).min(size) };
-        Holder { texture: object.name() as u32, format: it.buffer_format, begin, end }
+        let shown = Shown::of(it);
+        let (texture, format) = (object.name() as u32, shown.format());
+        Holder { texture, format, shown: shown.range(size) }
     };
     textures.map(|(object, it)| holder((object, it))).collect()
 }
@@ -51,13 +53,14 @@ impl Holder {
         // One texel tells how many bytes a texel has.
         let mut texel = 0;
         self.with_texels(sibling, layout, 0, [1, 1], |bytes| texel = bytes.len())?;
-        let texels = i32::try_from((self.end - self.begin).checked_div(texel)?).ok()?;
+        let most = sibling.ask(|_| Some(gl::integer(GL_MAX_TEXTURE_BUFFER_SIZE)))?;
+        let texels = i32::try_from(self.shown.len().checked_div(texel)?).ok()?.min(most);
         let (rows, rest) = (texels / ROW, texels % ROW);
         for (first, size) in [(0, [ROW, rows]), (rows * ROW, [rest, 1])] {
             if size.contains(&0) {
                 continue;
             }
-            let at = self.begin + first as usize * texel;
+            let at = self.shown.start + first as usize * texel;
             let mut is_whole = false;
             self.with_texels(sibling, layout, first, size, |bytes| {
                 is_whole = out.put(at, bytes).is_some();

@@ -22,7 +22,7 @@ use super::emit::Emitter;
 use super::held::Held;
 use super::identity::{self, Kind};
 use super::texture_parameters::{Has, Parameters};
-use super::textures::{Known, binding_of, make_nameless};
+use super::textures::{InUnit, Known, binding_of, make_nameless};
 use super::{bound_textures, gl, samplers};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
@@ -151,8 +151,11 @@ fn texture(
     match held {
         Held::Named(name) => name,
         Held::Nameless(object) => {
-            let (whose, parameters) = ((process, context), parameters());
-            let lacks_all = make_nameless(emitter, whose, has, object, Some(&parameters));
+            let whose = (process, context);
+            let read_buffer =
+                |shown, found: &mut _| bound_textures::read_buffer(whose, shown, unit?, found);
+            let holder = InUnit { parameters: parameters(), read_buffer: &read_buffer };
+            let lacks_all = make_nameless(emitter, whose, has, object, Some(&holder));
             // A framebuffer may have shown a part of it.
             let lacks_pixels = identity::take_part(context, Kind::Texture, object) || lacks_all;
             let mut read = || {

@@ -24,11 +24,12 @@ use super::buffer_textures::Shown;
 use super::buffers;
 use super::emit::Emitter;
 use super::formats::{self, Layout};
+use super::found::Found;
 use super::image_layer::{Image, Of, has_layers};
 use super::samples::{self, Multisampled};
 use super::sibling::Sibling;
 use super::texture_parameters::{Has, Parameters};
-use super::{gl, identity, image_storages};
+use super::{gl, identity, image_storages, texel_buffers};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
@@ -171,7 +172,9 @@ pub fn describe(emitter: &mut Emitter, context: &Context, has: Has, sibling: Opt
             texture.buffer = texture.buffer.asked(context, sibling, texture.name);
         }
     }
-    buffers::describe_nameless(emitter, context, sibling, held);
+    buffers::describe_nameless(emitter, context, held, |buffer, found| {
+        texel_buffers::read(context, sibling?, buffer, found)
+    });
     // Pixels have no gaps. The context's own pixel parameters are set when the context is described.
     emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
     let (views, originals): (Vec<_>, Vec<_>) = known.iter().partition(|it| it.view.is_some());
@@ -275,21 +278,23 @@ pub fn bind_surfaces(emitter: &mut Emitter, process: &Process, context: &Context
 /// Makes a nameless texture under its spare name, unless the stream has it already. Returns whether it was made without
 /// pixels that it has, which are left to the caller.
 ///
-/// `parameters` are `None` where nothing depends on them; if they are given, the texture is bound.
+/// `holder` is `None` where nothing depends on the texture's parameters.
 pub fn make_nameless(
     emitter: &mut Emitter,
     (process, context): (&Process, &Context),
     has: Has,
     object: Ref<Texture>,
-    parameters: Option<&Parameters>,
+    holder: Option<&InUnit<'_>>,
 ) -> bool {
     let texture = Known::of(&context.group.lock().textures, object);
     let Some(mut texture) = texture else { return false };
-    if texture.target == GL_TEXTURE_BUFFER && parameters.is_some() {
+    if let Some(holder) = holder.filter(|_| texture.target == GL_TEXTURE_BUFFER) {
         texture.buffer = texture.buffer.asked_where_bound(context);
-        let held =
-            buffers::nameless(&context.group.lock(), std::iter::once(texture.buffer.buffer()));
-        buffers::describe_nameless(emitter, context, None, held);
+        let shown = texture.buffer;
+        let held = buffers::nameless(&context.group.lock(), std::iter::once(shown.buffer()));
+        buffers::describe_nameless(emitter, context, held, |_, found| {
+            (holder.read_buffer)(shown, found)
+        });
     }
     let is_new = identity::is_first(context, identity::Kind::Texture, object);
     let mut lacks_pixels = is_new;
@@ -302,11 +307,18 @@ pub fn make_nameless(
         let mut describing = Describing { emitter, has, sibling, context: Some(context) };
         describing.make(&texture, Pixels::LeftToOthers);
     }
-    if let Some(parameters) = parameters {
+    if let Some(InUnit { parameters, .. }) = holder {
         emitter.command(GL_BIND_TEXTURE).arg(texture.target).arg(texture.name).done();
         parameters.describe(emitter, texture.target);
     }
     lacks_pixels && !texture.images.is_empty()
+}
+
+/// What a unit tells of the texture that it holds.
+pub struct InUnit<'a> {
+    pub parameters: Parameters,
+    /// Finds what a buffer texture shows of its buffer; `None` if it cannot be read.
+    pub read_buffer: &'a dyn Fn(Shown, &mut Found) -> Option<()>,
 }
 
 fn images_of(images: &BTreeMap<u32, BTreeMap<i32, TextureImage>>) -> Vec<(u32, i32, TextureImage)> {
