@@ -14,6 +14,7 @@
 #define _GNU_SOURCE
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
+#include <GLES3/gl32.h>
 #include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
@@ -423,11 +424,60 @@ static void leave(void)
     is_leaving = 0;
 }
 
+static void attach_shader(GLuint program, GLenum kind, const char *source)
+{
+    GLuint shader = glCreateShader(kind);
+    glShaderSource(shader, 1, &source, NULL);
+    glCompileShader(shader);
+    glAttachShader(program, shader);
+    glDeleteShader(shader);
+}
+
+/* Draws with a new program into a new framebuffer. */
+static void draw(void)
+{
+    GLuint program = glCreateProgram(), framebuffer, renderbuffer;
+    attach_shader(program, GL_VERTEX_SHADER, "void main() { gl_Position = vec4(0.0); gl_PointSize = 1.0; }");
+    attach_shader(program, GL_FRAGMENT_SHADER, "precision mediump float; void main() { gl_FragColor = vec4(0.0); }");
+    glLinkProgram(program);
+    glUseProgram(program);
+    glGenRenderbuffers(1, &renderbuffer);
+    glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA4, 1, 1);
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, renderbuffer);
+    glDrawArrays(GL_POINTS, 0, 1);
+    glFinish();
+}
+
+/* Takes from a context the programs that it alone holds: those whose names are deleted, and executables of programs that
+ * were linked again. In Mesa 22.3 they have parts that belong to other contexts, and are freed with the last context that
+ * holds them: if one of the others is destroyed before, Mesa waits for ever for a lock in freed memory. A context holds
+ * the program of its last draw, too. Errors do no harm any more. */
+static void release_programs(EGLContext context)
+{
+    enum { NAMES = 256 };
+    GLuint names[NAMES];
+    if (!eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context))
+        return;
+    for (GLuint at = 0; at < NAMES; at++)
+        names[at] = at + 1;
+    glEndTransformFeedback();
+    glUseProgram(0);
+    glDeleteProgramPipelines(NAMES, names);
+    draw();
+    eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+}
+
 static void destroy(void)
 {
     for (int at = 0; at < defined[IMAGE]; at++)
         if (objects[IMAGE][at])
             eglDestroyImage(display, (EGLImage)objects[IMAGE][at]);
+    for (int at = 0; at < defined[CONTEXT]; at++)
+        if (objects[CONTEXT][at])
+            release_programs((EGLContext)objects[CONTEXT][at]);
     for (int at = 0; at < defined[CONTEXT]; at++)
         if (objects[CONTEXT][at])
             eglDestroyContext(display, (EGLContext)objects[CONTEXT][at]);

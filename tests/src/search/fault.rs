@@ -1,5 +1,6 @@
 //! How a program fails, and what a capture may lack.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 
 use crate::search::program::{Program, is_beginning};
@@ -190,9 +191,26 @@ fn may_not_draw(steps: &[String]) -> bool {
 }
 
 /// Whether something without a name may keep a framebuffer incomplete: it could not be attached again if it were taken off for
-/// a read.
+/// a read. That is a second deleted object, or the same one at another attachment point.
 fn may_be_incomplete(steps: &[String]) -> bool {
-    count(before_attach(steps), &["glDeleteTextures", "glDeleteRenderbuffers"]) > 1
+    let before = before_attach(steps);
+    let is_deletion =
+        |step: &&String| ["glDeleteTextures", "glDeleteRenderbuffers"].contains(&command_of(step));
+    let mut deleted = before.iter().filter(is_deletion);
+    let last = deleted.next_back();
+    deleted.next().is_some() || last.is_some_and(|deletion| is_attached_twice(before, deletion))
+}
+
+/// Whether the object that this step deletes is attached at more than one point.
+fn is_attached_twice(steps: &[String], deletion: &str) -> bool {
+    let object = deletion.rsplit(':').next().unwrap_or_default();
+    let attaches = |step: &&String| {
+        let is_attachment = command_of(step).starts_with("glFramebuffer");
+        is_attachment && step.split(' ').any(|word| word == object)
+    };
+    let point = |step: &String| step.split(' ').nth(3).map(str::to_owned);
+    let points: BTreeSet<String> = steps.iter().filter(attaches).filter_map(point).collect();
+    points.len() > 1 || points.contains("GL_DEPTH_STENCIL_ATTACHMENT")
 }
 
 fn before_attach(steps: &[String]) -> &[String] {

@@ -67,6 +67,7 @@ pub struct Context {
     pub framebuffer: Option<usize>,
     pub named_framebuffers: Vec<usize>,
     pub program: Option<usize>,
+    pub executable: Executable,
     pub pipelines: Vec<usize>,
     pub pipeline: Option<usize>,
     pub feedbacks: Vec<usize>,
@@ -76,6 +77,15 @@ pub struct Context {
     pub feedback_buffer: Option<usize>,
     pub queries: Vec<(usize, bool)>,
     pub active_query: Option<(usize, &'static str)>,
+}
+
+/// The executable of the current program.
+#[derive(Clone, Copy, Default)]
+pub struct Executable {
+    /// Links of the program up to the one that made it.
+    links: usize,
+    /// The context has drawn with it.
+    is_drawn: bool,
 }
 
 #[derive(Clone, Default)]
@@ -147,6 +157,7 @@ pub struct Program {
     /// Vertex stage, fragment stage; both for a program of two shaders.
     pub stages: (bool, bool),
     pub is_separable: bool,
+    pub links: usize,
 }
 
 #[derive(Clone)]
@@ -249,6 +260,41 @@ impl World {
         &mut self.vertex_arrays[array]
     }
 
+    /// Makes a program current.
+    pub fn use_program(&mut self, program: usize) {
+        self.step(format!("glUseProgram g{program}"));
+        let links = self.programs[program].links;
+        let context = self.context();
+        (context.program, context.executable) =
+            (Some(program), Executable { links, is_drawn: false });
+    }
+
+    /// Links a program. If it is current, its new executable is, too.
+    pub fn link(&mut self, program: usize) {
+        self.step(format!("glLinkProgram g{program}"));
+        self.programs[program].links += 1;
+        let links = self.programs[program].links;
+        let context = self.context();
+        if context.program == Some(program) {
+            context.executable = Executable { links, is_drawn: false };
+        }
+    }
+
+    /// Notes a draw.
+    pub fn drawn(&mut self) {
+        self.context().executable.is_drawn = true;
+    }
+
+    /// True if another context has linked the current program after this context had drawn with it: Mesa 22.3 crashes in
+    /// one of six draws with such an executable.
+    fn has_stale_executable(&self) -> bool {
+        let Context { program, executable, .. } = self.here();
+        let Some(program) = program.and_then(|program| self.programs.get(program)) else {
+            return false;
+        };
+        executable.is_drawn && executable.links != program.links
+    }
+
     /// True while commands that draw or that change what a feedback uses are restricted.
     pub fn is_feeding_back(&self) -> bool {
         self.here().feedback_active
@@ -311,7 +357,12 @@ impl World {
             context.version < (2, 0) || context.program.is_some() || context.pipeline.is_some();
         let has_outputs =
             context.framebuffer.is_none_or(|at| !self.framebuffers[at].has_second_buffer);
-        has_shaders && has_outputs && has_memory && !is_loop && !self.may_read_mapped()
+        has_shaders
+            && has_outputs
+            && has_memory
+            && !is_loop
+            && !self.may_read_mapped()
+            && !self.has_stale_executable()
     }
 
     /// True if a draw may read a buffer that is mapped, which is undefined unless the mapping is persistent.

@@ -55,6 +55,7 @@ fn create(world: &mut World, share: Option<usize>) {
         framebuffer: None,
         named_framebuffers: Vec::new(),
         program: None,
+        executable: Default::default(),
         pipelines: Vec::new(),
         pipeline: None,
         feedbacks: Vec::new(),

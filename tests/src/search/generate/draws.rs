@@ -35,6 +35,7 @@ pub fn draw(world: &mut World) -> bool {
         }
         _ => world.step(format!("glDrawArrays {mode} {first} {count}")),
     }
+    world.drawn();
     world.step("? glGetError");
     read_pixels(world);
     true

@@ -59,6 +59,7 @@ fn finish_work(world: &mut World) {
     }
     if world.may_draw() {
         world.step("glDrawArrays GL_TRIANGLES 0 6");
+        world.drawn();
         world.step("? glGetError");
     }
 }

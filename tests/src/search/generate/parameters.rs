@@ -2,6 +2,7 @@
 //!
 //! Every parameter of a kind is set equally often, mostly to other values than its initial one.
 
+use crate::search::generate::textures::FORMATS;
 use crate::search::world::World;
 
 /// A parameter of textures: its name without prefix, values, the version that has it, and whether samplers have it, too.
@@ -37,10 +38,24 @@ const OF_FRAMEBUFFERS: &[(&str, &[&str], (u8, u8))] = &[
     ("LAYERS", &["2", "0"], (3, 2)),
 ];
 
+/// Whose parameter is set.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Texture,
+    DepthTexture,
+    Sampler,
+}
+
 /// Sets a parameter: of the texture that is bound to a target, or of a sampler.
-fn set(world: &mut World, of_samplers: bool, whose: &str) {
-    let version = world.version();
-    let fits = |it: &&Parameter| version >= it.2 && (it.3 || !of_samplers);
+///
+/// Not the base level of a depth texture: Mesa 22.3 samples such a texture as luminance instead of red if its base level
+/// was changed after it had got its images, and no query tells.
+fn set(world: &mut World, of: Of, whose: &str) {
+    let (version, of_samplers) = (world.version(), of == Of::Sampler);
+    let fits = |it: &&Parameter| {
+        let is_left_out = of == Of::DepthTexture && it.0 == "BASE_LEVEL";
+        version >= it.2 && (it.3 || !of_samplers) && !is_left_out
+    };
     let known: Vec<Parameter> = PARAMETERS.iter().filter(fits).copied().collect();
     let (name, values, ..) = world.one_of(&known);
     let (value, kind) = (world.one_of(values), if of_samplers { "Sampler" } else { "Tex" });
@@ -60,7 +75,9 @@ pub fn texture(world: &mut World) -> bool {
     let bound = world.here().textures[unit].keys().copied();
     let targets: Vec<&str> = bound.filter(|target| *target != "GL_TEXTURE_BUFFER").collect();
     let Some(target) = world.some_of(&targets) else { return false };
-    set(world, false, target);
+    let format = FORMATS.get(world.textures[world.here().textures[unit][target]].format);
+    let is_depth = format.is_some_and(|format| format.read.is_none());
+    set(world, if is_depth { Of::DepthTexture } else { Of::Texture }, target);
     true
 }
 
@@ -79,7 +96,7 @@ pub fn sampler(world: &mut World) -> bool {
             (sampler, 1 + world.below(4))
         }
     };
-    (0..count).for_each(|_| set(world, true, &format!("m{sampler}")));
+    (0..count).for_each(|_| set(world, Of::Sampler, &format!("m{sampler}")));
     true
 }
 

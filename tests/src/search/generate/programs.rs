@@ -38,7 +38,8 @@ pub fn make(world: &mut World) -> bool {
     }
     let recipe = recipe(world);
     let (vertex, fragment) = (shader(world, recipe.vertex), shader(world, recipe.fragment));
-    let program = add(world, Program { recipe, stages: (true, true), is_separable: false });
+    let stages = (true, true);
+    let program = add(world, Program { recipe, stages, is_separable: false, links: 0 });
     world.step(format!("g{program}= glCreateProgram"));
     world.step(format!("glAttachShader g{program} h{vertex}"));
     world.step(format!("glAttachShader g{program} h{fragment}"));
@@ -48,9 +49,8 @@ pub fn make(world: &mut World) -> bool {
     if world.version() >= (3, 0) && world.chance(40) {
         varyings(world, program);
     }
-    world.step(format!("glLinkProgram g{program}"));
-    world.step(format!("glUseProgram g{program}"));
-    world.context().program = Some(program);
+    world.link(program);
+    world.use_program(program);
     set_first_uniforms(world, program);
     for shader in [vertex, fragment] {
         if world.chance(50) {
@@ -91,8 +91,8 @@ pub fn separable(world: &mut World) -> bool {
     let recipe = RECIPES[2];
     let is_vertex = world.chance(50);
     let source = if is_vertex { recipe.vertex } else { recipe.fragment };
-    let program =
-        add(world, Program { recipe, stages: (is_vertex, !is_vertex), is_separable: true });
+    let stages = (is_vertex, !is_vertex);
+    let program = add(world, Program { recipe, stages, is_separable: true, links: 0 });
     if world.chance(60) {
         let kind = if is_vertex { "GL_VERTEX_SHADER" } else { "GL_FRAGMENT_SHADER" };
         world.step(format!("g{program}= glCreateShaderProgramv {kind} 1 shader:{source}"));
@@ -101,7 +101,7 @@ pub fn separable(world: &mut World) -> bool {
         world.step(format!("g{program}= glCreateProgram"));
         world.step(format!("glProgramParameteri g{program} GL_PROGRAM_SEPARABLE 1"));
         world.step(format!("glAttachShader g{program} h{shader}"));
-        world.step(format!("glLinkProgram g{program}"));
+        world.link(program);
     }
     let (location, value) = if is_vertex { (0, "0.25f") } else { (3, "0.5f") };
     world.step(format!("glProgramUniform4f g{program} {location} {value} 0f 0.25f 0f"));
@@ -115,8 +115,7 @@ pub fn use_one(world: &mut World) -> bool {
     let all = world.names().programs.clone();
     match world.some_of(&all) {
         Some(program) if !world.chance(12) => {
-            world.step(format!("glUseProgram g{program}"));
-            world.context().program = Some(program);
+            world.use_program(program);
         }
         _ => {
             world.step("glUseProgram 0");
@@ -167,7 +166,7 @@ pub fn link_again(world: &mut World) -> bool {
         return false;
     }
     let Some(program) = any(world) else { return false };
-    world.step(format!("glLinkProgram g{program}"));
+    world.link(program);
     world.step(format!("glGetProgramiv g{program} GL_LINK_STATUS out:4"));
     true
 }

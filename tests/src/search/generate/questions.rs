@@ -473,6 +473,6 @@ fn of_program(world: &mut World, program: usize) {
     };
     of_link(world);
     // What the next link makes of it.
-    world.step(format!("glLinkProgram g{program}"));
+    world.link(program);
     of_link(world);
 }
