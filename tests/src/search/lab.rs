@@ -101,6 +101,15 @@ impl Lab {
         run_natively(&mut Runner::start(&mut steps), program)
     }
 
+    /// Answers of the program on softpipe, where new images and buffers have what their memory held before: `fill`, a byte. It
+    /// has OpenGL ES 3.1.
+    pub fn native_on_softpipe(&self, program: &Program, fill: u8) -> Result<Vec<String>, Died> {
+        let mut steps = steps();
+        // The C library fills memory with the complement.
+        steps.env("GALLIUM_DRIVER", "softpipe").env(PERTURB, (!fill).to_string());
+        run_natively(&mut Runner::start(&mut steps), program)
+    }
+
     /// Captures the program from the step on at which a capture begins, and plays the capture. `native` are its native
     /// answers.
     pub fn check(&mut self, program: &Program, native: &[String]) -> Result<(), Fault> {

@@ -14,6 +14,8 @@ use crate::search::shaders::{Recipe, TEXEL_RECIPE};
 /// Attributes and vertex bindings that programs use.
 pub const ATTRIBUTES: usize = 6;
 pub const UNITS: usize = 3;
+/// Binding points of uniform buffers that programs use.
+pub const BLOCKS: usize = 3;
 /// Bytes per vertex are at most 16, and indices are bytes.
 pub const CLIENT_BYTES: usize = 16 * 256 + 16;
 
@@ -58,6 +60,8 @@ pub struct Context {
     pub surface: usize,
     pub version: (u8, u8),
     pub buffers: BTreeMap<&'static str, usize>,
+    /// At the indexed binding points of uniform buffers.
+    pub blocks: [Option<usize>; BLOCKS],
     /// Default vertex array, as an index of [`World::vertex_arrays`].
     pub default_array: usize,
     pub array: usize,
@@ -115,6 +119,8 @@ pub struct Texture {
     pub is_immutable: bool,
     /// Shared by views and siblings of an EGL image.
     pub storage: usize,
+    /// Its texels are integers.
+    pub is_integer: bool,
     /// An EGL image has replaced its storage.
     pub is_of_image: bool,
 }
@@ -304,6 +310,9 @@ impl World {
     pub fn unbind_buffer(&mut self, buffer: usize) {
         let context = self.context();
         context.buffers.retain(|_, bound| *bound != buffer);
+        for block in context.blocks.iter_mut().filter(|block| **block == Some(buffer)) {
+            *block = None;
+        }
         let array = self.array();
         for source in &mut array.sources {
             if *source == Source::Buffer(buffer) {
@@ -332,8 +341,8 @@ impl World {
     }
 
     /// True if a draw has defined results: there are shaders with an output for each draw buffer, each enabled
-    /// attribute has memory, no sampled texture is an attachment, and no buffer is both read and written. Mesa 22.3 may
-    /// crash in a draw without shaders.
+    /// attribute and each uniform block has memory, no sampled texture is an attachment, texels are no integers, and no
+    /// buffer is both read and written. Mesa 22.3 may crash in a draw without shaders.
     pub fn may_draw(&self) -> bool {
         let context = self.here();
         let array = &self.vertex_arrays[context.array];
@@ -350,9 +359,11 @@ impl World {
             .framebuffer
             .map(|at| self.framebuffers[at].attachments.values().copied().collect())
             .unwrap_or_default();
-        let sampled = context.textures.iter().flat_map(|unit| unit.values());
-        let is_loop =
-            sampled.into_iter().any(|texture| attached.contains(&self.textures[*texture].storage));
+        let mut sampled = context.textures.iter().flat_map(|unit| unit.values());
+        let is_undefined = sampled.any(|texture| {
+            let it = &self.textures[*texture];
+            it.is_integer || attached.contains(&it.storage)
+        });
         let has_shaders =
             context.version < (2, 0) || context.program.is_some() || context.pipeline.is_some();
         let has_outputs =
@@ -360,9 +371,38 @@ impl World {
         has_shaders
             && has_outputs
             && has_memory
-            && !is_loop
+            && !is_undefined
+            && !self.draws_integers()
+            && self.has_blocks()
             && !self.may_read_mapped()
             && !self.has_stale_executable()
+    }
+
+    /// True if the bound framebuffer has an image of integers: what a clear or a draw of other values leaves there is
+    /// undefined (OpenGL ES 3.2, 15.2.3 and 14.2.3).
+    pub fn draws_integers(&self) -> bool {
+        let framebuffer = self.here().framebuffer.map(|at| &self.framebuffers[at]);
+        framebuffer.is_some_and(|it| self.has_integers(it))
+    }
+
+    /// True if a framebuffer has an image of integers.
+    pub fn has_integers(&self, framebuffer: &Framebuffer) -> bool {
+        let has = |storage: &usize| {
+            self.textures.iter().any(|it| it.is_integer && it.storage == *storage)
+        };
+        framebuffer.attachments.values().any(has)
+    }
+
+    /// True if the uniform blocks of the current program have memory, which no feedback writes.
+    fn has_blocks(&self) -> bool {
+        let context = self.here();
+        let program = context.program.and_then(|program| self.programs.get(program));
+        // The ending has a program that is not in the list.
+        let has_block = program.map_or(context.program.is_some(), |it| it.recipe.has_block);
+        let is_defined = |block: &Option<usize>| {
+            block.is_some() && (!context.feedback_active || *block != context.feedback_buffer)
+        };
+        context.version < (3, 0) || !has_block || context.blocks.iter().all(is_defined)
     }
 
     /// True if a draw may read a buffer that is mapped, which is undefined unless the mapping is persistent.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use gapii_tests::search::generate;
 use gapii_tests::search::hunt::Hunt;
 use gapii_tests::search::lab::Lab;
 use gapii_tests::search::program::Program;
@@ -52,5 +53,25 @@ fn random_programs_are_captured_exactly() {
         let bag = hunt.search();
         assert!(bag.faults.is_empty(), "{bag}");
         assert_eq!((bag.programs, bag.unusable), (1, 0), "{bag}");
+    }
+}
+
+/// A search on a driver that does not clear memory needs programs that read nothing but what they have written.
+#[test]
+fn random_programs_read_no_undefined_contents() {
+    const PROGRAMS: usize = 5;
+    let lab = Lab::new(&[]);
+    let fits = |program: &Program| {
+        // softpipe makes no context of OpenGL ES 3.2.
+        !program.to_string().contains("EGL_CONTEXT_MAJOR_VERSION,3,EGL_CONTEXT_MINOR_VERSION,2")
+    };
+    let seeds = 9_000_000_u64..;
+    let programs = seeds.map(|seed| (seed, generate::program(seed).program));
+    for (seed, program) in programs.filter(|(_, program)| fits(program)).take(PROGRAMS) {
+        let [first, second] = [0x5A, 0xA5]
+            .map(|fill| lab.native_on_softpipe(&program, fill).expect("softpipe runs it"));
+        let differs = first.iter().zip(&second).find(|(first, second)| first != second);
+        assert_eq!(differs, None, "seed {seed}");
+        assert!(first.len() > 100, "seed {seed} has {} answers", first.len());
     }
 }

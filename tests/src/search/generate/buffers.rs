@@ -1,6 +1,6 @@
 //! Buffers: storage, copies, mappings, deletion.
 
-use crate::search::world::{Buffer, Mapping, World};
+use crate::search::world::{BLOCKS, Buffer, Mapping, World};
 
 pub const TARGETS: &[(&str, (u8, u8))] = &[
     ("GL_ARRAY_BUFFER", (2, 0)),
@@ -272,11 +272,31 @@ pub fn bind_indexed(world: &mut World) -> bool {
         }
         false => "GL_UNIFORM_BUFFER",
     };
-    let index = world.below(3);
+    let index = world.below(BLOCKS);
     match world.chance(50) {
         true => world.step(format!("glBindBufferBase {target} {index} b{buffer}")),
         false => world.step(format!("glBindBufferRange {target} {index} b{buffer} 0 64")),
     }
-    world.context().buffers.insert(target, buffer);
+    let context = world.context();
+    context.buffers.insert(target, buffer);
+    if target == "GL_UNIFORM_BUFFER" {
+        context.blocks[index] = Some(buffer);
+    }
     true
+}
+
+/// Gives memory to the uniform blocks of programs, without which a draw has undefined results (OpenGL ES 3.2, 7.6.3).
+pub fn bind_blocks(world: &mut World) {
+    if world.version() < (3, 0) {
+        return;
+    }
+    for index in 0..BLOCKS {
+        if world.here().blocks[index].is_none() {
+            let buffer = with_storage(world, 64);
+            world.step(format!("glBindBufferBase GL_UNIFORM_BUFFER {index} b{buffer}"));
+            let context = world.context();
+            context.buffers.insert("GL_UNIFORM_BUFFER", buffer);
+            context.blocks[index] = Some(buffer);
+        }
+    }
 }

@@ -47,6 +47,7 @@ fn create(world: &mut World, share: Option<usize>) {
         surface,
         version,
         buffers: Default::default(),
+        blocks: Default::default(),
         default_array,
         array: default_array,
         named_arrays: Vec::new(),

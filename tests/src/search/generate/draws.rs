@@ -1,6 +1,6 @@
 //! Draws, queries, transform feedback, and answers.
 
-use crate::search::generate::buffers::with_storage;
+use crate::search::generate::buffers::{bind_blocks, with_storage};
 use crate::search::generate::questions::{BINDINGS, attribute_of};
 use crate::search::world::World;
 
@@ -8,6 +8,9 @@ use crate::search::world::World;
 const READ_BYTES: usize = 4096;
 
 pub fn draw(world: &mut World) -> bool {
+    if world.here().program.is_some() && !world.is_feeding_back() {
+        bind_blocks(world);
+    }
     if !world.may_draw() {
         return false;
     }

@@ -3,7 +3,7 @@
 //! First come questions, which change nothing, then draws and reads, which need bindings of their own. What a name no
 //! longer leads to is read through what holds it: a texture unit, a framebuffer, a vertex array, a binding point.
 
-use crate::search::generate::buffers::TARGETS as BUFFER_TARGETS;
+use crate::search::generate::buffers::{TARGETS as BUFFER_TARGETS, bind_blocks};
 use crate::search::generate::contexts::make_current;
 use crate::search::generate::questions::{self, arrays, bind_array};
 use crate::search::generate::textures::{FORMATS, faces};
@@ -201,6 +201,7 @@ fn new_program(world: &mut World, vertex: &str, fragment: &str, attributes: &[&s
 
 /// Draws with each vertex array, with a program of its own.
 fn draw_with_arrays(world: &mut World) {
+    bind_blocks(world);
     let recipe = RECIPES[usize::from(world.version() >= (3, 0))];
     let program = new_program(world, recipe.vertex, recipe.fragment, recipe.attributes);
     world.step(format!("glUseProgram g{program}"));
@@ -241,6 +242,10 @@ fn draw_with_pipelines(world: &mut World) {
     for index in 0..ATTRIBUTES {
         world.step(format!("glDisableVertexAttribArray {index}"));
     }
+    let mut sampled = world.here().textures.iter().flat_map(|unit| unit.values());
+    if sampled.any(|texture| world.textures[*texture].is_integer) {
+        return;
+    }
     for pipeline in world.here().pipelines.clone() {
         world.step(format!("glBindProgramPipeline l{pipeline}"));
         world.step("glClear GL_COLOR_BUFFER_BIT");
@@ -272,6 +277,7 @@ fn read_framebuffers(world: &mut World, shown: Option<&Shown>) {
             Some(shown) if shows_depth(world, framebuffer) => {
                 shown.depth_and_stencil(world);
             }
+            _ if world.has_integers(&world.framebuffers[framebuffer]) => {}
             _ => {
                 world.step("glClear GL_COLOR_BUFFER_BIT");
                 read(world);
@@ -418,6 +424,8 @@ impl Shown {
         world.step(format!(
             "glFramebufferRenderbuffer GL_FRAMEBUFFER GL_COLOR_ATTACHMENT0 GL_RENDERBUFFER r{renderbuffer}"
         ));
+        draw_plainly(world);
+        world.step("glClear GL_COLOR_BUFFER_BIT");
         world.step(format!("glGenVertexArrays 1 new:v{array}"));
         Some(Shown { plain, depth, image, unit, canvas, array })
     }

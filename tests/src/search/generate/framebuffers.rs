@@ -113,8 +113,38 @@ pub fn renderbuffer(world: &mut World) -> bool {
         let side = world.one_of(&[8, 16]);
         world.step(format!("glRenderbufferStorage GL_RENDERBUFFER {format} {side} 8"));
         world.renderbuffers[renderbuffer].has_storage = true;
+        clear_new(world, renderbuffer, format);
     }
     true
+}
+
+/// Clears a renderbuffer that was given storage, which has undefined contents (OpenGL ES 3.2, 9.2.4).
+fn clear_new(world: &mut World, renderbuffer: usize, format: &str) {
+    let framebuffer = world.count('f');
+    world.step(format!("glGenFramebuffers 1 new:f{framebuffer}"));
+    world.step(format!("glBindFramebuffer GL_FRAMEBUFFER f{framebuffer}"));
+    let points: &[&str] = match format {
+        "GL_DEPTH_COMPONENT16" => &["DEPTH_ATTACHMENT"],
+        "GL_STENCIL_INDEX8" => &["STENCIL_ATTACHMENT"],
+        "GL_DEPTH24_STENCIL8" => &["DEPTH_ATTACHMENT", "STENCIL_ATTACHMENT"],
+        _ => &["COLOR_ATTACHMENT0"],
+    };
+    for point in points {
+        world.step(format!(
+            "glFramebufferRenderbuffer GL_FRAMEBUFFER GL_{point} GL_RENDERBUFFER r{renderbuffer}"
+        ));
+    }
+    world.step("glDisable GL_SCISSOR_TEST");
+    if world.version() >= (3, 0) {
+        world.step("glDisable GL_RASTERIZER_DISCARD");
+    }
+    for mask in ["glColorMask 1 1 1 1", "glDepthMask 1", "glStencilMask 0xff"] {
+        world.step(mask);
+    }
+    world.step("glClear GL_COLOR_BUFFER_BIT|GL_DEPTH_BUFFER_BIT|GL_STENCIL_BUFFER_BIT");
+    world.step(format!("glDeleteFramebuffers 1 ints:f{framebuffer}"));
+    let bound = world.here().framebuffer.map_or("0".to_owned(), |bound| format!("f{bound}"));
+    world.step(format!("glBindFramebuffer GL_FRAMEBUFFER {bound}"));
 }
 
 pub fn attach_renderbuffer(world: &mut World) -> bool {
@@ -186,6 +216,9 @@ pub fn buffers(world: &mut World) -> bool {
 }
 
 pub fn clear(world: &mut World) -> bool {
+    if world.draws_integers() {
+        return false;
+    }
     let [r, g, b] = [(); 3].map(|()| world.one_of(&["0f", "0.25f", "0.5f", "1f"]));
     match world.below(4) {
         0 if world.version() >= (3, 0) => {

@@ -16,6 +16,13 @@ pub struct Format {
     pub is_filtered: bool,
 }
 
+impl Format {
+    /// Its texels are integers, which shaders for other values neither read nor write.
+    fn is_integer(&self) -> bool {
+        self.format.ends_with("_INTEGER")
+    }
+}
+
 const COLOUR: Option<(&str, &str)> = Some(("GL_RGBA", "GL_UNSIGNED_BYTE"));
 
 pub const FORMATS: &[Format] = &[
@@ -96,6 +103,7 @@ fn new_texture(target: &'static str, storage: usize) -> Texture {
         levels: 0,
         is_immutable: false,
         storage,
+        is_integer: false,
         is_of_image: false,
     }
 }
@@ -257,10 +265,32 @@ fn define(world: &mut World, texture: usize) {
     }
     // Defining storage leaves views and images with the old one.
     let storage = world.count('#');
-    let known = &mut world.textures[texture];
-    *known = Texture { target, format, size, levels, is_immutable, storage, is_of_image: false };
+    let (is_integer, is_of_image) = (it.is_integer(), false);
+    world.textures[texture] =
+        Texture { target, format, size, levels, is_immutable, storage, is_integer, is_of_image };
     if is_immutable {
-        upload(world, texture);
+        fill(world, texture);
+    }
+}
+
+/// Gives all of an immutable texture contents: new storage has undefined ones (OpenGL ES 3.2, 8.18).
+fn fill(world: &mut World, texture: usize) {
+    let Texture { target, format, size, levels, .. } = world.textures[texture].clone();
+    let it = &FORMATS[format];
+    for level in 0..levels {
+        let (w, h) = ((size.0 >> level).max(1), (size.1 >> level).max(1));
+        let d = if target == "GL_TEXTURE_3D" { (size.2 >> level).max(1) } else { size.2 };
+        for face in faces(target) {
+            let (seed, length) = (world.seed(), upload_bytes((w, h, d), it.bytes));
+            let (place, extent) = match is_layered(target) {
+                true => ("3D", format!("0 0 0 {w} {h} {d}")),
+                false => ("2D", format!("0 0 {w} {h}")),
+            };
+            world.step(format!(
+                "glTexSubImage{place} {face} {level} {extent} {} {} bytes:{length}:{seed}",
+                it.format, it.kind
+            ));
+        }
     }
 }
 

@@ -12,6 +12,9 @@ const KINDS: &[(&str, usize)] = &[
     ("GL_UNSIGNED_SHORT", 2),
 ];
 
+/// The first attribute that may have integers: the shaders' attributes are vectors of floats at lower locations.
+const FIRST_OF_INTEGERS: usize = 4;
+
 pub fn make_array(world: &mut World) -> bool {
     if world.version() < (3, 0) || world.is_feeding_back() {
         return false;
@@ -99,7 +102,7 @@ pub fn pointer(world: &mut World) -> bool {
             world.step(format!("glBindBuffer GL_ARRAY_BUFFER b{buffer}"));
             world.context().buffers.insert("GL_ARRAY_BUFFER", buffer);
             let offset = world.below(4) * 4;
-            if world.version() >= (3, 0) && index >= 3 && world.chance(50) {
+            if world.version() >= (3, 0) && index >= FIRST_OF_INTEGERS && world.chance(50) {
                 world.step(format!(
                     "glVertexAttribIPointer {index} {size} {kind} {stride} {offset}"
                 ));
@@ -133,7 +136,7 @@ pub fn format(world: &mut World) -> bool {
     let index = attribute(world);
     let (kind, _) = world.one_of(KINDS);
     let (size, offset) = (1 + world.below(4), world.below(4) * 4);
-    if index >= 3 && world.chance(50) {
+    if index >= FIRST_OF_INTEGERS && world.chance(50) {
         world.step(format!("glVertexAttribIFormat {index} {size} {kind} {offset}"));
     } else {
         world.step(format!("glVertexAttribFormat {index} {size} {kind} 1 {offset}"));
@@ -195,7 +198,7 @@ pub fn enable(world: &mut World) -> bool {
 pub fn value(world: &mut World) -> bool {
     let index = attribute(world);
     let [x, y, z] = [(); 3].map(|()| world.one_of(&["0f", "0.25f", "0.5f", "1f"]));
-    if world.version() >= (3, 0) && index >= 3 && world.chance(50) {
+    if world.version() >= (3, 0) && index >= FIRST_OF_INTEGERS && world.chance(50) {
         world.step(format!("glVertexAttribI4i {index} 1 -2 3 {index}"));
     } else {
         world.step(format!("glVertexAttrib4f {index} {x} {y} {z} 1f"));
