@@ -132,6 +132,7 @@ driver_functions! {
         );
         uniform_1i = GL_UNIFORM1I(location: i32, value: i32);
         uniform_4i = GL_UNIFORM4I(location: i32, x: i32, y: i32, z: i32, w: i32);
+        uniform_block_binding = GL_UNIFORM_BLOCK_BINDING(program: u32, index: u32, binding: u32);
         use_program = GL_USE_PROGRAM(program: u32);
         viewport = GL_VIEWPORT(x: i32, y: i32, width: i32, height: i32);
         read_buffer = GL_READ_BUFFER(buffer: u32);

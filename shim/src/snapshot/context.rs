@@ -230,12 +230,12 @@ impl Indexed {
         context: &Context,
         asked: u32,
     ) -> Option<u32> {
+        let nameless = identity::nameless_buffer(context, asked);
         let (object, known) = {
             let group = context.group.lock();
-            // The driver still calls it by its deleted name. The object deleted last had the name last.
-            let had_name = |(object, _): &(Ref<Buffer>, _)| object.name() == u64::from(asked);
-            let deleted = group.buffers.deleted().filter(had_name).last();
             if group.buffers.find(u64::from(asked)).is_some() {
+                let had_name = |(object, _): &(Ref<Buffer>, _)| object.name() == u64::from(asked);
+                let deleted = group.buffers.deleted().find(had_name);
                 // A name that is deleted stays bound in other contexts, and in transform feedbacks that are not bound.
                 let may_be_deleted =
                     self.target == GL_TRANSFORM_FEEDBACK_BUFFER || identity::is_shared(context);
@@ -245,8 +245,8 @@ impl Indexed {
                 }
                 return Some(asked);
             }
-            let (object, buffer) = deleted?;
-            (object, Known::of(buffer))
+            let object = nameless?;
+            (object, Known::of(group.buffers.get(object)?))
         };
         if identity::is_first(context, Kind::Buffer, object) {
             let name = identity::spare_name(object);

@@ -1,6 +1,6 @@
 //! Buffers whose names were deleted, and which the context that is being described still holds at a binding point, as
 //! an element buffer, or in a vertex array. The first holder that can be copied from gives all contents; what only
-//! vertices lead to is read by a draw ([`super::vertex_reader`]). Another context that holds the buffer may lead to more
+//! vertices or a uniform block lead to is read by a draw ([`super::vertex_reader`], [`block_reader`]). Another context that holds the buffer may lead to more
 //! of it, which is described with that context. Contents need OpenGL ES 3; else, and if a read fails, they are listed as
 //! missing. So is a buffer that the state has dropped: it keeps the last 4,096 deleted objects of a
 //! kind.
@@ -21,6 +21,7 @@ use gapii_commands::constants::{
 };
 use gapii_state::{Buffer, Context, Process, Ref, Texture, VertexArray, VertexArrays};
 
+use super::block_reader::{self, Block};
 use super::buffers::{self, Known};
 use super::emit::Emitter;
 use super::found::Found;
@@ -39,6 +40,8 @@ enum Holder {
     Elements(Ref<VertexArray>),
     /// A binding point of a vertex array.
     Vertices(Ref<VertexArray>, u32),
+    /// An indexed binding point.
+    Block(Block),
 }
 
 struct Held {
@@ -106,7 +109,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
 
 fn nameless(context: &Context) -> Vec<Held> {
     let mut held: Vec<Held> = Vec::new();
-    let targets = targets(context);
+    let (targets, blocks) = (targets(context), block_reader::nameless(context));
     let group = context.group.lock();
     let mut add = |buffer: Ref<Buffer>, holder: Holder| {
         if buffer.is_none() || identity::has_name(&group.buffers, buffer) {
@@ -119,6 +122,9 @@ fn nameless(context: &Context) -> Vec<Held> {
     };
     for (target, buffer) in targets {
         add(buffer, Holder::Target(target));
+    }
+    for (buffer, block) in blocks {
+        add(buffer, Holder::Block(block));
     }
     let mut add_arrays = |array: Ref<VertexArray>, arrays: &VertexArrays| {
         add(arrays.element_buffer, Holder::Elements(array));
@@ -214,25 +220,30 @@ impl Contents {
                     gl::bind_vertex_array(context.vertex_array.name() as u32);
                     copied
                 }
-                Holder::Vertices(..) => None,
+                Holder::Vertices(..) | Holder::Block(_) => None,
             };
             if let Some(bytes) = copied {
                 *self = Self { found: Found::all(bytes), lacks_any: false };
                 return;
             }
-            self.lacks_any |= !matches!(holder, Holder::Vertices(..));
+            self.lacks_any |= !matches!(holder, Holder::Vertices(..) | Holder::Block(_));
         }
-        // Draws in this context read nothing else of the buffer than what its vertices lead to.
+        // Draws in this context read nothing else of the buffer than what its vertices and its blocks lead to.
         self.found = Found::nothing(size);
         for holder in holders {
-            let Holder::Vertices(array, binding) = *holder else { continue };
-            if reader.is_none() {
-                *reader = VertexReader::begin(context, sibling);
-            }
-            let read = reader.as_ref().and_then(|reader| {
-                let vertices = Vertices::of(context, array, binding)?;
-                reader.read(&vertices, &mut self.found)
-            });
+            let read = match *holder {
+                Holder::Vertices(array, binding) => {
+                    if reader.is_none() {
+                        *reader = VertexReader::begin(context, sibling);
+                    }
+                    reader.as_ref().and_then(|reader| {
+                        let vertices = Vertices::of(context, array, binding)?;
+                        reader.read(&vertices, &mut self.found)
+                    })
+                }
+                Holder::Block(block) => block.read(context, sibling, &mut self.found),
+                Holder::Target(_) | Holder::Elements(_) => continue,
+            };
             self.lacks_any |= read.is_none();
         }
     }

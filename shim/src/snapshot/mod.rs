@@ -20,6 +20,7 @@
 
 mod allocations;
 mod aside;
+mod block_reader;
 mod bound_textures;
 mod buffer_textures;
 mod buffers;

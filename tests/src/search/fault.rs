@@ -174,8 +174,11 @@ const PERMITTED: &[Permitted] = &[
             && count(before, &["eglCreateImageKHR"]) > 0
             && count(before, &makes_levels) > 0
     }),
-    // They are read by a draw, which a query would count, and which replaces the executable in use.
-    Permitted::seen("the contents of a deleted buffer, once called", may_not_draw),
+    // They are read by a draw, which a query would count, and which replaces the executable in use. No draw reads what only an
+    // indexed binding point of shader storage leads to.
+    Permitted::seen("the contents of a deleted buffer, once called", |steps| {
+        may_not_draw(steps) || may_hold_by_index(steps)
+    }),
     Permitted::seen("the pixels of deleted texture", |steps| {
         may_not_draw(steps) || may_be_incomplete(steps)
     }),
@@ -211,6 +214,20 @@ fn is_attached_twice(steps: &[String], deletion: &str) -> bool {
     let point = |step: &String| step.split(' ').nth(3).map(str::to_owned);
     let points: BTreeSet<String> = steps.iter().filter(attaches).filter_map(point).collect();
     points.len() > 1 || points.contains("GL_DEPTH_STENCIL_ATTACHMENT")
+}
+
+/// Whether an indexed binding point of shader storage may hold a buffer that another context has deleted.
+fn may_hold_by_index(steps: &[String]) -> bool {
+    let is_indexed = |step: &String| {
+        let words = [
+            "glBindBufferBase GL_SHADER_STORAGE_BUFFER",
+            "glBindBufferRange GL_SHADER_STORAGE_BUFFER",
+        ];
+        words.iter().any(|words| step.contains(words))
+    };
+    has_two_contexts(steps)
+        && count(steps, &["glDeleteBuffers"]) > 0
+        && steps.iter().any(is_indexed)
 }
 
 fn before_attach(steps: &[String]) -> &[String] {
