@@ -230,7 +230,9 @@ fn define(world: &mut World, texture: usize) {
     if world.textures[texture].is_immutable {
         return upload(world, texture);
     }
-    let is_immutable = world.version() >= (3, 0) && world.chance(50);
+    let Texture { levels: former, is_of_image, .. } = world.textures[texture];
+    // Mesa 22.3 goes on to sample immutable storage in the format of an EGL image that the texture had before.
+    let is_immutable = world.version() >= (3, 0) && !is_of_image && world.chance(50);
     let it = &FORMATS[format];
     if is_immutable {
         match is_layered(target) {
@@ -261,6 +263,12 @@ fn define(world: &mut World, texture: usize) {
                     )),
                 }
             }
+        }
+    }
+    if is_immutable && former > 0 {
+        // Mesa 22.3 goes on to sample the images that the texture had before, until a parameter changes.
+        for component in ["GL_GREEN", "GL_RED"] {
+            world.step(format!("glTexParameteri {target} GL_TEXTURE_SWIZZLE_R {component}"));
         }
     }
     // Defining storage leaves views and images with the old one.
