@@ -59,6 +59,8 @@ pub struct Root {
     pub attributes: Vec<i32>,
     /// It is made for the image, and deleted again.
     pub is_spare: bool,
+    /// The deleted view that a spare object stands for; none for another one.
+    pub view: Ref<Texture>,
 }
 
 impl Root {
@@ -82,9 +84,17 @@ pub struct Storage {
     /// Size and format.
     pub pixels: TextureImage,
     pub root: Option<Root>,
+    /// A deleted view of a texture that has its name: index of the group, the view, and the face and level that have the
+    /// storage.
+    pub deleted_view: Option<(usize, Ref<Texture>, u32, i32)>,
 }
 
 impl Storage {
+    /// Whether the program has an image of it, or an object with a name that has it.
+    pub fn is_described(&self) -> bool {
+        !self.members.is_empty() || !self.handles.is_empty()
+    }
+
     /// Whether the program has an image of it, or an object besides the root.
     pub fn needs_image(&self, root: &Root) -> bool {
         let others =
@@ -120,6 +130,8 @@ impl Holder {
         for (at, (_, group)) in groups.iter().enumerate() {
             members_of(group, at, &mut storages);
         }
+        // The stream has what was made for an image no longer.
+        storages.values_mut().for_each(|storage| storage.deleted_view = None);
         let storage = storages.get(&shared);
         if let Some(handle) = storage.and_then(|storage| storage.handles.first()) {
             return Some(Self::Image(*handle));
@@ -154,7 +166,7 @@ fn nameless_root(context: &Context, shared: u32, object: Object) -> Option<Root>
     let root = |name, target, level| {
         let attributes =
             if level == 0 { list(&[]) } else { list(&[(EGL_GL_TEXTURE_LEVEL, level)]) };
-        Root { group: 0, name, target, attributes, is_spare: false }
+        Root { group: 0, name, target, attributes, is_spare: false, view: Ref::NONE }
     };
     let of_texture = || {
         let others = group.textures.deleted();
@@ -224,13 +236,14 @@ pub fn root_of(
                 let attributes =
                     list(&[(EGL_GL_TEXTURE_LEVEL, level), (EGL_GL_TEXTURE_ZOFFSET, layer)]);
                 let target = EGL_GL_TEXTURE_3D;
-                return Some(Root { group, name, target, attributes, is_spare: false });
+                let view = Ref::NONE;
+                return Some(Root { group, name, target, attributes, is_spare: false, view });
             }
         }
     }
     let root = |member: &Member, target, attributes: Vec<i32>| {
         let (group, name) = (member.group, member.name);
-        Root { group, name, target, attributes, is_spare: false }
+        Root { group, name, target, attributes, is_spare: false, view: Ref::NONE }
     };
     let source = storage.members.iter().find_map(|member| match member.kind {
         Kind::Source { face, level } => {
@@ -239,6 +252,14 @@ pub fn root_of(
         }
         _ => None,
     });
+    // Textures that are bound to the image have storage of this view's original.
+    let viewed = || {
+        let (group, view, face, level) = storage.deleted_view?;
+        let attributes =
+            if level == 0 { list(&[]) } else { list(&[(EGL_GL_TEXTURE_LEVEL, level)]) };
+        let (name, target, is_spare) = (SPARE_ROOT, target_of(face), true);
+        Some(Root { group, name, target, attributes, is_spare, view })
+    };
     let flat = || {
         let is_flat =
             |it: &&Member| matches!(it.kind, Kind::Bindable { target: GL_TEXTURE_2D, .. });
@@ -252,9 +273,10 @@ pub fn root_of(
         let (target, attributes) = (EGL_GL_TEXTURE_2D, list(&[]));
         let group = storage.members.first().map_or(0, |member| member.group);
         let is_there = group < groups;
-        is_there.then_some(Root { group, name: SPARE_ROOT, target, attributes, is_spare: true })
+        let (name, is_spare, view) = (SPARE_ROOT, true, Ref::NONE);
+        is_there.then_some(Root { group, name, target, attributes, is_spare, view })
     };
-    source.or_else(flat).or_else(drawn).or_else(spare)
+    source.or_else(viewed).or_else(flat).or_else(drawn).or_else(spare)
 }
 
 /// One context and the group of each share group of OpenGL ES.
@@ -292,7 +314,41 @@ pub fn members_of(group: &Group, at: usize, storages: &mut BTreeMap<u32, Storage
     for (object, it) in group.renderbuffers.named().filter(|(_, it)| it.shared != 0) {
         add(&pixels_of(it), object.name() as u32, Kind::Renderbuffer);
     }
+    let textures = &group.textures;
+    for (object, texture) in textures.deleted() {
+        if !identity::has_name(textures, texture.view.original) {
+            continue;
+        }
+        for (face, levels) in &texture.images {
+            for (level, image) in levels.iter().filter(|(_, image)| image.shared != 0) {
+                if let Some(storage) = storages.get_mut(&image.shared) {
+                    storage.deleted_view = Some((at, object, *face, *level));
+                }
+            }
+        }
+    }
     has_members
+}
+
+/// The textures of the context's share group that are described with EGL images, because an image was made of a view of
+/// them that is deleted.
+pub fn viewed(process: &Process, context: &Context) -> BTreeSet<Ref<Texture>> {
+    let mut storages = storages_of_images(process).0;
+    if storages.is_empty() {
+        return BTreeSet::new();
+    }
+    let groups = all_groups(process);
+    for (at, (_, group)) in groups.iter().enumerate() {
+        members_of(group, at, &mut storages);
+    }
+    let is_here = |root: &Root| {
+        groups.get(root.group).is_some_and(|(_, group)| Arc::ptr_eq(group, &context.group))
+    };
+    let described = storages.values().filter(|storage| storage.is_described());
+    let roots = described.filter_map(|storage| root_of(&storages, storage, groups.len()));
+    let views: Vec<_> = roots.filter(is_here).map(|root| root.view).collect();
+    let group = context.group.lock();
+    views.into_iter().filter_map(|view| Some(group.textures.get(view)?.view.original)).collect()
 }
 
 fn kind_of(texture: &Texture, face: u32, level: i32) -> Kind {

@@ -16,7 +16,7 @@ use gapii_commands::constants;
 use gapii_commands::constants::{
     EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_3D, GL_TEXTURE_2D, GL_UNPACK_ALIGNMENT,
 };
-use gapii_state::{Group, Process, Thread};
+use gapii_state::{Group, Process, Ref, Texture, Thread};
 
 use super::egl::{Like, contexts_of_group};
 use super::emit::Emitter;
@@ -109,7 +109,7 @@ impl Shared {
                 groups.extend(OfGroup::new(thread, context, group, &contexts));
             }
         }
-        storages.retain(|_, storage| !storage.members.is_empty() || !storage.handles.is_empty());
+        storages.retain(|_, storage| storage.is_described());
         Self { groups, storages }
     }
 
@@ -150,7 +150,9 @@ impl Shared {
                 continue;
             };
             let is_renderbuffer = root.target == EGL_GL_RENDERBUFFER;
-            if root.is_spare {
+            if root.view.is_some() {
+                group.describe_spare_view(emitter, root.view, &mut made);
+            } else if root.is_spare {
                 group.describe_spare(emitter, storage);
             } else if made.insert((root.name, is_renderbuffer)) {
                 group.describe_root(emitter, root, &mut made);
@@ -277,6 +279,33 @@ impl OfGroup {
         }
         describing.emitter.make(GL_GEN_TEXTURES, root.name);
         describing.only_view(&known);
+    }
+
+    /// Makes a view that is deleted again under the spare name, of its original. The original is made before, unless it is in
+    /// `made`.
+    fn describe_spare_view(
+        &self,
+        emitter: &mut Emitter,
+        view: Ref<Texture>,
+        made: &mut BTreeSet<(u32, bool)>,
+    ) {
+        let (known, original) = {
+            let group = self.group.lock();
+            let known = Known::of(&group.textures, view);
+            let original = known.as_ref().map(Known::original).unwrap_or_default();
+            (known, Known::of(&group.textures, original))
+        };
+        let (Some(known), Some(original), Some(has)) = (known, original, self.has) else {
+            return emitter.leave_out("the pixels of an EGL image of which no texture is left");
+        };
+        let sibling = self.sibling.as_ref();
+        let mut describing = Describing { emitter, has, sibling, context: None };
+        if made.insert((original.name, false)) {
+            describing.emitter.make(GL_GEN_TEXTURES, original.name);
+            describing.texture(&original, Pixels::Described);
+        }
+        describing.emitter.make(GL_GEN_TEXTURES, SPARE_ROOT);
+        describing.bare_view(&known.named(SPARE_ROOT));
     }
 
     /// Makes a texture with the pixels of a storage that no object of OpenGL ES has, but images.

@@ -360,7 +360,7 @@ fn describe_images(
 ) {
     let Some(driver) = Gl::current() else { return };
     let has = Has::of(context.version, &driver);
-    textures::describe(emitter, context, has, sibling);
+    textures::describe(emitter, (process, context), has, sibling);
     textures::bind_surfaces(emitter, process, context);
     samplers::describe(emitter, context, has);
     renderbuffers::describe(emitter, context, sibling);

@@ -86,6 +86,11 @@ impl Known {
         })
     }
 
+    /// The same texture under another name in the stream.
+    pub fn named(self, name: u32) -> Self {
+        Self { name, ..self }
+    }
+
     /// The images, the last level first. In this order drivers give all levels one storage, as a draw or glGenerateMipmap
     /// does. If the storage of level 0 is replaced later, an EGL image that was made of it loses the texture.
     pub fn smallest_first(&self) -> impl Iterator<Item = &(u32, i32, TextureImage)> {
@@ -152,7 +157,13 @@ const DEFAULT_TARGETS: [(u32, u32, u32); 4] = [
 ];
 
 /// Describes the textures of a share group.
-pub fn describe(emitter: &mut Emitter, context: &Context, has: Has, sibling: Option<&Sibling>) {
+pub fn describe(
+    emitter: &mut Emitter,
+    (process, context): (&Process, &Context),
+    has: Has,
+    sibling: Option<&Sibling>,
+) {
+    let viewed_by_deleted = image_storages::viewed(process, context);
     let (mut known, held) = {
         let group = context.group.lock();
         let textures = &group.textures;
@@ -161,7 +172,9 @@ pub fn describe(emitter: &mut Emitter, context: &Context, has: Has, sibling: Opt
         let (shared, own): (Vec<_>, Vec<_>) = all.partition(|(_, texture)| texture.is_shared());
         // Those of which an EGL image has a view are described with the image.
         let viewed: Vec<_> = shared.iter().map(|(_, texture)| texture.original()).collect();
-        let own = own.into_iter().filter(|(object, _)| !viewed.contains(object));
+        let own = own
+            .into_iter()
+            .filter(|(object, _)| !viewed.contains(object) && !viewed_by_deleted.contains(object));
         let known = own.map(|(_, texture)| texture).collect::<Vec<_>>();
         let held = group.textures.named().map(|(_, texture)| texture.buffer.buffer);
         (known, buffers::nameless(&group, held))
@@ -427,10 +440,16 @@ impl Describing<'_, '_> {
 
     /// Describes a view whose original the stream has with its pixels.
     pub fn only_view(&mut self, texture: &Known) {
-        let Some(view) = &texture.view else { return };
-        self.view_of_described(texture, view);
+        self.bare_view(texture);
         self.emitter.command(GL_BIND_TEXTURE).arg(texture.target).arg(texture.name).done();
         self.parameters(texture).describe(self.emitter, texture.target);
+    }
+
+    /// [`Self::only_view`] without parameters.
+    pub fn bare_view(&mut self, texture: &Known) {
+        if let Some(view) = &texture.view {
+            self.view_of_described(texture, view);
+        }
     }
 
     /// The parameters of a texture.

@@ -147,7 +147,9 @@ fn install<S: Scope>(context: &mut Context<S>, program: Ref<Program>, number: u6
     if context.program == program {
         context.program_used_at = number;
     }
-    let all: Vec<_> = context.pipelines.named().map(|(pipeline, _)| pipeline).collect();
+    // Mesa keeps a deleted pipeline bound while a program is current.
+    let pipelines = context.pipelines.named().chain(context.pipelines.deleted());
+    let all: Vec<_> = pipelines.map(|(pipeline, _)| pipeline).collect();
     for pipeline in all {
         let Some(pipeline) = context.pipelines.get_mut(pipeline) else { continue };
         for (bit, _) in pipeline.stages.iter().filter(|(_, stage)| **stage == program) {
