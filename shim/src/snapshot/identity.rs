@@ -116,7 +116,16 @@ fn groups() -> Option<MutexGuard<'static, Vec<Group>>> {
 }
 
 fn with_group<R>(context: &Context, act: impl FnOnce(&mut Group) -> R) -> Option<R> {
-    let (number, epoch) = (context.group.number(), context.group.described.load(Relaxed));
+    with_group_in(context.group.described.load(Relaxed), &context.group, act)
+}
+
+/// [`with_group`] for a share group that may not be described yet in this epoch.
+fn with_group_in<R>(
+    epoch: u64,
+    group: &gapii_state::Group,
+    act: impl FnOnce(&mut Group) -> R,
+) -> Option<R> {
+    let number = group.number();
     let mut groups = groups()?;
     // What earlier captures have is of no use.
     groups.retain(|group| group.epoch >= epoch);
@@ -147,6 +156,11 @@ pub fn described_name<T: Object>(
 /// Whether the caller is the first in this capture that describes the nameless `object`, so that it has to make and to
 /// fill it under its spare name.
 pub fn is_first<T>(context: &Context, kind: Kind, object: Ref<T>) -> bool {
+    is_first_in(context.group.described.load(Relaxed), &context.group, kind, object)
+}
+
+/// [`is_first`] for an object of a share group that may not be described yet in this epoch.
+pub fn is_first_in<T>(epoch: u64, group: &gapii_state::Group, kind: Kind, object: Ref<T>) -> bool {
     let nameless = Nameless::of(kind, object);
     let note = |group: &mut Group| {
         let is_first = !group.made.contains(&nameless);
@@ -155,7 +169,7 @@ pub fn is_first<T>(context: &Context, kind: Kind, object: Ref<T>) -> bool {
         }
         is_first
     };
-    with_group(context, note).unwrap_or(true)
+    with_group_in(epoch, group, note).unwrap_or(true)
 }
 
 /// Notes that the stream has only a part of the contents of a nameless object.

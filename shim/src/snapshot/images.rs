@@ -31,16 +31,16 @@ use super::sibling::Sibling;
 use super::spare_context::SpareContext;
 use super::texture_parameters::{Has, Parameters};
 use super::textures::{At, Describing, Known, Pixels, lacks_level, upload};
-use super::{gl, spare};
+use super::{gl, identity, spare};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
 const EGL_CONTEXT_MAJOR_VERSION: u32 = constants::EGL_CONTEXT_MAJOR_VERSION;
 const EGL_CONTEXT_MINOR_VERSION: u32 = constants::EGL_CONTEXT_MINOR_VERSION;
 /// Describes the process' EGL images, and all objects that share storage with them.
-pub fn describe(emitter: &mut Emitter, thread: &Thread) {
+pub fn describe(emitter: &mut Emitter, thread: &Thread, epoch: u64) {
     let process = &*thread.process;
-    let mut shared = Shared::of(thread);
+    let mut shared = Shared::of(thread, epoch);
     shared.leave_out_foreign(emitter, process);
     if shared.storages.is_empty() {
         return;
@@ -82,6 +82,8 @@ pub fn describe(emitter: &mut Emitter, thread: &Thread) {
 /// A share group with objects that share storage, or that an image was made in.
 struct OfGroup {
     group: Arc<Group>,
+    /// The capture, or its keyframe.
+    epoch: u64,
     /// One of its contexts.
     context: u64,
     display: u64,
@@ -98,7 +100,7 @@ struct Shared {
 }
 
 impl Shared {
-    fn of(thread: &Thread) -> Self {
+    fn of(thread: &Thread, epoch: u64) -> Self {
         let process = &*thread.process;
         let (mut storages, creators) = storages_of_images(process);
         let mut groups = Vec::new();
@@ -106,7 +108,7 @@ impl Shared {
             let members = members_of(&group, groups.len(), &mut storages);
             let contexts = contexts_of_group(process, &group);
             if members || contexts.iter().any(|it| creators.contains(it)) {
-                groups.extend(OfGroup::new(thread, context, group, &contexts));
+                groups.extend(OfGroup::new((thread, epoch), context, group, &contexts));
             }
         }
         storages.retain(|_, storage| storage.is_described());
@@ -213,7 +215,12 @@ impl Shared {
 
 impl OfGroup {
     /// `None` if the context is none of OpenGL ES.
-    fn new(thread: &Thread, context: u64, group: Arc<Group>, contexts: &[u64]) -> Option<Self> {
+    fn new(
+        (thread, epoch): (&Thread, u64),
+        context: u64,
+        group: Arc<Group>,
+        contexts: &[u64],
+    ) -> Option<Self> {
         let process = &*thread.process;
         let like = Like::of(process, context)?;
         let sibling = Sibling::begin(process, context);
@@ -226,11 +233,11 @@ impl OfGroup {
         })?;
         let asked = sibling.as_ref();
         let has = asked.and_then(|it| it.ask(move |_| Some(Has::of(version, &Gl::of_thread()?))));
-        Some(Self { group, context, display: like.display, version, sibling, has })
+        Some(Self { group, epoch, context, display: like.display, version, sibling, has })
     }
 
-    /// Makes a texture or renderbuffer with its pixels. The texture that a view is of is made before the view, unless it is
-    /// in `made`: names, each with whether it is a renderbuffer's.
+    /// Makes a texture or renderbuffer with its pixels. The texture that a view is of is made before the view, unless the
+    /// stream has it: one that has a name is in `made` then, names, each with whether it is a renderbuffer's.
     fn describe_root(&self, emitter: &mut Emitter, root: &Root, made: &mut BTreeSet<(u32, bool)>) {
         let sibling = self.sibling.as_ref();
         if root.target == EGL_GL_RENDERBUFFER {
@@ -247,17 +254,12 @@ impl OfGroup {
             known.describe(emitter, sibling.filter(|_| self.version.0 >= 3));
             return;
         }
-        let (known, original, has_other_views) = {
+        let (known, viewed, original) = {
             let group = self.group.lock();
             let textures = &group.textures;
-            let own = textures.find(u64::from(root.name));
-            let known = Known::of(textures, own);
-            let original = known.as_ref().map(Known::original).unwrap_or_default();
-            let is_named = original.is_some() && textures.find(original.name()) == original;
-            let mut all = textures.named().chain(textures.deleted());
-            let has_other_views = original.is_some()
-                && all.any(|(object, it)| object != own && it.view.original == original);
-            (known, is_named.then(|| Known::of(textures, original)).flatten(), has_other_views)
+            let known = Known::of(textures, textures.find(u64::from(root.name)));
+            let viewed = known.as_ref().map(Known::original).unwrap_or_default();
+            (known, viewed, Known::of(textures, viewed))
         };
         let (Some(known), Some(has)) = (known, self.has) else {
             emitter.leave_out_of("all of texture", root.name);
@@ -265,14 +267,24 @@ impl OfGroup {
         };
         let mut describing = Describing { emitter, has, sibling, context: None };
         let Some(original) = original else {
-            if has_other_views {
-                let what = "which deleted texture is the storage of other views, too, of texture";
+            if viewed.is_some() {
+                let what = "the storage, deleted long ago, of view";
                 describing.emitter.leave_out_of(what, root.name);
             }
             describing.emitter.make(GL_GEN_TEXTURES, root.name);
             describing.texture(&known, Pixels::Described);
             return;
         };
+        if !identity::has_name(&self.group.lock().textures, viewed) {
+            // Its pixels are described with its views.
+            if identity::is_first_in(self.epoch, &self.group, identity::Kind::Texture, viewed) {
+                describing.emitter.make(GL_GEN_TEXTURES, original.name);
+                describing.make(&original, Pixels::LeftToOthers);
+            }
+            describing.emitter.make(GL_GEN_TEXTURES, root.name);
+            describing.view_with_pixels(&known);
+            return;
+        }
         if made.insert((original.name, false)) {
             describing.emitter.make(GL_GEN_TEXTURES, original.name);
             describing.texture(&original, Pixels::Described);

@@ -151,7 +151,7 @@ pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) -> Resul
                 emitter.subject(SubjectKind::Process, OBJECTS);
                 egl::describe(&mut emitter, &state.process);
                 idle_surfaces::describe(&mut emitter, state);
-                images::describe(&mut emitter, state);
+                images::describe(&mut emitter, state, epoch);
                 if process::apis() & API_LEVEL_ZERO != 0 {
                     level_zero::describe(&mut emitter, state);
                 }

@@ -388,7 +388,7 @@ impl Describing<'_, '_> {
     }
 
     /// Describes a texture without its parameters.
-    fn make(&mut self, texture: &Known, pixels: Pixels) {
+    pub fn make(&mut self, texture: &Known, pixels: Pixels) {
         if texture.view.is_some() {
             self.make_view(texture);
             self.emitter.command(GL_BIND_TEXTURE).arg(texture.target).arg(texture.name).done();
@@ -443,6 +443,12 @@ impl Describing<'_, '_> {
         self.bare_view(texture);
         self.emitter.command(GL_BIND_TEXTURE).arg(texture.target).arg(texture.name).done();
         self.parameters(texture).describe(self.emitter, texture.target);
+    }
+
+    /// [`Self::only_view`] with the pixels of the view, for one whose original the stream has without them.
+    pub fn view_with_pixels(&mut self, texture: &Known) {
+        self.only_view(texture);
+        self.pixels(texture);
     }
 
     /// [`Self::only_view`] without parameters.
