@@ -15,6 +15,8 @@ const SIDE: u32 = 32;
 const READ: &str = "glReadPixels 0 0 8 8 GL_RGBA GL_UNSIGNED_BYTE out:256";
 
 pub fn read_everything(world: &mut World) {
+    // The context of another thread keeps what it has done from the others until then (OpenGL ES 3.2, 5.3).
+    world.step("glFinish");
     world.thread = 0;
     let contexts: Vec<usize> = (0..world.contexts.len()).collect();
     let mut groups = Vec::new();
