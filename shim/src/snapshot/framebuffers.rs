@@ -29,7 +29,7 @@ use super::held::Held;
 use super::sibling::OnDemand;
 use super::texture_parameters::Has;
 use super::textures::At;
-use super::{gl, identity, renderbuffers, textures};
+use super::{gl, identity, levels, renderbuffers, textures};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
@@ -248,6 +248,7 @@ impl Commands {
             let target = texture.map_or(0, |it| it.target);
             let levels =
                 texture.filter(|it| it.view.original.is_none()).map_or(0, |it| it.immutable_levels);
+            let are_apart = texture.is_some_and(levels::are_apart);
             drop(group);
             let part = match kind {
                 GL_TEXTURE => self.part(point, target, context.version, driver),
@@ -257,6 +258,12 @@ impl Commands {
             if levels > 0 && part.level() >= levels {
                 emitter.leave_out_of("an attached level that the storage lacks, of texture", name);
                 continue;
+            }
+            // The driver may not have looked again since the levels fitted together.
+            if are_apart && part.level() > 0 {
+                let what =
+                    "whether a framebuffer is complete with a level that does not fit, of texture";
+                emitter.leave_out_of(what, name);
             }
             all.push(Attached { point, name, nameless, part });
         }

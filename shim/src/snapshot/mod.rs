@@ -51,6 +51,7 @@ mod late_buffers;
 mod late_contents;
 mod level_zero;
 mod level_zero_calls;
+mod levels;
 mod link_parameters;
 mod missing;
 mod picture;

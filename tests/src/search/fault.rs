@@ -158,6 +158,13 @@ const PERMITTED: &[Permitted] = &[
         count(before_attach(steps), &["glTexStorage2D", "glTexStorage3D"]) > 0
             && before.filter(attaches).count() > 0
     }),
+    // The driver moves levels that do not fit together when one of them is sampled, and nothing else reads some of them.
+    Permitted::seen("the pixels on level", has_unfit_levels),
+    // Mesa does not look again whether a framebuffer is complete when another level of an attached texture is defined.
+    Permitted::seen("whether a framebuffer is complete with a level that does not fit", |steps| {
+        let attaches = |step: &String| command_of(step).starts_with("glFramebufferTexture");
+        has_unfit_levels(steps) && before_attach(steps).iter().any(attaches)
+    }),
     // While it was mapped, nothing could read them. Later its name is gone, and no command writes them in a replay.
     Permitted::seen("the contents outside of the mapped part of a deleted buffer", |steps| {
         let before = before_attach(steps);
@@ -180,6 +187,30 @@ const PERMITTED: &[Permitted] = &[
     }),
     Permitted::seen("the pixels of deleted renderbuffer", may_be_incomplete),
 ];
+
+/// Whether a texture may have levels that are no mipmaps of each other when the capture begins.
+fn has_unfit_levels(steps: &[String]) -> bool {
+    let before = before_attach(steps);
+    let images: Vec<[&str; 4]> = before
+        .iter()
+        .filter(|step| command_of(step).starts_with("glTexImage"))
+        .filter_map(|step| {
+            // The thread, the command, the target, the level, the format, width and height.
+            let words: Vec<&str> = step.split(' ').collect();
+            Some([*words.get(3)?, *words.get(4)?, *words.get(5)?, *words.get(6)?])
+        })
+        .collect();
+    let fits = |[level, format, width, height]: &[&str; 4]| {
+        let side = |side: &str| {
+            let (side, level) = (side.parse::<u32>().unwrap_or(0), level.parse().unwrap_or(0));
+            side.checked_shl(level).unwrap_or(0)
+        };
+        (format.to_string(), side(width), side(height))
+    };
+    let has_others =
+        images.iter().any(|[level, ..]| *level != "0") || count(before, &["glGenerateMipmap"]) > 0;
+    has_others && images.iter().any(|image| fits(image) != fits(&images[0]))
+}
 
 /// Whether the shim may find a context in which it must not draw.
 fn may_not_draw(steps: &[String]) -> bool {

@@ -97,6 +97,8 @@ fn new_texture(target: &'static str, storage: usize) -> Texture {
         is_immutable: false,
         storage,
         is_of_image: false,
+        has_mipmaps: false,
+        has_unfit_levels: false,
     }
 }
 
@@ -258,7 +260,15 @@ fn define(world: &mut World, texture: usize) {
     // Defining storage leaves views and images with the old one.
     let storage = world.count('#');
     let known = &mut world.textures[texture];
-    *known = Texture { target, format, size, levels, is_immutable, storage, is_of_image: false };
+    *known = Texture {
+        format,
+        size,
+        levels,
+        is_immutable,
+        has_mipmaps: levels > 1 || known.has_mipmaps,
+        has_unfit_levels: !is_immutable && known.has_mipmaps,
+        ..new_texture(target, storage)
+    };
     if is_immutable {
         upload(world, texture);
     }
@@ -317,6 +327,7 @@ pub fn mipmaps(world: &mut World) -> bool {
     };
     let Some(texture) = bound(world, fits) else { return false };
     world.step(format!("glGenerateMipmap {}", world.textures[texture].target));
+    world.textures[texture].has_mipmaps = true;
     bind_framebuffer_again(world);
     true
 }
@@ -393,7 +404,10 @@ pub fn make_image(world: &mut World) -> bool {
         let it = &world.textures[**texture];
         // Mesa gives levels that are defined one after the other storages of their own until a draw needs them, and an
         // image of such a texture shares nothing with it.
-        it.target == "GL_TEXTURE_2D" && it.format == 0 && (it.levels == 1 || it.is_immutable)
+        let is_whole = it.levels == 1 || it.is_immutable;
+        // An incomplete texture may have no level besides level 0 (EGL_KHR_gl_image: EGL_BAD_PARAMETER). Mesa does not refuse it, and
+        // makes images of other memory than that of level 0.
+        it.target == "GL_TEXTURE_2D" && it.format == 0 && is_whole && !it.has_unfit_levels
     };
     let all: Vec<usize> = world.names().textures.iter().filter(fits).copied().collect();
     let Some(texture) = world.some_of(&all) else { return false };
