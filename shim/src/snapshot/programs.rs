@@ -38,6 +38,11 @@ struct Program {
     is_linked: bool,
 }
 
+/// Whether the context's share group has programs.
+pub fn has_any(context: &Context) -> bool {
+    !last_of_all(context).is_empty()
+}
+
 /// Describes all shaders and programs of the context's share group.
 pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     let programs = programs(context);
