@@ -218,6 +218,7 @@ driver_functions! {
         get_floats_at_oes = GL_GET_FLOATI_V_OES(name: u32, index: u32, out: *mut f32);
         get_integers_64_at = GL_GET_INTEGER64I_V(name: u32, index: u32, out: *mut i64);
         get_buffer_parameter = GL_GET_BUFFER_PARAMETERIV(target: u32, name: u32, out: *mut i32);
+        get_buffer_pointer = GL_GET_BUFFER_POINTERV(target: u32, name: u32, out: *mut u64);
         get_buffer_parameter_64 = GL_GET_BUFFER_PARAMETERI64V(
             target: u32, name: u32, out: *mut i64
         );

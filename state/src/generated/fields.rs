@@ -356,6 +356,9 @@ state! {
         /// Number of changes of the contents, which a read-back of the whole buffer compares.
         contents_changes: i64 = 0,
         mapping: Mapping = Mapping::default(),
+        /// Whether its name was deleted while it was mapped. Drivers differ in whether that ends the mapping where another
+        /// context holds the buffer (OpenGL ES 3.2, 6.2).
+        mapped_at_deletion: bool = false,
         label: S::Only<String> = S::only(|| String::new()),
     }
     /// An object.
@@ -657,6 +660,9 @@ state! {
         frag_data_locations: BTreeMap<String, FragDataLocation> = BTreeMap::new(),
         feedback_varyings: Vec<String> = Vec::new(),
         feedback_mode: u32 = 35980,
+        /// Varyings and mode of a later command that the driver seems to have refused: 0 for none.
+        doubtful_varyings: Vec<String> = Vec::new(),
+        doubtful_mode: u32 = 0,
         separable: bool = false,
         binary_retrievable: bool = false,
     }
