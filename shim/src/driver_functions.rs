@@ -114,6 +114,8 @@ driver_functions! {
         get_error = GL_GET_ERROR() -> u32;
         image_target_texture_2d = GL_EGL_IMAGE_TARGET_TEXTURE2D_OES(target: u32, image: u64);
         link_program = GL_LINK_PROGRAM(program: u32);
+        program_parameter = GL_PROGRAM_PARAMETERI(program: u32, name: u32, value: i32);
+        program_parameter_ext = GL_PROGRAM_PARAMETERI_EXT(program: u32, name: u32, value: i32);
         sampler_parameter = GL_SAMPLER_PARAMETERI(sampler: u32, name: u32, value: i32);
         tex_parameter = GL_TEX_PARAMETERI(target: u32, name: u32, value: i32);
         tex_storage_2d = GL_TEX_STORAGE2D(
