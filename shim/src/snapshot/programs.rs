@@ -144,7 +144,7 @@ pub fn take_into_use(
     if !program.is_linked {
         return;
     }
-    if program.state.linked_at > used_at {
+    if was_linked_elsewhere(context, &program.state, used_at) {
         let what = "the executable in use of the program that was linked again elsewhere:";
         emitter.leave_out_of(what, name);
     }
@@ -157,6 +157,12 @@ pub fn take_into_use(
     if needs_separable {
         link_parameters::set_parameter(emitter, context, name, GL_PROGRAM_SEPARABLE, false);
     }
+}
+
+/// Whether another context has linked a program since this one took an executable of it into use. `used_at` is the number of
+/// links at that time.
+pub fn was_linked_elsewhere(context: &Context, program: &State, used_at: u64) -> bool {
+    program.linked_at > used_at && program.linked_in != context.handle
 }
 
 /// Whether a program is or was linked, so that the driver has taken it into use if it was told to.

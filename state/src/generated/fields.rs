@@ -437,6 +437,8 @@ state! {
         links: u32 = 0,
         /// Number of the last link among all links in the share group.
         linked_at: u64 = 0,
+        /// Handle of the context in which it was linked last, which has taken that executable if it has the program in use.
+        linked_in: u64 = 0,
         /// Status of the last link, as the program queried it.
         linked: Outcome = Outcome::Unknown,
         /// The capture whose snapshot has made this deleted program and has yet to delete it; 0 for none.

@@ -136,6 +136,7 @@ pub fn link_program<S: Scope, M: Memory + ?Sized>(
     if let Some(program) = group.programs.get_mut(program) {
         relink(program, link);
         program.linked_at = number;
+        program.linked_in = context.handle;
     }
     drop(group);
     install(context, program, number);

@@ -83,8 +83,9 @@ record! {
     }
     Program<Whole> {
         shaders: |it| list(it, |it| it.describe()), next_link, last_link,
-        earlier_links: |it| list(it, |it| it.describe()), is_deleted, links, linked_at, linked,
-        to_delete_in, binary_format: |it| Value::Enum { group: "GL", value: *it as u64 },
+        earlier_links: |it| list(it, |it| it.describe()), is_deleted, links, linked_at,
+        linked_in: |it| Value::Address(*it), linked, to_delete_in,
+        binary_format: |it| Value::Enum { group: "GL", value: *it as u64 },
         uniform_names: |it| map(it, |it| it.describe(), |it| it.describe()),
         uniform_types: |it| map(it, |it| it.describe(), |it| Value::Enum { group: "GL", value: *it as u64 }),
         uniforms: |it| map(it, |it| it.describe(), |it| it.describe()),

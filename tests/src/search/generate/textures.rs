@@ -224,7 +224,10 @@ fn define(world: &mut World, texture: usize) {
     if world.textures[texture].is_immutable {
         return upload(world, texture);
     }
-    let is_immutable = world.version() >= (3, 0) && world.chance(50);
+    // Storage has undefined contents (OpenGL ES 3.2, 8.18). In Mesa these are zeros in a new texture, but the images that an
+    // earlier draw has sampled in one that had images.
+    let is_new = world.textures[texture].format == UNKNOWN;
+    let is_immutable = world.version() >= (3, 0) && is_new && world.chance(50);
     let it = &FORMATS[format];
     if is_immutable {
         match is_layered(target) {
@@ -266,7 +269,7 @@ fn define(world: &mut World, texture: usize) {
         levels,
         is_immutable,
         has_mipmaps: levels > 1 || known.has_mipmaps,
-        has_unfit_levels: !is_immutable && known.has_mipmaps,
+        has_unfit_levels: known.has_mipmaps,
         ..new_texture(target, storage)
     };
     if is_immutable {
