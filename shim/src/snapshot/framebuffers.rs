@@ -1,7 +1,7 @@
 //! Framebuffers of a context and their attachments (at most 32 color attachments, 16 draw buffers). A deleted object
 //! that is still attached is made under a spare name with its pixels; missing are pixels of such an object that is
-//! layered, multiview or multisampled, that has a format which is not read, or that is in an OpenGL ES 1 context, and
-//! objects that the state does not know.
+//! layered, multiview or multisampled, that has a format which is not read, or that is in an OpenGL ES 1 context, objects
+//! that the state does not know, and whether a framebuffer is complete with a level that is no mipmap of level 0.
 //!
 //! The driver reports an attached object by the name that it had when it was attached. The state tells whether the name
 //! was deleted since, or given to another object.
