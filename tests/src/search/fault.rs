@@ -166,12 +166,10 @@ const PERMITTED: &[Permitted] = &[
         has_unfit_levels(steps) && before_attach(steps).iter().any(attaches)
     }),
     // While it was mapped, nothing could read them. Later its name is gone, and no command writes them in a replay.
-    Permitted::seen("the contents outside of the mapped part of a deleted buffer", |steps| {
-        let before = before_attach(steps);
-        let unmaps = ["glUnmapBuffer", "glUnmapBufferOES"];
-        let maps = ["glMapBufferRange", "glMapBufferRangeEXT", "glMapBufferOES"];
-        count(steps, &["glDeleteBuffers"]) > 0 && count(before, &maps) > count(before, &unmaps)
-    }),
+    Permitted::seen(
+        "the contents outside of the mapped part of a deleted buffer",
+        may_be_deleted_while_mapped,
+    ),
     // An image becomes all of a texture; only of a texture that is made before the image is it one level among others.
     Permitted::seen("which EGL image a deleted texture shares its storage with", |steps| {
         let before = before_attach(steps);
@@ -181,12 +179,23 @@ const PERMITTED: &[Permitted] = &[
             && count(before, &makes_levels) > 0
     }),
     // They are read by a draw, which a query would count, and which replaces the executable in use.
-    Permitted::seen("the contents of a deleted buffer, once called", may_not_draw),
+    // A draw must not read a buffer that is still mapped, either.
+    Permitted::seen("the contents of a deleted buffer, once called", |steps| {
+        may_not_draw(steps) || may_be_deleted_while_mapped(steps)
+    }),
     Permitted::seen("the pixels of deleted texture", |steps| {
         may_not_draw(steps) || may_be_incomplete(steps)
     }),
     Permitted::seen("the pixels of deleted renderbuffer", may_be_incomplete),
 ];
+
+/// Whether a buffer may be deleted that is mapped when the capture begins, or was mapped then.
+fn may_be_deleted_while_mapped(steps: &[String]) -> bool {
+    let before = before_attach(steps);
+    let unmaps = ["glUnmapBuffer", "glUnmapBufferOES"];
+    let maps = ["glMapBufferRange", "glMapBufferRangeEXT", "glMapBufferOES"];
+    count(steps, &["glDeleteBuffers"]) > 0 && count(before, &maps) > count(before, &unmaps)
+}
 
 /// Whether a texture may have levels that are no mipmaps of each other when the capture begins.
 fn has_unfit_levels(steps: &[String]) -> bool {
