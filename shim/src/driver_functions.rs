@@ -114,6 +114,8 @@ driver_functions! {
         get_error = GL_GET_ERROR() -> u32;
         image_target_texture_2d = GL_EGL_IMAGE_TARGET_TEXTURE2D_OES(target: u32, image: u64);
         link_program = GL_LINK_PROGRAM(program: u32);
+        program_parameter = GL_PROGRAM_PARAMETERI(program: u32, name: u32, value: i32);
+        program_parameter_ext = GL_PROGRAM_PARAMETERI_EXT(program: u32, name: u32, value: i32);
         sampler_parameter = GL_SAMPLER_PARAMETERI(sampler: u32, name: u32, value: i32);
         tex_parameter = GL_TEX_PARAMETERI(target: u32, name: u32, value: i32);
         tex_storage_2d = GL_TEX_STORAGE2D(
@@ -219,10 +221,10 @@ driver_functions! {
         get_floats_at_oes = GL_GET_FLOATI_V_OES(name: u32, index: u32, out: *mut f32);
         get_integers_64_at = GL_GET_INTEGER64I_V(name: u32, index: u32, out: *mut i64);
         get_buffer_parameter = GL_GET_BUFFER_PARAMETERIV(target: u32, name: u32, out: *mut i32);
+        get_buffer_pointer = GL_GET_BUFFER_POINTERV(target: u32, name: u32, out: *mut u64);
         get_buffer_parameter_64 = GL_GET_BUFFER_PARAMETERI64V(
             target: u32, name: u32, out: *mut i64
         );
-        get_buffer_pointer = GL_GET_BUFFER_POINTERV(target: u32, name: u32, out: *mut usize);
         get_attachment = GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV(
             target: u32, point: u32, name: u32, out: *mut i32
         );

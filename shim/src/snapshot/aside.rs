@@ -1,9 +1,6 @@
 //! Texture parameters that change which texels and components a shader reads (base and maximum level, swizzles): set to
-//! plain values for a read, and restored. Only parameters with another value are touched.
-//!
-//! Mesa 22.3 samples a depth texture of a sized format as red, until its base level is set, even to the value that it has
-//! again afterwards: then it samples it as luminance. So the base level of a depth texture is set only if nothing else
-//! makes a level readable.
+//! plain values for a read, and restored. Only parameters with another value are touched. Whether the base level of a
+//! depth texture may be touched is decided in `levels.rs`.
 
 use gapii_commands::constants;
 use gapii_commands::constants::{

@@ -1,7 +1,7 @@
 //! Pixels of a texture that has lost its name and that a texture unit of the program's context holds: a vertex shader
 //! fetches the texels, and a transform feedback writes them ([`super::feedback`]). Of a buffer texture these are contents
-//! of its buffer. Not read are samples, stencil, depth of other than 16, 24 and 32 (float) bits, compressed formats, and
-//! levels of cube maps without all six faces.
+//! of its buffer. Not read are samples, stencil, depth of other than 16, 24 and 32 (float) bits, compressed formats,
+//! levels of cube maps without all six faces, and what a draw must not sample ([`super::levels`]).
 
 use core::ops::Range;
 
@@ -25,6 +25,7 @@ use super::found::Found;
 use super::gl;
 use super::held::Held;
 use super::image_layer::layer_of;
+use super::levels::{Levels, can_be_base_of_depth};
 use super::sibling::Sibling;
 use super::textures::{At, Known, layers_of, upload};
 use crate::driver_calls::Gl;
@@ -116,12 +117,19 @@ impl Unit<'_> {
             Read::AsTheyAre(Part::Color | Part::Depth, _) => Values::Floats,
             Read::AsTheyAre(..) => return None,
         };
+        let is_depth = matches!(layout.read, Read::AsTheyAre(Part::Depth, _));
         if target == GL_TEXTURE_CUBE_MAP && !self.has_all_faces(at.level, image) {
             return None;
         }
         let layer =
             if target == GL_TEXTURE_CUBE_MAP { layer_of(target, at.face) } else { at.layer };
-        let program = feedback.link(&shader(target, values, image.width, layer)?, c"words")?;
+        let source = shader(target, values, image.width, layer)?;
+        if Levels::of_bound(target) == Levels::Apart
+            || is_depth && !can_be_base_of_depth(target, (at.face, at.level))
+        {
+            return None;
+        }
+        let program = feedback.link(&source, c"words")?;
         // SAFETY: a text that ends.
         let place = unsafe { gl::get_uniform_location(program.name, c"image".as_ptr()) };
         let (width, height) = (usize::try_from(image.width), usize::try_from(image.height));

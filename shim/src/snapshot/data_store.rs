@@ -1,5 +1,6 @@
-//! The data store of a buffer of the program and its mapping, as the driver has them; asked in the sibling context. The
-//! state may have others: it follows the commands, and a driver may have unbound the buffer that a command is meant for.
+//! The data store of a buffer of the program and its mapping, as the driver has them; asked in the sibling context, or
+//! where the buffer is bound. The state may have others: it follows the commands, and a driver may have unbound the buffer
+//! that a command is meant for.
 
 use gapii_commands::constants::{
     GL_BUFFER_ACCESS_FLAGS, GL_BUFFER_IMMUTABLE_STORAGE_EXT, GL_BUFFER_MAP_LENGTH,
@@ -46,20 +47,20 @@ impl Mapped {
         context.set_mapping(&ProgramMemory, buffer, mapping);
     }
 
-    /// Of the buffer that is bound to GL_COPY_READ_BUFFER.
-    fn of_bound() -> Option<Self> {
-        if parameter(GL_BUFFER_MAPPED) == 0 {
+    /// Of the buffer that is bound to `target`, in a context of OpenGL ES 3.
+    pub fn of_bound(target: u32) -> Option<Self> {
+        if parameter(target, GL_BUFFER_MAPPED) == 0 {
             return None;
         }
-        let (offset, length) =
-            (wide_parameter(GL_BUFFER_MAP_OFFSET), wide_parameter(GL_BUFFER_MAP_LENGTH));
-        let mut address = 0;
+        let mut address = 0_u64;
         // SAFETY: the parameter has one address.
-        unsafe {
-            gl::get_buffer_pointer(GL_COPY_READ_BUFFER, GL_BUFFER_MAP_POINTER, &raw mut address);
-        };
-        let access = parameter(GL_BUFFER_ACCESS_FLAGS);
-        (address != 0).then_some(Self { address: address as u64, offset, length, access })
+        unsafe { gl::get_buffer_pointer(target, GL_BUFFER_MAP_POINTER, &raw mut address) };
+        (address != 0).then(|| Self {
+            address,
+            offset: wide_parameter(target, GL_BUFFER_MAP_OFFSET),
+            length: wide_parameter(target, GL_BUFFER_MAP_LENGTH),
+            access: parameter(target, GL_BUFFER_ACCESS_FLAGS),
+        })
     }
 }
 
@@ -68,11 +69,12 @@ impl DataStore {
     pub fn of(buffer: u32, sibling: &Sibling) -> Option<Self> {
         sibling.ask(move |_| {
             gl::bind_buffer(GL_COPY_READ_BUFFER, buffer);
-            let size = wide_parameter(GL_BUFFER_SIZE);
+            let parameter = |name| parameter(GL_COPY_READ_BUFFER, name);
+            let size = wide_parameter(GL_COPY_READ_BUFFER, GL_BUFFER_SIZE);
             // An error, and then 0, if the driver has no immutable data stores.
             let is_immutable = parameter(GL_BUFFER_IMMUTABLE_STORAGE_EXT) != 0;
             let usage = if is_immutable { GL_BUFFER_STORAGE_FLAGS_EXT } else { GL_BUFFER_USAGE };
-            let (usage, mapping) = (parameter(usage), Mapped::of_bound());
+            let (usage, mapping) = (parameter(usage), Mapped::of_bound(GL_COPY_READ_BUFFER));
             let store = Self { size, is_immutable, usage, mapping };
             gl::bind_buffer(GL_COPY_READ_BUFFER, 0);
             Some(store)
@@ -80,18 +82,18 @@ impl DataStore {
     }
 }
 
-/// Returns a parameter of the bound buffer.
-fn parameter(name: u32) -> u32 {
+/// Returns a parameter of the buffer that is bound to `target`.
+pub fn parameter(target: u32, name: u32) -> u32 {
     let mut value = 0;
     // SAFETY: the parameter has one value.
-    unsafe { gl::get_buffer_parameter(GL_COPY_READ_BUFFER, name, &raw mut value) };
+    unsafe { gl::get_buffer_parameter(target, name, &raw mut value) };
     value as u32
 }
 
-/// As [`parameter`], for one of 64 bits.
-fn wide_parameter(name: u32) -> i64 {
+/// As [`parameter`], with 64 bits.
+pub fn wide_parameter(target: u32, name: u32) -> i64 {
     let mut value = 0;
     // SAFETY: the parameter has one value.
-    unsafe { gl::get_buffer_parameter_64(GL_COPY_READ_BUFFER, name, &raw mut value) };
+    unsafe { gl::get_buffer_parameter_64(target, name, &raw mut value) };
     value
 }

@@ -22,6 +22,7 @@ use gapii_commands::constants::{
 };
 use gapii_state::{Buffer, Context, Ref};
 
+use super::programs::was_linked_elsewhere;
 use super::sibling::Sibling;
 use super::{gl, held, identity, queries, staging};
 
@@ -169,7 +170,7 @@ fn can_use_again(context: &Context, program: u32) -> bool {
     let group = context.group.lock();
     let is_newer = |object: Ref<_>| {
         let known = group.programs.get(object);
-        known.is_some_and(|known| known.linked_at > context.program_used_at)
+        known.is_some_and(|it| was_linked_elsewhere(context, it, context.program_used_at))
     };
     let all = [group.programs.find(u64::from(program)), context.program];
     let was_linked_elsewhere =

@@ -1,7 +1,7 @@
 //! Framebuffers of a context and their attachments (at most 32 color attachments, 16 draw buffers). A deleted object
 //! that is still attached is made under a spare name with its pixels; missing are pixels of such an object that is
-//! layered, multiview or multisampled, that has a format which is not read, or that is in an OpenGL ES 1 context, and
-//! objects that the state does not know.
+//! layered, multiview or multisampled, that has a format which is not read, or that is in an OpenGL ES 1 context, objects
+//! that the state does not know, and whether a framebuffer is complete with a level that is no mipmap of level 0.
 //!
 //! The driver reports an attached object by the name that it had when it was attached. The state tells whether the name
 //! was deleted since, or given to another object.
@@ -29,7 +29,7 @@ use super::held::Held;
 use super::sibling::OnDemand;
 use super::texture_parameters::Has;
 use super::textures::At;
-use super::{gl, identity, renderbuffers, textures};
+use super::{gl, identity, levels, renderbuffers, textures};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
@@ -271,11 +271,13 @@ impl Commands {
             let nameless = (!has_name).then_some(object);
             let (name, part, size) = match object {
                 Object::Texture(object) => {
-                    let (target, levels) = {
+                    let (target, levels, are_apart) = {
                         let group = context.group.lock();
                         let texture = group.textures.get(object);
                         let own = texture.filter(|it| it.view.original.is_none());
-                        (texture.map_or(0, |it| it.target), own.map_or(0, |it| it.immutable_levels))
+                        let levels = own.map_or(0, |it| it.immutable_levels);
+                        let are_apart = texture.is_some_and(levels::are_apart);
+                        (texture.map_or(0, |it| it.target), levels, are_apart)
                     };
                     let name = if has_name { name } else { identity::spare_name(object) };
                     let part = self.part(point, target, context.version, driver);
@@ -284,6 +286,11 @@ impl Commands {
                         let what = "an attached level that the storage lacks, of texture";
                         emitter.leave_out_of(what, name);
                         continue;
+                    }
+                    // The driver may not have looked again since the levels fitted together.
+                    if are_apart && part.level() > 0 {
+                        let what = "whether a framebuffer is complete with a level that does not fit, of texture";
+                        emitter.leave_out_of(what, name);
                     }
                     (name, part, size_of_texture(context, object, part))
                 }

@@ -13,11 +13,11 @@ use gapii_commands::constants::{
     GL_ATOMIC_COUNTER_BUFFER_BINDING, GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER_BINDING,
     GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, GL_DISPATCH_INDIRECT_BUFFER,
     GL_DISPATCH_INDIRECT_BUFFER_BINDING, GL_DRAW_INDIRECT_BUFFER, GL_DRAW_INDIRECT_BUFFER_BINDING,
-    GL_ELEMENT_ARRAY_BUFFER, GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING,
-    GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING, GL_SHADER_STORAGE_BUFFER,
-    GL_SHADER_STORAGE_BUFFER_BINDING, GL_TEXTURE_BUFFER, GL_TEXTURE_BUFFER_BINDING,
-    GL_TRANSFORM_FEEDBACK_BUFFER, GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, GL_UNIFORM_BUFFER,
-    GL_UNIFORM_BUFFER_BINDING,
+    GL_ELEMENT_ARRAY_BUFFER, GL_ELEMENT_ARRAY_BUFFER_BINDING, GL_PIXEL_PACK_BUFFER,
+    GL_PIXEL_PACK_BUFFER_BINDING, GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING,
+    GL_SHADER_STORAGE_BUFFER, GL_SHADER_STORAGE_BUFFER_BINDING, GL_TEXTURE_BUFFER,
+    GL_TEXTURE_BUFFER_BINDING, GL_TRANSFORM_FEEDBACK_BUFFER, GL_TRANSFORM_FEEDBACK_BUFFER_BINDING,
+    GL_UNIFORM_BUFFER, GL_UNIFORM_BUFFER_BINDING,
 };
 use gapii_state::{Buffer, Context, Process, Ref, Texture, VertexArray, VertexArrays};
 
@@ -44,6 +44,37 @@ enum Holder {
     Block(Block),
 }
 
+impl Holder {
+    /// Passes a target to which a buffer with this name is bound to `act`. `None` for vertices, which bind it to none, and
+    /// for targets of which the driver does not tell.
+    fn with_target<R>(self, context: &Context, name: u64, act: impl FnOnce(u32) -> R) -> Option<R> {
+        let since = match self {
+            Self::Target(GL_TEXTURE_BUFFER) => (3, 2),
+            Self::Target(
+                GL_ATOMIC_COUNTER_BUFFER
+                | GL_SHADER_STORAGE_BUFFER
+                | GL_DRAW_INDIRECT_BUFFER
+                | GL_DISPATCH_INDIRECT_BUFFER,
+            ) => (3, 1),
+            Self::Target(_) | Self::Elements(_) => (3, 0),
+            Self::Vertices(..) | Self::Block(_) => return None,
+        };
+        match self {
+            _ if context.version < since => None,
+            Self::Target(target) => Some(act(target)),
+            Self::Elements(array) => {
+                gl::bind_vertex_array(array.name() as u32);
+                // The driver may have refused a command of the program.
+                let is_bound = gl::integer(GL_ELEMENT_ARRAY_BUFFER_BINDING) as u64 == name;
+                let done = is_bound.then(|| act(GL_ELEMENT_ARRAY_BUFFER));
+                gl::bind_vertex_array(context.vertex_array.name() as u32);
+                done
+            }
+            Self::Vertices(..) | Self::Block(_) => None,
+        }
+    }
+}
+
 struct Held {
     buffer: Ref<Buffer>,
     holders: Vec<Holder>,
@@ -59,12 +90,19 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     let mut reader = None;
     for Held { buffer, holders } in held {
         let name = buffer.name() as u32;
-        let known = context.group.lock().buffers.get(buffer).map(Known::of);
-        let Some(known) = known else {
+        let known = {
+            let group = context.group.lock();
+            group.buffers.get(buffer).map(|it| (Known::of(it), it.mapped_at_deletion))
+        };
+        let Some((known, mapped_at_deletion)) = known else {
             // The state keeps a limited number of deleted objects.
             emitter.leave_out_of("a deleted buffer that is still in use, once called", name);
             continue;
         };
+        let ask = |target| known.asked_where_bound(target);
+        let asked = holders.iter().find_map(|it| it.with_target(context, buffer.name(), ask));
+        let may_be_mapped = asked.is_none() && mapped_at_deletion;
+        let known = asked.unwrap_or(known);
         let is_first = identity::is_first(context, Kind::Buffer, buffer);
         // A texture or another context that holds it may have shown a part of it.
         if !is_first && !identity::take_part(context, Kind::Buffer, buffer) {
@@ -87,8 +125,10 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
             continue;
         }
         let mut contents = Contents::default();
-        if let Some(sibling) = &sibling {
-            contents.read(context, sibling, &holders, known.size(), &mut reader);
+        // A draw that reads a buffer which is mapped is an error.
+        if let Some(sibling) = sibling.as_ref().filter(|_| !may_be_mapped) {
+            let whose = (buffer.name(), &holders[..]);
+            contents.read(context, sibling, whose, known.size(), &mut reader);
         }
         let bytes = contents.found.bytes.as_slice();
         if is_first {
@@ -206,22 +246,14 @@ impl Contents {
         &mut self,
         context: &'a Context,
         sibling: &'a Sibling,
-        holders: &[Holder],
+        (name, holders): (u64, &[Holder]),
         size: usize,
         reader: &mut Option<VertexReader<'a>>,
     ) {
         self.lacks_any = false;
         for holder in holders {
-            let copied = match *holder {
-                Holder::Target(target) => copy(context, sibling, target, size),
-                Holder::Elements(array) => {
-                    gl::bind_vertex_array(array.name() as u32);
-                    let copied = copy(context, sibling, GL_ELEMENT_ARRAY_BUFFER, size);
-                    gl::bind_vertex_array(context.vertex_array.name() as u32);
-                    copied
-                }
-                Holder::Vertices(..) | Holder::Block(_) => None,
-            };
+            let copy = |target| copy(context, sibling, target, size);
+            let copied = holder.with_target(context, name, copy).flatten();
             if let Some(bytes) = copied {
                 *self = Self { found: Found::all(bytes), lacks_any: false };
                 return;

@@ -8,7 +8,8 @@ use gapii_commands::constants;
 use gapii_commands::constants::{
     EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_2D, EGL_GL_TEXTURE_3D, EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z,
     EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X, EGL_GL_TEXTURE_LEVEL, EGL_GL_TEXTURE_ZOFFSET,
-    GL_RENDERBUFFER, GL_TEXTURE_2D, GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, GL_TEXTURE_CUBE_MAP_POSITIVE_X,
+    GL_RENDERBUFFER, GL_TEXTURE_2D, GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_CUBE_MAP_NEGATIVE_Z,
+    GL_TEXTURE_CUBE_MAP_POSITIVE_X, GL_TEXTURE_MAX_LEVEL,
 };
 use gapii_recorder::observe;
 use gapii_state::{Context, Group, Image, Process, Ref, Renderbuffer, Texture, TextureImage};
@@ -20,6 +21,8 @@ use super::{identity, spare};
 use crate::generated::ids::*;
 
 const EGL_NONE: i32 = constants::EGL_NONE as i32;
+/// The initial value of `GL_TEXTURE_MAX_LEVEL`.
+const MAX_LEVEL: i32 = 1000;
 /// Images whose handles are gone have handles from here on meanwhile. The number of the storage is added.
 pub const SPARE_HANDLE: u64 = 0xF000_0000;
 /// Spare name of a texture that is the root of a storage which only EGL images have.
@@ -31,6 +34,36 @@ pub struct Member {
     pub group: usize,
     pub name: u32,
     pub kind: Kind,
+    limits: Option<Limits>,
+}
+
+/// First and last level of a texture by its parameters, if they are not the initial ones. Drivers make no images of other
+/// levels.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    target: u32,
+    base: i32,
+    max: i32,
+}
+
+impl Limits {
+    fn of(texture: &Texture) -> Option<Self> {
+        let limits =
+            Self { target: texture.target, base: texture.base_level, max: texture.max_level };
+        ((limits.base, limits.max) != (0, MAX_LEVEL)).then_some(limits)
+    }
+
+    /// Sets these parameters of a texture, or the initial ones.
+    fn set(&self, emitter: &mut Emitter, texture: u32, is_initial: bool) {
+        emitter.command(GL_BIND_TEXTURE).arg(self.target).arg(texture).done();
+        let all =
+            [(GL_TEXTURE_BASE_LEVEL, self.base, 0), (GL_TEXTURE_MAX_LEVEL, self.max, MAX_LEVEL)];
+        for (name, value, initial) in all.into_iter().filter(|(_, value, initial)| value != initial)
+        {
+            let value = if is_initial { initial } else { value };
+            emitter.command(GL_TEX_PARAMETERI).arg(self.target).arg(name).arg(value).done();
+        }
+    }
 }
 
 /// How an object can have the storage.
@@ -61,15 +94,23 @@ pub struct Root {
     pub is_spare: bool,
     /// The deleted view that a spare object stands for; none for another one.
     pub view: Ref<Texture>,
+    /// `None` for a renderbuffer, for a deleted view, and for a texture in a group without OpenGL ES 3.
+    pub limits: Option<Limits>,
 }
 
 impl Root {
     /// Makes an image of the object with the handle `image`.
     pub fn make_image(&self, emitter: &mut Emitter, display: u64, context: u64, image: u64) {
+        if let Some(limits) = &self.limits {
+            limits.set(emitter, self.name, true);
+        }
         let list = &self.attributes;
         let command = emitter.command(EGL_CREATE_IMAGE_KHR).arg(display).arg(context);
         let command = command.arg(self.target).arg(u64::from(self.name)).arg(list.as_ptr());
         command.reads(observe::attributes_i32(list.as_ptr())).returns(image, []);
+        if let Some(limits) = &self.limits {
+            limits.set(emitter, self.name, false);
+        }
     }
 }
 
@@ -140,8 +181,9 @@ impl Holder {
             let root = root_of(&storages, storage, 0)?;
             Some((groups.get(root.group)?.0, root))
         });
-        let (of, root) =
+        let (of, mut root) =
             named.or_else(|| Some((context.handle, nameless_root(context, shared, object)?)))?;
+        root.limits = root.limits.filter(|_| context.version.0 >= 3);
         let image = SPARE_HANDLE + u64::from(shared);
         Some(Self::Object { display: Like::of(process, of)?.display, context: of, image, root })
     }
@@ -163,10 +205,10 @@ impl Holder {
 /// A nameless object of the context's share group that the stream has and that has the storage, besides `object`.
 fn nameless_root(context: &Context, shared: u32, object: Object) -> Option<Root> {
     let group = context.group.lock();
-    let root = |name, target, level| {
+    let root = |name, target, level, limits| {
         let attributes =
             if level == 0 { list(&[]) } else { list(&[(EGL_GL_TEXTURE_LEVEL, level)]) };
-        Root { group: 0, name, target, attributes, is_spare: false, view: Ref::NONE }
+        Root { group: 0, name, target, attributes, is_spare: false, view: Ref::NONE, limits }
     };
     let of_texture = || {
         let others = group.textures.deleted();
@@ -179,7 +221,7 @@ fn nameless_root(context: &Context, shared: u32, object: Object) -> Option<Root>
             let (face, level, _) = images.next()?;
             let kind = identity::Kind::Texture;
             let name = identity::described_name(context, kind, &group.textures, it)?;
-            Some(root(name, target_of(face), level))
+            Some(root(name, target_of(face), level, Limits::of(texture)))
         })
     };
     let of_renderbuffer = || {
@@ -190,7 +232,7 @@ fn nameless_root(context: &Context, shared: u32, object: Object) -> Option<Root>
         others.find_map(|(it, _)| {
             let kind = identity::Kind::Renderbuffer;
             let name = identity::described_name(context, kind, &group.renderbuffers, it)?;
-            Some(root(name, EGL_GL_RENDERBUFFER, 0))
+            Some(root(name, EGL_GL_RENDERBUFFER, 0, None))
         })
     };
     of_texture().or_else(of_renderbuffer)
@@ -236,14 +278,22 @@ pub fn root_of(
                 let attributes =
                     list(&[(EGL_GL_TEXTURE_LEVEL, level), (EGL_GL_TEXTURE_ZOFFSET, layer)]);
                 let target = EGL_GL_TEXTURE_3D;
-                let view = Ref::NONE;
-                return Some(Root { group, name, target, attributes, is_spare: false, view });
+                let (view, limits) = (Ref::NONE, source.limits);
+                return Some(Root {
+                    group,
+                    name,
+                    target,
+                    attributes,
+                    is_spare: false,
+                    view,
+                    limits,
+                });
             }
         }
     }
     let root = |member: &Member, target, attributes: Vec<i32>| {
-        let (group, name) = (member.group, member.name);
-        Root { group, name, target, attributes, is_spare: false, view: Ref::NONE }
+        let Member { group, name, limits, .. } = *member;
+        Root { group, name, target, attributes, is_spare: false, view: Ref::NONE, limits }
     };
     let source = storage.members.iter().find_map(|member| match member.kind {
         Kind::Source { face, level } => {
@@ -258,7 +308,7 @@ pub fn root_of(
         let attributes =
             if level == 0 { list(&[]) } else { list(&[(EGL_GL_TEXTURE_LEVEL, level)]) };
         let (name, target, is_spare) = (SPARE_ROOT, target_of(face), true);
-        Some(Root { group, name, target, attributes, is_spare, view })
+        Some(Root { group, name, target, attributes, is_spare, view, limits: None })
     };
     let flat = || {
         let is_flat =
@@ -273,8 +323,8 @@ pub fn root_of(
         let (target, attributes) = (EGL_GL_TEXTURE_2D, list(&[]));
         let group = storage.members.first().map_or(0, |member| member.group);
         let is_there = group < groups;
-        let (name, is_spare, view) = (SPARE_ROOT, true, Ref::NONE);
-        is_there.then_some(Root { group, name, target, attributes, is_spare, view })
+        let (name, is_spare, view, limits) = (SPARE_ROOT, true, Ref::NONE, None);
+        is_there.then_some(Root { group, name, target, attributes, is_spare, view, limits })
     };
     source.or_else(viewed).or_else(flat).or_else(drawn).or_else(spare)
 }
@@ -297,22 +347,22 @@ pub fn all_groups(process: &Process) -> Vec<(u64, Arc<Group>)> {
 pub fn members_of(group: &Group, at: usize, storages: &mut BTreeMap<u32, Storage>) -> bool {
     let group = group.lock();
     let mut has_members = false;
-    let mut add = |image: &TextureImage, name: u32, kind: Kind| {
+    let mut add = |image: &TextureImage, name: u32, kind: Kind, limits: Option<Limits>| {
         let storage = storages.entry(image.shared).or_default();
         storage.pixels = *image;
-        storage.members.push(Member { group: at, name, kind });
+        storage.members.push(Member { group: at, name, kind, limits });
         has_members = true;
     };
     for (object, texture) in group.textures.named() {
         let name = object.name() as u32;
         for (face, levels) in &texture.images {
             for (level, image) in levels.iter().filter(|(_, image)| image.shared != 0) {
-                add(image, name, kind_of(texture, *face, *level));
+                add(image, name, kind_of(texture, *face, *level), Limits::of(texture));
             }
         }
     }
     for (object, it) in group.renderbuffers.named().filter(|(_, it)| it.shared != 0) {
-        add(&pixels_of(it), object.name() as u32, Kind::Renderbuffer);
+        add(&pixels_of(it), object.name() as u32, Kind::Renderbuffer, None);
     }
     let textures = &group.textures;
     for (object, texture) in textures.deleted() {

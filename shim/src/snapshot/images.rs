@@ -129,7 +129,11 @@ impl Shared {
             .iter()
             .map(|(number, it)| (*number, root_of(&self.storages, it, self.groups.len())))
             .collect();
-        for (number, root) in roots {
+        for (number, mut root) in roots {
+            if let Some(root) = &mut root {
+                let is_es3 = self.groups.get(root.group).is_some_and(|group| group.version.0 >= 3);
+                root.limits = root.limits.filter(|_| is_es3);
+            }
             if root.is_none() {
                 emitter.leave_out("an EGL image in whose group no context is left");
             }

@@ -52,6 +52,7 @@ mod late_buffers;
 mod late_contents;
 mod level_zero;
 mod level_zero_calls;
+mod levels;
 mod link_parameters;
 mod missing;
 mod picture;
@@ -104,6 +105,7 @@ use crate::tls::words;
 use emit::Emitter;
 pub use emit::subject;
 use sibling::{OnDemand, Sibling};
+use spare_context::SpareContext;
 use texture_parameters::Has;
 use unflushed::Stale;
 
@@ -306,7 +308,7 @@ fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64, since:
     let describes_group = context.group.described.swap(epoch, Relaxed) != epoch;
     if describes_group {
         emitter.subject(SubjectKind::Group, context.group.number());
-        describe_group(emitter, &state.process, context);
+        describe_group(emitter, &state.process, context, current.as_ref());
     }
     let is_new = context.described != epoch;
     // The group's description changes what is bound and set. In a context that the stream has, the context's own state
@@ -327,7 +329,12 @@ fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64, since:
     }
 }
 
-fn describe_group(emitter: &mut Emitter, process: &Process, context: &Context) {
+fn describe_group(
+    emitter: &mut Emitter,
+    process: &Process,
+    context: &Context,
+    current: Option<&egl::Current>,
+) {
     let (has_buffers, has_images) = {
         let group = context.group.lock();
         let has_images =
@@ -346,9 +353,34 @@ fn describe_group(emitter: &mut Emitter, process: &Process, context: &Context) {
     }
     describe_images(emitter, process, context, sibling.as_ref());
     if context.version.0 >= 2 {
-        programs::describe(emitter, process, context);
+        describe_programs(emitter, process, context, current);
         syncs::describe(emitter, context);
         labels::describe_group(emitter, context);
+    }
+}
+
+/// Describes the programs of the context's share group in a spare context, so that the replay links none in a context of
+/// the program.
+///
+/// Mesa 22.3 keeps what it compiled for the context that linked a program. If another context links that program again,
+/// the first one crashes in its next draw after a flush, whatever program it draws with.
+fn describe_programs(
+    emitter: &mut Emitter,
+    process: &Process,
+    context: &Context,
+    current: Option<&egl::Current>,
+) {
+    let current = current.filter(|_| programs::has_any(context));
+    let spare = current.and_then(|current| {
+        Some((SpareContext::make(emitter, process, context.handle, 0)?, current))
+    });
+    if let Some((spare, _)) = &spare {
+        spare.make_current(emitter);
+    }
+    programs::describe(emitter, process, context);
+    if let Some((spare, current)) = spare {
+        current.make_current_again(emitter);
+        spare.destroy(emitter);
     }
 }
 

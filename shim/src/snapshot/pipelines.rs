@@ -216,7 +216,12 @@ pub fn delete_bound(emitter: &mut Emitter, context: &Context) {
     }
     let delete = |emitter: &mut Emitter| spare::delete(emitter, pipelines.delete, &[bound]);
     match gl::integer(GL_CURRENT_PROGRAM) {
-        0 => with_spare_program(emitter, delete),
+        0 => {
+            with_spare_program(emitter, delete);
+            // Mesa binds the pipeline by its name again when no program becomes current, which is an error, as it was in the
+            // program.
+            emitter.command(GL_GET_ERROR).done();
+        }
         _ => delete(emitter),
     }
 }

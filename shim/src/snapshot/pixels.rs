@@ -1,15 +1,14 @@
 //! Reads pixels of images in a context of the shim's own: as a copy in a format with the same bits, else in the layout
-//! in which the driver stores them, else through a framebuffer, else through a shader. Fails only if all of these fail,
-//! or if there is no memory.
+//! in which the driver stores them, else through a framebuffer, else through a shader. Fails if all of these fail, if
+//! there is no memory, or if only a read that changes what the program sees would be left ([`Levels`]).
 
 use gapii_commands::constants::{
     GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT, GL_DEPTH_COMPONENT, GL_DEPTH_STENCIL_ATTACHMENT,
     GL_FLOAT, GL_FLOAT_32_UNSIGNED_INT_24_8_REV, GL_FRAMEBUFFER_COMPLETE, GL_HALF_FLOAT,
-    GL_HALF_FLOAT_OES, GL_MAJOR_VERSION, GL_MINOR_VERSION, GL_PACK_ALIGNMENT, GL_READ_FRAMEBUFFER,
-    GL_RENDERBUFFER, GL_RG32UI, GL_RGB, GL_RGBA, GL_RGBA32UI, GL_STENCIL_ATTACHMENT,
-    GL_STENCIL_INDEX, GL_TEXTURE_2D, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_IMMUTABLE_LEVELS,
-    GL_TEXTURE_INTERNAL_FORMAT, GL_TEXTURE_WIDTH, GL_UNSIGNED_BYTE, GL_UNSIGNED_INT,
-    GL_UNSIGNED_INT_24_8,
+    GL_HALF_FLOAT_OES, GL_PACK_ALIGNMENT, GL_READ_FRAMEBUFFER, GL_RENDERBUFFER, GL_RG32UI, GL_RGB,
+    GL_RGBA, GL_RGBA32UI, GL_STENCIL_ATTACHMENT, GL_STENCIL_INDEX, GL_TEXTURE_2D,
+    GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_INTERNAL_FORMAT, GL_TEXTURE_MAX_LEVEL, GL_UNSIGNED_BYTE,
+    GL_UNSIGNED_INT, GL_UNSIGNED_INT_24_8,
 };
 
 use super::aside::Aside;
@@ -18,9 +17,7 @@ use super::fetch::{Fetch, Sampled};
 use super::formats::{self, Encode, Layout, Part, Read, SameBits, Values};
 use super::gl::{self, clear_errors, prefers};
 use super::image_layer::{Image, Of, layer_of, resize};
-
-/// Levels of a texture that are looked at for other formats.
-const LEVELS_MAX: i32 = 16;
+use super::levels::{Levels, can_be_base_of_depth, face_of, level_integer, place_of};
 
 /// Reads images. The current context is the shim's own, and has initial state but for what this sets.
 pub struct Reader {
@@ -42,41 +39,51 @@ impl Reader {
     /// gaps. `None` if they cannot be read.
     pub fn read(&mut self, image: Image, layout: Layout, out: &mut Vec<u8>) -> Option<()> {
         out.clear();
+        let levels = Levels::of(image);
+        let shader = match layout.read {
+            Read::AsTheyAre(..) => None,
+            Read::Components(values, take, how) => Some((values, take, how)),
+        };
         // NVIDIA's driver reads the first texel again and again through a framebuffer if the image's source is gone.
-        if let (true, Read::Components(values, take, how)) = (image.is_shared, layout.read)
-            && self.through_shader(image, (values, take, how), out).is_some()
+        if let (true, Levels::First, Some(how)) = (image.is_shared, levels, shader)
+            && self.through_shader(image, how, out).is_some()
         {
             return Some(());
         }
         out.clear();
-        if self.read_in_place(image, layout, out).is_some() {
+        if self.read_in_place(image, levels, layout, out).is_some() {
             return Some(());
         }
         out.clear();
-        let values = match layout.read {
-            Read::AsTheyAre(..) => Values::Floats,
-            Read::Components(values, ..) => values,
-        };
-        self.with_storage(image, values, |reader| match layout.read {
-            Read::AsTheyAre(..) => reader.read_in_place(image, layout, out),
-            Read::Components(values, take, how) => {
-                reader.through_shader(image, (values, take, how), out)
-            }
-        })
+        let shader = shader?;
+        if levels == Levels::First {
+            return self.through_shader(image, shader, out);
+        }
+        // A shader that samples a copy moves nothing of the program's texture.
+        if let Some(copy) = Copy::of_same_format(image, levels, layout) {
+            return self.through_shader(copy.image, shader, out);
+        }
+        match levels {
+            Levels::Chain => self.through_shader(image, shader, out),
+            Levels::First | Levels::Apart => None,
+        }
     }
 
     /// [`Reader::read`] of an image that a framebuffer can have, or that is copied.
-    fn read_in_place(&mut self, image: Image, layout: Layout, out: &mut Vec<u8>) -> Option<()> {
+    fn read_in_place(
+        &mut self,
+        image: Image,
+        levels: Levels,
+        layout: Layout,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
         match layout.read {
             Read::AsTheyAre(part, bytes) => {
-                let read = (layout.format, layout.kind, bytes);
-                if self.through_framebuffer(image, part, read).is_none() {
-                    self.with_fewer_levels(image, part, read)?;
-                }
+                self.through_any_framebuffer(image, part, (layout.format, layout.kind, bytes))?;
                 core::mem::swap(out, &mut self.read);
             }
             Read::Components(values, take, how) => {
-                if self.as_same_bits(image, layout, out).is_some() {
+                if self.as_same_bits(image, levels, layout, out).is_some() {
                     return Some(());
                 }
                 // Drivers clamp signed fixed-point numbers to 0 and above when they are read.
@@ -87,7 +94,7 @@ impl Reader {
                 }
                 let canvas = Canvas::of(values);
                 let read = (canvas.read.0, canvas.read.1, canvas.pixel_bytes);
-                self.through_framebuffer(image, Part::Color, read)?;
+                self.through_any_framebuffer(image, Part::Color, read)?;
                 if formats::is_plain(values, take, how) {
                     core::mem::swap(out, &mut self.read);
                 } else {
@@ -99,85 +106,30 @@ impl Reader {
         Some(())
     }
 
-    /// [`Reader::through_framebuffer`] with a texture that lacks levels or has levels that do not match: drivers take a level
-    /// of it for no attachment.
-    fn with_fewer_levels(
+    /// [`Reader::through_framebuffer`], also with a texture that lacks levels or has levels that do not match: drivers take a
+    /// level of it for no attachment, unless the other levels are left out by the texture's parameters.
+    fn through_any_framebuffer(
         &mut self,
         image: Image,
         part: Part,
         read: (u32, u32, usize),
     ) -> Option<()> {
-        let (texture, target, level) = place_of(image)?;
-        let mut done = None;
-        for put in [Aside::up_to_level, Aside::level] {
-            gl::bind_texture(target, texture);
-            let aside = put(target, level);
+        if self.through_framebuffer(image, part, read).is_some() {
+            return Some(());
+        }
+        let (face, (texture, target, level)) = (face_of(image)?, place_of(image)?);
+        gl::bind_texture(target, texture);
+        let aside = Aside::up_to_level(target, level);
+        let mut done = self.through_framebuffer(image, part, read);
+        drop(aside);
+        let can_be_base = part == Part::Color || can_be_base_of_depth(target, (face, level));
+        if done.is_none() && can_be_base {
+            let aside = Aside::level(target, level);
             done = self.through_framebuffer(image, part, read);
             drop(aside);
-            if done.is_some() {
-                break;
-            }
         }
         gl::bind_texture(target, 0);
         done
-    }
-
-    /// Runs `job` while the driver has a level of a texture in the texture's storage.
-    ///
-    /// The levels of a texture that was given no storage at once can have different formats and sizes. Mesa 22.3 then keeps
-    /// some of them elsewhere. It takes these for no attachment if their format differs, and copies another level in place
-    /// of them. A shader that samples a level, the only one at that moment, has Mesa move it into the texture's storage.
-    /// Afterwards the level that was there is moved back: framebuffers of the program may have it.
-    fn with_storage<R>(
-        &mut self,
-        image: Image,
-        values: Values,
-        job: impl FnOnce(&mut Self) -> R,
-    ) -> R {
-        let Some((texture, target, level)) = place_of(image) else { return job(self) };
-        gl::bind_texture(target, texture);
-        let is_immutable = texture_integer(target, GL_TEXTURE_IMMUTABLE_LEVELS) > 0;
-        if is_immutable {
-            gl::bind_texture(target, 0);
-            return job(self);
-        }
-        let others = other_formats(image);
-        let before = others.into_iter().find(|other| self.can_be_attached(*other));
-        gl::bind_texture(target, texture);
-        let aside = Aside::level(target, level);
-        self.sample(image, values);
-        let done = job(self);
-        gl::bind_texture(target, texture);
-        drop(aside);
-        if let Some(before) = before
-            && let Some((.., level)) = place_of(before)
-        {
-            let aside = Aside::level(target, level);
-            self.sample(before, Values::Floats);
-            gl::bind_texture(target, texture);
-            drop(aside);
-        }
-        gl::bind_texture(target, 0);
-        done
-    }
-
-    /// Samples a texel of an image.
-    fn sample(&mut self, image: Image, values: Values) {
-        let Some(sampled) = Sampled::of(Image { width: 1, height: 1, ..image }) else { return };
-        let mut read = Vec::new();
-        // A driver that refuses refuses the read, too.
-        let _ = self.fetch.read(sampled, (Canvas::of(values), &[]), &mut read, |_| {});
-    }
-
-    /// Whether a framebuffer can have an image.
-    fn can_be_attached(&self, image: Image) -> bool {
-        let points = [GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT, GL_STENCIL_ATTACHMENT];
-        points.into_iter().any(|point| {
-            let is_complete = self.attach(image, point).is_some()
-                && gl::check_framebuffer(GL_READ_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
-            detach(point);
-            is_complete
-        })
     }
 
     /// Puts the blocks of an image in a compressed format into `out`. The tuple is width and height of a block in pixels,
@@ -191,33 +143,28 @@ impl Reader {
         let width = image.width.checked_add(block_width - 1)? / block_width;
         let height = image.height.checked_add(block_height - 1)? / block_height;
         let format = if block_bytes == 8 { GL_RG32UI } else { GL_RGBA32UI };
-        let copy = self.copy(image, format, [width, height])?;
+        let copy = Copy::of(image, Levels::of(image), format, [width, height])?;
         self.read(copy.image, Layout::of(format, 0)?, out)
     }
 
-    /// A copy of this size in another format of the same class.
-    fn copy(&mut self, image: Image, format: u32, size: [i32; 2]) -> Option<Copy> {
-        // Level 0 is copied as it is wherever the driver has it.
-        match place_of(image) {
-            Some((.., level)) if level > 0 => {
-                self.with_storage(image, Values::Floats, |_| Copy::of(image, format, size))
-            }
-            _ => Copy::of(image, format, size),
-        }
-    }
-
     /// Reads a copy in another format that has the same bits and that drivers read without conversion.
-    fn as_same_bits(&mut self, image: Image, layout: Layout, out: &mut Vec<u8>) -> Option<()> {
+    fn as_same_bits(
+        &mut self,
+        image: Image,
+        levels: Levels,
+        layout: Layout,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
         let SameBits { of, format } = layout.same_bits?;
         let (size, layout) = ([image.width, image.height], Layout::of(format, 0)?);
         // Drivers copy memory within a format; between two formats some draw every pixel.
-        if let Some(copy) = self.copy(image, of, size)
+        if let Some(copy) = Copy::of(image, levels, of, size)
             && let Some(view) = copy.viewed_as(format)
             && self.read(view.image, layout, out).is_some()
         {
             return Some(());
         }
-        let copy = self.copy(image, format, size)?;
+        let copy = Copy::of(image, levels, format, size)?;
         self.read(copy.image, layout, out)
     }
 
@@ -373,10 +320,46 @@ struct Copy {
 }
 
 impl Copy {
-    /// A copy of this size in another format of the same class (`glCopyImageSubData`). `None` if the driver refuses.
-    fn of(image: Image, format: u32, [width, height]: [i32; 2]) -> Option<Self> {
+    /// A copy of this size in another format of the same class (`glCopyImageSubData`). `None` if the driver refuses, or if
+    /// it may copy another level.
+    fn of(image: Image, levels: Levels, format: u32, [width, height]: [i32; 2]) -> Option<Self> {
+        Self::filled(image, levels, [width, height], |target| {
+            gl::tex_storage_2d(target, 1, format, width, height);
+        })
+    }
+
+    /// A copy of a texture's image in the same format, for which the layout is. `None` as for [`Self::of`].
+    fn of_same_format(image: Image, levels: Levels, layout: Layout) -> Option<Self> {
+        let (face, (texture, target, level)) = (face_of(image)?, place_of(image)?);
+        gl::bind_texture(target, texture);
+        let internal = level_integer(face, level, GL_TEXTURE_INTERNAL_FORMAT);
+        gl::bind_texture(target, 0);
+        let Layout { format, kind, .. } = layout;
+        let (width, height) = (image.width, image.height);
+        Self::filled(image, levels, [width, height], |target| {
+            gl::tex_parameter(target, GL_TEXTURE_MAX_LEVEL, 0);
+            let pixels = core::ptr::null();
+            // SAFETY: there are no pixels to read.
+            unsafe {
+                gl::tex_image_2d(target, 0, internal, width, height, 0, format, kind, pixels);
+            }
+        })
+    }
+
+    /// Copies an image to a new texture of this size, to which `store` gives storage.
+    fn filled(
+        image: Image,
+        levels: Levels,
+        [width, height]: [i32; 2],
+        store: impl FnOnce(u32),
+    ) -> Option<Self> {
         let (from, layer) = match image.of {
             Of::Renderbuffer { name, .. } => ((name, GL_RENDERBUFFER, 0), 0),
+            Of::Flat { level, .. } | Of::Layer { level, .. }
+                if levels == Levels::Apart && level > 0 =>
+            {
+                return None;
+            }
             Of::Flat { texture, target, face, level } => {
                 ((texture, target, level), layer_of(target, face))
             }
@@ -386,7 +369,7 @@ impl Copy {
         clear_errors();
         let target = GL_TEXTURE_2D;
         let texture = gl::new_texture(target);
-        gl::tex_storage_2d(target, 1, format, width, height);
+        store(target);
         let of = Of::Flat { texture, target, face: target, level: 0 };
         let copy = Self { image: Image { of, width, height, is_shared: false }, texture };
         let bits = || {
@@ -410,7 +393,9 @@ impl Copy {
     /// A copy of a renderbuffer, which no shader can read. `None` for other images.
     fn of_renderbuffer(image: Image) -> Option<Self> {
         match image.of {
-            Of::Renderbuffer { format, .. } => Self::of(image, format, [image.width, image.height]),
+            Of::Renderbuffer { format, .. } => {
+                Self::of(image, Levels::First, format, [image.width, image.height])
+            }
             Of::RenderbufferSample { name, format, samples, sample } => {
                 Self::of_samples(image, name, (format, samples, sample))
             }
@@ -452,52 +437,6 @@ fn with_level_alone((name, target, level): (u32, u32, i32), copy: impl Fn() -> b
     drop(aside);
     gl::bind_texture(target, 0);
     is_done
-}
-
-/// Name, target and level of a texture's image.
-fn place_of(image: Image) -> Option<(u32, u32, i32)> {
-    match image.of {
-        Of::Flat { texture, target, level, .. } | Of::Layer { texture, target, level, .. } => {
-            Some((texture, target, level))
-        }
-        _ => None,
-    }
-}
-
-/// Images of the bound texture, on the levels whose format differs from that of `image`. Empty before OpenGL ES 3.1.
-fn other_formats(image: Image) -> Vec<Image> {
-    if gl::integer(GL_MAJOR_VERSION) * 10 + gl::integer(GL_MINOR_VERSION) < 31 {
-        return Vec::new();
-    }
-    let (face, own) = match image.of {
-        Of::Flat { face, level, .. } => (face, level),
-        Of::Layer { target, level, .. } => (target, level),
-        _ => return Vec::new(),
-    };
-    let ask = |level, name| {
-        let mut value = 0;
-        // SAFETY: the parameter has one number.
-        unsafe { gl::get_texture_level(face, level, name, &raw mut value) };
-        value
-    };
-    let format = ask(own, GL_TEXTURE_INTERNAL_FORMAT);
-    let differs = |level: &i32| {
-        ask(*level, GL_TEXTURE_WIDTH) > 0 && ask(*level, GL_TEXTURE_INTERNAL_FORMAT) != format
-    };
-    let on = |level| match image.of {
-        Of::Flat { texture, target, face, .. } => Of::Flat { texture, target, face, level },
-        Of::Layer { texture, target, .. } => Of::Layer { texture, target, level, layer: 0 },
-        of => of,
-    };
-    (0..LEVELS_MAX).filter(differs).map(|level| Image { of: on(level), ..image }).collect()
-}
-
-/// A number of the bound texture.
-fn texture_integer(target: u32, name: u32) -> i32 {
-    let mut value = 0;
-    // SAFETY: the name has one number.
-    unsafe { gl::get_texture_integers(target, name, &raw mut value) };
-    value
 }
 
 fn point_of(part: Part) -> u32 {

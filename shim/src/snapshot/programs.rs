@@ -38,11 +38,16 @@ struct Program {
     is_linked: bool,
 }
 
+/// Whether the context's share group has programs.
+pub fn has_any(context: &Context) -> bool {
+    !last_of_all(context).is_empty()
+}
+
 /// Describes all shaders and programs of the context's share group.
 pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     let programs = programs(context);
     for program in &programs {
-        program.make(emitter, context, None);
+        program.make(emitter, (process, context), None);
     }
     let shaders = shaders::of_group(context);
     for shader in &shaders {
@@ -120,9 +125,9 @@ pub fn take_into_use(
     let is_there = is_named || program.state.to_delete_in == epoch;
     if !program.is_linked {
         let earlier = program.executable_in_use(emitter, process, context);
-        program.make(emitter, context, earlier.map(|link| (link, take)));
+        program.make(emitter, (process, context), earlier.map(|link| (link, take)));
     } else if !is_there {
-        program.make(emitter, context, None);
+        program.make(emitter, (process, context), None);
     }
     if !program.is_linked || !is_there {
         let gone = if is_there { Vec::new() } else { program.gone_shaders(context, epoch) };
@@ -139,7 +144,7 @@ pub fn take_into_use(
     if !program.is_linked {
         return;
     }
-    if program.state.linked_at > used_at {
+    if was_linked_elsewhere(context, &program.state, used_at) {
         let what = "the executable in use of the program that was linked again elsewhere:";
         emitter.leave_out_of(what, name);
     }
@@ -152,6 +157,12 @@ pub fn take_into_use(
     if needs_separable {
         link_parameters::set_parameter(emitter, context, name, GL_PROGRAM_SEPARABLE, false);
     }
+}
+
+/// Whether another context has linked a program since this one took an executable of it into use. `used_at` is the number of
+/// links at that time.
+pub fn was_linked_elsewhere(context: &Context, program: &State, used_at: u64) -> bool {
+    program.linked_at > used_at && program.linked_in != context.handle
 }
 
 /// Whether a program is or was linked, so that the driver has taken it into use if it was told to.
@@ -202,12 +213,28 @@ impl Program {
 
     /// Makes the program without its shaders. If the last link failed, links it with an earlier link first if one is given, and has
     /// that executable taken into use.
-    fn make(&self, emitter: &mut Emitter, context: &Context, earlier: Option<(&Link, Take<'_>)>) {
+    fn make(
+        &self,
+        emitter: &mut Emitter,
+        (process, context): (&Process, &Context),
+        earlier: Option<(&Link, Take<'_>)>,
+    ) {
         emitter.command(GL_CREATE_PROGRAM).returns(self.name, []);
         let mut parameters = LinkParameters::default();
-        if let Some((link, take)) = earlier {
+        let is_validated = gl::program_integer(self.name, GL_VALIDATE_STATUS) != 0;
+        // A link that fails may leave the status of an earlier one.
+        let validated = || match is_validated && !self.is_linked {
+            true => self.last_that_succeeded(process, context),
+            false => None,
+        };
+        if let Some(link) = earlier.map(|(link, _)| link).or_else(validated) {
             self.link(emitter, context, link, &mut parameters);
-            take(emitter);
+            if is_validated && !self.is_linked {
+                self.validate(emitter, process, context);
+            }
+            if let Some((_, take)) = earlier {
+                take(emitter);
+            }
         }
         if self.state.links != 0 {
             self.link(emitter, context, &self.state.last_link, &mut parameters);
@@ -221,9 +248,26 @@ impl Program {
         let asked: Vec<_> =
             self.state.uniform_names.iter().map(|(at, name)| (*at, name.clone())).collect();
         uniforms::describe(emitter, context, self.name, &asked);
-        if gl::program_integer(self.name, GL_VALIDATE_STATUS) != 0 {
+        if is_validated {
+            self.validate(emitter, process, context);
+        }
+    }
+
+    /// Validates the program, unless its link has done that.
+    fn validate(&self, emitter: &mut Emitter, process: &Process, context: &Context) {
+        if !trial_links::validate(process, context) {
             emitter.command(GL_VALIDATE_PROGRAM).arg(self.name).done();
         }
+    }
+
+    /// Returns the last earlier link that succeeded, unless it was a binary. `None` if none is known.
+    fn last_that_succeeded(&self, process: &Process, context: &Context) -> Option<&Link> {
+        let last = match &self.state.earlier_links[..] {
+            [] => None,
+            [link] => Some(link),
+            links => trial_links::last_that_succeeds(process, context, links),
+        };
+        last.filter(|link| !link.is_binary)
     }
 
     /// Returns the last link that succeeded, of a program whose last link failed.
@@ -233,13 +277,7 @@ impl Program {
         process: &Process,
         context: &Context,
     ) -> Option<&Link> {
-        let links = &self.state.earlier_links;
-        let last = match &links[..] {
-            [] => None,
-            [link] => Some(link),
-            _ => trial_links::last_that_succeeds(process, context, links),
-        };
-        let last = last.filter(|link| !link.is_binary);
+        let last = self.last_that_succeeded(process, context);
         let has_uniforms = |link: &Link| link.stages.iter().any(|it| it.source.contains("uniform"));
         if last.is_none() {
             let what = "the executable in use of the program whose last link failed:";

@@ -1,5 +1,5 @@
 //! Textures: their storage, the pixels in it, and their parameters. Views are made of their originals. Missing are the
-//! pixels of a level that cannot be read or whose format is not known (`formats.rs`), samples of depth formats,
+//! pixels of a level that cannot be read (`levels.rs`) or whose format is not known (`formats.rs`), samples of depth formats,
 //! textures of targets that `binding_of` does not have, and destroyed pbuffers that are images of textures. Textures
 //! that share storage with EGL images are in `images.rs`.
 

@@ -356,6 +356,9 @@ state! {
         /// Number of changes of the contents, which a read-back of the whole buffer compares.
         contents_changes: i64 = 0,
         mapping: Mapping = Mapping::default(),
+        /// Whether its name was deleted while it was mapped. Drivers differ in whether that ends the mapping where another
+        /// context holds the buffer (OpenGL ES 3.2, 6.2).
+        mapped_at_deletion: bool = false,
         label: S::Only<String> = S::only(|| String::new()),
     }
     /// An object.
@@ -434,6 +437,8 @@ state! {
         links: u32 = 0,
         /// Number of the last link among all links in the share group.
         linked_at: u64 = 0,
+        /// Handle of the context in which it was linked last, which has taken that executable if it has the program in use.
+        linked_in: u64 = 0,
         /// Status of the last link, as the program queried it.
         linked: Outcome = Outcome::Unknown,
         /// The capture whose snapshot has made this deleted program and has yet to delete it; 0 for none.
@@ -657,6 +662,9 @@ state! {
         frag_data_locations: BTreeMap<String, FragDataLocation> = BTreeMap::new(),
         feedback_varyings: Vec<String> = Vec::new(),
         feedback_mode: u32 = 35980,
+        /// Varyings and mode of a later command that the driver seems to have refused: 0 for none.
+        doubtful_varyings: Vec<String> = Vec::new(),
+        doubtful_mode: u32 = 0,
         separable: bool = false,
         binary_retrievable: bool = false,
     }

@@ -398,6 +398,9 @@ pub fn delete_buffer<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memo
         return;
     }
     context.unbind_buffer(found);
+    if let Some(buffer) = context.group.lock().buffers.get_mut(found) {
+        buffer.mapped_at_deletion = buffer.mapping.pointer != 0;
+    }
     maps::forget(context, found);
     context.group.lock().buffers.delete(u64::from(name));
 }
@@ -506,6 +509,22 @@ mod tests {
         assert!(context.copy_read_buffer.is_some());
         assert!(context.group.lock().buffers.find(1).is_none());
         assert!(context.group.lock().buffers.get(source).is_some());
+    }
+
+    #[test]
+    fn deleted_buffer_remembers_that_it_was_mapped() {
+        let check = |is_mapped: bool| {
+            let (mut thread, source) = with_index_source();
+            if is_mapped {
+                maps::map_buffer(&mut thread, &Nothing, GL_ARRAY_BUFFER, 0, 4, 1, AT);
+            }
+            delete_buffer(&mut thread, &Nothing, 1);
+            let group = context(&mut thread).group.lock();
+            let deleted = group.buffers.get(source).unwrap();
+            assert_eq!((deleted.mapped_at_deletion, deleted.mapping.pointer), (is_mapped, 0));
+        };
+        check(false);
+        check(true);
     }
 
     #[test]

@@ -136,6 +136,7 @@ pub fn link_program<S: Scope, M: Memory + ?Sized>(
     if let Some(program) = group.programs.get_mut(program) {
         relink(program, link);
         program.linked_at = number;
+        program.linked_in = context.handle;
     }
     drop(group);
     install(context, program, number);
@@ -248,18 +249,20 @@ pub fn set_feedback_varyings<S: Scope, M: Memory + ?Sized>(
     let name = |index| memory.text(memory.element::<u64>(varyings, index), u64::MAX);
     let names = (0..i64::from(count)).map(name).collect();
     let mut group = context.group.lock();
-    if is_feeding_back(context, &group) {
-        return;
-    }
-    if let Some(program) = group.programs.get_mut(program) {
-        program.next_link.feedback_varyings = names;
-        program.next_link.feedback_mode = mode;
+    let is_refused = is_feeding_back(context, &group);
+    let Some(program) = group.programs.get_mut(program) else { return };
+    let next = &mut program.next_link;
+    if is_refused {
+        (next.doubtful_varyings, next.doubtful_mode) = (names, mode);
+    } else {
+        (next.feedback_varyings, next.feedback_mode) = (names, mode);
+        (next.doubtful_varyings, next.doubtful_mode) = (Vec::new(), 0);
     }
 }
 
-/// Whether the bound transform feedback object is active, perhaps paused: drivers refuse new varyings of any program then
+/// Whether, as far as the commands tell, the bound transform feedback object is active, perhaps paused: drivers refuse new varyings of any program then
 /// (ARB_transform_feedback2). They refuse to begin without a program that has varyings, and to link one that has no
-/// shader, or one that is not compiled.
+/// shader, or one that is not compiled. Whether a compilation succeeded is not known.
 fn is_feeding_back<S: Scope>(context: &Context<S>, group: &GroupState<S>) -> bool {
     let (is_active, program) = match context.transform_feedbacks.get(context.transform_feedback) {
         Some(feedback) => (feedback.is_active, feedback.program),
@@ -493,6 +496,35 @@ mod tests {
         }
         set_feedback_varyings(&mut thread, &memory, program, 0, 0, GL_INTERLEAVED_ATTRIBS);
         assert!(program_of(&mut thread, program).next_link.feedback_varyings.is_empty());
+    }
+
+    #[test]
+    fn varyings_that_are_set_during_a_feedback_are_doubtful() {
+        use crate::memory::tests::Bytes;
+        let (mut thread, program, shader) = with_program();
+        attach_shader(&mut thread, &Nothing, PROGRAM, SHADER);
+        context(&mut thread).group.lock().shaders.get_mut(shader).unwrap().compilation =
+            Compilation::OfSource;
+        // Two pointers, and the strings `a` and `bc`.
+        let mut bytes: Vec<u8> =
+            [0x1010_u64, 0x1012].iter().flat_map(|it| it.to_le_bytes()).collect();
+        bytes.extend(b"a\0bc\0");
+        let memory = Bytes(0x1000, bytes);
+        set_feedback_varyings(&mut thread, &memory, program, 1, 0x1000, GL_INTERLEAVED_ATTRIBS);
+        link_program(&mut thread, &Nothing, program, false);
+        context(&mut thread).default_feedback_program = program;
+        let varyings = |thread: &mut Thread<Whole>| {
+            let next = program_of(thread, program).next_link;
+            (next.feedback_varyings, next.doubtful_varyings, next.doubtful_mode)
+        };
+        context(&mut thread).default_feedback_is_active = true;
+        set_feedback_varyings(&mut thread, &memory, program, 2, 0x1000, GL_SEPARATE_ATTRIBS);
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let doubtful = (names(&["a"]), names(&["a", "bc"]), GL_SEPARATE_ATTRIBS);
+        assert_eq!(varyings(&mut thread), doubtful);
+        context(&mut thread).default_feedback_is_active = false;
+        set_feedback_varyings(&mut thread, &memory, program, 2, 0x1000, GL_SEPARATE_ATTRIBS);
+        assert_eq!(varyings(&mut thread), (names(&["a", "bc"]), Vec::new(), 0));
     }
 
     #[test]

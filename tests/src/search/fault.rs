@@ -159,13 +159,18 @@ const PERMITTED: &[Permitted] = &[
         count(before_attach(steps), &["glTexStorage2D", "glTexStorage3D"]) > 0
             && before.filter(attaches).count() > 0
     }),
-    // While it was mapped, nothing could read them. Later its name is gone, and no command writes them in a replay.
-    Permitted::seen("the contents outside of the mapped part of a deleted buffer", |steps| {
-        let before = before_attach(steps);
-        let unmaps = ["glUnmapBuffer", "glUnmapBufferOES"];
-        let maps = ["glMapBufferRange", "glMapBufferRangeEXT", "glMapBufferOES"];
-        count(steps, &["glDeleteBuffers"]) > 0 && count(before, &maps) > count(before, &unmaps)
+    // The driver moves levels that do not fit together when one of them is sampled, and nothing else reads some of them.
+    Permitted::seen("the pixels on level", has_unfit_levels),
+    // Mesa does not look again whether a framebuffer is complete when another level of an attached texture is defined.
+    Permitted::seen("whether a framebuffer is complete with a level that does not fit", |steps| {
+        let attaches = |step: &String| command_of(step).starts_with("glFramebufferTexture");
+        has_unfit_levels(steps) && before_attach(steps).iter().any(attaches)
     }),
+    // While it was mapped, nothing could read them. Later its name is gone, and no command writes them in a replay.
+    Permitted::seen(
+        "the contents outside of the mapped part of a deleted buffer",
+        may_be_deleted_while_mapped,
+    ),
     // An image becomes all of a texture; only of a texture that is made before the image is it one level among others.
     Permitted::seen("which EGL image a deleted texture shares its storage with", |steps| {
         let before = before_attach(steps);
@@ -175,15 +180,47 @@ const PERMITTED: &[Permitted] = &[
             && count(before, &makes_levels) > 0
     }),
     // They are read by a draw, which a query would count, and which replaces the executable in use. No draw reads what only an
-    // indexed binding point of shader storage leads to.
+    // indexed binding point of shader storage leads to, or a buffer that is still mapped.
     Permitted::seen("the contents of a deleted buffer, once called", |steps| {
-        may_not_draw(steps) || may_hold_by_index(steps)
+        may_not_draw(steps) || may_hold_by_index(steps) || may_be_deleted_while_mapped(steps)
     }),
     Permitted::seen("the pixels of deleted texture", |steps| {
         may_not_draw(steps) || may_be_incomplete(steps)
     }),
     Permitted::seen("the pixels of deleted renderbuffer", may_be_incomplete),
 ];
+
+/// Whether a buffer may be deleted that is mapped when the capture begins, or was mapped then.
+fn may_be_deleted_while_mapped(steps: &[String]) -> bool {
+    let before = before_attach(steps);
+    let unmaps = ["glUnmapBuffer", "glUnmapBufferOES"];
+    let maps = ["glMapBufferRange", "glMapBufferRangeEXT", "glMapBufferOES"];
+    count(steps, &["glDeleteBuffers"]) > 0 && count(before, &maps) > count(before, &unmaps)
+}
+
+/// Whether a texture may have levels that are no mipmaps of each other when the capture begins.
+fn has_unfit_levels(steps: &[String]) -> bool {
+    let before = before_attach(steps);
+    let images: Vec<[&str; 4]> = before
+        .iter()
+        .filter(|step| command_of(step).starts_with("glTexImage"))
+        .filter_map(|step| {
+            // The thread, the command, the target, the level, the format, width and height.
+            let words: Vec<&str> = step.split(' ').collect();
+            Some([*words.get(3)?, *words.get(4)?, *words.get(5)?, *words.get(6)?])
+        })
+        .collect();
+    let fits = |[level, format, width, height]: &[&str; 4]| {
+        let side = |side: &str| {
+            let (side, level) = (side.parse::<u32>().unwrap_or(0), level.parse().unwrap_or(0));
+            side.checked_shl(level).unwrap_or(0)
+        };
+        (format.to_string(), side(width), side(height))
+    };
+    let has_others =
+        images.iter().any(|[level, ..]| *level != "0") || count(before, &["glGenerateMipmap"]) > 0;
+    has_others && images.iter().any(|image| fits(image) != fits(&images[0]))
+}
 
 /// Whether the shim may find a context in which it must not draw.
 fn may_not_draw(steps: &[String]) -> bool {

@@ -116,7 +116,7 @@ impl Lab {
         let answers = self.capture(program).map_err(|died| Fault::Crashed(died.0))?;
         compare(program, native, &answers)?;
         match self.judge(program)? {
-            Judged::Whole => self.play(),
+            Judged::Whole => self.play(program),
             // A replay without it differs in other commands, too.
             Judged::LacksSeen => Ok(()),
         }
@@ -161,18 +161,19 @@ impl Lab {
     }
 
     /// Plays the last capture; its answers and pixels must be the recorded ones.
-    fn play(&mut self) -> Result<(), Fault> {
+    fn play(&mut self, program: &Program) -> Result<(), Fault> {
         let trace = self.trace().path;
-        let Err(fault) = self.play_once(&trace) else { return Ok(()) };
+        let contexts = program.contexts_before_capture();
+        let Err(fault) = self.play_once(&trace, contexts) else { return Ok(()) };
         // A process that has played other traces before may show their traces.
         self.operator.end();
-        match self.play_once(&trace) {
+        match self.play_once(&trace, contexts) {
             Ok(()) => Err(Fault::Replay(format!("after-others {fault}"))),
             Err(fault) => Err(fault),
         }
     }
 
-    fn play_once(&mut self, trace: &Path) -> Result<(), Fault> {
+    fn play_once(&mut self, trace: &Path, contexts: usize) -> Result<(), Fault> {
         let report = self
             .operator
             .play(trace)
@@ -186,7 +187,7 @@ impl Lab {
         let is_known = |difference: &&Value| {
             let is_passed_over =
                 difference["function"].as_str().is_some_and(|function| self.is_known(function));
-            is_passed_over || (pending == 1 && is_of_before(difference))
+            is_passed_over || (pending <= contexts && is_of_before(difference))
         };
         match all.clone().find(|difference| !is_known(difference)) {
             Some(difference) => {
@@ -265,7 +266,7 @@ fn compare(program: &Program, native: &[String], captured: &[String]) -> Result<
 }
 
 /// True for an error that may have been pending when the capture began: the shim must not ask for it, since asking clears
-/// it. There can be one.
+/// it. There can be one for each context.
 fn is_of_before(difference: &Value) -> bool {
     difference["function"] == "glGetError" && difference["seen"] == "0"
 }

@@ -123,6 +123,10 @@ pub struct Texture {
     pub is_integer: bool,
     /// An EGL image has replaced its storage.
     pub is_of_image: bool,
+    /// It has levels besides level 0.
+    pub has_mipmaps: bool,
+    /// Level 0 was defined again after other levels, which may not fit it any more.
+    pub has_unfit_levels: bool,
 }
 
 #[derive(Clone)]

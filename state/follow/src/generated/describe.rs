@@ -51,7 +51,7 @@ record! {
         size, usage: |it| Value::Enum { group: "BufferUsageARB", value: *it as u64 }, immutable,
         storage_flags: |it| Value::Bits { group: "BufferStorageMask", value: *it as u64 },
         is_index_source, is_the_drivers, contents: |it| Value::Bytes(it.clone()), contents_changes,
-        mapping, label,
+        mapping, mapped_at_deletion, label,
     }
     Framebuffer<Whole> {
         attachments: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
@@ -83,8 +83,9 @@ record! {
     }
     Program<Whole> {
         shaders: |it| list(it, |it| it.describe()), next_link, last_link,
-        earlier_links: |it| list(it, |it| it.describe()), is_deleted, links, linked_at, linked,
-        to_delete_in, binary_format: |it| Value::Enum { group: "GL", value: *it as u64 },
+        earlier_links: |it| list(it, |it| it.describe()), is_deleted, links, linked_at,
+        linked_in: |it| Value::Address(*it), linked, to_delete_in,
+        binary_format: |it| Value::Enum { group: "GL", value: *it as u64 },
         uniform_names: |it| map(it, |it| it.describe(), |it| it.describe()),
         uniform_types: |it| map(it, |it| it.describe(), |it| Value::Enum { group: "GL", value: *it as u64 }),
         uniforms: |it| map(it, |it| it.describe(), |it| it.describe()),
@@ -187,6 +188,8 @@ record! {
         frag_data_locations: |it| map(it, |it| it.describe(), |it| it.describe()),
         feedback_varyings: |it| list(it, |it| it.describe()),
         feedback_mode: |it| Value::Enum { group: "TransformFeedbackBufferMode", value: *it as u64 },
+        doubtful_varyings: |it| list(it, |it| it.describe()),
+        doubtful_mode: |it| Value::Enum { group: "TransformFeedbackBufferMode", value: *it as u64 },
         separable, binary_retrievable,
     }
     FragDataLocation {

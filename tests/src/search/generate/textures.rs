@@ -105,6 +105,8 @@ fn new_texture(target: &'static str, storage: usize) -> Texture {
         storage,
         is_integer: false,
         is_of_image: false,
+        has_mipmaps: false,
+        has_unfit_levels: false,
     }
 }
 
@@ -230,9 +232,10 @@ fn define(world: &mut World, texture: usize) {
     if world.textures[texture].is_immutable {
         return upload(world, texture);
     }
-    let Texture { levels: former, is_of_image, .. } = world.textures[texture];
-    // Mesa 22.3 goes on to sample immutable storage in the format of an EGL image that the texture had before.
-    let is_immutable = world.version() >= (3, 0) && !is_of_image && world.chance(50);
+    let Texture { format: former, is_of_image, .. } = world.textures[texture];
+    // Storage has undefined contents (OpenGL ES 3.2, 8.18), and Mesa 22.3 samples those of images that the texture had before.
+    let is_new = former == UNKNOWN && !is_of_image;
+    let is_immutable = world.version() >= (3, 0) && is_new && world.chance(50);
     let it = &FORMATS[format];
     if is_immutable {
         match is_layered(target) {
@@ -265,17 +268,20 @@ fn define(world: &mut World, texture: usize) {
             }
         }
     }
-    if is_immutable && former > 0 {
-        // Mesa 22.3 goes on to sample the images that the texture had before, until a parameter changes.
-        for component in ["GL_GREEN", "GL_RED"] {
-            world.step(format!("glTexParameteri {target} GL_TEXTURE_SWIZZLE_R {component}"));
-        }
-    }
     // Defining storage leaves views and images with the old one.
     let storage = world.count('#');
-    let (is_integer, is_of_image) = (it.is_integer(), false);
-    world.textures[texture] =
-        Texture { target, format, size, levels, is_immutable, storage, is_integer, is_of_image };
+    let is_integer = it.is_integer();
+    let known = &mut world.textures[texture];
+    *known = Texture {
+        format,
+        size,
+        levels,
+        is_immutable,
+        is_integer,
+        has_mipmaps: levels > 1 || known.has_mipmaps,
+        has_unfit_levels: known.has_mipmaps,
+        ..new_texture(target, storage)
+    };
     if is_immutable {
         fill(world, texture);
     }
@@ -355,6 +361,7 @@ pub fn mipmaps(world: &mut World) -> bool {
     };
     let Some(texture) = bound(world, fits) else { return false };
     world.step(format!("glGenerateMipmap {}", world.textures[texture].target));
+    world.textures[texture].has_mipmaps = true;
     bind_framebuffer_again(world);
     true
 }
@@ -431,7 +438,10 @@ pub fn make_image(world: &mut World) -> bool {
         let it = &world.textures[**texture];
         // Mesa gives levels that are defined one after the other storages of their own until a draw needs them, and an
         // image of such a texture shares nothing with it.
-        it.target == "GL_TEXTURE_2D" && it.format == 0 && (it.levels == 1 || it.is_immutable)
+        let is_whole = it.levels == 1 || it.is_immutable;
+        // An incomplete texture may have no level besides level 0 (EGL_KHR_gl_image: EGL_BAD_PARAMETER). Mesa does not refuse it, and
+        // makes images of other memory than that of level 0.
+        it.target == "GL_TEXTURE_2D" && it.format == 0 && is_whole && !it.has_unfit_levels
     };
     let all: Vec<usize> = world.names().textures.iter().filter(fits).copied().collect();
     let Some(texture) = world.some_of(&all) else { return false };
