@@ -122,7 +122,7 @@ impl Cli {
         let options: Vec<Arg> =
             definition.get_arguments().filter(|option| option.is_global_set()).cloned().collect();
         for command in WITHOUT_DAEMON {
-            // Such a command takes its own options instead of the common ones of the same names.
+            // An option of the command itself takes the place of the common one with its name.
             let hidden: Vec<Arg> = options.iter().map(|option| option.clone().hide(true)).collect();
             definition = definition.mut_subcommand(command, |command| command.args(hidden));
         }

@@ -14,7 +14,7 @@ use crate::wait;
 
 type Undo = Box<dyn FnOnce() + Send>;
 
-/// What is to be undone, by number.
+/// Actions of the living [`OnStop`]s, by number.
 static UNDONE: Mutex<BTreeMap<u64, Undo>> = Mutex::new(BTreeMap::new());
 
 /// While this lives, a stop request that ends the process undoes something first.

@@ -327,7 +327,7 @@ pub fn make_nameless(
     lacks_pixels && !texture.images.is_empty()
 }
 
-/// What a unit tells of the texture that it holds.
+/// A texture as the texture unit that holds it shows it.
 pub struct InUnit<'a> {
     pub parameters: Parameters,
     /// Finds what a buffer texture shows of its buffer; `None` if it cannot be read.
