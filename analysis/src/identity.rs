@@ -1,7 +1,7 @@
 //! Digests of commands that do not depend on addresses, so that they are equal in two runs of a program. Handles above
-//! 32 bits count by the order of their first use, smaller numbers by value, also in observed memory. An address with memory counts by the
-//! memory's bytes; without memory, below `OFFSET_MAX`, 1 MiB, it is an offset and counts by value, otherwise not at
-//! all.
+//! 32 bits count by the order of their first use, smaller numbers by value, also in observed memory. An address with
+//! memory counts by the memory's bytes; without memory, below `OFFSET_MAX`, 1 MiB, it is an offset and counts by value,
+//! otherwise not at all.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::Signal;
 
-use crate::signals::{self, Signals};
+use crate::signals::{self, Request, Signals};
 use crate::wait;
 
 type Undo = Box<dyn FnOnce() + Send>;
@@ -53,37 +53,33 @@ pub fn hear_stops() -> io::Result<()> {
     if signals::are_heard() {
         return Ok(());
     }
-    let signals = Signals::block()?;
+    hear(Signals::block()?, |request| end(request.signal))
+}
+
+/// Returns a flag that the first request sets; the second request [ends](end) this process.
+pub fn flag(signals: Signals) -> io::Result<Arc<AtomicBool>> {
+    let raised = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&raised);
+    hear(signals, move |request| {
+        // Relaxed: the flag publishes no other data.
+        if flag.swap(true, Ordering::Relaxed) {
+            end(request.signal);
+        }
+    })?;
+    Ok(raised)
+}
+
+/// Calls `act` with each request, in a thread of its own.
+fn hear(signals: Signals, act: impl Fn(Request) + Send + 'static) -> io::Result<()> {
     let hear = move || {
         loop {
             let _ = wait::until_ready(&mut [PollFd::new(&signals, PollFlags::IN)], None);
-            if let Some(request) = signals.next() {
-                end(request.signal);
+            while let Some(request) = signals.next() {
+                act(request);
             }
         }
     };
     std::thread::Builder::new().name("signals".into()).spawn(hear).map(drop)
-}
-
-/// Returns a flag that the first request sets; the second request [ends](end) this process.
-pub fn flag(signals: Signals) -> Arc<AtomicBool> {
-    let raised = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&raised);
-    std::thread::spawn(move || {
-        loop {
-            let mut ready = [PollFd::new(&signals, PollFlags::IN)];
-            if wait::until_ready(&mut ready, None).is_err() {
-                continue;
-            }
-            while let Some(request) = signals.next() {
-                // Relaxed: the flag publishes no other data.
-                if flag.swap(true, Ordering::Relaxed) {
-                    end(request.signal);
-                }
-            }
-        }
-    });
-    raised
 }
 
 /// Undoes what is to be undone, and ends the process with 128 plus the signal's number.

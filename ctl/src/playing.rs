@@ -42,9 +42,10 @@ impl Stop {
 /// Makes Ctrl-C stop the replay, and a second Ctrl-C end this process. Must be called before another thread is
 /// started.
 pub fn hear_stops() -> Result<Stop, Failure> {
-    let signals = Signals::block()
+    let asked = Signals::block()
+        .and_then(ending::flag)
         .map_err(|error| Failure::unreachable(format!("can't wait for signals: {error}")))?;
-    Ok(Stop { asked: ending::flag(signals), allowance: None })
+    Ok(Stop { asked, allowance: None })
 }
 
 /// Replays a trace on the driver of this machine.

@@ -2,8 +2,6 @@
 //! ([`super::feedback`]): a vertex shader has the buffer as a uniform block, and writes 16 bytes of it per vertex. No program
 //! can have a larger block than GL_MAX_UNIFORM_BLOCK_SIZE, so what lies behind is not read.
 
-use core::ops::Range;
-
 use gapii_commands::constants::{
     GL_MAX_UNIFORM_BLOCK_SIZE, GL_MAX_UNIFORM_BUFFER_BINDINGS, GL_UNIFORM_BUFFER_BINDING,
     GL_UNIFORM_BUFFER_SIZE, GL_UNIFORM_BUFFER_START,
@@ -11,7 +9,7 @@ use gapii_commands::constants::{
 use gapii_state::{Buffer, Context, Ref};
 
 use super::feedback::Feedback;
-use super::found::Found;
+use super::found::{self, Found};
 use super::sibling::Sibling;
 use super::{gl, identity};
 
@@ -49,7 +47,7 @@ impl Block {
     /// Reads what the binding point shows of its buffer, to the same places of `out`, which has the buffer's size. `None` if
     /// it cannot be read.
     pub fn read(&self, context: &Context, sibling: &Sibling, out: &mut Found) -> Option<()> {
-        let shown = self.shown(out.bytes.len());
+        let shown = found::place(out.bytes.len(), self.start, self.len);
         let most = usize::try_from(gl::integer(GL_MAX_UNIFORM_BLOCK_SIZE)).unwrap_or(0);
         let vectors = shown.len().min(most) / VECTOR;
         if vectors == 0 {
@@ -60,12 +58,6 @@ impl Block {
         gl::uniform_block_binding(program.name, 0, self.index);
         let bytes = feedback.draw(&program, 0..vectors, VECTOR, || ())?;
         out.put(shown.start, &bytes)
-    }
-
-    fn shown(&self, size: usize) -> Range<usize> {
-        let start = self.start.min(size);
-        let end = if self.len == 0 { size } else { start.saturating_add(self.len).min(size) };
-        start..end
     }
 }
 

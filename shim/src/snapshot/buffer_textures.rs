@@ -10,8 +10,10 @@ use gapii_commands::constants::{
 use gapii_state::{Buffer, Context, Ref, Texture};
 
 use super::emit::Emitter;
+use super::found;
 use super::gl;
 use super::identity;
+use super::levels::level_integer;
 use super::sibling::Sibling;
 use crate::generated::ids::*;
 
@@ -77,10 +79,8 @@ impl Shown {
 
     /// The bytes that the texture shows of its buffer, which has `size` bytes.
     pub fn range(&self, size: usize) -> Range<usize> {
-        let begin = usize::try_from(self.offset).unwrap_or(0).min(size);
-        let len = usize::try_from(self.size).unwrap_or(0);
-        let end = if len == 0 { size } else { begin.saturating_add(len).min(size) };
-        begin..end
+        let [start, len] = [self.offset, self.size].map(|it| usize::try_from(it).unwrap_or(0));
+        found::place(size, start, len)
     }
 
     /// The buffer; none if the texture shows none.
@@ -114,13 +114,5 @@ fn of_bound() -> [i32; 4] {
         GL_TEXTURE_BUFFER_OFFSET,
         GL_TEXTURE_BUFFER_SIZE,
     ]
-    .map(parameter)
-}
-
-/// Returns a parameter of the bound texture.
-fn parameter(name: u32) -> i32 {
-    let mut value = 0;
-    // SAFETY: the parameter has one number.
-    unsafe { gl::get_texture_level(GL_TEXTURE_BUFFER, 0, name, &raw mut value) };
-    value
+    .map(|name| level_integer(GL_TEXTURE_BUFFER, 0, name))
 }

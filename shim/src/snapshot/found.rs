@@ -1,5 +1,7 @@
 //! Contents of a buffer whose name was deleted, of which each of its holders may lead to a part.
 
+use core::ops::Range;
+
 use gapii_commands::constants::GL_ARRAY_BUFFER;
 
 use super::emit::Emitter;
@@ -12,6 +14,13 @@ pub struct Found {
     pub bytes: Vec<u8>,
     /// For each byte, whether it was found.
     are_found: Vec<bool>,
+}
+
+/// The place of `len` bytes from `start` on in a buffer of `size` bytes, as far as it has them; 0 for all from there on.
+pub fn place(size: usize, start: usize, len: usize) -> Range<usize> {
+    let start = start.min(size);
+    let end = if len == 0 { size } else { start.saturating_add(len).min(size) };
+    start..end
 }
 
 impl Found {

@@ -1,7 +1,7 @@
 //! Buffers whose names were deleted, and which the context that is being described still holds at a binding point, as
 //! an element buffer, or in a vertex array. The first holder that can be copied from gives all contents; what only
-//! vertices or a uniform block lead to is read by a draw ([`super::vertex_reader`], [`block_reader`]). Another context that holds the buffer may lead to more
-//! of it, which is described with that context. Contents need OpenGL ES 3; else, and if a read fails, they are listed as
+//! vertices or a uniform block lead to is read by a draw ([`super::vertex_reader`], [`block_reader`]). Another context that
+//! holds the buffer may lead to more of it, which is described with that context. Contents need OpenGL ES 3; else, and if a read fails, they are listed as
 //! missing. So is a buffer that the state has dropped: it keeps the last 4,096 deleted objects of a
 //! kind.
 //!

@@ -26,6 +26,7 @@ use super::emit::Emitter;
 use super::formats::{self, Layout};
 use super::found::Found;
 use super::image_layer::{Image, Of, has_layers};
+use super::levels::level_integer;
 use super::samples::{self, Multisampled};
 use super::sibling::Sibling;
 use super::texture_parameters::{Has, Parameters};
@@ -220,7 +221,10 @@ fn leave_out_absent_levels(textures: &mut [Known], sibling: &Sibling) {
                 return Vec::new();
             }
             gl::bind_texture(*target, *name);
-            let widths = images.iter().map(|(face, level)| width_of_level(*face, *level)).collect();
+            let widths = images
+                .iter()
+                .map(|(face, level)| level_integer(*face, *level, GL_TEXTURE_WIDTH))
+                .collect();
             gl::bind_texture(*target, 0);
             widths
         });
@@ -236,15 +240,7 @@ fn leave_out_absent_levels(textures: &mut [Known], sibling: &Sibling) {
 /// it cannot be asked. In a context of the shim's own.
 pub fn lacks_level(face: u32, level: i32) -> Option<bool> {
     let can_ask = face != GL_TEXTURE_EXTERNAL_OES && Gl::of_thread()?.version() >= (3, 1);
-    can_ask.then(|| width_of_level(face, level) == 0)
-}
-
-/// Returns the width in texels of a level of the bound texture; 0 if the driver does not have it.
-fn width_of_level(face: u32, level: i32) -> i32 {
-    let mut width = 0;
-    // SAFETY: the parameter has one number.
-    unsafe { gl::get_texture_level(face, level, GL_TEXTURE_WIDTH, &raw mut width) };
-    width
+    can_ask.then(|| level_integer(face, level, GL_TEXTURE_WIDTH) == 0)
 }
 
 /// Notes the images of textures with the name 0, which no framebuffer can have attached and no other context can read.
@@ -259,7 +255,7 @@ pub fn leave_out_default(emitter: &mut Emitter, context: &Context, has: Has) {
         gl::bind_texture(target, 0);
         // A level that no texture can have would be an error of the program.
         let levels = gl::integer(longest).max(1).ilog2() as i32;
-        let has_any = (0..=levels).any(|level| width_of_level(face, level) > 0);
+        let has_any = (0..=levels).any(|level| level_integer(face, level, GL_TEXTURE_WIDTH) > 0);
         gl::bind_texture(target, bound);
         has_any
     };

@@ -38,7 +38,7 @@ const OF_FRAMEBUFFERS: &[(&str, &[&str], (u8, u8))] = &[
     ("LAYERS", &["2", "0"], (3, 2)),
 ];
 
-/// Whose parameter is set.
+/// The object whose parameter is set.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     Texture,
