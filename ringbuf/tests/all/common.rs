@@ -55,6 +55,18 @@ impl Session {
         Consumer::new(SegmentRing::new(&self.segment, index).expect("the slot exists"))
     }
 
+    /// A session whose segment holds what this one's holds now.
+    pub fn copy(&self) -> Self {
+        let copy =
+            Self::new(self.segment.layout().slot_count(), self.segment.layout().ring_bytes());
+        let [from, to] = [self, &copy]
+            .map(|session| File::from(session.segment_fd.try_clone().expect("a descriptor")));
+        let mut bytes = vec![0; from.metadata().expect("it is a file").len() as usize];
+        from.read_exact_at(&mut bytes, 0).expect("it can be read");
+        to.write_all_at(&bytes, 0).expect("it can be written to");
+        copy
+    }
+
     /// A second mapping of the segment, as the application's.
     pub fn map_again(&self) -> Segment {
         Segment::map(self.segment_fd.as_fd(), self.segment.layout()).expect("it is our own")

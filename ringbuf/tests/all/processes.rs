@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::common::{
     Random, Record, Session, drain_to, parse, produce_checked, try_produce, try_produce_last,
 };
-use gapii_ringbuf::{Consumer, LaneId, Merger, Producer, Reading, Room, SegmentRing};
+use gapii_ringbuf::{Consumer, LaneId, Merger, Producer, Reading, Room, SegmentRing, Standing};
 
 /// A child process; killed and reaped when dropped.
 struct Child(libc::pid_t);
@@ -111,50 +111,49 @@ fn killed_process_leaves_all_it_published_whole() {
     }
 }
 
-/// Kills a child after every single one of its instructions, for as many as write a few records
-/// and cross the end of a lap.
+/// Stops a child after every single one of its instructions, for as many as write a few records and cross the end of a lap,
+/// and reads a copy of its memory: all that it would leave if it were killed there.
 #[test]
 #[cfg_attr(miri, ignore = "needs processes")]
 #[cfg(target_arch = "x86_64")]
 fn process_killed_at_any_instruction_leaves_a_lawful_ring() {
+    let session = Session::new(1, 4096);
+    let (slot, mut producer) = session.producer();
+    let mut consumer = session.consumer(slot);
+    // Near the end of the lap, so that the end may also interrupt padding.
+    while consumer.head_untrusted() < 4096 - 96 {
+        assert_eq!(try_produce(&mut producer, 9, 0, &[0; 8]), Room::Ready);
+    }
+    let before = drain_dead(&mut consumer).len() as u64;
+    consumer.release(consumer.read_index());
+    let index = consumer.read_index();
+    let standing = Standing { index, records: before, goes_on: true, ..Standing::default() };
+
+    let child = Child::fork(|| {
+        // SAFETY: system calls without memory; the parent waits for the stop.
+        unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) };
+        // SAFETY: as above.
+        unsafe { libc::raise(libc::SIGSTOP) };
+        for seq in 0..3 {
+            let payload = [seq as u8; 24];
+            let is_published = match seq {
+                1 => try_produce_last(&mut producer, seq, &payload),
+                _ => try_produce(&mut producer, seq, 0, &payload),
+            };
+            if is_published != Room::Ready {
+                return 1;
+            }
+            producer.finish();
+        }
+        0
+    });
+    assert!(libc::WIFSTOPPED(child.wait()), "ptrace is allowed for one's own children");
     let mut adopted = 0;
     let mut written = 0;
     for instructions in 0.. {
-        let session = Session::new(1, 4096);
-        let (slot, mut producer) = session.producer();
-        let mut consumer = session.consumer(slot);
-        // Near the end of the lap, so that the kill may also interrupt padding.
-        while consumer.head_untrusted() < 4096 - 96 {
-            assert_eq!(try_produce(&mut producer, 9, 0, &[0; 8]), Room::Ready);
-        }
-        let before = drain_dead(&mut consumer).len() as u64;
-        consumer.release(consumer.read_index());
-
-        let child = Child::fork(|| {
-            // SAFETY: system calls without memory; the parent waits for the stop.
-            unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) };
-            // SAFETY: as above.
-            unsafe { libc::raise(libc::SIGSTOP) };
-            for seq in 0..3 {
-                let payload = [seq as u8; 24];
-                let is_published = match seq {
-                    1 => try_produce_last(&mut producer, seq, &payload),
-                    _ => try_produce(&mut producer, seq, 0, &payload),
-                };
-                if is_published != Room::Ready {
-                    return 1;
-                }
-                producer.finish();
-            }
-            0
-        });
-        let status = child.wait();
-        assert!(libc::WIFSTOPPED(status), "ptrace is allowed for one's own children");
-        let exited = !step(&child, instructions);
-        if !exited {
-            child.kill();
-            child.wait();
-        }
+        let left = session.copy();
+        let mut consumer = left.consumer(slot);
+        assert!(consumer.go_on(standing), "the ring is released up to there");
         let published = consumer.head_untrusted();
         let records = drain_dead(&mut consumer);
         adopted += usize::from(consumer.read_index() > published);
@@ -162,12 +161,12 @@ fn process_killed_at_any_instruction_leaves_a_lawful_ring() {
             assert_eq!(usize::from(record.header.id()), index);
             assert_eq!(record.payload, [index as u8; 24]);
         }
-        let produced = session.segment.slot(slot).expect("exists").counts_untrusted().produced;
+        let produced = left.segment.slot(slot).expect("exists").counts_untrusted().produced;
         assert_eq!(produced, before + records.len() as u64, "after {instructions} instructions");
         assert!(consumer.finished_untrusted() <= consumer.read_index());
         assert!(records.len() >= written, "one instruction more, not one record less");
         written = records.len();
-        if exited {
+        if !step(&child) {
             break;
         }
     }
@@ -175,15 +174,13 @@ fn process_killed_at_any_instruction_leaves_a_lawful_ring() {
     assert!(adopted >= 3, "every record is counted before it is published: {adopted}");
 }
 
-/// Lets the child run `instructions`; false if it exited before.
+/// Lets the stopped child run one instruction; false if it exited.
 #[cfg(target_arch = "x86_64")]
-fn step(child: &Child, instructions: usize) -> bool {
-    (0..instructions).all(|_| {
-        // SAFETY: a system call on our own stopped child.
-        let stepped = unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, child.0, 0, 0) };
-        assert_eq!(stepped, 0, "the child is stopped");
-        libc::WIFSTOPPED(child.wait())
-    })
+fn step(child: &Child) -> bool {
+    // SAFETY: a system call on our own stopped child.
+    let stepped = unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, child.0, 0, 0) };
+    assert_eq!(stepped, 0, "the child is stopped");
+    libc::WIFSTOPPED(child.wait())
 }
 
 #[test]
