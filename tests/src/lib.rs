@@ -45,4 +45,5 @@ pub mod sharing;
 pub mod stream;
 pub mod tracers;
 pub mod transparency;
+pub mod turns;
 pub mod wait;

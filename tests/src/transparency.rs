@@ -11,7 +11,6 @@ use crate::display::Display;
 use crate::gapii::Session;
 use crate::loading::offscreen;
 use crate::process::{Finished, run};
-use crate::sharing::number;
 
 /// One program with arguments and environment, whose two runs must look the same.
 pub struct Case<'a> {
@@ -102,10 +101,13 @@ impl<'a> Case<'a> {
         let recording = session.record(&[], &self.command(&captured_frames, &captured_cache));
         let mut found = self.in_behaviour(&native, &recording.run);
         found.extend(in_files(&native_frames, &captured_frames));
-        let info = recording.trace.info();
-        let calls = number(&info["commands"]);
-        if (calls == 0) != self.is_silent {
-            found.push(format!("{calls} commands were recorded: {info:#}"));
+        let is_summary = |line: &&str| line.starts_with("gapii-ctl: ") && line.contains(" -> ");
+        match recording.run.stderr.lines().find(is_summary) {
+            None => found.push(format!("nothing was recorded: {}", recording.run)),
+            Some(line) if line.contains(", 0 commands of ") != self.is_silent => {
+                found.push(format!("what was recorded: {line}"));
+            }
+            Some(_) => {}
         }
         for path in [&native_frames, &captured_frames] {
             fs::remove_dir_all(path).expect("the session's folder is writable");

@@ -29,10 +29,6 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// Jobs that take longer are listed with their times.
 const LONG: Duration = Duration::from_secs(10);
 
-/// Has llvmpipe compile shaders without LLVM's optimizations: most test programs draw a few frames, so their shaders take
-/// longer to optimize than to run.
-const FAST_SHADERS: (&str, &str) = ("GALLIVM_PERF", "nopt");
-
 /// Whole-system tests that compare speeds, or load every core by themselves. Each runs while no other test does.
 const ALONE: &[&str] = &[
     "daemon::service::sixteen_programs_and_eight_clients_get_what_is_theirs",
@@ -203,7 +199,6 @@ impl Executable {
             if is_wanted(&name) {
                 let mut command = self.command();
                 command.args(["--exact", &test, "--test-threads=1"]);
-                command.env(FAST_SHADERS.0, FAST_SHADERS.1);
                 let is_alone = ALONE.contains(&name.as_str());
                 jobs.push(Job { name, command, is_alone });
             }

@@ -140,6 +140,10 @@ pub fn system_tests(
         if profile == Profile::Dev {
             // Most test programs run each of their shaders once: llvmpipe's optimiser takes longer than it saves.
             job.set("GALLIVM_PERF", "nopt");
+            if only.is_empty() {
+                // Programs that several tests take through the same steps go through one of them (tests/src/turns.rs).
+                job.set("GAPII_TEST_TURNS", "1");
+            }
         }
     }
     suite::require_success(&suite::run(jobs, width)?)

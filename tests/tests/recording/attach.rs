@@ -15,7 +15,7 @@ use gapii_tests::pictures::NOT_PLAYED;
 use gapii_tests::process::{LIMIT, Running, run};
 use gapii_tests::programs::{app, apps_but, program};
 use gapii_tests::replays::{all_pass, play_app, replay, verified_frames};
-use gapii_tests::{fake_driver, glmark2};
+use gapii_tests::{fake_driver, glmark2, turns};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -26,13 +26,14 @@ const NOT_COMPARED: &[(&str, &str)] = &[(
      them for a while",
 )];
 
-/// Records every program from its frame `skip` on. Each later frame is played exactly; every program has at least one.
+/// Records the programs of a way ([`turns`]; there are two) from their frame `skip` on. Each later frame is played exactly;
+/// every program has at least one.
 #[track_caller]
-fn check_all(skip: u64) {
+fn check_all(skip: u64, way: usize) {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
     let frames_to_skip = skip.to_string();
-    all_pass(&apps_but(NOT_COMPARED), |name| {
+    all_pass(&turns::taken(apps_but(NOT_COMPARED), way, 2), |name| {
         let played = play_app(&session, name, &["--skip-frames", &frames_to_skip])?;
         if played.info["snapshot"] != true {
             return Err("no snapshot".to_owned());
@@ -43,19 +44,20 @@ fn check_all(skip: u64) {
 
 #[test]
 fn programs_are_played_exactly_from_their_first_frame_on() {
-    check_all(1);
+    check_all(1, 0);
 }
 
 #[test]
 fn programs_are_played_exactly_from_their_third_frame_on() {
-    check_all(3);
+    check_all(3, 1);
 }
 
 #[test]
 fn eglretrace_shows_programs_from_their_second_frame_on() {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
-    all_pass(&apps_but(NOT_PLAYED), |name| {
+    // The other way of two: from a keyframe, in `keep`.
+    all_pass(&turns::taken(apps_but(NOT_PLAYED), 1, 2), |name| {
         shown_as_read_back(&session, name, &["--skip-frames", "2"]).map(|_| ())
     });
 }

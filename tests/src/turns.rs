@@ -1,0 +1,15 @@
+//! Tests that take many programs through the same steps, each test in its own way: from their first frame, from their third.
+//! `cargo xtask test` has each program take its turn in one of them. In the run of the release build, and in one of tests by
+//! name, every program goes through each.
+
+/// Set for a run in which programs take turns.
+const VARIABLE: &str = "GAPII_TEST_TURNS";
+
+/// The programs of way `way` of `ways`, counted from 0: where programs take turns those at every `ways`th place from `way` on,
+/// otherwise all.
+pub fn taken<T>(programs: Vec<T>, way: usize, ways: usize) -> Vec<T> {
+    match std::env::var_os(VARIABLE) {
+        Some(_) => programs.into_iter().skip(way).step_by(ways).collect(),
+        None => programs,
+    }
+}
