@@ -25,7 +25,7 @@ use super::found::Found;
 use super::gl;
 use super::held::Held;
 use super::image_layer::layer_of;
-use super::levels::{Levels, can_be_base_of_depth};
+use super::levels::{Levels, can_be_base};
 use super::sibling::Sibling;
 use super::textures::{At, Known, layers_of, upload};
 use crate::driver_calls::Gl;
@@ -117,16 +117,13 @@ impl Unit<'_> {
             Read::AsTheyAre(Part::Color | Part::Depth, _) => Values::Floats,
             Read::AsTheyAre(..) => return None,
         };
-        let is_depth = matches!(layout.read, Read::AsTheyAre(Part::Depth, _));
         if target == GL_TEXTURE_CUBE_MAP && !self.has_all_faces(at.level, image) {
             return None;
         }
         let layer =
             if target == GL_TEXTURE_CUBE_MAP { layer_of(target, at.face) } else { at.layer };
         let source = shader(target, values, image.width, layer)?;
-        if Levels::of_bound(target) == Levels::Apart
-            || is_depth && !can_be_base_of_depth(target, (at.face, at.level))
-        {
+        if Levels::of_bound(target) == Levels::Apart || !can_be_base(target, at.level) {
             return None;
         }
         let program = feedback.link(&source, c"words")?;

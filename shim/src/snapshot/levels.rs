@@ -12,7 +12,8 @@ use gapii_commands::constants::{
     GL_MAX_3D_TEXTURE_SIZE, GL_MAX_CUBE_MAP_TEXTURE_SIZE, GL_MAX_TEXTURE_SIZE, GL_TEXTURE_3D,
     GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY,
     GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, GL_TEXTURE_CUBE_MAP_POSITIVE_X, GL_TEXTURE_DEPTH,
-    GL_TEXTURE_HEIGHT, GL_TEXTURE_IMMUTABLE_LEVELS, GL_TEXTURE_INTERNAL_FORMAT, GL_TEXTURE_WIDTH,
+    GL_TEXTURE_DEPTH_SIZE, GL_TEXTURE_HEIGHT, GL_TEXTURE_IMMUTABLE_LEVELS,
+    GL_TEXTURE_INTERNAL_FORMAT, GL_TEXTURE_STENCIL_SIZE, GL_TEXTURE_WIDTH,
 };
 use gapii_state::read_back::Driver as _;
 use gapii_state::{Texture, TextureImage};
@@ -79,15 +80,21 @@ pub fn are_apart(texture: &Texture) -> bool {
     texture.immutable_levels == 0 && judge(texture.target, &faces) == Levels::Apart
 }
 
-/// Whether a level of the depth texture that is bound to `target` may be made the base level for a read. `face` is the
-/// target, or a face of a cube map.
+/// Whether a level of the texture that is bound to `target` may be made the base level for a read.
 ///
-/// Mesa 22.3 samples a depth texture of a sized format as red, until its base level is set, even to the value that it has
-/// again afterwards: then it samples the base level as luminance. So the base level is set only if there is no image on
-/// the level that is the base level otherwise.
-pub fn can_be_base_of_depth(target: u32, (face, level): (u32, i32)) -> bool {
+/// Mesa 22.3 samples a depth image of a sized format as red, until the texture's base level is set, even to the value that
+/// it has again afterwards: then it samples the image on the base level as luminance. So another base level is set only
+/// if no image with depth or stencil is on the level that is the base level otherwise, whatever the read is of.
+pub fn can_be_base(target: u32, level: i32) -> bool {
     let base = texture_integer(target, GL_TEXTURE_BASE_LEVEL);
-    base == level || is_before_31() || base > last_level(target) || asked(face, base).is_none()
+    base == level || is_before_31() || base > last_level(target) || !has_depth(target, base)
+}
+
+/// Whether the first face of the bound texture has an image with depth or stencil on this level.
+fn has_depth(target: u32, level: i32) -> bool {
+    let face = if target == GL_TEXTURE_CUBE_MAP { GL_TEXTURE_CUBE_MAP_POSITIVE_X } else { target };
+    let sizes = [GL_TEXTURE_DEPTH_SIZE, GL_TEXTURE_STENCIL_SIZE];
+    sizes.into_iter().any(|name| level_integer(face, level, name) > 0)
 }
 
 /// The texture's target, or the face of a cube map, that commands about an image's level name.

@@ -17,7 +17,7 @@ use super::fetch::{Fetch, Sampled};
 use super::formats::{self, Encode, Layout, Part, Read, SameBits, Values};
 use super::gl::{self, clear_errors, prefers};
 use super::image_layer::{Image, Of, layer_of, resize};
-use super::levels::{Levels, can_be_base_of_depth, face_of, level_integer, place_of};
+use super::levels::{Levels, can_be_base, face_of, level_integer, place_of};
 
 /// Reads images. The current context is the shim's own, and has initial state but for what this sets.
 pub struct Reader {
@@ -117,13 +117,12 @@ impl Reader {
         if self.through_framebuffer(image, part, read).is_some() {
             return Some(());
         }
-        let (face, (texture, target, level)) = (face_of(image)?, place_of(image)?);
+        let (texture, target, level) = place_of(image)?;
         gl::bind_texture(target, texture);
         let aside = Aside::up_to_level(target, level);
         let mut done = self.through_framebuffer(image, part, read);
         drop(aside);
-        let can_be_base = part == Part::Color || can_be_base_of_depth(target, (face, level));
-        if done.is_none() && can_be_base {
+        if done.is_none() && can_be_base(target, level) {
             let aside = Aside::level(target, level);
             done = self.through_framebuffer(image, part, read);
             drop(aside);
@@ -432,9 +431,10 @@ fn with_level_alone((name, target, level): (u32, u32, i32), copy: impl Fn() -> b
         return false;
     }
     gl::bind_texture(target, name);
-    let aside = Aside::level(target, level);
-    let is_done = copy();
-    drop(aside);
+    let is_done = can_be_base(target, level) && {
+        let _aside = Aside::level(target, level);
+        copy()
+    };
     gl::bind_texture(target, 0);
     is_done
 }
