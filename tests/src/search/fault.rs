@@ -173,7 +173,7 @@ const PERMITTED: &[Permitted] = &[
     ),
     // An image becomes all of a texture; only of a texture that is made before the image is it one level among others.
     Permitted::seen("which EGL image a deleted texture shares its storage with", |steps| {
-        let before = before_attach(steps);
+        let before = before_described(steps);
         let makes_levels = ["glGenerateMipmap", "glTexStorage2D"];
         count(before, &["glDeleteTextures"]) > 0
             && count(before, &["eglCreateImageKHR"]) > 0
@@ -185,7 +185,7 @@ const PERMITTED: &[Permitted] = &[
         may_not_draw(steps) || may_hold_by_index(steps) || may_be_deleted_while_mapped(steps)
     }),
     Permitted::seen("the pixels of deleted texture", |steps| {
-        may_not_draw(steps) || may_be_incomplete(steps)
+        may_not_draw(steps) || may_be_incomplete(steps) || has_unfit_levels(steps)
     }),
     Permitted::seen("the pixels of deleted renderbuffer", may_be_incomplete),
 ];
@@ -233,7 +233,7 @@ fn may_not_draw(steps: &[String]) -> bool {
 /// Whether something without a name may keep a framebuffer incomplete: it could not be attached again if it were taken off for
 /// a read. That is a second deleted object, or the same one at another attachment point.
 fn may_be_incomplete(steps: &[String]) -> bool {
-    let before = before_attach(steps);
+    let before = before_described(steps);
     let is_deletion =
         |step: &&String| ["glDeleteTextures", "glDeleteRenderbuffers"].contains(&command_of(step));
     let mut deleted = before.iter().filter(is_deletion);
@@ -271,6 +271,32 @@ fn before_attach(steps: &[String]) -> &[String] {
     steps.split(|step| is_beginning(step)).next().unwrap_or_default()
 }
 
+/// The steps before the last of the contexts is described. A context that is not current when the capture begins is described
+/// when it becomes current, and one on an idle thread with the thread's next step.
+fn before_described(steps: &[String]) -> &[String] {
+    let count = before_attach(steps).len();
+    let (mut current, mut waiting) = ([""; 4], BTreeSet::new());
+    for (at, step) in steps.iter().enumerate() {
+        let words: Vec<&str> = step.split(' ').collect();
+        if at < count && words.get(2) == Some(&"eglCreateContext") {
+            waiting.extend(words.get(1).map(|word| word.trim_end_matches('=')));
+        }
+        let thread = words.first().and_then(|word| word.parse::<usize>().ok());
+        let Some(context) = thread.and_then(|at| current.get_mut(at)) else { continue };
+        let left = *context;
+        if command_of(step) == "eglMakeCurrent" {
+            *context = words.last().copied().unwrap_or_default();
+        }
+        if at > count {
+            [left, *context].iter().for_each(|described| _ = waiting.remove(described));
+            if waiting.is_empty() {
+                return &steps[..at];
+            }
+        }
+    }
+    steps
+}
+
 fn has_two_contexts(steps: &[String]) -> bool {
     count(steps, &["eglCreateContext"]) > 1
 }
@@ -296,4 +322,23 @@ fn has_idle_thread(steps: &[String]) -> bool {
 pub fn is_seen_if_missing(sentence: &str, program: &Program) -> Option<bool> {
     let permitted = PERMITTED.iter().find(|permitted| sentence.starts_with(permitted.beginning))?;
     (permitted.is_of)(&program.steps).then(|| (permitted.is_seen)(&program.steps))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contexts_are_described_at_their_first_steps_of_the_capture() {
+        let check = |steps: &[&str], expected: usize| {
+            let steps: Vec<String> = steps.iter().map(|step| (*step).to_owned()).collect();
+            assert_eq!(before_described(&steps).len(), expected, "{steps:?}");
+        };
+        let made = ["0 c1= eglCreateContext d", "0 c2= eglCreateContext d c1"];
+        let current = "0 ?8 eglMakeCurrent d s1 s1 c1";
+        let begin = |after: &[&'static str]| [&made[..], &[current, "@attach"], after].concat();
+        check(&begin(&["0 glFinish", "1 ?8 eglMakeCurrent d s2 s2 c2", "1 glFinish"]), 5);
+        check(&begin(&["0 ?8 eglMakeCurrent d s2 s2 c2", "0 glFinish"]), 4);
+        check(&[made[0], current, "@attach", "0 glFinish"], 3);
+    }
 }

@@ -62,9 +62,13 @@ pub struct Context {
     pub buffers: BTreeMap<&'static str, usize>,
     /// At the indexed binding points of uniform buffers.
     pub blocks: [Option<usize>; BLOCKS],
+    /// Number of steps when each of them was bound.
+    pub blocks_bound: [usize; BLOCKS],
     /// Default vertex array, as an index of [`World::vertex_arrays`].
     pub default_array: usize,
     pub array: usize,
+    /// Number of steps when the vertex array was bound.
+    pub array_bound: usize,
     pub named_arrays: Vec<usize>,
     pub unit: usize,
     pub textures: [BTreeMap<&'static str, usize>; UNITS],
@@ -72,6 +76,8 @@ pub struct Context {
     pub named_framebuffers: Vec<usize>,
     pub program: Option<usize>,
     pub executable: Executable,
+    /// The executable of each program with which the context has drawn last: its links.
+    pub drawn: BTreeMap<usize, usize>,
     pub pipelines: Vec<usize>,
     pub pipeline: Option<usize>,
     pub feedbacks: Vec<usize>,
@@ -88,8 +94,8 @@ pub struct Context {
 pub struct Executable {
     /// Links of the program up to the one that made it.
     links: usize,
-    /// The context has drawn with it.
-    is_drawn: bool,
+    /// Changes of its uniforms in other contexts, up to when it was made current.
+    changes: usize,
 }
 
 #[derive(Clone, Default)]
@@ -98,6 +104,8 @@ pub struct Buffer {
     pub size: usize,
     pub is_immutable: bool,
     pub mapping: Option<Mapping>,
+    /// Number of steps when each context gave it a data store last.
+    stores: BTreeMap<usize, usize>,
 }
 
 #[derive(Clone)]
@@ -158,7 +166,17 @@ pub struct VertexArray {
     pub enabled: [bool; ATTRIBUTES],
     pub binding: [usize; ATTRIBUTES],
     pub sources: [Source; ATTRIBUTES],
+    /// Number of steps when each of them was attached.
+    attached: [usize; ATTRIBUTES],
     pub elements: Option<usize>,
+    elements_attached: usize,
+}
+
+impl VertexArray {
+    /// Each attribute has the binding of its own number.
+    pub fn new() -> Self {
+        Self { binding: std::array::from_fn(|at| at), ..Self::default() }
+    }
 }
 
 #[derive(Clone)]
@@ -168,6 +186,15 @@ pub struct Program {
     pub stages: (bool, bool),
     pub is_separable: bool,
     pub links: usize,
+    /// Changes of its uniforms, by context.
+    pub changes: BTreeMap<usize, usize>,
+}
+
+impl Program {
+    /// A program that was never linked.
+    pub fn new(recipe: Recipe, stages: (bool, bool), is_separable: bool) -> Self {
+        Self { recipe, stages, is_separable, links: 0, changes: BTreeMap::new() }
+    }
 }
 
 #[derive(Clone)]
@@ -270,39 +297,122 @@ impl World {
         &mut self.vertex_arrays[array]
     }
 
+    /// Gives a buffer's binding of the current vertex array another source.
+    pub fn set_source(&mut self, binding: usize, source: Source) {
+        let now = self.steps.len();
+        let array = self.array();
+        (array.sources[binding], array.attached[binding]) = (source, now);
+    }
+
+    pub fn set_elements(&mut self, buffer: usize) {
+        let now = self.steps.len();
+        let array = self.array();
+        (array.elements, array.elements_attached) = (Some(buffer), now);
+    }
+
+    pub fn set_array(&mut self, array: usize) {
+        let now = self.steps.len();
+        let context = self.context();
+        // Binding the same one again does nothing.
+        if context.array != array {
+            (context.array, context.array_bound) = (array, now);
+        }
+    }
+
+    pub fn set_block(&mut self, index: usize, buffer: usize) {
+        let now = self.steps.len();
+        let context = self.context();
+        (context.blocks[index], context.blocks_bound[index]) = (Some(buffer), now);
+    }
+
+    /// Notes that a buffer was given a data store.
+    pub fn stored(&mut self, buffer: usize, size: usize) {
+        let (now, here) = (self.steps.len(), self.at());
+        let known = &mut self.buffers[buffer];
+        known.stores.insert(here, now);
+        if !known.is_immutable {
+            (known.size, known.mapping) = (size, None);
+        }
+    }
+
+    /// True if a draw may read a buffer that another context has given a data store since it was bound or attached here: this
+    /// context need not see it (OpenGL ES 3.2, 5.3.3), and in Mesa 22.3 it does not until other state changes.
+    fn has_stale_buffers(&self) -> bool {
+        let context = self.here();
+        let here = self.at();
+        let is_stale = |buffer: usize, since: usize| {
+            let mut stores = self.buffers[buffer].stores.iter();
+            stores.any(|(at, when)| *at != here && *when > since)
+        };
+        let array = &self.vertex_arrays[context.array];
+        let bound = context.array_bound;
+        let sources = array.sources.iter().zip(array.attached);
+        let mut sources = sources.filter_map(|(source, at)| match source {
+            Source::Buffer(buffer) => Some((*buffer, at.max(bound))),
+            _ => None,
+        });
+        let mut blocks = context.blocks.iter().zip(context.blocks_bound);
+        sources.any(|(buffer, since)| is_stale(buffer, since))
+            || array.elements.is_some_and(|it| is_stale(it, array.elements_attached.max(bound)))
+            || blocks.any(|(block, since)| block.is_some_and(|it| is_stale(it, since)))
+    }
+
     /// Makes a program current.
     pub fn use_program(&mut self, program: usize) {
         self.step(format!("glUseProgram g{program}"));
-        let links = self.programs[program].links;
+        let (links, changes) = (self.programs[program].links, self.changes_elsewhere(program));
         let context = self.context();
-        (context.program, context.executable) =
-            (Some(program), Executable { links, is_drawn: false });
+        // Mesa 22.3 does nothing if the same executable is current already.
+        let is_same = context.program == Some(program) && context.executable.links == links;
+        if !is_same {
+            (context.program, context.executable) = (Some(program), Executable { links, changes });
+        }
     }
 
     /// Links a program. If it is current, its new executable is, too.
     pub fn link(&mut self, program: usize) {
         self.step(format!("glLinkProgram g{program}"));
         self.programs[program].links += 1;
-        let links = self.programs[program].links;
+        let (links, changes) = (self.programs[program].links, self.changes_elsewhere(program));
         let context = self.context();
         if context.program == Some(program) {
-            context.executable = Executable { links, is_drawn: false };
+            context.executable = Executable { links, changes };
         }
+    }
+
+    /// Notes a change of a program's uniforms.
+    pub fn changed_uniforms(&mut self, program: usize) {
+        let context = self.at();
+        *self.programs[program].changes.entry(context).or_default() += 1;
+    }
+
+    /// Changes of a program's uniforms in other contexts than the thread's.
+    fn changes_elsewhere(&self, program: usize) -> usize {
+        let here = self.at();
+        let changes = self.programs.get(program).map(|it| it.changes.iter());
+        changes.into_iter().flatten().filter(|(at, _)| **at != here).map(|(_, count)| count).sum()
     }
 
     /// Notes a draw.
     pub fn drawn(&mut self) {
-        self.context().executable.is_drawn = true;
+        let context = self.context();
+        if let Some(program) = context.program {
+            context.drawn.insert(program, context.executable.links);
+        }
     }
 
-    /// True if another context has linked the current program after this context had drawn with it: Mesa 22.3 crashes in
-    /// one of six draws with such an executable.
+    /// True if another context has linked the current program after this context had drawn with its executable, or has
+    /// changed its uniforms after it became current here.
+    ///
+    /// Mesa 22.3 crashes in one of six draws with such an executable, and in draws with a sampler whose unit was changed.
+    /// Changes of other contexts need not show until an object is bound again (OpenGL ES 3.2, 5.3.3).
     fn has_stale_executable(&self) -> bool {
-        let Context { program, executable, .. } = self.here();
-        let Some(program) = program.and_then(|program| self.programs.get(program)) else {
-            return false;
-        };
-        executable.is_drawn && executable.links != program.links
+        let Context { program, executable, drawn, .. } = self.here();
+        let Some(number) = *program else { return false };
+        let Some(program) = self.programs.get(number) else { return false };
+        let is_drawn = drawn.get(&number) == Some(&executable.links);
+        is_drawn && executable.links != program.links
+            || executable.changes != self.changes_elsewhere(number)
     }
 
     /// True while commands that draw or that change what a feedback uses are restricted.
@@ -380,6 +490,7 @@ impl World {
             && self.has_blocks()
             && !self.may_read_mapped()
             && !self.has_stale_executable()
+            && !self.has_stale_buffers()
     }
 
     /// True if the bound framebuffer has an image of integers: what a clear or a draw of other values leaves there is

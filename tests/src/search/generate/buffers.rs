@@ -53,7 +53,7 @@ pub fn with_storage(world: &mut World, size: usize) -> usize {
     world.step(format!("glBindBuffer GL_ARRAY_BUFFER b{buffer}"));
     let seed = world.seed();
     world.step(format!("glBufferData GL_ARRAY_BUFFER {size} bytes:{size}:{seed} GL_STATIC_DRAW"));
-    world.buffers[buffer].size = size;
+    world.stored(buffer, size);
     world.context().buffers.insert("GL_ARRAY_BUFFER", buffer);
     buffer
 }
@@ -100,10 +100,7 @@ fn define(world: &mut World, target: &'static str, buffer: usize) {
     let usage = world.one_of(&["GL_STATIC_DRAW", "GL_DYNAMIC_DRAW", "GL_STREAM_DRAW"]);
     let seed = world.seed();
     world.step(format!("glBufferData {target} {size} bytes:{size}:{seed} {usage}"));
-    let known = &mut world.buffers[buffer];
-    if !known.is_immutable {
-        (known.size, known.mapping) = (size, None);
-    }
+    world.stored(buffer, size);
 }
 
 pub fn bind(world: &mut World) -> bool {
@@ -159,8 +156,8 @@ pub fn make_immutable(world: &mut World) -> bool {
     ]);
     let (size, seed) = (world.one_of(SIZES), world.seed());
     world.step(format!("glBufferStorageEXT {target} {size} bytes:{size}:{seed} {flags}"));
-    let known = &mut world.buffers[buffer];
-    (known.size, known.is_immutable, known.mapping) = (size, true, None);
+    world.stored(buffer, size);
+    world.buffers[buffer].is_immutable = true;
     true
 }
 
@@ -277,10 +274,9 @@ pub fn bind_indexed(world: &mut World) -> bool {
         true => world.step(format!("glBindBufferBase {target} {index} b{buffer}")),
         false => world.step(format!("glBindBufferRange {target} {index} b{buffer} 0 64")),
     }
-    let context = world.context();
-    context.buffers.insert(target, buffer);
+    world.context().buffers.insert(target, buffer);
     if target == "GL_UNIFORM_BUFFER" {
-        context.blocks[index] = Some(buffer);
+        world.set_block(index, buffer);
     }
     true
 }
@@ -294,9 +290,8 @@ pub fn bind_blocks(world: &mut World) {
         if world.here().blocks[index].is_none() {
             let buffer = with_storage(world, 64);
             world.step(format!("glBindBufferBase GL_UNIFORM_BUFFER {index} b{buffer}"));
-            let context = world.context();
-            context.buffers.insert("GL_UNIFORM_BUFFER", buffer);
-            context.blocks[index] = Some(buffer);
+            world.context().buffers.insert("GL_UNIFORM_BUFFER", buffer);
+            world.set_block(index, buffer);
         }
     }
 }

@@ -38,9 +38,7 @@ fn create(world: &mut World, share: Option<usize>) {
     world.step(format!(
         "s{surface}= eglCreatePbufferSurface display config ints:EGL_WIDTH,32,EGL_HEIGHT,32,EGL_NONE"
     ));
-    world
-        .vertex_arrays
-        .push(VertexArray { binding: std::array::from_fn(|at| at), ..VertexArray::default() });
+    world.vertex_arrays.push(VertexArray::new());
     let default_array = world.vertex_arrays.len() - 1;
     world.contexts.push(Context {
         group,
@@ -48,8 +46,10 @@ fn create(world: &mut World, share: Option<usize>) {
         version,
         buffers: Default::default(),
         blocks: Default::default(),
+        blocks_bound: Default::default(),
         default_array,
         array: default_array,
+        array_bound: 0,
         named_arrays: Vec::new(),
         unit: 0,
         textures: Default::default(),
@@ -57,6 +57,7 @@ fn create(world: &mut World, share: Option<usize>) {
         named_framebuffers: Vec::new(),
         program: None,
         executable: Default::default(),
+        drawn: Default::default(),
         pipelines: Vec::new(),
         pipeline: None,
         feedbacks: Vec::new(),

@@ -277,6 +277,8 @@ fn read_framebuffers(world: &mut World, shown: Option<&Shown>) {
         draw_plainly(world);
         match shown {
             Some(shown) if shows_depth(world, framebuffer) => {
+                // The shaders have one output: a draw leaves undefined colors in other draw buffers (OpenGL ES 3.2, 15.2.1).
+                world.step("glDrawBuffers 1 ints:GL_COLOR_ATTACHMENT0");
                 shown.depth_and_stencil(world);
             }
             _ if world.has_integers(&world.framebuffers[framebuffer]) => {}

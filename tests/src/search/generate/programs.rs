@@ -39,7 +39,7 @@ pub fn make(world: &mut World) -> bool {
     let recipe = recipe(world);
     let (vertex, fragment) = (shader(world, recipe.vertex), shader(world, recipe.fragment));
     let stages = (true, true);
-    let program = add(world, Program { recipe, stages, is_separable: false, links: 0 });
+    let program = add(world, Program::new(recipe, stages, false));
     world.step(format!("g{program}= glCreateProgram"));
     world.step(format!("glAttachShader g{program} h{vertex}"));
     world.step(format!("glAttachShader g{program} h{fragment}"));
@@ -92,7 +92,7 @@ pub fn separable(world: &mut World) -> bool {
     let is_vertex = world.chance(50);
     let source = if is_vertex { recipe.vertex } else { recipe.fragment };
     let stages = (is_vertex, !is_vertex);
-    let program = add(world, Program { recipe, stages, is_separable: true, links: 0 });
+    let program = add(world, Program::new(recipe, stages, true));
     if world.chance(60) {
         let kind = if is_vertex { "GL_VERTEX_SHADER" } else { "GL_FRAGMENT_SHADER" };
         world.step(format!("g{program}= glCreateShaderProgramv {kind} 1 shader:{source}"));
@@ -196,6 +196,7 @@ pub fn uniform(world: &mut World) -> bool {
     }
     let number = world.count('u');
     world.step(format!("u{number}= glGetUniformLocation g{program} text:{name}"));
+    world.changed_uniforms(program);
     let [a, b] = [(); 2].map(|()| world.one_of(&["0", "0.25", "0.5", "-0.25", "1"]));
     match kind {
         "m2" => {

@@ -301,7 +301,7 @@ pub fn bind_array(world: &mut World, array: usize) {
             None => world.step("glBindVertexArray 0"),
         }
     }
-    world.context().array = array;
+    world.set_array(array);
 }
 
 /// Asks for the state of each vertex array.

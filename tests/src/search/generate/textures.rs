@@ -232,7 +232,14 @@ fn define(world: &mut World, texture: usize) {
     if world.textures[texture].is_immutable {
         return upload(world, texture);
     }
-    let Texture { format: former, is_of_image, .. } = world.textures[texture];
+    let Texture { format: former, size: former_size, storage, is_of_image, .. } =
+        world.textures[texture];
+    // A texture that is defined again shares nothing with EGL images of it (EGL_KHR_image_base). In Mesa 22.3 it does if it has
+    // the same size and format.
+    let is_same = (former, former_size) == (format, size);
+    if is_same && world.images.iter().any(|image| image.source.storage == storage) {
+        return upload(world, texture);
+    }
     // Storage has undefined contents (OpenGL ES 3.2, 8.18), and Mesa 22.3 samples those of images that the texture had before.
     let is_new = former == UNKNOWN && !is_of_image;
     let is_immutable = world.version() >= (3, 0) && is_new && world.chance(50);

@@ -23,13 +23,11 @@ pub fn make_array(world: &mut World) -> bool {
     world.step(format!("glGenVertexArrays 1 new:v{array}"));
     // Default vertex arrays take indices of the model that no object has.
     let at = world.vertex_arrays.len();
-    world
-        .vertex_arrays
-        .push(VertexArray { binding: std::array::from_fn(|at| at), ..VertexArray::default() });
+    world.vertex_arrays.push(VertexArray::new());
     world.context().named_arrays.push(at);
     world.array_names.insert(at, array);
     world.step(format!("glBindVertexArray v{array}"));
-    world.context().array = at;
+    world.set_array(at);
     if world.chance(80) {
         pointer(world);
         pointer(world);
@@ -46,12 +44,12 @@ pub fn bind_array(world: &mut World) -> bool {
         Some(array) if !world.chance(25) => {
             let name = world.array_names[&array];
             world.step(format!("glBindVertexArray v{name}"));
-            world.context().array = array;
+            world.set_array(array);
         }
         _ => {
             world.step("glBindVertexArray 0");
-            let context = world.context();
-            context.array = context.default_array;
+            let array = world.here().default_array;
+            world.set_array(array);
         }
     }
     true
@@ -65,10 +63,10 @@ pub fn delete_array(world: &mut World) -> bool {
     }
     let name = world.array_names[&array];
     world.step(format!("glDeleteVertexArrays 1 ints:v{name}"));
-    let context = world.context();
-    context.named_arrays.retain(|named| *named != array);
-    if context.array == array {
-        context.array = context.default_array;
+    world.context().named_arrays.retain(|named| *named != array);
+    if world.here().array == array {
+        let array = world.here().default_array;
+        world.set_array(array);
     }
     true
 }
@@ -114,9 +112,8 @@ pub fn pointer(world: &mut World) -> bool {
             Source::Buffer(buffer)
         }
     };
-    let array = world.array();
-    array.binding[index] = index;
-    array.sources[index] = source;
+    world.array().binding[index] = index;
+    world.set_source(index, source);
     if world.chance(80) {
         world.step(format!("glEnableVertexAttribArray {index}"));
         world.array().enabled[index] = true;
@@ -161,13 +158,13 @@ pub fn bind_vertex_buffer(world: &mut World) -> bool {
     let binding = world.below(ATTRIBUTES);
     if world.chance(8) {
         world.step(format!("glBindVertexBuffer {binding} 0 0 16"));
-        world.array().sources[binding] = Source::None;
+        world.set_source(binding, Source::None);
         return true;
     }
     let buffer = with_storage(world, 256);
     let (offset, stride) = (world.below(4) * 4, world.one_of(&[0, 4, 8, 12, 16]));
     world.step(format!("glBindVertexBuffer {binding} b{buffer} {offset} {stride}"));
-    world.array().sources[binding] = Source::Buffer(buffer);
+    world.set_source(binding, Source::Buffer(buffer));
     true
 }
 
@@ -212,6 +209,6 @@ pub fn elements(world: &mut World) -> bool {
     }
     let buffer = with_storage(world, 64);
     world.step(format!("glBindBuffer GL_ELEMENT_ARRAY_BUFFER b{buffer}"));
-    world.array().elements = Some(buffer);
+    world.set_elements(buffer);
     true
 }
