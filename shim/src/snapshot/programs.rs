@@ -2,7 +2,8 @@
 //! its last link, and then gets the parameters of the next. If the last link failed, the last earlier link that
 //! succeeds on trial gives the executable in use; its uniforms are missing. A program loaded from a binary is loaded
 //! from the binary that the driver makes of it. A deleted program that contexts still use is deleted when the last of
-//! them has been described. Missing are shader binaries, and an executable that was linked again elsewhere.
+//! them has been described. Missing are shader binaries, an executable that was linked again elsewhere, and whether a
+//! context of another thread uses a program that was deleted after its share group was described.
 //!
 //! A deleted program keeps its name while a context has it current or a program pipeline contains it (OpenGL ES 3.2, 7.3), and
 //! the state does not know the programs of contexts on other threads. The driver says which deleted programs still exist. They
@@ -120,9 +121,12 @@ pub fn take_into_use(
         return;
     };
     let epoch = context.group.described.load(Relaxed);
-    let is_named = context.group.lock().programs.find(u64::from(name)) == object;
-    // A program that was deleted after its share group was described is gone in the replay, where no other context uses it.
-    let is_there = is_named || program.state.to_delete_in == epoch;
+    let is_there = program.is_there(process, context, epoch);
+    if is_there.is_none() {
+        let what = "whether a context of another thread uses it, too, of the deleted program";
+        emitter.leave_out_of(what, name);
+    }
+    let is_there = is_there == Some(true);
     if !program.is_linked {
         let earlier = program.executable_in_use(emitter, process, context);
         program.make(emitter, (process, context), earlier.map(|link| (link, take)));
@@ -130,7 +134,8 @@ pub fn take_into_use(
         program.make(emitter, (process, context), None);
     }
     if !program.is_linked || !is_there {
-        let gone = if is_there { Vec::new() } else { program.gone_shaders(context, epoch) };
+        let gone =
+            if is_there { Vec::new() } else { program.gone_shaders(process, context, epoch) };
         gone.iter().for_each(|shader| shader.describe(emitter));
         program.attach_shaders(emitter);
         for shader in &gone {
@@ -379,15 +384,31 @@ impl Program {
 
     /// The attached shaders that a replay does not have, because it has deleted this program: deleted shaders that no other
     /// program of the replay has.
-    fn gone_shaders(&self, context: &Context, epoch: u64) -> Vec<shaders::Shader> {
+    fn gone_shaders(
+        &self,
+        process: &Process,
+        context: &Context,
+        epoch: u64,
+    ) -> Vec<shaders::Shader> {
         let is_there = |it: &Program| {
-            it.object != self.object && (!it.is_deleted || it.state.to_delete_in == epoch)
+            let is_there = || it.is_there(process, context, epoch) == Some(true);
+            it.object != self.object && (!it.is_deleted || is_there())
         };
         let others = programs(context).into_iter().filter(is_there);
         let held: BTreeSet<u32> = others.flat_map(|program| program.attached()).collect();
         let attached = self.attached().into_iter().filter(|shader| !held.contains(shader));
         let shaders = attached.filter_map(|name| shaders::of_name(context, name));
         shaders.filter(|shader| shader.is_deleted).collect()
+    }
+
+    /// Whether the replay has the program. A program that was deleted after its share group was described is gone in the replay,
+    /// unless a context that is described already uses it. `None` if that is not known.
+    fn is_there(&self, process: &Process, context: &Context, epoch: u64) -> Option<bool> {
+        let is_named = context.group.lock().programs.find(self.object.name()) == self.object;
+        match is_named || self.state.to_delete_in == epoch {
+            true => Some(true),
+            false => process.contexts().is_used(context.handle, epoch, self.object),
+        }
     }
 
     /// Notes that the snapshot has made a deleted program, which a context's description has to delete.

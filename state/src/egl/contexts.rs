@@ -138,6 +138,22 @@ impl<S: Scope> Contexts<S> {
         others.any(|entry| entry.idle.as_deref().is_none_or(uses))
     }
 
+    /// Whether one of the contexts that the capture's stream describes uses the program, besides the context `handle`.
+    /// `None` if that depends on a context that is current in another thread.
+    pub fn is_used(&self, handle: u64, epoch: u64, program: Ref<Program>) -> Option<bool> {
+        let group = self.group(handle)?;
+        let others = self.entries.iter().filter(|(other, _)| **other != handle);
+        let others = others.map(|(_, entry)| entry);
+        let described: Vec<_> = others
+            .filter(|entry| entry.described == epoch && Arc::ptr_eq(&entry.group, &group))
+            .collect();
+        let mut idle = described.iter().filter_map(|entry| entry.idle.as_deref());
+        match idle.any(|context| context.uses(program)) {
+            true => Some(true),
+            false => described.iter().all(|entry| entry.idle.is_some()).then_some(false),
+        }
+    }
+
     /// Returns the states of the contexts that are not current.
     pub fn idle(&self) -> impl Iterator<Item = &Context<S>> {
         self.entries.values().filter_map(|entry| entry.idle.as_deref())
@@ -166,6 +182,7 @@ impl<S: Scope> Contexts<S> {
 mod tests {
     use super::*;
     use crate::Whole;
+    use crate::at::At as _;
 
     const DISPLAY: u64 = 0xD0;
     const ES3: Option<(u8, u8)> = Some((3, 0));
@@ -254,6 +271,24 @@ mod tests {
         contexts.create(1, DISPLAY, 0, None);
         assert!(contexts.has(1));
         assert!(contexts.take(1).is_none());
+    }
+
+    #[test]
+    fn described_context_uses_the_programs_of_its_pipelines() {
+        let mut contexts = contexts(&[(1, 0), (2, 1)]);
+        let group = contexts.group(1).unwrap();
+        let [program, other] = [7, 8].map(|name| group.lock().programs.create(name));
+        assert_eq!(contexts.is_used(1, 5, program), Some(false));
+        contexts.set_described(2, 5);
+        let mut user = contexts.take(2).unwrap();
+        assert_eq!(contexts.is_used(1, 5, program), None, "current in a thread");
+        let pipeline = user.pipelines.create(1);
+        *user.pipelines.get_mut(pipeline).unwrap().stages.at_mut(1).unwrap() = program;
+        contexts.put_back(user);
+        assert_eq!(contexts.is_used(1, 5, program), Some(true));
+        assert_eq!(contexts.is_used(1, 5, other), Some(false));
+        assert_eq!(contexts.is_used(1, 6, program), Some(false), "not described");
+        assert_eq!(contexts.is_used(2, 5, program), Some(false), "the context itself");
     }
 
     #[test]

@@ -21,6 +21,19 @@ const STAGES: u32 = 6;
 /// Maximum number of transform feedback varyings that are kept. Drivers allow 128 components.
 const VARYINGS_MAX: i32 = 4096;
 
+impl<S: Scope> Context<S> {
+    /// Whether the program is current, or a program pipeline contains it.
+    pub fn uses(&self, program: Ref<Program>) -> bool {
+        // Mesa keeps a deleted pipeline bound while a program is current.
+        let pipelines = self.pipelines.named().chain(self.pipelines.deleted());
+        let contains = |it: &Pipeline<S>| {
+            let is_stage = it.stages.iter().any(|(_, stage)| *stage == program);
+            is_stage || it.active_program == program
+        };
+        self.program == program || pipelines.map(|(_, it)| it).any(contains)
+    }
+}
+
 /// Attaches a shader to a program. A driver refuses a second shader of one type (OpenGL ES 3.2, 7.3).
 pub fn attach_shader<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,

@@ -122,6 +122,11 @@ const PERMITTED: &[Permitted] = &[
         "GL_DELETE_STATUS, until all contexts that use it have been current",
         |steps| has_two_contexts(steps) && count(steps, &["glDeleteProgram"]) > 0,
     ),
+    // What a context on another thread uses is not known.
+    Permitted::seen(
+        "whether a context of another thread uses it, too, of the deleted program",
+        |steps| has_two_contexts(steps) && count(steps, &["glDeleteProgram"]) > 0,
+    ),
     // No command brings back an executable that another context has replaced.
     Permitted::seen(
         "the executable in use of the program that was linked again elsewhere",
