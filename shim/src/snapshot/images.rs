@@ -104,11 +104,11 @@ impl Shared {
         let process = &*thread.process;
         let (mut storages, creators) = storages_of_images(process);
         let mut groups = Vec::new();
-        for (context, group) in all_groups(process) {
+        for (_, group) in all_groups(process) {
             let members = members_of(&group, groups.len(), &mut storages);
             let contexts = contexts_of_group(process, &group);
             if members || contexts.iter().any(|it| creators.contains(it)) {
-                groups.extend(OfGroup::new((thread, epoch), context, group, &contexts));
+                groups.extend(OfGroup::new((thread, epoch), group, &contexts));
             }
         }
         storages.retain(|_, storage| storage.is_described());
@@ -218,23 +218,12 @@ impl Shared {
 }
 
 impl OfGroup {
-    /// `None` if the context is none of OpenGL ES.
-    fn new(
-        (thread, epoch): (&Thread, u64),
-        context: u64,
-        group: Arc<Group>,
-        contexts: &[u64],
-    ) -> Option<Self> {
+    /// `None` if none of the contexts is one of OpenGL ES.
+    fn new((thread, epoch): (&Thread, u64), group: Arc<Group>, contexts: &[u64]) -> Option<Self> {
         let process = &*thread.process;
+        let (version, context) = highest_version(thread, contexts)?;
         let like = Like::of(process, context)?;
         let sibling = Sibling::begin(process, context);
-        let version = version_of(thread, contexts).or_else(|| {
-            let state = process.lock();
-            let made = state.egl_contexts.get(state.egl_contexts.find(context))?;
-            let number = |name| made.attributes.get(&name).and_then(|it| u8::try_from(*it).ok());
-            let major = number(EGL_CONTEXT_MAJOR_VERSION).unwrap_or(1);
-            Some((major, number(EGL_CONTEXT_MINOR_VERSION).unwrap_or(0)))
-        })?;
         let asked = sibling.as_ref();
         let has = asked.and_then(|it| it.ask(move |_| Some(Has::of(version, &Gl::of_thread()?))));
         Some(Self { group, epoch, context, display: like.display, version, sibling, has })
@@ -393,18 +382,27 @@ impl OfGroup {
     }
 }
 
-/// The highest version of those contexts of a group whose state is in reach: those that are current on no other thread.
-fn version_of(thread: &Thread, contexts: &[u64]) -> Option<(u8, u8)> {
+/// The highest version of these contexts, and a context that has it. Contexts that are current on other threads have at
+/// least the version that they were asked to have.
+fn highest_version(thread: &Thread, contexts: &[u64]) -> Option<((u8, u8), u64)> {
     let current = thread.context.as_deref().filter(|it| contexts.contains(&it.handle));
-    let current = current.map(|it| it.version);
-    let idle = thread
-        .process
-        .contexts()
-        .idle()
-        .filter(|it| contexts.contains(&it.handle))
-        .map(|it| it.version)
-        .max();
-    current.max(idle)
+    let current = current.map(|it| (it.version, it.handle));
+    let table = thread.process.contexts();
+    let idle = table.idle().filter(|it| contexts.contains(&it.handle));
+    let idle = idle.map(|it| (it.version, it.handle)).max();
+    drop(table);
+    let asked = contexts.iter().filter_map(|it| Some((version_asked(&thread.process, *it)?, *it)));
+    current.max(idle).max(asked.max())
+}
+
+/// The version that the attributes of a context of OpenGL ES ask for.
+fn version_asked(process: &Process, context: u64) -> Option<(u8, u8)> {
+    Like::of(process, context)?;
+    let state = process.lock();
+    let made = state.egl_contexts.get(state.egl_contexts.find(context))?;
+    let number = |name| made.attributes.get(&name).and_then(|it| u8::try_from(*it).ok());
+    let major = number(EGL_CONTEXT_MAJOR_VERSION).unwrap_or(1);
+    Some((major, number(EGL_CONTEXT_MINOR_VERSION).unwrap_or(0)))
 }
 
 /// Makes a texture of an image, in the sibling's context.
