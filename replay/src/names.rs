@@ -41,6 +41,15 @@ impl Kind {
     pub fn is_of_context(self) -> bool {
         self as u8 >= Self::Framebuffer as u8 && self != Self::Path && self != Self::Fence
     }
+
+    /// Whether an object can be bound, and answered for a binding, after its name was deleted: in another context, or in an
+    /// object that holds it (OpenGL ES 3.2, section 5.1.3).
+    fn outlives_its_name(self) -> bool {
+        matches!(
+            self,
+            Self::Buffer | Self::Texture | Self::Renderbuffer | Self::Sampler | Self::Program
+        )
+    }
 }
 
 /// A number that names no object. It replaces a name whose origin is not in the trace.
@@ -77,6 +86,9 @@ struct Table {
     low: Vec<u32>,
     map: HashMap<u64, u64, BuildHasherDefault<NameHasher>>,
     back: HashMap<u64, u64, BuildHasherDefault<NameHasher>>,
+    /// The driver's names of deleted objects, with their recorded names. Such an object may still be bound, and the driver
+    /// answers with its name.
+    former: HashMap<u64, u64, BuildHasherDefault<NameHasher>>,
 }
 
 /// Recorded names below this are found without hashing, if the driver's name has 32 bits.
@@ -145,6 +157,14 @@ impl Names {
         }
     }
 
+    /// Whether an object that the recording called `recorded` has the driver's name `real`: the last one, or one before it.
+    /// `None` if no object of this name is known.
+    pub fn are_one(&self, scopes: Scopes, kind: Kind, recorded: u64, real: u64) -> Option<bool> {
+        let last = self.find(scopes, kind, recorded)?;
+        let former = || self.table(scopes, kind)?.former.get(&real).copied();
+        Some(last == real || former() == Some(recorded))
+    }
+
     /// All names of a kind as pairs (recorded, driver's), sorted by the recorded name.
     pub fn all(&self, scopes: Scopes, kind: Kind) -> Vec<(u64, u64)> {
         let back = self.table(scopes, kind).into_iter().flat_map(|table| &table.back);
@@ -161,10 +181,11 @@ impl Names {
         if recorded == 0 || real == 0 || table.back.len() >= most {
             return false;
         }
-        table.remove(recorded);
+        table.remove(recorded, kind, most);
         if let Some(deleted) = table.back.get(&real).copied() {
-            table.remove(deleted);
+            table.remove(deleted, kind, most);
         }
+        table.former.remove(&real);
         match u32::try_from(real) {
             Ok(real) if recorded < LOW => {
                 let at = recorded as usize;
@@ -183,19 +204,24 @@ impl Names {
 
     /// Forgets a recorded name.
     pub fn remove(&mut self, scopes: Scopes, kind: Kind, recorded: u64) {
+        let most = self.most;
         if let Some(table) = self.table_mut(scopes, kind) {
-            table.remove(recorded);
+            table.remove(recorded, kind, most);
         }
     }
 }
 
 impl Table {
-    fn remove(&mut self, recorded: u64) {
+    /// Forgets a recorded name. Up to `most` objects that may still be bound are remembered as those before.
+    fn remove(&mut self, recorded: u64, kind: Kind, most: usize) {
         let low = self.low.get_mut(recorded as usize).map(std::mem::take).unwrap_or_default();
         let high = self.map.remove(&recorded);
         let real = high.unwrap_or(u64::from(low));
         if self.back.get(&real) == Some(&recorded) {
             self.back.remove(&real);
+        }
+        if real != 0 && kind.outlives_its_name() && self.former.len() < most {
+            self.former.insert(real, recorded);
         }
     }
 }
@@ -265,6 +291,24 @@ mod tests {
         assert_eq!(names.find(scopes, Kind::Sync, 0x1000), None);
         assert_eq!(names.find(scopes, Kind::Sync, 0x2000), Some(70));
         assert_eq!(names.recorded(scopes, Kind::Sync, 70), Some(0x2000));
+    }
+
+    #[test]
+    fn object_before_the_last_of_a_name_is_known_until_the_driver_gives_its_name_out_again() {
+        let mut names = Names::new(100);
+        let scopes = names.scopes(0, 1);
+        names.insert(scopes, Kind::Buffer, 1, 7);
+        assert_eq!(names.are_one(scopes, Kind::Buffer, 1, 7), Some(true));
+        names.remove(scopes, Kind::Buffer, 1);
+        names.insert(scopes, Kind::Buffer, 1, 8);
+        for (recorded, real, expected) in
+            [(1, 7, Some(true)), (1, 8, Some(true)), (1, 9, Some(false)), (2, 7, None)]
+        {
+            assert_eq!(names.are_one(scopes, Kind::Buffer, recorded, real), expected, "{real}");
+        }
+        names.insert(scopes, Kind::Buffer, 2, 7);
+        assert_eq!(names.are_one(scopes, Kind::Buffer, 1, 7), Some(false));
+        assert_eq!(names.are_one(scopes, Kind::Buffer, 2, 7), Some(true));
     }
 
     #[test]

@@ -27,14 +27,12 @@ const ZE_RESULT_SUCCESS: u64 = constants::ZE_RESULT_SUCCESS as u64;
 const ZE_RESULT_NOT_READY: u64 = constants::ZE_RESULT_NOT_READY as u64;
 const WORDS_MAX: usize = 8;
 
-/// Whether `here` is the replay's name of the object that the recording calls `there`. If the object is
+/// Whether `here` is the replay's name of an object that the recording calls `there`. If the object is
 /// unknown: whether both are 0, or neither is.
 pub(super) fn same_name(kind: Kind, there: u64, here: u64, replayed: &dyn Replayed) -> bool {
     let name = u32::try_from(there).ok().filter(|name| *name != 0);
-    match name.and_then(|name| replayed.name(kind, name)) {
-        Some(known) => u64::from(known) == here,
-        None => (there == 0) == (here == 0),
-    }
+    let is_same = name.and_then(|name| replayed.is_named(kind, name, here));
+    is_same.unwrap_or((there == 0) == (here == 0))
 }
 
 /// Notes which queries began in the recording, and which a snapshot began.

@@ -58,9 +58,8 @@ impl Replayed for Played<'_, '_, '_> {
         Some(unsafe { std::slice::from_raw_parts(start, len) })
     }
 
-    fn name(&self, kind: Kind, recorded: u32) -> Option<u32> {
-        let found = self.0.parts.names.find(self.0.scopes, kind, u64::from(recorded))?;
-        u32::try_from(found).ok()
+    fn is_named(&self, kind: Kind, recorded: u32, here: u64) -> Option<bool> {
+        self.0.parts.names.are_one(self.0.scopes, kind, u64::from(recorded), here)
     }
 
     fn text(&self) -> Option<Vec<u8>> {

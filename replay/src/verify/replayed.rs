@@ -27,8 +27,8 @@ pub trait Replayed {
     fn has_others_at_work(&self) -> bool {
         false
     }
-    /// Name here of an object of the recording.
-    fn name(&self, kind: Kind, recorded: u32) -> Option<u32>;
+    /// Whether `here` is the name here of an object that the recording calls `recorded`; `None` if no such object is known.
+    fn is_named(&self, kind: Kind, recorded: u32, here: u64) -> Option<bool>;
     /// The string to which the result points.
     fn text(&self) -> Option<Vec<u8>>;
     /// Width and height of the surface that pixels are read from; `None` if they are read from a
