@@ -1,107 +1,303 @@
-//! Digests of commands that do not depend on addresses, so that they are equal in two runs of a program. Handles above
-//! 32 bits count by the order of their first use, smaller numbers by value, also in observed memory. An address with
-//! memory counts by the memory's bytes; without memory, below `OFFSET_MAX`, 1 MiB, it is an offset and counts by value,
-//! otherwise not at all.
+//! What a command is, apart from the values that differ between two runs of one program. A [`Shape`] does not depend on
+//! addresses, on handles and names of objects, or on the room that the program has for an answer; objects are numbered in
+//! each trace, so that a caller can tell whether two commands use the same ones.
+//!
+//! An address with memory counts by the memory's bytes; without memory, below `OFFSET_MAX`, 1 MiB, it is an offset and
+//! counts by value, otherwise only as an address. Null counts as null. Structs count field by field.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use gapii_trace::Command;
 use gapii_trace::blobs::BlobName;
-use gapii_trace::description::{Kind, Observed, Type};
+use gapii_trace::description::{Function, Kind, Layout, Observed, Repr, Type};
 use gapii_trace::value::{Observation, Value};
 
 /// Pointers below this limit that have no memory are offsets into a buffer, and count by value.
 const OFFSET_MAX: u64 = 1 << 20;
 
-/// Computes the digests of the commands of one trace.
+/// Structs that are nested deeper count by their bytes.
+const DEPTH_MAX: u32 = 8;
+
+/// Parameters with the room that the program has for an answer of the driver: programs ask the driver first how much they
+/// need, so these numbers differ where answers do.
+const ROOMS: [&str; 8] = [
+    "bufSize",
+    "bufsize",
+    "config_size",
+    "maxCount",
+    "maxLength",
+    "max_devices",
+    "max_layers",
+    "max_ports",
+];
+
+/// Parameters that point at an XID of a window or pixmap (`EGL_EXT_platform_x11`).
+const NATIVES: [&str; 2] = ["native_window", "native_pixmap"];
+
+/// Numbers the objects of one trace.
 #[derive(Default)]
 pub struct Identity {
-    /// Ordinals of handles, in the order of their first use.
-    handles: HashMap<u64, u64>,
+    /// Numbers of objects.
+    objects: HashMap<Handle, u64>,
+    next: u64,
 }
 
-/// Digest of a command. Commands of two runs are equal if both fields are equal.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Digest {
-    /// Function, arguments, and memory that the command read.
-    pub inputs: u64,
-    /// Result, and memory that the command wrote.
-    pub outputs: u64,
+/// A handle: index of the process, namespace, value.
+type Handle = (u32, u64, u64);
+
+/// What a command is, apart from addresses and handles.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// Digest of the function and of everything that the command read, without objects.
+    pub key: u64,
+    /// Digest of the function.
+    pub function: u64,
+    /// Digest of what the command read, for each parameter; the last is memory that belongs to none.
+    pub inputs: Box<[u64]>,
+    /// Digest of what the driver wrote, for each parameter; the last is the result, with memory that belongs to none.
+    pub outputs: Box<[u64]>,
+    /// The objects that the command used and was given.
+    pub objects: Box<[Object]>,
+}
+
+/// An object that a command used or was given.
+#[derive(Clone, Copy, Debug)]
+pub struct Object {
+    /// Position in `inputs` or `outputs`.
+    pub part: usize,
+    /// True if the driver gave it.
+    pub is_output: bool,
+    /// Number of the object in the trace; a handle that is given out again is another object.
+    pub number: u64,
+}
+
+/// The parts of a command while they are computed.
+struct Parts<'a> {
+    command: &'a Command<'a>,
+    hashers: Vec<DefaultHasher>,
+    objects: Vec<Object>,
+    /// The handles of `objects`.
+    handles: Vec<Handle>,
+    is_output: bool,
+    /// True if a handle that the driver gives is a new object.
+    makes: bool,
 }
 
 impl Identity {
-    /// Returns the digest of the next command.
-    pub fn of(&mut self, command: &Command<'_>) -> Digest {
-        Digest { inputs: self.inputs(command), outputs: self.outputs(command) }
+    /// Returns the shape of the next command.
+    pub fn of(&mut self, command: &Command<'_>) -> Shape {
+        let mut inputs = Parts::new(command, false);
+        self.inputs(command, &mut inputs);
+        self.forget(&inputs);
+        let (inputs, mut objects) = inputs.finish();
+        let mut outputs = Parts::new(command, true);
+        self.outputs(command, &mut outputs);
+        let (outputs, given) = outputs.finish();
+        objects.extend(given);
+        let function = hash_of(command.name());
+        let key = hash_of((function, &inputs));
+        Shape { key, function, inputs, outputs, objects: objects.into() }
     }
 
-    fn inputs(&mut self, command: &Command<'_>) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        command.name().hash(&mut hasher);
-        for arg in command.args() {
+    /// Makes handles that a command has destroyed other objects when they are used again. The objects to destroy are the
+    /// last parameter: `eglDestroyContext(dpy, ctx)`.
+    fn forget(&mut self, inputs: &Parts<'_>) {
+        let name = inputs.command.name();
+        if !["Delete", "Destroy"].iter().any(|word| name.contains(word)) {
+            return;
+        }
+        // The part after the parameters is for other memory.
+        let last = inputs.hashers.len().saturating_sub(2);
+        let handles = inputs.objects.iter().zip(&inputs.handles);
+        for (_, handle) in handles.filter(|(object, _)| object.part == last) {
+            self.objects.remove(handle);
+        }
+    }
+
+    fn inputs(&mut self, command: &Command<'_>, parts: &mut Parts<'_>) {
+        let asks = command.args().any(|arg| arg.param.observed == Observed::Out);
+        for (part, arg) in command.args().enumerate() {
+            let name = arg.param.name.as_str();
+            if asks && ROOMS.contains(&name) {
+                continue;
+            }
             let reads = arg.param.observed == Observed::In;
             let has_memory = reads && arg.observation != Observation::None;
-            self.value(arg.param.ty, arg.value, has_memory).hash(&mut hasher);
+            self.value(parts, part, arg.param.ty, arg.value, has_memory, name);
             if reads {
-                self.memory(arg.param.element, arg.observation, &mut hasher);
+                self.memory(parts, part, arg.param.element, arg.observation, name);
             }
         }
         for range in command.ranges_read() {
-            range.param.hash(&mut hasher);
-            self.memory(command.element_of(&range), range.observation, &mut hasher);
+            let (part, name) = place(command, range.param);
+            let element = command.element_of(&range);
+            self.memory(parts, part, element, range.observation, name);
         }
-        hasher.finish()
     }
 
-    fn outputs(&mut self, command: &Command<'_>) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        if let (Some((value, text)), Some(function)) = (command.result(), command.function) {
-            self.value(function.result, value, text != Observation::None).hash(&mut hasher);
-            memory(text, &mut hasher);
-        }
-        for arg in command.args().filter(|arg| arg.param.observed == Observed::Out) {
-            self.memory(arg.param.element, arg.observation, &mut hasher);
+    fn outputs(&mut self, command: &Command<'_>, parts: &mut Parts<'_>) {
+        for (part, arg) in command.args().enumerate() {
+            if arg.param.observed == Observed::Out {
+                let name = arg.param.name.as_str();
+                self.memory(parts, part, arg.param.element, arg.observation, name);
+            }
         }
         for range in command.ranges_written() {
-            range.param.hash(&mut hasher);
-            self.memory(command.element_of(&range), range.observation, &mut hasher);
+            let (part, name) = place(command, range.param);
+            let element = command.element_of(&range);
+            self.memory(parts, part, element, range.observation, name);
         }
-        hasher.finish()
+        if let (Some((value, text)), Some(function)) = (command.result(), command.function) {
+            let part = function.params.len();
+            let has_text = text != Observation::None;
+            self.value(parts, part, function.result, value, has_text, result_name(function));
+            memory(text, &mut parts.hashers[part]);
+        }
     }
 
-    /// Hashes observed memory: elements that are handles or addresses as such values, and everything else byte by byte.
+    /// Hashes observed memory: handles, addresses and structs as such, and everything else byte by byte.
     fn memory(
         &mut self,
+        parts: &mut Parts<'_>,
+        part: usize,
         element: Option<Type>,
         observation: Observation<'_>,
-        hasher: &mut DefaultHasher,
+        name: &str,
     ) {
-        let is_name = |ty: &Type| matches!(ty.kind, Kind::Handle | Kind::Pointer);
-        let names = element.filter(is_name).and_then(|ty| Some((ty, usize::from(ty.repr?.size()))));
-        match (names, observation) {
-            (Some((ty, size @ 1..)), Observation::Bytes(bytes)) => {
-                bytes.len().hash(hasher);
-                for at in (0..bytes.len()).step_by(size) {
-                    self.value(ty, Value::read(ty, bytes, at), false).hash(hasher);
+        let native = Type { repr: Some(Repr::Pointer), kind: Kind::Handle };
+        let element = if NATIVES.contains(&name) { Some(native) } else { element };
+        let means = |ty: &Type| matches!(ty.kind, Kind::Handle | Kind::Pointer | Kind::Struct(_));
+        let elements = element.filter(means).and_then(|ty| Some((ty, size_of(parts.command, ty)?)));
+        let bytes = elements.and_then(|_| parts.command.bytes_of(observation));
+        match (elements, bytes) {
+            (Some((ty, size)), Some(bytes)) if bytes.len().is_multiple_of(size) => {
+                bytes.len().hash(&mut parts.hashers[part]);
+                for element in bytes.chunks_exact(size) {
+                    self.element(parts, part, ty, element, name, 0);
                 }
             }
-            _ => memory(observation, hasher),
+            _ => memory(observation, &mut parts.hashers[part]),
         }
     }
 
-    /// Returns a value's bits; for a handle its ordinal, for an address a constant.
-    fn value(&mut self, ty: Type, value: Value, has_memory: bool) -> u64 {
-        match value {
-            Value::Pointer(address) if has_memory || address >= OFFSET_MAX => 1,
-            Value::Pointer(offset) => offset << 1,
-            Value::Unsigned(handle) if ty.kind == Kind::Handle && handle > u64::from(u32::MAX) => {
-                let next = self.handles.len() as u64;
-                *self.handles.entry(handle).or_insert(next)
+    /// Hashes an element of memory.
+    fn element(
+        &mut self,
+        parts: &mut Parts<'_>,
+        part: usize,
+        ty: Type,
+        bytes: &[u8],
+        name: &str,
+        depth: u32,
+    ) {
+        let Kind::Struct(index) = ty.kind else {
+            return self.value(parts, part, ty, Value::read(ty, bytes, 0), false, name);
+        };
+        let layout = parts.command.description().layout(index);
+        let is_known = |layout: &&Layout| depth < DEPTH_MAX && !layout.fields.is_empty();
+        let Some(layout) = layout.filter(is_known) else {
+            return bytes.hash(&mut parts.hashers[part]);
+        };
+        for field in &layout.fields {
+            let Some(size) = size_of(parts.command, field.ty) else { continue };
+            for at in 0..field.len.max(1) as usize {
+                let from = field.offset as usize + at * size;
+                let piece = bytes.get(from..from + size).unwrap_or_default();
+                self.element(parts, part, field.ty, piece, &field.name, depth + 1);
             }
-            value => value.bits(),
         }
     }
+
+    /// Hashes a value: of a handle only whether it is null, and of an address only whether it is one.
+    fn value(
+        &mut self,
+        parts: &mut Parts<'_>,
+        part: usize,
+        ty: Type,
+        value: Value,
+        has_memory: bool,
+        name: &str,
+    ) {
+        let bits = match value {
+            Value::Pointer(address) if has_memory || address >= OFFSET_MAX => 1,
+            Value::Pointer(offset) => offset << 1,
+            Value::Unsigned(handle) if ty.kind == Kind::Handle && handle != 0 => {
+                let handle = (parts.command.process, namespace(parts.command, ty, name), handle);
+                let number = self.object(parts.makes, handle);
+                parts.handles.push(handle);
+                parts.objects.push(Object { part, is_output: parts.is_output, number });
+                1
+            }
+            value => value.bits(),
+        };
+        bits.hash(&mut parts.hashers[part]);
+    }
+
+    /// Returns the number of the object that this handle stands for now.
+    fn object(&mut self, makes: bool, handle: Handle) -> u64 {
+        match self.objects.get(&handle) {
+            Some(number) if !makes => *number,
+            _ => {
+                self.next += 1;
+                self.objects.insert(handle, self.next);
+                self.next
+            }
+        }
+    }
+}
+
+impl<'a> Parts<'a> {
+    fn new(command: &'a Command<'a>, is_output: bool) -> Self {
+        let count = command.function.map_or(0, |function| function.params.len()) + 1;
+        let name = command.name();
+        let makes = is_output && ["Create", "Gen", "FenceSync"].iter().any(|it| name.contains(it));
+        let hashers = vec![DefaultHasher::new(); count];
+        Self { command, hashers, objects: Vec::new(), handles: Vec::new(), is_output, makes }
+    }
+
+    fn finish(self) -> (Box<[u64]>, Vec<Object>) {
+        (self.hashers.iter().map(Hasher::finish).collect(), self.objects)
+    }
+}
+
+/// Position and name of the parameter that a range of memory belongs to.
+fn place<'a>(command: &Command<'a>, param: Option<u8>) -> (usize, &'a str) {
+    let params = command.function.map_or(&[][..], |function| &function.params);
+    let found = param.and_then(|at| Some((usize::from(at), params.get(usize::from(at))?)));
+    found.map_or((params.len(), ""), |(at, param)| (at, param.name.as_str()))
+}
+
+/// Name of the parameter by which a result is passed to other commands.
+fn result_name(function: &Function) -> &str {
+    match function.name.as_str() {
+        name if name.contains("Program") => "program",
+        name if name.contains("Shader") => "shader",
+        name => name,
+    }
+}
+
+/// Objects with equal handles in different namespaces are different ones. Handles that are addresses have one namespace; the
+/// names of OpenGL ES (OpenGL ES 3.2, 2.6) have one for each kind of object, which the parameter's name tells.
+fn namespace(command: &Command<'_>, ty: Type, name: &str) -> u64 {
+    if ty.repr == Some(Repr::Pointer) {
+        return 0;
+    }
+    let kind = name.trim_end_matches('s');
+    match kind {
+        // Names of queries and of transform feedback objects are passed as `id`.
+        "id" => hash_of((kind, command.name().contains("Quer"))),
+        _ => hash_of(kind),
+    }
+}
+
+/// Size of a value in memory, in bytes; `None` if it is not known.
+fn size_of(command: &Command<'_>, ty: Type) -> Option<usize> {
+    let size = match ty.kind {
+        Kind::Struct(index) => command.description().layout(index)?.size as usize,
+        _ => usize::from(ty.repr?.size()),
+    };
+    (size > 0).then_some(size)
 }
 
 /// Hashes observed memory. Bytes in a record and the same bytes in a blob have the same hash.
@@ -112,4 +308,10 @@ fn memory(observation: Observation<'_>, hasher: &mut DefaultHasher) {
         Observation::Blob { name, size } => (size, name).hash(hasher),
         Observation::Unrecorded { size } | Observation::Missing { size } => size.hash(hasher),
     }
+}
+
+fn hash_of(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }

@@ -23,10 +23,13 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod alignment;
+mod causes;
 pub mod diff;
 mod generated;
 pub mod graphics;
 mod identity;
 pub mod presentation;
 mod purpose;
+mod sides;
 pub mod stats;

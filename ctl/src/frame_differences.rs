@@ -1,6 +1,7 @@
-//! Compares the frames of two traces by replaying both. Pictures of the first trace wait for those of the second in
-//! memory, as PNG; above `WAITING_BYTES_MAX`, 512 MiB, both traces are replayed again for the remaining frames. A frame
-//! that one trace lacks, or of another size, is a difference.
+//! Compares the frames of two traces: as they were recorded, where both traces have the pixels or their hashes, and
+//! otherwise by replaying both. Pictures of the first trace wait for those of the second in memory, as PNG; above
+//! `WAITING_BYTES_MAX`, 512 MiB, both traces are read again for the remaining frames. A frame that one trace lacks, or of
+//! another size, is a difference. Differing frames are written to a folder if one is given.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,15 +9,16 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use gapii_analysis::diff::{Diff, RecordedFrame, Sides};
 use gapii_replay::Options;
-use gapii_replay::images::{FrameOf, Images, Picture, PixelDifference, name_of};
+use gapii_replay::images::{Folder, FrameOf, Images, Picture, PixelDifference, beside, name_of};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::playing::{self, Stop};
 use crate::text::counted;
-use crate::trace_file;
+use crate::trace_file::{self, Reader, unreadable};
 
 /// Limit for the pictures that wait, in bytes.
 const WAITING_BYTES_MAX: usize = 512 << 20;
@@ -30,11 +32,34 @@ pub struct FrameDifference {
     pub process: u32,
     /// Number of the frame within its process, from 0.
     pub frame: u64,
+    /// What was compared.
+    pub from: Source,
+    /// Whether the pixels of both frames are known.
+    #[serde(skip)]
+    pub is_shown: bool,
     #[serde(flatten)]
     kind: Kind,
 }
 
+/// Where the pixels of a frame come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The pixels that the program drew, with its driver (`--observe-frames`).
+    Recording,
+    /// The pixels that this machine's driver draws.
+    Replay,
+}
+
 impl FrameDifference {
+    /// Number of the frame, after that of its process if this is not the first.
+    pub fn number(&self) -> String {
+        match self.process {
+            0 => self.frame.to_string(),
+            process => format!("{} of process {process}", self.frame),
+        }
+    }
+
     /// Number of frames directly after this one that are missing in the same trace.
     pub fn run_of<'d>(&'d self, next: &'d [FrameDifference]) -> &'d [FrameDifference] {
         let belongs = |(number, other): &(u64, &FrameDifference)| {
@@ -54,6 +79,8 @@ enum Kind {
     Pixels(PixelDifference),
     /// Width and height in pixels of both pictures.
     Sizes([[u32; 2]; 2]),
+    /// Hashes of the recorded pixels of both frames. The traces do not have the pixels.
+    Hashes([String; 2]),
     /// Only the first trace has the frame.
     OnlyInA,
     /// Only the second trace has the frame.
@@ -68,47 +95,167 @@ impl fmt::Display for FrameDifference {
                 write!(f, "{pixels} of {of}, by {largest} of 255 at most")
             }
             Kind::Sizes([[aw, ah], [bw, bh]]) => write!(f, "{aw}x{ah} in A, {bw}x{bh} in B"),
+            Kind::Hashes(_) => f.write_str("other pixels; the traces have only their hashes"),
             Kind::OnlyInA => f.write_str("in A only"),
             Kind::OnlyInB => f.write_str("in B only"),
         }
     }
 }
 
-/// Replays both traces and compares their frames.
-pub fn find(traces: [&PathBuf; 2], stop: &Stop) -> Result<Vec<FrameDifference>, Failure> {
-    let matching = Arc::new(Mutex::new(Matching::new(WAITING_BYTES_MAX)));
-    while !lock(&matching).is_over {
-        lock(&matching).begin();
-        take(traces[0], stop, &matching, Matching::take_a)?;
-        take(traces[1], stop, &matching, Matching::take_b)?;
-        lock(&matching).end();
+/// Compares the frames of both traces, whose commands were compared before. `replays`: also those that were not observed.
+/// Pictures of differing frames go to `folder`.
+pub fn find(
+    traces: [&PathBuf; 2],
+    commands: &Diff,
+    replays: bool,
+    folder: Option<Folder>,
+    stop: &Stop,
+) -> Result<Vec<FrameDifference>, Failure> {
+    let folder = folder.map(Arc::new);
+    let with_pixels = commands.recorded.iter().filter(|frame| frame.has_pixels);
+    let with_pixels: BTreeSet<FrameOf> = with_pixels.map(|it| (it.process, it.frame)).collect();
+    let mut found = BTreeMap::new();
+    let recorded = Reading { wanted: Wanted::Recorded(&with_pixels), folder: &folder, stop };
+    if !with_pixels.is_empty() {
+        found.extend(recorded.differences(traces)?);
     }
-    let found = std::mem::take(&mut lock(&matching).found);
-    let named = |((process, frame), kind)| {
-        let name = name_of(process, frame);
-        FrameDifference { name, process, frame, kind }
+    let same =
+        &commands.observed - &commands.recorded.iter().map(|it| (it.process, it.frame)).collect();
+    let done: BTreeSet<FrameOf> = &same | &with_pixels;
+    let mut replayed = match replays {
+        true => {
+            let wanted = Wanted::Replayed { done: &done };
+            Reading { wanted, folder: &folder, stop }.differences(traces)?
+        }
+        false => BTreeMap::new(),
     };
-    Ok(found.into_iter().map(named).collect())
+    for frame in &commands.recorded {
+        let place = (frame.process, frame.frame);
+        let kind = found.remove(&place).unwrap_or_else(|| Kind::of(frame));
+        // What the replays show is better than to know only that the frames differ.
+        if !(matches!(kind, Kind::Hashes(_)) && replayed.contains_key(&place)) {
+            replayed.remove(&place);
+            found.insert(place, kind);
+        }
+    }
+    if let Some(folder) = folder.and_then(Arc::into_inner) {
+        folder.finish().map_err(Failure::unreachable)?;
+    }
+    let named = |from| {
+        let with_pixels = &with_pixels;
+        move |((process, frame), kind): (FrameOf, Kind)| {
+            let name = name_of(process, frame);
+            let is_known = from == Source::Replay || with_pixels.contains(&(process, frame));
+            let is_shown = is_known && matches!(kind, Kind::Pixels(_) | Kind::Sizes(_));
+            FrameDifference { name, process, frame, from, is_shown, kind }
+        }
+    };
+    let mut all: Vec<_> = found.into_iter().map(named(Source::Recording)).collect();
+    all.extend(replayed.into_iter().map(named(Source::Replay)));
+    all.sort_by_key(|it| (it.process, it.frame));
+    Ok(all)
 }
 
-/// Replays a trace for its pictures.
-fn take(
-    trace: &Path,
-    stop: &Stop,
-    matching: &Arc<Mutex<Matching>>,
-    taker: fn(&mut Matching, FrameOf, Picture) -> bool,
-) -> Result<(), Failure> {
-    let mut reader = trace_file::open(trace)?;
-    let matching = Arc::clone(matching);
-    let images = Images::for_taker(Box::new(move |frame, picture| {
-        taker(&mut lock(&matching), frame, picture)
-    }));
-    let options = Options { images, ..Options::default() };
-    let report = playing::play(trace, &mut reader, options, stop.clone())?;
-    match report.cancelled {
-        true => Err(Failure::no("stopped before the frames were compared, as asked")),
-        false => Ok(()),
+impl Kind {
+    /// The difference of recorded frames whose pixels the traces do not both have.
+    fn of(frame: &RecordedFrame) -> Self {
+        let Sides { a, b } = frame.sizes;
+        match a == b {
+            true => Kind::Hashes([frame.names.a, frame.names.b].map(|name| name.to_string())),
+            false => Kind::Sizes([a, b]),
+        }
     }
+}
+
+/// How pictures are had from the traces.
+struct Reading<'a> {
+    wanted: Wanted<'a>,
+    folder: &'a Option<Arc<Folder>>,
+    stop: &'a Stop,
+}
+
+enum Wanted<'a> {
+    /// The recorded pictures of these frames.
+    Recorded(&'a BTreeSet<FrameOf>),
+    /// All frames but these, as a replay draws them.
+    Replayed { done: &'a BTreeSet<FrameOf> },
+}
+
+impl Reading<'_> {
+    fn differences(&self, traces: [&PathBuf; 2]) -> Result<BTreeMap<FrameOf, Kind>, Failure> {
+        let mut matching = Matching::new(WAITING_BYTES_MAX, self.folder.clone());
+        if let Wanted::Replayed { done } = self.wanted {
+            matching.done.clone_from(done);
+        }
+        let matching = Arc::new(Mutex::new(matching));
+        while !lock(&matching).is_over {
+            lock(&matching).begin();
+            self.take(traces[0], &matching, Matching::take_a)?;
+            self.take(traces[1], &matching, Matching::take_b)?;
+            lock(&matching).end();
+        }
+        let mut matching = lock(&matching);
+        match matching.failure.take() {
+            Some(failure) => Err(Failure::unreachable(failure)),
+            None => Ok(std::mem::take(&mut matching.found)),
+        }
+    }
+
+    fn take(
+        &self,
+        trace: &Path,
+        matching: &Arc<Mutex<Matching>>,
+        taker: Taker,
+    ) -> Result<(), Failure> {
+        let mut reader = trace_file::open(trace)?;
+        let is_stopped = match self.wanted {
+            Wanted::Recorded(wanted) => {
+                read(trace, &mut reader, wanted, self.stop, |frame, picture| {
+                    taker(&mut lock(matching), frame, picture)
+                })?
+            }
+            Wanted::Replayed { .. } => {
+                let matching = Arc::clone(matching);
+                let images = Images::for_taker(Box::new(move |frame, picture| {
+                    taker(&mut lock(&matching), frame, picture)
+                }));
+                let options = Options { images, ..Options::default() };
+                playing::play(trace, &mut reader, options, self.stop.clone())?.cancelled
+            }
+        };
+        match is_stopped {
+            true => Err(Failure::no("stopped before the frames were compared, as asked")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Takes a picture; returns false if it wants no more.
+type Taker = fn(&mut Matching, FrameOf, Picture) -> bool;
+
+/// Passes the recorded pictures of these frames to `taker`. Returns true if it was stopped.
+fn read(
+    path: &Path,
+    reader: &mut Reader,
+    wanted: &BTreeSet<FrameOf>,
+    stop: &Stop,
+    mut taker: impl FnMut(FrameOf, Picture) -> bool,
+) -> Result<bool, Failure> {
+    let mut commands = reader.commands().map_err(|error| unreadable(path, &error))?;
+    while let Some(command) = commands.next_command().map_err(|error| unreadable(path, &error))? {
+        let frame = (command.process, command.frame);
+        let observed = command.observed_frame.filter(|_| wanted.contains(&frame));
+        let Some((observed, pixels)) = observed.zip(command.frame_pixels()) else { continue };
+        let (width, height) = (observed.width, observed.height);
+        let picture = Picture { width, height, rgba: Arc::unwrap_or_clone(pixels) };
+        if stop.is_asked() {
+            return Ok(true);
+        }
+        if !taker(frame, picture) {
+            break;
+        }
+    }
+    Ok(false)
 }
 
 fn lock(matching: &Mutex<Matching>) -> MutexGuard<'_, Matching> {
@@ -127,10 +274,14 @@ struct Matching {
     done: BTreeSet<FrameOf>,
     found: BTreeMap<FrameOf, Kind>,
     is_over: bool,
+    /// Where pictures of differing frames go.
+    folder: Option<Arc<Folder>>,
+    /// A picture that could not be written.
+    failure: Option<String>,
 }
 
 impl Matching {
-    fn new(most_bytes: usize) -> Self {
+    fn new(most_bytes: usize, folder: Option<Arc<Folder>>) -> Self {
         Self {
             most_bytes,
             waiting: BTreeMap::new(),
@@ -139,6 +290,8 @@ impl Matching {
             done: BTreeSet::new(),
             found: BTreeMap::new(),
             is_over: false,
+            folder,
+            failure: None,
         }
     }
 
@@ -154,7 +307,7 @@ impl Matching {
             self.found.insert(frame, Kind::OnlyInA);
             self.done.insert(frame);
         }
-        self.is_over = !self.has_more;
+        self.is_over = !self.has_more || self.failure.is_some();
     }
 
     /// Returns false if there is no room for more pictures.
@@ -179,24 +332,36 @@ impl Matching {
     fn take_b(&mut self, frame: FrameOf, picture: Picture) -> bool {
         if let Some(png) = self.waiting.remove(&frame) {
             self.done.insert(frame);
-            if let Some(kind) = compare(&png, &picture) {
+            if let Some((kind, a)) = compare(&png, &picture) {
                 self.found.insert(frame, kind);
+                self.show(frame, a, picture);
             }
         } else if !self.has_more && !self.done.contains(&frame) {
             self.done.insert(frame);
             self.found.insert(frame, Kind::OnlyInB);
         }
-        !(self.has_more && self.waiting.is_empty())
+        self.failure.is_none() && !(self.has_more && self.waiting.is_empty())
+    }
+
+    /// Writes both pictures of a frame, if that is asked for.
+    fn show(&mut self, (process, frame): FrameOf, a: Option<Picture>, b: Picture) {
+        let (Some(folder), Some(a)) = (&self.folder, a) else { return };
+        let name = format!("{}.png", name_of(process, frame));
+        let written = folder.write(name, move |out| beside(&a, &b).write_png(out));
+        self.failure = self.failure.take().or(written.err());
     }
 }
 
-fn compare(a: &[u8], b: &Picture) -> Option<Kind> {
-    let Ok(a) = Picture::read_png(Cursor::new(a)) else { return Some(Kind::OnlyInB) };
+/// Compares a picture of the first trace with one of the second. Returns the first picture, too, if they differ.
+fn compare(a: &[u8], b: &Picture) -> Option<(Kind, Option<Picture>)> {
+    let Ok(a) = Picture::read_png(Cursor::new(a)) else { return Some((Kind::OnlyInB, None)) };
     let size = |picture: &Picture| [picture.width, picture.height];
-    match a.difference(b) {
-        Some(difference) => (difference.pixels > 0).then_some(Kind::Pixels(difference)),
-        None => Some(Kind::Sizes([size(&a), size(b)])),
-    }
+    let kind = match a.difference(b) {
+        Some(difference) if difference.pixels == 0 => return None,
+        Some(difference) => Kind::Pixels(difference),
+        None => Kind::Sizes([size(&a), size(b)]),
+    };
+    Some((kind, Some(a)))
 }
 
 #[cfg(test)]
@@ -209,7 +374,7 @@ mod tests {
 
     /// Compares frames with these colours, in as many rounds as needed.
     fn found(a: &[(FrameOf, u8)], b: &[(FrameOf, u8)], most_bytes: usize) -> (String, usize) {
-        let (mut matching, mut rounds) = (Matching::new(most_bytes), 0);
+        let (mut matching, mut rounds) = (Matching::new(most_bytes, None), 0);
         while !matching.is_over {
             matching.begin();
             let _ = a.iter().all(|(frame, color)| matching.take_a(*frame, picture(*color)));
@@ -252,7 +417,14 @@ mod tests {
     fn frames_that_are_missing_one_after_the_other_are_a_run() {
         let missing = |process, frame| {
             let name = name_of(process, frame);
-            FrameDifference { name, process, frame, kind: Kind::OnlyInA }
+            FrameDifference {
+                name,
+                process,
+                frame,
+                from: Source::Replay,
+                is_shown: false,
+                kind: Kind::OnlyInA,
+            }
         };
         let all = [missing(0, 3), missing(0, 4), missing(0, 5), missing(0, 7), missing(1, 8)];
         let run = |at: usize| all[at].run_of(&all[at + 1..]).len();

@@ -1,6 +1,8 @@
 //! A display for programs that need one: an Xvfb that ends when the value is dropped.
 
 use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::process::Command;
 use std::time::Duration;
 
@@ -37,6 +39,19 @@ impl Display {
         command.args(&words[1..]).env_remove("EGL_PLATFORM");
         self.use_in(&mut command);
         command
+    }
+
+    /// Connects a client that does nothing. While it is connected, other clients get other identifiers than without it.
+    pub fn client(&self) -> UnixStream {
+        let number = self.name.trim_start_matches(':');
+        let path = format!("/tmp/.X11-unix/X{number}");
+        let mut client = UnixStream::connect(path).expect("the display's socket");
+        // Least significant byte first, protocol 11.0, no authorization.
+        client.write_all(&[b'l', 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0]).expect("room");
+        let mut answer = [0; 8];
+        client.read_exact(&mut answer).expect("an answer");
+        assert_eq!(answer[0], 1, "the display refuses the client");
+        client
     }
 
     /// Puts `command` on this display.

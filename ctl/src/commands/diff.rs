@@ -1,11 +1,14 @@
-//! `diff`: finds the first difference between two traces, and replays both to compare their frames if the commands
-//! differ, unless `--no-frames`. Exits with status 1 if the commands differ. Lists up to 100 lines of differing frames;
-//! `--json` has all. A damaged trace is compared up to the damage, which then fails the command.
+//! `diff`: compares two traces: their commands, the frames that were observed in both, and, if the commands differ, the
+//! frames that replays of both draw, unless `--no-frames`. Lists every difference, grouped by cause. Exits with status 1 if
+//! commands or frames differ; different answers of the driver are listed and do not count. Lists up to 40 causes and 100
+//! lines of differing frames; `--json` has all. A damaged trace is compared up to the damage, which then fails the command.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
-use gapii_analysis::diff::{Comparer, Diff as Found, FunctionDiff, Side, Sides};
+use clap::{Args, ValueHint};
+use gapii_analysis::diff::{Cause, Comparer, Diff as Found, FunctionDiff, Side, Sides, Way};
+use gapii_replay::images::Folder;
 use gapii_trace::Info;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,7 +16,7 @@ use serde::Serialize;
 use crate::args::{Allowance, Json};
 use crate::call_text;
 use crate::failure::Failure;
-use crate::frame_differences::{self, FrameDifference};
+use crate::frame_differences::{self, FrameDifference, Source};
 use crate::playing::{self, Stop};
 use crate::reading_progress::ReadingProgress;
 use crate::sandbox::{self, Needs};
@@ -23,8 +26,22 @@ use crate::trace_file::{self, unreadable};
 
 /// Largest number of lines about differing frames.
 const LISTED_MAX: usize = 100;
+/// Largest number of causes that are listed.
+const CAUSES_MAX: usize = 40;
+
+const AFTER_HELP: &str = "\
+Exit status: 0 if commands and frames are the same, 1 if they differ, 2 for wrong usage, 3 if a trace can't be read.
+Different answers of the driver, such as its name, are listed and do not count.
+
+Examples:
+  gapii-ctl diff a.gapii b.gapii                   all differences, grouped by cause
+  gapii-ctl diff a.gapii b.gapii --images folder   pictures of the frames that differ, beside each other
+
+To compare what two drivers drew, record on each with `gapii-ctl run --observe-frames 1 --frame-pixels`: a replay
+shows what the driver of this machine draws.";
 
 #[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
 pub struct Diff {
     /// First trace
     #[arg(value_name = "A")]
@@ -34,9 +51,13 @@ pub struct Diff {
     #[arg(value_name = "B")]
     b: PathBuf,
 
-    /// Compare commands only; do not replay differing traces to compare their frames
+    /// Do not replay differing traces to compare their frames; recorded pixels are compared nevertheless
     #[arg(long)]
     no_frames: bool,
+
+    /// Write a PNG for each differing frame to this folder: the frame of A, that of B, and where they differ
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    images: Option<PathBuf>,
 
     #[command(flatten)]
     allowance: Allowance,
@@ -55,14 +76,26 @@ pub struct Differences {
 }
 
 pub fn run(args: &Diff) -> Result<u8, Failure> {
-    let needs = Needs { traces: &[&args.a, &args.b], folder: None, windows: false };
+    if let Some(folder) = &args.images {
+        Folder::make(folder).map_err(Failure::unreachable)?;
+    }
+    let needs =
+        Needs { traces: &[&args.a, &args.b], folder: args.images.as_deref(), windows: false };
     sandbox::enter(args.allowance.sandbox, &needs)?;
     let stop = playing::hear_stops()?.within(&args.allowance);
-    let commands = compare(args, &stop)?;
-    // Equal commands with equal memory draw equal frames.
-    let frames = match commands.is_same() || args.no_frames {
-        true => None,
-        false => Some(frame_differences::find([&args.a, &args.b], &stop)?),
+    let (commands, frames) = compare(args, &stop)?;
+    // Equal commands with equal memory draw equal frames on one driver.
+    let is_replayed = !commands.has_same_commands()
+        && !args.no_frames
+        && [frames.a, frames.b] != [commands.observed_frames; 2];
+    let compared = match is_replayed || !commands.recorded.is_empty() {
+        true => frames_of(args, &commands, is_replayed, &stop).map(Some),
+        false => Ok((commands.observed_frames > 0).then(Vec::new)),
+    };
+    // What is known of the commands is told also if the frames can't be compared.
+    let (frames, failure) = match compared {
+        Ok(frames) => (frames, None),
+        Err(failure) => (None, Some(failure)),
     };
     let is_same = commands.is_same();
     let found = Differences { commands, frames };
@@ -73,13 +106,28 @@ pub fn run(args: &Diff) -> Result<u8, Failure> {
             text::print(|out| out.write_all(words.as_bytes()))?;
         }
     }
-    Ok(u8::from(!is_same))
+    failure.map_or(Ok(u8::from(!is_same)), Err)
 }
 
-/// Reads both traces in step, one command of each at a time.
-fn compare(args: &Diff, stop: &Stop) -> Result<Found, Failure> {
+/// Compares the frames.
+fn frames_of(
+    args: &Diff,
+    commands: &Found,
+    is_replayed: bool,
+    stop: &Stop,
+) -> Result<Vec<FrameDifference>, Failure> {
+    let folder = args.images.as_deref().map(Folder::open).transpose();
+    let folder = folder.map_err(Failure::unreachable)?;
+    frame_differences::find([&args.a, &args.b], commands, is_replayed, folder, stop)
+}
+
+/// Reads both traces in step, one command of each at a time. Returns the differences of their commands, and how many frames
+/// each trace has.
+fn compare(args: &Diff, stop: &Stop) -> Result<(Found, Sides<u64>), Failure> {
     let (mut a, mut b) = (trace_file::open(&args.a)?, trace_file::open(&args.b)?);
     let info = Info::of(&mut a).map_err(|error| unreadable(&args.a, &error))?;
+    let of_b = Info::of(&mut b).map_err(|error| unreadable(&args.b, &error))?;
+    let frames = Sides { a: info.frames, b: of_b.frames };
     let mut progress = ReadingProgress::start(info.calls);
     let mut a = a.commands().map_err(|error| unreadable(&args.a, &error))?;
     let mut b = b.commands().map_err(|error| unreadable(&args.b, &error))?;
@@ -88,11 +136,12 @@ fn compare(args: &Diff, stop: &Stop) -> Result<Found, Failure> {
         let mut is_over = true;
         let sides = [(Side::A, &mut a, &args.a), (Side::B, &mut b, &args.b)];
         for (side, commands, path) in sides {
-            if let Some(command) =
-                commands.next_command().map_err(|error| unreadable(path, &error))?
-            {
-                comparer.take(side, &command);
-                is_over = false;
+            match commands.next_command().map_err(|error| unreadable(path, &error))? {
+                Some(command) => {
+                    comparer.take(side, &command);
+                    is_over = false;
+                }
+                None => comparer.end(side),
             }
         }
         if is_over {
@@ -107,25 +156,40 @@ fn compare(args: &Diff, stop: &Stop) -> Result<Found, Failure> {
     progress.clear();
     trace_file::judge_tail(&args.a, a.tail())?;
     trace_file::judge_tail(&args.b, b.tail())?;
-    Ok(comparer.finish())
+    Ok((comparer.finish(), frames))
 }
 
 fn describe(args: &Diff, found: &Differences) -> Result<String, Failure> {
     let Differences { commands: found, frames } = found;
+    let (answers, differences): (Vec<&Cause>, Vec<&Cause>) =
+        found.causes.iter().partition(|cause| cause.way == Way::Answered);
+    let shown = || differences.iter().take(CAUSES_MAX).chain(answers.iter().take(CAUSES_MAX));
+    let seqs = |of: fn(&Sides<Option<u64>>) -> Option<u64>| {
+        shown().filter_map(|cause| of(&cause.first)).collect::<BTreeSet<u64>>()
+    };
+    let a = command_lines(&args.a, &seqs(|first| first.a))?;
+    let b = command_lines(&args.b, &seqs(|first| first.b))?;
     let mut text = String::new();
-    match found.first {
-        None => text += &format!("the same {}\n", counted(found.commands.a, "command")),
-        Some(Sides { a, b }) => {
-            text += "first difference:\n";
-            text += &format!("A  {}", command_line(&args.a, a)?);
-            text += &format!("B  {}", command_line(&args.b, b)?);
-        }
+    let Sides { a: of_a, b: of_b } = found.commands;
+    if differences.is_empty() {
+        text += &format!("the same {}\n", counted(of_a, "command"));
+    } else {
+        let (differing, causes) = (found.differing, differences.len() as u64);
+        let verb = if differing == 1 { "differs" } else { "differ" };
+        text += &format!(
+            "{} {verb}, of {} in A and {} in B; by cause ({causes}):\n",
+            counted(differing, "command"),
+            counted(of_a, "command"),
+            counted(of_b, "command"),
+        );
+        text += &list(&differences, &a, &b);
     }
-    if let Some(Sides { a, b }) = found.first_answer {
-        text +=
-            &format!("{} returned something else, the first:\n", counted(found.answers, "command"));
-        text += &format!("A  {}", command_line(&args.a, Some(a))?);
-        text += &format!("B  {}", command_line(&args.b, Some(b))?);
+    if !answers.is_empty() {
+        let (count, causes) = (counted(found.answers, "command"), answers.len());
+        text += &format!(
+            "the driver answered {count} otherwise, which is no difference of the traces; by cause ({causes}):\n"
+        );
+        text += &list(&answers, &a, &b);
     }
     if !found.functions.is_empty() {
         let head = ["FUNCTION", "IN A", "IN B"].map(str::to_owned);
@@ -134,44 +198,106 @@ fn describe(args: &Diff, found: &Differences) -> Result<String, Failure> {
         });
         text += &aligned(std::iter::once(head).chain(rows));
     }
-    if let Some(frames) = frames {
-        text += &describe_frames(frames);
-    }
+    text += &match frames {
+        Some(frames) => describe_frames(frames, found.observed_frames, args.images.is_some()),
+        None if differences.is_empty() => "frames were not compared: on one driver, the same commands draw the same \
+             frames; to compare what two drivers drew, record with --observe-frames 1 --frame-pixels\n"
+            .to_owned(),
+        None => String::new(),
+    };
     Ok(text)
 }
 
-fn describe_frames(frames: &[FrameDifference]) -> String {
-    if frames.is_empty() {
-        return "no frame differs\n".to_owned();
+/// Lists causes with the first command of each.
+fn list(causes: &[&Cause], a: &BTreeMap<u64, String>, b: &BTreeMap<u64, String>) -> String {
+    let mut text = String::new();
+    for cause in causes.iter().take(CAUSES_MAX) {
+        let commands = counted(cause.commands, "command");
+        let frames = match cause.frames {
+            1 => format!("in frame {}", cause.first_frame),
+            frames => format!("in {}, from frame {}", counted(frames, "frame"), cause.first_frame),
+        };
+        let first = if cause.commands == 1 { "" } else { ", the first" };
+        text += &format!("{}: {commands} {frames}{first}:\n", words_of(cause));
+        for (side, seq, lines) in [("A", cause.first.a, a), ("B", cause.first.b, b)] {
+            if let Some(seq) = seq {
+                let line = lines.get(&seq).cloned().unwrap_or_else(|| format!("command {seq}\n"));
+                text += &format!("  {side}  {line}");
+            }
+        }
     }
-    let mut rows = vec![["FRAME", "DIFFERENCE"].map(str::to_owned)];
+    if let Some(more @ 1..) = causes.len().checked_sub(CAUSES_MAX) {
+        text += &format!("and {} more; --json has all\n", counted(more as u64, "cause"));
+    }
+    text
+}
+
+/// Says how the commands of a cause differ.
+fn words_of(cause: &Cause) -> String {
+    let Cause { function, way, parts, objects, .. } = cause;
+    let part = |name: &String| match objects.contains(name) {
+        true => format!("{name} (another object)"),
+        false => name.clone(),
+    };
+    let parts = parts.iter().map(part).collect::<Vec<_>>().join(", ");
+    match way {
+        Way::Changed => format!("{function} with another {parts}"),
+        Way::OnlyInA => format!("{function} in A only"),
+        Way::OnlyInB => format!("{function} in B only"),
+        Way::Answered => format!("{function} gave another {parts}"),
+    }
+}
+
+fn describe_frames(frames: &[FrameDifference], observed: u64, has_pictures: bool) -> String {
+    if frames.is_empty() {
+        return match observed {
+            0 => "no frame differs\n".to_owned(),
+            _ => format!("no frame differs; {} as recorded\n", counted(observed, "frame")),
+        };
+    }
+    let mut rows = vec![["FRAME", "DIFFERENCE", "SEEN IN"].map(str::to_owned)];
     let mut rest = frames;
     while let [first, next @ ..] = rest
         && rows.len() <= LISTED_MAX
     {
         let run = first.run_of(next);
-        let until = run.last().map(|last| format!(" to {}", last.name)).unwrap_or_default();
-        rows.push([format!("{}{until}", first.name), first.to_string()]);
+        let until = run.last().map(|last| format!(" to {}", last.frame)).unwrap_or_default();
+        let source = match first.from {
+            Source::Recording => "the recordings",
+            Source::Replay => "replays on this machine",
+        };
+        rows.push([format!("{}{until}", first.number()), first.to_string(), source.to_owned()]);
         rest = &next[run.len()..];
     }
     let mut text = aligned(rows.into_iter());
     if !rest.is_empty() {
         text += &format!("and {} more; --json has all\n", counted(rest.len() as u64, "frame"));
     }
+    let hidden = frames.iter().filter(|frame| !frame.is_shown).count() as u64;
+    if has_pictures && hidden > 0 {
+        text += &format!(
+            "{} without a picture: one of the traces does not have the frame or its pixels (--frame-pixels)\n",
+            counted(hidden, "frame")
+        );
+    }
     text
 }
 
-/// Returns the command with this number as `dump` prints it.
-fn command_line(path: &Path, seq: Option<u64>) -> Result<String, Failure> {
-    let Some(seq) = seq else { return Ok("no more commands of the thread\n".to_owned()) };
+/// Returns these commands as `dump` prints them, by `seq`. Reads the trace up to the last of them.
+fn command_lines(path: &Path, seqs: &BTreeSet<u64>) -> Result<BTreeMap<u64, String>, Failure> {
+    let mut lines = BTreeMap::new();
+    if seqs.is_empty() {
+        return Ok(lines);
+    }
     let mut reader = trace_file::open(path)?;
     let mut commands = reader.commands().map_err(|error| unreadable(path, &error))?;
-    while let Some(command) = commands.next_command().map_err(|error| unreadable(path, &error))? {
-        if command.seq == Some(seq) {
-            let mut line = Vec::new();
-            call_text::write_line(&command, &mut line).map_err(|error| unreadable(path, &error))?;
-            return Ok(String::from_utf8_lossy(&line).into_owned());
-        }
+    while lines.len() < seqs.len()
+        && let Some(command) = commands.next_command().map_err(|error| unreadable(path, &error))?
+    {
+        let Some(seq) = command.seq.filter(|seq| seqs.contains(seq)) else { continue };
+        let mut line = Vec::new();
+        call_text::write_line(&command, &mut line).map_err(|error| unreadable(path, &error))?;
+        lines.insert(seq, String::from_utf8_lossy(&line).into_owned());
     }
-    Ok(format!("command {seq}\n"))
+    Ok(lines)
 }

@@ -5,6 +5,7 @@
 
 mod at;
 mod back_buffer;
+mod beside;
 mod depth;
 mod fetch;
 mod folder;
@@ -17,6 +18,7 @@ mod taking;
 mod wanted;
 
 pub use at::At;
+pub use beside::beside;
 pub use folder::Folder;
 pub use picture::{FrameOf, Picture, PixelDifference};
 pub use sheet::{Sheet, spread};

@@ -1,5 +1,5 @@
 //! Pictures to take, and where they go: files, a contact sheet, or a callback. A failure to write a file, or a callback
-//! that wants no more, ends the replay. Frames are numbered per process; frame 0 is picture 1.
+//! that wants no more, ends the replay. Frames are numbered per process, from 0, also in the names of files.
 
 use schemars::JsonSchema;
 use std::collections::BTreeSet;
@@ -128,13 +128,11 @@ impl Images {
     }
 }
 
-/// File name of a frame's picture, without extension. Pictures are numbered from 1: frame 0 is
-/// picture 1.
+/// File name of a frame's picture, without extension. It has the frame's number, from 0.
 pub fn name_of(process: u32, frame: u64) -> String {
-    let ordinal = frame.saturating_add(1);
     match process {
-        0 => format!("frame-{ordinal:06}"),
-        process => format!("process-{process}-frame-{ordinal:06}"),
+        0 => format!("frame-{frame:06}"),
+        process => format!("process-{process}-frame-{frame:06}"),
     }
 }
 
@@ -143,8 +141,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn file_is_named_by_the_ordinal_of_its_frame() {
-        assert_eq!(name_of(0, 0), "frame-000001");
-        assert_eq!(name_of(2, 1_234_567), "process-2-frame-1234568");
+    fn file_is_named_by_the_number_of_its_frame() {
+        assert_eq!(name_of(0, 0), "frame-000000");
+        assert_eq!(name_of(2, 1_234_567), "process-2-frame-1234567");
     }
 }

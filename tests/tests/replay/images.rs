@@ -89,8 +89,8 @@ fn shows_what_was_read_back(name: &str, trace: &Trace, native: &Path) {
     let expected = files(native);
     assert!(expected.len() >= 4, "{name} has drawn {} frames", expected.len());
     assert_eq!(files(&folder).len(), expected.len(), "{name}");
-    for (ordinal, (picture, file)) in (1..).zip(files(&folder).iter().zip(&expected)) {
-        assert_eq!(*picture, format!("frame-{ordinal:06}.png"), "{name}");
+    for (number, (picture, file)) in (0..).zip(files(&folder).iter().zip(&expected)) {
+        assert_eq!(*picture, format!("frame-{number:06}.png"), "{name}");
         let (width, height, pixels) = rgba(&folder.join(picture));
         let native = fs::read(native.join(file)).expect("the program wrote it");
         let rows = native[8..].chunks_exact(4 * width as usize).rev();
@@ -106,12 +106,12 @@ fn folder_that_is_there_keeps_what_it_has() {
     let folder = session.path("there");
     fs::create_dir(&folder).expect("a folder");
     fs::write(folder.join("notes.txt"), "mine").expect("a file");
-    fs::write(folder.join("frame-000002.png"), "old").expect("a file");
+    fs::write(folder.join("frame-000001.png"), "old").expect("a file");
     let text = folder.to_str().expect("a plain name");
     let options = ["--images", text, "--frames", "1..3", "--opaque"];
     run(&mut played(&session, "replay", &recording.trace, &options)).ok();
-    assert_eq!(files(&folder), ["frame-000002.png", "frame-000003.png", "notes.txt"]);
-    let (.., color, _) = decoded(&folder.join("frame-000002.png"));
+    assert_eq!(files(&folder), ["frame-000001.png", "frame-000002.png", "notes.txt"]);
+    let (.., color, _) = decoded(&folder.join("frame-000001.png"));
     assert_eq!(color, png::ColorType::Rgb);
 }
 
@@ -153,8 +153,8 @@ fn interrupted_replay_leaves_whole_pictures() {
     assert!(finished.stderr.contains("as asked"), "{finished}");
     let written = files(&folder);
     assert!(written.len() < 800, "it was not interrupted");
-    for (ordinal, name) in (1..).zip(&written) {
-        assert_eq!(*name, format!("frame-{ordinal:06}.png"));
+    for (number, name) in (0..).zip(&written) {
+        assert_eq!(*name, format!("frame-{number:06}.png"));
         assert_eq!(rgba(&folder.join(name)).0, 300);
     }
 }
@@ -321,7 +321,7 @@ fn frames_of_several_processes_are_told_apart() {
     // The first is behind its frame 1 before the second has one.
     let options = ["--images", text, "--frames", "0..2"];
     run(&mut played(&session, "replay", &recording.trace, &options)).ok();
-    let expected = ["frame-000001", "frame-000002"].map(|name| format!("{name}.png"));
+    let expected = ["frame-000000", "frame-000001"].map(|name| format!("{name}.png"));
     let of_second = expected.clone().map(|name| format!("process-1-{name}"));
     assert_eq!(files(&folder), [expected, of_second].concat());
     let sheet = session.path("sheet.png");

@@ -1,5 +1,6 @@
 //! `info`, `stats`, `dump` and `diff` of recordings of real programs.
 
+use gapii_tests::display::Display;
 use gapii_tests::gapii::{Recording, Session};
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::Finished;
@@ -133,4 +134,94 @@ fn two_runs_of_a_program_are_the_same_and_two_programs_are_not() {
     assert!(parsed(&different)["first"]["a"].is_u64(), "{different}");
     let frames = parsed(&different)["frames"].as_array().map_or(0, Vec::len);
     assert!(frames > 0, "{different}");
+    // Every difference belongs to a cause, and each cause has its first command.
+    let found = parsed(&different);
+    let causes = found["causes"].as_array().expect("a list");
+    let differences = causes.iter().filter(|cause| cause["way"] != "answered");
+    let counts = differences.clone().filter_map(|cause| cause["commands"].as_u64());
+    assert_eq!(Some(counts.sum()), found["differing"].as_u64(), "{different}");
+    assert!(differences.clone().count() > 3, "{different}");
+    assert!(
+        causes.iter().all(|cause| cause["first"]["a"].is_u64() || cause["first"]["b"].is_u64())
+    );
+    let text = process::run(session.ctl(["diff"]).args([&first.trace.path, &other.trace.path]));
+    for cause in causes {
+        let function = cause["function"].as_str().expect("a name");
+        assert!(text.stdout.contains(function), "{function}: {text}");
+    }
+}
+
+/// Softpipe rasterizes some pixels otherwise than llvmpipe. The commands are the same, and replays on one driver would be.
+#[test]
+fn frames_that_two_drivers_drew_are_compared_as_they_were_recorded() {
+    let session = Session::new();
+    let record = |driver: &str, options: &[&str]| {
+        let mut program = offscreen(&programs::app("animation"), [""; 0]);
+        program.env("GALLIUM_DRIVER", driver);
+        let recording = session.record(&[&["--observe-frames", "1"], options].concat(), &program);
+        recording.run.clone().ok();
+        recording
+    };
+    let with_pixels =
+        ["llvmpipe", "llvmpipe", "softpipe"].map(|it| record(it, &["--frame-pixels"]));
+    let [one, again, other] = &with_pixels;
+    let folder = session.path("beside");
+    let compare = |a: &Recording, b: &Recording| {
+        let options = ["diff", "--json", "--images"];
+        process::run(session.ctl(options).arg(&folder).args([&a.trace.path, &b.trace.path]))
+    };
+    let same = compare(one, again).ok();
+    assert_eq!(parsed(&same)["observed_frames"], one.trace.info()["frames"], "{same}");
+    assert_eq!(parsed(&same)["frames"], json!([]), "{same}");
+    let different = compare(one, other).exited_with(1);
+    let found = parsed(&different);
+    assert!(found["first"].is_null(), "{different}");
+    let frames = found["frames"].as_array().expect("a list");
+    assert!(!frames.is_empty(), "{different}");
+    for frame in frames {
+        assert_eq!(frame["from"], "recording", "{frame}");
+        assert!(frame["pixels"]["pixels"].as_u64() > Some(0), "{frame}");
+        let name = format!("{}.png", frame["name"].as_str().expect("a name"));
+        let file = std::fs::File::open(folder.join(&name)).expect("a picture of each");
+        let decoder = png::Decoder::new(std::io::BufReader::new(file));
+        let info = decoder.read_info().expect("a PNG").info().clone();
+        // Three pictures of 96 x 64 with gaps.
+        assert_eq!((info.width, info.height), (3 * 96 + 2 * 8, 64), "{name}");
+    }
+    // The programs read the pixels, too.
+    let causes = found["causes"].as_array().expect("a list");
+    let ways: Vec<_> = causes.iter().map(|cause| (&cause["function"], &cause["way"])).collect();
+    assert_eq!(ways, [(&json!("glReadPixels"), &json!("answered"))], "{different}");
+
+    // Hashes tell which frames differ, and not how.
+    let hashes = record("softpipe", &[]);
+    let different = compare(one, &hashes).exited_with(1);
+    let by_hash = parsed(&different);
+    let by_hash = by_hash["frames"].as_array().expect("a list");
+    assert_eq!(by_hash.len(), frames.len(), "{different}");
+    assert!(by_hash.iter().all(|frame| frame["hashes"].is_array()), "{different}");
+}
+
+/// The identifiers that the X server gives to a program's window depend on the programs before.
+#[test]
+fn two_runs_of_a_program_in_a_window_are_the_same() {
+    let (display, session) = (Display::start(), Session::new());
+    let record = || {
+        let words = ["glmark2-es2", "-s", "200x200", "-b", "clear:duration=20.0"];
+        let recording = session.record(&["--frames", "4", "--quit"], &display.command(&words));
+        recording.run.clone().ok();
+        recording
+    };
+    let first = record();
+    let _client = display.client();
+    let second = record();
+    let window = |recording: &Recording| {
+        let commands = recording.trace.commands();
+        let made = commands.iter().find(|command| command.name.contains("CreateWindowSurface"));
+        format!("{:?}", made.expect("a window").args)
+    };
+    assert_ne!(window(&first), window(&second), "the test needs other identifiers");
+    let mut diff = session.ctl(["diff", "--json"]);
+    let found = process::run(diff.args([&first.trace.path, &second.trace.path])).ok();
+    assert_eq!(parsed(&found)["differing"], 0, "{found}");
 }
