@@ -250,6 +250,16 @@ impl<'a> Capture<'a> {
 }
 
 impl Capture<'_> {
+    /// Returns the failure of a capture whose program ended before the limits that were asked for.
+    pub fn shortfall(&self, outcome: &Outcome) -> Option<Failure> {
+        match outcome {
+            Outcome::Ended(summary) if !self.is_stopping() => {
+                summary_line::shortfall(summary, &self.place, &self.request)
+            }
+            _ => None,
+        }
+    }
+
     /// The answer of `command` about this capture in JSON.
     pub fn answer(
         &self,

@@ -50,7 +50,7 @@ pub struct RunAnswer {
     pub capture: Option<CaptureAnswer>,
     /// The kept frames; null if none were saved.
     pub saved: Option<SavedAnswer>,
-    /// Why the capture broke off, or why the kept frames could not be saved.
+    /// Why the kept frames could not be saved.
     pub error: Option<Problem>,
 }
 
@@ -60,7 +60,8 @@ pub struct RunAnswer {
 pub enum StatusOf {
     /// The program's own, or 128 plus the number of the signal that ended it.
     Program,
-    /// The capture's, because `--quit` ended the program: 0 after a complete capture, otherwise 125.
+    /// The capture's: 0 if `--quit` ended the program after a complete capture; 125 if the capture, or the saved frames,
+    /// are not what was asked for, and the program did not fail either.
     Capture,
 }
 

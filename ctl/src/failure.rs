@@ -10,7 +10,7 @@ use std::fmt;
 pub const RUN: &str = "run";
 
 /// Exit status of `run` if it fails itself, and not its program.
-const RUN_FAILED: u8 = 125;
+pub const RUN_FAILED: u8 = 125;
 
 /// Sort of a failure, which decides the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,6 +22,9 @@ use crate::output_file::{OutputFile, Place};
 use crate::summary_line;
 use crate::text::{self, counted};
 
+/// Said when the daemon has died.
+pub const LOST: &str = "the daemon has died, and the kept frames are lost";
+
 pub struct Keeping {
     connection: Connection,
     target: Target,
@@ -47,7 +50,7 @@ impl Keeping {
     /// it the kept frames, is gone.
     pub fn advance(&mut self) -> bool {
         let Ok(Some(events)) = self.connection.arrived() else {
-            text::say(&"the daemon has died, and the kept frames are lost");
+            text::say(&LOST);
             return false;
         };
         for event in events {

@@ -18,7 +18,8 @@ use gapii_abi::app;
 use rustix::fs::{Access, StatVfsMountFlags};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-use crate::failure::Failure;
+use crate::capture_answer::StatusOf;
+use crate::failure::{Failure, RUN_FAILED};
 use crate::installation;
 use crate::launch::Launch;
 use crate::scratch::Scratch;
@@ -186,6 +187,15 @@ impl AsFd for Program {
 pub fn status_code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
+}
+
+/// Returns the exit status of `run` after a program that ended by itself: the program's, unless that is 0 and what was asked
+/// for `has_failed`.
+pub fn status_beside(status: ExitStatus, has_failed: bool) -> (u8, StatusOf) {
+    match status_code(status) {
+        0 if has_failed => (RUN_FAILED, StatusOf::Capture),
+        status => (status, StatusOf::Program),
+    }
 }
 
 /// Builds the failure of a program that [`check`] has found.

@@ -83,6 +83,28 @@ pub fn failure(
         .then(|| Failure::no(format!("nothing was recorded: {}", why_no_command(summary, request))))
 }
 
+/// Returns the failure of a capture that ended because its program did, before a limit that `request` set.
+pub fn shortfall(
+    summary: &Summary,
+    destination: &impl Display,
+    request: &StartRequest,
+) -> Option<Failure> {
+    let limit = match (request.frames, request.seconds, request.bytes) {
+        (Some(frames), ..) if request.counts_submits => counted(frames, "submit"),
+        (Some(frames), ..) => counted(frames, "frame"),
+        (None, Some(seconds), _) => format!("{seconds} s"),
+        (None, None, Some(bytes)) => DecimalBytes(bytes).to_string(),
+        (None, None, None) => return None,
+    };
+    let has_all = is_complete(summary) || request.frames.is_some_and(|it| summary.frames >= it);
+    (!has_all).then(|| {
+        Failure::no(format!(
+            "the program ended before the capture had {limit}; {destination} has {}",
+            counted(summary.frames, "frame")
+        ))
+    })
+}
+
 /// Lists what an attached capture lacks, one line each.
 pub fn missing(summary: &Summary) -> impl Iterator<Item = String> {
     summary.missing.iter().map(|sentence| format!("not in the snapshot: {sentence}"))
@@ -251,6 +273,28 @@ mod tests {
                 .map(|failure| failure.status_of("start")),
             Some(1)
         );
+    }
+
+    #[test]
+    fn program_that_ends_before_a_limit_leaves_too_little() {
+        let ended = Summary { reason: EndReason::Exit.name().into(), frames: 60, ..summary() };
+        let check = |request: &StartRequest, expected: Option<&str>| {
+            let message = shortfall(&ended, &"x", request).map(|failure| failure.to_string());
+            assert_eq!(message.as_deref(), expected);
+        };
+        let plain = StartRequest::default();
+        check(&plain, None);
+        let frames = |count| StartRequest { frames: Some(count), ..plain.clone() };
+        check(&frames(60), None);
+        check(
+            &frames(100),
+            Some("the program ended before the capture had 100 frames; x has 60 frames"),
+        );
+        check(
+            &StartRequest { seconds: Some(2.5), ..plain.clone() },
+            Some("the program ended before the capture had 2.5 s; x has 60 frames"),
+        );
+        assert!(shortfall(&summary(), &"x", &frames(200)).is_none());
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub struct Watch<'a> {
 pub struct Ended {
     pub pid: u32,
     pub exit: ExitStatus,
-    /// Exit status of this command: the program's; if `--quit` ended it, 0 or that of the capture's failure.
+    /// Exit status of this command ([`Watch::until_the_end`]).
     pub status: u8,
     pub status_of: StatusOf,
     /// The capture; `None` if there was none.
@@ -102,11 +102,13 @@ impl<'a> Watch<'a> {
         Watch { held: Some(held), ..Watch::new(program, None, signals, false) }
     }
 
-    /// Returns how the program and its capture ended.
+    /// Returns how the program and its capture ended. The exit status is the program's, unless `--quit` ended it. A
+    /// program that succeeded does not make a capture a success that is not what was asked for.
     pub fn until_the_end(mut self) -> Result<Ended, Failure> {
         let exit = self.follow()?;
+        let failed = self.answer.as_ref().is_some_and(|answer| answer.error.is_some());
         let (status, status_of) = match self.quitting {
-            Quitting::No => (program::status_code(exit), StatusOf::Program),
+            Quitting::No => program::status_beside(exit, failed),
             Quitting::Asked(_) | Quitting::Killed => (self.quit_status, StatusOf::Capture),
         };
         Ok(Ended { pid: self.program.pid(), exit, status, status_of, capture: self.answer })
@@ -199,7 +201,8 @@ impl<'a> Watch<'a> {
             Some(Err(failure)) => return self.capture_broke(&failure),
         };
         let Some(capture) = self.capture.take() else { return };
-        let failure = capture.report(&outcome);
+        let short = || self.quit.then(|| capture.shortfall(&outcome)).flatten();
+        let failure = capture.report(&outcome).or_else(short);
         if let Some(failure) = &failure {
             text::say_failure(RUN, failure);
         }

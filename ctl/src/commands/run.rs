@@ -1,6 +1,7 @@
 //! `run`: starts a program with the shim loaded and captures it from its first call. Uses the daemon at `--connect` or
 //! the user's own; only if none answers there and `--connect` was not given, it starts a private one, which ends with
-//! the run. Exits with the program's own status, and with 125, 126 or 127 if it fails itself. Kept frames are saved at the end if `-o` is given or the daemon is
+//! the run. Exits with the program's own status, and with 125, 126 or 127 if it fails itself; 125 also takes the place of 0 if
+//! what was asked for could not be recorded. Kept frames are saved at the end if `-o` is given or the daemon is
 //! private. Refuses `--via`. `GAPII_SOCKET` overrides the applications' socket.
 //!
 //! Prints its messages to standard error, and with `--json` one document to standard output, which the program then does
@@ -18,12 +19,12 @@ use gapii_control::{Event, Request, StartRequest, Target};
 
 use crate::args::{Connect, Json, Keep, Limits, Output, seconds};
 use crate::capture::Capture;
-use crate::capture_answer::{ProgramAnswer, RunAnswer, SavedAnswer, StatusOf};
+use crate::capture_answer::{ProgramAnswer, RunAnswer, SavedAnswer};
 use crate::connection::{self, ConnectError, Connection};
 use crate::failure::{Failure, RUN};
 use crate::held::Held;
 use crate::json::Problem;
-use crate::keeping::Keeping;
+use crate::keeping::{self, Keeping};
 use crate::launch::Launch;
 use crate::output_file::OutputFile;
 use crate::private_daemon::PrivateDaemon;
@@ -38,7 +39,11 @@ Examples:
   gapii-ctl run -o x.gapii -- PROGRAM ARGUMENTS             capture until the program ends
   gapii-ctl run --frames 100 --quit -o x.gapii -- PROGRAM   capture 100 frames, then end the program
   gapii-ctl run --idle -- PROGRAM                           run it; capture later with `gapii-ctl start`
-  gapii-ctl run --keep-frames 300 -o x.gapii -- PROGRAM     save the last 300 frames when it ends or crashes";
+  gapii-ctl run --keep-frames 300 -o x.gapii -- PROGRAM     save the last 300 frames when it ends or crashes
+
+Exit status: that of the program (128 plus the signal's number if a signal ended it). 125 if gapii failed, also in place of
+the program's 0: if nothing was recorded, the daemon died, or the output could not be written. 126 if the program can't be
+executed, 127 if it does not exist. With --quit: 0 if the capture is complete.";
 
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
@@ -64,6 +69,9 @@ pub struct Run {
     no_monitor: bool,
 
     /// End the program and its descendants when the capture is complete or cannot go on: SIGTERM, then SIGKILL after 5 s
+    ///
+    /// The exit status is 0 if the capture is complete, and 125 if not, also if the program ended by itself before the
+    /// frames, seconds or bytes that were asked for.
     #[arg(long, conflicts_with = "keep_frames")]
     quit: bool,
 
@@ -93,7 +101,8 @@ pub struct Run {
     command: Vec<OsString>,
 }
 
-/// Returns the program's exit status; if `--quit` ended it, 0 after a complete capture, otherwise 125.
+/// Returns the program's exit status, or 125 in place of 0 if the capture is not what was asked for; if `--quit` ended the
+/// program, 0 after a complete capture, otherwise 125.
 pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
     if let Some(via) = &connect.via {
         return Err(Failure::usage(format!(
@@ -260,24 +269,28 @@ fn keep(
         }
     }
     let (exit, keeping) = Watch::keeping(program, keeping, signals).until_the_program_ends()?;
+    let was_lost = keeping.is_none();
     let saved = match (keeping, output) {
         (Some(mut keeping), output) => keeping
             .program_ended(pid, exit)
             .and_then(|()| output.map(|output| keeping.save(output)).transpose()),
         (None, output) => {
             discard(output.as_ref());
-            Ok(None)
+            Err(Failure::unreachable(keeping::LOST))
         }
     };
     let (saved, error) = match saved {
         Ok(saved) => (saved, None),
         Err(failure) => {
-            text::say_failure(RUN, &failure);
+            // That the daemon died was said when it did.
+            if !was_lost {
+                text::say_failure(RUN, &failure);
+            }
             (None, Some(Problem::of(RUN, &failure)))
         }
     };
-    let status = program::status_code(exit);
-    let ended = Ended { pid, exit, status, status_of: StatusOf::Program, capture: None };
+    let (status, status_of) = program::status_beside(exit, error.is_some());
+    let ended = Ended { pid, exit, status, status_of, capture: None };
     tell(args, ended, saved, error)
 }
 

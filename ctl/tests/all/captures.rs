@@ -232,6 +232,67 @@ fn quit_kills_a_program_that_will_not_end() {
     serving.join().unwrap();
 }
 
+/// A program that succeeds does not hide that its capture has failed.
+#[test]
+fn status_is_not_0_if_what_was_asked_for_is_missing() {
+    let with = |summary: Summary, options: &[&str], script: &str, status: i32| {
+        let daemon = FakeDaemon::new();
+        let serving = daemon.serve(move |mut conversation| {
+            conversation.greet();
+            if conversation.hear().is_none() {
+                return false;
+            }
+            conversation.say(&started());
+            assert!(matches!(conversation.hear(), Some(Request::Exited(_))));
+            conversation.end_capture(summary.clone());
+            true
+        });
+        let mut command = daemon.ctl();
+        command.arg("run").args(options);
+        command.args(["--json", "-o", "x.gapii", "--", "sh", "-c", script]);
+        let (stdout, _) = run(&mut command, status);
+        let answer: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+        assert_eq!(answer["status"], status, "{answer:#}");
+        assert_eq!(answer["capture"]["error"].is_null(), status == 0, "{answer:#}");
+        let of = if script == "exit 0" && status != 0 { "capture" } else { "program" };
+        assert_eq!(answer["status_of"], of, "{answer:#}");
+        serving.join().unwrap();
+    };
+    let ended = Summary { reason: EndReason::Exit.name().into(), ..summary() };
+    let empty = Summary { calls: 0, frames: 0, ..ended.clone() };
+    let full = Summary { error: Some("No space left on device".into()), ..ended.clone() };
+    with(ended.clone(), &[], "exit 0", 0);
+    with(empty.clone(), &[], "exit 0", 125);
+    with(empty, &["--quit"], "exit 0", 125);
+    with(full.clone(), &[], "exit 0", 125);
+    with(full, &[], "exit 4", 4);
+    // Of 100 frames, the program made 100 and 60.
+    with(ended.clone(), &["--quit", "--frames", "100"], "exit 0", 0);
+    let short = Summary { frames: 60, ..ended };
+    with(short.clone(), &["--quit", "--frames", "100"], "exit 0", 125);
+    with(short.clone(), &["--quit", "--seconds", "60"], "exit 0", 125);
+    // Without --quit, the number is a limit.
+    with(short, &["--frames", "100"], "exit 0", 0);
+}
+
+#[test]
+fn status_is_not_0_after_the_daemon_died() {
+    for options in [&["run", "-o", "x.gapii"][..], &["run", "--quit", "-o", "x.gapii"]] {
+        let daemon = FakeDaemon::new();
+        let serving = daemon.serve(|mut conversation| {
+            conversation.greet();
+            if conversation.hear().is_none() {
+                return false;
+            }
+            conversation.say(&started());
+            true
+        });
+        let (_, stderr) = run(daemon.ctl().args(options).args(["--", "sh", "-c", "sleep 1"]), 125);
+        assert!(stderr.contains("the daemon has died"), "{stderr}");
+        serving.join().unwrap();
+    }
+}
+
 #[test]
 fn quit_leaves_a_program_alone_whose_capture_was_lost() {
     let daemon = FakeDaemon::new();
