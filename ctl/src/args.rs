@@ -305,6 +305,14 @@ pub struct Output {
     pub force: bool,
 }
 
+/// Whether an output file that exists is overwritten.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Force {
+    /// Overwrite the output file if it exists
+    #[arg(long)]
+    pub force: bool,
+}
+
 impl Json {
     /// Fails if the JSON document and `output` would share standard output.
     pub fn must_have_standard_output(&self, output: &Path) -> Result<(), Failure> {

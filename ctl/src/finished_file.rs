@@ -1,5 +1,6 @@
 //! `FinishedFile`: an output file that gets its name only when it is complete. Until then the content is in
-//! `NAME.….part` in the same folder, and an existing file stays unchanged. An error, and SIGINT, SIGTERM and SIGHUP,
+//! `NAME.….part` in the same folder, and an existing file stays unchanged; a file that holds something is refused without
+//! `--force`. An error, and SIGINT, SIGTERM and SIGHUP,
 //! remove the temporary file; SIGKILL leaves it. Pipes, devices and standard output are written directly; a picture or
 //! `.trace` is refused on a terminal.
 
@@ -34,9 +35,10 @@ enum Name {
 }
 
 impl FinishedFile {
-    /// Opens the output that `-o` names; `-` is standard output.
-    pub fn create(path: &Path) -> Result<FinishedFile, Failure> {
+    /// Opens the output that `-o` names; `-` is standard output. With `force` it replaces a file that exists.
+    pub fn create(path: &Path, force: bool) -> Result<FinishedFile, Failure> {
         let failed = |error: io::Error| creation_failure(path, &error);
+        must_be_free(path, force)?;
         if let Some(file) = open_irregular(path).map_err(failed)? {
             return Ok(FinishedFile { file, name: Name::Given });
         }
@@ -54,8 +56,9 @@ impl FinishedFile {
 
     /// As [`FinishedFile::create`], for a process that may not rename or remove files when the file is complete. It must
     /// have one thread.
-    pub fn create_apart(path: &Path) -> Result<FinishedFile, Failure> {
+    pub fn create_apart(path: &Path, force: bool) -> Result<FinishedFile, Failure> {
         let failed = |error: io::Error| creation_failure(path, &error);
+        must_be_free(path, force)?;
         if let Some(file) = open_irregular(path).map_err(failed)? {
             return Ok(FinishedFile { file, name: Name::Given });
         }
@@ -97,6 +100,21 @@ impl Write for FinishedFile {
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
+}
+
+/// Fails if the output is a regular file that holds something, unless `force` allows to overwrite it. Pipes, devices and
+/// standard output are written as they are.
+pub fn must_be_free(path: &Path, force: bool) -> Result<(), Failure> {
+    let holds_something = |path: &Path| {
+        path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0)
+    };
+    if force || path.as_os_str() == "-" || !holds_something(path) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "{} exists; overwrite it with --force, or choose another name with -o",
+        path.display()
+    )))
 }
 
 /// Creates a file in the folder of `path`, with the permissions that a new file has there.
@@ -174,14 +192,27 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("out");
         let entries = || std::fs::read_dir(&folder).expect("it is there").count();
-        let mut file = FinishedFile::create(&path).expect("a file");
+        let mut file = FinishedFile::create(&path, false).expect("a file");
         file.write_all(b"half").expect("room");
         drop(file);
         assert_eq!(entries(), 0);
-        let mut file = FinishedFile::create(&path).expect("a file");
+        let mut file = FinishedFile::create(&path, false).expect("a file");
         file.write_all(b"whole").expect("room");
         assert!(!path.exists());
         file.finish().expect("a rename");
         assert_eq!((std::fs::read(&path).expect("a file"), entries()), (b"whole".to_vec(), 1));
+        assert!(
+            FinishedFile::create(&path, false).is_err()
+                && FinishedFile::create_apart(&path, false).is_err()
+        );
+        FinishedFile::create(&path, true)
+            .and_then(|file| file.finish().map_err(|_| Failure::no("a rename")))
+            .expect("a file");
+        assert_eq!((std::fs::read(&path).expect("a file"), entries()), (Vec::new(), 1));
+        // An empty file holds nothing.
+        assert!(
+            FinishedFile::create(&path, false).is_ok()
+                && FinishedFile::create(Path::new("/dev/null"), false).is_ok()
+        );
     }
 }

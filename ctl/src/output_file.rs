@@ -16,7 +16,7 @@ use tempfile::{PathPersistError as PersistError, TempPath};
 
 use crate::args::Output;
 use crate::failure::Failure;
-use crate::finished_file::draft_beside;
+use crate::finished_file::{draft_beside, must_be_free};
 use crate::local_time;
 
 pub struct OutputFile {
@@ -154,12 +154,7 @@ fn open_existing(
     let metadata = path.metadata().ok();
     let regular = metadata.as_ref().is_some_and(Metadata::is_file);
     if regular && metadata.is_some_and(|metadata| metadata.len() > 0) {
-        if !force {
-            return Err(Failure::usage(format!(
-                "{} exists; overwrite it with --force, or choose another name with -o",
-                path.display()
-            )));
-        }
+        must_be_free(path, force)?;
         // Whoever may not write the file may not replace it.
         options.open(path).map_err(|error| open_failure(path, &error))?;
         let replaced = path.canonicalize().unwrap_or_else(|_| path.to_owned());

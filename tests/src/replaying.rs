@@ -47,7 +47,7 @@ pub fn round(display: &Display, scene: &str, seconds: u64, with_eglretrace: bool
     if with_eglretrace {
         let exported = session.path("exported.trace");
         let to = exported.to_str().expect("a path of ours is text");
-        Trace::new(trace).ask("export", &["--format", "apitrace", "-o", to]).ok();
+        Trace::new(trace).ask("export", &["--format", "apitrace", "--force", "-o", to]).ok();
         // Rendered 123 frames in 1.5 secs, average of 80.1 fps
         let said = run(&mut display.command(&["eglretrace", "-b", to]));
         let rate = said.stdout.split("average of ").nth(1).and_then(|rest| rest.split(' ').next());

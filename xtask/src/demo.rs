@@ -68,7 +68,7 @@ fn record(
 /// Plays the trace, and puts its frames on a contact sheet.
 fn montage(trace: &Path, sheet: &Path) -> anyhow::Result<()> {
     let mut command = Command::new(ctl());
-    step::output(command.arg("montage").arg(trace).arg("-o").arg(sheet)).map(drop)
+    step::output(command.arg("montage").arg(trace).args(["--force", "-o"]).arg(sheet)).map(drop)
 }
 
 /// Milliseconds per frame without and with capture: medians, by the program's own clock.

@@ -2,7 +2,7 @@
 //! Several fitting blobs are refused with up to four of their hashes; a blob is not written to a terminal.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use gapii_trace::BlobName;
@@ -12,7 +12,7 @@ use rustix::{stdio, termios};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::args::{Json, Trace};
+use crate::args::{Force, Json, Trace};
 use crate::failure::Failure;
 use crate::finished_file::{self, FinishedFile};
 use crate::text;
@@ -33,6 +33,9 @@ pub struct Blob {
     /// File to write, or - for standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
+
+    #[command(flatten)]
+    force: Force,
 
     /// Print a description as JSON; write the bytes only if -o is given
     #[command(flatten)]
@@ -62,7 +65,7 @@ pub fn run(args: &Blob) -> Result<u8, Failure> {
     })?;
     let to_standard_output = args.output.as_os_str() == "-";
     if !to_standard_output {
-        write_file(&args.output, &bytes)?;
+        write_file(args, &bytes)?;
     }
     if args.json.json {
         text::print_json(&Described { hash: blob.name, size: blob.size, block: blob.block })?;
@@ -97,8 +100,9 @@ fn only(found: &[BlobEntry], args: &Blob) -> Result<BlobEntry, Failure> {
 }
 
 /// Writes a file that gets its name when it is complete.
-fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let mut file = FinishedFile::create(path)?;
+fn write_file(args: &Blob, bytes: &[u8]) -> Result<(), Failure> {
+    let path = &args.output;
+    let mut file = FinishedFile::create(path, args.force.force)?;
     let written = file.write_all(bytes).and_then(|()| file.finish());
     written.map_err(|error| finished_file::writing_failure(path, &error))
 }

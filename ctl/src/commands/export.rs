@@ -12,7 +12,7 @@ use gapii_trace::{Command, Info, json};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::args::{Json, Trace};
+use crate::args::{Force, Json, Trace};
 use crate::failure::Failure;
 use crate::finished_file::{self, FinishedFile};
 use crate::reading_progress::ReadingProgress;
@@ -37,6 +37,9 @@ pub struct Export {
     /// File to write, or - for standard output
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
+
+    #[command(flatten)]
+    force: Force,
 
     /// Process to export; required if the trace has several processes and the format holds only one
     #[arg(long, value_name = "PID")]
@@ -77,7 +80,7 @@ pub fn run(args: &Export) -> Result<u8, Failure> {
         finished_file::check(&args.output, "a .trace")?;
         trace_file::judge_filter(path, &reader, "cannot be exported as .trace")?;
     }
-    let file = FinishedFile::create(&args.output)?;
+    let file = FinishedFile::create(&args.output, args.force.force)?;
     let mut out = BufWriter::with_capacity(256 << 10, file);
     let mut progress = ReadingProgress::start(info.calls);
     let written = match args.format {

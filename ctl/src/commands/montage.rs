@@ -14,7 +14,7 @@ use gapii_trace::Info;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::args::{Allowance, Frames, Json, Trace};
+use crate::args::{Allowance, Force, Frames, Json, Trace};
 use crate::failure::Failure;
 use crate::finished_file::{self, FinishedFile};
 use crate::playing;
@@ -33,6 +33,9 @@ pub struct Montage {
     /// PNG file to write, or - for standard output
     #[arg(short, long, value_name = "SHEET", value_hint = ValueHint::FilePath)]
     output: PathBuf,
+
+    #[command(flatten)]
+    force: Force,
 
     /// Number of frames on the sheet, evenly spaced over the trace
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=400))]
@@ -89,7 +92,7 @@ pub fn run(args: &Montage) -> Result<u8, Failure> {
     finished_file::check(&args.output, "a picture")?;
     judge_name(&args.output)?;
     let mut reader = trace_file::open(path)?;
-    let mut file = FinishedFile::create_apart(&args.output)?;
+    let mut file = FinishedFile::create_apart(&args.output, args.force.force)?;
     let needs = Needs { traces: &[path], folder: None, windows: false };
     sandbox::enter(args.allowance.sandbox, &needs)?;
     let stop = playing::hear_stops()?.within(&args.allowance);

@@ -1,5 +1,5 @@
 //! `replay`: replays a trace on the driver of this machine. Status 1 if it was stopped, if commands could not be played
-//! (without `--verify`), if answers differ, if the trace is damaged, or if pictures of `--at` are missing. Defines the
+//! (without `--verify`), if answers differ or none was compared, if the trace is damaged, or if pictures of `--at` are missing. Defines the
 //! flags and prints the report; the crate `gapii_replay` does the work. A replay that takes more memory or time than it
 //! may has status 1 and no report.
 
@@ -34,6 +34,9 @@ pub struct Replay {
     frames: Frames,
 
     /// Compare the driver's answers and observed frames with the recorded ones
+    ///
+    /// The exit status is 1 if any differ, and also if there was nothing to compare. Frames are compared if they were
+    /// recorded with `--observe-frames`.
     #[arg(long)]
     verify: bool,
 
@@ -140,7 +143,9 @@ fn hint(args: &Replay, report: &Report) -> Option<&'static str> {
 
 /// Whether frames were to be compared, and the trace says of none what it looked like.
 fn lacks_observed_frames(report: &Report) -> bool {
-    let has_none = report.verified.as_ref().is_some_and(|it| it.compared_frames() == 0);
+    // Without any comparison, the failure says it.
+    let has_none =
+        report.verified.as_ref().is_some_and(|it| it.compared > 0 && it.compared_frames() == 0);
     has_none && report.frames > 0 && report.has_surfaces
 }
 
@@ -166,7 +171,15 @@ fn judge(report: &Report) -> Result<(), Failure> {
         let commands = counted(report.skipped, "command");
         return Err(Failure::no(format!("{commands} could not be played")));
     }
-    match report.verified.as_ref().map_or(0, |verified| verified.different) {
+    let Some(verified) = &report.verified else { return Ok(()) };
+    // A command that had failed in the recording, and is not played, was compared: it is tolerated.
+    if verified.compared == 0 {
+        return Err(Failure::no(
+            "nothing was verified: the trace has no answer of the driver and no frame to compare; record frames with \
+             --observe-frames N",
+        ));
+    }
+    match verified.different {
         0 => Ok(()),
         1 => Err(Failure::no("1 answer differs from the recording".to_owned())),
         many => Err(Failure::no(format!("{many} answers differ from the recording"))),
@@ -262,11 +275,23 @@ mod tests {
     #[test]
     fn frames_that_all_differ_were_compared() {
         let lacks = |different_frames| {
-            let verified = Verified { different_frames, ..Verified::default() };
+            let verified = Verified { compared: 1, different_frames, ..Verified::default() };
             let (verified, frames, has_surfaces) = (Some(verified), 2, true);
             lacks_observed_frames(&Report { verified, frames, has_surfaces, ..Report::default() })
         };
         assert_eq!((lacks(0), lacks(2)), (true, false));
+    }
+
+    #[test]
+    fn replay_without_a_comparison_verifies_nothing() {
+        let judged = |verified: Verified| {
+            let report = Report { verified: Some(verified), frames: 3, ..Report::default() };
+            judge(&report).map_err(|failure| (failure.status_of("replay"), failure.to_string()))
+        };
+        let failure = judged(Verified::default()).expect_err("nothing was compared");
+        assert!(failure.0 == 1 && failure.1.contains("nothing was verified"), "{failure:?}");
+        // Commands that failed in the recording, too.
+        assert!(judged(Verified { compared: 2, tolerated: 2, ..Verified::default() }).is_ok());
     }
 
     #[test]

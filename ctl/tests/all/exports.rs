@@ -48,7 +48,7 @@ fn cut_trace_is_exported_up_to_the_cut_and_said_to_be_cut() {
     let folder = tempfile::tempdir().unwrap();
     trace(&folder.path().join("t.gapii"), 3);
     for format in ["apitrace", "json"] {
-        let arguments = ["export", "t.gapii", "--format", format, "-o", "out"];
+        let arguments = ["export", "t.gapii", "--format", format, "--force", "-o", "out"];
         let (stdout, stderr) = run(ctl(folder.path()).args(arguments), 1);
         assert!(one_sentence(&stderr).contains("is cut"), "{stderr}");
         assert_eq!(
@@ -79,8 +79,8 @@ fn interrupted_export_leaves_what_was_there_before() {
     trace(&folder.path().join("t.gapii"), 900_000);
     fs::write(folder.path().join("out"), "before").unwrap();
     let mut command = ctl(folder.path());
-    command.args(["export", "t.gapii", "--format", "json", "-o", "out"]).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
+    command.args(["export", "t.gapii", "--format", "json", "--force", "-o", "out"]);
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     let deadline = Instant::now() + Duration::from_secs(20);
     while files(folder.path()).len() < 3 {
         assert!(Instant::now() < deadline, "no draft");
@@ -174,13 +174,47 @@ fn blob_that_cannot_be_written_leaves_the_old_file() {
     let own = ctl(folder.path());
     let mut command = Command::new("sh");
     command.current_dir(folder.path()).args(["-c", script, "sh"]).arg(own.get_program());
-    command.args(["blob", "t.gapii", &hash, "-o", "out"]).stdout(Stdio::piped());
+    command.args(["blob", "t.gapii", &hash, "--force", "-o", "out"]).stdout(Stdio::piped());
     let (_, stderr) = run(&mut command, 3);
     assert!(one_sentence(&stderr).contains("can't write out"), "{stderr}");
     assert_eq!(fs::read_to_string(folder.path().join("out")).unwrap(), "before");
     assert_eq!(files(folder.path()), ["out", "t.gapii"]);
-    run(ctl(folder.path()).args(["blob", "t.gapii", &hash, "-o", "out"]), 0);
+    run(ctl(folder.path()).args(["blob", "t.gapii", &hash, "--force", "-o", "out"]), 0);
     assert_eq!(fs::read_to_string(folder.path().join("out")).unwrap(), answer);
+}
+
+#[test]
+fn file_that_exists_is_overwritten_only_with_force() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut trace = WrittenTrace::new(false);
+    let answer = "x".repeat(100_000);
+    trace.get_string_in_a_blob(GL_RENDERER, &answer);
+    trace.swap(0, None);
+    fs::write(folder.path().join("t.gapii"), trace.finish(1_000_000_000)).unwrap();
+    let hash = BlobName::of(answer.as_bytes()).to_string();
+    let export = |format| vec!["export", "t.gapii", "--format", format];
+    let blob = vec!["blob", "t.gapii", &hash];
+    for command in [export("json"), export("apitrace"), blob, vec!["montage", "t.gapii"]] {
+        fs::write(folder.path().join("out"), "before").unwrap();
+        let with = |more: &[&str]| {
+            let mut ctl = ctl(folder.path());
+            ctl.args(&command).args(more);
+            ctl
+        };
+        let (_, stderr) = run(&mut with(&["-o", "out"]), 2);
+        assert!(
+            one_sentence(&stderr).contains("out exists; overwrite it with --force"),
+            "{stderr}"
+        );
+        assert_eq!(fs::read_to_string(folder.path().join("out")).unwrap(), "before");
+        assert_eq!(files(folder.path()), ["out", "t.gapii"]);
+        // A picture of this trace needs a driver.
+        if command[0] != "montage" {
+            run(&mut with(&["-o", "out", "--force"]), 0);
+            assert_ne!(fs::read_to_string(folder.path().join("out")).unwrap_or_default(), "before");
+            run(&mut with(&["-o", "/dev/null"]), 0);
+        }
+    }
 }
 
 #[test]

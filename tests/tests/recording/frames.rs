@@ -68,7 +68,7 @@ fn holds_every_frame(program: &Path, drawn: usize) {
         let file = session.path("blob");
         let file = file.to_str().expect("a plain name");
         let hash = seen["hash"].as_str().expect("a hash is text");
-        recording.trace.ask("blob", &[hash, "-o", file]).ok();
+        recording.trace.ask("blob", &[hash, "--force", "-o", file]).ok();
         assert_eq!(std::fs::read(file).expect("the blob was written"), pixels);
     }
 }

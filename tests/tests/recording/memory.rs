@@ -52,7 +52,7 @@ fn uploads(commands: &[Command]) -> Vec<&Value> {
 fn blob(trace: &Trace, hash: &str) -> Vec<u8> {
     let path = trace.path.with_extension("blob");
     let path = path.to_str().expect("a plain name");
-    trace.ask("blob", &[hash, "-o", path]).ok();
+    trace.ask("blob", &[hash, "--force", "-o", path]).ok();
     let bytes = std::fs::read(path).expect("the blob was written");
     assert!(name_of(&bytes).starts_with(hash), "{hash} is not {}", name_of(&bytes));
     bytes
