@@ -1,7 +1,8 @@
 //! Statistics of a trace: commands by function, frame and thread, memory, redundant state changes, and the driver's
 //! time if it was measured. A change is redundant if a command that only sets state (GLES, no result, no pointer, no
 //! `act` role) leaves all tracked state as it was. Commands of snapshots count as `setup_commands` alone; commands in
-//! flight have no time. The 10 slowest commands are listed. Sums of times saturate.
+//! flight have no time. Lists functions, and the slowest commands, 10 unless another number is asked for. Sums of times
+//! saturate.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +11,14 @@ use gapii_follow::follow::Follower;
 use gapii_state::changes;
 use gapii_trace::Command;
 use gapii_trace::description::{Function, Kind, Observed};
+use gapii_trace::filter::Filter;
 use gapii_trace::value::Observation;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::purpose::{Purpose, acts};
 
-/// Number of commands in [`Stats::slowest`].
+/// Number of commands in [`Stats::slowest`], unless [`Counter::listing`] has another one.
 const SLOWEST_MAX: usize = 10;
 
 /// Counts of a trace.
@@ -44,9 +46,10 @@ pub struct Stats {
     pub driver: Option<DriverTime>,
     /// The driver's time per frame.
     pub driver_in_frames: Option<Spread>,
-    /// The commands with the longest times in the driver, at most 10, the longest first.
+    /// The commands with the longest times in the driver, at most 10 or the number of `--top`, the longest first. With
+    /// `--function` those of the chosen functions.
     pub slowest: Vec<SlowCommand>,
-    /// By function, sorted by name.
+    /// By function, sorted by name; with `--function` only these, and with `--top` only the first of them.
     pub functions: Vec<FunctionStats>,
     /// By process and frame.
     pub frames: Vec<FrameStats>,
@@ -158,9 +161,19 @@ pub struct Counter {
     frames: BTreeMap<(u32, u64), FrameStats>,
     threads: BTreeMap<u32, ThreadStats>,
     follower: Follower,
+    /// The functions to list; all if it is empty.
+    listed: Filter,
+    /// Number of slowest commands.
+    slowest_max: Option<usize>,
 }
 
 impl Counter {
+    /// Returns a counter that lists only functions that `listed` names, and `slowest_max` slowest commands. Totals are those
+    /// of all commands.
+    pub fn listing(listed: Filter, slowest_max: Option<usize>) -> Self {
+        Self { listed, slowest_max, ..Self::default() }
+    }
+
     /// Counts the next command.
     pub fn count(&mut self, command: &Command<'_>) {
         if command.is_setup {
@@ -183,12 +196,14 @@ impl Counter {
         let changed = self.follow(command);
         self.rank(command);
         note(&mut self.stats.driver, command.driver_ns, command.seq);
-        let function = self.function(command.name());
-        note(&mut function.driver, command.driver_ns, command.seq);
-        function.commands += 1;
-        function.read_bytes += read;
-        function.written_bytes += written;
-        function.redundant += u64::from(changed == Some(false));
+        if self.lists(command) {
+            let function = self.function(command.name());
+            note(&mut function.driver, command.driver_ns, command.seq);
+            function.commands += 1;
+            function.read_bytes += read;
+            function.written_bytes += written;
+            function.redundant += u64::from(changed == Some(false));
+        }
         self.stats.state_changes += u64::from(changed.is_some());
         self.stats.redundant_changes += u64::from(changed == Some(false));
 
@@ -233,15 +248,25 @@ impl Counter {
     /// Lists the command if it is one of the slowest so far. Of equal times the first one stays.
     fn rank(&mut self, command: &Command<'_>) {
         let Some(driver_ns) = command.driver_ns else { return };
-        let slowest = &mut self.stats.slowest;
-        let at = slowest.partition_point(|slow| slow.driver_ns >= driver_ns);
-        if at >= SLOWEST_MAX {
+        if !self.lists(command) {
             return;
         }
-        slowest.truncate(SLOWEST_MAX - 1);
+        let slowest = &mut self.stats.slowest;
+        let at = slowest.partition_point(|slow| slow.driver_ns >= driver_ns);
+        let most = self.slowest_max.unwrap_or(SLOWEST_MAX);
+        if at >= most {
+            return;
+        }
+        slowest.truncate(most - 1);
         let Command { seq, process, frame, tid, .. } = *command;
         let name = command.name().to_owned();
         slowest.insert(at, SlowCommand { seq, name, process, frame, tid, driver_ns });
+    }
+
+    /// Whether the command's function is listed.
+    fn lists(&self, command: &Command<'_>) -> bool {
+        self.listed.is_empty()
+            || command.function.is_some_and(|function| self.listed.wants_function(function))
     }
 
     fn function(&mut self, name: &str) -> &mut FunctionStats {

@@ -83,6 +83,7 @@ pub struct Connect {
 
     /// Daemon of another machine, as tls://HOST[:PORT] or ssh://[USER@]HOST[:PORT][/PATH/OF/gapii-ctl]
     ///
+    /// The port of tls:// is 9820 by default, that of ssh:// is what ssh is configured for.
     /// Takes precedence over --connect, unless only --connect is given on the command line. Traces are
     /// written on this machine. Run `gapii-ctl pair` on the daemon's machine to create credentials for tls://.
     #[arg(long, env = VIA_VARIABLE, value_name = "URL", global = true)]
@@ -377,6 +378,11 @@ pub struct Frames {
     pub frames: Option<Range<u64>>,
 }
 
+/// Parses a range of command numbers, `A..B` or `A`.
+pub fn command_range(text: &str) -> Result<Range<u64>, String> {
+    range(text, "command")
+}
+
 fn whole_frames(text: &str) -> Result<NonZeroU64, String> {
     let frames: u64 = text.parse().map_err(|_| "a number of frames is expected".to_string())?;
     NonZeroU64::new(frames).ok_or_else(|| {
@@ -437,18 +443,25 @@ pub fn seconds(text: &str) -> Result<f64, String> {
 }
 
 fn frame_range(text: &str) -> Result<Range<u64>, String> {
-    let frame = |text: &str| {
+    range(text, "frame")
+}
+
+/// Parses `A..B` or `A` as numbers of `thing`s; either bound of a range may be omitted.
+fn range(text: &str, thing: &str) -> Result<Range<u64>, String> {
+    let number = |text: &str| {
         let number = text.parse::<u64>();
-        number.map_err(|_| format!("`{text}` is not a frame number; frames are written A..B or A"))
+        number.map_err(|_| {
+            format!("`{text}` is not a {thing} number; {thing}s are written A..B or A")
+        })
     };
     let Some((start, end)) = text.split_once("..") else {
-        let only = frame(text)?;
+        let only = number(text)?;
         return Ok(only..only.saturating_add(1));
     };
-    let bound = |text: &str, open: u64| if text.is_empty() { Ok(open) } else { frame(text) };
+    let bound = |text: &str, open: u64| if text.is_empty() { Ok(open) } else { number(text) };
     let range = bound(start, 0)?..bound(end, u64::MAX)?;
     if range.is_empty() {
-        return Err(format!("{text} contains no frame: B is exclusive"));
+        return Err(format!("{text} contains no {thing}: B is exclusive"));
     }
     Ok(range)
 }

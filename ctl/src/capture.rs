@@ -144,9 +144,12 @@ impl<'a> Capture<'a> {
             Some(Err(why)) => return Ok(Some(Outcome::DaemonGone(why))),
         };
         let (place, after) = (&self.place, back.after);
-        text::say(&format_args!(
-            "the daemon is back after {after:.1?}; the capture continues in {place}"
-        ));
+        // The line that shows the progress is not complete.
+        self.progress.suspend(|| {
+            text::say(&format_args!(
+                "the daemon is back after {after:.1?}; the capture continues in {place}"
+            ));
+        });
         (self.connection, self.id) = (back.connection, back.capture);
         if self.asked_to_stop.is_some() {
             self.expect_end();
@@ -237,11 +240,11 @@ impl<'a> Capture<'a> {
                 summary_line::failure(summary, &self.place, &self.request)
             }
             Outcome::DaemonGone(why) => Some(Failure::unreachable(format!(
-                "the daemon has died, and {why}; {} holds what it had written",
+                "the daemon has died, and the capture ended with it, because {why}; {} holds what the daemon had written",
                 self.place
             ))),
             Outcome::DaemonSilent => Some(Failure::unreachable(format!(
-                "the daemon has said nothing for {} s; {} holds what it had written",
+                "the daemon has said nothing for {} s; {} holds what the daemon had written",
                 SILENCE_LIMIT.as_secs(),
                 self.place
             ))),

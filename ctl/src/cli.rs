@@ -30,7 +30,7 @@ pub struct Cli {
 
 const AFTER_HELP: &str = "\
 Exit status: `run` returns the program's own; with --quit, 0 after a complete capture. It returns 125 if gapii itself \
-fails, 126 if the program cannot be executed, 127 if there is no such program. All other commands return 0 for success, \
+fails, also in place of the program's 0 if nothing or too little was recorded, 126 if the program cannot be executed, 127 if there is no such program. All other commands return 0 for success, \
 1 for a negative answer (for example, a trace with damage), 2 for wrong usage, 3 if something can't be reached or is not \
 allowed";
 
@@ -70,7 +70,7 @@ enum Command {
     /// Print statistics of a trace: functions, frames, threads, memory, redundant state changes, and
     /// driver times and the slowest commands if it was recorded with --timing
     Stats(stats::Stats),
-    /// Compare two traces: the first difference, and how often each function is called in each
+    /// Compare two traces: commands, answers of the driver and frames that differ, grouped by cause
     Diff(diff::Diff),
     /// Replay a trace and write a contact sheet of its frames
     Montage(montage::Montage),
@@ -96,6 +96,9 @@ enum Command {
     /// Write the man pages to a folder
     Man(man::Man),
 }
+
+/// Options for daemons of other machines. `run` refuses them, because it starts programs on this machine.
+const OF_OTHER_MACHINES: [&str; 2] = ["via", "credentials"];
 
 /// Commands that ask no daemon: their help does not have the options that name one.
 const WITHOUT_DAEMON: &[&str] = &[
@@ -126,6 +129,9 @@ impl Cli {
             let hidden: Vec<Arg> = options.iter().map(|option| option.clone().hide(true)).collect();
             definition = definition.mut_subcommand(command, |command| command.args(hidden));
         }
+        let far = options.iter().filter(|it| OF_OTHER_MACHINES.contains(&it.get_id().as_str()));
+        let hidden: Vec<Arg> = far.map(|option| option.clone().hide(true)).collect();
+        definition = definition.mut_subcommand("run", |command| command.args(hidden));
         definition
     }
 
@@ -256,6 +262,21 @@ mod tests {
     }
 
     /// Splits a line of examples as a shell does: words, quotes, and a remark after two blanks.
+    #[test]
+    fn help_of_run_does_not_offer_daemons_of_other_machines() {
+        let help = |name: &str| {
+            let mut definition = Cli::definition();
+            definition.build();
+            let command = definition.find_subcommand_mut(name).expect("a command");
+            command.render_long_help().to_string()
+        };
+        let (run, start) = (help("run"), help("start"));
+        assert!(run.contains("--connect") && !run.contains("--credentials <"), "{run}");
+        assert!(!run.contains("--via <"), "{run}");
+        let port = format!("The port of tls:// is {} by default", gapii_remote::PORT);
+        assert!(start.contains("--via <") && start.contains(&port), "{start}");
+    }
+
     fn words_of(example: &str) -> Vec<String> {
         let line = example.trim_start().split("  ").next().unwrap_or_default();
         let line = line.split(" | ").next().unwrap_or_default();

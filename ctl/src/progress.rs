@@ -25,6 +25,11 @@ impl ProgressLine {
         self.bar.set_message(text(progress, self.began.elapsed()));
     }
 
+    /// Takes the line away while `print` prints something else.
+    pub fn suspend(&self, print: impl FnOnce()) {
+        self.bar.suspend(print);
+    }
+
     pub fn clear(&self) {
         self.bar.finish_and_clear();
     }

@@ -7,6 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use clap::Args;
+use gapii_follow::generated::describe::KINDS;
 use gapii_follow::value::Value;
 use gapii_trace::filter;
 
@@ -40,7 +41,7 @@ pub struct StateChoice {
     chosen_sections: Vec<String>,
 
     /// Show only objects of this kind, or one of them, such as texture or texture:5; may be repeated
-    #[arg(long = "object", value_name = "KIND[:NAME]")]
+    #[arg(long = "object", value_name = "KIND[:NAME]", long_help = object_help())]
     chosen_objects: Vec<ObjectChoice>,
 
     /// Show only this context, with its share group and its thread, by its handle in `dump`
@@ -62,7 +63,9 @@ impl FromStr for ObjectChoice {
         let (kind, name) =
             text.split_once(':').map_or((text, None), |(kind, name)| (kind, Some(name)));
         match kind {
-            "" => Err("a kind is expected, as in texture:5".to_owned()),
+            kind if !KINDS.iter().any(|known| known.eq_ignore_ascii_case(kind)) => {
+                Err(format!("no kind of object has this name; the kinds are {}", kinds()))
+            }
             kind => Ok(ObjectChoice { kind: kind.to_owned(), name: name.map(number).transpose()? }),
         }
     }
@@ -75,6 +78,20 @@ impl fmt::Display for ObjectChoice {
             None => f.write_str(&self.kind),
         }
     }
+}
+
+fn object_help() -> String {
+    format!(
+        "Show only objects of this kind, or one of them, such as texture or texture:5; may be repeated\n\nThe kinds are {}",
+        kinds()
+    )
+}
+
+/// Lists the kinds of objects, as they are typed.
+fn kinds() -> String {
+    let mut kinds: Vec<_> = KINDS.iter().map(|kind| kind.to_lowercase()).collect();
+    kinds.sort_unstable();
+    kinds.join(", ")
 }
 
 /// Reads a decimal number, or a hexadecimal one after `0x`.
@@ -175,5 +192,14 @@ mod tests {
     fn handles_are_read_in_both_forms() {
         assert_eq!((number("16"), number("0x10")), (Ok(16), Ok(16)));
         assert!(number("x").is_err() && "texture:".parse::<ObjectChoice>().is_err());
+    }
+
+    #[test]
+    fn unknown_kind_is_refused_with_all_that_exist() {
+        let said = "textures".parse::<ObjectChoice>().expect_err("it is no kind");
+        for kind in ["texture", "vertexarray", "commandqueue"] {
+            assert!(said.contains(kind) && kind.parse::<ObjectChoice>().is_ok(), "{kind}: {said}");
+        }
+        assert!(object_help().contains("renderbuffer, sampler"), "{}", object_help());
     }
 }

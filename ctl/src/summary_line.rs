@@ -171,13 +171,26 @@ fn seams(summary: &Summary) -> String {
     }
 }
 
+/// Says why a capture ended; a reason that this build does not know, as it is.
+fn reason(name: &str) -> &str {
+    match EndReason::from_name(name) {
+        Some(EndReason::Frames) => "all frames recorded",
+        Some(EndReason::Stop) => "stopped",
+        Some(EndReason::Exit) => "the program ended",
+        Some(EndReason::Crash) => "the program crashed",
+        Some(EndReason::Lost) => "the program was lost",
+        Some(EndReason::Shutdown) => "the daemon ended",
+        Some(EndReason::Other(_)) | None => name,
+    }
+}
+
 fn ending(summary: &Summary) -> String {
     let signal = summary.signal.map(|signal| format!(", signal {signal}")).unwrap_or_default();
     let in_flight = match summary.in_flight.len() {
         0 => String::new(),
         count => format!(", {} in flight", counted(count as u64, "command")),
     };
-    format!("{}{signal}{in_flight}", summary.reason)
+    format!("{}{signal}{in_flight}", reason(&summary.reason))
 }
 
 #[cfg(test)]
@@ -205,7 +218,7 @@ mod tests {
     #[test]
     fn plain_capture_reads_as_one_line() {
         let expected = "100 frames, 12,345 commands of 1 thread, 2.00 MB in 150.00 kB; 0 waits; \
-                        0 lost -> gears.gapii (frames)";
+                        0 lost -> gears.gapii (all frames recorded)";
         assert_eq!(line(&summary(), &"gears.gapii", None), expected);
         assert!(is_complete(&summary()));
         assert!(failure(&summary(), &"gears.gapii", &StartRequest::default()).is_none());
@@ -247,7 +260,7 @@ mod tests {
         let line_of_seams = super::line(&resumed, &"x.gapii", None);
         let expected = "3 lost (96 B); 2 seams (40.0ms without a daemon) -> x.gapii";
         assert!(line_of_seams.contains(expected), "{line_of_seams}");
-        assert!(line.ends_with("(crash, signal 11, 1 command in flight)"), "{line}");
+        assert!(line.ends_with("(the program crashed, signal 11, 1 command in flight)"), "{line}");
         let line = super::line(
             &Summary { incomplete: 2, reentrant: 1, ..crash.clone() },
             &"x.gapii",

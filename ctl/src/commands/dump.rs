@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum, ValueHint};
@@ -19,7 +20,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::args::{Frames, Json, Trace, one_or_more};
+use crate::args::{Frames, Json, Trace, command_range, one_or_more};
 use crate::call_text;
 use crate::commands::replay::judge_pictures;
 use crate::failure::Failure;
@@ -33,6 +34,7 @@ use crate::trace_file::{self, Reader, unreadable};
 const AFTER_HELP: &str = "\
 Examples:
   gapii-ctl dump x.gapii --frames 10                        the commands of frame 10
+  gapii-ctl dump x.gapii --commands 4700..4720              the commands with these numbers
   gapii-ctl dump x.gapii --function 'glDraw*' --json        all draws, a line of JSON for each
   gapii-ctl dump x.gapii --sort driver-time --top 20        the 20 longest commands, with --timing recorded
   gapii-ctl dump x.gapii --at 4711 --resources folder       textures, buffers and shaders after command 4711";
@@ -46,13 +48,17 @@ pub struct Dump {
     #[command(flatten)]
     frames: Frames,
 
+    /// Commands from number A up to, not including, B; either bound may be omitted; or one command
+    #[arg(long, value_name = "A..B|A", value_parser = command_range)]
+    commands: Option<Range<u64>>,
+
     /// List only this function, by name (* and ? match); may be repeated
     #[arg(long = "function", value_name = "NAME|GLOB")]
     functions: Vec<String>,
 
     /// List only commands of this thread, by thread id or name (* and ? match); may be repeated
     ///
-    /// --frames, --function and --thread combine: a command is listed if it matches each option that is given.
+    /// --frames, --commands, --function and --thread combine: a command is listed if it matches each option that is given.
     #[arg(long = "thread", value_name = "TID|NAME")]
     threads: Vec<String>,
 
@@ -72,7 +78,7 @@ pub struct Dump {
     /// Instead of listing commands, replay the trace up to --at and write the current context's resources to
     /// this folder: textures as PNG, buffers as raw bytes, shaders as text
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "at")]
-    #[arg(conflicts_with_all = ["frames", "functions", "threads", "sort", "top"])]
+    #[arg(conflicts_with_all = ["frames", "commands", "functions", "threads", "sort", "top"])]
     resources: Option<PathBuf>,
 
     /// Command after which the resources are written, by its number in `dump`
@@ -190,8 +196,18 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
             }
             let command = commands.command();
             is_empty = false;
+            if let (Some(wanted), Some(seq)) = (&args.commands, command.seq)
+                && seq >= wanted.end
+            {
+                break;
+            }
             progress.iter_mut().for_each(ReadingProgress::step);
-            if !fits(&chosen, &command, commands.assembler().tracker()) {
+            // A command that took no effect has no number.
+            let has_number =
+                |wanted: &Range<u64>| command.seq.is_some_and(|it| wanted.contains(&it));
+            if !args.commands.as_ref().is_none_or(has_number)
+                || !fits(&chosen, &command, commands.assembler().tracker())
+            {
                 continue;
             }
             listed += 1;
@@ -218,9 +234,12 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
     if is_empty && let Some(frames) = &args.frames.frames {
         trace_file::judge_wish(path, &mut reader, Some(frames), None)?;
     }
-    match listed == 0 && !chosen.is_empty() {
+    if let Some(wanted) = args.commands.as_ref().filter(|_| listed == 0 && chosen.is_empty()) {
+        trace_file::judge_wish(path, &mut reader, None, Some(wanted.start))?;
+    }
+    match listed == 0 && (!chosen.is_empty() || args.commands.is_some()) {
         false => Ok(0),
-        true => Err(nothing_fits(path, &chosen, args.frames.frames.is_some())),
+        true => Err(nothing_fits(path, &chosen, args)),
     }
 }
 
@@ -266,11 +285,16 @@ fn fits(chosen: &Filter, command: &Command<'_>, tracker: &Tracker) -> bool {
         })
 }
 
-fn nothing_fits(path: &Path, chosen: &Filter, has_frames: bool) -> Failure {
-    let (name, frames) = (path.display(), if has_frames { " in these frames" } else { "" });
-    Failure::no(format!(
-        "{name} has no command{frames} of {chosen}; `gapii-ctl stats {name}` lists its functions and threads"
-    ))
+fn nothing_fits(path: &Path, chosen: &Filter, args: &Dump) -> Failure {
+    let name = path.display();
+    let frames = if args.frames.frames.is_some() { " in these frames" } else { "" };
+    let numbers = if args.commands.is_some() { " with these numbers" } else { "" };
+    match chosen.is_empty() {
+        true => Failure::no(format!("{name} has no command{numbers}{frames}")),
+        false => Failure::no(format!(
+            "{name} has no command{numbers}{frames} of {chosen}; `gapii-ctl stats {name}` lists its functions and threads"
+        )),
+    }
 }
 
 fn write_line(args: &Dump, command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> {

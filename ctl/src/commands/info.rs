@@ -36,6 +36,8 @@ pub struct Answer {
     info: TraceInfo,
     /// When the trace was recorded.
     recorded: Recorded,
+    /// Bytes of the file's header: descriptions of the commands, which every trace has.
+    header_bytes: u64,
     /// Bytes of the file after its header, for each frame; `None` without a frame.
     bytes_per_frame: Option<u64>,
     #[serde(flatten)]
@@ -66,7 +68,7 @@ impl Answer {
         let recorded = Recorded::of(reader)?;
         let header_bytes = reader.blocks().first().map_or(info.file_bytes, |block| block.offset);
         let bytes_per_frame = info.file_bytes.saturating_sub(header_bytes).checked_div(info.frames);
-        Ok(Answer { info, recorded, bytes_per_frame, graphics: graphics(reader)? })
+        Ok(Answer { info, recorded, header_bytes, bytes_per_frame, graphics: graphics(reader)? })
     }
 
     fn describe(&self) -> String {
@@ -77,9 +79,10 @@ impl Answer {
             format!("frames     {}", info.frames),
             format!("commands   {} of {}", info.calls, counted(info.threads, "thread")),
             format!(
-                "bytes      {} in {}, {}{}",
+                "bytes      {} in {} ({} of them describe commands), {}{}",
                 DecimalBytes(info.raw_bytes),
                 DecimalBytes(info.file_bytes),
+                DecimalBytes(self.header_bytes),
                 counted(info.blocks, "block"),
                 per_frame.unwrap_or_default()
             ),

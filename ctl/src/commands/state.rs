@@ -288,7 +288,7 @@ impl Picture {
     }
 
     fn text(&self, at: u64, all: bool) -> String {
-        let mut text = format!("behind command {at}\n");
+        let mut text = format!("after command {at}\n");
         for process in &self.processes {
             process.write_text(&mut text, all);
         }

@@ -4,6 +4,7 @@
 //! damaged trace is counted up to the damage, with status 1.
 
 use std::cmp::Reverse;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use clap::Args;
@@ -11,23 +12,41 @@ use gapii_analysis::stats::{
     Counter, DriverTime, FrameStats, FunctionStats, SlowCommand, Spread, Stats as TraceStats,
 };
 use gapii_trace::Info;
+use gapii_trace::filter::Filter;
 use indicatif::{DecimalBytes, HumanCount};
 
-use crate::args::{Json, Trace};
+use crate::args::{Json, Trace, one_or_more};
 use crate::failure::Failure;
 use crate::reading_progress::ReadingProgress;
 use crate::table::aligned;
 use crate::text::{self, counted};
 use crate::trace_file::{self, unreadable};
 
+const AFTER_HELP: &str = "\
+Examples:
+  gapii-ctl stats x.gapii --top 20                  the 20 most used functions (slowest, with --timing recorded)
+  gapii-ctl stats x.gapii --function 'glDraw*'      all functions that draw";
+
 #[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
 pub struct Stats {
     #[command(flatten)]
     trace: Trace,
 
     /// Sort order of functions [default: time if the trace has timing, otherwise count]
-    #[arg(long, value_enum, value_name = "BY", conflicts_with = "json")]
+    #[arg(long, value_enum, value_name = "BY")]
     sort: Option<Sort>,
+
+    /// List only this function, and the slowest of its commands, by name (* and ? match); may be repeated
+    ///
+    /// Totals, frames and threads are those of all commands.
+    #[arg(long = "function", value_name = "NAME|GLOB")]
+    functions: Vec<String>,
+
+    /// List only the first N functions of the order that --sort gives, and the N slowest commands [default: all functions,
+    /// 10 commands]
+    #[arg(long, value_name = "N", value_parser = one_or_more::<NonZeroUsize>)]
+    top: Option<NonZeroUsize>,
 
     #[command(flatten)]
     json: Json,
@@ -48,17 +67,23 @@ pub fn run(args: &Stats) -> Result<u8, Failure> {
     if args.sort == Some(Sort::Time) {
         trace_file::judge_times(path, &reader)?;
     }
+    let listed = Filter { functions: args.functions.clone(), ..Filter::default() };
+    if let Some(mistake) = listed.mistake(&reader.header().description) {
+        return Err(Failure::usage(mistake));
+    }
     let info = Info::of(&mut reader).map_err(|error| unreadable(path, &error))?;
     let filter = reader.header().filter.clone();
     let mut commands = reader.commands().map_err(|error| unreadable(path, &error))?;
     let mut progress = ReadingProgress::start(info.calls);
-    let mut counter = Counter::default();
+    let mut counter = Counter::listing(listed, args.top.map(NonZeroUsize::get));
     while let Some(command) = commands.next_command().map_err(|error| unreadable(path, &error))? {
         counter.count(&command);
         progress.step();
     }
     progress.clear();
-    let stats = counter.finish();
+    let mut stats = counter.finish();
+    let is_empty = stats.functions.is_empty() && !args.functions.is_empty();
+    keep_top(&mut stats, args);
     match args.json.json {
         true => text::print_json(&stats)?,
         false => text::print(|out| write!(out, "{}", describe(&stats, args.sort)))?,
@@ -70,14 +95,28 @@ pub fn run(args: &Stats) -> Result<u8, Failure> {
         ));
     }
     trace_file::judge_tail(path, commands.tail())?;
-    Ok(0)
+    match is_empty {
+        false => Ok(0),
+        true => Err(Failure::no(format!(
+            "{} has no command of {}",
+            path.display(),
+            args.functions.join(", ").escape_debug()
+        ))),
+    }
 }
 
-fn describe(stats: &TraceStats, sort: Option<Sort>) -> String {
-    let mut text = aligned(summary(stats).into_iter());
-    text.push('\n');
-    let is_timed = stats.driver.is_some();
-    let sort = sort.unwrap_or(if is_timed { Sort::Time } else { Sort::Count });
+/// Leaves the first functions in the list, by the order of `--sort`; they stay sorted by name.
+fn keep_top(stats: &mut TraceStats, args: &Stats) {
+    let Some(top) = args.top else { return };
+    let order = sorted(stats, args.sort);
+    let kept: Vec<String> =
+        order.into_iter().take(top.get()).map(|function| function.name.clone()).collect();
+    stats.functions.retain(|function| kept.contains(&function.name));
+}
+
+/// Returns the functions in the order of `--sort`.
+fn sorted(stats: &TraceStats, sort: Option<Sort>) -> Vec<&FunctionStats> {
+    let sort = sort.unwrap_or(if stats.driver.is_some() { Sort::Time } else { Sort::Count });
     let mut functions: Vec<&FunctionStats> = stats.functions.iter().collect();
     functions.sort_by_key(|function| match (sort, function.driver) {
         (Sort::Count, _) => Reverse((function.commands, 0)),
@@ -85,7 +124,14 @@ fn describe(stats: &TraceStats, sort: Option<Sort>) -> String {
             Reverse((driver.map_or(0, |driver| driver.total_ns), function.commands))
         }
     });
-    let functions = functions.into_iter();
+    functions
+}
+
+fn describe(stats: &TraceStats, sort: Option<Sort>) -> String {
+    let mut text = aligned(summary(stats).into_iter());
+    text.push('\n');
+    let is_timed = stats.driver.is_some();
+    let functions = sorted(stats, sort).into_iter();
     if !is_timed {
         return text + &aligned(std::iter::once(head()).chain(functions.map(function_row)));
     }
@@ -177,7 +223,7 @@ fn driver_text(driver: &DriverTime, stats: &TraceStats) -> String {
 fn time(ns: u64) -> String {
     match ns {
         0..1_000 => format!("{ns} ns"),
-        1_000..1_000_000 => format!("{:.1} us", ns as f64 / 1e3),
+        1_000..1_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
         1_000_000..1_000_000_000 => format!("{:.1} ms", ns as f64 / 1e6),
         _ => format!("{:.2} s", Duration::from_nanos(ns).as_secs_f64()),
     }
@@ -304,20 +350,20 @@ mod tests {
             ..TraceStats::default()
         };
         let text = describe(&stats, None);
-        assert!(text.contains("7.0 us (frame 3)"), "{text}");
+        assert!(text.contains("7.0 µs (frame 3)"), "{text}");
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         let lines: Vec<_> = text.lines().map(words).collect();
         let row = lines.iter().find(|words| words.first().is_some_and(|word| word == "glFinish"));
         assert!(row.is_some_and(|row| row.contains(&"41".to_owned())), "{text}");
         let expected =
-            ["SEQ THREAD FRAME TIME COMMAND", "41 17 3 7.0 us glFinish", "- 17 3 30 ns glFinish"];
+            ["SEQ THREAD FRAME TIME COMMAND", "41 17 3 7.0 µs glFinish", "- 17 3 30 ns glFinish"];
         assert_eq!(lines[lines.len() - 3..], expected.map(words), "{text}");
     }
 
     #[test]
     fn times_have_units() {
         let times = [0, 999, 1_000, 12_345, 1_000_000, 2_500_000_000].map(time);
-        assert_eq!(times, ["0 ns", "999 ns", "1.0 us", "12.3 us", "1.0 ms", "2.50 s"]);
+        assert_eq!(times, ["0 ns", "999 ns", "1.0 µs", "12.3 µs", "1.0 ms", "2.50 s"]);
     }
 
     #[test]

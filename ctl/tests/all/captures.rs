@@ -182,7 +182,7 @@ fn trace_on_standard_output_is_alone_there() {
     let (stdout, stderr) = run(&mut command, 0);
     assert_eq!(stdout, "a trace");
     assert!(stderr.starts_with("hello\n"), "{stderr}");
-    assert!(stderr.ends_with("standard output (exit)\n"), "{stderr}");
+    assert!(stderr.ends_with("standard output (the program ended)\n"), "{stderr}");
     serving.join().unwrap();
 }
 

@@ -58,6 +58,25 @@ fn commands_are_chosen_by_function_thread_and_frame() {
     check(&folder, &["--thread", "load*"], &[2, 6]);
     check(&folder, &["--thread", "load*", "--thread", "4711", "--frames", "1"], &[4, 5, 6, 7]);
     check(&folder, &["--thread", "main", "--function", "glDraw*", "--frames", "1"], &[4, 5]);
+    check(&folder, &["--commands", "2..5"], &[2, 3, 4]);
+    check(&folder, &["--commands", "6"], &[6]);
+    check(&folder, &["--commands", "6..", "--top", "1"], &[6]);
+    check(&folder, &["--commands", "..5", "--function", "glDraw*", "--frames", "1"], &[4]);
+    let refused = |options: &[&str], status, hint: &str| {
+        let (_, stderr) = dump(&folder, options, status);
+        assert!(one_sentence(&stderr).contains(hint), "{options:?}: {stderr}");
+    };
+    refused(&["--commands", "8.."], 1, "has no command 8; its last one is 7");
+    refused(
+        &["--commands", "0..2", "--frames", "1"],
+        1,
+        "no command with these numbers in these frames",
+    );
+    refused(
+        &["--commands", "0", "--function", "glFinish"],
+        1,
+        "with these numbers of functions glFinish",
+    );
     check(&folder, &["--top", "2"], &[0, 1]);
     check(&folder, &["--top", "2", "--function", "glDraw*", "--frames", "1.."], &[4, 5]);
     check(&folder, &["--top", "100", "--function", "eglSwap*"], &[3, 7]);
@@ -155,4 +174,39 @@ fn at_most_ten_slowest_commands_are_listed() {
     let seqs: Vec<_> = slowest.iter().map(|slow| slow["seq"].as_u64().unwrap()).collect();
     // Of equal times the first ones.
     assert_eq!(seqs, [6, 13, 20, 27, 5, 12, 19, 26, 4, 11]);
+}
+
+#[test]
+fn statistics_list_what_is_asked_for() {
+    let folder = folder(true);
+    let stats = |options: &[&str]| -> Value {
+        let (json, _) =
+            run(ctl(folder.path()).args(["stats", "t.gapii", "--json"]).args(options), 0);
+        serde_json::from_str(&json).unwrap()
+    };
+    let names = |of: &Value, list: &str| -> Vec<String> {
+        let listed = of[list].as_array().unwrap().iter();
+        listed.map(|one| one["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let whole = stats(&[]);
+    let draws = stats(&["--function", "glDraw*"]);
+    assert_eq!(names(&draws, "functions"), ["glDrawArrays"]);
+    assert_eq!(names(&draws, "slowest"), ["glDrawArrays"; 4]);
+    // Totals are those of the trace.
+    assert_eq!((&draws["commands"], &draws["driver"]), (&whole["commands"], &whole["driver"]));
+    let top = stats(&["--top", "1"]);
+    assert_eq!(names(&top, "functions"), ["eglSwapBuffers"]);
+    assert_eq!(
+        (&top["slowest"].as_array().unwrap()[..], 1),
+        (&whole["slowest"].as_array().unwrap()[..1], 1)
+    );
+    assert_eq!(names(&stats(&["--top", "1", "--sort", "count"]), "functions"), ["glDrawArrays"]);
+    let (text, _) = run(ctl(folder.path()).args(["stats", "t.gapii", "--function", "glF*"]), 0);
+    assert!(text.contains("glFlush") && !text.contains("eglSwapBuffers"), "{text}");
+    let (_, stderr) =
+        run(ctl(folder.path()).args(["stats", "t.gapii", "--function", "glclear"]), 2);
+    assert!(one_sentence(&stderr).contains("no function"), "{stderr}");
+    let (_, stderr) =
+        run(ctl(folder.path()).args(["stats", "t.gapii", "--function", "glClear"]), 1);
+    assert!(stderr.contains("has no command of glClear"), "{stderr}");
 }

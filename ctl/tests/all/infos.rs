@@ -51,7 +51,14 @@ fn date_duration_and_bytes_a_frame_are_said() {
         "began_unix_ns": BEGAN_UNIX_NS + SECOND, "duration_ns": 2_500_000_000_u64, "is_least": false,
     });
     assert_eq!(json["recorded"], recorded);
-    assert_eq!(json["bytes_per_frame"], bytes / 4);
+    assert_eq!(
+        (&json["header_bytes"], &json["bytes_per_frame"]),
+        (&header_bytes.into(), &(bytes / 4).into())
+    );
+    assert!(
+        line(&text, "bytes").is_some_and(|bytes| bytes.contains(" of them describe commands)")),
+        "{text}"
+    );
     assert_eq!(json["lost_is_known"], true);
 }
 

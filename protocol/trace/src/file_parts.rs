@@ -43,7 +43,7 @@ pub enum OpenError {
     #[error("not a trace: {0}")]
     Header(#[from] HeaderError),
     /// The file does not begin with a header frame.
-    #[error("not a trace: no header frame")]
+    #[error("not a trace: it does not begin with the header of one")]
     NotATrace,
     /// The header frame exceeds the limit.
     #[error("not a trace: header of {len} bytes exceeds the limit of {HEADER_FRAME_BYTES_MAX}")]

@@ -86,14 +86,19 @@ macro_rules! record_field {
     };
 }
 
-/// Implements [`Kind`] for kinds of objects, with the names of their types.
+/// Implements [`Kind`] for kinds of objects, with the names of their types, and lists them.
 #[macro_export]
 macro_rules! kinds {
-    ($($kind:ident,)*) => {$(
-        impl Kind for $kind {
-            const NAME: &'static str = stringify!($kind);
-        }
-    )*};
+    ($($kind:ident,)*) => {
+        $(
+            impl Kind for $kind {
+                const NAME: &'static str = stringify!($kind);
+            }
+        )*
+
+        /// Names of all kinds of objects.
+        pub const KINDS: &[&str] = &[$(stringify!($kind)),*];
+    };
 }
 
 macro_rules! whole_numbers {
