@@ -6,6 +6,7 @@
 //!
 //! It does not know the captured program.
 
+use std::io::{self, IsTerminal};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -63,22 +64,28 @@ impl<'a> Capture<'a> {
         output: OutputFile,
     ) -> Result<Capture<'a>, Failure> {
         match connection.start(request.clone(), output.as_fd()) {
-            Ok(started) => Ok(Capture {
-                comeback: Comeback::new(
-                    &connection,
-                    started.capture,
-                    request.clone(),
-                    output.to_go_on(),
-                ),
-                connection,
-                id: started.capture,
-                request,
-                place: output.place,
-                progress: ProgressLine::start(),
-                asked_to_stop: None,
-                deadline: None,
-                exited: None,
-            }),
+            Ok(started) => {
+                // On a terminal, the line that shows the progress says it.
+                if let Some(when) = request.when.as_ref().filter(|_| !io::stderr().is_terminal()) {
+                    text::say(&format_args!("recording begins after {when}"));
+                }
+                Ok(Capture {
+                    comeback: Comeback::new(
+                        &connection,
+                        started.capture,
+                        request.clone(),
+                        output.to_go_on(),
+                    ),
+                    connection,
+                    id: started.capture,
+                    request,
+                    place: output.place,
+                    progress: ProgressLine::start(),
+                    asked_to_stop: None,
+                    deadline: None,
+                    exited: None,
+                })
+            }
             Err(failure) => {
                 output.place.discard();
                 Err(failure)

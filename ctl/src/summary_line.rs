@@ -76,7 +76,8 @@ pub fn failure(
     }
     if summary.reason == EndReason::Lost.name() {
         return Some(Failure::no(format!(
-            "the capture was lost; {destination} holds what was recorded before that"
+            "the capture was lost: the program disappeared or left it, and how is not known; {destination} holds what \
+             was recorded before that"
         )));
     }
     (summary.calls == 0)
@@ -172,15 +173,16 @@ fn seams(summary: &Summary) -> String {
 }
 
 /// Says why a capture ended; a reason that this build does not know, as it is.
-fn reason(name: &str) -> &str {
-    match EndReason::from_name(name) {
+fn reason(summary: &Summary) -> &str {
+    match EndReason::from_name(&summary.reason) {
         Some(EndReason::Frames) => "all frames recorded",
         Some(EndReason::Stop) => "stopped",
         Some(EndReason::Exit) => "the program ended",
-        Some(EndReason::Crash) => "the program crashed",
-        Some(EndReason::Lost) => "the program was lost",
+        Some(EndReason::Crash) if summary.signal.is_some() => "the program crashed",
+        Some(EndReason::Crash) => "the program disappeared inside of a command",
+        Some(EndReason::Lost) => "the program disappeared",
         Some(EndReason::Shutdown) => "the daemon ended",
-        Some(EndReason::Other(_)) | None => name,
+        Some(EndReason::Other(_)) | None => &summary.reason,
     }
 }
 
@@ -190,7 +192,7 @@ fn ending(summary: &Summary) -> String {
         0 => String::new(),
         count => format!(", {} in flight", counted(count as u64, "command")),
     };
-    format!("{}{signal}{in_flight}", reason(&summary.reason))
+    format!("{}{signal}{in_flight}", reason(summary))
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncReadExt, Interest};
 use tokio::net::UnixStream;
 
+use crate::death;
 use crate::door::Guest;
 use crate::peer::{Peer, PeerError};
 use crate::session::take_up::TakeOverError;
@@ -190,7 +191,7 @@ async fn gone(process: &Process, socket: &mut UnixStream) -> Departure {
     tokio::pin!(died);
     let mut byte = [0];
     tokio::select! {
-        () = &mut died => return Departure::Died,
+        () = &mut died => return death_of(process),
         // The application never sends anything: whatever this returns, the application has broken the protocol or
         // closed the socket.
         _ = socket.read(&mut byte) => {}
@@ -203,7 +204,13 @@ async fn gone(process: &Process, socket: &mut UnixStream) -> Departure {
     let (pid, name) = (process.pid, &process.name);
     tracing::debug!(pid, %name, "{} has closed its socket", process.described());
     died.await;
-    Departure::Died
+    death_of(process)
+}
+
+/// Returns how a process has died.
+fn death_of(process: &Process) -> Departure {
+    let account = death::account(process.pidfd(), process.pid);
+    account.map_or(Departure::Died, Departure::Ended)
 }
 
 fn count(session: &Session, error: &HelloError) {

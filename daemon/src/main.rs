@@ -8,6 +8,7 @@ mod app;
 mod client;
 mod clock;
 mod config;
+mod death;
 mod descriptors;
 mod door;
 mod ending;

@@ -5,6 +5,7 @@
 //! questions (`SPACING_COSTS`), and a fortieth otherwise (`PERIOD_COSTS`). A daemon without a page makes reports for
 //! questions only.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
@@ -65,7 +66,8 @@ fn make_reports(session: &Session, mut page: Option<Page>) {
     while let Some(Order { answers, changes }) = session.reports.wait(earliest, due) {
         let (began, cost_began) = (Instant::now(), processor_time());
         let updated_ns = clock::monotonic_ns();
-        let (info, use_of_apps) = session.report();
+        let (info, use_of_apps) =
+            made(|| session.report(), || (before.clone(), Default::default()));
         let period = period(&before, &info).map(|period| period.max(cost * PERIOD_COSTS));
         if let Some(page) = &mut page {
             let due_ns = period.map_or(u64::MAX, |period| updated_ns + period.as_nanos() as u64);
@@ -79,6 +81,16 @@ fn make_reports(session: &Session, mut page: Option<Page>) {
         earliest = began + SPACING.max(cost * SPACING_COSTS);
         due = period.filter(|_| page.is_some()).map(|period| began + period);
     }
+}
+
+/// Makes a report. One that panics, which has been reported, is replaced: clients wait for answers, and the page must not
+/// stand still.
+fn made<T>(report: impl FnOnce() -> T, replacement: impl FnOnce() -> T) -> T {
+    // The session's locks ignore that their holder has panicked.
+    std::panic::catch_unwind(AssertUnwindSafe(report)).unwrap_or_else(|_| {
+        tracing::error!("a report of the session could not be made; the one before is shown again");
+        replacement()
+    })
 }
 
 /// Returns the time until the next report; `None` if only a change can give it other numbers.
@@ -116,6 +128,12 @@ mod tests {
     use gapii_control::{AppInfo, CaptureInfo};
 
     use super::*;
+
+    #[test]
+    fn report_that_panics_is_replaced() {
+        assert_eq!(made(|| 1, || 2), 1);
+        assert_eq!(made(|| panic!("as this test wants it"), || 2), 2);
+    }
 
     #[test]
     fn reports_come_less_often_while_nothing_happens() {

@@ -128,6 +128,11 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
     if args.keep.keep_frames.is_some() {
         return keep(args, connect, &daemon, &environment, &signals);
     }
+    if args.quit && !args.tools.is_empty() {
+        text::say(
+            &"--quit ends the program by SIGTERM; unless the program handles it, what a tool reports in its destructor is lost",
+        );
+    }
     let launch = Launch::create()?;
     let mut capture = start_capture(args, &daemon, &launch)?;
     if let Some(private) = &daemon.private {

@@ -1,17 +1,27 @@
 //! The reason for a capture's end. Order of precedence: the daemon ends; a stop, a failed output or the memory limit
 //! (all `stop`); a signal reported by the parent, or commands in flight in a dead process (`crash`), unless the signal
-//! asked the program to end; a process that says `lost`; the frame limit; a process that died without a word and without its parent's report (`lost`); else
-//! `exit`. Guesses nothing: a signal is known from the program's parent, or not at all.
+//! asked the program to end; a process that says `lost`; the frame limit; a process that died without a word, and without an
+//! account of its parent or of the kernel (`lost`); else `exit`. Guesses nothing: a signal is known from the program's parent
+//! or from the kernel, or not at all.
 
 use gapii_abi::atom::{CaptureEnd, EndReason, InFlight, ProcessEnd};
 
 /// How a process left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Departure {
-    /// The process is gone; its pid may be used again.
+    /// The process is gone, and how it ended is not known; its pid may be used again.
     Died,
+    /// The process has ended like this, by the kernel's account.
+    Ended(Exited),
     /// The process became another program.
     Exec,
+}
+
+impl Departure {
+    /// Whether the process runs no more.
+    pub fn is_death(self) -> bool {
+        matches!(self, Self::Died | Self::Ended(_))
+    }
 }
 
 /// Why a capture was told to end.
@@ -38,7 +48,7 @@ pub struct MemberEnd {
     pub in_flight: Vec<InFlight>,
 }
 
-/// The end of the launched program as its parent reports it.
+/// How a process ended, as its parent or the kernel reports it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exited {
     pub signal: Option<i32>,
@@ -66,8 +76,17 @@ pub fn reason(cause: Option<Cause>, exited: Option<Exited>, members: &[MemberEnd
     let asked = seen == Some(EndReason::Exit) && exited.and_then(|exited| exited.signal).is_some();
     // The parent knows how its only process ended, and nothing of other processes. A request to end goes to them, too.
     let seen_to_exit = asked || seen == Some(EndReason::Exit) && members.len() <= 1;
-    let in_flight = members.iter().any(|member| !member.in_flight.is_empty());
-    if seen == Some(EndReason::Crash) || in_flight && !seen_to_exit {
+    let own = |member: &MemberEnd| match member.left {
+        Some(Departure::Ended(exited)) => Some(exited.reason()),
+        _ => None,
+    };
+    let in_flight = members
+        .iter()
+        .any(|member| !member.in_flight.is_empty() && own(member) != Some(EndReason::Exit));
+    // The parent's account is of the program that was started, and its word counts more than that of other processes.
+    let crashed =
+        exited.is_none() && members.iter().any(|member| own(member) == Some(EndReason::Crash));
+    if seen == Some(EndReason::Crash) || crashed || in_flight && !seen_to_exit {
         EndReason::Crash
     } else if said(ProcessEnd::Lost) {
         EndReason::Lost
@@ -123,6 +142,24 @@ mod tests {
         check(None, None, &[said(ProcessEnd::Frames), died(2)], EndReason::Crash);
         let exec = MemberEnd { left: Some(Departure::Exec), ..MemberEnd::default() };
         check(None, None, &[exec, said(ProcessEnd::Frames)], EndReason::Frames);
+    }
+
+    #[test]
+    fn reason_follows_from_the_kernels_account() {
+        let ended = |signal, in_flight| MemberEnd {
+            left: Some(Departure::Ended(Exited { signal })),
+            ..died(in_flight)
+        };
+        for asked in [1, 2, 15] {
+            check(None, None, &[ended(Some(asked), 0)], EndReason::Exit);
+            check(None, None, &[ended(Some(asked), 1)], EndReason::Exit);
+            check(None, None, &[ended(Some(asked), 1), died(0)], EndReason::Lost);
+        }
+        check(None, None, &[ended(Some(11), 0)], EndReason::Crash);
+        check(None, None, &[ended(None, 0)], EndReason::Exit);
+        check(None, None, &[said(ProcessEnd::Frames), ended(Some(9), 0)], EndReason::Crash);
+        // The launched program's parent knows more of it.
+        check(None, Some(None), &[ended(Some(9), 0), said(ProcessEnd::Exit)], EndReason::Exit);
     }
 
     #[test]

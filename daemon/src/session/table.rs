@@ -57,7 +57,7 @@ impl Table {
         let Some(process) = self.processes.remove(&index) else { return };
         let (pid, name, whom) = (process.pid, &process.name, process.described());
         match how {
-            Departure::Died => tracing::info!(pid, %name, "{whom} is gone"),
+            Departure::Died | Departure::Ended(_) => tracing::info!(pid, %name, "{whom} is gone"),
             Departure::Exec => tracing::info!(pid, %name, "{whom} has become another program"),
         }
         if let Some(drain) = process.drain()

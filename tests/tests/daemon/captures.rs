@@ -61,7 +61,8 @@ fn program_whose_daemon_is_killed_runs_on_and_leaves_a_readable_trace() {
     wait_for_blocks(&trace);
     daemon.kill();
     let finished = run.finish(LIMIT);
-    assert_eq!(finished.status.code(), Some(0), "the program's own status: {finished}");
+    // The program has succeeded, and its recording has not.
+    assert_eq!(finished.status.code(), Some(125), "{finished}");
     assert!(!finished.stderr.is_empty(), "the broken capture is mentioned: {finished}");
     let drawn: u64 = page.threads().iter().filter_map(|t| t.counts.get("glDrawArrays")).sum();
     assert_eq!(drawn, 2 * ROUNDS);
@@ -103,7 +104,8 @@ fn program_whose_daemon_hangs_leaves_the_capture() {
     });
     daemon.signal(Signal::CONT);
     let finished = run.finish(LIMIT);
-    assert_eq!(finished.status.code(), Some(0), "the program's own status: {finished}");
+    // The program has succeeded, and its recording has not.
+    assert_eq!(finished.status.code(), Some(125), "{finished}");
     trace.verify();
     let info = trace.info();
     assert_eq!(info["end_of_stream"]["reason"], "lost", "{info:#}");
@@ -259,6 +261,32 @@ fn frames_that_are_to_pass_are_left_out() {
     let clears = commands.iter().filter(|command| command.name == "glUniform4f");
     let green: Vec<_> = clears.map(|command| command.argument("v1").as_f64().unwrap()).collect();
     assert_eq!(green, [0.5, 0.75]);
+}
+
+/// Only the kernel can tell: `start` is not the program's parent.
+#[test]
+fn program_that_a_signal_ends_in_an_attached_capture_has_ended_by_it() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    for (signal, reason) in [(Signal::TERM, "exit"), (Signal::KILL, "crash")] {
+        let (process, _page) = drawing(&session, &["2"]);
+        let running = run_idle(&session, &process);
+        let name = format!("{reason}-attached");
+        let (capture, trace) = start(&session, &name, &[]);
+        wait_for_blocks(&trace);
+        let pid = number(&session.apps()[0]["pid"]);
+        let pid = rustix::process::Pid::from_raw(pid as i32).expect("a pid");
+        rustix::process::kill_process(pid, signal).expect("it is running");
+        let said = capture.finish(LIMIT).ok().stderr;
+        let end = &trace.info()["end_of_stream"];
+        assert_eq!(
+            (&end["reason"], &end["signal"]),
+            (&reason.into(), &signal.as_raw().into()),
+            "{said}"
+        );
+        assert!(!said.contains("disappeared"), "{said}");
+        running.finish(LIMIT);
+    }
 }
 
 #[test]

@@ -236,7 +236,7 @@ impl Taker {
 
     /// Returns the commands in flight in the threads of a dead process.
     fn commands_in_flight(&self, member: &Member, lanes: &[Lane]) -> Vec<InFlight> {
-        if member.left != Some(Departure::Died) {
+        if !member.left.is_some_and(Departure::is_death) {
             return Vec::new();
         }
         let in_flight = |lane: usize| {

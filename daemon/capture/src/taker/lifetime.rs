@@ -4,7 +4,7 @@
 
 use gapii_abi::atom::EndReason;
 
-use crate::end::{self, Cause, Exited, MemberEnd};
+use crate::end::{self, Cause, Departure, Exited, MemberEnd};
 
 /// The end of a capture: its time, and its reason.
 pub(super) struct Lifetime {
@@ -55,6 +55,15 @@ impl Lifetime {
     /// are complete.
     pub(super) fn may_continue(&self) -> bool {
         self.awaits_more && end::reason(None, None, &self.ends) != EndReason::Frames
+    }
+
+    /// Returns the signal that ended the program, as far as it is known: of several processes only their parent's account is.
+    pub(super) fn signal(&self) -> Option<i32> {
+        let of_kernel = || match &self.ends[..] {
+            [MemberEnd { left: Some(Departure::Ended(exited)), .. }] => Some(*exited),
+            _ => None,
+        };
+        self.exited.or_else(of_kernel)?.signal
     }
 
     /// Returns the reason for the stream's END record.

@@ -116,7 +116,7 @@ impl Taker {
         let processes = self.process_entries();
         let profile = &self.profile;
         Footer {
-            signal: self.lifetime.exited.and_then(|exited| exited.signal),
+            signal: self.lifetime.signal(),
             started_unix_ns: profile.started_unix_ns,
             set_back_ns: profile.clock.set_back_ns(profile.started_unix_ns, profile.started_ns),
             processes,
