@@ -86,7 +86,8 @@ fn device_without_space_ends_the_capture_and_not_the_program() {
     process.args(["2", "20000"]);
     fake_driver::use_in(&mut process, None);
     let finished = run(&mut session.run_command(&[], Path::new("/dev/full"), &process));
-    assert_eq!(finished.status.code(), Some(0), "the program's own status: {finished}");
+    // The program has succeeded, and its recording has not.
+    assert_eq!(finished.status.code(), Some(125), "{finished}");
     assert_says_one_sentence(&finished);
     assert!(finished.stderr.contains("/dev/full"), "{finished}");
 }
@@ -113,7 +114,8 @@ fn disk_that_fills_up_keeps_what_was_recorded() {
     gapii_tests::gapii::append(&mut command, &record);
     fake_driver::use_in(&mut command, None);
     let finished = run(&mut command);
-    assert_eq!(finished.status.code(), Some(0), "the program's own status: {finished}");
+    // The program has succeeded, and its recording has not.
+    assert_eq!(finished.status.code(), Some(125), "{finished}");
     assert_says_one_sentence(&finished);
     let trace = Trace::new(kept);
     let info = trace.info();
