@@ -78,6 +78,8 @@ pub struct Context {
     pub executable: Executable,
     /// The executable of each program with which the context has drawn last: its links.
     pub drawn: BTreeMap<usize, usize>,
+    /// Another context has linked again or deleted a program that was linked here.
+    pub has_lost_shaders: bool,
     pub pipelines: Vec<usize>,
     pub pipeline: Option<usize>,
     pub feedbacks: Vec<usize>,
@@ -186,6 +188,8 @@ pub struct Program {
     pub stages: (bool, bool),
     pub is_separable: bool,
     pub links: usize,
+    /// The context of the last link.
+    linked_in: Option<usize>,
     /// Changes of its uniforms, by context.
     pub changes: BTreeMap<usize, usize>,
 }
@@ -193,7 +197,7 @@ pub struct Program {
 impl Program {
     /// A program that was never linked.
     pub fn new(recipe: Recipe, stages: (bool, bool), is_separable: bool) -> Self {
-        Self { recipe, stages, is_separable, links: 0, changes: BTreeMap::new() }
+        Self { recipe, stages, is_separable, links: 0, linked_in: None, changes: BTreeMap::new() }
     }
 }
 
@@ -372,12 +376,43 @@ impl World {
     /// Links a program. If it is current, its new executable is, too.
     pub fn link(&mut self, program: usize) {
         self.step(format!("glLinkProgram g{program}"));
-        self.programs[program].links += 1;
+        self.replace_shaders(program);
+        self.linked(program);
         let (links, changes) = (self.programs[program].links, self.changes_elsewhere(program));
         let context = self.context();
         if context.program == Some(program) {
             context.executable = Executable { links, changes };
         }
+    }
+
+    /// Notes that a program was linked in the thread's context.
+    pub fn linked(&mut self, program: usize) {
+        let here = self.at();
+        let program = &mut self.programs[program];
+        program.links += 1;
+        program.linked_in = Some(here);
+    }
+
+    /// Deletes a program's name.
+    pub fn delete_program(&mut self, program: usize) {
+        self.step(format!("glDeleteProgram g{program}"));
+        self.group().programs.retain(|named| *named != program);
+        self.replace_shaders(program);
+    }
+
+    /// Notes that the shaders of a program's last link may be freed.
+    fn replace_shaders(&mut self, program: usize) {
+        let here = self.at();
+        let linked_in = self.programs[program].linked_in;
+        if let Some(context) = linked_in.filter(|context| *context != here) {
+            self.contexts[context].has_lost_shaders = true;
+        }
+    }
+
+    /// Whether a draw may use freed memory in Mesa 22.3, whatever program it is with: when another context frees shaders that
+    /// were compiled here, a later draw may still have them.
+    pub fn may_use_freed_shaders(&self) -> bool {
+        self.here().has_lost_shaders
     }
 
     /// Notes a change of a program's uniforms.

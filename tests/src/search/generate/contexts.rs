@@ -58,6 +58,7 @@ fn create(world: &mut World, share: Option<usize>) {
         program: None,
         executable: Default::default(),
         drawn: Default::default(),
+        has_lost_shaders: false,
         pipelines: Vec::new(),
         pipeline: None,
         feedbacks: Vec::new(),

@@ -11,7 +11,7 @@ pub fn draw(world: &mut World) -> bool {
     if world.here().program.is_some() && !world.is_feeding_back() {
         bind_blocks(world);
     }
-    if !world.may_draw() {
+    if !world.may_draw() || world.may_use_freed_shaders() {
         return false;
     }
     let mode = match world.is_feeding_back() {

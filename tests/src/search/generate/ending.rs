@@ -59,7 +59,7 @@ fn finish_work(world: &mut World) {
         world.step(format!("glEndQuery {target}"));
         world.step(format!("glGetQueryObjectuiv q{query} GL_QUERY_RESULT out:4"));
     }
-    if world.may_draw() {
+    if world.may_draw() && !world.may_use_freed_shaders() {
         world.step("glDrawArrays GL_TRIANGLES 0 6");
         world.drawn();
         world.step("? glGetError");

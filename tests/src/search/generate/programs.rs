@@ -96,6 +96,7 @@ pub fn separable(world: &mut World) -> bool {
     if world.chance(60) {
         let kind = if is_vertex { "GL_VERTEX_SHADER" } else { "GL_FRAGMENT_SHADER" };
         world.step(format!("g{program}= glCreateShaderProgramv {kind} 1 shader:{source}"));
+        world.linked(program);
     } else {
         let shader = shader(world, source);
         world.step(format!("g{program}= glCreateProgram"));
@@ -228,8 +229,7 @@ pub fn delete(world: &mut World) -> bool {
     if world.is_feeding_back() {
         return false;
     }
-    world.step(format!("glDeleteProgram g{program}"));
-    world.group().programs.retain(|named| *named != program);
+    world.delete_program(program);
     true
 }
 
@@ -285,8 +285,7 @@ pub fn use_stages(world: &mut World) -> bool {
             world.context().program = None;
         }
         2 => {
-            world.step(format!("glDeleteProgram g{program}"));
-            world.group().programs.retain(|named| *named != program);
+            world.delete_program(program);
         }
         _ => {}
     }
