@@ -10,8 +10,9 @@ use gapii_state::{Buffer, Context, Ref};
 
 use super::feedback::Feedback;
 use super::found::{self, Found};
+use super::gl;
+use super::held::Held;
 use super::sibling::Sibling;
-use super::{gl, identity};
 
 /// Bytes that one vertex reads.
 const VECTOR: usize = 16;
@@ -35,7 +36,10 @@ pub fn nameless(context: &Context) -> Vec<(Ref<Buffer>, Block)> {
     let points = 0..gl::integer(GL_MAX_UNIFORM_BUFFER_BINDINGS).clamp(0, 128) as u32;
     let held = points.filter_map(|index| {
         let name = gl::integer_at(GL_UNIFORM_BUFFER_BINDING, index) as u32;
-        let buffer = identity::nameless_buffer(context, name)?;
+        let tracked = context.uniform_buffers.get(index as usize);
+        let tracked = tracked.map(|it| it.buffer).unwrap_or_default();
+        let held = Held::find(&context.group.lock().buffers, name, tracked);
+        let Held::Nameless(buffer) = held else { return None };
         let [start, len] = [GL_UNIFORM_BUFFER_START, GL_UNIFORM_BUFFER_SIZE]
             .map(|what| usize::try_from(gl::wide_integer_at(what, index)).unwrap_or(0));
         Some((buffer, Block { index, start, len }))

@@ -42,10 +42,11 @@ use gapii_commands::constants::{
     GL_WINDOW_RECTANGLE_MODE_EXT,
 };
 use gapii_state::read_back::Driver;
-use gapii_state::{Buffer, Context, Process, Ref};
+use gapii_state::{Buffer, BufferRange, Context, Process, Ref};
 
 use super::buffers::{self, Known};
 use super::emit::Emitter;
+use super::held::Held;
 use super::identity::{self, Kind};
 use super::{draw_buffers, gl, held_buffers, renderbuffers, texture_units, viewports};
 use crate::driver_calls::Gl;
@@ -173,44 +174,62 @@ pub struct Indexed {
     pub since: (u8, u8),
 }
 
-const INDEXED: [Indexed; 3] = [
+/// What the state has at indexed binding points.
+type Ranges = fn(&Context) -> &[BufferRange];
+
+const INDEXED: [(Indexed, Ranges); 3] = [
     // Uniform, shader storage and atomic counter buffers.
-    Indexed {
-        target: GL_UNIFORM_BUFFER,
-        binding: GL_UNIFORM_BUFFER_BINDING,
-        start: GL_UNIFORM_BUFFER_START,
-        size: GL_UNIFORM_BUFFER_SIZE,
-        count: GL_MAX_UNIFORM_BUFFER_BINDINGS,
-        since: (3, 0),
-    },
-    Indexed {
-        target: GL_SHADER_STORAGE_BUFFER,
-        binding: GL_SHADER_STORAGE_BUFFER_BINDING,
-        start: GL_SHADER_STORAGE_BUFFER_START,
-        size: GL_SHADER_STORAGE_BUFFER_SIZE,
-        count: GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS,
-        since: (3, 1),
-    },
-    Indexed {
-        target: GL_ATOMIC_COUNTER_BUFFER,
-        binding: GL_ATOMIC_COUNTER_BUFFER_BINDING,
-        start: GL_ATOMIC_COUNTER_BUFFER_START,
-        size: GL_ATOMIC_COUNTER_BUFFER_SIZE,
-        count: GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS,
-        since: (3, 1),
-    },
+    (
+        Indexed {
+            target: GL_UNIFORM_BUFFER,
+            binding: GL_UNIFORM_BUFFER_BINDING,
+            start: GL_UNIFORM_BUFFER_START,
+            size: GL_UNIFORM_BUFFER_SIZE,
+            count: GL_MAX_UNIFORM_BUFFER_BINDINGS,
+            since: (3, 0),
+        },
+        |context| &context.uniform_buffers,
+    ),
+    (
+        Indexed {
+            target: GL_SHADER_STORAGE_BUFFER,
+            binding: GL_SHADER_STORAGE_BUFFER_BINDING,
+            start: GL_SHADER_STORAGE_BUFFER_START,
+            size: GL_SHADER_STORAGE_BUFFER_SIZE,
+            count: GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS,
+            since: (3, 1),
+        },
+        |context| &context.shader_storage_buffers,
+    ),
+    (
+        Indexed {
+            target: GL_ATOMIC_COUNTER_BUFFER,
+            binding: GL_ATOMIC_COUNTER_BUFFER_BINDING,
+            start: GL_ATOMIC_COUNTER_BUFFER_START,
+            size: GL_ATOMIC_COUNTER_BUFFER_SIZE,
+            count: GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS,
+            since: (3, 1),
+        },
+        |context| &context.atomic_counter_buffers,
+    ),
 ];
 
 impl Indexed {
     /// Describes what is bound at the indexed binding points. They belong to the context, or to the transform feedback
-    /// that is bound.
-    pub fn describe_points(&self, emitter: &mut Emitter, context: &Context) {
+    /// that is bound. `tracked` is what the state has there.
+    pub fn describe_points(
+        &self,
+        emitter: &mut Emitter,
+        context: &Context,
+        tracked: &[BufferRange],
+    ) {
         for index in 0..gl::integer(self.count).clamp(0, 128) as u32 {
             let asked = gl::integer_at(self.binding, index) as u32;
             if asked == 0 {
                 continue;
             }
-            let Some(name) = self.described_buffer(emitter, context, asked) else {
+            let tracked = tracked.get(index as usize).map(|it| it.buffer).unwrap_or_default();
+            let Some(name) = self.described_buffer(emitter, context, asked, tracked) else {
                 emitter.leave_out_of("what is bound of a deleted buffer, once called", asked);
                 continue;
             };
@@ -222,30 +241,23 @@ impl Indexed {
         }
     }
 
-    /// Returns the name under which the stream has the buffer that the driver calls `asked`. `None` for a deleted buffer
-    /// that the state does not have any more.
+    /// Returns the name under which the stream has the buffer that the driver calls `asked`, and that is the tracked one if
+    /// that has or had the name. `None` for a deleted buffer that the state does not have any more.
     fn described_buffer(
         &self,
         emitter: &mut Emitter,
         context: &Context,
         asked: u32,
+        tracked: Ref<Buffer>,
     ) -> Option<u32> {
-        let nameless = identity::nameless_buffer(context, asked);
         let (object, known) = {
             let group = context.group.lock();
-            if group.buffers.find(u64::from(asked)).is_some() {
-                let had_name = |(object, _): &(Ref<Buffer>, _)| object.name() == u64::from(asked);
-                let deleted = group.buffers.deleted().find(had_name);
-                // A name that is deleted stays bound in other contexts, and in transform feedbacks that are not bound.
-                let may_be_deleted =
-                    self.target == GL_TRANSFORM_FEEDBACK_BUFFER || identity::is_shared(context);
-                if deleted.is_some() && may_be_deleted {
-                    let what = "which of the buffers that were called the same is bound, name";
-                    emitter.leave_out_of(what, asked);
-                }
-                return Some(asked);
-            }
-            let object = nameless?;
+            // Drivers give a name out again that is still bound in other contexts, and in transform feedbacks that are not bound.
+            let object = match Held::find(&group.buffers, asked, tracked) {
+                Held::Named(name) => return Some(name),
+                Held::Nameless(object) => object,
+                Held::Unknown => return None,
+            };
             (object, Known::of(group.buffers.get(object)?))
         };
         if identity::is_first(context, Kind::Buffer, object) {
@@ -459,8 +471,8 @@ fn describe_samples(emitter: &mut Emitter, driver: &Gl) {
 }
 
 fn describe_buffers(emitter: &mut Emitter, context: &Context, driver: &Gl) {
-    for indexed in INDEXED.iter().filter(|indexed| indexed.since <= context.version) {
-        indexed.describe_points(emitter, context);
+    for (indexed, tracked) in INDEXED.iter().filter(|(it, _)| it.since <= context.version) {
+        indexed.describe_points(emitter, context, tracked(context));
     }
     let targets = held_buffers::targets(context);
     for (target, _) in BUFFER_TARGETS.iter().filter(|(_, since)| since.is_in(driver)) {

@@ -13,7 +13,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-use gapii_state::{Buffer, Context, Object, Objects, Process, Ref};
+use gapii_state::{Context, Object, Objects, Process, Ref};
 
 use super::egl::{self, Current};
 use super::emit::Emitter;
@@ -57,17 +57,6 @@ pub fn name<T: Object>(objects: &Objects<T>, object: Ref<T::Kind>) -> u32 {
 /// Whether the program can still use the name of `object` for it.
 pub fn has_name<T: Object>(objects: &Objects<T>, object: Ref<T::Kind>) -> bool {
     object.is_some() && objects.find(object.name()) == object
-}
-
-/// Returns the deleted buffer that a driver reports by its former name at a binding point. The object deleted last had the
-/// name last. `None` if a buffer has the name now, or if the state does not have the deleted one any more.
-pub fn nameless_buffer(context: &Context, asked: u32) -> Option<Ref<Buffer>> {
-    let (group, name) = (context.group.lock(), u64::from(asked));
-    if asked == 0 || group.buffers.find(name).is_some() {
-        return None;
-    }
-    let had_name = |(object, _): &(Ref<Buffer>, _)| object.name() == name;
-    group.buffers.deleted().filter(had_name).last().map(|(object, _)| object)
 }
 
 /// Returns the name under which a replay makes `object` if the object is nameless. All contexts and keyframes of a
@@ -246,6 +235,8 @@ fn mapped_nameless(context: &Context) -> Vec<Nameless> {
 
 #[cfg(test)]
 mod tests {
+    use gapii_state::Buffer;
+
     use super::*;
 
     #[test]

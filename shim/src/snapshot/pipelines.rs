@@ -285,14 +285,14 @@ fn describe_feedbacks(emitter: &mut Emitter, context: &Context) {
         gl::bind_transform_feedback(GL_TRANSFORM_FEEDBACK, name);
         let command = emitter.command(GL_BIND_TRANSFORM_FEEDBACK).arg(GL_TRANSFORM_FEEDBACK);
         command.arg(name).done();
-        FEEDBACK_BUFFERS.describe_points(emitter, context);
+        FEEDBACK_BUFFERS.describe_points(emitter, context, &feedback.buffers);
         if feedback.is_active && name != bound {
             emitter.leave_out_of("paused transform feedback", name);
         }
     }
     gl::bind_transform_feedback(GL_TRANSFORM_FEEDBACK, 0);
     emitter.command(GL_BIND_TRANSFORM_FEEDBACK).arg(GL_TRANSFORM_FEEDBACK).arg(0_u32).done();
-    FEEDBACK_BUFFERS.describe_points(emitter, context);
+    FEEDBACK_BUFFERS.describe_points(emitter, context, &context.default_feedback_buffers);
     gl::bind_transform_feedback(GL_TRANSFORM_FEEDBACK, bound);
     if runs {
         gl::resume_transform_feedback();

@@ -105,79 +105,71 @@ mod glBindBufferBase {
         match i64::from(target) {
             GL_UNIFORM_BUFFER => {
                 set!(S, context.uniform_buffer, bound);
-                if S::WHOLE
-                    && let Some(context) = context.whole()
-                {
-                    if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                        set!(S, it.buffer, bound);
-                    }
-                    if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                        set!(S, it.offset, 0);
-                    }
-                    if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                        set!(S, it.size, 0);
-                    }
+                if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
+                    set!(S, it.buffer, bound);
+                }
+                if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
+                    set!(S, it.offset, 0);
+                }
+                if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
+                    set!(S, it.size, 0);
                 }
             }
             GL_SHADER_STORAGE_BUFFER => {
                 set!(S, context.shader_storage_buffer, bound);
                 crate::gles::give_to_driver(thread, memory, bound);
                 let Some(context) = thread.context.as_deref_mut() else { return };
-                if S::WHOLE
-                    && let Some(context) = context.whole()
-                {
-                    if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                        set!(S, it.buffer, bound);
-                    }
-                    if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                        set!(S, it.offset, 0);
-                    }
-                    if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                        set!(S, it.size, 0);
-                    }
+                if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
+                    set!(S, it.buffer, bound);
+                }
+                if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
+                    set!(S, it.offset, 0);
+                }
+                if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
+                    set!(S, it.size, 0);
                 }
             }
             GL_ATOMIC_COUNTER_BUFFER => {
                 set!(S, context.atomic_counter_buffer, bound);
                 crate::gles::give_to_driver(thread, memory, bound);
                 let Some(context) = thread.context.as_deref_mut() else { return };
-                if S::WHOLE
-                    && let Some(context) = context.whole()
-                {
-                    if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                        set!(S, it.buffer, bound);
-                    }
-                    if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                        set!(S, it.offset, 0);
-                    }
-                    if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                        set!(S, it.size, 0);
-                    }
+                if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
+                    set!(S, it.buffer, bound);
+                }
+                if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
+                    set!(S, it.offset, 0);
+                }
+                if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
+                    set!(S, it.size, 0);
                 }
             }
             GL_TRANSFORM_FEEDBACK_BUFFER => {
                 set!(S, context.transform_feedback_buffer, bound);
                 crate::gles::give_to_driver(thread, memory, bound);
                 let Some(context) = thread.context.as_deref_mut() else { return };
-                if S::WHOLE
-                    && let Some(context) = context.whole()
+                if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback)
+                    && let Some(it) = it.buffers.at_mut(i64::from(index))
                 {
-                    if let Some(it) =
-                        context.transform_feedbacks.get_mut(context.transform_feedback)
-                        && let Some(it) = it.buffers.at_mut(i64::from(index))
-                    {
+                    set!(S, it.buffer, bound);
+                }
+                if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback)
+                    && let Some(it) = it.buffers.at_mut(i64::from(index))
+                {
+                    set!(S, it.offset, 0);
+                }
+                if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback)
+                    && let Some(it) = it.buffers.at_mut(i64::from(index))
+                {
+                    set!(S, it.size, 0);
+                }
+                if context.transform_feedback.is_none() {
+                    if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index)) {
                         set!(S, it.buffer, bound);
                     }
-                    if let Some(it) =
-                        context.transform_feedbacks.get_mut(context.transform_feedback)
-                        && let Some(it) = it.buffers.at_mut(i64::from(index))
-                    {
+                    if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index)) {
                         set!(S, it.offset, 0);
                     }
-                    if let Some(it) =
-                        context.transform_feedbacks.get_mut(context.transform_feedback)
-                        && let Some(it) = it.buffers.at_mut(i64::from(index))
-                    {
+                    if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index)) {
                         set!(S, it.size, 0);
                     }
                 }
@@ -208,78 +200,76 @@ mod glBindBufferRange {
             match i64::from(target) {
                 GL_UNIFORM_BUFFER => {
                     set!(S, context.uniform_buffer, bound);
-                    if S::WHOLE
-                        && let Some(context) = context.whole()
-                    {
-                        if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                            set!(S, it.buffer, bound);
-                        }
-                        if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                            set!(S, it.offset, offset);
-                        }
-                        if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                            set!(S, it.size, size);
-                        }
+                    if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.buffer, bound);
+                    }
+                    if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.offset, offset);
+                    }
+                    if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.size, size);
                     }
                 }
                 GL_SHADER_STORAGE_BUFFER => {
                     set!(S, context.shader_storage_buffer, bound);
                     crate::gles::give_to_driver(thread, memory, bound);
                     let Some(context) = thread.context.as_deref_mut() else { return };
-                    if S::WHOLE
-                        && let Some(context) = context.whole()
-                    {
-                        if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                            set!(S, it.buffer, bound);
-                        }
-                        if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                            set!(S, it.offset, offset);
-                        }
-                        if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                            set!(S, it.size, size);
-                        }
+                    if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.buffer, bound);
+                    }
+                    if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.offset, offset);
+                    }
+                    if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.size, size);
                     }
                 }
                 GL_ATOMIC_COUNTER_BUFFER => {
                     set!(S, context.atomic_counter_buffer, bound);
                     crate::gles::give_to_driver(thread, memory, bound);
                     let Some(context) = thread.context.as_deref_mut() else { return };
-                    if S::WHOLE
-                        && let Some(context) = context.whole()
-                    {
-                        if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                            set!(S, it.buffer, bound);
-                        }
-                        if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                            set!(S, it.offset, offset);
-                        }
-                        if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                            set!(S, it.size, size);
-                        }
+                    if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.buffer, bound);
+                    }
+                    if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.offset, offset);
+                    }
+                    if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.size, size);
                     }
                 }
                 GL_TRANSFORM_FEEDBACK_BUFFER => {
                     set!(S, context.transform_feedback_buffer, bound);
                     crate::gles::give_to_driver(thread, memory, bound);
                     let Some(context) = thread.context.as_deref_mut() else { return };
-                    if S::WHOLE
-                        && let Some(context) = context.whole()
+                    if let Some(it) =
+                        context.transform_feedbacks.get_mut(context.transform_feedback)
+                        && let Some(it) = it.buffers.at_mut(i64::from(index))
                     {
-                        if let Some(it) =
-                            context.transform_feedbacks.get_mut(context.transform_feedback)
-                            && let Some(it) = it.buffers.at_mut(i64::from(index))
+                        set!(S, it.buffer, bound);
+                    }
+                    if let Some(it) =
+                        context.transform_feedbacks.get_mut(context.transform_feedback)
+                        && let Some(it) = it.buffers.at_mut(i64::from(index))
+                    {
+                        set!(S, it.offset, offset);
+                    }
+                    if let Some(it) =
+                        context.transform_feedbacks.get_mut(context.transform_feedback)
+                        && let Some(it) = it.buffers.at_mut(i64::from(index))
+                    {
+                        set!(S, it.size, size);
+                    }
+                    if context.transform_feedback.is_none() {
+                        if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index))
                         {
                             set!(S, it.buffer, bound);
                         }
-                        if let Some(it) =
-                            context.transform_feedbacks.get_mut(context.transform_feedback)
-                            && let Some(it) = it.buffers.at_mut(i64::from(index))
+                        if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index))
                         {
                             set!(S, it.offset, offset);
                         }
-                        if let Some(it) =
-                            context.transform_feedbacks.get_mut(context.transform_feedback)
-                            && let Some(it) = it.buffers.at_mut(i64::from(index))
+                        if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index))
                         {
                             set!(S, it.size, size);
                         }

@@ -39,9 +39,9 @@ state! {
         draw_indirect_buffer: Ref<Buffer> = Ref::NONE,
         dispatch_indirect_buffer: Ref<Buffer> = Ref::NONE,
         texture_buffer: Ref<Buffer> = Ref::NONE,
-        uniform_buffers: S::Only<Vec<BufferRange>> = S::only(|| Vec::new()),
-        shader_storage_buffers: S::Only<Vec<BufferRange>> = S::only(|| Vec::new()),
-        atomic_counter_buffers: S::Only<Vec<BufferRange>> = S::only(|| Vec::new()),
+        uniform_buffers: Vec<BufferRange> = Vec::new(),
+        shader_storage_buffers: Vec<BufferRange> = Vec::new(),
+        atomic_counter_buffers: Vec<BufferRange> = Vec::new(),
         /// Cache of index sources, by a hash of their names: cached ones need no lock of the group.
         index_sources: [Ref<Buffer>; 16] = [Ref::NONE; 16],
         /// Cache of buffers whose contents are not kept, by a hash of their names.
@@ -156,6 +156,8 @@ state! {
         default_feedback_program: Ref<Program> = Ref::NONE,
         /// Whether it is active, perhaps paused.
         default_feedback_is_active: bool = false,
+        /// What its indexed binding points hold.
+        default_feedback_buffers: Vec<BufferRange> = Vec::new(),
         vertex_array: Ref<VertexArray> = Ref::NONE,
         /// The default vertex array object.
         default_arrays: VertexArrays = VertexArrays::default(),
@@ -488,7 +490,7 @@ state! {
     }
     /// An object.
     object TransformFeedback<S> {
-        buffers: S::Only<Vec<BufferRange>> = S::only(|| Vec::new()),
+        buffers: Vec<BufferRange> = Vec::new(),
         is_active: bool = false,
         is_paused: S::Only<bool> = S::only(|| false),
         mode: u32 = 0,
