@@ -21,19 +21,19 @@ use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
 /// Sets the parameters of a program to `wanted`. `has` is what the program has, before and after. Leaves out what the driver
-/// refused.
+/// refused. `has_failed`: the last link of the program failed.
 ///
 /// Locations that `has` and `wanted` lacks stay: no command removes them.
 pub fn describe(
     emitter: &mut Emitter,
     context: &Context,
-    program: u32,
+    (program, has_failed): (u32, bool),
     has: &mut LinkParameters,
     wanted: &LinkParameters,
 ) {
     describe_attributes(emitter, program, has, wanted);
     describe_frag_data(emitter, context, program, has, wanted);
-    let wanted = &without_doubt(context, program, wanted);
+    let wanted = &without_doubt(context, (program, has_failed), wanted);
     describe_varyings(emitter, context, program, has, wanted);
     if has.separable != wanted.separable {
         set_parameter(emitter, context, program, GL_PROGRAM_SEPARABLE, wanted.separable);
@@ -48,7 +48,11 @@ pub fn describe(
 
 /// Decides with the driver's answers about a program whether it has accepted varyings that it seems to have refused. Without
 /// an answer that tells, it has refused them.
-fn without_doubt(context: &Context, program: u32, parameters: &LinkParameters) -> LinkParameters {
+fn without_doubt(
+    context: &Context,
+    (program, has_failed): (u32, bool),
+    parameters: &LinkParameters,
+) -> LinkParameters {
     let mut decided = parameters.clone();
     let names = core::mem::take(&mut decided.doubtful_varyings);
     let mode = core::mem::take(&mut decided.doubtful_mode);
@@ -56,10 +60,12 @@ fn without_doubt(context: &Context, program: u32, parameters: &LinkParameters) -
         return decided;
     }
     let asked = gl::program_integer(program, GL_TRANSFORM_FEEDBACK_BUFFER_MODE) as u32;
-    let count = gl::program_integer(program, constants::GL_TRANSFORM_FEEDBACK_VARYINGS) as usize;
+    let count = || gl::program_integer(program, constants::GL_TRANSFORM_FEEDBACK_VARYINGS) as usize;
+    // Mesa 22.3 reads freed memory for the number if the last link failed.
     let is_accepted = match mode == decided.feedback_mode {
         false => asked == mode,
-        true => count == names.len() && count != decided.feedback_varyings.len(),
+        true if has_failed => false,
+        true => count() == names.len() && count() != decided.feedback_varyings.len(),
     };
     if is_accepted {
         (decided.feedback_varyings, decided.feedback_mode) = (names, mode);
