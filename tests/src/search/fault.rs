@@ -122,6 +122,11 @@ const PERMITTED: &[Permitted] = &[
         "GL_DELETE_STATUS, until all contexts that use it have been current",
         |steps| has_two_contexts(steps) && count(steps, &["glDeleteProgram"]) > 0,
     ),
+    // The driver answers about a sampler by its name only, and the state has no border colours of floats.
+    Permitted::seen("the border colour of deleted sampler", |steps| {
+        let sets = |step: &String| step.contains("glSamplerParameterfv");
+        count(steps, &["glDeleteSamplers"]) > 0 && steps.iter().any(sets)
+    }),
     // What a context on another thread uses is not known.
     Permitted::seen(
         "whether a context of another thread uses it, too, of the deleted program",
