@@ -277,7 +277,7 @@ fn status_is_not_0_if_what_was_asked_for_is_missing() {
 
 #[test]
 fn status_is_not_0_after_the_daemon_died() {
-    for options in [&["run", "-o", "x.gapii"][..], &["run", "--quit", "-o", "x.gapii"]] {
+    let check = |options: &[&str]| {
         let daemon = FakeDaemon::new();
         let serving = daemon.serve(|mut conversation| {
             conversation.greet();
@@ -290,7 +290,12 @@ fn status_is_not_0_after_the_daemon_died() {
         let (_, stderr) = run(daemon.ctl().args(options).args(["--", "sh", "-c", "sleep 1"]), 125);
         assert!(stderr.contains("the daemon has died"), "{stderr}");
         serving.join().unwrap();
-    }
+    };
+    // Side by side: each waits for another daemon.
+    std::thread::scope(|scope| {
+        scope.spawn(|| check(&["run", "-o", "x.gapii"]));
+        scope.spawn(|| check(&["run", "--quit", "-o", "x.gapii"]));
+    });
 }
 
 #[test]
