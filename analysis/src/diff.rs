@@ -96,7 +96,7 @@ struct Trace {
     is_over: bool,
 }
 
-/// What was found.
+/// Differences of two traces, and what is needed to add the next one.
 #[derive(Default)]
 struct Findings {
     diff: Diff,

@@ -1,6 +1,6 @@
-//! What a command is, apart from the values that differ between two runs of one program. A [`Shape`] does not depend on
-//! addresses, on handles and names of objects, or on the room that the program has for an answer; objects are numbered in
-//! each trace, so that a caller can tell whether two commands use the same ones.
+//! The identity of a command: all of it but the values that differ between two runs of one program. A [`Shape`] does not
+//! depend on addresses, on handles and names of objects, or on the room that the program has for an answer; objects are
+//! numbered in each trace, so that a caller can tell whether two commands use the same ones.
 //!
 //! An address with memory counts by the memory's bytes; without memory, below `OFFSET_MAX`, 1 MiB, it is an offset and
 //! counts by value, otherwise only as an address. Null counts as null. Structs count field by field.
@@ -46,7 +46,7 @@ pub struct Identity {
 /// A handle: index of the process, namespace, value.
 type Handle = (u32, u64, u64);
 
-/// What a command is, apart from addresses and handles.
+/// A command without its addresses and handles.
 #[derive(Clone, Debug)]
 pub struct Shape {
     /// Digest of the function and of everything that the command read, without objects.

@@ -32,7 +32,7 @@ pub struct FrameDifference {
     pub process: u32,
     /// Number of the frame within its process, from 0.
     pub frame: u64,
-    /// What was compared.
+    /// Source of the two frames.
     pub from: Source,
     /// Whether the pixels of both frames are known.
     #[serde(skip)]

@@ -12,7 +12,8 @@ use gapii_capture::end::Exited;
 #[repr(C)]
 #[derive(Default)]
 struct PidfdInfo {
-    /// What is asked for, then what the kernel tells.
+    /// `PIDFD_INFO_*`: the caller sets the flags of the fields that it asks for, the kernel those of the fields that it
+    /// filled in.
     mask: u64,
     cgroup: u64,
     ids: [u32; 11],

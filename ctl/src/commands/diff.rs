@@ -92,7 +92,7 @@ pub fn run(args: &Diff) -> Result<u8, Failure> {
         true => frames_of(args, &commands, is_replayed, &stop).map(Some),
         false => Ok((commands.observed_frames > 0).then(Vec::new)),
     };
-    // What is known of the commands is told also if the frames can't be compared.
+    // The differences of the commands are printed also if the frames can't be compared.
     let (frames, failure) = match compared {
         Ok(frames) => (frames, None),
         Err(failure) => (None, Some(failure)),

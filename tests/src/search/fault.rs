@@ -127,7 +127,7 @@ const PERMITTED: &[Permitted] = &[
         let sets = |step: &String| step.contains("glSamplerParameterfv");
         count(steps, &["glDeleteSamplers"]) > 0 && steps.iter().any(sets)
     }),
-    // What a context on another thread uses is not known.
+    // The snapshot does not see the bindings of a context that is current on another thread.
     Permitted::seen(
         "whether a context of another thread uses it, too, of the deleted program",
         |steps| has_two_contexts(steps) && count(steps, &["glDeleteProgram"]) > 0,
