@@ -200,6 +200,18 @@ fn ends_at_once(daemon: &FakeDaemon, reason: &'static str) -> std::thread::JoinH
     })
 }
 
+/// A daemon that dies once its capture has started.
+fn dies_in_capture(daemon: &FakeDaemon) -> std::thread::JoinHandle<()> {
+    daemon.serve(|mut conversation| {
+        conversation.greet();
+        if conversation.hear().is_none() {
+            return false;
+        }
+        conversation.say(&started());
+        true
+    })
+}
+
 #[test]
 fn quit_ends_the_program_once_the_capture_is_complete() {
     let daemon = FakeDaemon::new();
@@ -279,14 +291,7 @@ fn status_is_not_0_if_what_was_asked_for_is_missing() {
 fn status_is_not_0_after_the_daemon_died() {
     let check = |options: &[&str]| {
         let daemon = FakeDaemon::new();
-        let serving = daemon.serve(|mut conversation| {
-            conversation.greet();
-            if conversation.hear().is_none() {
-                return false;
-            }
-            conversation.say(&started());
-            true
-        });
+        let serving = dies_in_capture(&daemon);
         let (_, stderr) = run(daemon.ctl().args(options).args(["--", "sh", "-c", "sleep 1"]), 125);
         assert!(stderr.contains("the daemon has died"), "{stderr}");
         serving.join().unwrap();
@@ -312,14 +317,7 @@ fn quit_leaves_a_program_alone_whose_capture_was_lost() {
 #[test]
 fn program_outlives_a_daemon_that_dies() {
     let daemon = FakeDaemon::new();
-    let serving = daemon.serve(|mut conversation| {
-        conversation.greet();
-        if conversation.hear().is_none() {
-            return false;
-        }
-        conversation.say(&started());
-        true
-    });
+    let serving = dies_in_capture(&daemon);
     let mut command = daemon.ctl();
     command.args(["run", "-o", "x.gapii", "--", "sh", "-c", "sleep 1; exit 5"]);
     let (_, stderr) = run(&mut command, 5);
