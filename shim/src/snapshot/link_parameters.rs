@@ -60,12 +60,15 @@ fn without_doubt(
         return decided;
     }
     let asked = gl::program_integer(program, GL_TRANSFORM_FEEDBACK_BUFFER_MODE) as u32;
-    let count = || gl::program_integer(program, constants::GL_TRANSFORM_FEEDBACK_VARYINGS) as usize;
-    // Mesa 22.3 reads freed memory for the number if the last link failed.
     let is_accepted = match mode == decided.feedback_mode {
         false => asked == mode,
+        // Mesa 22.3 reads freed memory for the number if the last link failed.
         true if has_failed => false,
-        true => count() == names.len() && count() != decided.feedback_varyings.len(),
+        true => {
+            let count =
+                gl::program_integer(program, constants::GL_TRANSFORM_FEEDBACK_VARYINGS) as usize;
+            count == names.len() && count != decided.feedback_varyings.len()
+        }
     };
     if is_accepted {
         (decided.feedback_varyings, decided.feedback_mode) = (names, mode);
