@@ -10,6 +10,7 @@
  *   FAKE_DRIVER_CRASH_AT  the process gets SIGSEGV in its Nth call to glDrawArrays
  *   FAKE_DRIVER_REENTER   glFlush calls glIsEnabled through the exported symbol, as drivers do
  *   FAKE_DRIVER_FINISH    iterations of an empty loop in glFinish (default 0)
+ *   FAKE_DRIVER_SLEEP     microseconds that glFinish sleeps (default 0)
  *   FAKE_DRIVER_LINGER    iterations of an empty loop between the moment when a name or a context is free
  *                         for others, and the return of the command that freed it (default 0)
  */
@@ -31,6 +32,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "functions.h"
@@ -126,13 +128,14 @@ static unsigned long setting(const char *name)
     return value ? strtoul(value, NULL, 0) : 0;
 }
 
-static unsigned long crash_at, finish_turns, linger_turns;
+static unsigned long crash_at, finish_turns, sleep_us, linger_turns;
 static int reenter;
 
 __attribute__((constructor)) static void read_settings(void)
 {
     crash_at = setting("FAKE_DRIVER_CRASH_AT");
     finish_turns = setting("FAKE_DRIVER_FINISH");
+    sleep_us = setting("FAKE_DRIVER_SLEEP");
     linger_turns = setting("FAKE_DRIVER_LINGER");
     reenter = setting("FAKE_DRIVER_REENTER") != 0;
 }
@@ -645,6 +648,10 @@ void glFinish(void)
 {
     ENTER(glFinish);
     loop(finish_turns);
+    if (sleep_us > 0) {
+        struct timespec rest = {(time_t)(sleep_us / 1000000), (long)(sleep_us % 1000000 * 1000)};
+        nanosleep(&rest, NULL);
+    }
 }
 
 void glFlush(void)

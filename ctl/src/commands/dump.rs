@@ -299,7 +299,7 @@ fn nothing_fits(path: &Path, chosen: &Filter, args: &Dump) -> Failure {
 
 fn write_line(args: &Dump, command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> {
     match args.json.json {
-        true => json::write_line(command, &mut &mut *out),
+        true => json::write_line(command, out),
         false => call_text::write_line(command, out),
     }
 }

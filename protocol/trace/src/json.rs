@@ -19,9 +19,14 @@ use gapii_abi::atom::Frame;
 ///
 /// # Errors
 /// An error of `out`.
-pub fn write_line(command: &Command<'_>, out: &mut impl io::Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, command)?;
-    out.write_all(b"\n")
+pub fn write_line(command: &Command<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    /// Most lines are shorter, in bytes.
+    const USUAL: usize = 512;
+    // `out` gets the line in one piece, not a few bytes at a time.
+    let mut line = Vec::with_capacity(USUAL);
+    serde_json::to_writer(&mut line, command)?;
+    line.push(b'\n');
+    out.write_all(&line)
 }
 
 impl Serialize for Command<'_> {

@@ -18,13 +18,13 @@ use serde_json::{Value, json};
 
 /// Threads that share their objects and check their own pictures.
 fn drawing() -> Command {
-    offscreen(&program("threads_forever"), ["2", "3600"])
+    offscreen(&program("threads_forever"), ["2", "3600", "500"])
 }
 
 /// Threads that only make calls, on the fake driver.
 fn calling() -> Command {
     let mut process = Command::new(program("draw_forever"));
-    process.args(["2"]).env("FAKE_DRIVER_FINISH", "20000");
+    process.args(["2"]).env("FAKE_DRIVER_SLEEP", "200");
     fake_driver::use_in(&mut process, None);
     process
 }

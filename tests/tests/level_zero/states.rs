@@ -196,5 +196,5 @@ fn callback_enables_a_tracer_while_another_is_being_destroyed() {
 
 #[test]
 fn tracers_that_come_and_go_while_threads_call_run_in_pairs() {
-    churn(Duration::from_secs(3));
+    churn(Duration::from_secs(1));
 }

@@ -106,8 +106,8 @@ fn what_is_wanted_is_as_it_is_in_a_capture_of_all() {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
     let (mut process, _page) = calling(&session, &["2"]);
-    // About a millisecond per frame, so that the capture of everything is no larger than the comparison needs.
-    let _program = run_idle(&session, process.env("FAKE_DRIVER_FINISH", "2000000"));
+    // More than a millisecond per frame, so that the capture of everything is no larger than the comparison needs.
+    let _program = run_idle(&session, process.env("FAKE_DRIVER_SLEEP", "1000"));
     let (all, all_trace) = start(&session, "all", &[]);
     until(&session, "all", "it has frames", |progress| number(&progress["frames"]) >= 5);
     let options = ["--frames", "60", "--function", "glBindTexture", "--function", "glIsEnabled"];

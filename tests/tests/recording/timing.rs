@@ -19,7 +19,7 @@ const ROUNDS: u64 = 320;
 fn record(options: &[&str]) -> (Session, Recording) {
     let session = Session::new();
     let mut process = Process::new(program("draw_forever"));
-    process.args(["2", &ROUNDS.to_string()]).env("FAKE_DRIVER_FINISH", "1000000");
+    process.args(["2", &ROUNDS.to_string()]).env("FAKE_DRIVER_SLEEP", "1000");
     fake_driver::use_in(&mut process, None);
     let recording = session.record(options, &process);
     recording.run.clone().ok();

@@ -260,7 +260,7 @@ fn forked_child_waits_for_no_thread_that_it_does_not_have() {
 
 #[test]
 fn threads_that_come_and_go_run_callbacks_in_pairs() {
-    churn(Duration::from_secs(2));
+    churn(Duration::from_secs(1));
 }
 
 /// Tracers and captures both change the table of commands, at any moment.
