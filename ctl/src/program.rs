@@ -41,6 +41,8 @@ pub struct Program {
 pub enum Beginning<'a> {
     /// It goes on unrecorded.
     Idle,
+    /// It goes on unrecorded until the capture of this launch begins.
+    Unrecorded(&'a Launch),
     /// It begins in the capture of this launch.
     Recorded(&'a Launch),
     /// It waits for a capture that another client begins, for this many seconds or the shim's default.
@@ -117,6 +119,9 @@ impl Environment {
         };
         match beginning {
             Beginning::Idle => command.env_remove("GAPII_LAUNCH").env_remove("GAPII_WAIT"),
+            Beginning::Unrecorded(launch) => {
+                command.env("GAPII_LAUNCH", launch.hex()).env_remove("GAPII_WAIT")
+            }
             // It waits only if another daemon has taken the place of the one that had its capture.
             Beginning::Recorded(launch) => command
                 .env("GAPII_LAUNCH", launch.hex())

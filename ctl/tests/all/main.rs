@@ -9,6 +9,7 @@ mod exports;
 mod infos;
 #[path = "../../../tests/src/json_output.rs"]
 mod json_output;
+mod measures;
 mod support;
 mod untrusted;
 mod watch;
