@@ -182,7 +182,7 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
         capture.settle();
         Watch::new(program, Some(capture), &signals, args.quit)
     };
-    tell(args, watch.until_the_end()?, None, None)
+    tell(args, &environment, watch.until_the_end()?, None, None)
 }
 
 /// Fails if nothing can be compared, because this run records nothing, or records from the first frame on.
@@ -201,14 +201,16 @@ fn must_be_measurable(args: &Run) -> Result<(), Failure> {
     }
 }
 
-/// Prints the answer in JSON, if that is asked for, and returns the exit status.
+/// Says if the tools traced nothing, prints the answer in JSON, if that is asked for, and returns the exit status.
 fn tell(
     args: &Run,
+    environment: &Environment,
     ended: Ended,
     saved: Option<SavedAnswer>,
     error: Option<Problem>,
 ) -> Result<u8, Failure> {
     let Ended { pid, exit, status, status_of, capture, slowdown } = ended;
+    environment.why_untraced().iter().for_each(|why| text::say(why));
     if args.json {
         let command = args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let (exit_status, signal) = (exit.code(), exit.signal());
@@ -367,7 +369,7 @@ fn keep(
     };
     let (status, status_of) = program::status_beside(exit, error.is_some());
     let ended = Ended { pid, exit, status, status_of, capture: None, slowdown: None };
-    tell(args, ended, saved, error)
+    tell(args, environment, ended, saved, error)
 }
 
 fn start_keeping(args: &Run, daemon: &Daemon, launch: &Launch) -> Result<Keeping, Failure> {
@@ -393,7 +395,7 @@ fn idle(
     let program = Program::start(&args.command, environment, &beginning, signals, args.json)?;
     let ended = Watch::new(program, None, signals, false).until_the_end();
     daemon.complete_captures();
-    tell(args, ended?, None, None)
+    tell(args, environment, ended?, None, None)
 }
 
 /// Holds the program's first command. The shim says so, and how to begin a capture.
@@ -415,5 +417,5 @@ fn wait(
     let held = Held::new(daemon.client_socket.clone(), launch);
     let ended = Watch::holding(program, held, signals).until_the_end();
     daemon.complete_captures();
-    tell(args, ended?, None, None)
+    tell(args, environment, ended?, None, None)
 }
