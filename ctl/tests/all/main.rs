@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod captures;
+mod diffs;
 mod dumps;
 mod exports;
 mod infos;
