@@ -210,7 +210,7 @@ fn tell(
     error: Option<Problem>,
 ) -> Result<u8, Failure> {
     let Ended { pid, exit, status, status_of, capture, slowdown } = ended;
-    environment.why_untraced().iter().for_each(|why| text::say(why));
+    environment.why_untraced().iter().for_each(text::say);
     if args.json {
         let command = args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let (exit_status, signal) = (exit.code(), exit.signal());
