@@ -124,20 +124,20 @@ mod tests {
 
     /// Flags of the mapping at this address, from proc_pid_smaps(5).
     fn flags(at: *const u8) -> Vec<String> {
-        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let maps = std::fs::read_to_string("/proc/self/smaps").expect("proc is mounted");
         let begin = format!("{:x}-", at.addr());
         let mut lines = maps.lines().skip_while(|line| !line.starts_with(&begin));
-        let flags = lines.find_map(|line| line.strip_prefix("VmFlags:")).unwrap();
+        let flags = lines.find_map(|line| line.strip_prefix("VmFlags:")).expect("it is mapped");
         flags.split_whitespace().map(str::to_owned).collect()
     }
 
     #[test]
     fn mapped_segment_is_left_out_of_core_dumps() {
         let layout = SegmentLayout::default();
-        let fd = memfd::create(c"gapii-test", layout.segment_bytes()).unwrap();
+        let fd = memfd::create(c"gapii-test", layout.segment_bytes()).expect("a memory file");
         let maps = [SegmentMap::whole(&fd, layout), SegmentMap::without_rings(&fd, layout)];
         for map in maps {
-            let map = map.unwrap();
+            let map = map.expect("it is mapped");
             assert!(flags(map.as_ptr()).contains(&"dd".to_owned()), "{:?}", flags(map.as_ptr()));
         }
     }
