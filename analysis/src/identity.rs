@@ -2,6 +2,8 @@
 //! depend on addresses, on handles and names of objects, or on the room that the program has for an answer; objects are
 //! numbered in each trace, so that a caller can tell whether two commands use the same ones.
 //!
+//! A location or an index that the driver chose counts by the name that the program asked for it (`locations.rs`).
+//!
 //! An address with memory counts by the memory's bytes; without memory, below `OFFSET_MAX`, 1 MiB, it is an offset and
 //! counts by value, otherwise only as an address. Null counts as null. Structs count field by field.
 
@@ -12,6 +14,8 @@ use gapii_trace::Command;
 use gapii_trace::blobs::BlobName;
 use gapii_trace::description::{Function, Kind, Layout, Observed, Repr, Type};
 use gapii_trace::value::{Observation, Value};
+
+use crate::locations::{Locations, Name};
 
 /// Pointers below this limit that have no memory are offsets into a buffer, and count by value.
 const OFFSET_MAX: u64 = 1 << 20;
@@ -41,6 +45,7 @@ pub struct Identity {
     /// Numbers of objects.
     objects: HashMap<Handle, u64>,
     next: u64,
+    locations: Locations,
 }
 
 /// A handle: index of the process, namespace, value.
@@ -77,9 +82,13 @@ struct Parts<'a> {
     command: &'a Command<'a>,
     hashers: Vec<DefaultHasher>,
     objects: Vec<Object>,
-    /// The handles of `objects`.
-    handles: Vec<Handle>,
+    /// The handles of `objects`; `None` for an object that the command does not name.
+    handles: Vec<Option<Handle>>,
     is_output: bool,
+    /// The program that the command names.
+    program: Option<u64>,
+    /// Digest of the text that the command names.
+    name: u64,
     /// True if a handle that the driver gives is a new object.
     makes: bool,
 }
@@ -89,6 +98,7 @@ impl Identity {
     pub fn of(&mut self, command: &Command<'_>) -> Shape {
         let mut inputs = Parts::new(command, false);
         self.inputs(command, &mut inputs);
+        self.locations.learn(command, inputs.program, inputs.name);
         self.forget(&inputs);
         let (inputs, mut objects) = inputs.finish();
         let mut outputs = Parts::new(command, true);
@@ -110,8 +120,8 @@ impl Identity {
         // The part after the parameters is for other memory.
         let last = inputs.hashers.len().saturating_sub(2);
         let handles = inputs.objects.iter().zip(&inputs.handles);
-        for (_, handle) in handles.filter(|(object, _)| object.part == last) {
-            self.objects.remove(handle);
+        for handle in handles.filter(|(object, _)| object.part == last).filter_map(|it| *it.1) {
+            self.objects.remove(&handle);
         }
     }
 
@@ -124,9 +134,19 @@ impl Identity {
             }
             let reads = arg.param.observed == Observed::In;
             let has_memory = reads && arg.observation != Observation::None;
+            let number = arg.value.bits() as u32;
+            if let Some(named) = self.locations.name(command, name, number, parts.program) {
+                parts.named(part, named);
+                continue;
+            }
             self.value(parts, part, arg.param.ty, arg.value, has_memory, name);
             if reads {
                 self.memory(parts, part, arg.param.element, arg.observation, name);
+            }
+            match name {
+                "name" => parts.name = parts.hashers[part].finish(),
+                "program" => parts.program = parts.last_object(part),
+                _ => {}
             }
         }
         for range in command.ranges_read() {
@@ -150,8 +170,11 @@ impl Identity {
         }
         if let (Some((value, text)), Some(function)) = (command.result(), command.function) {
             let part = function.params.len();
+            if Locations::is_chosen(command) {
+                return 1_u64.hash(&mut parts.hashers[part]);
+            }
             let has_text = text != Observation::None;
-            self.value(parts, part, function.result, value, has_text, result_name(function));
+            self.value(parts, part, result_type(function), value, has_text, result_name(function));
             memory(text, &mut parts.hashers[part]);
         }
     }
@@ -225,7 +248,7 @@ impl Identity {
             Value::Unsigned(handle) if ty.kind == Kind::Handle && handle != 0 => {
                 let handle = (parts.command.process, namespace(parts.command, ty, name), handle);
                 let number = self.object(parts.makes, handle);
-                parts.handles.push(handle);
+                parts.handles.push(Some(handle));
                 parts.objects.push(Object { part, is_output: parts.is_output, number });
                 1
             }
@@ -253,7 +276,30 @@ impl<'a> Parts<'a> {
         let name = command.name();
         let makes = is_output && ["Create", "Gen", "FenceSync"].iter().any(|it| name.contains(it));
         let hashers = vec![DefaultHasher::new(); count];
-        Self { command, hashers, objects: Vec::new(), handles: Vec::new(), is_output, makes }
+        Self {
+            command,
+            hashers,
+            objects: Vec::new(),
+            handles: Vec::new(),
+            is_output,
+            program: None,
+            name: 0,
+            makes,
+        }
+    }
+
+    /// Hashes a number by its name.
+    fn named(&mut self, part: usize, Name { digest, program }: Name) {
+        ("name", digest).hash(&mut self.hashers[part]);
+        if let Some(number) = program {
+            self.objects.push(Object { part, is_output: self.is_output, number });
+            self.handles.push(None);
+        }
+    }
+
+    /// Number of the object in this part.
+    fn last_object(&self, part: usize) -> Option<u64> {
+        self.objects.last().filter(|object| object.part == part).map(|object| object.number)
     }
 
     fn finish(self) -> (Box<[u64]>, Vec<Object>) {
@@ -266,6 +312,18 @@ fn place<'a>(command: &Command<'a>, param: Option<u8>) -> (usize, &'a str) {
     let params = command.function.map_or(&[][..], |function| &function.params);
     let found = param.and_then(|at| Some((usize::from(at), params.get(usize::from(at))?)));
     found.map_or((params.len(), ""), |(at, param)| (at, param.name.as_str()))
+}
+
+/// Type of a result. The description has the names of programs and shaders, which a command returns, as numbers.
+fn result_type(function: &Function) -> Type {
+    match function.result {
+        Type { repr: Some(Repr::U32), kind: Kind::Number }
+            if function.name.starts_with("glCreate") =>
+        {
+            Type { repr: Some(Repr::U32), kind: Kind::Handle }
+        }
+        ty => ty,
+    }
 }
 
 /// Name of the parameter by which a result is passed to other commands.

@@ -29,6 +29,7 @@ pub mod diff;
 mod generated;
 pub mod graphics;
 mod identity;
+mod locations;
 pub mod presentation;
 mod purpose;
 mod sides;

@@ -93,6 +93,11 @@ impl<'a> Capture<'a> {
         }
     }
 
+    /// Number of the capture in the daemon's session.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
     pub fn place(&self) -> &Place {
         &self.place
     }

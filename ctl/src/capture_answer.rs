@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::frame_times::Slowdown;
 use crate::json::Problem;
 
 /// A capture that has ended.
@@ -48,6 +49,8 @@ pub struct RunAnswer {
     pub program: ProgramAnswer,
     /// The capture; null with `--idle`, `--wait` and `--keep-frames`, and if the capture broke off.
     pub capture: Option<CaptureAnswer>,
+    /// How much slower the program was while it was recorded; null without `--measure`.
+    pub slowdown: Option<Slowdown>,
     /// The kept frames; null if none were saved.
     pub saved: Option<SavedAnswer>,
     /// Why the kept frames could not be saved.

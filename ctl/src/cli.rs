@@ -243,6 +243,15 @@ mod tests {
     }
 
     #[test]
+    fn help_lists_completions_and_man_pages() {
+        let help = Cli::definition().render_long_help().to_string();
+        for name in ["completions", "man", "run", "doctor"] {
+            let listed = help.lines().any(|line| line.split_whitespace().next() == Some(name));
+            assert!(listed, "{name}: {help}");
+        }
+    }
+
+    #[test]
     fn help_has_the_options_of_a_daemon_only_for_commands_that_ask_one() {
         let mut definition = Cli::definition();
         definition.build();

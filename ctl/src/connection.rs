@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use gapii_control::{
     ClientHello, ControlError, Event, ExitedRequest, FILTER_VERSION, FrameBuffer, KEEPING_VERSION,
-    LINK_VERSION, Request, SHARING_VERSION, SaveRequest, ServerHello, StartRequest,
-    TRIGGER_VERSION, TakeUpRequest, code,
+    LINK_VERSION, RUNNING_LAUNCH_VERSION, Request, SHARING_VERSION, SaveRequest, ServerHello,
+    StartRequest, TRIGGER_VERSION, TakeUpRequest, code,
 };
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
@@ -181,6 +181,11 @@ impl Connection {
     /// Fails if the daemon is too old for several, named captures of a program.
     pub fn must_share(&self) -> Result<(), Failure> {
         self.must_speak(SHARING_VERSION, "does not support names, pauses and limits of bytes")
+    }
+
+    /// Fails if the daemon is too old to begin a capture of a launch whose programs run already.
+    pub fn must_know_running_launches(&self) -> Result<(), Failure> {
+        self.must_speak(RUNNING_LAUNCH_VERSION, "does not support --measure")
     }
 
     /// Fails with the name of the missing feature if the daemon does not support protocol `version`.

@@ -57,6 +57,15 @@ impl Family {
     }
 }
 
+/// Whether process `pid` is `root` or one of its descendants.
+pub fn is_of(pid: u32, root: u32) -> bool {
+    // The bound ends a walk that meets numbers which have gone to other processes meanwhile.
+    std::iter::successors(Some(pid), |pid| parent(*pid)).take(DEPTH_MAX).any(|it| it == root)
+}
+
+/// Largest number of processes between a process and its descendant.
+const DEPTH_MAX: usize = 1000;
+
 /// The parent of a process; `None` if there is no such process.
 fn parent(pid: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -94,5 +103,12 @@ mod tests {
             std::thread::yield_now();
         }
         assert!(Family::of(child.id()).0.is_empty());
+    }
+
+    #[test]
+    fn process_is_of_its_family_and_of_no_other() {
+        let (this, parent) = (std::process::id(), std::os::unix::process::parent_id());
+        assert!(is_of(this, this) && is_of(this, parent));
+        assert!(!is_of(parent, this) && !is_of(this, u32::MAX));
     }
 }

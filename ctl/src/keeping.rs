@@ -81,12 +81,20 @@ impl AsFd for Keeping {
 }
 
 impl Longest {
+    /// Whether a hold is at least twice as long as all before that were news.
+    fn is_news(&mut self, held_us: u64) -> bool {
+        let is_news = held_us >= self.0.saturating_mul(2);
+        if is_news {
+            self.0 = held_us;
+        }
+        is_news
+    }
+
     /// Prints a hold that is at least twice as long as all that were printed.
     fn say(&mut self, held: &Held) {
-        if held.held_us < self.0.saturating_mul(2) {
+        if !self.is_news(held.held_us) {
             return;
         }
-        self.0 = held.held_us;
         text::say(&format_args!(
             "keyframe after {} of process {}: held {:.1?}",
             counted(held.frames, "frame"),
@@ -136,4 +144,17 @@ fn describe(saved: &Saved, place: &Place) -> String {
     let summary = summary_line::text(&saved.summary, place);
     let Saved { pid, name, first_frame, .. } = saved;
     format!("{name} (process {pid}) from frame {first_frame} on: {summary}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_hold_and_those_twice_as_long_are_said_and_not_every_keyframe() {
+        let mut longest = Longest::default();
+        let held = [900, 1000, 1799, 1800, 3599, 100, 3600, u64::MAX, 5];
+        let said: Vec<_> = held.into_iter().filter(|us| longest.is_news(*us)).collect();
+        assert_eq!(said, [900, 1800, 3600, u64::MAX]);
+    }
 }

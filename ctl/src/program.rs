@@ -41,6 +41,8 @@ pub struct Program {
 pub enum Beginning<'a> {
     /// It goes on unrecorded.
     Idle,
+    /// It goes on unrecorded until the capture of this launch begins.
+    Unrecorded(&'a Launch),
     /// It begins in the capture of this launch.
     Recorded(&'a Launch),
     /// It waits for a capture that another client begins, for this many seconds or the shim's default.
@@ -58,6 +60,8 @@ pub struct Environment {
     pub monitors: bool,
     /// Libraries that are preloaded after the shim.
     tools: Vec<PathBuf>,
+    /// File that the shim creates when a tool traces a command.
+    traced_mark: PathBuf,
 }
 
 impl Environment {
@@ -74,7 +78,8 @@ impl Environment {
         let layer = installation::installed_layer(&found);
         let layer = layer.map(|layer| scratch.linker_name(&layer)).transpose().map_err(cannot)?;
         let layer = layer.and_then(|layer| Some(layer.parent()?.to_owned()));
-        Ok(Environment { shim, sonames, layer, app_socket, monitors: true, tools: Vec::new() })
+        let (tools, traced_mark) = (Vec::new(), scratch.path().join("traced"));
+        Ok(Environment { shim, sonames, layer, app_socket, monitors: true, tools, traced_mark })
     }
 
     /// Adds the tools that `words` of --tool name. They are preloaded after the shim because they call its functions.
@@ -96,6 +101,21 @@ impl Environment {
         tools::check(&self.tools, &self.shim, find(program).as_deref())
     }
 
+    /// Says that the tools did nothing, if there are any, and none traced a command in a program that has ended.
+    pub fn why_untraced(&self) -> Option<String> {
+        let tools = match &self.tools[..] {
+            [] => return None,
+            [tool] => format!("the tool {}", tool.file_name().unwrap_or_default().display()),
+            several => format!("each of the {} tools", several.len()),
+        };
+        (!self.traced_mark.exists()).then(|| {
+            format!(
+                "{tools} traced no command, because it enabled no tracer with callbacks; let it check what \
+                 gapii_tracer_register_prologue, gapii_tracer_register_epilogue and gapii_tracer_enable return"
+            )
+        })
+    }
+
     /// Adds the shim to the environment of `command`.
     fn apply(&self, command: &mut Command, beginning: &Beginning<'_>) {
         let preloaded = [&self.shim].into_iter().chain(&self.tools).map(PathBuf::as_path);
@@ -111,12 +131,19 @@ impl Environment {
         if std::env::var_os(SDL_USES_EGL).is_none() {
             command.env(SDL_USES_EGL, "1");
         }
+        match self.tools.is_empty() {
+            true => command.env_remove(app::TRACED_MARK_VARIABLE),
+            false => command.env(app::TRACED_MARK_VARIABLE, &self.traced_mark),
+        };
         match self.monitors {
             true => command.env_remove("GAPII_MONITOR"),
             false => command.env("GAPII_MONITOR", "0"),
         };
         match beginning {
             Beginning::Idle => command.env_remove("GAPII_LAUNCH").env_remove("GAPII_WAIT"),
+            Beginning::Unrecorded(launch) => {
+                command.env("GAPII_LAUNCH", launch.hex()).env_remove("GAPII_WAIT")
+            }
             // It waits only if another daemon has taken the place of the one that had its capture.
             Beginning::Recorded(launch) => command
                 .env("GAPII_LAUNCH", launch.hex())

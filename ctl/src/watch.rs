@@ -17,8 +17,11 @@ use crate::capture::{Capture, Outcome};
 use crate::capture_answer::{CaptureAnswer, StatusOf};
 use crate::failure::{Failure, RUN};
 use crate::family::Family;
+use crate::frame_times::Slowdown;
 use crate::held::Held;
+use crate::json;
 use crate::keeping::Keeping;
+use crate::measuring::Measuring;
 use crate::program::{self, Program};
 use crate::signals::{self, Signals};
 use crate::summary_line;
@@ -34,6 +37,8 @@ pub struct Watch<'a> {
     capture: Option<Capture<'a>>,
     /// The keeping of the program's last frames, if requested; the caller ends it.
     keeping: Option<Keeping>,
+    /// The measurement that begins the capture, if requested.
+    measuring: Option<Measuring<'a>>,
     /// The program's processes that wait for another client's capture, until they are let go.
     held: Option<Held>,
     signals: &'a Signals,
@@ -45,6 +50,8 @@ pub struct Watch<'a> {
     quit_status: u8,
     /// The capture's answer, once it has ended.
     answer: Option<CaptureAnswer>,
+    /// What was measured, once the capture has ended.
+    slowdown: Option<Slowdown>,
     /// Signals to pass to the program once its capture has ended.
     pass_on: Vec<Signal>,
 }
@@ -58,6 +65,8 @@ pub struct Ended {
     pub status_of: StatusOf,
     /// The capture; `None` if there was none.
     pub capture: Option<CaptureAnswer>,
+    /// `None` unless it was measured.
+    pub slowdown: Option<Slowdown>,
 }
 
 /// Progress of `--quit`.
@@ -81,6 +90,7 @@ impl<'a> Watch<'a> {
             program,
             capture,
             keeping: None,
+            measuring: None,
             held: None,
             signals,
             quit,
@@ -88,6 +98,7 @@ impl<'a> Watch<'a> {
             family: Family::default(),
             quit_status: 0,
             answer: None,
+            slowdown: None,
             pass_on: Vec::new(),
         }
     }
@@ -95,6 +106,17 @@ impl<'a> Watch<'a> {
     /// Waits for a program whose last frames are kept, without a capture.
     pub fn keeping(program: Program, keeping: Keeping, signals: &'a Signals) -> Watch<'a> {
         Watch { keeping: Some(keeping), ..Watch::new(program, None, signals, false) }
+    }
+
+    /// Waits for a program whose capture begins once it is measured. With `quit`, the program is ended once its capture is
+    /// complete.
+    pub fn measuring(
+        program: Program,
+        measuring: Measuring<'a>,
+        signals: &'a Signals,
+        quit: bool,
+    ) -> Watch<'a> {
+        Watch { measuring: Some(measuring), ..Watch::new(program, None, signals, quit) }
     }
 
     /// Waits for a program that another client may capture from its first command.
@@ -111,7 +133,8 @@ impl<'a> Watch<'a> {
             Quitting::No => program::status_beside(exit, failed),
             Quitting::Asked(_) | Quitting::Killed => (self.quit_status, StatusOf::Capture),
         };
-        Ok(Ended { pid: self.program.pid(), exit, status, status_of, capture: self.answer })
+        let (pid, capture, slowdown) = (self.program.pid(), self.answer, self.slowdown);
+        Ok(Ended { pid, exit, status, status_of, capture, slowdown })
     }
 
     /// Returns how the program ended, and the connection that keeps its last frames, unless the daemon is gone.
@@ -125,6 +148,7 @@ impl<'a> Watch<'a> {
             // Events that arrived together with an answer are buffered already, so the socket does not become
             // readable for them.
             self.advance_capture(exited.is_some());
+            self.advance_measuring(exited.is_some());
             self.advance_quitting();
             if let (Some(status), None) = (exited, &self.capture)
                 && self.family.has_ended()
@@ -165,7 +189,8 @@ impl<'a> Watch<'a> {
             Quitting::No | Quitting::Killed => None,
         };
         let ending = self.capture.as_ref().and_then(Capture::deadline);
-        let deadline = quitting.into_iter().chain(ending).min();
+        let measuring = self.measuring.as_ref().and_then(Measuring::next);
+        let deadline = quitting.into_iter().chain(ending).chain(measuring).min();
         wait::until_ready(&mut watched, deadline)
             .map_err(|error| Failure::unreachable(format!("can't wait: {error}")))?;
         Ok(())
@@ -177,6 +202,7 @@ impl<'a> Watch<'a> {
         if request.by_kill {
             self.pass_on.push(request.signal);
         }
+        self.give_up_planned("it was stopped before recording began");
         match self.capture.as_mut().map(Capture::stop) {
             Some(Ok(())) => {}
             Some(Err(failure)) => self.capture_broke(&failure),
@@ -207,6 +233,7 @@ impl<'a> Watch<'a> {
             text::say_failure(RUN, failure);
         }
         self.answer = Some(capture.answer(RUN, Some(&outcome), failure.as_ref()));
+        self.tell_slowdown();
         if let Outcome::Ended(summary) = &outcome
             && !capture.is_stopping()
             && !program_ended
@@ -222,10 +249,56 @@ impl<'a> Watch<'a> {
         text::say_failure(RUN, failure);
         let broken = self.capture.take();
         self.answer = broken.as_ref().map(|capture| capture.answer(RUN, None, Some(failure)));
+        self.tell_slowdown();
         if broken.is_some_and(|capture| !capture.is_stopping()) {
             self.end_program(Some(failure));
         }
         self.pass_signals_on();
+    }
+
+    /// Begins the capture once enough is known about the program without it.
+    fn advance_measuring(&mut self, program_ended: bool) {
+        if program_ended {
+            self.give_up_planned(
+                "the program ended before recording began; measure it for a shorter time with --measure=S, or leave out \
+                 --measure",
+            );
+        }
+        let running = self.capture.as_ref().map(Capture::id);
+        match self.measuring.as_mut().and_then(|measuring| measuring.advance(running)) {
+            None => {}
+            Some(Ok(mut capture)) => {
+                capture.settle();
+                self.capture = Some(capture);
+            }
+            Some(Err(failure)) => {
+                self.never_began(&failure);
+                self.end_program(Some(&failure));
+            }
+        }
+    }
+
+    /// Gives the capture up that has not begun, if there is one.
+    fn give_up_planned(&mut self, why: &str) {
+        if self.measuring.as_mut().is_some_and(Measuring::give_up) {
+            self.never_began(&Failure::no(format!("nothing was recorded: {why}")));
+        }
+    }
+
+    /// Reports that the capture did not begin.
+    fn never_began(&mut self, failure: &Failure) {
+        text::say_failure(RUN, failure);
+        self.answer = Some(CaptureAnswer::new(RUN, None, None, Some(failure)));
+        let measured = self.measuring.take().map(Measuring::result);
+        self.slowdown = measured.map(|it| it.unknown("recording did not begin".to_owned()));
+    }
+
+    /// Says what was measured; with `--json` the answer has it.
+    fn tell_slowdown(&mut self) {
+        self.slowdown = self.measuring.take().map(Measuring::result);
+        if let Some(slowdown) = self.slowdown.as_ref().filter(|_| !json::is_asked()) {
+            text::say(slowdown);
+        }
     }
 
     /// Asks the program and its descendants to end, if `--quit` was given. `failure` is that of the capture.

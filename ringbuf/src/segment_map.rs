@@ -116,3 +116,29 @@ fn map(fd: &impl AsRawFd, len: u64, access: i32) -> io::Result<SegmentMap> {
     let at = NonNull::new(at.cast()).ok_or_else(|| io::Error::other("a mapping at address 0"))?;
     Ok(SegmentMap { at, len, open_to: AtomicU64::new(len) })
 }
+
+#[cfg(all(test, not(miri), not(loom)))]
+mod tests {
+    use super::*;
+    use crate::memfd;
+
+    /// Flags of the mapping at this address, from proc_pid_smaps(5).
+    fn flags(at: *const u8) -> Vec<String> {
+        let maps = std::fs::read_to_string("/proc/self/smaps").expect("proc is mounted");
+        let begin = format!("{:x}-", at.addr());
+        let mut lines = maps.lines().skip_while(|line| !line.starts_with(&begin));
+        let flags = lines.find_map(|line| line.strip_prefix("VmFlags:")).expect("it is mapped");
+        flags.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn mapped_segment_is_left_out_of_core_dumps() {
+        let layout = SegmentLayout::default();
+        let fd = memfd::create(c"gapii-test", layout.segment_bytes()).expect("a memory file");
+        let maps = [SegmentMap::whole(&fd, layout), SegmentMap::without_rings(&fd, layout)];
+        for map in maps {
+            let map = map.expect("it is mapped");
+            assert!(flags(map.as_ptr()).contains(&"dd".to_owned()), "{:?}", flags(map.as_ptr()));
+        }
+    }
+}

@@ -11,13 +11,17 @@
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::ptr;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::fs::OpenOptions;
 
+use gapii_abi::app;
 use gapii_abi::atom::{Traced, TracedKind};
 use gapii_tool_api::{gapii_call, gapii_callback};
 use gapii_tracers::{Callback, Moment, Tracers};
 
 use crate::attach;
 use crate::capture::{self, NOT_CAPTURING};
+use crate::environment;
 use crate::frame::Frame;
 use crate::generated::ids;
 use crate::shape::{PARAMS_BYTES_MAX, Parameters, Place, Returned, Shape};
@@ -26,7 +30,28 @@ use crate::table;
 use crate::tls::{Words, words};
 
 /// The tracers of EGL, OpenGL ES and Level Zero.
-pub static TRACERS: Tracers = Tracers::new(ids::COUNT, table::trace);
+pub static TRACERS: Tracers = Tracers::new(ids::COUNT, switch);
+
+/// Lets the table's slots lead to the traced calls. Called by one thread at a time.
+fn switch(traced: &gapii_tracers::Traced<'_>) {
+    table::trace(traced);
+    if (0..ids::COUNT).any(|id| traced.has(id)) {
+        leave_mark();
+    }
+}
+
+/// Creates the file that `GAPII_TRACED_MARK` names, once, for `gapii-ctl run --tool`: a tool traces a command.
+fn leave_mark() {
+    static IS_LEFT: AtomicBool = AtomicBool::new(false);
+    // Relaxed: whoever swaps first creates the file, and it says nothing about other memory.
+    if IS_LEFT.swap(true, Relaxed) {
+        return;
+    }
+    if let Some(path) = environment::variable(app::TRACED_MARK_VARIABLE) {
+        // Another process of the run may have left it; a program that can't write there is said to trace nothing.
+        let _ = OpenOptions::new().write(true).create_new(true).open(path);
+    }
+}
 
 /// Makes a call of a command with parameters `P` and a result that is returned as `R`, if the call is traced.
 ///

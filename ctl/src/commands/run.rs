@@ -9,6 +9,7 @@
 
 use std::cell::RefCell;
 use std::ffi::OsString;
+use std::ops::RangeInclusive;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -18,15 +19,17 @@ use gapii_abi::app;
 use gapii_control::{Event, Request, StartRequest, Target};
 
 use crate::args::{Connect, Json, Keep, Limits, Output, seconds};
-use crate::capture::Capture;
 use crate::capture_answer::{ProgramAnswer, RunAnswer, SavedAnswer};
+use crate::comeback::Revive;
 use crate::connection::{self, ConnectError, Connection};
 use crate::failure::{Failure, RUN};
 use crate::held::Held;
 use crate::json::Problem;
 use crate::keeping::{self, Keeping};
 use crate::launch::Launch;
+use crate::measuring::Measuring;
 use crate::output_file::OutputFile;
+use crate::planned::Planned;
 use crate::private_daemon::PrivateDaemon;
 use crate::program::{self, Beginning, Environment, Program};
 use crate::scratch::Scratch;
@@ -82,6 +85,15 @@ pub struct Run {
     #[arg(long = "tool", value_name = "FILE|GLOB")]
     tools: Vec<PathBuf>,
 
+    /// Say at the end how much slower recording made the program. It runs unrecorded for S seconds first [default: 3]
+    ///
+    /// Recording begins S seconds after the program's first second of frames, with a snapshot of the program's state. Compared
+    /// are the mean times of frames before that, with the shim loaded, and from the first recorded frame on. A program
+    /// that ends no frame is recorded from 30 + S seconds on.
+    #[arg(long, value_name = "S", num_args = 0..=1, require_equals = true, default_missing_value = "3",
+          value_parser = time_to_measure)]
+    measure: Option<Duration>,
+
     #[command(flatten)]
     limits: Limits,
 
@@ -101,6 +113,21 @@ pub struct Run {
     command: Vec<OsString>,
 }
 
+/// Seconds that a program may be measured for before it is recorded.
+const TIMES_TO_MEASURE: RangeInclusive<f64> = 1.0..=600.0;
+
+fn time_to_measure(text: &str) -> Result<Duration, String> {
+    let seconds = seconds(text)?;
+    match TIMES_TO_MEASURE.contains(&seconds) {
+        true => Ok(Duration::from_secs_f64(seconds)),
+        false => Err(format!(
+            "a program is measured for {} to {} s",
+            TIMES_TO_MEASURE.start(),
+            TIMES_TO_MEASURE.end()
+        )),
+    }
+}
+
 /// Returns the program's exit status, or 125 in place of 0 if the capture is not what was asked for; if `--quit` ended the
 /// program, 0 after a complete capture, otherwise 125.
 pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
@@ -110,6 +137,7 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
              --wait -- CMD`, and capture it from here with `gapii-ctl --via {via} start`"
         )));
     }
+    must_be_measurable(args)?;
     args.output.must_leave_room_for(&Json { json: args.json })?;
     program::check(&args.command[0])?;
     let signals = Signals::block()
@@ -134,33 +162,68 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
         );
     }
     let launch = Launch::create()?;
-    let mut capture = start_capture(args, &daemon, &launch)?;
-    if let Some(private) = &daemon.private {
-        capture.revive_with(Box::new(|| private.borrow_mut().restart(&signals)));
-    }
-    let output_is_taken = args.json || capture.place().is_standard_output();
-    let beginning = Beginning::Recorded(&launch);
-    let program =
-        Program::start(&args.command, &environment, &beginning, &signals, output_is_taken)
-            .inspect_err(|_| capture.place().discard())?;
-    capture.settle();
-    let ended = Watch::new(program, Some(capture), &signals, args.quit).until_the_end()?;
-    tell(args, ended, None, None)
+    let planned = plan(args, &daemon, &launch, &signals)?;
+    let output_is_taken = args.json || planned.place().is_standard_output();
+    let start = |beginning: &Beginning<'_>| {
+        Program::start(&args.command, &environment, beginning, &signals, output_is_taken)
+    };
+    let watch = if let Some(time) = args.measure {
+        let begun = planned.connection.must_know_running_launches().and_then(|()| {
+            let connection = Connection::to_path(&daemon.client_socket)?;
+            Ok((connection, start(&Beginning::Unrecorded(&launch))?))
+        });
+        let (connection, program) = begun.inspect_err(|_| planned.place().discard())?;
+        let measuring = Measuring::new(planned, connection, program.pid(), time);
+        Watch::measuring(program, measuring, &signals, args.quit)
+    } else {
+        let mut capture = planned.begin()?;
+        let program =
+            start(&Beginning::Recorded(&launch)).inspect_err(|_| capture.place().discard())?;
+        capture.settle();
+        Watch::new(program, Some(capture), &signals, args.quit)
+    };
+    tell(args, &environment, watch.until_the_end()?, None, None)
 }
 
-/// Prints the answer in JSON, if that is asked for, and returns the exit status.
+/// Fails if nothing can be compared, because this run records nothing, or records from the first frame on.
+fn must_be_measurable(args: &Run) -> Result<(), Failure> {
+    let options = [
+        (args.idle, "--idle"),
+        (args.wait, "--wait"),
+        (args.keep.keep_frames.is_some(), "--keep-frames"),
+    ];
+    match options.iter().find(|(is_given, _)| *is_given && args.measure.is_some()) {
+        None => Ok(()),
+        Some((_, option)) => Err(Failure::usage(format!(
+            "--measure compares the program unrecorded with a recording of this run, which {option} does not make; leave \
+             out one of them"
+        ))),
+    }
+}
+
+/// Says if the tools traced nothing, prints the answer in JSON, if that is asked for, and returns the exit status.
 fn tell(
     args: &Run,
+    environment: &Environment,
     ended: Ended,
     saved: Option<SavedAnswer>,
     error: Option<Problem>,
 ) -> Result<u8, Failure> {
-    let Ended { pid, exit, status, status_of, capture } = ended;
+    let Ended { pid, exit, status, status_of, capture, slowdown } = ended;
+    environment.why_untraced().iter().for_each(text::say);
     if args.json {
         let command = args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let (exit_status, signal) = (exit.code(), exit.signal());
         let program = ProgramAnswer { command, pid, exit_status, signal };
-        text::print_json(&RunAnswer { status, status_of, program, capture, saved, error })?;
+        text::print_json(&RunAnswer {
+            status,
+            status_of,
+            program,
+            capture,
+            slowdown,
+            saved,
+            error,
+        })?;
     }
     Ok(status)
 }
@@ -223,7 +286,13 @@ fn app_socket_beside(client_socket: &Path) -> PathBuf {
     }
 }
 
-fn start_capture<'a>(args: &Run, daemon: &Daemon, launch: &Launch) -> Result<Capture<'a>, Failure> {
+/// Opens the output and plans the capture. A private daemon that dies is started anew.
+fn plan<'a>(
+    args: &Run,
+    daemon: &'a Daemon,
+    launch: &Launch,
+    signals: &'a Signals,
+) -> Result<Planned<'a>, Failure> {
     let connection = Connection::to_path(&daemon.client_socket)?;
     let name = args.command[0].to_string_lossy();
     let output = OutputFile::open(&args.output, &name)?;
@@ -231,7 +300,11 @@ fn start_capture<'a>(args: &Run, daemon: &Daemon, launch: &Launch) -> Result<Cap
         command: args.command.iter().map(|word| word.to_string_lossy().as_ref().into()).collect(),
         ..args.limits.request(Target::Launch(launch.token))
     };
-    Capture::start(connection, request, output)
+    let revive = daemon
+        .private
+        .as_ref()
+        .map(|private| -> Revive<'a> { Box::new(|| private.borrow_mut().restart(signals)) });
+    Ok(Planned { connection, request, output, revive })
 }
 
 /// Keeps the program's last frames, and saves them when the program ends if that was requested.
@@ -295,8 +368,8 @@ fn keep(
         }
     };
     let (status, status_of) = program::status_beside(exit, error.is_some());
-    let ended = Ended { pid, exit, status, status_of, capture: None };
-    tell(args, ended, saved, error)
+    let ended = Ended { pid, exit, status, status_of, capture: None, slowdown: None };
+    tell(args, environment, ended, saved, error)
 }
 
 fn start_keeping(args: &Run, daemon: &Daemon, launch: &Launch) -> Result<Keeping, Failure> {
@@ -322,7 +395,7 @@ fn idle(
     let program = Program::start(&args.command, environment, &beginning, signals, args.json)?;
     let ended = Watch::new(program, None, signals, false).until_the_end();
     daemon.complete_captures();
-    tell(args, ended?, None, None)
+    tell(args, environment, ended?, None, None)
 }
 
 /// Holds the program's first command. The shim says so, and how to begin a capture.
@@ -344,5 +417,5 @@ fn wait(
     let held = Held::new(daemon.client_socket.clone(), launch);
     let ended = Watch::holding(program, held, signals).until_the_end();
     daemon.complete_captures();
-    tell(args, ended?, None, None)
+    tell(args, environment, ended?, None, None)
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::support::{FakeDaemon, ctl, one_sentence, run};
 use gapii_control::{AppInfo, ControlError, Event, Request, Started, code};
 use gapii_trace::TraceHeader;
+use rustix::pty::OpenptFlags;
 
 fn check(arguments: &[&str], status: i32, word: &str) {
     let folder = tempfile::tempdir().unwrap();
@@ -179,7 +180,14 @@ fn output_that_cannot_be_written_starts_no_program() {
         false
     });
     let folder = daemon.folder.path();
-    for (output, word) in [("missing/x.gapii", "mkdir -p missing"), (".", "folder")] {
+    let controller = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    rustix::pty::unlockpt(&controller).unwrap();
+    let terminal = rustix::pty::ptsname(&controller, Vec::new()).unwrap();
+    for (output, word) in [
+        ("missing/x.gapii", "mkdir -p missing"),
+        (".", "folder"),
+        (terminal.to_str().unwrap(), "a trace is not written to a terminal"),
+    ] {
         let mut command = daemon.ctl();
         command.args(["run", "-o", output, "--", "touch", "started"]);
         let (_, stderr) = run(&mut command, 125);

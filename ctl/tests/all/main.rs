@@ -4,11 +4,13 @@
 
 mod bad_input;
 mod captures;
+mod diffs;
 mod dumps;
 mod exports;
 mod infos;
 #[path = "../../../tests/src/json_output.rs"]
 mod json_output;
+mod measures;
 mod support;
 mod untrusted;
 mod watch;

@@ -11,7 +11,9 @@ use std::process::{Command, ExitStatus, Output, Stdio};
 use std::thread::JoinHandle;
 
 use gapii_abi::atom::EndReason;
-use gapii_control::{Ended, Event, FrameBuffer, Request, ServerHello, Started, Summary};
+use gapii_control::{
+    CTL_VERSION_MIN, Ended, Event, FrameBuffer, Request, ServerHello, Started, Summary,
+};
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use rustix::process::Pid;
@@ -140,10 +142,15 @@ impl Conversation {
         gapii_control::write_message(&mut self.stream, event).unwrap();
     }
 
-    /// Reads the client's hello and answers it as a daemon of this version.
+    /// Reads the client's hello and answers it as a daemon of the oldest version.
     pub fn greet(&mut self) {
+        self.greet_as(CTL_VERSION_MIN);
+    }
+
+    /// Reads the client's hello and answers it as a daemon of this version.
+    pub fn greet_as(&mut self, version: u16) {
         assert!(matches!(self.hear(), Some(Request::Hello(_))));
-        self.say(&Event::Hello(ServerHello { version: 1, ..ServerHello::default() }));
+        self.say(&Event::Hello(ServerHello { version, ..ServerHello::default() }));
     }
 
     /// The next request; `None` after the last.

@@ -93,6 +93,29 @@ impl WrittenTrace {
         self.leave("glGetString", 0, &result, None);
     }
 
+    /// A command that makes an object, with its name.
+    pub fn create(&mut self, name: &str, object: u32) {
+        self.enter(0, name, &[]);
+        self.leave(name, 0, &object.to_le_bytes(), None);
+    }
+
+    /// A command that asks a program for a number by name, with the answer. `interface` stands before the name, if the
+    /// command takes one.
+    pub fn ask_by_name(
+        &mut self,
+        function: &str,
+        (program, interface): (u32, Option<u32>),
+        name: &str,
+        answer: i32,
+    ) {
+        let mut args = program.to_le_bytes().to_vec();
+        args.extend_from_slice(&interface.unwrap_or(0).to_le_bytes());
+        args.extend_from_slice(&0x5555_0000_u64.to_le_bytes());
+        args.extend(inline(format!("{name}\0").as_bytes()));
+        self.enter(0, function, &args);
+        self.leave(function, 0, &answer.to_le_bytes(), None);
+    }
+
     /// `eglQuerySurface`, with its answer.
     pub fn query_surface(&mut self, surface: u64, attribute: u32, answer: u32) {
         let attribute = u64::from(attribute);

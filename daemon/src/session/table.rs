@@ -131,9 +131,10 @@ impl Table {
     pub(super) fn candidates(&self, target: &Target) -> Result<Vec<Arc<Process>>, ControlError> {
         let all = || self.processes.values();
         let found: Vec<_> = match target {
+            // Applications of a launch may also connect later.
             Target::Launch(launch) => {
                 return match self.launched(*launch) {
-                    None => Ok(Vec::new()),
+                    None => Ok(all().filter(|it| it.launch == Some(*launch)).cloned().collect()),
                     Some(_) => Err(busy("this launch has a capture already")),
                 };
             }

@@ -297,6 +297,26 @@ fn launched_processes_are_captured_from_their_first_call() {
 }
 
 #[test]
+fn launched_process_that_runs_already_is_captured_and_others_are_not() {
+    let daemon = Daemon::start(&[]);
+    let launch = [6; 16];
+    let (mut first, mut other) = (daemon.launched_app(launch), daemon.app());
+    other.obey(&["idle"]);
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    let started = client.start(capture_of(Target::Launch(launch)), &file);
+    assert_eq!(started.apps.iter().map(|app| app.pid).collect::<Vec<_>>(), [first.pid()]);
+    first.obey(&["wait", "thread", "frames 1 2", "end 4", "idle"]);
+    let mut second = daemon.launched_app(launch);
+    second.obey(&["wait", "thread", "frames 2 2", "end 4", "idle"]);
+    let capture = started.capture;
+    client.send(&Request::Exited(ExitedRequest { pid: None, capture, signal: None }));
+    let summary = client.ended().summary;
+    assert_eq!((summary.processes, summary.frames), (2, 3));
+    complete_footer(&file);
+}
+
+#[test]
 fn launched_program_that_exits_ends_the_capture() {
     let daemon = Daemon::start(&[]);
     let mut client = daemon.client();

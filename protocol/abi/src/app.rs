@@ -75,6 +75,9 @@ pub const SOCKET_NAME: &str = "app.sock";
 /// File name of the clients' socket in the same folder.
 pub const CLIENT_SOCKET_NAME: &str = "ctl.sock";
 
+/// Environment variable with the path of a file that the shim creates when a tool traces a command.
+pub const TRACED_MARK_VARIABLE: &str = "GAPII_TRACED_MARK";
+
 /// Values of [`HelloReply::status`].
 pub mod reply_status {
     /// The descriptors are attached.

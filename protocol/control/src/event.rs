@@ -57,8 +57,7 @@ pub struct ServerHello {
 pub struct Started {
     /// Number of the capture in the session.
     pub capture: u64,
-    /// The applications in the capture; empty for [`Target::Launch`](super::Target::Launch), whose programs
-    /// connect later.
+    /// The applications in the capture. More may follow for [`Target::Launch`](super::Target::Launch).
     pub apps: Vec<AppInfo>,
 }
 

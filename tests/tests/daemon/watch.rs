@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use gapii_tests::artifacts::artifact;
 use gapii_tests::attaching::run_idle;
-use gapii_tests::gapii::{Session, append};
+use gapii_tests::gapii::{Session, Trace, append};
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::{LIMIT, Running, run};
 use gapii_tests::programs::program;
@@ -61,6 +61,23 @@ fn program_has_frames_and_in_captures_commands_that_count_once() {
     run(&mut session.ctl(["stop", "second"])).ok();
     second.finish(LIMIT).ok();
     program.finish(LIMIT).ok();
+}
+
+#[test]
+fn program_that_is_measured_runs_unrecorded_and_then_recorded() {
+    let session = Session::new();
+    let options = ["--measure=1", "--seconds", "0.5", "--quit", "--json"];
+    let trace = Trace::new(session.path("run.gapii"));
+    // Its input stays open; closing the input would end the program.
+    let running = Running::start(&mut session.run_command(&options, &trace.path, &told()));
+    assert!(running.ended_within(LIMIT));
+    let answer: Value = serde_json::from_str(&running.finish(LIMIT).ok().stdout).unwrap();
+    let slowdown = &answer["slowdown"];
+    assert!(slowdown["factor"].as_f64().is_some_and(|factor| factor > 0.1), "{slowdown:#}");
+    assert!(number(&slowdown["before"]["frames"]) >= 10, "{slowdown:#}");
+    assert_eq!(slowdown["pid"], answer["program"]["pid"]);
+    assert_eq!(answer["capture"]["summary"]["snapshot"], true, "it began in the middle");
+    trace.is_whole("stop");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Tracers of EGL and OpenGL ES: the values that callbacks see and change, the answers of the functions for
 //! tools, and the records of tracers in a trace.
 
+use std::path::Path;
 use std::process::Command as Process;
 use std::time::Duration;
 
@@ -556,6 +557,37 @@ fn tools_are_named_by_a_pattern_and_their_destructors_run() {
     let refused = run(session.ctl(["run", "--tool"]).args(files).args(["--", "true"]));
     let refused = refused.exited_with(125);
     assert!(refused.stderr.contains("is a library, not a program"), "{refused}");
+}
+
+#[test]
+fn tool_that_traces_nothing_is_said() {
+    let session = Session::new();
+    let said = |tools: &[&Path]| {
+        let mut run_idle = session.ctl(["run", "--idle"]);
+        for tool in tools {
+            run_idle.arg("--tool").arg(tool);
+        }
+        let said = run(run_idle.args(["--", "true"])).ok().stderr;
+        said.lines().filter(|line| line.contains("traced no command")).count()
+    };
+    let (source, silent) = (session.path("silent.c"), session.path("silent.so"));
+    // Its tracer has a callback for a command that does not exist.
+    let code = "#include <gapii.h>\n\
+        static void callback(gapii_call *call, void *user, void **instance) {}\n\
+        __attribute__((constructor)) static void begin(void) {\n\
+            gapii_tracer tracer;\n\
+            gapii_tracer_create(0, &tracer);\n\
+            gapii_tracer_register_prologue(tracer, \"glDrawArray\", (gapii_callback)callback);\n\
+            gapii_tracer_enable(tracer);\n\
+        }\n";
+    std::fs::write(&source, code).expect("a file");
+    let include = format!("-I{}", include_directory().display());
+    let mut compiler = Process::new("cc");
+    compiler.args(["-shared", "-fPIC", "-w", &include, "-o"]);
+    run(compiler.args([&silent, &source])).ok();
+    assert_eq!(said(&[&silent]), 1);
+    let example = example_tool("draws");
+    assert_eq!((said(&[&example]), said(&[&silent, &example]), said(&[])), (0, 0, 0));
 }
 
 #[test]
