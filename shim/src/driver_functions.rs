@@ -54,7 +54,6 @@ driver_functions! {
         );
         bind_texture = GL_BIND_TEXTURE(target: u32, name: u32);
         check_framebuffer = GL_CHECK_FRAMEBUFFER_STATUS(target: u32) -> u32;
-        framebuffer_parameter = GL_FRAMEBUFFER_PARAMETERI(target: u32, name: u32, value: i32);
         framebuffer_texture_2d = GL_FRAMEBUFFER_TEXTURE2D(
             target: u32, point: u32, kind: u32, texture: u32, level: i32
         );
