@@ -5,14 +5,14 @@
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    GL_ARRAY_BUFFER, GL_BUFFER_SIZE, GL_BUFFER_USAGE, GL_DYNAMIC_DRAW,
-    GL_MAP_INVALIDATE_BUFFER_BIT, GL_MAP_INVALIDATE_RANGE_BIT, GL_MAP_READ_BIT,
+    GL_ARRAY_BUFFER, GL_BUFFER_USAGE, GL_DYNAMIC_DRAW, GL_MAP_INVALIDATE_BUFFER_BIT,
+    GL_MAP_INVALIDATE_RANGE_BIT, GL_MAP_READ_BIT,
 };
 use gapii_recorder::program::guarded;
 use gapii_state::read_back::Driver;
 use gapii_state::{Buffer, Context, GroupState, Mapping, Ref};
 
-use super::data_store::{self, DataStore, Mapped};
+use super::data_store::{DataStore, Mapped};
 use super::emit::Emitter;
 use super::found::Found;
 use super::identity::{self, Kind};
@@ -50,19 +50,13 @@ impl Known {
 
     /// Takes the data store and the mapping from the driver, which has the last word.
     fn asked(self, name: u32, sibling: &Sibling) -> Self {
-        match DataStore::of(name, sibling) {
-            Some(DataStore { size, is_immutable, usage, mapping }) => {
-                Self { size, is_immutable, usage, mapping }
-            }
-            None => self,
-        }
+        DataStore::of(name, sibling).map_or(self, Self::from)
     }
 
-    /// Takes size and mapping from the driver. The buffer is bound to `target` in the program's context, which has OpenGL
-    /// ES 3. Drivers differ in whether the deletion of its name ends a mapping.
-    pub fn asked_where_bound(&self, target: u32) -> Self {
-        let size = data_store::wide_parameter(target, GL_BUFFER_SIZE);
-        Self { size, mapping: Mapped::of_bound(target), ..*self }
+    /// Takes the data store and the mapping from the driver. The buffer is bound to `target` in the program's context, which
+    /// has OpenGL ES 3. Drivers differ in whether the deletion of its name ends a mapping. `None` if there is no driver.
+    pub fn asked_where_bound(target: u32) -> Option<Self> {
+        Some(DataStore::of_bound(target, &Gl::current()?).into())
     }
 
     /// Whether the program has the buffer mapped so that the driver refuses to copy it.
@@ -73,6 +67,12 @@ impl Known {
     /// Size of the data store in bytes.
     pub fn size(&self) -> usize {
         usize::try_from(self.size).unwrap_or(0)
+    }
+}
+
+impl From<DataStore> for Known {
+    fn from(DataStore { size, is_immutable, usage, mapping }: DataStore) -> Self {
+        Self { size, is_immutable, mapping, usage }
     }
 }
 
