@@ -137,6 +137,11 @@ pub struct Texture {
     pub has_mipmaps: bool,
     /// Level 0 was defined again after other levels, which may not fit it any more.
     pub has_unfit_levels: bool,
+    pub base_level: u32,
+    /// The first level that framebuffers can have: the base level when the images were defined.
+    pub first_attached: u32,
+    /// It is a view that does not begin with the first image of its texture.
+    pub is_inner_view: bool,
 }
 
 #[derive(Clone)]
