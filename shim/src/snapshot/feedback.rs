@@ -21,7 +21,8 @@ use gapii_commands::constants::{
 };
 use gapii_state::{Buffer, Context, Ref};
 
-use super::own_framebuffer::{OwnFramebuffer, ProgramsOwn};
+use super::bound_framebuffers::BoundFramebuffers;
+use super::own_framebuffer::OwnFramebuffer;
 use super::programs::was_linked_elsewhere;
 use super::sibling::Sibling;
 use super::{gl, held, identity, queries, staging};
@@ -44,7 +45,7 @@ impl<'a> Feedback<'a> {
         if context.version < (3, 0) || !can_restore(context) {
             return None;
         }
-        let framebuffer = OwnFramebuffer::make(sibling)?;
+        let framebuffer = OwnFramebuffer::with_colors(context, sibling)?;
         let (mut name, mut array) = (0, 0);
         // SAFETY: there is room for one name.
         unsafe { gl::gen_transform_feedbacks(1, &raw mut name) };
@@ -249,7 +250,7 @@ struct Before<'a> {
     buffer: u32,
     /// Primitive mode of a transform feedback that is active.
     mode: Option<u32>,
-    _framebuffer: ProgramsOwn,
+    _framebuffers: BoundFramebuffers,
     /// Dropped when the program is current again.
     _bound: Bound,
 }
@@ -263,7 +264,7 @@ impl<'a> Before<'a> {
         if is_held && use_in(sibling, program).is_none() {
             return None;
         }
-        let framebuffer = feedback.framebuffer.bind();
+        let framebuffers = feedback.framebuffer.bind();
         let (mode, buffer) = (active_mode(context), bound_buffer(context).name() as u32);
         let bound = Bound::replace(feedback.name);
         let discards = gl::is_enabled(GL_RASTERIZER_DISCARD) != 0;
@@ -278,7 +279,7 @@ impl<'a> Before<'a> {
             array,
             buffer,
             mode,
-            _framebuffer: framebuffer,
+            _framebuffers: framebuffers,
             _bound: bound,
         })
     }

@@ -21,6 +21,7 @@
 mod allocations;
 mod aside;
 mod block_reader;
+mod bound_framebuffers;
 mod bound_textures;
 mod buffer_textures;
 mod buffers;
@@ -65,7 +66,6 @@ mod renderbuffers;
 mod samplers;
 mod samples;
 mod shaders;
-mod shared_texture;
 mod sibling;
 mod signals;
 mod spare;
