@@ -344,6 +344,12 @@ impl World {
         }
     }
 
+    /// Whether another context than the current one has given a buffer a data store.
+    pub fn was_stored_elsewhere(&self, buffer: usize) -> bool {
+        let here = self.at();
+        self.buffers[buffer].stores.keys().any(|at| *at != here)
+    }
+
     /// True if a draw may read a buffer that another context has given a data store since it was bound or attached here: this
     /// context need not see it (OpenGL ES 3.2, 5.3.3), and in Mesa 22.3 it does not until other state changes.
     fn has_stale_buffers(&self) -> bool {
