@@ -137,7 +137,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
             buffers::define(emitter, &known, at);
             buffers::map(emitter, context, &known);
         } else {
-            contents.found.describe(emitter);
+            contents.found.describe(emitter, known.way());
         }
         if !contents.found.is_whole() || bytes.is_empty() {
             identity::note_part(context, Kind::Buffer, buffer);

@@ -24,6 +24,7 @@ mod block_reader;
 mod bound_framebuffers;
 mod bound_textures;
 mod buffer_textures;
+mod buffer_writes;
 mod buffers;
 mod canvas;
 mod context;
