@@ -372,10 +372,12 @@ fn describe_pixel_operations(emitter: &mut Emitter) {
 }
 
 /// Drivers report references clamped to the bits that the framebuffer for drawing has (OpenGL ES 3.2, 15.1.4). So they are
-/// asked while one with as many bits as there can be is bound.
+/// asked while one with as many bits as there can be is bound. Without framebuffers of the program's own that is the
+/// surface.
 fn describe_stencil(emitter: &mut Emitter, process: &Process, context: &Context) {
     let on_surface = BoundFramebuffers::replace(context.version, 0);
-    if gl::integer(GL_STENCIL_BITS) >= STENCIL_BITS_MAX {
+    let has_others = context.framebuffers.named().next().is_some();
+    if !has_others || gl::integer(GL_STENCIL_BITS) >= STENCIL_BITS_MAX {
         return describe_stencil_faces(emitter);
     }
     drop(on_surface);

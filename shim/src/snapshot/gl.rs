@@ -113,6 +113,7 @@ pub fn new_renderbuffer() -> u32 {
     renderbuffer
 }
 
+/// `glDeleteRenderbuffers` for one name.
 pub fn delete_renderbuffer(renderbuffer: u32) {
     // SAFETY: one name.
     unsafe { delete_renderbuffers(1, &raw const renderbuffer) };
