@@ -5,8 +5,10 @@
 //! A name belongs to a share group or to a context, as the API defines. This module only maps
 //! names; whether an object still exists is up to the driver.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
+
+use gapii_abi::spare_names;
 
 /// Kind of object that a name stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -86,9 +88,11 @@ struct Table {
     low: Vec<u32>,
     map: HashMap<u64, u64, BuildHasherDefault<NameHasher>>,
     back: HashMap<u64, u64, BuildHasherDefault<NameHasher>>,
-    /// The driver's names of deleted objects, with their recorded names. Such an object may still be bound, and the driver
-    /// answers with its name.
-    former: HashMap<u64, u64, BuildHasherDefault<NameHasher>>,
+    /// The driver's names of deleted objects, each with its recorded name. Such an object may still be bound, and the driver
+    /// answers with its name, even if it has given the name out again since, as NVIDIA's driver does.
+    former: HashSet<(u64, u64), BuildHasherDefault<NameHasher>>,
+    /// The driver's names of objects that a snapshot made under spare names.
+    nameless: HashSet<u64, BuildHasherDefault<NameHasher>>,
 }
 
 /// Recorded names below this are found without hashing, if the driver's name has 32 bits.
@@ -157,12 +161,16 @@ impl Names {
         }
     }
 
-    /// Whether an object that the recording called `recorded` has the driver's name `real`: the last one, or one before it.
-    /// `None` if no object of this name is known.
+    /// Whether an object that the recording called `recorded` has, or had, the driver's name `real`. `None` if no object of
+    /// this name is known.
+    ///
+    /// An object that had lost its name when a snapshot described it may have had any name: the trace does not tell.
     pub fn are_one(&self, scopes: Scopes, kind: Kind, recorded: u64, real: u64) -> Option<bool> {
         let last = self.find(scopes, kind, recorded)?;
-        let former = || self.table(scopes, kind)?.former.get(&real).copied();
-        Some(last == real || former() == Some(recorded))
+        let of_deleted = |table: &Table| {
+            table.former.contains(&(real, recorded)) || table.nameless.contains(&real)
+        };
+        Some(last == real || self.table(scopes, kind).is_some_and(of_deleted))
     }
 
     /// All names of a kind as pairs (recorded, driver's), sorted by the recorded name.
@@ -185,7 +193,10 @@ impl Names {
         if let Some(deleted) = table.back.get(&real).copied() {
             table.remove(deleted, kind, most);
         }
-        table.former.remove(&real);
+        let is_nameless = spare_names::is_nameless(recorded) && kind.outlives_its_name();
+        if is_nameless && table.nameless.len() < most {
+            table.nameless.insert(real);
+        }
         match u32::try_from(real) {
             Ok(real) if recorded < LOW => {
                 let at = recorded as usize;
@@ -212,7 +223,7 @@ impl Names {
 }
 
 impl Table {
-    /// Forgets a recorded name. Up to `most` objects that may still be bound are remembered as those before.
+    /// Forgets a recorded name. Up to `most` objects that may still be bound are remembered as former ones.
     fn remove(&mut self, recorded: u64, kind: Kind, most: usize) {
         let low = self.low.get_mut(recorded as usize).map(std::mem::take).unwrap_or_default();
         let high = self.map.remove(&recorded);
@@ -221,7 +232,7 @@ impl Table {
             self.back.remove(&real);
         }
         if real != 0 && kind.outlives_its_name() && self.former.len() < most {
-            self.former.insert(real, recorded);
+            self.former.insert((real, recorded));
         }
     }
 }
@@ -294,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn object_before_the_last_of_a_name_is_known_until_the_driver_gives_its_name_out_again() {
+    fn object_before_the_last_of_a_name_is_known_also_if_the_driver_gives_its_name_out_again() {
         let mut names = Names::new(100);
         let scopes = names.scopes(0, 1);
         names.insert(scopes, Kind::Buffer, 1, 7);
@@ -307,8 +318,28 @@ mod tests {
             assert_eq!(names.are_one(scopes, Kind::Buffer, recorded, real), expected, "{real}");
         }
         names.insert(scopes, Kind::Buffer, 2, 7);
-        assert_eq!(names.are_one(scopes, Kind::Buffer, 1, 7), Some(false));
+        assert_eq!(names.are_one(scopes, Kind::Buffer, 1, 7), Some(true));
         assert_eq!(names.are_one(scopes, Kind::Buffer, 2, 7), Some(true));
+        assert_eq!(names.are_one(scopes, Kind::Buffer, 2, 8), Some(false));
+    }
+
+    #[test]
+    fn object_without_a_name_in_a_snapshot_may_have_any_name_that_is_known() {
+        let mut names = Names::new(100);
+        let scopes = names.scopes(0, 1);
+        let spare = u64::from(spare_names::FIRST_NAMELESS) + 3;
+        names.insert(scopes, Kind::Buffer, spare, 14);
+        names.insert(scopes, Kind::Buffer, 3, 8);
+        let check = |names: &Names, recorded, expected| {
+            assert_eq!(names.are_one(scopes, Kind::Buffer, recorded, 14), expected);
+        };
+        check(&names, 3, Some(true));
+        check(&names, 4, None);
+        names.remove(scopes, Kind::Buffer, spare);
+        check(&names, 3, Some(true));
+        names.insert(scopes, Kind::Buffer, 5, 14);
+        check(&names, 3, Some(true));
+        assert_eq!(names.are_one(scopes, Kind::Buffer, 3, 9), Some(false));
     }
 
     #[test]

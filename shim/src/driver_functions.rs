@@ -54,7 +54,6 @@ driver_functions! {
         );
         bind_texture = GL_BIND_TEXTURE(target: u32, name: u32);
         check_framebuffer = GL_CHECK_FRAMEBUFFER_STATUS(target: u32) -> u32;
-        framebuffer_parameter = GL_FRAMEBUFFER_PARAMETERI(target: u32, name: u32, value: i32);
         framebuffer_texture_2d = GL_FRAMEBUFFER_TEXTURE2D(
             target: u32, point: u32, kind: u32, texture: u32, level: i32
         );
@@ -68,6 +67,9 @@ driver_functions! {
         is_enabled = GL_IS_ENABLED(capability: u32) -> u8;
         is_framebuffer = GL_IS_FRAMEBUFFER(name: u32) -> u8;
         is_framebuffer_oes = GL_IS_FRAMEBUFFER_OES(name: u32) -> u8;
+        renderbuffer_storage = GL_RENDERBUFFER_STORAGE(
+            target: u32, format: u32, width: i32, height: i32
+        );
         is_renderbuffer = GL_IS_RENDERBUFFER(name: u32) -> u8;
         is_vertex_array = GL_IS_VERTEX_ARRAY(name: u32) -> u8;
         is_program_pipeline = GL_IS_PROGRAM_PIPELINE(name: u32) -> u8;
@@ -195,6 +197,7 @@ driver_functions! {
             program: u32, count: i32, names: *const *const c_char, mode: u32
         );
         delete_framebuffers = GL_DELETE_FRAMEBUFFERS(count: i32, names: *const u32);
+        delete_renderbuffers = GL_DELETE_RENDERBUFFERS(count: i32, names: *const u32);
         delete_samplers = GL_DELETE_SAMPLERS(count: i32, names: *const u32);
         delete_textures = GL_DELETE_TEXTURES(count: i32, names: *const u32);
         egl_create_context = EGL_CREATE_CONTEXT(
@@ -213,6 +216,7 @@ driver_functions! {
             shader: u32, count: i32, texts: *const *const c_char, lengths: *const i32
         );
         gen_framebuffers = GL_GEN_FRAMEBUFFERS(count: i32, names: *mut u32);
+        gen_renderbuffers = GL_GEN_RENDERBUFFERS(count: i32, names: *mut u32);
         get_integers = GL_GET_INTEGERV(name: u32, out: *mut i32);
         get_floats = GL_GET_FLOATV(name: u32, out: *mut f32);
         get_booleans = GL_GET_BOOLEANV(name: u32, out: *mut u8);

@@ -7,9 +7,10 @@
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    GL_BACK, GL_DEBUG_OUTPUT, GL_FRAMEBUFFER, GL_FRAMEBUFFER_BINDING, GL_FRONT, GL_PACK_ALIGNMENT,
-    GL_PACK_ROW_LENGTH, GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_ROWS, GL_PIXEL_PACK_BUFFER,
-    GL_PIXEL_PACK_BUFFER_BINDING, GL_READ_BUFFER, GL_READ_FRAMEBUFFER, GL_READ_FRAMEBUFFER_BINDING,
+    GL_BACK, GL_DEBUG_OUTPUT, GL_DRAW_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER_BINDING, GL_FRAMEBUFFER,
+    GL_FRAMEBUFFER_BINDING, GL_FRONT, GL_PACK_ALIGNMENT, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_PIXELS,
+    GL_PACK_SKIP_ROWS, GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING, GL_READ_BUFFER,
+    GL_READ_FRAMEBUFFER, GL_READ_FRAMEBUFFER_BINDING,
 };
 
 const GL_SHADER_PIXEL_LOCAL_STORAGE_EXT: u32 = constants::GL_SHADER_PIXEL_LOCAL_STORAGE_EXT;
@@ -57,7 +58,7 @@ enum Setting {
 }
 
 /// Settings in the order in which they are saved: a read buffer belongs to the framebuffer that is bound.
-const SETTINGS: [Setting; 10] = [
+const SETTINGS: [Setting; 11] = [
     Setting::DebugOutput,
     Setting::Pack(GL_PACK_ALIGNMENT, 4),
     Setting::Pack(GL_PACK_ROW_LENGTH, 0),
@@ -66,6 +67,8 @@ const SETTINGS: [Setting; 10] = [
     Setting::Pack(GL_PACK_REVERSE_ROW_ORDER_ANGLE, 0),
     Setting::PackBuffer,
     Setting::Framebuffer(GL_READ_FRAMEBUFFER_BINDING, GL_READ_FRAMEBUFFER),
+    // A read makes Mesa 22.3 look at the framebuffer for drawing, too, and changes what it answers about that one.
+    Setting::Framebuffer(GL_DRAW_FRAMEBUFFER_BINDING, GL_DRAW_FRAMEBUFFER),
     Setting::Framebuffer(GL_FRAMEBUFFER_BINDING, GL_FRAMEBUFFER),
     Setting::ReadBuffer,
 ];
@@ -129,7 +132,9 @@ impl Setting {
             }
             Self::Pack(..) => major >= 3 || driver.has("GL_NV_pack_subimage"),
             Self::PackBuffer => major >= 3 || driver.has("GL_NV_pixel_buffer_object"),
-            Self::Framebuffer(GL_READ_FRAMEBUFFER_BINDING, _) => has_read_framebuffer(),
+            Self::Framebuffer(_, GL_READ_FRAMEBUFFER | GL_DRAW_FRAMEBUFFER) => {
+                has_read_framebuffer()
+            }
             Self::Framebuffer(..) => match major {
                 0 | 1 => driver.has("GL_OES_framebuffer_object"),
                 _ => !has_read_framebuffer(),
@@ -279,13 +284,14 @@ mod tests {
         }
     }
 
-    const BENT: [(u32, u32); 7] = [
+    const BENT: [(u32, u32); 8] = [
         (GL_PACK_ALIGNMENT, 8),
         (GL_PACK_ROW_LENGTH, 7),
         (GL_PACK_SKIP_ROWS, 1),
         (GL_PACK_SKIP_PIXELS, 2),
         (GL_PIXEL_PACK_BUFFER_BINDING, 5),
         (GL_READ_FRAMEBUFFER_BINDING, 6),
+        (GL_DRAW_FRAMEBUFFER_BINDING, 4),
         (GL_DEBUG_OUTPUT, 1),
     ];
 

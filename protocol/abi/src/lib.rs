@@ -18,3 +18,4 @@ pub mod atom;
 pub mod codes;
 pub mod layout;
 pub mod observation;
+pub mod spare_names;

@@ -256,7 +256,8 @@ fn try_play(
         let mut pieces: Vec<(u64, Bytes<'_>)> = Vec::new();
         call::read_memory(command, &mut pieces);
         parts.memory.load(&pieces)?;
-        if known.is_gl {
+        // Commands of EGL, too, make the driver read what the program wrote to persistent mappings.
+        if command.context != 0 && parts.egl.current(command.thread) == Some(command.context) {
             let scopes = parts.names.scopes(command.process, command.context);
             gl::update_mappings(parts, scopes, command);
         }

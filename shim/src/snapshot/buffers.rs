@@ -5,14 +5,15 @@
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    GL_ARRAY_BUFFER, GL_BUFFER_SIZE, GL_BUFFER_USAGE, GL_DYNAMIC_DRAW,
-    GL_MAP_INVALIDATE_BUFFER_BIT, GL_MAP_INVALIDATE_RANGE_BIT, GL_MAP_READ_BIT,
+    GL_ARRAY_BUFFER, GL_BUFFER_USAGE, GL_DYNAMIC_DRAW, GL_MAP_INVALIDATE_BUFFER_BIT,
+    GL_MAP_INVALIDATE_RANGE_BIT, GL_MAP_READ_BIT,
 };
 use gapii_recorder::program::guarded;
 use gapii_state::read_back::Driver;
 use gapii_state::{Buffer, Context, GroupState, Mapping, Ref};
 
-use super::data_store::{self, DataStore, Mapped};
+use super::buffer_writes::Way;
+use super::data_store::{DataStore, Mapped};
 use super::emit::Emitter;
 use super::found::Found;
 use super::identity::{self, Kind};
@@ -22,19 +23,32 @@ use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 use crate::program_memory::ProgramMemory;
 
-/// Storage flags of a buffer whose flags are unknown: they forbid nothing that a program may do.
-const ANY_STORAGE: u32 = constants::GL_DYNAMIC_STORAGE_BIT_EXT
+/// All storage flags.
+const STORAGE_FLAGS: u32 = constants::GL_DYNAMIC_STORAGE_BIT_EXT
+    | constants::GL_CLIENT_STORAGE_BIT_EXT
     | constants::GL_MAP_READ_BIT
     | constants::GL_MAP_WRITE_BIT
     | constants::GL_MAP_PERSISTENT_BIT_EXT
     | constants::GL_MAP_COHERENT_BIT_EXT;
+/// All usages of mutable data stores (OpenGL ES 3.2, table 6.2).
+const USAGES: [u32; 9] = [
+    constants::GL_STREAM_DRAW,
+    constants::GL_STREAM_READ,
+    constants::GL_STREAM_COPY,
+    constants::GL_STATIC_DRAW,
+    constants::GL_STATIC_READ,
+    constants::GL_STATIC_COPY,
+    constants::GL_DYNAMIC_DRAW,
+    constants::GL_DYNAMIC_READ,
+    constants::GL_DYNAMIC_COPY,
+];
 
 /// A buffer as the state has it, with the data store and the mapping as the driver has them if that was asked.
 pub struct Known {
     size: i64,
     is_immutable: bool,
     mapping: Option<Mapped>,
-    /// Storage flags if it is immutable, else the usage. What forbids nothing if the driver was not asked.
+    /// Storage flags if it is immutable, else the usage.
     usage: u32,
 }
 
@@ -44,25 +58,19 @@ impl Known {
             size: buffer.size,
             is_immutable: buffer.immutable,
             mapping: Mapped::of(&buffer.mapping),
-            usage: if buffer.immutable { ANY_STORAGE } else { GL_DYNAMIC_DRAW },
+            usage: usage_of(buffer),
         }
     }
 
     /// Takes the data store and the mapping from the driver, which has the last word.
     fn asked(self, name: u32, sibling: &Sibling) -> Self {
-        match DataStore::of(name, sibling) {
-            Some(DataStore { size, is_immutable, usage, mapping }) => {
-                Self { size, is_immutable, usage, mapping }
-            }
-            None => self,
-        }
+        DataStore::of(name, sibling).map_or(self, Self::from)
     }
 
-    /// Takes size and mapping from the driver. The buffer is bound to `target` in the program's context, which has OpenGL
-    /// ES 3. Drivers differ in whether the deletion of its name ends a mapping.
-    pub fn asked_where_bound(&self, target: u32) -> Self {
-        let size = data_store::wide_parameter(target, GL_BUFFER_SIZE);
-        Self { size, mapping: Mapped::of_bound(target), ..*self }
+    /// Takes the data store and the mapping from the driver. The buffer is bound to `target` in the program's context, which
+    /// has OpenGL ES 3. Drivers differ in whether the deletion of its name ends a mapping. `None` if there is no driver.
+    pub fn asked_where_bound(target: u32) -> Option<Self> {
+        Some(DataStore::of_bound(target, &Gl::current()?).into())
     }
 
     /// Whether the program has the buffer mapped so that the driver refuses to copy it.
@@ -70,9 +78,31 @@ impl Known {
         self.mapping.is_some_and(|it| it.access & constants::GL_MAP_PERSISTENT_BIT_EXT == 0)
     }
 
+    /// How a part of the data store is described.
+    pub fn way(&self) -> Way {
+        Way::of(self.is_immutable, self.usage)
+    }
+
     /// Size of the data store in bytes.
     pub fn size(&self) -> usize {
         usize::try_from(self.size).unwrap_or(0)
+    }
+}
+
+impl From<DataStore> for Known {
+    fn from(DataStore { size, is_immutable, usage, mapping }: DataStore) -> Self {
+        Self { size, is_immutable, mapping, usage }
+    }
+}
+
+/// Storage flags or usage of a buffer in the state. If a command was refused because of them, returns some that forbid
+/// nothing.
+fn usage_of(buffer: &Buffer) -> u32 {
+    match buffer.immutable {
+        true if buffer.storage_flags & !STORAGE_FLAGS == 0 => buffer.storage_flags,
+        true => STORAGE_FLAGS,
+        false if USAGES.contains(&buffer.usage) => buffer.usage,
+        false => GL_DYNAMIC_DRAW,
     }
 }
 
@@ -250,12 +280,12 @@ pub fn describe_nameless(
         if read(buffer, &mut found).is_none() && known.size > 0 {
             emitter.leave_out_of("the contents of a deleted buffer, once called", name);
         }
-        let spare = identity::spare_name(buffer);
+        let (spare, way) = (identity::spare_name(buffer), known.way());
         if is_first {
             describe_with_contents(emitter, spare, known, &found.bytes);
         } else {
             emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(spare).done();
-            found.describe(emitter);
+            found.describe(emitter, way);
         }
         identity::note_part(context, Kind::Buffer, buffer);
     }

@@ -16,9 +16,8 @@ use gapii_commands::constants::{
     GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, GL_CULL_FACE, GL_CULL_FACE_MODE, GL_DEBUG_OUTPUT,
     GL_DEBUG_OUTPUT_SYNCHRONOUS, GL_DEPTH_CLAMP_EXT, GL_DEPTH_CLEAR_VALUE, GL_DEPTH_FUNC,
     GL_DEPTH_RANGE, GL_DEPTH_TEST, GL_DEPTH_WRITEMASK, GL_DISPATCH_INDIRECT_BUFFER, GL_DITHER,
-    GL_DRAW_FRAMEBUFFER, GL_DRAW_INDIRECT_BUFFER, GL_FRAGMENT_SHADER_DERIVATIVE_HINT,
-    GL_FRAMEBUFFER, GL_FRAMEBUFFER_BINDING, GL_FRAMEBUFFER_SRGB_EXT, GL_FRONT, GL_FRONT_FACE,
-    GL_GENERATE_MIPMAP_HINT, GL_LINE_WIDTH, GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS,
+    GL_DRAW_INDIRECT_BUFFER, GL_FRAGMENT_SHADER_DERIVATIVE_HINT, GL_FRAMEBUFFER_SRGB_EXT, GL_FRONT,
+    GL_FRONT_FACE, GL_GENERATE_MIPMAP_HINT, GL_LINE_WIDTH, GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS,
     GL_MAX_SAMPLE_MASK_WORDS, GL_MAX_SHADER_COMPILER_THREADS_KHR,
     GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS, GL_MAX_UNIFORM_BUFFER_BINDINGS,
     GL_MIN_SAMPLE_SHADING_VALUE, GL_MULTISAMPLE_EXT, GL_NUM_WINDOW_RECTANGLES_EXT,
@@ -44,14 +43,20 @@ use gapii_commands::constants::{
 use gapii_state::read_back::Driver;
 use gapii_state::{Buffer, BufferRange, Context, Process, Ref};
 
+use super::bound_framebuffers::BoundFramebuffers;
 use super::buffers::{self, Known};
 use super::emit::Emitter;
 use super::held::Held;
 use super::identity::{self, Kind};
+use super::own_framebuffer::OwnFramebuffer;
+use super::sibling::Sibling;
 use super::{draw_buffers, gl, held_buffers, renderbuffers, texture_units, viewports};
 use crate::driver_calls::Gl;
 use crate::generated::ids;
 use crate::generated::ids::*;
+
+/// No framebuffer has more bits of stencil.
+const STENCIL_BITS_MAX: i32 = 8;
 
 /// Since when a context has a part of its state.
 struct Since {
@@ -284,7 +289,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     describe_pixel_operations(emitter);
     draw_buffers::describe(emitter, context.version, &driver);
     describe_rasterization_of_extensions(emitter, &driver);
-    describe_stencil(emitter, context.version.0 >= 3);
+    describe_stencil(emitter, process, context);
     describe_rasterization(emitter, &driver);
     viewports::describe(emitter, &driver);
     texture_units::describe(emitter, process, context);
@@ -366,21 +371,20 @@ fn describe_pixel_operations(emitter: &mut Emitter) {
     emitter.command(ids::GL_VIEWPORT).arg(x).arg(y).arg(width).arg(height).done();
 }
 
-/// Drivers report references clamped to the bits that the framebuffer for drawing has. The surface may have more.
-fn describe_stencil(emitter: &mut Emitter, is_es3: bool) {
-    let target = if is_es3 { GL_DRAW_FRAMEBUFFER } else { GL_FRAMEBUFFER };
-    let bound = gl::integer(GL_FRAMEBUFFER_BINDING) as u32;
-    let bits = if bound == 0 { 0 } else { gl::integer(GL_STENCIL_BITS) };
-    if bound != 0 {
-        gl::bind_framebuffer(target, 0);
-        if gl::integer(GL_STENCIL_BITS) < bits {
-            gl::bind_framebuffer(target, bound);
-        }
+/// Drivers report references clamped to the bits that the framebuffer for drawing has (OpenGL ES 3.2, 15.1.4). So they are
+/// asked while one with as many bits as there can be is bound. Without framebuffers of the program's own that is the
+/// surface.
+fn describe_stencil(emitter: &mut Emitter, process: &Process, context: &Context) {
+    let on_surface = BoundFramebuffers::replace(context.version, 0);
+    let has_others = context.framebuffers.named().next().is_some();
+    if !has_others || gl::integer(GL_STENCIL_BITS) >= STENCIL_BITS_MAX {
+        return describe_stencil_faces(emitter);
     }
+    drop(on_surface);
+    let sibling = Sibling::begin(process, context.handle);
+    let own = sibling.as_ref().and_then(|it| OwnFramebuffer::with_stencil(context, it));
+    let _on_own = own.as_ref().map(OwnFramebuffer::bind);
     describe_stencil_faces(emitter);
-    if bound != 0 {
-        gl::bind_framebuffer(target, bound);
-    }
 }
 
 fn describe_stencil_faces(emitter: &mut Emitter) {

@@ -7,10 +7,12 @@ use gapii_commands::constants::{
     GL_BUFFER_MAP_OFFSET, GL_BUFFER_MAP_POINTER, GL_BUFFER_MAPPED, GL_BUFFER_SIZE,
     GL_BUFFER_STORAGE_FLAGS_EXT, GL_BUFFER_USAGE, GL_COPY_READ_BUFFER,
 };
+use gapii_state::read_back::Driver as _;
 use gapii_state::{Buffer, Context, Mapping, Ref};
 
 use super::gl;
 use super::sibling::Sibling;
+use crate::driver_calls::Gl;
 use crate::program_memory::ProgramMemory;
 
 /// What the driver says of a data store.
@@ -69,16 +71,20 @@ impl DataStore {
     pub fn of(buffer: u32, sibling: &Sibling) -> Option<Self> {
         sibling.ask(move |_| {
             gl::bind_buffer(GL_COPY_READ_BUFFER, buffer);
-            let parameter = |name| parameter(GL_COPY_READ_BUFFER, name);
-            let size = wide_parameter(GL_COPY_READ_BUFFER, GL_BUFFER_SIZE);
-            // An error, and then 0, if the driver has no immutable data stores.
-            let is_immutable = parameter(GL_BUFFER_IMMUTABLE_STORAGE_EXT) != 0;
-            let usage = if is_immutable { GL_BUFFER_STORAGE_FLAGS_EXT } else { GL_BUFFER_USAGE };
-            let (usage, mapping) = (parameter(usage), Mapped::of_bound(GL_COPY_READ_BUFFER));
-            let store = Self { size, is_immutable, usage, mapping };
+            let store = Self::of_bound(GL_COPY_READ_BUFFER, &Gl::of_thread()?);
             gl::bind_buffer(GL_COPY_READ_BUFFER, 0);
             Some(store)
         })
+    }
+
+    /// Of the buffer that is bound to `target`, in a context of OpenGL ES 3. Causes no error.
+    pub fn of_bound(target: u32, driver: &Gl) -> Self {
+        let parameter = |name| parameter(target, name);
+        let size = wide_parameter(target, GL_BUFFER_SIZE);
+        let has_immutable = driver.has("GL_EXT_buffer_storage");
+        let is_immutable = has_immutable && parameter(GL_BUFFER_IMMUTABLE_STORAGE_EXT) != 0;
+        let usage = if is_immutable { GL_BUFFER_STORAGE_FLAGS_EXT } else { GL_BUFFER_USAGE };
+        Self { size, is_immutable, usage: parameter(usage), mapping: Mapped::of_bound(target) }
     }
 }
 

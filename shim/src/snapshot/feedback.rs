@@ -1,7 +1,7 @@
 //! Draws points in the program's context, without rasterization; a transform feedback writes what a vertex shader made
-//! of each point. Does nothing while a query counts primitives, while the program's own state could not be restored,
-//! without a complete framebuffer in OpenGL ES 3.0, or before OpenGL ES 3.0. Everything that is set meanwhile is
-//! restored to what the driver had: the driver may have refused commands that the state has followed.
+//! of each point. Does nothing while a query counts primitives, while the program's own state could not be restored, or
+//! before OpenGL ES 3.0. Everything that is set meanwhile is restored to what the driver had: the driver may have refused
+//! commands that the state has followed.
 //!
 //! The shaders are linked in the program's context, too. Mesa keeps what it compiled for a context with the shader, and
 //! a context keeps the shader of its last draw: if the linking context were destroyed, as a sibling is, the next draw of
@@ -11,17 +11,18 @@ use core::ffi::CStr;
 use core::ops::Range;
 
 use gapii_commands::constants::{
-    GL_CURRENT_PROGRAM, GL_DELETE_STATUS, GL_DRAW_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER_BINDING,
-    GL_FRAGMENT_SHADER, GL_FRAMEBUFFER_COMPLETE, GL_FRAMEBUFFER_DEFAULT_HEIGHT,
-    GL_FRAMEBUFFER_DEFAULT_WIDTH, GL_INTERLEAVED_ATTRIBS, GL_LINES, GL_LINK_STATUS, GL_POINTS,
-    GL_PRIMITIVES_GENERATED, GL_PROGRAM_PIPELINE_BINDING, GL_RASTERIZER_DISCARD,
-    GL_TRANSFORM_FEEDBACK, GL_TRANSFORM_FEEDBACK_ACTIVE, GL_TRANSFORM_FEEDBACK_BINDING,
-    GL_TRANSFORM_FEEDBACK_BUFFER, GL_TRANSFORM_FEEDBACK_BUFFER_BINDING,
-    GL_TRANSFORM_FEEDBACK_PAUSED, GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, GL_TRIANGLES,
-    GL_VERTEX_ARRAY_BINDING, GL_VERTEX_SHADER,
+    GL_CURRENT_PROGRAM, GL_DELETE_STATUS, GL_FRAGMENT_SHADER, GL_INTERLEAVED_ATTRIBS, GL_LINES,
+    GL_LINK_STATUS, GL_POINTS, GL_PRIMITIVES_GENERATED, GL_PROGRAM_PIPELINE_BINDING,
+    GL_RASTERIZER_DISCARD, GL_TRANSFORM_FEEDBACK, GL_TRANSFORM_FEEDBACK_ACTIVE,
+    GL_TRANSFORM_FEEDBACK_BINDING, GL_TRANSFORM_FEEDBACK_BUFFER,
+    GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, GL_TRANSFORM_FEEDBACK_PAUSED,
+    GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, GL_TRIANGLES, GL_VERTEX_ARRAY_BINDING,
+    GL_VERTEX_SHADER,
 };
 use gapii_state::{Buffer, Context, Ref};
 
+use super::bound_framebuffers::BoundFramebuffers;
+use super::own_framebuffer::OwnFramebuffer;
 use super::programs::was_linked_elsewhere;
 use super::sibling::Sibling;
 use super::{gl, held, identity, queries, staging};
@@ -35,6 +36,7 @@ pub struct Feedback<'a> {
     sibling: &'a Sibling,
     name: u32,
     array: u32,
+    framebuffer: OwnFramebuffer<'a>,
 }
 
 impl<'a> Feedback<'a> {
@@ -43,12 +45,13 @@ impl<'a> Feedback<'a> {
         if context.version < (3, 0) || !can_restore(context) {
             return None;
         }
+        let framebuffer = OwnFramebuffer::with_colors(context, sibling)?;
         let (mut name, mut array) = (0, 0);
         // SAFETY: there is room for one name.
         unsafe { gl::gen_transform_feedbacks(1, &raw mut name) };
         // SAFETY: as above.
         unsafe { gl::gen_vertex_arrays(1, &raw mut array) };
-        Some(Self { context, sibling, name, array })
+        Some(Self { context, sibling, name, array, framebuffer })
     }
 
     /// Links a program of a vertex shader that writes a varying. `None` if the driver does not link it.
@@ -247,22 +250,21 @@ struct Before<'a> {
     buffer: u32,
     /// Primitive mode of a transform feedback that is active.
     mode: Option<u32>,
-    framebuffer: Framebuffer,
+    _framebuffers: BoundFramebuffers,
     /// Dropped when the program is current again.
     _bound: Bound,
 }
 
 impl<'a> Before<'a> {
-    /// `None`, with nothing changed, if no framebuffer is complete: a draw would be an error.
+    /// `None`, with nothing changed, if the program that is current could not be made current again.
     fn put(feedback: &Feedback<'a>) -> Option<Self> {
         let (context, sibling) = (feedback.context, feedback.sibling);
-        let framebuffer = Framebuffer::bind_complete(context)?;
         let program = current_program();
         let is_held = program != 0 && gl::program_integer(program, GL_DELETE_STATUS) != 0;
         if is_held && use_in(sibling, program).is_none() {
-            framebuffer.put_back();
             return None;
         }
+        let framebuffers = feedback.framebuffer.bind();
         let (mode, buffer) = (active_mode(context), bound_buffer(context).name() as u32);
         let bound = Bound::replace(feedback.name);
         let discards = gl::is_enabled(GL_RASTERIZER_DISCARD) != 0;
@@ -277,7 +279,7 @@ impl<'a> Before<'a> {
             array,
             buffer,
             mode,
-            framebuffer,
+            _framebuffers: framebuffers,
             _bound: bound,
         })
     }
@@ -302,50 +304,6 @@ impl Drop for Before<'_> {
         gl::bind_buffer(GL_TRANSFORM_FEEDBACK_BUFFER, self.buffer);
         if !self.discards {
             gl::disable(GL_RASTERIZER_DISCARD);
-        }
-        self.framebuffer.put_back();
-    }
-}
-
-/// The framebuffer for drawing: a draw to one that is not complete is an error.
-struct Framebuffer {
-    /// The program's framebuffer, if another one is bound.
-    program: Option<u32>,
-    /// One of the shim's own; 0 for none.
-    own: u32,
-}
-
-impl Framebuffer {
-    /// Binds a framebuffer that is complete: the program's, else the surface's, else one without attachments. `None`, with
-    /// nothing changed, if there is none.
-    fn bind_complete(context: &Context) -> Option<Self> {
-        let target = GL_DRAW_FRAMEBUFFER;
-        let is_complete = || gl::check_framebuffer(target) == GL_FRAMEBUFFER_COMPLETE;
-        if is_complete() {
-            return Some(Self { program: None, own: 0 });
-        }
-        let mut it =
-            Self { program: Some(gl::integer(GL_DRAW_FRAMEBUFFER_BINDING) as u32), own: 0 };
-        gl::bind_framebuffer(target, 0);
-        if !is_complete() && context.version >= (3, 1) {
-            it.own = gl::new_framebuffer(target);
-            for side in [GL_FRAMEBUFFER_DEFAULT_WIDTH, GL_FRAMEBUFFER_DEFAULT_HEIGHT] {
-                gl::framebuffer_parameter(target, side, 1);
-            }
-        }
-        if !is_complete() {
-            it.put_back();
-            return None;
-        }
-        Some(it)
-    }
-
-    fn put_back(&self) {
-        if let Some(program) = self.program {
-            gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, program);
-        }
-        if self.own != 0 {
-            gl::delete_framebuffer(self.own);
         }
     }
 }

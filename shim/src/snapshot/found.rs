@@ -4,8 +4,8 @@ use core::ops::Range;
 
 use gapii_commands::constants::GL_ARRAY_BUFFER;
 
+use super::buffer_writes::{self, Way};
 use super::emit::Emitter;
-use crate::generated::ids::*;
 
 /// Bytes of a buffer that were found, at their places.
 #[derive(Default)]
@@ -49,11 +49,9 @@ impl Found {
     }
 
     /// Writes what was found to the buffer that is bound to `GL_ARRAY_BUFFER` in the replay.
-    pub fn describe(&self, emitter: &mut Emitter) {
+    pub fn describe(&self, emitter: &mut Emitter, way: Way) {
         for (at, piece) in self.pieces() {
-            let command = emitter.command(GL_BUFFER_SUB_DATA).arg(GL_ARRAY_BUFFER);
-            let command = command.arg(at as i64).arg(piece.len() as i64).arg(piece.as_ptr());
-            command.range(3, piece).done();
+            buffer_writes::write(emitter, way, GL_ARRAY_BUFFER, at, piece);
         }
     }
 

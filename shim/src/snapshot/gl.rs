@@ -6,7 +6,7 @@ use std::ffi::CString;
 
 use gapii_commands::constants::{
     GL_IMPLEMENTATION_COLOR_READ_FORMAT, GL_IMPLEMENTATION_COLOR_READ_TYPE, GL_LINK_STATUS,
-    GL_SYNC_FLUSH_COMMANDS_BIT, GL_SYNC_GPU_COMMANDS_COMPLETE, GL_TIMEOUT_IGNORED,
+    GL_RENDERBUFFER, GL_SYNC_FLUSH_COMMANDS_BIT, GL_SYNC_GPU_COMMANDS_COMPLETE, GL_TIMEOUT_IGNORED,
 };
 
 use gapii_state::read_back::Driver as _;
@@ -102,6 +102,21 @@ pub fn new_framebuffer(target: u32) -> u32 {
 pub fn delete_framebuffer(framebuffer: u32) {
     // SAFETY: one name.
     unsafe { delete_framebuffers(1, &raw const framebuffer) };
+}
+
+/// Makes a renderbuffer and binds it.
+pub fn new_renderbuffer() -> u32 {
+    let mut renderbuffer = 0;
+    // SAFETY: there is room for one name.
+    unsafe { gen_renderbuffers(1, &raw mut renderbuffer) };
+    bind_renderbuffer(GL_RENDERBUFFER, renderbuffer);
+    renderbuffer
+}
+
+/// `glDeleteRenderbuffers` for one name.
+pub fn delete_renderbuffer(renderbuffer: u32) {
+    // SAFETY: one name.
+    unsafe { delete_renderbuffers(1, &raw const renderbuffer) };
 }
 
 /// Returns the `N` values of a state variable.

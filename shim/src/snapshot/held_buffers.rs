@@ -99,8 +99,9 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
             emitter.leave_out_of("a deleted buffer that is still in use, once called", name);
             continue;
         };
-        let ask = |target| known.asked_where_bound(target);
-        let asked = holders.iter().find_map(|it| it.with_target(context, buffer.name(), ask));
+        let ask = Known::asked_where_bound;
+        let asked =
+            holders.iter().find_map(|it| it.with_target(context, buffer.name(), ask).flatten());
         let may_be_mapped = asked.is_none() && mapped_at_deletion;
         let known = asked.unwrap_or(known);
         let is_first = identity::is_first(context, Kind::Buffer, buffer);
@@ -136,7 +137,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
             buffers::define(emitter, &known, at);
             buffers::map(emitter, context, &known);
         } else {
-            contents.found.describe(emitter);
+            contents.found.describe(emitter, known.way());
         }
         if !contents.found.is_whole() || bytes.is_empty() {
             identity::note_part(context, Kind::Buffer, buffer);

@@ -13,6 +13,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
+use gapii_abi::spare_names::FIRST_NAMELESS;
 use gapii_state::{Context, Object, Objects, Process, Ref};
 
 use super::egl::{self, Current};
@@ -20,10 +21,6 @@ use super::emit::Emitter;
 use super::spare;
 use super::spare_context::SpareContext;
 use crate::generated::ids::*;
-
-/// The first spare name of nameless objects. The names from [`spare::NAME`] to here are for objects that a snapshot
-/// makes for a moment.
-const FIRST: u32 = spare::NAME + 0x1_0000;
 
 /// Kinds of objects that other objects can hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,7 +59,7 @@ pub fn has_name<T: Object>(objects: &Objects<T>, object: Ref<T::Kind>) -> bool {
 /// Returns the name under which a replay makes `object` if the object is nameless. All contexts and keyframes of a
 /// capture use the same name, because the state keeps the object's slot while it keeps the object.
 pub fn spare_name<T>(object: Ref<T>) -> u32 {
-    FIRST.wrapping_add(object.slot() as u32)
+    FIRST_NAMELESS.wrapping_add(object.slot() as u32)
 }
 
 /// The nameless objects of one share group that the stream of a capture has.
@@ -163,8 +160,13 @@ pub fn is_first_in<T>(epoch: u64, group: &gapii_state::Group, kind: Kind, object
 
 /// Notes that the stream has only a part of the contents of a nameless object.
 pub fn note_part<T>(context: &Context, kind: Kind, object: Ref<T>) {
+    note_part_in(context.group.described.load(Relaxed), &context.group, kind, object);
+}
+
+/// [`note_part`] for an object of a share group that may not be described yet in this epoch.
+pub fn note_part_in<T>(epoch: u64, group: &gapii_state::Group, kind: Kind, object: Ref<T>) {
     let nameless = Nameless::of(kind, object);
-    with_group(context, |group| group.in_part.push(nameless));
+    with_group_in(epoch, group, |group| group.in_part.push(nameless));
 }
 
 /// Whether the stream has only a part of the contents of a nameless object.
@@ -247,7 +249,7 @@ mod tests {
         assert_eq!(name(&buffers, Ref::NONE), 0);
         buffers.delete(7);
         let spare = name(&buffers, first);
-        assert!(spare >= FIRST);
+        assert!(spare >= FIRST_NAMELESS);
         let second = buffers.create(7);
         assert_eq!(name(&buffers, second), 7);
         assert_eq!(name(&buffers, first), spare);

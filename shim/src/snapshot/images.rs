@@ -269,10 +269,12 @@ impl OfGroup {
             return;
         };
         if !identity::has_name(&self.group.lock().textures, viewed) {
-            // Its pixels are described with its views.
-            if identity::is_first_in(self.epoch, &self.group, identity::Kind::Texture, viewed) {
+            // Its pixels are described with its views, and with a texture unit that holds it.
+            let kind = identity::Kind::Texture;
+            if identity::is_first_in(self.epoch, &self.group, kind, viewed) {
                 describing.emitter.make(GL_GEN_TEXTURES, original.name);
                 describing.make(&original, Pixels::LeftToOthers);
+                identity::note_part_in(self.epoch, &self.group, kind, viewed);
             }
             describing.emitter.make(GL_GEN_TEXTURES, root.name);
             describing.view_with_pixels(&known);

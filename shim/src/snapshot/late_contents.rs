@@ -1,15 +1,15 @@
 //! Contents of the buffers of [`late_buffers`], once they are not mapped any more.
 
-use gapii_commands::constants;
-use gapii_commands::constants::{GL_COPY_READ_BUFFER, GL_DYNAMIC_DRAW};
+use gapii_commands::constants::GL_COPY_READ_BUFFER;
 use gapii_state::{Context, Process};
 
+use super::buffer_writes::Way;
 use super::data_store::DataStore;
 use super::emit::Emitter;
 use super::identity::{self, Kind};
 use super::late_buffers::Late;
 use super::sibling::Sibling;
-use super::{held_buffers, spare};
+use super::{buffer_writes, held_buffers};
 use crate::generated::ids::*;
 
 /// Describes what is still to be described of these buffers of the context's share group. Returns those of which nothing
@@ -73,53 +73,28 @@ fn rest(
     if size == 0 {
         return Some(());
     }
-    let is_written =
-        !store.is_immutable || store.usage & constants::GL_DYNAMIC_STORAGE_BIT_EXT != 0;
+    let way = Way::of(store.is_immutable, store.usage);
+    let copied_from = {
+        let group = context.group.lock();
+        let bound = context.copy_read_buffer;
+        identity::described_name(context, Kind::Buffer, &group.buffers, bound)
+    };
+    if way == Way::Copied && copied_from.is_none() {
+        return None;
+    }
     let (to, bound) = held_buffers::target_for_copies(context, GL_COPY_READ_BUFFER)?;
     let mut done = None;
     sibling.with_buffer(name, size, |bytes| {
         let parts = [0..begin.min(size), end.min(size)..size];
         emitter.command(GL_BIND_BUFFER).arg(to).arg(name).done();
         done = parts.into_iter().filter(|part| !part.is_empty()).try_for_each(|part| {
-            let (at, bytes) = (part.start, bytes.get(part)?);
-            match is_written {
-                true => write(emitter, to, at, bytes),
-                false => copy(emitter, context, to, at, bytes)?,
-            }
+            buffer_writes::write(emitter, way, to, part.start, bytes.get(part)?);
             Some(())
         });
+        if let (Way::Copied, Some(bound)) = (way, copied_from) {
+            emitter.command(GL_BIND_BUFFER).arg(GL_COPY_READ_BUFFER).arg(bound).done();
+        }
         emitter.command(GL_BIND_BUFFER).arg(to).arg(bound).done();
     })?;
     done
-}
-
-fn write(emitter: &mut Emitter, target: u32, at: usize, bytes: &[u8]) {
-    let command = emitter.command(GL_BUFFER_SUB_DATA).arg(target).arg(at as i64);
-    let command = command.arg(bytes.len() as i64).arg(bytes.as_ptr());
-    command.range(3, bytes).done();
-}
-
-/// Storage that the program cannot write by a command is copied to.
-fn copy(
-    emitter: &mut Emitter,
-    context: &Context,
-    target: u32,
-    at: usize,
-    bytes: &[u8],
-) -> Option<()> {
-    let from = GL_COPY_READ_BUFFER;
-    let bound = {
-        let group = context.group.lock();
-        identity::described_name(context, Kind::Buffer, &group.buffers, context.copy_read_buffer)?
-    };
-    let name = spare::NAME;
-    emitter.make(GL_GEN_BUFFERS, name);
-    emitter.command(GL_BIND_BUFFER).arg(from).arg(name).done();
-    let command = emitter.command(GL_BUFFER_DATA).arg(from).arg(bytes.len() as i64);
-    command.arg(bytes.as_ptr()).arg(GL_DYNAMIC_DRAW).range(2, bytes).done();
-    let command = emitter.command(GL_COPY_BUFFER_SUB_DATA).arg(from).arg(target);
-    command.arg(0_i64).arg(at as i64).arg(bytes.len() as i64).done();
-    emitter.command(GL_BIND_BUFFER).arg(from).arg(bound).done();
-    spare::delete(emitter, GL_DELETE_BUFFERS, &[name]);
-    Some(())
 }

@@ -21,8 +21,10 @@
 mod allocations;
 mod aside;
 mod block_reader;
+mod bound_framebuffers;
 mod bound_textures;
 mod buffer_textures;
+mod buffer_writes;
 mod buffers;
 mod canvas;
 mod context;
@@ -55,6 +57,7 @@ mod level_zero_calls;
 mod levels;
 mod link_parameters;
 mod missing;
+mod own_framebuffer;
 mod picture;
 mod pipelines;
 mod pixels;

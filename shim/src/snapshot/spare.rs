@@ -1,6 +1,7 @@
 //! Temporary objects of a replay, for contents that no command uploads. Their names begin at 0xF0000000, where no
 //! driver gives out names.
 
+use gapii_abi::spare_names;
 use gapii_commands::constants::{GL_NEAREST, GL_READ_FRAMEBUFFER, GL_TEXTURE_2D};
 
 use super::emit::Emitter;
@@ -8,7 +9,7 @@ use super::shaders::make_shader;
 use crate::generated::ids::*;
 
 /// The first spare name of each kind of object. Drivers give out low names, so no program has it.
-pub const NAME: u32 = 0xF000_0000;
+pub const NAME: u32 = spare_names::FIRST;
 
 /// Binds a framebuffer with the spare name for reading, to which the texture with the spare name is attached.
 pub fn read_from_texture(emitter: &mut Emitter, point: u32) {

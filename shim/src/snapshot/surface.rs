@@ -4,12 +4,13 @@
 //! except for windows, where a swap makes them undefined.
 
 use gapii_commands::constants::{
-    GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT, GL_DRAW_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER_BINDING,
-    GL_RGBA, GL_RGBA8, GL_SAMPLE_BUFFERS, GL_TEXTURE_2D, GL_UNPACK_ALIGNMENT, GL_UNSIGNED_BYTE,
+    GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT, GL_RGBA, GL_RGBA8, GL_SAMPLE_BUFFERS, GL_TEXTURE_2D,
+    GL_UNPACK_ALIGNMENT, GL_UNSIGNED_BYTE,
 };
 use gapii_state::read_back::Aside;
 use gapii_state::{Context, Process};
 
+use super::bound_framebuffers::BoundFramebuffers;
 use super::egl::Drawn;
 use super::emit::Emitter;
 use super::picture::Picture;
@@ -55,11 +56,8 @@ fn samples(context: &Context) -> i32 {
     if context.version.0 < 3 {
         return 0;
     }
-    let bound = gl::integer(GL_DRAW_FRAMEBUFFER_BINDING) as u32;
-    gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, 0);
-    let samples = gl::integer(GL_SAMPLE_BUFFERS);
-    gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, bound);
-    samples
+    let _bound = BoundFramebuffers::replace(context.version, 0);
+    gl::integer(GL_SAMPLE_BUFFERS)
 }
 
 fn blit(emitter: &mut Emitter, picture: &Picture<'_>) {

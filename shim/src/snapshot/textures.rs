@@ -420,6 +420,8 @@ impl Describing<'_, '_> {
         if !is_named && identity::is_first(context, identity::Kind::Texture, view.original) {
             self.emitter.make(GL_GEN_TEXTURES, original.name);
             self.make(&original, Pixels::LeftToOthers);
+            // A texture unit may hold the original, too, and lead to images that no view has.
+            identity::note_part(context, identity::Kind::Texture, view.original);
         }
         self.view_of_described(texture, view);
         !is_named

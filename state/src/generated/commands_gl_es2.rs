@@ -273,21 +273,11 @@ mod glBufferData {
         if bound_buffer_0.is_some() && size >= 0 && functions::is_buffer_usage(usage) {
             observe::elements(seen, 2, data, size, 1);
             crate::gles::define_buffer(thread, memory, target, size, data);
-            let bound_buffer_1: Ref<Buffer> = if S::WHOLE
-                && let Some(thread) = thread.whole()
-            {
-                crate::gles::bound_buffer(thread, memory, target)
-            } else {
-                Ref::NONE
-            };
+            let bound_buffer_1: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
             let Some(context) = thread.context.as_deref_mut() else { return };
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
-                let mut group = context.group.lock();
-                if let Some(it) = group.buffers.get_mut(bound_buffer_1) {
-                    set!(S, it.usage, usage);
-                }
+            let mut group = context.group.lock();
+            if let Some(it) = group.buffers.get_mut(bound_buffer_1) {
+                set!(S, it.usage, usage);
             }
         }
     }

@@ -244,21 +244,11 @@ mod glBufferStorageEXT {
                 set!(S, it.immutable, true);
             }
             drop(group);
-            let bound_buffer_3: Ref<Buffer> = if S::WHOLE
-                && let Some(thread) = thread.whole()
-            {
-                crate::gles::bound_buffer(thread, memory, target)
-            } else {
-                Ref::NONE
-            };
+            let bound_buffer_3: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
             let Some(context) = thread.context.as_deref_mut() else { return };
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
-                let mut group = context.group.lock();
-                if let Some(it) = group.buffers.get_mut(bound_buffer_3) {
-                    set!(S, it.storage_flags, flags);
-                }
+            let mut group = context.group.lock();
+            if let Some(it) = group.buffers.get_mut(bound_buffer_3) {
+                set!(S, it.storage_flags, flags);
             }
         }
     }
@@ -295,21 +285,11 @@ mod glBufferStorageExternalEXT {
                 set!(S, it.immutable, true);
             }
             drop(group);
-            let bound_buffer_3: Ref<Buffer> = if S::WHOLE
-                && let Some(thread) = thread.whole()
-            {
-                crate::gles::bound_buffer(thread, memory, target)
-            } else {
-                Ref::NONE
-            };
+            let bound_buffer_3: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
             let Some(context) = thread.context.as_deref_mut() else { return };
-            if S::WHOLE
-                && let Some(context) = context.whole()
-            {
-                let mut group = context.group.lock();
-                if let Some(it) = group.buffers.get_mut(bound_buffer_3) {
-                    set!(S, it.storage_flags, flags);
-                }
+            let mut group = context.group.lock();
+            if let Some(it) = group.buffers.get_mut(bound_buffer_3) {
+                set!(S, it.storage_flags, flags);
             }
         }
     }
@@ -1862,12 +1842,8 @@ mod glNamedBufferStorageExternalEXT {
             if let Some(it) = group.buffers.get_mut(defined) {
                 set!(S, it.immutable, true);
             }
-            if S::WHOLE
-                && let Some(group) = group.whole()
-            {
-                if let Some(it) = group.buffers.get_mut(defined) {
-                    set!(S, it.storage_flags, flags);
-                }
+            if let Some(it) = group.buffers.get_mut(defined) {
+                set!(S, it.storage_flags, flags);
             }
         }
     }

@@ -345,10 +345,10 @@ state! {
     object Buffer<S> {
         /// Size of the data store in bytes.
         size: i64 = 0,
-        usage: S::Only<u32> = S::only(|| 35044),
+        usage: u32 = 35044,
         /// Whether glBufferStorageEXT created the data store, which can't be replaced then.
         immutable: bool = false,
-        storage_flags: S::Only<u32> = S::only(|| 0),
+        storage_flags: u32 = 0,
         /// Whether draws may read indices from the buffer, so that its contents are kept.
         is_index_source: bool = false,
         /// Whether the buffer is or was bound for writes of the driver, so that its contents are unknown.

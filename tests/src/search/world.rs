@@ -137,6 +137,11 @@ pub struct Texture {
     pub has_mipmaps: bool,
     /// Level 0 was defined again after other levels, which may not fit it any more.
     pub has_unfit_levels: bool,
+    pub base_level: u32,
+    /// The first level that framebuffers can have: the base level when the images were defined.
+    pub first_attached: u32,
+    /// It is a view that does not begin with the first image of its texture.
+    pub is_inner_view: bool,
 }
 
 #[derive(Clone)]
@@ -337,6 +342,12 @@ impl World {
         if !known.is_immutable {
             (known.size, known.mapping) = (size, None);
         }
+    }
+
+    /// Whether another context than the current one has given a buffer a data store.
+    pub fn was_stored_elsewhere(&self, buffer: usize) -> bool {
+        let here = self.at();
+        self.buffers[buffer].stores.keys().any(|at| *at != here)
     }
 
     /// True if a draw may read a buffer that another context has given a data store since it was bound or attached here: this

@@ -34,6 +34,17 @@ fn bound(world: &mut World, fits: impl Fn(&Buffer) -> bool) -> Option<(&'static 
     world.some_of(&all)
 }
 
+/// Binds the buffer of a target again if another context has given it a data store: a context need not see that before
+/// (OpenGL ES 3.2, 5.3.3). False if it cannot be bound again.
+fn see(world: &mut World, target: &str, buffer: usize) -> bool {
+    let (is_new, has_name) =
+        (world.was_stored_elsewhere(buffer), world.names().buffers.contains(&buffer));
+    if is_new && has_name {
+        world.step(format!("glBindBuffer {target} b{buffer}"));
+    }
+    has_name || !is_new
+}
+
 /// A named buffer with storage, made if there is none.
 pub fn with_storage(world: &mut World, size: usize) -> usize {
     let group = world.here().group;
@@ -128,6 +139,9 @@ pub fn fill(world: &mut World) -> bool {
 
 pub fn change(world: &mut World) -> bool {
     let Some((target, buffer)) = bound(world, |buffer| buffer.size > 0) else { return false };
+    if !see(world, target, buffer) {
+        return false;
+    }
     let (offset, size) = part(world, buffer);
     let seed = world.seed();
     world.step(format!("glBufferSubData {target} {offset} {size} bytes:{size}:{seed}"));
@@ -170,6 +184,9 @@ pub fn copy(world: &mut World) -> bool {
     else {
         return false;
     };
+    if !see(world, from, a) || !see(world, to, b) {
+        return false;
+    }
     let size = world.buffers[a].size.min(world.buffers[b].size) / 2 / 16 * 16;
     let offset = world.buffers[b].size - size;
     world.step(format!("glCopyBufferSubData {from} {to} 0 {offset} {size}"));
@@ -179,7 +196,7 @@ pub fn copy(world: &mut World) -> bool {
 pub fn map(world: &mut World) -> bool {
     let fits = |buffer: &Buffer| buffer.size > 0 && buffer.mapping.is_none();
     let Some((target, buffer)) = bound(world, fits) else { return false };
-    if world.version() < (3, 0) || world.is_feeding_back() {
+    if world.version() < (3, 0) || world.is_feeding_back() || !see(world, target, buffer) {
         return false;
     }
     let (mut offset, mut size) = part(world, buffer);

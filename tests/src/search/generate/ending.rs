@@ -366,7 +366,7 @@ fn read_textures(world: &mut World, shown: Option<&Shown>) {
 /// Reads each level and layer as an attachment.
 fn read_levels(world: &mut World, texture: usize, it: &Texture, (format, kind): (&str, &str)) {
     let levels = if world.version() >= (3, 0) { it.levels } else { 1 };
-    for level in 0..levels {
+    for level in it.first_attached..levels {
         let (w, h) = ((it.size.0 >> level).max(1), (it.size.1 >> level).max(1));
         let bytes = w * h * if format == "GL_RGBA" { 4 } else { 16 };
         let layers = match it.target {

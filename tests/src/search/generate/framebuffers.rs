@@ -54,7 +54,7 @@ pub fn attach_texture(world: &mut World) -> bool {
     let Some(framebuffer) = world.here().framebuffer else { return false };
     let fits = |texture: &&usize| {
         let it = &world.textures[**texture];
-        it.format < UNKNOWN && it.levels > 0
+        it.format < UNKNOWN && it.levels > it.first_attached
     };
     let all: Vec<usize> = world.names().textures.iter().filter(fits).copied().collect();
     let Some(texture) = world.some_of(&all) else { return false };
@@ -65,7 +65,12 @@ pub fn attach_texture(world: &mut World) -> bool {
     if held.iter().any(|(at, storage)| *at != point && *storage == it.storage) {
         return false;
     }
-    let level = if world.version() < (3, 0) { 0 } else { world.below(it.levels as usize) };
+    let first = it.first_attached as usize;
+    let level = match world.version() < (3, 0) {
+        true if first > 0 => return false,
+        true => 0,
+        false => first + world.below(it.levels as usize - first),
+    };
     match it.target {
         "GL_TEXTURE_2D" => world.step(format!(
             "glFramebufferTexture2D GL_FRAMEBUFFER {point} GL_TEXTURE_2D t{texture} {level}"

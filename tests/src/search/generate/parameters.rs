@@ -46,11 +46,11 @@ enum Of {
     Sampler,
 }
 
-/// Sets a parameter: of the texture that is bound to a target, or of a sampler.
+/// Sets a parameter: of the texture that is bound to a target, or of a sampler. Returns name and value.
 ///
 /// Not the base level of a depth texture: Mesa 22.3 samples such a texture as luminance instead of red if its base level
 /// was changed after it had got its images, and no query tells.
-fn set(world: &mut World, of: Of, whose: &str) {
+fn set(world: &mut World, of: Of, whose: &str) -> (&'static str, &'static str) {
     let (version, of_samplers) = (world.version(), of == Of::Sampler);
     let fits = |it: &&Parameter| {
         let is_left_out = of == Of::DepthTexture && it.0 == "BASE_LEVEL";
@@ -68,6 +68,7 @@ fn set(world: &mut World, of: Of, whose: &str) {
         }
         _ => format!("gl{kind}Parameteri {whose} GL_TEXTURE_{name} {value}"),
     });
+    (name, value)
 }
 
 pub fn texture(world: &mut World) -> bool {
@@ -75,9 +76,13 @@ pub fn texture(world: &mut World) -> bool {
     let bound = world.here().textures[unit].keys().copied();
     let targets: Vec<&str> = bound.filter(|target| *target != "GL_TEXTURE_BUFFER").collect();
     let Some(target) = world.some_of(&targets) else { return false };
-    let format = FORMATS.get(world.textures[world.here().textures[unit][target]].format);
+    let texture = world.here().textures[unit][target];
+    let format = FORMATS.get(world.textures[texture].format);
     let is_depth = format.is_some_and(|format| format.read.is_none());
-    set(world, if is_depth { Of::DepthTexture } else { Of::Texture }, target);
+    let set = set(world, if is_depth { Of::DepthTexture } else { Of::Texture }, target);
+    if let ("BASE_LEVEL", Ok(level)) = (set.0, set.1.parse()) {
+        world.textures[texture].base_level = level;
+    }
     true
 }
 
@@ -96,7 +101,7 @@ pub fn sampler(world: &mut World) -> bool {
             (sampler, 1 + world.below(4))
         }
     };
-    (0..count).for_each(|_| set(world, Of::Sampler, &format!("m{sampler}")));
+    (0..count).for_each(|_| _ = set(world, Of::Sampler, &format!("m{sampler}")));
     true
 }
 

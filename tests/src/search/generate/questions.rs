@@ -11,6 +11,8 @@ const NUMBERS: &[(&str, u32, Version)] = &[
     ("COLOR_WRITEMASK", 16, (2, 0)),
     ("DEPTH_WRITEMASK", 4, (2, 0)),
     ("STENCIL_FUNC", 4, (2, 0)),
+    // Mesa 22.3 clamps references to the bits that it saw last, and sees those of the bound framebuffer when it is asked.
+    ("STENCIL_BITS", 4, (2, 0)),
     ("STENCIL_REF", 4, (2, 0)),
     ("STENCIL_VALUE_MASK", 4, (2, 0)),
     ("STENCIL_FAIL", 4, (2, 0)),

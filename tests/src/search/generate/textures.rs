@@ -107,6 +107,9 @@ fn new_texture(target: &'static str, storage: usize) -> Texture {
         is_of_image: false,
         has_mipmaps: false,
         has_unfit_levels: false,
+        base_level: 0,
+        first_attached: 0,
+        is_inner_view: false,
     }
 }
 
@@ -287,6 +290,10 @@ fn define(world: &mut World, texture: usize) {
         is_integer,
         has_mipmaps: levels > 1 || known.has_mipmaps,
         has_unfit_levels: known.has_mipmaps,
+        base_level: known.base_level,
+        // A level below the base level is no complete attachment (OpenGL ES 3.2, 9.4.1). Mesa 22.3 takes it as one, and the order
+        // in which the levels got their images decides what it shows.
+        first_attached: if is_immutable { 0 } else { known.base_level },
         ..new_texture(target, storage)
     };
     if is_immutable {
@@ -361,10 +368,14 @@ pub fn change(world: &mut World) -> bool {
 
 pub fn mipmaps(world: &mut World) -> bool {
     // No specification says whether a texture of an EGL image is still one afterwards. In Mesa some commands use the
-    // image, and others storage of the texture's own.
+    // image, and others storage of the texture's own. If an image was made of the texture while it had level 0 alone, Mesa
+    // gives the texture other storage than the image has.
+    let sources = world.images.iter().map(|image| &image.source);
+    let small: Vec<usize> =
+        sources.filter(|it| !it.has_mipmaps && !it.is_immutable).map(|it| it.storage).collect();
     let fits = |texture: &Texture| {
         let is_filtered = FORMATS.get(texture.format).is_some_and(|format| format.is_filtered);
-        is_filtered && !texture.is_of_image
+        is_filtered && !texture.is_of_image && !small.contains(&texture.storage)
     };
     let Some(texture) = bound(world, fits) else { return false };
     world.step(format!("glGenerateMipmap {}", world.textures[texture].target));
@@ -434,8 +445,15 @@ pub fn view(world: &mut World) -> bool {
         source.levels - level
     ));
     let size = ((source.size.0 >> level).max(1), (source.size.1 >> level).max(1), 1);
-    world.textures[texture] =
-        Texture { size, levels: source.levels - level, target: "GL_TEXTURE_2D", ..source };
+    let is_inner_view = source.is_inner_view || (level, layer) != (0, 0);
+    world.textures[texture] = Texture {
+        size,
+        levels: source.levels - level,
+        target: "GL_TEXTURE_2D",
+        base_level: 0,
+        is_inner_view,
+        ..source
+    };
     bind_to_unit(world, texture);
     true
 }
@@ -448,7 +466,9 @@ pub fn make_image(world: &mut World) -> bool {
         let is_whole = it.levels == 1 || it.is_immutable;
         // An incomplete texture may have no level besides level 0 (EGL_KHR_gl_image: EGL_BAD_PARAMETER). Mesa does not refuse it, and
         // makes images of other memory than that of level 0.
-        it.target == "GL_TEXTURE_2D" && it.format == 0 && is_whole && !it.has_unfit_levels
+        // Mesa 22.3 makes the image of such a view of the first image of its texture.
+        let is_shown = !it.has_unfit_levels && !it.is_inner_view;
+        it.target == "GL_TEXTURE_2D" && it.format == 0 && is_whole && is_shown
     };
     let all: Vec<usize> = world.names().textures.iter().filter(fits).copied().collect();
     let Some(texture) = world.some_of(&all) else { return false };
@@ -475,7 +495,7 @@ pub fn use_image(world: &mut World) -> bool {
     world.step("? glGetError");
     world.step("glTexParameteri GL_TEXTURE_2D GL_TEXTURE_MIN_FILTER GL_NEAREST");
     world.textures[texture] =
-        Texture { levels: 1, is_immutable: false, is_of_image: true, ..source };
+        Texture { levels: 1, is_immutable: false, is_of_image: true, base_level: 0, ..source };
     true
 }
 
