@@ -239,12 +239,13 @@ fn executable_of_a_program_that_was_linked_again_is_named() {
     assert_eq!(info["missing"], json!([format!("{what}1, 7")]), "{info:#}");
 }
 
-/// Attaches to a program with a thread in glFinish, which takes `microseconds` each time.
-fn attach_to_busy_driver(microseconds: &str) -> Value {
+/// Attaches to a program with a thread in glFinish, which takes `turns` turns of a loop each time. The thread runs there: for
+/// one that sleeps in the driver the shim waits less long.
+fn attach_to_busy_driver(turns: &str) -> Value {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
     let mut process = Command::new(program("in_driver"));
-    process.env("FAKE_DRIVER_SLEEP", microseconds);
+    process.env("FAKE_DRIVER_FINISH", turns);
     let page = session.path("page");
     fake_driver::use_in(&mut process, Some(&page));
     // Ends the process, should it be left.
@@ -263,13 +264,13 @@ fn threads_in_the_driver(info: &Value) -> usize {
 
 #[test]
 fn thread_in_the_driver_is_waited_for() {
-    let info = attach_to_busy_driver("10000");
+    let info = attach_to_busy_driver("10000000");
     assert_eq!(threads_in_the_driver(&info), 0, "{info:#}");
 }
 
 #[test]
 fn thread_that_does_not_come_out_of_the_driver_is_named() {
-    let info = attach_to_busy_driver("100000000");
+    let info = attach_to_busy_driver("100000000000");
     assert_eq!(threads_in_the_driver(&info), 1, "{info:#}");
     let held = info["held_us"].as_u64().expect("a number");
     assert!((250_000..1_000_000).contains(&held), "{info:#}");
