@@ -50,7 +50,7 @@ pub struct Watch<'a> {
     quit_status: u8,
     /// The capture's answer, once it has ended.
     answer: Option<CaptureAnswer>,
-    /// What was measured, once the capture has ended.
+    /// The slowdown that `--measure` found, once the capture has ended.
     slowdown: Option<Slowdown>,
     /// Signals to pass to the program once its capture has ended.
     pass_on: Vec<Signal>,
