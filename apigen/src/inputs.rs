@@ -5,8 +5,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use apigen_registry::RegistryFiles;
+
 use crate::apis::{self, Api};
-use crate::fetch::RegistryFiles;
 use crate::lang::source::Sources;
 use crate::problem::Error;
 use crate::tree::{read, read_folder, sources};

@@ -1,16 +1,15 @@
 //! Compiler from the Khronos registry and `apis/` to the generated Rust of all other crates.
 //!
-//! The pipeline is its modules: [`fetch`] gets the registry's files, [`registry`] parses them and Level Zero's JSON,
-//! [`lang`] makes a checked program of `apis/**/*.api`, [`resolve`] makes the [`model`] of both, and each module of
-//! [`emit`] writes one file from the model. The same input gives the same output: no dates, no paths. Nothing here
-//! runs in a product; what it writes is committed.
+//! The pipeline is its modules: [`registry`] parses the registry's files and Level Zero's JSON, [`lang`] makes a
+//! checked program of `apis/**/*.api`, [`resolve`] makes the [`model`] of both, and each module of [`emit`] writes one
+//! file from the model. The same input gives the same output: no dates, no paths. Nothing here runs in a product; what
+//! it writes is committed.
 
 #![forbid(unsafe_code)]
 
 pub mod apis;
 pub mod ctype;
 pub mod emit;
-pub mod fetch;
 pub mod groups;
 pub mod inputs;
 pub mod lang;
@@ -30,7 +29,6 @@ use std::path::{Path, PathBuf};
 use lang::typed::Program;
 use registry::Registries;
 
-pub use fetch::registry_files;
 pub use inputs::{Inputs, descriptions};
 pub use lang::coverage::Coverage;
 pub use problem::{Error, Problem};

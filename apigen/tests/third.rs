@@ -45,7 +45,7 @@ fn changed() -> BTreeMap<String, String> {
 
 /// The generator's inputs from the repository, with the files of the diff.
 fn inputs() -> Inputs {
-    let registry = apigen::registry_files(&root().join("target")).expect("the registry is there");
+    let registry = apigen_registry::files(&root().join("target")).expect("the registry is there");
     let mut inputs = Inputs::read(root(), &registry).expect("the repository has no mistakes");
     for (path, text) in changed() {
         match path.rsplit_once('.').expect("files have extensions").1 {

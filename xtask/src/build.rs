@@ -104,6 +104,11 @@ pub fn dev(tests: Tests) -> anyhow::Result<Built> {
     Ok(built)
 }
 
+/// Builds the compiler of the API descriptions. It shares its dependencies with [`dev`].
+pub fn apigen() -> anyhow::Result<()> {
+    suite::build(&["build", "--workspace", "--exclude", SHIM, "--bin", "apigen"]).map(drop)
+}
+
 /// Builds all targets of `packages`, their unit tests among them.
 pub fn unit_tests(packages: &BTreeSet<String>) -> anyhow::Result<Built> {
     // As in `dev`, the shim is built alone.

@@ -1,5 +1,5 @@
 //! `check`: the checks that a change needs before a commit, for the files that differ from a revision (default HEAD) or
-//! are new: formatting, clippy of the changed packages, tidy, generated code if `apis/` or `apigen/src` changed, their
+//! are new: formatting, clippy of the changed packages, tidy, generated code if `apis/` or `apigen/` changed, their
 //! unit tests and the whole-system tests that `impact.rs` lists.
 //!
 //! `test` runs everything.
@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::build::{self, Tests};
-use crate::generate::{self, Generate};
+use crate::generate;
 use crate::suite::{self, Built};
 use crate::summary::Summary;
 use crate::tidy::{Repository, Tidy};
 use crate::tree::Profile;
-use crate::{check_api, impact, lint, packages, step, test, tidy, tree};
+use crate::{impact, lint, packages, step, test, tidy, tree};
 
 #[derive(Args)]
 pub struct Check {
@@ -51,15 +51,6 @@ pub fn run(args: &Check) -> anyhow::Result<()> {
     lint::install_components()?;
     let summary = Summary::default();
     summary.check("formatting", "cargo fmt --all --check", lint::format);
-    if needs.is_generated {
-        summary.check("form of the descriptions", "cargo xtask generate --format --check", || {
-            generate::run(&Generate { check: true, format: true })
-        });
-        summary.check("extents of the descriptions", "cargo xtask check-api", check_api::run);
-        summary.check("generated code", "cargo xtask generate --check", || {
-            generate::run(&Generate { check: true, format: false })
-        });
-    }
     summary.check("tidy", "cargo xtask tidy", || tidy::run(&Tidy::default()));
     let mut built = Built::default();
     summary.check("build of tests and products", "cargo build --all-targets", || {
@@ -67,6 +58,11 @@ pub fn run(args: &Check) -> anyhow::Result<()> {
         Ok(())
     });
     summary.check("clippy", lint::CLIPPY_COMMAND, || built.require_no_warnings());
+    if needs.is_generated {
+        for (name, again, arguments) in generate::CHECKS {
+            summary.check(name, again, || step::run(&mut step::own(arguments)));
+        }
+    }
     let tests = built.tests;
     if !needs.tested.is_empty() {
         summary.check_measured("unit tests", "cargo test -p PACKAGE", || test::unit_tests(&tests));
@@ -96,7 +92,7 @@ impl Needs {
                 needs.system.extend(part.system.iter().map(|&name| name.to_owned()));
             }
             needs.system.extend(impact::module_of(text));
-            needs.is_generated |= file.starts_with("apis") || file.starts_with("apigen/src");
+            needs.is_generated |= file.starts_with("apis") || file.starts_with("apigen");
         }
         needs
     }

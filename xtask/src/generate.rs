@@ -1,72 +1,69 @@
-//! `generate`: the API descriptions and the Khronos registry, compiled to the committed Rust; the tools' C header; the
-//! list of files in docs. Only stale files are written; `--check` writes nothing and fails if one is stale; `--format`
-//! formats the descriptions instead.
+//! `generate` and `check-api`: builds the command `apigen` in the profile of the tests and runs it; `generate` also
+//! writes the list of files in docs. Only stale files are written; `--check` writes nothing and fails if one is stale;
+//! `--format` formats the descriptions instead.
 
 use anyhow::bail;
 use clap::Args;
 
-use crate::{file_list, headers, outputs, tree};
+use crate::tree::Profile;
+use crate::{build, file_list, outputs, step, tree};
+
+/// Checks of the descriptions and the generated code: a name, the command line, and its words for `xtask`.
+pub const CHECKS: [(&str, &str, &[&str]); 3] = [
+    (
+        "form of the descriptions",
+        "cargo xtask generate --format --check",
+        &["generate", "--format", "--check"],
+    ),
+    ("extents of the descriptions", "cargo xtask check-api", &["check-api"]),
+    ("generated code", "cargo xtask generate --check", &["generate", "--check"]),
+];
 
 #[derive(Args)]
 pub struct Generate {
     /// Change nothing; fail if the committed code is stale
     #[arg(long)]
-    pub check: bool,
+    check: bool,
     /// Format the API descriptions, and generate nothing; with --check fail if one is not formatted
     #[arg(long)]
-    pub format: bool,
+    format: bool,
 }
 
 pub fn run(args: &Generate) -> anyhow::Result<()> {
-    let root = tree::root();
+    let check = if args.check { &["--check"][..] } else { &[] };
     if args.format {
-        return format(args.check);
+        return apigen(&[&["format"], check].concat());
     }
-    let registry = apigen::registry_files(&tree::target())?;
-    let mut generated = apigen::generate(&apigen::Inputs::read(root, &registry)?)?;
-    generated.files.extend(apigen::generate_toy(root)?);
-    let stale = apigen::stale(root, &generated.files)?;
+    apigen(&[&["generate"], check].concat())?;
+    let root = tree::root();
+    let pages = file_list::generate(root)?;
+    let unwanted = file_list::unwanted(root, &pages);
     if args.check {
-        let pages = file_list::generate(root)?;
-        let others =
-            [outputs::stale(root, &headers::generate(root)?), outputs::stale(root, &pages)];
-        let stale = [stale, others.concat(), file_list::unwanted(root, &pages)].concat();
-        if let Some(first) = stale.first() {
-            bail!(
-                "{} generated files are stale, {} the first; run `cargo xtask generate`",
-                stale.len(),
-                first.display()
-            );
+        if let Some(page) = [outputs::stale(root, &pages), unwanted].concat().first() {
+            bail!("{} is stale; run `cargo xtask generate`", page.display());
         }
         return Ok(());
     }
-    apigen::write(root, &generated.files)?;
-    // Made from the descriptions that were just written.
-    let stale_headers = outputs::write(root, &headers::generate(root)?)?;
-    let pages = file_list::generate(root)?;
-    let stale_pages = outputs::write(root, &pages)?;
-    println!("{}", generated.summary);
-    for path in [stale, stale_headers, stale_pages].concat() {
-        println!("wrote {}", path.display());
+    for page in outputs::write(root, &pages)? {
+        println!("wrote {}", page.display());
     }
-    for path in file_list::unwanted(root, &pages) {
-        std::fs::remove_file(root.join(&path))?;
-        println!("removed {}", path.display());
+    for page in unwanted {
+        std::fs::remove_file(root.join(&page))?;
+        println!("removed {}", page.display());
     }
     Ok(())
 }
 
-/// Formats every description.
-fn format(check: bool) -> anyhow::Result<()> {
-    let root = tree::root();
-    let descriptions = apigen::descriptions(root, &apigen::apis::read(root)?)?;
-    let changed = apigen::format_descriptions(&descriptions)?;
-    for (path, text) in &changed {
-        if check {
-            bail!("{} is not formatted; run `cargo xtask generate --format`", path.display());
-        }
-        std::fs::write(root.join(path), text)?;
-        println!("formatted {}", path.display());
-    }
-    Ok(())
+/// The API descriptions, parsed and checked; nothing is generated. Fails for a mistake, and for pointer parameters
+/// without an extent, which are listed.
+pub fn check_api() -> anyhow::Result<()> {
+    apigen(&["check-api"])
+}
+
+/// Builds and runs `apigen` with `arguments`.
+fn apigen(arguments: &[&str]) -> anyhow::Result<()> {
+    build::apigen()?;
+    let program = tree::artifacts(Profile::Dev).join("apigen");
+    let mut command = step::command(&program.to_string_lossy(), &["--target-dir"]);
+    step::run(command.arg(tree::target()).args(arguments))
 }

@@ -6,7 +6,6 @@
 
 mod build;
 mod check;
-mod check_api;
 mod child;
 mod demo;
 mod doctests;
@@ -14,7 +13,6 @@ mod drivers;
 mod file_list;
 mod fuzz;
 mod generate;
-mod headers;
 mod impact;
 mod lint;
 mod miri;
@@ -89,7 +87,7 @@ fn main() -> ExitCode {
         Command::CheckFuzz => fuzz::run(),
         Command::Build(args) => build::run(args.profile()),
         Command::Generate(args) => generate::run(&args),
-        Command::CheckApi => check_api::run(),
+        Command::CheckApi => generate::check_api(),
         Command::Lint => lint::run(),
         Command::Bench(args) => tests_bin::run("bench", &args),
         Command::Drivers(args) => drivers::run(&args),

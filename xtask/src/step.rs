@@ -29,6 +29,12 @@ pub fn as_root(words: &[&str], variables: &[&str]) -> anyhow::Result<Command> {
     Ok(sudo)
 }
 
+/// Another command of this program.
+pub fn own(arguments: &[&str]) -> Command {
+    let program = std::env::current_exe().unwrap_or_else(|_| "xtask".into());
+    command(&program.to_string_lossy(), arguments)
+}
+
 /// The cargo that runs this program.
 pub fn cargo(arguments: &[&str]) -> Command {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());

@@ -8,12 +8,12 @@ use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 
 use crate::build::{self, Tests};
-use crate::generate::{self, Generate};
+use crate::generate;
 use crate::suite::{self, Built, Executable};
 use crate::summary::Summary;
 use crate::tidy::Tidy;
 use crate::tree::Profile;
-use crate::{check_api, doctests, lint, models, packages, tidy, tree};
+use crate::{doctests, lint, models, packages, step, tidy, tree};
 
 /// Many whole-system tests wait for other processes, so one more runs than there are cores.
 const JOBS_BESIDES_CORES: usize = 1;
@@ -48,13 +48,6 @@ pub fn run(args: &Test) -> anyhow::Result<()> {
 fn every_check(summary: &Summary, args: &Test) -> anyhow::Result<()> {
     let examples = doctests::command()?;
     summary.check("formatting", "cargo fmt --all --check", lint::format);
-    summary.check("form of the descriptions", "cargo xtask generate --format --check", || {
-        generate::run(&Generate { check: true, format: true })
-    });
-    summary.check("extents of the descriptions", "cargo xtask check-api", check_api::run);
-    summary.check("generated code", "cargo xtask generate --check", || {
-        generate::run(&Generate { check: true, format: false })
-    });
     summary.check("tidy", "cargo xtask tidy", || tidy::run(&Tidy::default()));
     let mut built = Built::default();
     summary.check("build of products and tests", "cargo xtask build --dev", || {
@@ -66,6 +59,9 @@ fn every_check(summary: &Summary, args: &Test) -> anyhow::Result<()> {
     // Compilers beside tests: many tests wait, and the compilers take what is left of the cores.
     std::thread::scope(|scope| {
         scope.spawn(|| {
+            for (name, again, arguments) in generate::CHECKS {
+                summary.check_aside(name, again, step::own(arguments));
+            }
             summary.check_aside("examples in docs", doctests::COMMAND, examples);
             summary.check_aside("models", models::COMMAND, models::command(false));
         });

@@ -2,12 +2,19 @@
 //! that is pinned by version and hash (`REQUIREMENT`). They are downloaded with `python3 -m pip download
 //! --require-hashes` to `target/registry`, if they are not there already. A program that fails gives an error with its
 //! command line and its stderr.
+//!
+//! ```no_run
+//! let files = apigen_registry::files(std::path::Path::new("target"))?;
+//! println!("{}", std::fs::read_to_string(files.gl)?);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+#![forbid(unsafe_code)]
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-use crate::problem::Error;
 
 /// The package, as a requirement specifier for `pip`.
 const REQUIREMENT: &str = "glad2==2.0.8 \
@@ -34,7 +41,11 @@ impl RegistryFiles {
 }
 
 /// The pinned registry under `target_dir/registry`; downloads it if it is not there.
-pub fn registry_files(target_dir: &Path) -> Result<RegistryFiles, Error> {
+///
+/// # Errors
+///
+/// If a file can't be written, or `python3` is not there or fails. The error names the file or the command.
+pub fn files(target_dir: &Path) -> io::Result<RegistryFiles> {
     let folder = target_dir.join("registry");
     let files =
         RegistryFiles::in_folder(&folder.join(WHEEL.trim_end_matches(".whl")).join("glad/files"));
@@ -42,9 +53,9 @@ pub fn registry_files(target_dir: &Path) -> Result<RegistryFiles, Error> {
         return Ok(files);
     }
     let requirements = folder.join("requirements.txt");
-    let file_error = |source| Error::File { path: requirements.clone(), source };
-    fs::create_dir_all(&folder).map_err(file_error)?;
-    fs::write(&requirements, REQUIREMENT).map_err(file_error)?;
+    fs::create_dir_all(&folder)
+        .and_then(|()| fs::write(&requirements, REQUIREMENT))
+        .map_err(|error| named(&requirements.display().to_string(), &error))?;
     let mut download = Command::new("python3");
     download.args(["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]);
     download.args(["--require-hashes", "--requirement"]).arg(&requirements);
@@ -55,15 +66,17 @@ pub fn registry_files(target_dir: &Path) -> Result<RegistryFiles, Error> {
     Ok(files)
 }
 
-fn run(command: &mut Command) -> Result<(), Error> {
+fn run(command: &mut Command) -> io::Result<()> {
     let name = format!("{command:?}");
-    let output = match command.output() {
-        Ok(output) => output,
-        Err(source) => return Err(Error::Spawn { command: name, source }),
-    };
+    let output = command.output().map_err(|error| named(&format!("cannot run {name}"), &error))?;
     if output.status.success() {
         return Ok(());
     }
-    let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Err(Error::Command { command: name, stderr })
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    Err(io::Error::other(format!("{name} failed: {}", stderr.trim())))
+}
+
+/// `error` with the name of what failed before it.
+fn named(name: &str, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{name}: {error}"))
 }
