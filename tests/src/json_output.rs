@@ -14,7 +14,7 @@ use std::process::{Command, ExitStatus};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use boon::{Compiler, SchemaIndex, Schemas};
-use serde_json::{Deserializer, Value};
+use serde_json::Value;
 
 /// Lines of a long output that are all checked.
 const LINES_CHECKED: usize = 1_000;
@@ -103,9 +103,8 @@ pub fn check(program: &OsStr, form: &str, printed: Printed<'_>) {
     let forms = forms(program);
     let mut documents = 0;
     let mut check = |text: &str| {
-        for document in Deserializer::from_str(text).into_iter::<Value>() {
-            let document =
-                document.unwrap_or_else(|error| panic!("{error} in the answer: {printed:#?}"));
+        let read = gapii_test_lines::documents(text);
+        for document in read.unwrap_or_else(|error| panic!("{error} in the answer: {printed:#?}")) {
             fits(forms, form, &document);
             documents += 1;
         }
@@ -122,7 +121,7 @@ pub fn check(program: &OsStr, form: &str, printed: Printed<'_>) {
     for line in printed.stderr.lines() {
         // `run` passes on what the program prints.
         assert!(!line.starts_with("gapii-ctl: "), "a message in words: {printed:#?}");
-        let Ok(line @ Value::Object(_)) = serde_json::from_str(line) else { continue };
+        let Ok(line @ Value::Object(_)) = gapii_test_lines::value(line) else { continue };
         let is_error = line.get("error").is_some();
         has_error |= is_error;
         fits(forms, if is_error { "error" } else { "message" }, &line);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::Command as Process;
 
+use gapii_test_lines::values;
 use gapii_tests::display::surfaceless;
 use gapii_tests::gapii::{self, Command, Session, Trace};
 use gapii_tests::level_zero::on_null_driver;
@@ -54,7 +55,7 @@ fn first<'a>(commands: &'a [Command], name: &'a str) -> &'a Command {
 #[track_caller]
 fn memory(trace: &Trace, name: &str, what: &str) -> Vec<Vec<(i64, String)>> {
     let dump = trace.ask("dump", &["--json"]).ok();
-    let lines = dump.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect(line));
+    let lines = values(&dump.stdout).expect("lines of JSON").into_iter();
     let wanted = lines.filter(|line| line["name"] == name);
     let ranges = wanted.map(|line| line[what].as_array().cloned().unwrap_or_default());
     let piece = |range: &Value| {

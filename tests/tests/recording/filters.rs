@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
+use gapii_test_lines::values;
 use gapii_tests::attaching::run_idle;
 use gapii_tests::fake_driver::{self, Page};
 use gapii_tests::gapii::{Session, Trace};
@@ -28,7 +29,7 @@ fn calling(session: &Session, arguments: &[&str]) -> (Command, Page) {
 /// The lines of `dump --json` for commands that the program called.
 fn lines(trace: &Trace) -> Vec<Value> {
     let dump = trace.ask("dump", &["--json"]).ok();
-    let lines = dump.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines = values(&dump.stdout).unwrap().into_iter();
     lines.filter(|line| line["setup"] != true).collect()
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use gapii_test_lines::values;
 use gapii_tests::display::Display;
 use gapii_tests::gapii::{Command, Recording, Session, Trace};
 use gapii_tests::loading::{behaves_as_natively, offscreen, same_behaviour};
@@ -46,8 +47,7 @@ fn observed(
 
 fn swaps(trace: &Trace) -> Vec<Value> {
     let dump = trace.ask("dump", &["--json"]).ok().stdout;
-    let parse = |line| serde_json::from_str::<Value>(line).expect("a line of JSON");
-    let all = dump.lines().map(parse);
+    let all = values(&dump).expect("lines of JSON").into_iter();
     all.filter(|command| command["name"].as_str().is_some_and(|name| name.starts_with("eglSwap")))
         .collect()
 }

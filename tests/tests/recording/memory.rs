@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::process::Command as Process;
 
+use gapii_test_lines::values;
 use gapii_tests::attaching::run_idle;
 use gapii_tests::fake_driver;
 use gapii_tests::gapii::{Command, Recording, Session, Trace};
@@ -212,8 +213,7 @@ fn memory_that_depends_on_state_is_a_range_of_its_parameter() {
     let recording = behaves_as_natively(&session, &mut process);
     recording.trace.is_whole("exit");
     let dump = recording.trace.ask("dump", &["--json"]).ok();
-    let commands: Vec<Value> =
-        dump.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let commands = values(&dump.stdout).unwrap();
     let of = |name: &str| -> Vec<&Value> {
         let commands = commands.iter().filter(|command| command["name"] == name);
         commands.map(|command| &command["reads"]).collect()

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use gapii_test_lines::values;
 use gapii_tests::attaching::{attach, run_idle};
 use gapii_tests::gapii::{Session, Trace, append};
 use gapii_tests::loading::offscreen;
@@ -75,8 +76,8 @@ impl Attached {
     /// Returns the images or buffers of the trace.
     fn contents(&self) -> BTreeSet<String> {
         let dump = self.trace.ask("dump", &["--json"]).ok();
-        let commands = dump.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON"));
-        let seen = commands.flat_map(|command: Value| {
+        let commands = values(&dump.stdout).expect("JSON").into_iter();
+        let seen = commands.flat_map(|command| {
             let arguments = command["args"].as_object().cloned().unwrap_or_default();
             let reads = command["reads"].as_array().cloned().unwrap_or_default();
             arguments.into_iter().map(|(_, value)| value).chain(reads)

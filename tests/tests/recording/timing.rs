@@ -2,6 +2,7 @@
 
 use std::process::Command as Process;
 
+use gapii_test_lines::values;
 use gapii_tests::attaching::run_idle;
 use gapii_tests::gapii::{Recording, Session, Trace};
 use gapii_tests::kill::kill_once;
@@ -42,7 +43,7 @@ fn function<'a>(stats: &'a Value, name: &str) -> &'a Value {
 
 fn lines(trace: &Trace) -> Vec<Value> {
     let dump = trace.ask("dump", &["--json"]).ok();
-    dump.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    values(&dump.stdout).expect("JSON")
 }
 
 #[test]

@@ -113,7 +113,11 @@ fn piglit_case<'a>(folder: &Path, line: &str) -> Case<'a> {
 fn programs_of_piglit_behave_as_natively() {
     let folder = piglit();
     let lines = include_str!("../../data/piglit.txt").lines().filter(|line| !line.starts_with('#'));
-    check(&lines.map(|line| piglit_case(&folder, line)).collect::<Vec<_>>(), 200);
+    let all: Vec<_> = lines.collect();
+    assert!(all.len() >= 200, "{} programs, not 200", all.len());
+    let cases: Vec<_> =
+        turns::some(all).into_iter().map(|line| piglit_case(&folder, line)).collect();
+    check(&cases, 100);
 }
 
 const GLMARK2_SCENES: &[&str] = &[

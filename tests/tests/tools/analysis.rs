@@ -1,5 +1,6 @@
 //! `info`, `stats`, `dump` and `diff` of recordings of real programs.
 
+use gapii_test_lines::values;
 use gapii_tests::display::Display;
 use gapii_tests::gapii::{Recording, Session};
 use gapii_tests::loading::offscreen;
@@ -64,7 +65,7 @@ fn most_expensive_commands_are_listed_with_their_numbers() {
     let trace = session.record(&["--timing"], &app).trace;
     let dump = |options: &[&str]| -> Vec<Value> {
         let lines = trace.ask("dump", &[options, &["--json"]].concat()).ok().stdout;
-        lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+        values(&lines).expect("JSON")
     };
     let draws = dump(&["--function", "glDraw*", "--sort", "driver-time"]);
     let times: Vec<_> = draws.iter().map(|draw| draw["driver_ns"].as_u64()).collect();
