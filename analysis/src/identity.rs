@@ -16,6 +16,7 @@ use gapii_trace::description::{Function, Kind, Layout, Observed, Repr, Type};
 use gapii_trace::value::{Observation, Value};
 
 use crate::locations::{Locations, Name};
+use crate::purpose::{self, ABOUT_QUERY, CREATES, CREATES_PROGRAM, CREATES_SHADER, DELETES};
 
 /// Pointers below this limit that have no memory are offsets into a buffer, and count by value.
 const OFFSET_MAX: u64 = 1 << 20;
@@ -113,8 +114,7 @@ impl Identity {
     /// Makes handles that a command has destroyed other objects when they are used again. The objects to destroy are the
     /// last parameter: `eglDestroyContext(dpy, ctx)`.
     fn forget(&mut self, inputs: &Parts<'_>) {
-        let name = inputs.command.name();
-        if !["Delete", "Destroy"].iter().any(|word| name.contains(word)) {
+        if !purpose::has(DELETES, inputs.command.known()) {
             return;
         }
         // The part after the parameters is for other memory.
@@ -273,8 +273,7 @@ impl Identity {
 impl<'a> Parts<'a> {
     fn new(command: &'a Command<'a>, is_output: bool) -> Self {
         let count = command.function.map_or(0, |function| function.params.len()) + 1;
-        let name = command.name();
-        let makes = is_output && ["Create", "Gen", "FenceSync"].iter().any(|it| name.contains(it));
+        let makes = is_output && purpose::has(CREATES, command.known());
         let hashers = vec![DefaultHasher::new(); count];
         Self {
             command,
@@ -318,7 +317,7 @@ fn place<'a>(command: &Command<'a>, param: Option<u8>) -> (usize, &'a str) {
 fn result_type(function: &Function) -> Type {
     match function.result {
         Type { repr: Some(Repr::U32), kind: Kind::Number }
-            if function.name.starts_with("glCreate") =>
+            if purpose::has(CREATES, function.known) =>
         {
             Type { repr: Some(Repr::U32), kind: Kind::Handle }
         }
@@ -328,10 +327,10 @@ fn result_type(function: &Function) -> Type {
 
 /// Name of the parameter by which a result is passed to other commands.
 fn result_name(function: &Function) -> &str {
-    match function.name.as_str() {
-        name if name.contains("Program") => "program",
-        name if name.contains("Shader") => "shader",
-        name => name,
+    match function.known {
+        known if purpose::has(CREATES_PROGRAM, known) => "program",
+        known if purpose::has(CREATES_SHADER, known) => "shader",
+        _ => &function.name,
     }
 }
 
@@ -344,7 +343,7 @@ fn namespace(command: &Command<'_>, ty: Type, name: &str) -> u64 {
     let kind = name.trim_end_matches('s');
     match kind {
         // Names of queries and of transform feedback objects are passed as `id`.
-        "id" => hash_of((kind, command.name().contains("Quer"))),
+        "id" => hash_of((kind, purpose::has(ABOUT_QUERY, command.known()))),
         _ => hash_of(kind),
     }
 }

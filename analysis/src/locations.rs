@@ -7,10 +7,13 @@
 
 use std::collections::HashMap;
 
+use gapii_commands::CommandId;
 use gapii_commands::constants::{
     GL_INVALID_INDEX, GL_PROGRAM_INPUT, GL_PROGRAM_OUTPUT, GL_UNIFORM, GL_UNIFORM_BLOCK,
 };
 use gapii_trace::Command;
+
+use crate::purpose::{self, ABOUT_ATTRIBUTE, LINKS};
 
 /// Names of the locations and indices of one trace.
 #[derive(Default)]
@@ -62,14 +65,11 @@ impl Locations {
         number: u32,
         program: Option<u64>,
     ) -> Option<Name> {
-        let function = command.name();
         let sort = match param {
             "location" => Sort::Location(GL_UNIFORM),
             "uniformBlockIndex" => Sort::Index(GL_UNIFORM_BLOCK),
-            "index" if function.starts_with("glGetProgramResource") => {
-                Sort::Index(interface(command))
-            }
-            "index" | "attribindex" if function.contains("VertexAttrib") => {
+            "index" if asks_of_resource(command) => Sort::Index(interface(command)),
+            "index" | "attribindex" if purpose::has(ABOUT_ATTRIBUTE, command.known()) => {
                 return self.attributes.get(&(command.process, number)).copied();
             }
             _ => return None,
@@ -82,8 +82,7 @@ impl Locations {
 
     /// Learns from a command. `program` is the one that it names, and `name` the digest of the text that it names.
     pub fn learn(&mut self, command: &Command<'_>, program: Option<u64>, name: u64) {
-        let function = command.name();
-        if function == "glUseProgram" {
+        if command.known() == Some(CommandId::GL_USE_PROGRAM) {
             let context = (command.process, command.context);
             match program {
                 Some(program) => self.current.insert(context, program),
@@ -91,7 +90,7 @@ impl Locations {
             };
         }
         let Some(program) = program else { return };
-        if function.starts_with("glLinkProgram") || function.starts_with("glProgramBinary") {
+        if purpose::has(LINKS, command.known()) {
             self.names.remove(&program);
         }
         let number = number(command.result());
@@ -107,15 +106,21 @@ impl Locations {
 
 /// Returns which numbers a command asks for by name, if it does.
 fn sort_of_answer(command: &Command<'_>) -> Option<Sort> {
-    Some(match command.name() {
-        "glGetUniformLocation" => Sort::Location(GL_UNIFORM),
-        "glGetAttribLocation" => Sort::Location(GL_PROGRAM_INPUT),
-        "glGetFragDataLocation" => Sort::Location(GL_PROGRAM_OUTPUT),
-        "glGetProgramResourceLocation" => Sort::Location(interface(command)),
-        "glGetUniformBlockIndex" => Sort::Index(GL_UNIFORM_BLOCK),
-        "glGetProgramResourceIndex" => Sort::Index(interface(command)),
+    Some(match command.known()? {
+        CommandId::GL_GET_UNIFORM_LOCATION => Sort::Location(GL_UNIFORM),
+        CommandId::GL_GET_ATTRIB_LOCATION => Sort::Location(GL_PROGRAM_INPUT),
+        CommandId::GL_GET_FRAG_DATA_LOCATION => Sort::Location(GL_PROGRAM_OUTPUT),
+        CommandId::GL_GET_PROGRAM_RESOURCE_LOCATION => Sort::Location(interface(command)),
+        CommandId::GL_GET_UNIFORM_BLOCK_INDEX => Sort::Index(GL_UNIFORM_BLOCK),
+        CommandId::GL_GET_PROGRAM_RESOURCE_INDEX => Sort::Index(interface(command)),
         _ => return None,
     })
+}
+
+/// Whether the command takes the index of a resource of a program interface.
+fn asks_of_resource(command: &Command<'_>) -> bool {
+    let names = [CommandId::GL_GET_PROGRAM_RESOURCE_NAME, CommandId::GL_GET_PROGRAM_RESOURCEIV];
+    command.known().is_some_and(|known| names.contains(&known))
 }
 
 /// The program interface that a command names.

@@ -1,9 +1,9 @@
 //! What commands are for: `role` items of the descriptions (`docs/apilang.md`), by the ids of commands. A command that
-//! this build does not know, or without a role, counts as other.
+//! this build does not know, or without a role, counts as other and has no role.
 
 use gapii_commands::{COUNT, CommandId};
 
-use crate::generated::purposes::{ACT, DISPATCH, DRAW, UPLOAD};
+pub use crate::generated::purposes::*;
 
 /// What a command is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,9 +26,6 @@ static PURPOSES: [Purpose; COUNT] = {
     marked(dispatches, DRAW, Purpose::Draw)
 };
 
-/// By id: whether a command does more than set state, by its description.
-static ACTS: [bool; COUNT] = marked([false; COUNT], ACT, true);
-
 /// `table` with `mark` at these commands.
 const fn marked<T: Copy>(mut table: [T; COUNT], commands: &[CommandId], mark: T) -> [T; COUNT] {
     let mut at = 0;
@@ -46,16 +43,15 @@ impl Purpose {
     }
 }
 
-/// Whether a command does more than set state, by its description. False for a command that this build
-/// does not know.
-pub fn acts(command: Option<CommandId>) -> bool {
-    command.is_some_and(|command| ACTS[command.index()])
+/// Whether a command is in the list of a role, such as [`ACT`].
+pub fn has(role: &[CommandId], command: Option<CommandId>) -> bool {
+    command.is_some_and(|command| role.binary_search(&command).is_ok())
 }
 
 /// Defines a list of commands for each role.
 macro_rules! purposes {
     ($($role:ident [$($command:ident)*];)*) => {$(
-        #[doc = concat!("Commands with the role `", stringify!($role), "`.")]
+        #[doc = concat!("Commands with the role `", stringify!($role), "`, in the order of their ids.")]
         pub const $role: &[gapii_commands::CommandId] = &[$(gapii_commands::CommandId::$command),*];
     )*};
 }
@@ -64,6 +60,26 @@ pub(crate) use purposes;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn roles_are_told_by_command() {
+        for (name, role, is_of) in [
+            ("glGenTextures", CREATES, true),
+            ("eglCreateContext", CREATES, true),
+            ("zeKernelCreate", CREATES, true),
+            ("glTexGeniOES", CREATES, false),
+            ("glDeleteSync", DELETES, true),
+            ("zeKernelDestroy", DELETES, true),
+            ("glEnableVertexAttribArray", ABOUT_ATTRIBUTE, true),
+            ("glBindAttribLocation", ABOUT_ATTRIBUTE, false),
+            ("glBeginQueryEXT", ABOUT_QUERY, true),
+            ("glIsTransformFeedback", ABOUT_QUERY, false),
+        ] {
+            let command = CommandId::named(name);
+            assert!(command.is_some(), "{name}");
+            assert_eq!(has(role, command), is_of, "{name}");
+        }
+    }
 
     #[test]
     fn purposes_are_told_by_command() {

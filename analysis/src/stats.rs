@@ -16,7 +16,7 @@ use gapii_trace::value::Observation;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::purpose::{Purpose, acts};
+use crate::purpose::{self, ACT, Purpose};
 
 /// Number of commands in [`Stats::slowest`], unless [`Counter::listing`] has another one.
 const SLOWEST_MAX: usize = 10;
@@ -324,7 +324,7 @@ fn only_sets(function: &Function) -> bool {
         && function.result.is_void()
         && Purpose::of(function.known) == Purpose::Other
         && !function.params.iter().any(|param| is_address(param.ty.kind))
-        && !acts(function.known)
+        && !purpose::has(ACT, function.known)
 }
 
 /// Returns the bytes that a command read from the program's memory, and wrote into it.

@@ -1,4 +1,4 @@
-//! `purposes.rs` of the crate `analysis`: the commands that have each role of statistics, by id.
+//! `purposes.rs` of the crate `analysis`: the commands that have each role of statistics and differences, by id.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +22,6 @@ pub fn emit(model: &Model, program: &Program) -> String {
         let words = commands.into_iter().map(|(_, constant)| (*constant).to_owned());
         wrapped(&format!("    {name} ["), words, "];")
     };
-    let roles: String = Role::OF_STATISTICS.into_iter().map(role).collect();
+    let roles: String = Role::OF_ANALYSIS.into_iter().map(role).collect();
     file("use crate::purpose::purposes;", &[format!("purposes! {{\n{roles}}}\n")])
 }

@@ -359,6 +359,20 @@ pub enum Role {
     Upload,
     /// The command does more than set state of the context.
     Act,
+    /// The command gives names or handles of new objects.
+    Creates,
+    /// The result of the command is the name of a new program.
+    CreatesProgram,
+    /// The result of the command is the name of a new shader.
+    CreatesShader,
+    /// The command ends the objects that its last parameter names.
+    Deletes,
+    /// The command gives a program other locations and indices.
+    Links,
+    /// The names that the command calls `id` are those of queries.
+    AboutQuery,
+    /// The index that the command takes is that of a vertex attribute.
+    AboutAttribute,
 }
 
 impl Role {
@@ -399,8 +413,20 @@ impl Role {
         Self::Unkept,
     ];
 
-    /// The roles that statistics need. Each is a role of commands.
-    pub const OF_STATISTICS: [Self; 4] = [Self::Draw, Self::Dispatch, Self::Upload, Self::Act];
+    /// The roles that statistics and differences of traces need. Each is a role of commands.
+    pub const OF_ANALYSIS: [Self; 11] = [
+        Self::Draw,
+        Self::Dispatch,
+        Self::Upload,
+        Self::Act,
+        Self::Creates,
+        Self::CreatesProgram,
+        Self::CreatesShader,
+        Self::Deletes,
+        Self::Links,
+        Self::AboutQuery,
+        Self::AboutAttribute,
+    ];
 }
 
 /// A command, a parameter of it, or a field of a layout.

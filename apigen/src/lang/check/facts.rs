@@ -59,6 +59,13 @@ const ROLES: &[(&str, Role, Of)] = &[
     ("dispatch", Role::Dispatch, Of::Command),
     ("upload", Role::Upload, Of::Command),
     ("act", Role::Act, Of::Command),
+    ("creates", Role::Creates, Of::Command),
+    ("creates_program", Role::CreatesProgram, Of::Command),
+    ("creates_shader", Role::CreatesShader, Of::Command),
+    ("deletes", Role::Deletes, Of::Command),
+    ("links", Role::Links, Of::Command),
+    ("about_query", Role::AboutQuery, Of::Command),
+    ("about_attribute", Role::AboutAttribute, Of::Command),
 ];
 
 impl<'a> Checker<'a> {
