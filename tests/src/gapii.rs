@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 use std::time::Duration;
 
-pub use gapii_test_lines::{Arguments, Command};
+pub use gapii_test_json::{Arguments, Command};
 use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -205,7 +205,7 @@ impl Trace {
 
     pub fn info(&self) -> Value {
         let info = self.ask("info", &["--json"]);
-        gapii_test_lines::value(&info.stdout).unwrap_or_else(|error| panic!("{error} {info}"))
+        gapii_test_json::value(&info.stdout).unwrap_or_else(|error| panic!("{error} {info}"))
     }
 
     /// Every command, including commands in flight at the end.
@@ -232,7 +232,7 @@ impl Trace {
 /// The commands in the output of `dump --json`.
 #[track_caller]
 pub fn commands(dump: &Finished) -> Vec<Command> {
-    gapii_test_lines::commands(&dump.stdout).unwrap_or_else(|error| panic!("{error}"))
+    gapii_test_json::commands(&dump.stdout).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Adds `-- PROGRAM ARGUMENTS` to `command`, and the program's environment.

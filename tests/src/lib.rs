@@ -23,7 +23,6 @@ pub mod fake_driver;
 pub mod gapii;
 pub mod glmark2;
 pub mod headless;
-pub mod json_output;
 pub mod kill;
 pub mod level_zero;
 pub mod loading;

@@ -10,10 +10,9 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use gapii_test_json::output::{self, Printed};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
-
-use crate::json_output::{self, Printed};
 
 /// Longest time that a single command of a test may take on two shared cores.
 pub const LIMIT: Duration = Duration::from_secs(120);
@@ -83,8 +82,7 @@ impl Running {
             .unwrap_or_else(|error| panic!("{described}: {error}{}", hint(command.get_program())));
         let stdout = Output::collect(child.stdout.take().expect("stdout is a pipe"));
         let stderr = Output::collect(child.stderr.take().expect("stderr is a pipe"));
-        let json =
-            json_output::form_of(command).map(|form| (command.get_program().to_owned(), form));
+        let json = output::form_of(command).map(|form| (command.get_program().to_owned(), form));
         Self { command: described, json, stdin: child.stdin.take(), child, stdout, stderr }
     }
 
@@ -149,7 +147,7 @@ impl Running {
         assert!(in_time, "not ended within {limit:?}: {finished}");
         if let Some((program, form)) = &self.json {
             let Finished { status, stdout, stderr, .. } = &finished;
-            json_output::check(program, form, Printed { status: *status, stdout, stderr });
+            output::check(program, form, Printed { status: *status, stdout, stderr });
         }
         finished
     }

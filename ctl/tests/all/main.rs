@@ -8,8 +8,6 @@ mod diffs;
 mod dumps;
 mod exports;
 mod infos;
-#[path = "../../../tests/src/json_output.rs"]
-mod json_output;
 mod measures;
 mod support;
 mod untrusted;

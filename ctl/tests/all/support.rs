@@ -14,13 +14,12 @@ use gapii_abi::atom::EndReason;
 use gapii_control::{
     CTL_VERSION_MIN, Ended, Event, FrameBuffer, Request, ServerHello, Started, Summary,
 };
+use gapii_test_json::output::{self, Printed};
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use rustix::process::Pid;
 use rustix::pty::OpenptFlags;
 use tempfile::TempDir;
-
-use crate::json_output::{self, Printed};
 
 /// `gapii-ctl`, isolated from the machine's daemons and displays.
 pub fn ctl(folder: &Path) -> Command {
@@ -53,9 +52,9 @@ pub fn run(command: &mut Command, status: i32) -> (String, String) {
     let text = |bytes| String::from_utf8(bytes).unwrap();
     let (stdout, stderr) = (text(stdout), text(stderr));
     assert_eq!(found.code(), Some(status), "{command:?}\n{stdout}{stderr}");
-    if let Some(form) = json_output::form_of(command) {
+    if let Some(form) = output::form_of(command) {
         let printed = Printed { status: found, stdout: &stdout, stderr: &stderr };
-        json_output::check(command.get_program(), &form, printed);
+        output::check(command.get_program(), &form, printed);
     }
     (stdout, stderr)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::Command as Process;
 
-use gapii_test_lines::values;
+use gapii_test_json::values;
 use gapii_tests::display::surfaceless;
 use gapii_tests::gapii::{self, Command, Session, Trace};
 use gapii_tests::level_zero::on_null_driver;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use gapii_test_lines::values;
+use gapii_test_json::values;
 use gapii_tests::attaching::run_idle;
 use gapii_tests::fake_driver::{self, Page};
 use gapii_tests::gapii::{Session, Trace};

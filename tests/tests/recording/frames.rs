@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gapii_test_lines::values;
+use gapii_test_json::values;
 use gapii_tests::display::Display;
 use gapii_tests::gapii::{Command, Recording, Session, Trace};
 use gapii_tests::loading::{behaves_as_natively, offscreen, same_behaviour};

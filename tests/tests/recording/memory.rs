@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::process::Command as Process;
 
-use gapii_test_lines::values;
+use gapii_test_json::values;
 use gapii_tests::attaching::run_idle;
 use gapii_tests::fake_driver;
 use gapii_tests::gapii::{Command, Recording, Session, Trace};

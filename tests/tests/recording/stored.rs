@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use gapii_test_lines::values;
+use gapii_test_json::values;
 use gapii_tests::attaching::{attach, run_idle};
 use gapii_tests::gapii::{Session, Trace, append};
 use gapii_tests::loading::offscreen;

@@ -2,7 +2,7 @@
 
 use std::process::Command as Process;
 
-use gapii_test_lines::values;
+use gapii_test_json::values;
 use gapii_tests::attaching::run_idle;
 use gapii_tests::gapii::{Recording, Session, Trace};
 use gapii_tests::kill::kill_once;

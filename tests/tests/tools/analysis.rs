@@ -1,6 +1,6 @@
 //! `info`, `stats`, `dump` and `diff` of recordings of real programs.
 
-use gapii_test_lines::values;
+use gapii_test_json::values;
 use gapii_tests::display::Display;
 use gapii_tests::gapii::{Recording, Session};
 use gapii_tests::loading::offscreen;

@@ -1,15 +1,16 @@
-//! The lines that the tools print as JSON, as the tests read them. A crate of its own, since the tests read millions of
+//! What the tools print as JSON, as the tests read and check it. A crate of its own, since the tests read millions of
 //! lines: unlike the tests, it is compiled with the optimiser.
 //!
 //! ```
 //! let line = r#"{"seq":7,"process":1,"thread":0,"context":1,"frame":0,"name":"glClear","args":{"mask":16384},"result":null}"#;
-//! let commands = gapii_test_lines::commands(line).unwrap();
+//! let commands = gapii_test_json::commands(line).unwrap();
 //! assert_eq!(commands[0].integer("mask"), 16384);
 //! ```
 
 #![forbid(unsafe_code)]
 
 mod command;
+pub mod output;
 
 use serde_json::Value;
 

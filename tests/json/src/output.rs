@@ -1,5 +1,5 @@
 //! Checks what `gapii-ctl … --json` prints in a test against the schema that `gapii-ctl schema` prints: every test that
-//! runs a command with `--json` checks it. The tests of `ctl/` include this file, too.
+//! runs a command with `--json` checks it.
 //!
 //! Stricter than the schema: a field that it does not name is a mistake, so that no field stays undescribed. Laxer in two
 //! ways: of documents with the same fields and kinds of values the first one is checked, and of the lines of a `dump` the
@@ -103,7 +103,7 @@ pub fn check(program: &OsStr, form: &str, printed: Printed<'_>) {
     let forms = forms(program);
     let mut documents = 0;
     let mut check = |text: &str| {
-        let read = gapii_test_lines::documents(text);
+        let read = crate::documents(text);
         for document in read.unwrap_or_else(|error| panic!("{error} in the answer: {printed:#?}")) {
             fits(forms, form, &document);
             documents += 1;
@@ -121,7 +121,7 @@ pub fn check(program: &OsStr, form: &str, printed: Printed<'_>) {
     for line in printed.stderr.lines() {
         // `run` passes on what the program prints.
         assert!(!line.starts_with("gapii-ctl: "), "a message in words: {printed:#?}");
-        let Ok(line @ Value::Object(_)) = gapii_test_lines::value(line) else { continue };
+        let Ok(line @ Value::Object(_)) = crate::value(line) else { continue };
         let is_error = line.get("error").is_some();
         has_error |= is_error;
         fits(forms, if is_error { "error" } else { "message" }, &line);
