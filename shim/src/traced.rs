@@ -35,19 +35,19 @@ pub static TRACERS: Tracers = Tracers::new(ids::COUNT, switch);
 /// Lets the table's slots lead to the traced calls. Called by one thread at a time.
 fn switch(traced: &gapii_tracers::Traced<'_>) {
     table::trace(traced);
-    if (0..ids::COUNT).any(|id| traced.has(id)) {
-        leave_mark();
-    }
+    leave_mark(traced);
 }
 
 /// Creates the file that `GAPII_TRACED_MARK` names, once, for `gapii-ctl run --tool`: a tool traces a command.
-fn leave_mark() {
+fn leave_mark(traced: &gapii_tracers::Traced<'_>) {
     static IS_LEFT: AtomicBool = AtomicBool::new(false);
-    // Relaxed: whoever swaps first creates the file, and it says nothing about other memory.
-    if IS_LEFT.swap(true, Relaxed) {
+    // Relaxed: only one thread at a time is here, and the value says nothing about other memory.
+    if IS_LEFT.load(Relaxed) {
         return;
     }
-    if let Some(path) = environment::variable(app::TRACED_MARK_VARIABLE) {
+    let Some(path) = environment::variable(app::TRACED_MARK_VARIABLE) else { return };
+    if (0..ids::COUNT).any(|id| traced.has(id)) {
+        IS_LEFT.store(true, Relaxed);
         // Another process of the run may have left it; a program that can't write there is said to trace nothing.
         let _ = OpenOptions::new().write(true).create_new(true).open(path);
     }

@@ -1,5 +1,6 @@
 //! Commands of a replay that write bytes to the data store of a buffer.
 
+use gapii_abi::spare_names;
 use gapii_commands::constants::{GL_COPY_READ_BUFFER, GL_DYNAMIC_DRAW, GL_DYNAMIC_STORAGE_BIT_EXT};
 
 use super::emit::Emitter;
@@ -34,11 +35,11 @@ pub fn write(emitter: &mut Emitter, way: Way, target: u32, at: usize, bytes: &[u
         return command.arg(bytes.as_ptr()).range(3, bytes).done();
     }
     let from = GL_COPY_READ_BUFFER;
-    emitter.make(GL_GEN_BUFFERS, spare::NAME);
-    emitter.command(GL_BIND_BUFFER).arg(from).arg(spare::NAME).done();
+    emitter.make(GL_GEN_BUFFERS, spare_names::FIRST);
+    emitter.command(GL_BIND_BUFFER).arg(from).arg(spare_names::FIRST).done();
     let command = emitter.command(GL_BUFFER_DATA).arg(from).arg(len);
     command.arg(bytes.as_ptr()).arg(GL_DYNAMIC_DRAW).range(2, bytes).done();
     let command = emitter.command(GL_COPY_BUFFER_SUB_DATA).arg(from).arg(target);
     command.arg(0_i64).arg(at).arg(len).done();
-    spare::delete(emitter, GL_DELETE_BUFFERS, &[spare::NAME]);
+    spare::delete(emitter, GL_DELETE_BUFFERS, &[spare_names::FIRST]);
 }

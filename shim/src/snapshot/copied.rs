@@ -15,6 +15,7 @@ use gapii_state::read_back::Driver;
 use super::formats::{self, Layout, Part, Read, Values};
 use super::gl;
 use super::image_layer::{Image, Of, resize};
+use super::made::Made;
 use super::sibling::Sibling;
 use crate::driver_calls::Gl;
 
@@ -47,7 +48,7 @@ impl Source {
     /// Passes the pixels to `take`, as they are uploaded with an alignment of 1. `None` if they cannot be read. The context
     /// has version 3.0 or higher.
     pub fn blit(&self, sibling: &Sibling, take: impl FnOnce(&[u8])) -> Option<()> {
-        let texture = Texture::make(sibling, self)?;
+        let texture = self.texture(sibling)?;
         let (point, mask) = point_and_mask(self.layout);
         let framebuffer = gl::new_framebuffer(GL_DRAW_FRAMEBUFFER);
         let target = GL_TEXTURE_2D;
@@ -76,6 +77,24 @@ impl Source {
         let (width, height) = (self.width, self.height);
         let image = Image { of, width, height, is_shared: false };
         sibling.with_pixels(image, self.layout, take)
+    }
+
+    /// Makes a texture of the same size and format. `None` if the driver refuses.
+    fn texture<'a>(&self, sibling: &'a Sibling) -> Option<Made<'a>> {
+        let (internal, width, height) = (self.format as i32, self.width, self.height);
+        let Layout { format, kind, .. } = self.layout;
+        let make = move || {
+            let target = GL_TEXTURE_2D;
+            let name = gl::new_texture(target);
+            let pixels = core::ptr::null();
+            // SAFETY: there are no pixels to read.
+            unsafe {
+                gl::tex_image_2d(target, 0, internal, width, height, 0, format, kind, pixels);
+            }
+            gl::bind_texture(target, 0);
+            name
+        };
+        Made::new(sibling, make, gl::delete_texture)
     }
 
     fn blit_to_bound(&self, mask: u32) {
@@ -120,48 +139,5 @@ impl Source {
         formats::encode(&read, Values::Bytes, components, how, &mut encoded);
         take(&encoded);
         Some(())
-    }
-}
-
-/// A texture that the sibling has made, of the size and format of a source.
-struct Texture<'a> {
-    sibling: &'a Sibling,
-    name: u32,
-}
-
-impl<'a> Texture<'a> {
-    /// `None` if the driver refuses.
-    fn make(sibling: &'a Sibling, source: &Source) -> Option<Self> {
-        let (internal, width, height) = (source.format as i32, source.width, source.height);
-        let Layout { format, kind, .. } = source.layout;
-        let name = sibling.ask(move |_| {
-            gl::clear_errors();
-            let target = GL_TEXTURE_2D;
-            let name = gl::new_texture(target);
-            let pixels = core::ptr::null();
-            // SAFETY: there are no pixels to read.
-            unsafe {
-                gl::tex_image_2d(target, 0, internal, width, height, 0, format, kind, pixels);
-            }
-            let is_made = gl::get_error() == 0;
-            gl::bind_texture(target, 0);
-            // The program's context sees the texture.
-            gl::finish();
-            if !is_made {
-                gl::delete_texture(name);
-            }
-            is_made.then_some(name)
-        });
-        name.map(|name| Self { sibling, name })
-    }
-}
-
-impl Drop for Texture<'_> {
-    fn drop(&mut self) {
-        let name = self.name;
-        self.sibling.ask(move |_| {
-            gl::delete_texture(name);
-            Some(())
-        });
     }
 }

@@ -6,6 +6,7 @@
 //! A thread of the shim's own makes each of them current with a context of its own, reads it and releases it. A replay
 //! blits the pixels back in a spare context.
 
+use gapii_abi::spare_names;
 use gapii_commands::constants::{
     GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT, GL_READ_FRAMEBUFFER, GL_RGBA, GL_RGBA8,
     GL_SAMPLE_BUFFERS, GL_TEXTURE_2D, GL_UNPACK_ALIGNMENT, GL_UNSIGNED_BYTE,
@@ -103,15 +104,15 @@ impl Contents {
         let spare = SpareContext::alone(emitter, pbuffer.display, pbuffer.config);
         spare.make_current_with(emitter, pbuffer.handle);
         emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
-        emitter.make(GL_GEN_TEXTURES, spare::NAME);
-        emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(spare::NAME).done();
+        emitter.make(GL_GEN_TEXTURES, spare_names::FIRST);
+        emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(spare_names::FIRST).done();
         let (width, height) = (self.width, self.height);
         Picture { width, height, pixels: &self.pixels }.upload(emitter, GL_RGBA8);
         spare::read_from_texture(emitter, GL_COLOR_ATTACHMENT0);
         spare::blit(emitter, (width, height), GL_COLOR_BUFFER_BIT);
         emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_READ_FRAMEBUFFER).arg(0_u32).done();
         for id in [GL_DELETE_FRAMEBUFFERS, GL_DELETE_TEXTURES] {
-            spare::delete(emitter, id, &[spare::NAME]);
+            spare::delete(emitter, id, &[spare_names::FIRST]);
         }
         if let Some((format, layout, texels)) = &self.depth {
             put(emitter, *format, *layout, (width, height), texels);

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use gapii_abi::spare_names;
 use gapii_commands::constants;
 use gapii_commands::constants::{
     EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_2D, EGL_GL_TEXTURE_3D, EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z,
@@ -16,8 +17,8 @@ use gapii_state::{Context, Group, Image, Process, Ref, Renderbuffer, Texture, Te
 
 use super::egl::Like;
 use super::emit::Emitter;
+use super::identity;
 use super::image_layer::has_layers;
-use super::{identity, spare};
 use crate::generated::ids::*;
 
 const EGL_NONE: i32 = constants::EGL_NONE as i32;
@@ -26,7 +27,7 @@ const MAX_LEVEL: i32 = 1000;
 /// Images whose handles are gone have handles from here on meanwhile. The number of the storage is added.
 pub const SPARE_HANDLE: u64 = 0xF000_0000;
 /// Spare name of a texture that is the root of a storage which only EGL images have.
-pub const SPARE_ROOT: u32 = spare::NAME + 0x20;
+pub const SPARE_ROOT: u32 = spare_names::FIRST + 0x20;
 
 /// A texture or renderbuffer that shares storage.
 pub struct Member {

@@ -56,6 +56,7 @@ mod level_zero;
 mod level_zero_calls;
 mod levels;
 mod link_parameters;
+mod made;
 mod missing;
 mod own_framebuffer;
 mod picture;

@@ -9,6 +9,7 @@ use gapii_state::Context;
 
 use super::bound_framebuffers::BoundFramebuffers;
 use super::gl;
+use super::made::Made;
 use super::sibling::Sibling;
 
 /// The framebuffer; dropping this deletes it.
@@ -16,7 +17,7 @@ pub struct OwnFramebuffer<'a> {
     version: (u8, u8),
     name: u32,
     /// Its only attachment.
-    _image: Renderbuffer<'a>,
+    _image: Made<'a>,
 }
 
 impl<'a> OwnFramebuffer<'a> {
@@ -31,7 +32,7 @@ impl<'a> OwnFramebuffer<'a> {
     }
 
     fn make(context: &Context, sibling: &'a Sibling, (point, format): (u32, u32)) -> Option<Self> {
-        let (version, image) = (context.version, Renderbuffer::make(sibling, format)?);
+        let (version, image) = (context.version, renderbuffer(sibling, format)?);
         let bound = BoundFramebuffers::replace(version, 0);
         let name = gl::new_framebuffer(GL_FRAMEBUFFER);
         gl::framebuffer_renderbuffer(GL_FRAMEBUFFER, point, GL_RENDERBUFFER, image.name);
@@ -53,38 +54,13 @@ impl Drop for OwnFramebuffer<'_> {
     }
 }
 
-/// A renderbuffer of one pixel that the sibling has made; dropping this deletes it.
-struct Renderbuffer<'a> {
-    sibling: &'a Sibling,
-    name: u32,
-}
-
-impl<'a> Renderbuffer<'a> {
-    /// `None` if the driver refuses.
-    fn make(sibling: &'a Sibling, format: u32) -> Option<Self> {
-        let name = sibling.ask(move |_| {
-            gl::clear_errors();
-            let name = gl::new_renderbuffer();
-            gl::renderbuffer_storage(GL_RENDERBUFFER, format, 1, 1);
-            let is_made = gl::get_error() == 0;
-            gl::bind_renderbuffer(GL_RENDERBUFFER, 0);
-            // The program's context sees the storage.
-            gl::finish();
-            if !is_made {
-                gl::delete_renderbuffer(name);
-            }
-            is_made.then_some(name)
-        });
-        name.map(|name| Self { sibling, name })
-    }
-}
-
-impl Drop for Renderbuffer<'_> {
-    fn drop(&mut self) {
-        let name = self.name;
-        self.sibling.ask(move |_| {
-            gl::delete_renderbuffer(name);
-            Some(())
-        });
-    }
+/// Makes a renderbuffer of one pixel; `None` if the driver refuses.
+fn renderbuffer(sibling: &Sibling, format: u32) -> Option<Made<'_>> {
+    let make = move || {
+        let name = gl::new_renderbuffer();
+        gl::renderbuffer_storage(GL_RENDERBUFFER, format, 1, 1);
+        gl::bind_renderbuffer(GL_RENDERBUFFER, 0);
+        name
+    };
+    Made::new(sibling, make, gl::delete_renderbuffer)
 }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use gapii_abi::spare_names;
 use gapii_commands::constants::{
     GL_ACTIVE_PROGRAM, GL_COMPUTE_SHADER, GL_CURRENT_PROGRAM, GL_FRAGMENT_SHADER,
     GL_GEOMETRY_SHADER, GL_LINK_STATUS, GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS,
@@ -228,12 +229,12 @@ pub fn delete_bound(emitter: &mut Emitter, context: &Context) {
 
 /// Writes commands for which a program must be current, where none is.
 fn with_spare_program(emitter: &mut Emitter, commands: impl FnOnce(&mut Emitter)) {
-    const PROGRAM: u32 = spare::NAME + 2;
+    const PROGRAM: u32 = spare_names::FIRST + 2;
     const STAGES: [(u32, &str); 2] = [
         (GL_VERTEX_SHADER, "void main() { gl_Position = vec4(0.0); }\n"),
         (GL_FRAGMENT_SHADER, "void main() {}\n"),
     ];
-    spare::make_program(emitter, PROGRAM, spare::NAME, &STAGES);
+    spare::make_program(emitter, PROGRAM, spare_names::FIRST, &STAGES);
     emitter.command(GL_LINK_PROGRAM).arg(PROGRAM).done();
     emitter.command(GL_USE_PROGRAM).arg(PROGRAM).done();
     commands(emitter);

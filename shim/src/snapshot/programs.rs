@@ -12,6 +12,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 use std::collections::{BTreeMap, BTreeSet};
 
+use gapii_abi::spare_names;
 use gapii_commands::constants::{
     GL_ACTIVE_ATTRIBUTES, GL_ATTACHED_SHADERS, GL_CURRENT_PROGRAM, GL_LINK_STATUS,
     GL_PROGRAM_BINARY_LENGTH, GL_PROGRAM_SEPARABLE, GL_VALIDATE_STATUS,
@@ -20,7 +21,7 @@ use gapii_state::{Context, Link, LinkParameters, Process, Program as State, Ref}
 
 use super::emit::Emitter;
 use super::shaders::{self, make_shader};
-use super::{gl, labels, link_parameters, spare, trial_links, uniforms};
+use super::{gl, labels, link_parameters, trial_links, uniforms};
 use crate::generated::ids::*;
 use gapii_recorder::observe;
 
@@ -316,7 +317,7 @@ impl Program {
         }
         // A link without shaders fails as the binary did.
         let stages = if link.is_binary { &[] } else { &link.stages[..] };
-        for (at, stage) in (spare::NAME..).zip(stages) {
+        for (at, stage) in (spare_names::FIRST..).zip(stages) {
             make_shader(emitter, at, stage.kind, &stage.source);
             if stage.is_compiled {
                 emitter.command(GL_COMPILE_SHADER).arg(at).done();
@@ -324,7 +325,7 @@ impl Program {
             emitter.command(GL_ATTACH_SHADER).arg(self.name).arg(at).done();
         }
         emitter.command(GL_LINK_PROGRAM).arg(self.name).done();
-        for (at, _) in (spare::NAME..).zip(stages) {
+        for (at, _) in (spare_names::FIRST..).zip(stages) {
             emitter.command(GL_DETACH_SHADER).arg(self.name).arg(at).done();
             emitter.command(GL_DELETE_SHADER).arg(at).done();
         }

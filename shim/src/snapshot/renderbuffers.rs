@@ -7,6 +7,7 @@
 //!
 //! Renderbuffers that share storage with EGL images are described in `images.rs`.
 
+use gapii_abi::spare_names;
 use gapii_commands::constants::{
     GL_DRAW_FRAMEBUFFER, GL_RENDERBUFFER, GL_RENDERBUFFER_BINDING, GL_RENDERBUFFER_HEIGHT,
     GL_RENDERBUFFER_INTERNAL_FORMAT, GL_RENDERBUFFER_SAMPLES, GL_RENDERBUFFER_WIDTH, GL_RGB5_A1,
@@ -25,7 +26,7 @@ use super::{gl, identity, image_storages, spare};
 use crate::generated::ids::*;
 
 /// Spare name of the framebuffer to which a renderbuffer is attached for a blit.
-const TO: u32 = spare::NAME + 1;
+const TO: u32 = spare_names::FIRST + 1;
 
 /// Describes the renderbuffers of a share group.
 pub fn describe(emitter: &mut Emitter, context: &Context, sibling: Option<&Sibling>) {
@@ -216,8 +217,8 @@ impl Known {
     pub fn blit(&self, emitter: &mut Emitter, layout: Layout, pixels: &[u8]) {
         let (width, height) = (self.width, self.height);
         let (point, bits) = point_and_mask(layout);
-        emitter.make(GL_GEN_TEXTURES, spare::NAME);
-        emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(spare::NAME).done();
+        emitter.make(GL_GEN_TEXTURES, spare_names::FIRST);
+        emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(spare_names::FIRST).done();
         let command = emitter.command(GL_TEX_IMAGE2D).arg(GL_TEXTURE_2D).arg(0_i32);
         let format = staging_format(self.format);
         let command = command.arg(format).arg(width).arg(height).arg(0_i32);
@@ -229,7 +230,7 @@ impl Known {
         let command = emitter.command(GL_FRAMEBUFFER_RENDERBUFFER).arg(GL_DRAW_FRAMEBUFFER);
         command.arg(point).arg(GL_RENDERBUFFER).arg(self.name).done();
         spare::blit(emitter, (width, height), bits);
-        spare::delete(emitter, GL_DELETE_FRAMEBUFFERS, &[spare::NAME, TO]);
-        spare::delete(emitter, GL_DELETE_TEXTURES, &[spare::NAME]);
+        spare::delete(emitter, GL_DELETE_FRAMEBUFFERS, &[spare_names::FIRST, TO]);
+        spare::delete(emitter, GL_DELETE_TEXTURES, &[spare_names::FIRST]);
     }
 }

@@ -2,6 +2,7 @@
 //! each sample from a texture of its own, with the other samples masked. Depth and stencil are missing: a fragment
 //! shader can write no stencil value, and not every depth exactly.
 
+use gapii_abi::spare_names;
 use gapii_commands::constants;
 use gapii_commands::constants::{
     GL_COLOR_ATTACHMENT0, GL_DITHER, GL_DRAW_FRAMEBUFFER, GL_FRAGMENT_SHADER, GL_RENDERBUFFER,
@@ -18,9 +19,9 @@ use crate::generated::ids::*;
 
 const GL_NEAREST: i32 = constants::GL_NEAREST as i32;
 /// Spare names.
-const FROM: u32 = spare::NAME;
-const PROGRAM: u32 = spare::NAME + 0x10;
-const SHADERS: u32 = spare::NAME + 0x11;
+const FROM: u32 = spare_names::FIRST;
+const PROGRAM: u32 = spare_names::FIRST + 0x10;
+const SHADERS: u32 = spare_names::FIRST + 0x11;
 /// Number of samples in one word of the sample mask.
 const SAMPLES_MAX: i32 = 32;
 

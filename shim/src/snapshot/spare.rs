@@ -1,22 +1,19 @@
-//! Temporary objects of a replay, for contents that no command uploads. Their names begin at 0xF0000000, where no
-//! driver gives out names.
+//! Temporary objects of a replay, for contents that no command uploads. Their names begin at
+//! [`spare_names::FIRST`](gapii_abi::spare_names::FIRST).
 
-use gapii_abi::spare_names;
+use gapii_abi::spare_names::FIRST;
 use gapii_commands::constants::{GL_NEAREST, GL_READ_FRAMEBUFFER, GL_TEXTURE_2D};
 
 use super::emit::Emitter;
 use super::shaders::make_shader;
 use crate::generated::ids::*;
 
-/// The first spare name of each kind of object. Drivers give out low names, so no program has it.
-pub const NAME: u32 = spare_names::FIRST;
-
 /// Binds a framebuffer with the spare name for reading, to which the texture with the spare name is attached.
 pub fn read_from_texture(emitter: &mut Emitter, point: u32) {
-    emitter.make(GL_GEN_FRAMEBUFFERS, NAME);
-    emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_READ_FRAMEBUFFER).arg(NAME).done();
+    emitter.make(GL_GEN_FRAMEBUFFERS, FIRST);
+    emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_READ_FRAMEBUFFER).arg(FIRST).done();
     let command = emitter.command(GL_FRAMEBUFFER_TEXTURE2D).arg(GL_READ_FRAMEBUFFER).arg(point);
-    command.arg(GL_TEXTURE_2D).arg(NAME).arg(0_i32).done();
+    command.arg(GL_TEXTURE_2D).arg(FIRST).arg(0_i32).done();
 }
 
 /// Copies the whole framebuffer that is bound for reading to the one that is bound for drawing.

@@ -3,6 +3,7 @@
 //! 2 and to multisampled surfaces. Depth and stencil need OpenGL ES 3 and no samples; else they are listed as missing,
 //! except for windows, where a swap makes them undefined.
 
+use gapii_abi::spare_names;
 use gapii_commands::constants::{
     GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT, GL_RGBA, GL_RGBA8, GL_SAMPLE_BUFFERS, GL_TEXTURE_2D,
     GL_UNPACK_ALIGNMENT, GL_UNSIGNED_BYTE,
@@ -33,8 +34,8 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, dra
     };
     let picture = Picture { width, height, pixels: &pixels };
     emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(4_i32).done();
-    emitter.make(GL_GEN_TEXTURES, spare::NAME);
-    emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(spare::NAME).done();
+    emitter.make(GL_GEN_TEXTURES, spare_names::FIRST);
+    emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(spare_names::FIRST).done();
     let has_samples = samples(context) > 0;
     match context.version.0 {
         1 => surface_draw::with_fixed_functions(emitter, &picture),
@@ -43,7 +44,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, dra
         _ if has_samples => surface_draw::with_a_program(emitter, &picture),
         _ => blit(emitter, &picture),
     }
-    spare::delete(emitter, GL_DELETE_TEXTURES, &[spare::NAME]);
+    spare::delete(emitter, GL_DELETE_TEXTURES, &[spare_names::FIRST]);
     if context.version.0 >= 3 && !has_samples {
         surface_depth::describe(emitter, process, context, (width, height));
     } else if !drawn.is_window {
@@ -64,7 +65,7 @@ fn blit(emitter: &mut Emitter, picture: &Picture<'_>) {
     picture.upload(emitter, GL_RGBA8);
     spare::read_from_texture(emitter, GL_COLOR_ATTACHMENT0);
     spare::blit(emitter, (picture.width, picture.height), GL_COLOR_BUFFER_BIT);
-    spare::delete(emitter, GL_DELETE_FRAMEBUFFERS, &[spare::NAME]);
+    spare::delete(emitter, GL_DELETE_FRAMEBUFFERS, &[spare_names::FIRST]);
 }
 
 /// Bytes of RGBA pixels with one byte per component. `None` if a snapshot has no room for them.

@@ -1,6 +1,7 @@
 //! Depth and stencil of the surface to which a context of OpenGL ES 3 draws. They are blitted back in a replay. Only 16
 //! or 24 bits of depth, and 24 with 8 of stencil, can be held; others are listed as missing.
 
+use gapii_abi::spare_names;
 use gapii_commands::constants;
 use gapii_commands::constants::{
     GL_DEPTH, GL_DEPTH_COMPONENT16, GL_DEPTH_COMPONENT24, GL_DEPTH24_STENCIL8, GL_DRAW_FRAMEBUFFER,
@@ -112,8 +113,8 @@ pub fn put(
     texels: &[u8],
 ) {
     let (target, (point, mask)) = (GL_TEXTURE_2D, point_and_mask(layout));
-    emitter.make(GL_GEN_TEXTURES, spare::NAME);
-    emitter.command(GL_BIND_TEXTURE).arg(target).arg(spare::NAME).done();
+    emitter.make(GL_GEN_TEXTURES, spare_names::FIRST);
+    emitter.command(GL_BIND_TEXTURE).arg(target).arg(spare_names::FIRST).done();
     let command = emitter.command(GL_TEX_STORAGE2D).arg(target).arg(1_i32);
     command.arg(format).arg(width).arg(height).done();
     let command = emitter.command(GL_TEX_SUB_IMAGE2D).arg(target).arg(0_i32).arg(0_i32);
@@ -122,6 +123,6 @@ pub fn put(
     spare::read_from_texture(emitter, point);
     spare::blit(emitter, (width, height), mask);
     for id in [GL_DELETE_FRAMEBUFFERS, GL_DELETE_TEXTURES] {
-        spare::delete(emitter, id, &[spare::NAME]);
+        spare::delete(emitter, id, &[spare_names::FIRST]);
     }
 }

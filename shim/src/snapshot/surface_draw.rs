@@ -1,6 +1,7 @@
 //! Draws pixels to a surface where a replay cannot blit: in OpenGL ES 2 and 1, and to multisampled surfaces. Before and
 //! after, the context has its initial state, but for a texture that is bound.
 
+use gapii_abi::spare_names;
 use gapii_commands::constants;
 use gapii_commands::constants::{
     GL_ARRAY_BUFFER, GL_FLOAT, GL_FRAGMENT_SHADER, GL_RGBA, GL_STATIC_DRAW, GL_TEXTURE_2D,
@@ -47,12 +48,12 @@ void main() {
 
 /// Draws with a program, in OpenGL ES 2 and higher.
 pub fn with_a_program(emitter: &mut Emitter, picture: &Picture<'_>) {
-    const PROGRAM_NAME: u32 = spare::NAME + 2;
+    const PROGRAM_NAME: u32 = spare_names::FIRST + 2;
     const STAGES: [(u32, &str); 2] =
         [(GL_VERTEX_SHADER, VERTEX_SOURCE), (GL_FRAGMENT_SHADER, FRAGMENT_SOURCE)];
     set_plain(emitter);
     picture.upload(emitter, GL_RGBA);
-    spare::make_program(emitter, PROGRAM_NAME, spare::NAME, &STAGES);
+    spare::make_program(emitter, PROGRAM_NAME, spare_names::FIRST, &STAGES);
     let command = emitter.command(GL_BIND_ATTRIB_LOCATION).arg(PROGRAM_NAME).arg(0_u32);
     command.text(c"corner").done();
     emitter.command(GL_LINK_PROGRAM).arg(PROGRAM_NAME).done();
@@ -122,15 +123,15 @@ fn make_corners(emitter: &mut Emitter, [s, t]: [f32; 2]) {
     let corners: [[f32; 4]; 4] =
         [[-1.0, -1.0, 0.0, 0.0], [1.0, -1.0, s, 0.0], [-1.0, 1.0, 0.0, t], [1.0, 1.0, s, t]];
     let bytes: Vec<u8> = corners.iter().flatten().flat_map(|it| it.to_le_bytes()).collect();
-    emitter.make(GL_GEN_BUFFERS, spare::NAME);
-    emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(spare::NAME).done();
+    emitter.make(GL_GEN_BUFFERS, spare_names::FIRST);
+    emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(spare_names::FIRST).done();
     let command = emitter.command(GL_BUFFER_DATA).arg(GL_ARRAY_BUFFER).arg(bytes.len() as i64);
     command.arg(bytes.as_ptr()).arg(GL_STATIC_DRAW).range(2, &bytes).done();
 }
 
 fn end_corners(emitter: &mut Emitter) {
     emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(0_u32).done();
-    spare::delete(emitter, GL_DELETE_BUFFERS, &[spare::NAME]);
+    spare::delete(emitter, GL_DELETE_BUFFERS, &[spare_names::FIRST]);
 }
 
 fn draw(emitter: &mut Emitter, picture: &Picture<'_>) {

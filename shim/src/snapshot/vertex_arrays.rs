@@ -3,6 +3,7 @@
 //! A vertex attribute has a format and a binding point, and a binding point has a buffer (OpenGL ES 3.2, 10.3). Before
 //! OpenGL ES 3.1, and in the default vertex array, only the pointer commands set them, all at once.
 
+use gapii_abi::spare_names;
 use gapii_commands::constants::{
     GL_ARRAY_BUFFER, GL_CURRENT_VERTEX_ATTRIB, GL_ELEMENT_ARRAY_BUFFER,
     GL_MAX_VERTEX_ATTRIB_BINDINGS, GL_VERTEX_ATTRIB_ARRAY_POINTER, GL_VERTEX_ATTRIB_ARRAY_STRIDE,
@@ -142,7 +143,7 @@ impl<'a> Describing<'a> {
         // The buffer's name was deleted while the array was bound, which took the buffer out of it. A vertex array object
         // takes no address without a buffer.
         let is_taken_out = !self.has_memory && binding.buffer.is_none() && pointer != 0;
-        let buffer = if is_taken_out { spare::NAME } else { self.name(binding.buffer) };
+        let buffer = if is_taken_out { spare_names::FIRST } else { self.name(binding.buffer) };
         if is_taken_out {
             emitter.make(GL_GEN_BUFFERS, buffer);
         }

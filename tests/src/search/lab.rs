@@ -15,6 +15,7 @@ use crate::search::dialogue::Died;
 use crate::search::driver;
 use crate::search::fault::{Fault, is_seen_if_missing};
 use crate::search::operator::Operator;
+use crate::search::pending::Asking;
 use crate::search::program::{KEYFRAME, Program};
 use crate::search::runner::{Ending, Runner};
 
@@ -116,7 +117,7 @@ impl Lab {
         let answers = self.capture(program).map_err(|died| Fault::Crashed(died.0))?;
         compare(program, native, &answers)?;
         match self.judge(program)? {
-            Judged::Whole => self.play(program),
+            Judged::Whole => self.play(program, native),
             // A replay without it differs in other commands, too.
             Judged::LacksSeen => Ok(()),
         }
@@ -161,19 +162,23 @@ impl Lab {
     }
 
     /// Plays the last capture; its answers and pixels must be the recorded ones.
-    fn play(&mut self, program: &Program) -> Result<(), Fault> {
+    fn play(&mut self, program: &Program, native: &[String]) -> Result<(), Fault> {
         let trace = self.trace().path;
-        let contexts = program.contexts_before_capture();
-        let Err(fault) = self.play_once(&trace, contexts) else { return Ok(()) };
+        let Err(fault) = self.play_once(&trace, program, native) else { return Ok(()) };
         // A process that has played other traces before may show their traces.
         self.operator.end();
-        match self.play_once(&trace, contexts) {
+        match self.play_once(&trace, program, native) {
             Ok(()) => Err(Fault::Replay(format!("after-others {fault}"))),
             Err(fault) => Err(fault),
         }
     }
 
-    fn play_once(&mut self, trace: &Path, contexts: usize) -> Result<(), Fault> {
+    fn play_once(
+        &mut self,
+        trace: &Path,
+        program: &Program,
+        native: &[String],
+    ) -> Result<(), Fault> {
         let report = self
             .operator
             .play(trace)
@@ -182,21 +187,34 @@ impl Lab {
             return Ok(());
         }
         let lists = ["/verified/differences", "/skips"].map(|list| report.pointer(list));
-        let mut all = lists.into_iter().flatten().filter_map(Value::as_array).flatten();
-        let pending = all.clone().filter(|difference| is_of_before(difference)).count();
+        let all = lists.into_iter().flatten().filter_map(Value::as_array).flatten();
+        let mut all = all.peekable();
+        if all.peek().is_none() {
+            return Err(Fault::Replay(format!("replay {report}")));
+        }
         let is_known = |difference: &&Value| {
-            let is_passed_over =
-                difference["function"].as_str().is_some_and(|function| self.is_known(function));
-            is_passed_over || (pending <= contexts && is_of_before(difference))
+            difference["function"].as_str().is_some_and(|function| self.is_known(function))
         };
-        match all.clone().find(|difference| !is_known(difference)) {
+        let unknown: Vec<&Value> = all.filter(|difference| !is_known(difference)).collect();
+        let mut pending = match unknown.iter().any(|difference| is_error(difference)) {
+            true => self.pending_errors(program, native),
+            false => Vec::new(),
+        };
+        match unknown.iter().find(|difference| !takes_pending(difference, &mut pending)) {
             Some(difference) => {
                 let function = difference["function"].as_str().unwrap_or_default();
                 Err(Fault::Replay(format!("{function} {difference}")))
             }
-            None if all.next().is_none() => Err(Fault::Replay(format!("replay {report}"))),
             None => Ok(()),
         }
+    }
+
+    /// The GL errors that are pending when the capture begins. The shim must not ask for them, since asking clears them, so a
+    /// replay does not have them.
+    fn pending_errors(&mut self, program: &Program, native: &[String]) -> Vec<String> {
+        let asking = Asking::of(program, native);
+        let answers = self.native(&asking.program).unwrap_or_default();
+        asking.pending(&answers)
     }
 
     /// Whether the last capture is whole and lacks only what it may lack.
@@ -265,9 +283,15 @@ fn compare(program: &Program, native: &[String], captured: &[String]) -> Result<
     Err(Fault::Disturbed { step, native, captured })
 }
 
-/// True for an error that may have been pending when the capture began: the shim must not ask for it, since asking clears
-/// it. There can be one for each context. A command that fails while it is pending adds none (OpenGL ES 3.2, 2.3.1), but does in
-/// the replay.
-fn is_of_before(difference: &Value) -> bool {
+/// Whether a replay differs in the answer of `glGetError`, which is an error in the recording.
+fn is_error(difference: &Value) -> bool {
     difference["function"] == "glGetError" && difference["expected"] != "0"
+}
+
+/// Takes the recorded answer of `glGetError` from the errors that were pending, if it is one of them. A command that fails
+/// while an error is pending adds none (OpenGL ES 3.2, 2.3.1), but does in the replay, which may then answer another error.
+fn takes_pending(difference: &Value, pending: &mut Vec<String>) -> bool {
+    let is_it = |error: &String| is_error(difference) && difference["expected"] == error.as_str();
+    let at = pending.iter().position(is_it);
+    at.map(|at| pending.swap_remove(at)).is_some()
 }

@@ -12,6 +12,7 @@ pub mod generate;
 pub mod hunt;
 pub mod lab;
 mod operator;
+mod pending;
 pub mod planted;
 pub mod program;
 pub mod reduce;

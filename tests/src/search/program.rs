@@ -54,12 +54,6 @@ impl Program {
         self.steps.iter().map(String::as_str).find(|step| is_beginning(step))
     }
 
-    /// How many contexts the program has made when the capture begins.
-    pub fn contexts_before_capture(&self) -> usize {
-        let before = self.steps.iter().take_while(|step| !is_beginning(step));
-        before.filter(|step| step.contains(" eglCreateContext ")).count()
-    }
-
     /// The program without captures.
     pub fn plain(&self) -> Program {
         Program { steps: self.steps.iter().filter(|step| !is_beginning(step)).cloned().collect() }
