@@ -9,6 +9,10 @@
 //! Contexts are described when they become current, each by its own thread. So the first context that holds a nameless
 //! object makes it, and the others attach it by the same spare name. The table of nameless objects that the stream has
 //! is used only by the thread that describes shared state.
+//!
+//! If an object loses its name after its share group was described, the replay has it under the name that it had then, and
+//! loses it with that name. A context that is described later and holds the object makes another one. Whether another
+//! context or object uses the first one, too, is listed as missing.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
@@ -70,6 +74,10 @@ struct Group {
     /// The capture, or its keyframe.
     epoch: u64,
     made: Vec<Nameless>,
+    /// How many objects of `made` the described contexts hold.
+    held: usize,
+    /// The objects that were nameless when the group was described.
+    from_before: Vec<Nameless>,
     /// Objects of `made` of which the stream has only a part of the contents.
     in_part: Vec<Nameless>,
     /// Handles of the group's contexts that are described.
@@ -79,13 +87,17 @@ struct Group {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Nameless {
     kind: Kind,
+    /// The spare name.
     name: u32,
+    /// The name that it had.
+    once: u32,
     serial: u32,
 }
 
 impl Nameless {
     fn of<T>(kind: Kind, object: Ref<T>) -> Self {
-        Self { kind, name: spare_name(object), serial: object.serial() }
+        let (name, once) = (spare_name(object), object.name() as u32);
+        Self { kind, name, once, serial: object.serial() }
     }
 }
 
@@ -192,6 +204,47 @@ pub fn is_shared(context: &Context) -> bool {
     Arc::strong_count(&context.group) > 2
 }
 
+/// Notes that the context's share group is about to be described.
+pub fn begin_group(context: &Context) {
+    fn of<T: Object>(kind: Kind, objects: &Objects<T>) -> impl Iterator<Item = Nameless> {
+        objects.deleted().map(move |(object, _)| Nameless::of(kind, object))
+    }
+    let from_before = {
+        let group = context.group.lock();
+        of(Kind::Buffer, &group.buffers)
+            .chain(of(Kind::Texture, &group.textures))
+            .chain(of(Kind::Renderbuffer, &group.renderbuffers))
+            .chain(of(Kind::Sampler, &group.samplers))
+            .collect()
+    };
+    with_group(context, |group| group.from_before = from_before);
+}
+
+/// Lists the objects that the context holds and that have lost their names since their share group was described.
+pub fn leave_out_uses(emitter: &mut Emitter, context: &Context) {
+    let lost = with_group(context, |group| {
+        let new = group.made.get(group.held..).unwrap_or_default().iter();
+        let lost = new.filter(|nameless| !group.from_before.contains(nameless)).copied();
+        let lost: Vec<Nameless> = lost.collect();
+        group.held = group.made.len();
+        lost
+    });
+    for Nameless { kind, once, .. } in lost.into_iter().flatten() {
+        let kind = match kind {
+            Kind::Buffer => "buffer",
+            Kind::Texture => "texture",
+            Kind::Renderbuffer => "renderbuffer",
+            Kind::Sampler => "sampler",
+            // The description of programs says it by itself.
+            Kind::Program => continue,
+        };
+        let what = format!(
+            "whether anything else uses it, too, of the {kind} deleted meanwhile, once called"
+        );
+        emitter.leave_out_of(&what, once);
+    }
+}
+
 /// Notes that a context's own state is described. If it is the last one of its share group, deletes all spare names
 /// but those of buffers that are mapped: a context that holds such a buffer may have mapped it after another one
 /// deleted its name, and deleting the spare name would end the mapping (OpenGL ES 3.2, 6.1).
@@ -207,6 +260,7 @@ pub fn end_context(emitter: &mut Emitter, process: &Process, context: &Context, 
         if !all.iter().all(|handle| group.contexts.contains(handle)) {
             return Vec::new();
         }
+        group.held = 0;
         core::mem::take(&mut group.made)
     });
     let mut due = due.unwrap_or_default();

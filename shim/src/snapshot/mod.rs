@@ -312,6 +312,7 @@ fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64, since:
     let describes_group = context.group.described.swap(epoch, Relaxed) != epoch;
     if describes_group {
         emitter.subject(SubjectKind::Group, context.group.number());
+        identity::begin_group(context);
         describe_group(emitter, &state.process, context, current.as_ref());
     }
     let is_new = context.described != epoch;
@@ -327,6 +328,7 @@ fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64, since:
             unflushed::describe(emitter, &state.process, context, stale);
         }
         describe_own(emitter, &state.process, context, surface.as_ref());
+        identity::leave_out_uses(emitter, context);
         if let Some(current) = &current {
             identity::end_context(emitter, &state.process, context, current);
         }
