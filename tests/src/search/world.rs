@@ -150,10 +150,16 @@ pub struct Renderbuffer {
     pub has_storage: bool,
 }
 
+/// An object that is attached to a framebuffer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Attached {
+    Texture(usize),
+    Renderbuffer(usize),
+}
+
 #[derive(Clone, Default)]
 pub struct Framebuffer {
-    /// Storage of each attachment.
-    pub attachments: BTreeMap<&'static str, usize>,
+    pub attachments: BTreeMap<&'static str, Attached>,
     /// Its read buffer is GL_NONE.
     pub reads_nothing: bool,
     /// It has a draw buffer for which the shaders have no output: a draw leaves undefined colors there.
@@ -485,19 +491,32 @@ impl World {
     }
 
     pub fn unbind_texture(&mut self, texture: usize) {
-        let storage = self.textures[texture].storage;
         let context = self.context();
         for unit in &mut context.textures {
             unit.retain(|_, bound| *bound != texture);
         }
-        self.detach(storage);
+        self.detach(Attached::Texture(texture));
     }
 
-    /// Detaches storage from the bound framebuffer.
-    pub fn detach(&mut self, storage: usize) {
+    /// Detaches an object from the bound framebuffer.
+    pub fn detach(&mut self, object: Attached) {
         if let Some(framebuffer) = self.here().framebuffer {
-            self.framebuffers[framebuffer].attachments.retain(|_, held| *held != storage);
+            self.framebuffers[framebuffer].attachments.retain(|_, held| *held != object);
         }
+    }
+
+    /// The storage that an attached object has now: a texture that is defined again stays attached.
+    pub fn storage(&self, attached: Attached) -> usize {
+        match attached {
+            Attached::Texture(texture) => self.textures[texture].storage,
+            Attached::Renderbuffer(renderbuffer) => self.renderbuffers[renderbuffer].storage,
+        }
+    }
+
+    /// Whether a framebuffer, of any context, has the texture attached.
+    pub fn is_attached(&self, texture: usize) -> bool {
+        let mut all = self.framebuffers.iter().flat_map(|it| it.attachments.values());
+        all.any(|attached| *attached == Attached::Texture(texture))
     }
 
     /// True if a draw has defined results: there are shaders with an output for each draw buffer, each enabled
@@ -517,7 +536,9 @@ impl World {
         });
         let attached: Vec<usize> = context
             .framebuffer
-            .map(|at| self.framebuffers[at].attachments.values().copied().collect())
+            .map(|at| {
+                self.framebuffers[at].attachments.values().map(|it| self.storage(*it)).collect()
+            })
             .unwrap_or_default();
         let mut sampled = context.textures.iter().flat_map(|unit| unit.values());
         let is_undefined = sampled.any(|texture| {
@@ -548,8 +569,9 @@ impl World {
 
     /// True if a framebuffer has an image of integers.
     pub fn has_integers(&self, framebuffer: &Framebuffer) -> bool {
-        let has = |storage: &usize| {
-            self.textures.iter().any(|it| it.is_integer && it.storage == *storage)
+        let has = |attached: &Attached| {
+            let storage = self.storage(*attached);
+            self.textures.iter().any(|it| it.is_integer && it.storage == storage)
         };
         framebuffer.attachments.values().any(has)
     }

@@ -294,7 +294,8 @@ fn read_framebuffers(world: &mut World, shown: Option<&Shown>) {
 fn shows_depth(world: &World, framebuffer: usize) -> bool {
     let attachments = &world.framebuffers[framebuffer].attachments;
     let Some(colour) = attachments.get("GL_COLOR_ATTACHMENT0") else { return false };
-    let mut textures = world.textures.iter().filter(|texture| texture.storage == *colour);
+    let storage = world.storage(*colour);
+    let mut textures = world.textures.iter().filter(|texture| texture.storage == storage);
     let is_plain =
         |texture: &Texture| FORMATS.get(texture.format).is_some_and(|format| format.is_filtered);
     attachments.len() > 1 && textures.all(is_plain)

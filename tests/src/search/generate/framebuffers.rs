@@ -1,7 +1,7 @@
 //! Framebuffers, renderbuffers, clears.
 
 use crate::search::generate::textures::{FORMATS, UNKNOWN};
-use crate::search::world::{Framebuffer, Renderbuffer, World};
+use crate::search::world::{Attached, Framebuffer, Renderbuffer, Texture, World};
 
 const COLOURS: &[&str] = &["GL_COLOR_ATTACHMENT0", "GL_COLOR_ATTACHMENT0", "GL_COLOR_ATTACHMENT1"];
 
@@ -50,11 +50,19 @@ fn point(world: &mut World, format: usize) -> &'static str {
     }
 }
 
+/// The first level that makes a framebuffer complete.
+fn first_level(texture: &Texture) -> u32 {
+    match texture.is_immutable {
+        true => 0,
+        false => texture.first_attached.max(texture.base_level),
+    }
+}
+
 pub fn attach_texture(world: &mut World) -> bool {
     let Some(framebuffer) = world.here().framebuffer else { return false };
     let fits = |texture: &&usize| {
         let it = &world.textures[**texture];
-        it.format < UNKNOWN && it.levels > it.first_attached
+        it.format < UNKNOWN && it.levels > first_level(it)
     };
     let all: Vec<usize> = world.names().textures.iter().filter(fits).copied().collect();
     let Some(texture) = world.some_of(&all) else { return false };
@@ -62,10 +70,10 @@ pub fn attach_texture(world: &mut World) -> bool {
     let point = point(world, it.format);
     // What a draw leaves in an image that is attached twice is undefined: OpenGL ES 3.2, 9.3.
     let held = &world.framebuffers[framebuffer].attachments;
-    if held.iter().any(|(at, storage)| *at != point && *storage == it.storage) {
+    if held.iter().any(|(at, held)| *at != point && world.storage(*held) == it.storage) {
         return false;
     }
-    let first = it.first_attached as usize;
+    let first = first_level(&it) as usize;
     let level = match world.version() < (3, 0) {
         true if first > 0 => return false,
         true => 0,
@@ -92,7 +100,7 @@ pub fn attach_texture(world: &mut World) -> bool {
             ));
         }
     }
-    world.framebuffers[framebuffer].attachments.insert(point, it.storage);
+    world.framebuffers[framebuffer].attachments.insert(point, Attached::Texture(texture));
     world.step("? glCheckFramebufferStatus GL_FRAMEBUFFER");
     true
 }
@@ -168,8 +176,8 @@ pub fn attach_renderbuffer(world: &mut World) -> bool {
     world.step(format!(
         "glFramebufferRenderbuffer GL_FRAMEBUFFER {point} GL_RENDERBUFFER r{renderbuffer}"
     ));
-    let storage = world.renderbuffers[renderbuffer].storage;
-    world.framebuffers[framebuffer].attachments.insert(point, storage);
+    let attached = Attached::Renderbuffer(renderbuffer);
+    world.framebuffers[framebuffer].attachments.insert(point, attached);
     world.step("? glCheckFramebufferStatus GL_FRAMEBUFFER");
     true
 }
@@ -191,8 +199,7 @@ pub fn delete_renderbuffer(world: &mut World) -> bool {
     let Some(renderbuffer) = world.some_of(&all) else { return false };
     world.step(format!("glDeleteRenderbuffers 1 ints:r{renderbuffer}"));
     world.group().renderbuffers.retain(|named| *named != renderbuffer);
-    let storage = world.renderbuffers[renderbuffer].storage;
-    world.detach(storage);
+    world.detach(Attached::Renderbuffer(renderbuffer));
     true
 }
 

@@ -42,18 +42,17 @@ const OF_FRAMEBUFFERS: &[(&str, &[&str], (u8, u8))] = &[
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     Texture,
-    DepthTexture,
+    /// A texture whose base level stays.
+    SettledTexture,
     Sampler,
 }
 
 /// Sets a parameter: of the texture that is bound to a target, or of a sampler. Returns name and value.
 ///
-/// Not the base level of a depth texture: Mesa 22.3 samples such a texture as luminance instead of red if its base level
-/// was changed after it had got its images, and no query tells.
 fn set(world: &mut World, of: Of, whose: &str) -> (&'static str, &'static str) {
     let (version, of_samplers) = (world.version(), of == Of::Sampler);
     let fits = |it: &&Parameter| {
-        let is_left_out = of == Of::DepthTexture && it.0 == "BASE_LEVEL";
+        let is_left_out = of == Of::SettledTexture && it.0 == "BASE_LEVEL";
         version >= it.2 && (it.3 || !of_samplers) && !is_left_out
     };
     let known: Vec<Parameter> = PARAMETERS.iter().filter(fits).copied().collect();
@@ -78,8 +77,13 @@ pub fn texture(world: &mut World) -> bool {
     let Some(target) = world.some_of(&targets) else { return false };
     let texture = world.here().textures[unit][target];
     let format = FORMATS.get(world.textures[texture].format);
+    // Mesa 22.3 samples a depth texture as luminance instead of red if its base level was changed after it had got its images,
+    // and no query tells.
     let is_depth = format.is_some_and(|format| format.read.is_none());
-    let set = set(world, if is_depth { Of::DepthTexture } else { Of::Texture }, target);
+    // A level below the base level is no complete attachment (OpenGL ES 3.2, 9.4.1). In Mesa 22.3 the framebuffer stays
+    // complete, but other images than that level are blitted from it.
+    let is_settled = is_depth || world.is_attached(texture);
+    let set = set(world, if is_settled { Of::SettledTexture } else { Of::Texture }, target);
     if let ("BASE_LEVEL", Ok(level)) = (set.0, set.1.parse()) {
         world.textures[texture].base_level = level;
     }

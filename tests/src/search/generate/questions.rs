@@ -11,16 +11,12 @@ const NUMBERS: &[(&str, u32, Version)] = &[
     ("COLOR_WRITEMASK", 16, (2, 0)),
     ("DEPTH_WRITEMASK", 4, (2, 0)),
     ("STENCIL_FUNC", 4, (2, 0)),
-    // Mesa 22.3 clamps references to the bits that it saw last, and sees those of the bound framebuffer when it is asked.
-    ("STENCIL_BITS", 4, (2, 0)),
-    ("STENCIL_REF", 4, (2, 0)),
     ("STENCIL_VALUE_MASK", 4, (2, 0)),
     ("STENCIL_FAIL", 4, (2, 0)),
     ("STENCIL_PASS_DEPTH_FAIL", 4, (2, 0)),
     ("STENCIL_PASS_DEPTH_PASS", 4, (2, 0)),
     ("STENCIL_WRITEMASK", 4, (2, 0)),
     ("STENCIL_BACK_FUNC", 4, (2, 0)),
-    ("STENCIL_BACK_REF", 4, (2, 0)),
     ("STENCIL_BACK_VALUE_MASK", 4, (2, 0)),
     ("STENCIL_BACK_FAIL", 4, (2, 0)),
     ("STENCIL_BACK_PASS_DEPTH_FAIL", 4, (2, 0)),
@@ -146,6 +142,20 @@ const PARAMETERS: &[(&str, Version)] = &[
 ];
 const OF_SAMPLERS: usize = 9;
 
+/// References of stencil tests, which the driver clamps to the bits of the framebuffer. The bits of an incomplete framebuffer are
+/// undefined (OpenGL ES 3.2, 9.4.3): Mesa 22.3 has those that it saw last, and looks at the framebuffer when it is asked for the
+/// bits.
+fn of_stencil(world: &mut World) {
+    let bound = world.here().framebuffer;
+    world.step("glBindFramebuffer GL_FRAMEBUFFER 0");
+    for name in ["BITS", "REF", "BACK_REF"] {
+        world.step(format!("glGetIntegerv GL_STENCIL_{name} out:4"));
+    }
+    if let Some(framebuffer) = bound {
+        world.step(format!("glBindFramebuffer GL_FRAMEBUFFER f{framebuffer}"));
+    }
+}
+
 /// The current context's state, and the objects that belong to it alone.
 pub fn of_context(world: &mut World) {
     let version = world.version();
@@ -175,6 +185,7 @@ pub fn of_context(world: &mut World) {
     of_framebuffers(world);
     ask_arrays(world);
     of_own_objects(world);
+    of_stencil(world);
     world.step("? glGetError");
 }
 
