@@ -85,6 +85,10 @@ driver_functions! {
         ) -> usize;
         unmap_buffer_oes = GL_UNMAP_BUFFER_OES(target: u32) -> u8;
         bind_framebuffer_oes = GL_BIND_FRAMEBUFFER_OES(target: u32, name: u32);
+        check_framebuffer_oes = GL_CHECK_FRAMEBUFFER_STATUS_OES(target: u32) -> u32;
+        framebuffer_renderbuffer_oes = GL_FRAMEBUFFER_RENDERBUFFER_OES(
+            target: u32, point: u32, kind: u32, name: u32
+        );
         disable = GL_DISABLE(capability: u32);
         egl_get_current_surface = EGL_GET_CURRENT_SURFACE(end: i32) -> u64;
         enable = GL_ENABLE(capability: u32);
@@ -197,6 +201,7 @@ driver_functions! {
             program: u32, count: i32, names: *const *const c_char, mode: u32
         );
         delete_framebuffers = GL_DELETE_FRAMEBUFFERS(count: i32, names: *const u32);
+        delete_framebuffers_oes = GL_DELETE_FRAMEBUFFERS_OES(count: i32, names: *const u32);
         delete_renderbuffers = GL_DELETE_RENDERBUFFERS(count: i32, names: *const u32);
         delete_samplers = GL_DELETE_SAMPLERS(count: i32, names: *const u32);
         delete_textures = GL_DELETE_TEXTURES(count: i32, names: *const u32);
@@ -216,6 +221,7 @@ driver_functions! {
             shader: u32, count: i32, texts: *const *const c_char, lengths: *const i32
         );
         gen_framebuffers = GL_GEN_FRAMEBUFFERS(count: i32, names: *mut u32);
+        gen_framebuffers_oes = GL_GEN_FRAMEBUFFERS_OES(count: i32, names: *mut u32);
         gen_renderbuffers = GL_GEN_RENDERBUFFERS(count: i32, names: *mut u32);
         get_integers = GL_GET_INTEGERV(name: u32, out: *mut i32);
         get_floats = GL_GET_FLOATV(name: u32, out: *mut f32);

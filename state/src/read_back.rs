@@ -77,6 +77,15 @@ const SETTINGS: [Setting; 11] = [
 const READ_FRAMEBUFFERS: [&str; 3] =
     ["GL_NV_framebuffer_blit", "GL_ANGLE_framebuffer_blit", "GL_APPLE_framebuffer_multisample"];
 
+/// Returns the bindings of framebuffers that a context has: each query with the target that sets it. None in OpenGL ES 1
+/// without `GL_OES_framebuffer_object`.
+pub fn framebuffer_bindings(driver: &impl Driver) -> impl Iterator<Item = (u32, u32)> {
+    SETTINGS.into_iter().filter(|setting| setting.exists(driver)).filter_map(|it| match it {
+        Setting::Framebuffer(binding, target) => Some((binding, target)),
+        _ => None,
+    })
+}
+
 impl<'d, D: Driver> Aside<'d, D> {
     /// Sets up a read-back of the draw surface's back buffer: RGBA rows of four bytes per pixel, from the bottom up
     /// and without gaps. `None` if a setting cannot be restored later; all settings are then unchanged.

@@ -4,39 +4,41 @@
 //! complete until an image is attached or replaced, and how many bits of stencil it has: the program would get other
 //! answers afterwards.
 
-use gapii_commands::constants::{
-    GL_DRAW_FRAMEBUFFER, GL_FRAMEBUFFER, GL_FRAMEBUFFER_BINDING, GL_READ_FRAMEBUFFER,
-    GL_READ_FRAMEBUFFER_BINDING,
-};
+use gapii_state::read_back::{self, Driver};
 
-use super::gl;
+use crate::driver_calls::Gl;
 
 /// The names of the framebuffers; dropping this binds them again.
 pub struct BoundFramebuffers {
-    draw: u32,
-    /// OpenGL ES 3 has a binding of its own for reading.
-    read: Option<u32>,
+    driver: Option<Gl>,
+    /// The targets whose bindings were replaced, and the names that were bound there.
+    replaced: Vec<(u32, u32)>,
 }
 
 impl BoundFramebuffers {
-    /// Binds `framebuffer` in their place, for drawing and for reading; 0 is the surface. Needs OpenGL ES 2.0.
-    pub fn replace(version: (u8, u8), framebuffer: u32) -> Self {
-        let name = |binding| gl::integer(binding) as u32;
-        let draw = name(GL_FRAMEBUFFER_BINDING);
-        let read = (version.0 >= 3).then(|| name(GL_READ_FRAMEBUFFER_BINDING));
-        if (draw, read.unwrap_or(draw)) != (framebuffer, framebuffer) {
-            gl::bind_framebuffer(GL_FRAMEBUFFER, framebuffer);
+    /// Binds `framebuffer` in their place, for drawing and for reading; 0 is the surface. Does nothing in a context that has no
+    /// framebuffers.
+    pub fn replace(framebuffer: u32) -> Self {
+        let driver = Gl::current();
+        let mut replaced = Vec::new();
+        if let Some(driver) = &driver {
+            for (binding, target) in read_back::framebuffer_bindings(driver) {
+                let bound = driver.integer(binding);
+                if bound != framebuffer {
+                    driver.bind_framebuffer(target, framebuffer);
+                    replaced.push((target, bound));
+                }
+            }
         }
-        Self { draw, read }
+        Self { driver, replaced }
     }
 }
 
 impl Drop for BoundFramebuffers {
     fn drop(&mut self) {
-        let Some(read) = self.read else {
-            return gl::bind_framebuffer(GL_FRAMEBUFFER, self.draw);
-        };
-        gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, self.draw);
-        gl::bind_framebuffer(GL_READ_FRAMEBUFFER, read);
+        let Some(driver) = &self.driver else { return };
+        for (target, bound) in self.replaced.drain(..) {
+            driver.bind_framebuffer(target, bound);
+        }
     }
 }

@@ -31,7 +31,7 @@ use gapii_commands::constants::{
     GL_SCISSOR_BOX, GL_SCISSOR_TEST, GL_SHADER_STORAGE_BUFFER, GL_SHADER_STORAGE_BUFFER_BINDING,
     GL_SHADER_STORAGE_BUFFER_SIZE, GL_SHADER_STORAGE_BUFFER_START, GL_STENCIL_BACK_FAIL,
     GL_STENCIL_BACK_FUNC, GL_STENCIL_BACK_PASS_DEPTH_FAIL, GL_STENCIL_BACK_PASS_DEPTH_PASS,
-    GL_STENCIL_BACK_REF, GL_STENCIL_BACK_VALUE_MASK, GL_STENCIL_BACK_WRITEMASK, GL_STENCIL_BITS,
+    GL_STENCIL_BACK_REF, GL_STENCIL_BACK_VALUE_MASK, GL_STENCIL_BACK_WRITEMASK,
     GL_STENCIL_CLEAR_VALUE, GL_STENCIL_FAIL, GL_STENCIL_FUNC, GL_STENCIL_PASS_DEPTH_FAIL,
     GL_STENCIL_PASS_DEPTH_PASS, GL_STENCIL_REF, GL_STENCIL_TEST, GL_STENCIL_VALUE_MASK,
     GL_STENCIL_WRITEMASK, GL_TEXTURE_BUFFER, GL_TRANSFORM_FEEDBACK_BUFFER, GL_UNIFORM_BUFFER,
@@ -43,20 +43,16 @@ use gapii_commands::constants::{
 use gapii_state::read_back::Driver;
 use gapii_state::{Buffer, BufferRange, Context, Process, Ref};
 
-use super::bound_framebuffers::BoundFramebuffers;
 use super::buffers::{self, Known};
 use super::emit::Emitter;
 use super::held::Held;
 use super::identity::{self, Kind};
-use super::own_framebuffer::OwnFramebuffer;
-use super::sibling::Sibling;
-use super::{draw_buffers, gl, held_buffers, renderbuffers, texture_units, viewports};
+use super::{
+    draw_buffers, gl, held_buffers, renderbuffers, stencil_bits, texture_units, viewports,
+};
 use crate::driver_calls::Gl;
 use crate::generated::ids;
 use crate::generated::ids::*;
-
-/// No framebuffer has more bits of stencil.
-const STENCIL_BITS_MAX: i32 = 8;
 
 /// Since when a context has a part of its state.
 struct Since {
@@ -371,20 +367,8 @@ fn describe_pixel_operations(emitter: &mut Emitter) {
     emitter.command(ids::GL_VIEWPORT).arg(x).arg(y).arg(width).arg(height).done();
 }
 
-/// Drivers report references clamped to the bits that the framebuffer for drawing has (OpenGL ES 3.2, 15.1.4). So they are
-/// asked while one with as many bits as there can be is bound. Without framebuffers of the program's own that is the
-/// surface.
 fn describe_stencil(emitter: &mut Emitter, process: &Process, context: &Context) {
-    let on_surface = BoundFramebuffers::replace(context.version, 0);
-    let has_others = context.framebuffers.named().next().is_some();
-    if !has_others || gl::integer(GL_STENCIL_BITS) >= STENCIL_BITS_MAX {
-        return describe_stencil_faces(emitter);
-    }
-    drop(on_surface);
-    let sibling = Sibling::begin(process, context.handle);
-    let own = sibling.as_ref().and_then(|it| OwnFramebuffer::with_stencil(context, it));
-    let _on_own = own.as_ref().map(OwnFramebuffer::bind);
-    describe_stencil_faces(emitter);
+    stencil_bits::with_all(process, context, || describe_stencil_faces(emitter));
 }
 
 fn describe_stencil_faces(emitter: &mut Emitter) {

@@ -41,7 +41,7 @@ use gapii_state::read_back::Driver;
 use gapii_state::{Context, Process, VertexArrays, VertexAttrib, VertexBinding};
 
 use super::emit::{Command, Emitter};
-use super::{es1_matrices, framebuffers, gl};
+use super::{es1_matrices, framebuffers, gl, stencil_bits};
 use crate::driver_calls::Gl;
 use crate::generated::ids;
 use crate::generated::ids::*;
@@ -193,7 +193,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     describe_parameters(emitter);
     describe_units(emitter, &has);
     es1_matrices::describe(emitter);
-    describe_pixel_operations(emitter, &has);
+    describe_pixel_operations(emitter, (process, context), &has);
     describe_rasterization(emitter);
     for (name, _) in CAPABILITIES.iter().filter(|(_, extension)| has(extension)) {
         describe_capability(emitter, *name);
@@ -328,7 +328,11 @@ fn describe_environment(emitter: &mut Emitter, has: &impl Fn(&str) -> bool) {
     }
 }
 
-fn describe_pixel_operations(emitter: &mut Emitter, has: &impl Fn(&str) -> bool) {
+fn describe_pixel_operations(
+    emitter: &mut Emitter,
+    (process, context): (&Process, &Context),
+    has: &impl Fn(&str) -> bool,
+) {
     let ([reference], function) =
         (gl::floats::<1>(GL_ALPHA_TEST_REF), gl::integer(GL_ALPHA_TEST_FUNC));
     emitter.command(GL_ALPHA_FUNC).arg(function).arg(reference).done();
@@ -360,8 +364,9 @@ fn describe_pixel_operations(emitter: &mut Emitter, has: &impl Fn(&str) -> bool)
     emitter.command(ids::GL_DEPTH_FUNC).arg(gl::integer(GL_DEPTH_FUNC)).done();
     let [near, far] = gl::floats::<2>(GL_DEPTH_RANGE);
     emitter.command(GL_DEPTH_RANGEF).arg(near).arg(far).done();
-    let [function, reference, mask] =
-        [GL_STENCIL_FUNC, GL_STENCIL_REF, GL_STENCIL_VALUE_MASK].map(gl::integer);
+    let [function, reference, mask] = stencil_bits::with_all(process, context, || {
+        [GL_STENCIL_FUNC, GL_STENCIL_REF, GL_STENCIL_VALUE_MASK].map(gl::integer)
+    });
     emitter.command(ids::GL_STENCIL_FUNC).arg(function).arg(reference).arg(mask).done();
     let [fail, depth_fail, pass] =
         [GL_STENCIL_FAIL, GL_STENCIL_PASS_DEPTH_FAIL, GL_STENCIL_PASS_DEPTH_PASS].map(gl::integer);

@@ -18,7 +18,8 @@ pub use crate::driver_functions::*;
 /// 3.2, 5.3.1).
 ///
 /// Since OpenGL ES 3.0 it waits for a fence. In glFinish and glFlush Mesa 22.3 frees the shaders of programs that
-/// another context linked again, even one with which draws without a program go on, so that the next draw crashes.
+/// another context linked again, even one with which draws without a program go on, so that the next draw crashes. Below
+/// OpenGL ES 3.0 it has only contexts of OpenGL ES 1, which have no programs: glFinish is safe there.
 pub fn finish_program() {
     let has_fences = Gl::current().is_some_and(|driver| driver.version() >= (3, 0));
     if !has_fences {

@@ -73,6 +73,7 @@ mod signals;
 mod spare;
 mod spare_context;
 mod staging;
+mod stencil_bits;
 mod surface;
 mod surface_depth;
 mod surface_draw;

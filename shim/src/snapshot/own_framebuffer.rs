@@ -14,11 +14,35 @@ use super::sibling::Sibling;
 
 /// The framebuffer; dropping this deletes it.
 pub struct OwnFramebuffer<'a> {
-    version: (u8, u8),
+    commands: &'static Commands,
     name: u32,
     /// Its only attachment.
     _image: Made<'a>,
 }
+
+/// The commands of OpenGL ES, or those of `GL_OES_framebuffer_object`.
+struct Commands {
+    make: unsafe fn(i32, *mut u32),
+    bind: fn(u32, u32),
+    attach: fn(u32, u32, u32, u32),
+    check: fn(u32) -> u32,
+    delete: unsafe fn(i32, *const u32),
+}
+
+const CORE: Commands = Commands {
+    make: gl::gen_framebuffers,
+    bind: gl::bind_framebuffer,
+    attach: gl::framebuffer_renderbuffer,
+    check: gl::check_framebuffer,
+    delete: gl::delete_framebuffers,
+};
+const OES: Commands = Commands {
+    make: gl::gen_framebuffers_oes,
+    bind: gl::bind_framebuffer_oes,
+    attach: gl::framebuffer_renderbuffer_oes,
+    check: gl::check_framebuffer_oes,
+    delete: gl::delete_framebuffers_oes,
+};
 
 impl<'a> OwnFramebuffer<'a> {
     /// One with colors, for draws. `None` if the driver makes no complete one.
@@ -32,25 +56,31 @@ impl<'a> OwnFramebuffer<'a> {
     }
 
     fn make(context: &Context, sibling: &'a Sibling, (point, format): (u32, u32)) -> Option<Self> {
-        let (version, image) = (context.version, renderbuffer(sibling, format)?);
-        let bound = BoundFramebuffers::replace(version, 0);
-        let name = gl::new_framebuffer(GL_FRAMEBUFFER);
-        gl::framebuffer_renderbuffer(GL_FRAMEBUFFER, point, GL_RENDERBUFFER, image.name);
-        let is_complete = gl::check_framebuffer(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
+        let commands = if context.version.0 < 2 { &OES } else { &CORE };
+        let image = renderbuffer(sibling, format)?;
+        let bound = BoundFramebuffers::replace(0);
+        let mut name = 0;
+        // SAFETY: there is room for one name.
+        unsafe { (commands.make)(1, &raw mut name) };
+        (commands.bind)(GL_FRAMEBUFFER, name);
+        (commands.attach)(GL_FRAMEBUFFER, point, GL_RENDERBUFFER, image.name);
+        let is_complete = (commands.check)(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
+        (commands.bind)(GL_FRAMEBUFFER, 0);
         drop(bound);
-        let it = Self { version, name, _image: image };
+        let it = Self { commands, name, _image: image };
         is_complete.then_some(it)
     }
 
     /// Binds it, for drawing and for reading, until the answer is dropped.
     pub fn bind(&self) -> BoundFramebuffers {
-        BoundFramebuffers::replace(self.version, self.name)
+        BoundFramebuffers::replace(self.name)
     }
 }
 
 impl Drop for OwnFramebuffer<'_> {
     fn drop(&mut self) {
-        gl::delete_framebuffer(self.name);
+        // SAFETY: one name.
+        unsafe { (self.commands.delete)(1, &raw const self.name) };
     }
 }
 

@@ -57,7 +57,7 @@ fn samples(context: &Context) -> i32 {
     if context.version.0 < 3 {
         return 0;
     }
-    let _bound = BoundFramebuffers::replace(context.version, 0);
+    let _bound = BoundFramebuffers::replace(0);
     gl::integer(GL_SAMPLE_BUFFERS)
 }
 

@@ -128,6 +128,10 @@ const PERMITTED: &[Permitted] = &[
         let sets = |step: &String| step.contains("glSamplerParameterfv");
         count(steps, &["glDeleteSamplers"]) > 0 && steps.iter().any(sets)
     }),
+    // OpenGL ES 1 has no blits and no shaders to read them with.
+    Permitted::unseen("depth and stencil of a surface", |steps| {
+        steps.iter().any(|step| step.contains("EGL_CONTEXT_MAJOR_VERSION,1,"))
+    }),
     // The snapshot does not see the bindings of a context that is current on another thread.
     Permitted::seen(
         "whether a context of another thread uses it, too, of the deleted program",

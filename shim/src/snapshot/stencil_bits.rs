@@ -1,0 +1,27 @@
+//! A framebuffer with as many bits of stencil as there can be, for questions about references: drivers report these
+//! clamped to the bits of the framebuffer for drawing (OpenGL ES 3.2, 15.1.4).
+
+use gapii_commands::constants::GL_STENCIL_BITS;
+use gapii_state::{Context, Process};
+
+use super::bound_framebuffers::BoundFramebuffers;
+use super::gl;
+use super::own_framebuffer::OwnFramebuffer;
+use super::sibling::Sibling;
+
+const MAX: i32 = 8;
+
+/// Returns what `ask` returns while a framebuffer with eight bits is bound. Without framebuffers of the program's own that is the surface,
+/// however many bits it has. If the driver makes no other one, it is the program's.
+pub fn with_all<R>(process: &Process, context: &Context, ask: impl FnOnce() -> R) -> R {
+    let on_surface = BoundFramebuffers::replace(0);
+    let has_others = context.framebuffers.named().next().is_some();
+    if !has_others || gl::integer(GL_STENCIL_BITS) >= MAX {
+        return ask();
+    }
+    drop(on_surface);
+    let sibling = Sibling::begin(process, context.handle);
+    let own = sibling.as_ref().and_then(|it| OwnFramebuffer::with_stencil(context, it));
+    let _on_own = own.as_ref().map(OwnFramebuffer::bind);
+    ask()
+}
