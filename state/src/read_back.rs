@@ -321,6 +321,21 @@ mod tests {
     }
 
     #[test]
+    fn framebuffers_for_reading_are_of_newer_contexts_and_of_extensions() {
+        let check = |version, extensions: &[&'static str], targets: &[u32]| {
+            let model = Model::new(version, extensions, &[]);
+            let bindings = framebuffer_bindings(&model).map(|(_, target)| target);
+            assert_eq!(bindings.collect::<Vec<_>>(), targets, "{version:?}");
+        };
+        check((1, 1), &[], &[]);
+        check((1, 1), &["GL_OES_framebuffer_object"], &[GL_FRAMEBUFFER]);
+        check((2, 0), &[], &[GL_FRAMEBUFFER]);
+        let both = [GL_READ_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER];
+        check((2, 0), &["GL_NV_framebuffer_blit"], &both);
+        check((3, 0), &[], &both);
+    }
+
+    #[test]
     fn only_settings_of_the_context_are_queried() {
         let check = |version, extensions: &[&'static str], values: &[(u32, u32)]| {
             let model = Model::new(version, extensions, values);

@@ -239,7 +239,7 @@ pub fn leave_out_uses(emitter: &mut Emitter, context: &Context) {
             Kind::Program => continue,
         };
         let what = format!(
-            "whether anything else uses it, too, of the {kind} deleted meanwhile, once called"
+            "whether other contexts or objects share the {kind} that was deleted in the capture, once called"
         );
         emitter.leave_out_of(&what, once);
     }

@@ -139,7 +139,7 @@ const PERMITTED: &[Permitted] = &[
     ),
     // No command binds an object whose name was deleted, so a context that is described later gets another one.
     Permitted {
-        beginning: "whether anything else uses it, too, of the",
+        beginning: "whether other contexts or objects share the",
         is_of: |steps| has_two_contexts(steps) && deletions_in_capture(steps).next().is_some(),
         is_seen: |steps| deletions_in_capture(steps).any(|deletion| is_in_others(steps, deletion)),
     },
