@@ -4,12 +4,14 @@
  * none comes afterwards.
  *
  * usage: churn SECONDS
+ *
+ * Goes on until there were LEAST tracers, at most for a minute more: a busy machine runs few threads.
  */
 #include "ze.h"
 
 #include <time.h>
 
-enum { CALLERS = 8, CHURNERS = 4 };
+enum { CALLERS = 8, CHURNERS = 4, LEAST = 100 };
 
 /* Given to the callbacks; kept to the end, so that a late callback is seen. */
 struct counts {
@@ -114,6 +116,9 @@ int main(int count, char **words)
     for (int i = 0; i < CALLERS + CHURNERS; i++)
         pthread_create(&threads[i], NULL, i < CALLERS ? call : churn, NULL);
     nanosleep(&time, NULL);
+    const struct timespec pause = {.tv_nsec = 10000000};
+    for (int i = 0; i < 6000 && atomic_load(&tracers) < LEAST; i++)
+        nanosleep(&pause, NULL);
     atomic_store(&is_over, 1);
     for (int i = 0; i < CALLERS + CHURNERS; i++)
         pthread_join(threads[i], NULL);

@@ -4,6 +4,8 @@
  * afterwards.
  *
  * usage: churn SECONDS    0: until standard input ends
+ *
+ * Goes on until there were LEAST tracers, at most for a minute more: a busy machine runs few threads.
  */
 #include "tracers.h"
 
@@ -12,7 +14,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-enum { CALLERS = 4, CHURNERS = 3 };
+enum { CALLERS = 4, CHURNERS = 3, LEAST = 100 };
 
 /* Given to the callbacks; never freed, so that a late callback is seen. */
 struct counts {
@@ -102,6 +104,9 @@ int main(int count, char **words)
         while (getchar() != EOF)
             ;
     nanosleep(&length, NULL);
+    const struct timespec pause = {.tv_nsec = 10000000};
+    for (int i = 0; i < 6000 && atomic_load(&tracers) < LEAST; i++)
+        nanosleep(&pause, NULL);
     atomic_store(&is_over, 1);
     for (int i = 0; i < CALLERS + CHURNERS; i++)
         must(pthread_join(threads[i], NULL) == 0, "a thread's end");
