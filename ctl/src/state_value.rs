@@ -1,12 +1,15 @@
 //! Formats tracked state as JSON, and as an indented tree for people. Byte strings are cut at 16 bytes, in JSON they
 //! have only their size; an enum value without a name is hexadecimal.
 
+use gapii_follow::generated::describe::initial;
 use gapii_follow::value::Value;
 use gapii_trace::description::Description;
 use serde_json::{Map, json};
 
 /// Longest byte string that is printed whole, in bytes.
 const BYTES_MAX: usize = 16;
+/// Longest list that is printed in a line, in elements: a matrix.
+const LIST_MAX: usize = 16;
 
 /// Converts a value to JSON: enum values by name, objects by kind and name, addresses as `"0x…"`, byte strings by
 /// size and first bytes, maps as objects.
@@ -38,20 +41,53 @@ pub fn json(value: &Value) -> serde_json::Value {
     }
 }
 
-/// Appends the leaves of `value` that differ from `before`, one line each, indented by `depth` levels.
-pub fn write_tree(value: &Value, before: &Value, depth: usize, text: &mut String) {
-    for (name, part) in parts(value) {
-        let old = part_of(before, &name);
+/// Appends the leaves of `value` that differ from `before`, all of them without it, one line each, indented by `depth`
+/// levels; a short list of numbers counts as one. An object that is not in `before` has a line, its kind, and the leaves
+/// in which it differs from a new object.
+pub fn write_tree(value: &Value, before: Option<&Value>, depth: usize, text: &mut String) {
+    for (at, (name, part)) in parts(value).enumerate() {
+        let old = before.and_then(|before| part_of(before, &name));
         if old == Some(part) {
             continue;
         }
+        let made = before.is_some() && old.is_none();
+        let new = kind_at(value, at).filter(|_| made).map(new_object);
         let indent = "  ".repeat(depth);
-        if parts(part).next().is_some() {
+        if new.is_some() || (parts(part).next().is_some() && !is_short(part)) {
             *text += &format!("{indent}{name}\n");
-            write_tree(part, old.unwrap_or(&Value::None), depth + 1, text);
+            write_tree(part, new.as_ref().or(old), depth + 1, text);
         } else {
             *text += &format!("{indent}{name}: {}\n", inline(part));
         }
+    }
+}
+
+/// Whether a value is a list of numbers that fits in a line, such as a colour or a matrix.
+fn is_short(value: &Value) -> bool {
+    let Value::List(elements) = value else { return false };
+    let is_number = |it: &Value| {
+        matches!(it, Value::Bool(_) | Value::Number(_) | Value::Unsigned(_) | Value::Float(_))
+    };
+    elements.len() <= LIST_MAX && elements.iter().all(is_number)
+}
+
+/// Returns the state of a new object without its kind, such as `Window` of a surface.
+fn new_object(kind: &str) -> Value {
+    let mut state = initial(kind);
+    if let Value::Record(fields) = &mut state {
+        fields.retain(|(name, _)| *name != "kind");
+    }
+    state
+}
+
+/// Returns the kind of the object that is the key of an entry.
+fn kind_at(value: &Value, entry: usize) -> Option<&'static str> {
+    match value {
+        Value::Map(entries) => match entries.get(entry)?.0 {
+            Value::Object { kind, .. } => Some(kind),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
@@ -91,7 +127,7 @@ fn inline(value: &Value) -> String {
         Value::Bool(value) => value.to_string(),
         Value::Number(value) => value.to_string(),
         Value::Unsigned(value) => value.to_string(),
-        Value::Float(value) => value.to_string(),
+        Value::Float(value) => float(*value),
         Value::Named(name) => (*name).to_owned(),
         Value::Address(0) => "null".to_owned(),
         Value::Address(address) => format!("{address:#x}"),
@@ -104,9 +140,20 @@ fn inline(value: &Value) -> String {
         Value::Object { kind, name: handle, .. } => format!("{kind} {handle:#x}"),
         Value::Enum { group, value } => enum_name(group, *value),
         Value::Bits { group, value } => bit_names(group, *value),
-        Value::List(elements) if elements.is_empty() => "[]".to_owned(),
+        Value::List(elements) if is_short(value) => {
+            format!("[{}]", elements.iter().map(inline).collect::<Vec<_>>().join(", "))
+        }
         Value::Map(entries) if entries.is_empty() => "{}".to_owned(),
         Value::List(_) | Value::Map(_) | Value::Record(_) => "…".to_owned(),
+    }
+}
+
+/// Formats a number with the fewest digits that tell it from others: of its single precision if it has no more.
+fn float(value: f64) -> String {
+    let single = value as f32;
+    match f64::from(single) == value {
+        true => single.to_string(),
+        false => value.to_string(),
     }
 }
 
@@ -126,6 +173,10 @@ fn group_index(group: &str) -> Option<u16> {
 }
 
 fn enum_name(group: &str, value: u64) -> String {
+    // No state is EGL_FALSE: what is true or false is no enum. It stands for no value, such as no platform.
+    if (group, value) == ("EGL", 0) {
+        return "none".to_owned();
+    }
     let name = group_index(group).and_then(|index| Description::built_in().enum_name(index, value));
     name.map_or_else(|| format!("{value:#x}"), str::to_owned)
 }
@@ -151,11 +202,30 @@ mod tests {
     #[test]
     fn tree_shows_what_changed() {
         let mut text = String::new();
-        write_tree(&blend(0x0302, true), &blend(0x0302, false), 1, &mut text);
+        write_tree(&blend(0x0302, true), Some(&blend(0x0302, false)), 1, &mut text);
         assert_eq!(text, "  on: true\n");
         text.clear();
-        write_tree(&blend(0x0302, true), &Value::None, 0, &mut text);
-        assert_eq!(text, "factor: GL_SRC_ALPHA\non: true\nunits\n  [0]: 0\n  [1]: 7\n");
+        write_tree(&blend(0x0302, true), None, 0, &mut text);
+        assert_eq!(text, "factor: GL_SRC_ALPHA\non: true\nunits: [0, 7]\n");
+    }
+
+    #[test]
+    fn tree_shows_of_an_object_what_it_did_not_begin_with() {
+        let sampler = Value::Object { kind: "Sampler", name: 3, serial: 1 };
+        let Value::Record(mut fields) = initial("Sampler") else { panic!("a record") };
+        let samplers =
+            |fields: &[_]| Value::Map(vec![(sampler.clone(), Value::Record(fields.to_vec()))]);
+        let before = Value::Map(Vec::new());
+        let mut text = String::new();
+        write_tree(&samplers(&fields), Some(&before), 0, &mut text);
+        assert_eq!(text, "Sampler 3\n");
+        text.clear();
+        fields[0].1 = Value::Number(7);
+        write_tree(&samplers(&fields), Some(&before), 0, &mut text);
+        assert_eq!(text, format!("Sampler 3\n  {}: 7\n", fields[0].0));
+        text.clear();
+        write_tree(&samplers(&fields), None, 0, &mut text);
+        assert!(text.lines().count() > fields.len(), "{text}");
     }
 
     #[test]
@@ -163,6 +233,13 @@ mod tests {
         let object = |name| Value::Object { kind: "Surface", name, serial: 1 };
         assert_eq!(inline(&object(0x5599_d897_0750)), "Surface 0x5599d8970750");
         assert_eq!(inline(&object(7)), "Surface 7");
+    }
+
+    #[test]
+    fn numbers_of_single_precision_have_no_digits_of_double_precision() {
+        assert_eq!(inline(&Value::Float(f64::from(0.1_f32))), "0.1");
+        assert_eq!(inline(&Value::Float(0.1)), "0.1");
+        assert_eq!(inline(&Value::Float(16_777_217.0)), "16777217");
     }
 
     #[test]

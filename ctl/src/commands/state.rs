@@ -1,6 +1,6 @@
 //! `state`: shows the state that a program had set up after one of its commands, by default the last. The text form
-//! shows only state that differs from its initial value; `--all` and the JSON form show all state, and so does a choice of
-//! sections or objects for what it chooses. `--sections` lists the sections. A filtered trace, a command number beyond the
+//! shows only state that differs from its initial value, also of objects; `--all` and the JSON form show all state, and so
+//! does a choice of sections or objects for what it chooses. `--sections` lists the sections. A filtered trace, a command number beyond the
 //! last, and a choice that nothing fits, are refused with status 1.
 
 use std::io::{self, Write};
@@ -19,6 +19,7 @@ use crate::args::{Json, Trace};
 use crate::failure::Failure;
 use crate::reading_progress::ReadingProgress;
 use crate::state_choice::{Scope, StateChoice};
+use crate::state_gaps;
 use crate::state_value;
 use crate::text;
 use crate::trace_file::{self, unreadable};
@@ -39,7 +40,7 @@ pub struct State {
     #[arg(long, value_name = "SEQ")]
     at: Option<u64>,
 
-    /// Also show state that still has its initial value
+    /// Also show what still has its initial value
     #[arg(long)]
     all: bool,
 
@@ -319,8 +320,12 @@ fn process(follower: &Follower, (index, process): (u32, &Process)) -> ProcessPic
     }
     process.contexts().idle().for_each(|context| show(context, None));
     contexts.sort_by_key(|context| context.handle);
-    let groups = groups.iter().map(|group| group.lock().describe()).enumerate().collect();
-    ProcessPicture { index, state: process.lock().describe(), threads, contexts, groups }
+    let told = |mut state: Value| {
+        state_gaps::leave_out(&mut state);
+        state
+    };
+    let groups = groups.iter().map(|group| told(group.lock().describe())).enumerate().collect();
+    ProcessPicture { index, state: told(process.lock().describe()), threads, contexts, groups }
 }
 
 fn is_of(thread: &Thread, process: &Process) -> bool {
@@ -398,7 +403,7 @@ impl ProcessPicture {
             if state_value::parts(state).next().is_none() {
                 return;
             }
-            let before = if all { &Value::None } else { fresh.of(scope) };
+            let before = (!all).then(|| fresh.of(scope));
             *text += &title;
             let depth = if scope == Scope::Process { 1 } else { 2 };
             state_value::write_tree(state, before, depth, text);

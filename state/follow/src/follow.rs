@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use gapii_state::generated::fields::SurfaceKind;
 use gapii_state::{DefaultFramebuffer, Extensions, Limits, Nothing, egl};
 use gapii_trace::Command;
 use gapii_trace::tracker::ContextLimits;
@@ -47,6 +48,9 @@ impl Follower {
         adopt_context(thread, command.context);
         if let Some(limits) = command.limits {
             learn_limits(thread, limits);
+        }
+        if let Some(frame) = command.observed_frame {
+            learn_size(thread, [frame.width, frame.height].map(u32::cast_signed));
         }
         if let Some(enter) = state_of(&mut self.states, command).and_then(|state| state.enter) {
             take_args(&mut self.args, command);
@@ -154,4 +158,18 @@ fn learn_limits(thread: &mut Thread, limits: &ContextLimits) {
             height: framebuffer.height,
         },
     };
+    learn_size(thread, [framebuffer.width, framebuffer.height]);
+}
+
+/// Notes the size of the surface that the thread draws to, if the window system determines that size.
+fn learn_size(thread: &Thread, [width, height]: [i32; 2]) {
+    let mut process = thread.process.lock();
+    let surface = process.surfaces.get_mut(thread.draw_surface);
+    if let Some(surface) = surface
+        && matches!(surface.kind, SurfaceKind::Window | SurfaceKind::Pixmap)
+        && width > 0
+        && height > 0
+    {
+        (surface.width, surface.height) = (width, height);
+    }
 }

@@ -86,10 +86,10 @@ macro_rules! record_field {
     };
 }
 
-/// Implements [`Kind`] for kinds of objects, with the names of their types, and lists them.
+/// Implements [`Kind`] for kinds of objects, with the names of their types, and lists them and their initial states.
 #[macro_export]
 macro_rules! kinds {
-    ($($kind:ident,)*) => {
+    ($($kind:ident: $state:ty,)*) => {
         $(
             impl Kind for $kind {
                 const NAME: &'static str = stringify!($kind);
@@ -98,6 +98,14 @@ macro_rules! kinds {
 
         /// Names of all kinds of objects.
         pub const KINDS: &[&str] = &[$(stringify!($kind)),*];
+
+        /// Returns the state in which an object of a kind begins.
+        pub fn initial(kind: &str) -> Value {
+            match kind {
+                $(stringify!($kind) => <$state>::default().describe(),)*
+                _ => Value::None,
+            }
+        }
     };
 }
 

@@ -319,7 +319,7 @@ state! {
         kind: SurfaceKind = SurfaceKind::Window,
         /// The native window or pixmap, the client buffer or the stream.
         native: u64 = 0,
-        /// The requested size of a pbuffer; the size of a window from the last eglQuerySurface.
+        /// The requested size of a pbuffer; the size of a window as the driver last told it; 0 before that.
         width: S::Only<i32> = S::only(|| 0),
         height: S::Only<i32> = S::only(|| 0),
         attributes: BTreeMap<u32, i64> = BTreeMap::new(),

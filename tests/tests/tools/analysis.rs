@@ -93,11 +93,21 @@ fn state_is_shown_in_part() {
     let of = |name: &str| sections.iter().find(|section| section["name"] == name);
     assert_eq!(of("context.viewport").map(|it| &it["entries"]), Some(&4.into()), "{listed:#}");
     assert!(text(&["--sections"]).contains("  context.viewport: 4 entries\n"));
+    // Of objects, too, only what has changed is shown: the program asked for no type of a uniform, and labels nothing.
+    assert!(whole.contains("      Program ") && whole.contains("linked: Succeeded"), "{whole}");
+    assert!(
+        !["uniform_types", "label:", ": 0 bytes"].iter().any(|it| whole.contains(it)),
+        "{whole}"
+    );
+    assert!(text(&["--all"]).contains("uniform_types: {}"));
+    // A colour is shown whole: the program's last one, and one that it never sets.
+    assert!(whole.contains("    clear_color: ["), "{whole}");
+    assert!(text(&["--section", "blend_color"]).contains("    blend_color: [0, 0, 0, 0]\n"));
     // A section that is named is shown also with its initial value.
     let part = text(&["--section", "context.depth_func", "--section", "viewport"]);
     assert!(part.contains("depth_func: GL_LESS") && !whole.contains("depth_func"), "{part}");
     let fields: Vec<_> = part.lines().filter(|line| line.starts_with("    ")).collect();
-    assert_eq!(fields.len(), 6, "{part}");
+    assert_eq!(fields.len(), 2, "{part}");
     let shaders = text(&["--object", "shader"]);
     let objects = |text: &str| text.lines().filter(|line| line.contains("      Shader ")).count();
     assert!(objects(&shaders) > 1 && !shaders.contains("viewport"), "{shaders}");
@@ -225,4 +235,8 @@ fn two_runs_of_a_program_in_a_window_are_the_same() {
     let mut diff = session.ctl(["diff", "--json"]);
     let found = process::run(diff.args([&first.trace.path, &second.trace.path])).ok();
     assert_eq!(parsed(&found)["differing"], 0, "{found}");
+    // The window system determined the window's size, and the driver told it.
+    let surfaces = first.trace.ask("state", &["--object", "surface"]).ok().stdout;
+    let size = ["kind: Window", "width: 200", "height: 200"];
+    assert!(size.iter().all(|line| surfaces.contains(line)), "{surfaces}");
 }

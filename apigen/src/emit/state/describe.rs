@@ -20,7 +20,7 @@ pub fn emit(program: &Program) -> Vec<String> {
     let mut records = String::new();
     for object in &program.objects {
         let scope = if is_scoped(object) { "<Whole>" } else { "" };
-        kinds += &format!("    {},\n", object.name);
+        kinds += &format!("    {0}: {0}{scope},\n", object.name);
         records += &record(program, &format!("{}{scope}", object.name), &object.fields, &[]);
     }
     for found in &program.structs {

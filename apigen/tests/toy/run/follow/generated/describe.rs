@@ -51,9 +51,9 @@ record! {
 }
 
 crate::kinds! {
-    Buffer,
-    Device,
-    Queue,
+    Buffer: Buffer<Whole>,
+    Device: Device<Whole>,
+    Queue: Queue<Whole>,
 }
 
 impl Describe for Contents {
