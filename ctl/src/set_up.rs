@@ -46,7 +46,12 @@ pub struct Finding {
     pub mend: Option<String>,
 }
 
+/// Checks this machine; with `--via` only the way to the other one, because programs are recorded there.
 pub fn check_all(connect: &Connect) -> Vec<Finding> {
+    if let Some(via) = &connect.via {
+        let found = "its shim, drivers and folders are not checked from here";
+        return vec![daemon(connect), note("other machine", found, via.there("doctor"))];
+    }
     vec![
         shim(),
         library("libEGL", "libEGL.so.1", "apt-get install libegl1"),

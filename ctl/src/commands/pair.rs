@@ -210,7 +210,19 @@ fn tell(client: &Client, file: &Path, folder: &Path, json: bool) -> Result<(), F
     if json {
         return text::print_json(&Made { name, kind: *kind, expires, file, folder });
     }
-    let (what, file, folder) = (kind_name(*kind), file.display(), folder.display());
+    let (what, file) = (kind_name(*kind), file.display());
+    // The daemon, also as a service, looks into its usual folder by itself.
+    let (named, service) = match place::daemon_folder().is_some_and(|usual| usual == folder) {
+        true => {
+            let service = "\nor, as a service, `systemctl enable --now gapiid-remote.socket`.\n";
+            (String::new(), service)
+        }
+        false => {
+            let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+            (format!(" --remote-credentials {}", folder.display()), "")
+        }
+    };
+    let folder = folder.display();
     text::print(|out| {
         write!(
             out,
@@ -220,8 +232,7 @@ fn tell(client: &Client, file: &Path, folder: &Path, json: bool) -> Result<(), F
              delete it here. Then, there:\n\n\
              \x20   gapii-ctl --via tls://HOST apps\n\n\
              The daemon of this machine, with the credentials in {folder}:\n\n\
-             \x20   gapiid --remote 0.0.0.0:{PORT}\n\n\
-             or, as a service, `systemctl enable --now gapiid-remote.socket`.\n"
+             \x20   gapiid --remote 0.0.0.0:{PORT}{named}\n{service}"
         )
     })
 }

@@ -19,6 +19,19 @@ pub enum Via {
     Ssh { destination: String, port: Option<u16>, program: String },
 }
 
+impl Via {
+    /// Returns the command line that runs a command of `gapii-ctl` on the daemon's machine.
+    pub fn there(&self, command: &str) -> String {
+        match self {
+            Via::Tls { host, .. } => format!("ssh {host} {PROGRAM} {command}"),
+            Via::Ssh { destination, port, program } => {
+                let port = port.map(|port| format!("-p {port} ")).unwrap_or_default();
+                format!("ssh {port}{destination} {program} {command}")
+            }
+        }
+    }
+}
+
 impl FromStr for Via {
     type Err = String;
 
@@ -122,6 +135,13 @@ mod tests {
         check("ssh://me@render-7:22", "ssh://me@render-7:22");
         check("ssh://me@[::1]:22", "ssh://me@[::1]:22");
         check("ssh://h/opt/gapii/bin/gapii-ctl", "ssh://h/opt/gapii/bin/gapii-ctl");
+    }
+
+    #[test]
+    fn command_line_for_the_other_machine_goes_by_the_same_way() {
+        let there = |text: &str| text.parse::<Via>().map(|via| via.there("doctor"));
+        assert_eq!(there("tls://h:1").as_deref(), Ok("ssh h gapii-ctl doctor"));
+        assert_eq!(there("ssh://me@h:22/x/ctl").as_deref(), Ok("ssh -p 22 me@h /x/ctl doctor"));
     }
 
     #[test]

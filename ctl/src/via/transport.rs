@@ -114,7 +114,7 @@ impl Way {
         let name = tls::daemon_name().map_err(wrong)?;
         let stream = TcpStream::connect((host, port))
             .await
-            .map_err(|error| NoWay::Passing(self.unconnected(&error)))?;
+            .map_err(|error| NoWay::Passing(self.unconnected(port, &error)))?;
         // Acknowledgements are small, and the peer waits for them.
         let _ = stream.set_nodelay(true);
         let failed = |error: &io::Error| NoWay::Passing(self.untrusted(error, credentials, origin));
@@ -206,14 +206,11 @@ impl Way {
         }
     }
 
-    fn unconnected(&self, error: &io::Error) -> String {
+    fn unconnected(&self, port: u16, error: &io::Error) -> String {
         let via = &self.via;
         match error.kind() {
             io::ErrorKind::ConnectionRefused => {
-                format!(
-                    "nobody listens on {via}; start gapiid there with --remote 0.0.0.0:{PORT}",
-                    PORT = gapii_remote::PORT
-                )
+                format!("nobody listens on {via}; start gapiid there with --remote 0.0.0.0:{port}")
             }
             _ => format!("can't get to {via}: {error}"),
         }

@@ -1,6 +1,7 @@
 //! Invalid input fails with one sentence and the right exit status, and loses no data.
 
 use std::fs;
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -155,6 +156,32 @@ fn hint_for_an_absent_daemon_fits_the_address() {
     assert!(other.contains(&own) && !other.contains("gapii-ctl run"), "{other}");
     let strange = message(&["--connect", "unix:/no/such.sock"]);
     assert!(strange.contains("check the address") && strange.contains(&own), "{strange}");
+}
+
+#[test]
+fn hints_for_another_machine_name_its_port_folder_and_checks() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = ["--folder", "here", "-o", "me.json"];
+    let (said, _) = run(ctl(folder.path()).args(["pair", "new", "me"]).args(here), 0);
+    let wanted = "gapiid --remote 0.0.0.0:9820 --remote-credentials /";
+    let command =
+        said.lines().find(|line| line.contains(wanted)).unwrap_or_else(|| panic!("{said}"));
+    assert!(command.ends_with("/here") && !said.contains("systemctl"), "{said}");
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let via = format!("tls://{free}");
+    let reach = |command: &[&str], status| {
+        let mut ctl = ctl(folder.path());
+        run(ctl.args(command).args(["--via", &via, "--credentials", "me.json"]), status)
+    };
+    let (_, stderr) = reach(&["apps"], 3);
+    let port = format!("start gapiid there with --remote 0.0.0.0:{}", free.port());
+    assert!(one_sentence(&stderr).ends_with(&port), "{stderr}");
+    let (report, _) = reach(&["doctor", "--json"], 1);
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let checks = report["checks"].as_array().unwrap();
+    let names: Vec<_> = checks.iter().map(|found| found["check"].as_str().unwrap()).collect();
+    assert_eq!(names, ["daemon", "other machine"], "{report:#}");
+    assert_eq!(checks[1]["mend"], "ssh 127.0.0.1 gapii-ctl doctor");
 }
 
 #[test]

@@ -118,6 +118,9 @@ fn option_that_the_running_capture_lacks_is_named() {
     first.finish(LIMIT).ok();
     let none = run(&mut session.ctl(["stop", "first"])).exited_with(1);
     assert!(none.stderr.contains("no capture called \"first\""), "{none}");
+    // It did not end: it never was.
+    let none = run(&mut session.ctl(["stop", "99"])).exited_with(1);
+    assert!(none.stderr.contains("there is no capture 99"), "{none}");
 }
 
 #[test]
