@@ -113,7 +113,13 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
     drop(drafts);
     match args.json.json {
         true => text::print_json(&report)?,
-        false => text::print(|out| write!(out, "{}", describe(&report)))?,
+        false => {
+            text::print(|out| write!(out, "{}", describe(&report)))?;
+            if let Some(folder) = args.images.as_ref().filter(|_| report.images.files > 0) {
+                let files = counted(report.images.files, "file");
+                text::say(&format!("wrote {files} to {}", folder.display()));
+            }
+        }
     }
     if let Some(hint) = hint(args, &report) {
         text::say(&hint);
@@ -211,9 +217,6 @@ fn describe(report: &Report) -> String {
     }
     if let Some(verified) = &report.verified {
         text.push_str(&describe_verified(verified));
-    }
-    if report.images.files > 0 {
-        text.push_str(&format!("wrote {}\n", counted(report.images.files, "file")));
     }
     let rate = report.frames as f64 / report.seconds.max(1e-9);
     text.push_str(&format!(

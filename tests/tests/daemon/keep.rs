@@ -1,17 +1,20 @@
 //! Kept frames: the daemon holds the last frames of a program in memory and saves them on request, while the program runs
 //! and after it was killed.
 
+use std::os::unix::process::CommandExt;
+use std::process::Command as Process;
 use std::time::{Duration, Instant};
 
 use gapii_tests::display::Display;
 use gapii_tests::exporting::shown_as_read_back;
+use gapii_tests::fake_driver::{self, Page};
 use gapii_tests::gapii::{Session, Trace, append};
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::{Finished, LIMIT, Running, run, send_signal};
 use gapii_tests::programs::{app, apps_but, program};
 use gapii_tests::replays::{all_pass, play_app, verified_frames};
 use gapii_tests::{glmark2, turns, wait};
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 
 /// Programs that are not compared, with the reasons.
@@ -115,6 +118,29 @@ fn crash_in_the_driver_is_what_is_kept_ends_with() {
     let last = trace.commands().pop().unwrap();
     assert!(last.in_flight && last.frame == 50, "{last:?}");
     assert_eq!(verified_frames(&session, trace), 15);
+}
+
+/// As a terminal or a service manager does that is closed or stopped.
+#[test]
+fn kept_program_that_is_asked_to_end_with_its_run_has_not_crashed() {
+    let session = Session::new();
+    let path = session.path("page");
+    let mut process = Process::new(program("draw_forever"));
+    process.arg("1");
+    fake_driver::use_in(&mut process, Some(&path));
+    let page = Page::new(&path);
+    let trace = Trace::new(session.path("asked.gapii"));
+    let keep = ["--keep-frames", "10"];
+    let mut run = session.run_command(&keep, &trace.path, &process);
+    let running = Running::start(run.process_group(0));
+    wait::until("commands", LIMIT, || (page.calls() > 100).then_some(()));
+    let group = Pid::from_raw(running.pid().cast_signed()).expect("a pid");
+    kill_process_group(group, Signal::TERM).expect("they run");
+    let said = running.finish(LIMIT).exited_with(128 + Signal::TERM.as_raw()).stderr;
+    trace.is_whole("exit");
+    assert_eq!(trace.info()["end_of_stream"]["signal"], Signal::TERM.as_raw(), "{said}");
+    assert!(said.contains("(the program ended") && !said.contains("crash"), "{said}");
+    assert!(!trace.path.with_extension("gapii.crash.txt").exists());
 }
 
 /// A keyframe does not wait for a thread that is in no command, whatever else the thread does.
@@ -263,7 +289,7 @@ fn what_was_kept_of_programs_that_have_ended_goes_in_the_end() {
     let session = Session::new();
     let daemon = session.daemon(&["--keep-ended", "1", "--keep-ended-for", &STAYS_S.to_string()]);
     let keeps = |name| {
-        let mut command = session.ctl(["run", "--keep-frames", "5"]);
+        let mut command = session.ctl(["run", "--keep-frames", "5", "--keyframe-every", "5"]);
         append(&mut command, &offscreen(&app(name), [""; 0]));
         run(&mut command).ok();
     };
@@ -286,6 +312,8 @@ fn what_was_kept_of_programs_that_have_ended_goes_in_the_end() {
     assert!(began.elapsed() >= Duration::from_secs(STAYS_S), "it went before its time");
     let is_told = || daemon.log().matches("which has ended, is gone").count() == 2;
     wait::until("the log to say so", LIMIT, || is_told().then_some(()));
+    // Keyframes are many: the log has them only if it is asked for details.
+    assert!(!daemon.log().contains("keyframe"), "{}", daemon.log());
 }
 
 #[test]

@@ -109,7 +109,10 @@ fn folder_that_is_there_keeps_what_it_has() {
     fs::write(folder.join("frame-000001.png"), "old").expect("a file");
     let text = folder.to_str().expect("a plain name");
     let options = ["--images", text, "--frames", "1..3", "--opaque"];
-    run(&mut played(&session, "replay", &recording.trace, &options)).ok();
+    let finished = run(&mut played(&session, "replay", &recording.trace, &options)).ok();
+    // The report of the replay is the answer; that files were written is said beside it, as by all commands.
+    assert!(finished.stdout.starts_with("played "), "{finished}");
+    assert_eq!(finished.stderr, format!("gapii-ctl: wrote 2 files to {text}\n"));
     assert_eq!(files(&folder), ["frame-000001.png", "frame-000002.png", "notes.txt"]);
     let (.., color, _) = decoded(&folder.join("frame-000001.png"));
     assert_eq!(color, png::ColorType::Rgb);
@@ -165,8 +168,15 @@ fn contact_sheet_shows_the_frames_and_is_whole() {
     let (recording, native) = recorded(&session, &app("animation"));
     let sheet = session.path("sheet.png");
     let text = sheet.to_str().expect("a plain name");
-    let options = ["-o", text, "--count", "4", "--columns", "2", "--width", "96"];
+    // A link in the sheet's place is replaced, and not followed.
+    let victim = session.path("victim");
+    fs::write(&victim, "precious").expect("a file");
+    std::os::unix::fs::symlink(&victim, &sheet).expect("a link");
+    let options = ["--force", "-o", text, "--count", "4", "--columns", "2", "--width", "96"];
     let finished = run(&mut played(&session, "montage", &recording.trace, &options)).ok();
+    assert_eq!(fs::read_to_string(&victim).expect("a file"), "precious");
+    assert!(sheet.symlink_metadata().is_ok_and(|found| found.is_file()));
+    assert_eq!(finished.stdout, "");
     let count = files(&native).len();
     assert!(finished.stderr.contains(&format!("shows 4 frames of {count}")), "{finished}");
     let (width, _, pixels) = rgba(&sheet);
@@ -283,7 +293,9 @@ fn resources_are_files_by_their_names() {
     let folder = session.path("resources");
     let text = folder.to_str().expect("a plain name");
     let options = ["--resources", text, "--at", &seq];
-    run(&mut played(&session, "dump", &recording.trace, &options)).ok();
+    let finished = run(&mut played(&session, "dump", &recording.trace, &options)).ok();
+    assert_eq!(finished.stdout, "");
+    assert_eq!(finished.stderr, format!("gapii-ctl: wrote 6 files to {text}\n"));
     let all = files(&folder);
     let expected = [
         "buffer-1.bin",

@@ -552,6 +552,11 @@ fn tools_are_named_by_a_pattern_and_their_destructors_run() {
     let said = recording.run.clone().ok().stderr;
     let reports = said.lines().filter(|line| line.starts_with("draws: ")).count();
     assert_eq!(reports, 2, "each tool reports in its destructor: {said}");
+    // Unless the program is ended from outside, which is said before.
+    let remark = "what a tool reports in its destructor is lost";
+    let mut quit = session.ctl(["run", "--quit", "--frames", "1", "--tool"]);
+    let quit = run(quit.arg(&pattern).args(["-o", "/dev/null", "--", "true"]));
+    assert!(quit.stderr.contains(remark) && !said.contains(remark), "{quit}\n{said}");
     // A shell that replaces the pattern makes the second tool the program.
     let files = [folder.join("a.so"), folder.join("b.so")];
     let refused = run(session.ctl(["run", "--tool"]).args(files).args(["--", "true"]));
