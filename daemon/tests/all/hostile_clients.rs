@@ -16,6 +16,7 @@ use gapii_control::{
 };
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::Signal;
+use rustix::pty::OpenptFlags;
 
 /// The daemon's handling of a connection.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -227,6 +228,10 @@ fn starts_of_nonsense_are_errors_and_no_more() {
 pub fn outputs(daemon: &Daemon) -> Vec<(&'static str, OwnedFd)> {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
+    let controller = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    rustix::pty::unlockpt(&controller).unwrap();
+    let terminal = rustix::pty::ptsname(&controller, Vec::new()).unwrap();
+    let terminal = File::options().read(true).write(true).open(terminal.to_str().unwrap()).unwrap();
     let epoll = rustix::event::epoll::create(rustix::event::epoll::CreateFlags::empty()).unwrap();
     vec![
         ("a folder", File::open(daemon.folder.path()).unwrap().into()),
@@ -235,6 +240,7 @@ pub fn outputs(daemon: &Daemon) -> Vec<(&'static str, OwnedFd)> {
         ("a full device", File::options().write(true).open("/dev/full").unwrap().into()),
         ("a socket of the daemon's", connect(daemon).into()),
         ("a set of events", epoll),
+        ("a terminal", terminal.into()),
     ]
 }
 

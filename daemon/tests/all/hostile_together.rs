@@ -1,16 +1,21 @@
 //! All hostile applications and clients at once, again and again, while an honest application is captured: its trace is whole,
 //! the daemon keeps its budgets meanwhile, and in the end it has what it had before.
 //!
-//! Attacks for `SHORT`, 4 s; `cargo xtask soak -- hostile` sets `GAPII_HOSTILE_SECONDS`.
+//! Attacks for `SHORT`, 4 s. `cargo xtask soak -- hostile` sets `GAPII_HOSTILE_SECONDS`, and adds four honest programs with the
+//! shim, two captures of them, and peers from other machines (`guests.rs`).
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::Write;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
-use gapii_control::{Event, Request, Target};
+use gapii_control::{Event, KeepRequest, Request, SaveRequest, StartRequest, StopRequest, Target};
+
+use crate::guests::{Guest, Guests, PATIENCE};
 
 use crate::hostile_applications::LIES;
 use crate::hostile_clients::{first_words, later_words, outputs, starts};
@@ -150,6 +155,20 @@ fn crowd(daemon: &Daemon) {
     daemon.app().obey(&["hellos 20"]);
 }
 
+/// Saves into pipes that nobody reads, and more than a client may have.
+fn save(daemon: &Daemon) {
+    let mut client = hostile_client(daemon);
+    let pipes: Vec<_> = (0..5)
+        .map(|_| {
+            let (reader, writer) = std::io::pipe().unwrap();
+            client.send_with(&Request::Save(SaveRequest::default()), writer);
+            reader
+        })
+        .collect();
+    assert!(matches!(client.receive(), Event::Error(_)));
+    drop(pipes);
+}
+
 /// Captures into outputs that take nothing, which their client stops or leaves.
 fn refuse_output(daemon: &Daemon, target: u32, at: &mut usize) {
     let mut outputs = outputs(daemon);
@@ -184,10 +203,47 @@ fn follow(mut client: Client) -> (u64, u64) {
     }
 }
 
+/// Programs with the shim, and captures of the first two.
+struct Honest<'scope> {
+    programs: Vec<Guest>,
+    captures: Vec<(File, ScopedJoinHandle<'scope, (u64, u64)>)>,
+}
+
+impl Honest<'_> {
+    /// Ends captures and programs: the captures are whole, and no command waited for longer than it may.
+    fn end(self, daemon: &Daemon) {
+        for (program, (file, capture)) in self.programs.iter().zip(self.captures) {
+            let target = Target::App(program.pid().to_string());
+            let stop = Request::Stop(StopRequest { target, ..StopRequest::default() });
+            let stopped = hostile_client(daemon).ask(&stop);
+            assert!(matches!(stopped, Event::Stopped(_)), "{stopped:?}");
+            let (calls, lost) = capture.join().unwrap();
+            sound(&file);
+            println!("capture of an honest program: {calls} commands, {lost} lost");
+            assert!(calls > 0 && lost == 0);
+        }
+        let longest: Vec<_> = self.programs.into_iter().map(Guest::end).collect();
+        println!("longest commands of the honest programs: {longest:?}");
+        assert!(longest.iter().all(|time| *time <= PATIENCE), "{longest:?}");
+    }
+}
+
 #[test]
 fn honest_capture_is_whole_and_budgets_hold_under_all_attacks_at_once() {
-    let (daemon, place) = metrics::daemon_with(&["--ring-size", "64K"]);
-    let (mut honest, aim) = (daemon.app(), daemon.app());
+    let guests = Guests::invited();
+    let options = guests.as_ref().map(Guests::options);
+    let options = options.unwrap_or_else(|| vec!["--ring-size".to_owned(), "64K".to_owned()]);
+    let options: Vec<_> = options.iter().map(String::as_str).collect();
+    let (daemon, place) = metrics::daemon_with(&options);
+    let (mut honest, mut aim) = (daemon.app(), daemon.app());
+    let programs = guests.as_ref().map(|guests| {
+        let socket = daemon.path("app.sock");
+        let programs = [(); 3].map(|()| guests.start(&socket));
+        until("the programs to be connected", || {
+            (metrics::sample(&place, "gapiid_applications") >= 5.0).then_some(())
+        });
+        programs.into_iter().chain([guests.start_at_a_silent_daemon()]).collect()
+    });
     let mut client = daemon.client();
     let file = tempfile::tempfile().unwrap();
     client.start(capture_of(Target::App(honest.pid().to_string())), &file);
@@ -198,6 +254,13 @@ fn honest_capture_is_whole_and_budgets_hold_under_all_attacks_at_once() {
     talk(&daemon, &mut talks);
     crowd(&daemon);
     refuse_output(&daemon, aim.pid(), &mut refusals);
+    let mut keeper = daemon.client();
+    let keep = KeepRequest { frames: 100, keyframe_every: 10, bytes: 1 << 20 };
+    let kept = Target::App(aim.pid().to_string());
+    let keep = StartRequest { keep: Some(keep), ..capture_of(kept) };
+    assert!(matches!(keeper.ask(&Request::Start(keep)), Event::Started(_)));
+    aim.obey(&["wait", "thread", "frames 1 10"]);
+    save(&daemon);
     let before = Footprint::of(&daemon, &place);
     let (siege, began, time) = (Siege::default(), Instant::now(), time());
     let calls = std::thread::scope(|scope| {
@@ -206,6 +269,20 @@ fn honest_capture_is_whole_and_budgets_hold_under_all_attacks_at_once() {
         scope.spawn(|| siege.attack(|| lie(&daemon, &mut lies)));
         scope.spawn(|| siege.attack(|| talk(&daemon, &mut talks)));
         scope.spawn(|| siege.attack(|| crowd(&daemon)));
+        scope.spawn(|| siege.attack(|| save(&daemon)));
+        if let Some(guests) = &guests {
+            scope.spawn(|| siege.attack(|| guests.knock()));
+        }
+        let honest_programs = programs.map(|programs: Vec<Guest>| {
+            let captures = programs[..2].iter().map(|program| {
+                let file = tempfile::tempfile().unwrap();
+                let mut client = hostile_client(&daemon);
+                client.start(capture_of(Target::App(program.pid().to_string())), &file);
+                (file, scope.spawn(move || follow(client)))
+            });
+            let captures = captures.collect();
+            Honest { captures, programs }
+        });
         scope.spawn(|| siege.attack(|| refuse_output(&daemon, aim.pid(), &mut refusals)));
         let mut bursts = 0;
         while began.elapsed() < time && !siege.is_over.load(Ordering::Relaxed) {
@@ -213,6 +290,9 @@ fn honest_capture_is_whole_and_budgets_hold_under_all_attacks_at_once() {
             bursts += 1;
             check_budgets(&metrics::samples(&metrics::get(&place)));
             std::thread::sleep(PACE);
+        }
+        if let Some(programs) = honest_programs {
+            programs.end(&daemon);
         }
         honest.obey(&["end 4", "retire"]);
         let (calls, lost) = of_client.join().unwrap();

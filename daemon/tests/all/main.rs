@@ -6,6 +6,7 @@ mod budgets;
 mod captures;
 mod configuration;
 mod connections;
+mod guests;
 mod hostile_applications;
 mod hostile_clients;
 mod hostile_together;

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use gapii_tests::artifacts::artifact;
 use gapii_tests::attaching::{attach_at_random, kill_who_attaches, run_idle, start_and_stop};
 use gapii_tests::crowd::capture_crowd;
 use gapii_tests::damage::Sample;
@@ -26,7 +27,7 @@ use gapii_tests::search::hunt::{self, Hunt};
 use gapii_tests::search::lab::Lab;
 use gapii_tests::search::planted::{self, Mistakes, Nursery};
 use gapii_tests::search::program::Program;
-use gapii_tests::{level_zero, tracers};
+use gapii_tests::{headless, level_zero, tracers};
 
 /// Run the long forms of the whole-system tests
 #[derive(Parser)]
@@ -321,9 +322,20 @@ fn check_program(file: &Path, known: &[String]) {
     }
 }
 
-/// All hostile applications and clients at once, which is a test of the daemon.
+/// All hostile applications and clients at once, which is a test of the daemon, beside honest programs with the shim.
 fn hostile(options: &Options) {
+    let session = Session::new();
+    let credentials = session.path("remote");
+    let mut pair = session.ctl(["pair", "new", "client", "--folder"]);
+    run(pair.arg(&credentials).arg("-o").arg(session.path("client.json"))).ok();
+    let program = headless::on_fake_driver(None);
+    let mut variables = program.get_envs();
+    let driver = variables.find_map(|(name, value)| value.filter(|_| name == "LD_LIBRARY_PATH"));
     let mut cargo = Command::new("cargo");
+    cargo.env("GAPII_HOSTILE_PROGRAM", program.get_program());
+    cargo.env("GAPII_HOSTILE_DRIVER", driver.expect("the program has a driver"));
+    cargo.env("GAPII_HOSTILE_SHIM", artifact("libgapii.so"));
+    cargo.env("GAPII_HOSTILE_CREDENTIALS", &credentials);
     cargo.args(["test", "--quiet", "-p", "gapiid", "--test", "all", "hostile_together"]);
     cargo.args(["--", "--nocapture"]);
     cargo.env("GAPII_HOSTILE_SECONDS", options.hostile_seconds.to_string());
