@@ -39,7 +39,7 @@ pub fn write_line(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> 
         write!(out, " = ")?;
         match command.bytes_of(observation) {
             Some(bytes) if function.result.kind == Kind::String => write_text(&bytes, out)?,
-            _ => write_value(command.description(), value, out)?,
+            _ => write_typed(command.description(), value, function.result, out)?,
         }
     }
     write_traces(command, out)?;
@@ -79,13 +79,16 @@ fn write_traces(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> {
         for (index, arg) in made.enumerate() {
             let separator = if index == 0 { "" } else { ", " };
             write!(out, "{separator}{} = ", arg.param.name)?;
-            write_value(command.description(), arg.value, out)?;
+            write_typed(command.description(), arg.value, arg.param.ty, out)?;
         }
         write!(out, ")")?;
     }
     if let Some(given) = command.given() {
         write!(out, "  given ")?;
-        write_value(command.description(), given, out)?;
+        match command.function {
+            Some(function) => write_typed(command.description(), given, function.result, out)?,
+            None => write_value(command.description(), given, out)?,
+        }
     }
     let Some(traces) = command.traces else { return Ok(()) };
     write!(out, "{}", if traces.is_skipped { "  (skipped)" } else { "" })?;
@@ -106,7 +109,7 @@ fn write_arg<'a>(command: &'a Command<'a>, arg: &Arg<'a>, out: &mut dyn Write) -
     let kind = arg.param.ty.kind;
     let is_text = matches!(kind, Kind::String | Kind::Strings | Kind::Attributes(_));
     let bytes = match arg.observation {
-        Observation::None => return write_value(description, arg.value, out),
+        Observation::None => return write_typed(description, arg.value, arg.param.ty, out),
         Observation::Bytes(bytes) => Some(Bytes::Record(bytes)),
         seen if is_text => command.bytes_of(seen),
         _ => None,
@@ -140,6 +143,21 @@ fn write_memory(
     };
     let at = address.map(|address| format!(" at {address:#x}")).unwrap_or_default();
     write!(out, "<{size} bytes{at}{rest}>")
+}
+
+/// Writes a value; a handle that is an address looks like one, as in `state`.
+fn write_typed(
+    description: &Description,
+    value: Value,
+    ty: Type,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match (value, ty) {
+        (Value::Unsigned(handle), Type { repr: Some(Repr::Pointer), kind: Kind::Handle }) => {
+            write!(out, "{handle:#x}")
+        }
+        (value, _) => write_value(description, value, out),
+    }
 }
 
 fn write_value(description: &Description, value: Value, out: &mut dyn Write) -> io::Result<()> {
@@ -225,7 +243,7 @@ fn write_elements(
     write!(out, "[")?;
     for at in (0..bytes.len()).step_by(size) {
         write!(out, "{}", if at == 0 { "" } else { ", " })?;
-        write_value(description, Value::read(element, bytes, at), out)?;
+        write_typed(description, Value::read(element, bytes, at), element, out)?;
     }
     write!(out, "]")
 }
@@ -269,6 +287,16 @@ mod tests {
         let shown = |address, seen| text_of(|out| write_memory(address, seen, out));
         assert_eq!(shown(Some(16), blob), "<4096 bytes at 0x10, blob abababababab>");
         assert_eq!(shown(None, Observation::Unrecorded { size: 7 }), "<7 bytes, not recorded>");
+    }
+
+    #[test]
+    fn handles_that_are_addresses_look_like_addresses_and_names_like_numbers() {
+        let shown = |repr, value| {
+            let ty = Type { repr: Some(repr), kind: Kind::Handle };
+            text_of(|out| write_typed(&Description::default(), value, ty, out))
+        };
+        assert_eq!(shown(Repr::Pointer, Value::Unsigned(0x5599_d897_0750)), "0x5599d8970750");
+        assert_eq!(shown(Repr::U32, Value::Unsigned(16)), "16");
     }
 
     #[test]

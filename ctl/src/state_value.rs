@@ -6,10 +6,12 @@ use gapii_follow::value::Value;
 use gapii_trace::description::Description;
 use serde_json::{Map, json};
 
+use crate::state_gaps;
+
 /// Longest byte string that is printed whole, in bytes.
 const BYTES_MAX: usize = 16;
-/// Longest list that is printed in a line, in elements: a matrix.
-const LIST_MAX: usize = 16;
+/// Longest list that is printed in a line, in elements.
+const LIST_MAX: usize = 64;
 
 /// Converts a value to JSON: enum values by name, objects by kind and name, addresses as `"0x…"`, byte strings by
 /// size and first bytes, maps as objects.
@@ -74,6 +76,8 @@ fn is_short(value: &Value) -> bool {
 /// Returns the state of a new object without its kind, such as `Window` of a surface.
 fn new_object(kind: &str) -> Value {
     let mut state = initial(kind);
+    state_gaps::put_object_right(kind, &mut state);
+    state_gaps::put_right(&mut state);
     if let Value::Record(fields) = &mut state {
         fields.retain(|(name, _)| *name != "kind");
     }

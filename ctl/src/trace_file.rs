@@ -108,33 +108,55 @@ pub fn judge_wish(
         return Ok(());
     }
     let info = Info::of(reader).map_err(|error| unreadable(path, &error))?;
-    if let Some(seq) = seq.filter(|seq| *seq >= info.calls) {
+    // A trace that was kept begins in the middle of the program.
+    let first = reader.header().kept.map_or(0, |kept| kept.seq);
+    let end = first.saturating_add(info.calls);
+    if let Some(seq) = seq.filter(|seq| !(first..end).contains(seq)) {
         let name = path.display();
         return Err(Failure::no(match info.calls {
             0 => format!("{name} has no command"),
-            calls => format!("{name} has no command {seq}; its last one is {}", calls - 1),
+            _ if seq < first => format!("{name} has no command {seq}; its first one is {first}"),
+            _ => format!("{name} has no command {seq}; its last one is {}", end - 1),
         }));
     }
-    let count = frames_of_longest(&info);
+    let numbers = numbers_of_frames(reader, &info);
     // Commands of a program that never swaps belong to frame 0.
-    match frames.is_none_or(|frames| frames.start < count.max(1)) {
+    let has_none = numbers.iter().all(Range::is_empty);
+    let is_there = |wanted: &Range<u64>| {
+        numbers.iter().any(|it| wanted.start < it.end && it.start < wanted.end)
+            || (has_none && wanted.start == 0)
+    };
+    match frames.is_none_or(is_there) {
         true => Ok(()),
-        false => Err(no_such_frame(path, count)),
+        false => Err(no_such_frame(path, &numbers)),
     }
 }
 
-/// Returns the largest number of frames of any process.
-pub fn frames_of_longest(info: &Info) -> u64 {
-    info.processes.iter().map(|process| process.frames).max().unwrap_or(0)
+/// Returns the numbers of the frames of each process, in the order of the processes. They begin at 0, except in a trace that
+/// was kept.
+pub fn numbers_of_frames(reader: &Reader, info: &Info) -> Vec<Range<u64>> {
+    let ends = reader.index().map_or(&[][..], |index| &index.frame_ends);
+    (0u32..)
+        .zip(&info.processes)
+        .map(|(process, entry)| {
+            let own = ends.iter().filter(|end| end.process == process).map(|end| end.frame);
+            match own.clone().min().zip(own.max()) {
+                Some((first, last)) => first..last.saturating_add(1),
+                None => 0..entry.frames,
+            }
+        })
+        .collect()
 }
 
-pub fn no_such_frame(path: &Path, count: u64) -> Failure {
+/// Returns the failure for a frame that no process has.
+pub fn no_such_frame(path: &Path, numbers: &[Range<u64>]) -> Failure {
     let name = path.display();
-    Failure::no(match count {
-        0 => format!("{name} has no frame: no swap and no submit in it ended one"),
-        _ => {
-            let has = counted(count, "frame");
-            format!("{name} has no such frame; it has {has}, the first is number 0")
+    let longest = numbers.iter().max_by_key(|it| it.end.saturating_sub(it.start));
+    Failure::no(match longest.filter(|it| !it.is_empty()) {
+        None => format!("{name} has no frame: no swap and no submit in it ended one"),
+        Some(Range { start, end }) => {
+            let has = counted(end - start, "frame");
+            format!("{name} has no such frame; it has {has}, the first is number {start}")
         }
     })
 }

@@ -104,6 +104,11 @@ pub fn run(args: &Diff) -> Result<u8, Failure> {
         false => {
             let words = describe(args, &found)?;
             text::print(|out| out.write_all(words.as_bytes()))?;
+            let shown = found.frames.iter().flatten().filter(|frame| frame.is_shown).count();
+            if let Some(folder) = args.images.as_ref().filter(|_| shown > 0) {
+                let files = counted(shown as u64, "file");
+                text::say(&format!("wrote {files} to {}", folder.display()));
+            }
         }
     }
     failure.map_or(Ok(u8::from(!is_same)), Err)
@@ -241,10 +246,10 @@ fn words_of(cause: &Cause) -> String {
     };
     let parts = parts.iter().map(part).collect::<Vec<_>>().join(", ");
     match way {
-        Way::Changed => format!("{function} with another {parts}"),
+        Way::Changed => format!("{function} with different {parts}"),
         Way::OnlyInA => format!("{function} in A only"),
         Way::OnlyInB => format!("{function} in B only"),
-        Way::Answered => format!("{function} gave another {parts}"),
+        Way::Answered => format!("{function} gave different {parts}"),
     }
 }
 

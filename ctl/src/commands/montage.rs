@@ -98,9 +98,10 @@ pub fn run(args: &Montage) -> Result<u8, Failure> {
     let stop = playing::hear_stops()?.within(&args.allowance);
     let info = Info::of(&mut reader).map_err(|error| unreadable(path, &error))?;
     let wanted = args.frames.frames.clone().unwrap_or(0..u64::MAX);
-    let frames = chosen(&info, &wanted, args.count.into());
+    let numbers = trace_file::numbers_of_frames(&reader, &info);
+    let frames = chosen(&numbers, &wanted, args.count.into());
     let Some(end) = frames.iter().map(|(_, frame)| frame.saturating_add(1)).max() else {
-        return Err(trace_file::no_such_frame(path, trace_file::frames_of_longest(&info)));
+        return Err(trace_file::no_such_frame(path, &numbers));
     };
     let sheet = Sheet::new(args.columns.into(), args.width.into());
     let options = Options {
@@ -141,10 +142,11 @@ pub fn run(args: &Montage) -> Result<u8, Failure> {
 }
 
 /// Chooses the frames to show, evenly spaced over the requested frames of each process.
-fn chosen(info: &Info, wanted: &Range<u64>, most: u64) -> Vec<FrameOf> {
+/// `numbers` are those of each process.
+fn chosen(numbers: &[Range<u64>], wanted: &Range<u64>, most: u64) -> Vec<FrameOf> {
     let parts: Vec<(u32, Range<u64>)> = (0..)
-        .zip(&info.processes)
-        .map(|(process, entry)| (process, wanted.start..wanted.end.min(entry.frames)))
+        .zip(numbers)
+        .map(|(process, it)| (process, wanted.start.max(it.start)..wanted.end.min(it.end)))
         .filter(|(_, frames)| !frames.is_empty())
         .collect();
     let len = |frames: &Range<u64>| frames.end - frames.start;

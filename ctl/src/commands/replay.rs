@@ -9,6 +9,7 @@ use clap::{Args, ValueHint};
 use gapii_replay::images::{At, Folder, Images};
 use gapii_replay::verify::{Verified, Verifier};
 use gapii_replay::{Options, Report};
+use gapii_trace::Info;
 
 use crate::args::{Allowance, Frames, Json, Trace};
 use crate::ending::OnStop;
@@ -16,7 +17,7 @@ use crate::failure::Failure;
 use crate::playing;
 use crate::sandbox::{self, Needs};
 use crate::text::{self, counted};
-use crate::trace_file;
+use crate::trace_file::{self, unreadable};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -119,6 +120,17 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
                 let files = counted(report.images.files, "file");
                 text::say(&format!("wrote {files} to {}", folder.display()));
             }
+        }
+    }
+    let is_whole = args.at.is_none() && args.frames.frames.is_none() && !report.cancelled;
+    if is_whole && reader.header().kept.is_some() {
+        let info = Info::of(&mut reader).map_err(|error| unreadable(path, &error))?;
+        let passed = info.calls.saturating_sub(report.played + report.skipped + report.refused);
+        if passed > 0 {
+            let commands = counted(passed, "command");
+            text::say(&format!(
+                "{commands} of later snapshots passed over: what they describe is there by then"
+            ));
         }
     }
     if let Some(hint) = hint(args, &report) {

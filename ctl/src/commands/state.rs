@@ -63,8 +63,9 @@ pub fn run(args: &State) -> Result<u8, Failure> {
         Some(at) => at.saturating_add(1),
         None => Info::of(&mut reader).map_err(|error| unreadable(path, &error))?.calls,
     };
+    let first = reader.header().kept.map_or(0, |kept| kept.seq);
     let mut commands = reader.commands().map_err(|error| unreadable(path, &error))?;
-    let mut progress = ReadingProgress::start(count);
+    let mut progress = ReadingProgress::start(count.saturating_sub(args.at.map_or(0, |_| first)));
     let mut follower = Follower::default();
     let mut at = None;
     while let Some(command) = commands.next_command().map_err(|error| unreadable(path, &error))? {
@@ -79,6 +80,12 @@ pub fn run(args: &State) -> Result<u8, Failure> {
     let Some(at) = at else {
         return Err(Failure::no(format!("{} has no command", path.display())));
     };
+    if let Some(wanted) = args.at.filter(|wanted| *wanted < first) {
+        let name = path.display();
+        return Err(Failure::no(format!(
+            "{name} has no command {wanted}; its first one is {first}"
+        )));
+    }
     if let Some(wanted) = args.at.filter(|wanted| *wanted > at) {
         let name = path.display();
         return Err(Failure::no(format!("{name} has no command {wanted}; its last one is {at}")));
@@ -308,7 +315,7 @@ fn process(follower: &Follower, (index, process): (u32, &Process)) -> ProcessPic
             groups.len() - 1
         });
         let Context { handle, version, .. } = *context;
-        contexts.push(ContextPicture { handle, thread, version, group, state: context.describe() });
+        contexts.push(ContextPicture { handle, thread, version, group, state: shown(context) });
     };
     for (thread, state) in follower.threads().filter(|(_, thread)| is_of(thread, process)) {
         let context = state.context.as_deref();
@@ -316,16 +323,18 @@ fn process(follower: &Follower, (index, process): (u32, &Process)) -> ProcessPic
             show(context, Some(thread));
         }
         let context = context.map(|context| context.handle);
-        threads.push(ThreadPicture { index: thread, context, state: state.describe() });
+        threads.push(ThreadPicture { index: thread, context, state: shown(state) });
     }
     process.contexts().idle().for_each(|context| show(context, None));
     contexts.sort_by_key(|context| context.handle);
-    let told = |mut state: Value| {
-        state_gaps::leave_out(&mut state);
-        state
-    };
-    let groups = groups.iter().map(|group| told(group.lock().describe())).enumerate().collect();
-    ProcessPicture { index, state: told(process.lock().describe()), threads, contexts, groups }
+    let groups = groups.iter().map(|group| shown(&*group.lock())).enumerate().collect();
+    ProcessPicture { index, state: shown(&*process.lock()), threads, contexts, groups }
+}
+
+fn shown(state: &impl Describe) -> Value {
+    let mut state = state.describe();
+    state_gaps::put_right(&mut state);
+    state
 }
 
 fn is_of(thread: &Thread, process: &Process) -> bool {
@@ -443,10 +452,10 @@ impl Fresh {
         let group = Arc::<Group>::default();
         let context = Context::new(0, group.clone(), (0, 0));
         Fresh {
-            process: process.lock().describe(),
-            thread: Thread::new(process.clone(), 0).describe(),
-            group: group.lock().describe(),
-            context: context.describe(),
+            process: shown(&*process.lock()),
+            thread: shown(&Thread::new(process.clone(), 0)),
+            group: shown(&*group.lock()),
+            context: shown(&context),
         }
     }
 

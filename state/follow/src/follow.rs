@@ -158,7 +158,16 @@ fn learn_limits(thread: &mut Thread, limits: &ContextLimits) {
             height: framebuffer.height,
         },
     };
-    learn_size(thread, [framebuffer.width, framebuffer.height]);
+    let [width, height] = [framebuffer.width, framebuffer.height];
+    if width > 0 && height > 0 {
+        // Until the program sets them (glViewport, glScissor), they are as large as the surface.
+        for area in [&mut context.viewport, &mut context.scissor] {
+            if *area == [0; 4] {
+                *area = [0, 0, width, height];
+            }
+        }
+    }
+    learn_size(thread, [width, height]);
 }
 
 /// Notes the size of the surface that the thread draws to, if the window system determines that size.

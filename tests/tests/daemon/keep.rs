@@ -91,6 +91,41 @@ fn what_was_kept_begins_at_a_keyframe_and_passes_over_later_ones() {
     }
 }
 
+/// Frames and commands of a trace that was kept have their numbers in the program.
+#[test]
+fn frames_and_commands_of_what_was_kept_are_asked_for_by_their_numbers() {
+    let session = Session::new();
+    let keep = ["--keep-frames", "9", "--keyframe-every", "4"];
+    let trace = session.record(&keep, &offscreen(&app("animation"), [""; 0])).trace;
+    let folder = session.path("pictures");
+    let folder = folder.to_str().expect("a plain name");
+    let sheet = session.path("sheet.png");
+    let sheet = sheet.to_str().expect("a plain name");
+    let commands = trace.commands();
+    let first = commands[0].seq.expect("it took effect");
+    let draw = commands.iter().rfind(|command| command.name.starts_with("glDraw")).expect("it");
+    let (before, at) = ((first - 1).to_string(), draw.seq.expect("it took effect").to_string());
+    let ask = |name: &str, options: &[&str], status, words: &str| {
+        let mut command = session.ctl([name]);
+        command.arg(&trace.path).args(options);
+        gapii_tests::display::surfaceless(&mut command);
+        let finished = run(&mut command).exited_with(status);
+        assert!(finished.stderr.contains(words), "{words}: {finished}");
+    };
+    ask("montage", &["-o", sheet, "--count", "4"], 0, "shows 4 frames of 10");
+    ask("montage", &["-o", sheet, "--force", "--frames", "0..20"], 1, "the first is number 20");
+    ask("replay", &["--images", folder, "--frames", "28"], 0, "wrote 1 file");
+    ask("replay", &["--frames", "0..20"], 1, "it has 10 frames, the first is number 20");
+    ask("replay", &["--frames", "30"], 1, "it has 10 frames");
+    ask("replay", &["--images", folder, "--at", &at], 0, "wrote 1 file");
+    let begins = format!("has no command {before}; its first one is {first}");
+    ask("replay", &["--images", folder, "--at", &before], 1, &begins);
+    ask("state", &["--at", &before], 1, &begins);
+    ask("state", &["--at", &at], 0, "");
+    ask("dump", &["--resources", folder, "--at", "100000"], 1, "its last one is");
+    ask("replay", &[], 0, " of later snapshots passed over");
+}
+
 #[test]
 fn program_that_ends_before_the_first_keyframe_is_saved_whole() {
     let session = Session::new();

@@ -40,7 +40,7 @@ fn confined_replay_writes_no_files_and_has_no_network_and_no_programs() {
     let pictures = session.path("pictures");
     let options = ["--sandbox", "--images", pictures.to_str().unwrap()];
     let confined = replay_taken_over(&session, &trace, &options);
-    assert_eq!(confined.stderr, "escaped:\n", "{confined}");
+    assert!(confined.stderr.lines().any(|line| line == "escaped:"), "{confined}");
     assert!(!session.path("file").exists());
 }
 

@@ -103,6 +103,8 @@ fn state_is_shown_in_part() {
     // A colour is shown whole: the program's last one, and one that it never sets.
     assert!(whole.contains("    clear_color: ["), "{whole}");
     assert!(text(&["--section", "blend_color"]).contains("    blend_color: [0, 0, 0, 0]\n"));
+    // As large as the surface, although the program sets no scissor.
+    assert!(text(&["--section", "scissor"]).contains("    scissor: [0, 0, 96, 64]\n"));
     // A section that is named is shown also with its initial value.
     let part = text(&["--section", "context.depth_func", "--section", "viewport"]);
     assert!(part.contains("depth_func: GL_LESS") && !whole.contains("depth_func"), "{part}");
@@ -199,6 +201,10 @@ fn frames_that_two_drivers_drew_are_compared_as_they_were_recorded() {
         // Three pictures of 96 x 64 with gaps.
         assert_eq!((info.width, info.height), (3 * 96 + 2 * 8, 64), "{name}");
     }
+    let mut diff = session.ctl(["diff", "--images"]);
+    let text = process::run(diff.arg(&folder).args([&one.trace.path, &other.trace.path]));
+    let wrote = format!("gapii-ctl: wrote {} files to {}\n", frames.len(), folder.display());
+    assert_eq!(text.stderr, wrote, "{text}");
     // The programs read the pixels, too.
     let causes = found["causes"].as_array().expect("a list");
     let ways: Vec<_> = causes.iter().map(|cause| (&cause["function"], &cause["way"])).collect();
