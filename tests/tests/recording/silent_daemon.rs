@@ -1,6 +1,7 @@
 //! Daemons that listen and do not answer: programs with the shim do not wait for them.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::Command;
 use std::thread::sleep;
@@ -28,9 +29,16 @@ fn preloaded(session: &Session) -> Command {
     process
 }
 
-fn is_quick(running: Running) {
+/// A program that has run for a while.
+fn left_alone(session: &Session) -> Running {
+    let running = Running::start(&mut preloaded(session));
     // Attempts are a second apart: the program makes two more.
     sleep(Duration::from_millis(2_500));
+    running
+}
+
+/// Ends a program: it has not waited for its daemon.
+fn is_quick(running: Running) {
     let times = headless::end(running);
     println!("{times:?}");
     assert!(times.start <= START && times.longest <= COMMAND, "{times:?}");
@@ -41,7 +49,27 @@ fn daemon_that_accepts_and_does_not_answer_delays_no_program() {
     let session = Session::new();
     fs::create_dir(session.path("gapii")).expect("a folder");
     let _listener = UnixListener::bind(session.path("gapii/app.sock")).expect("a socket");
-    is_quick(Running::start(&mut preloaded(&session)));
+    is_quick(left_alone(&session));
+}
+
+/// Daemons that answer with other bytes than a daemon's, with a few of them, and with none.
+#[test]
+fn daemon_that_answers_nonsense_delays_no_program() {
+    const ANSWERS: [&[u8]; 3] = [&[0xff; 256], &[1; 8], &[]];
+    let programs = ANSWERS.map(|answer| {
+        let session = Session::new();
+        fs::create_dir(session.path("gapii")).expect("a folder");
+        let listener = UnixListener::bind(session.path("gapii/app.sock")).expect("a socket");
+        let program = Running::start(&mut preloaded(&session));
+        let (mut socket, _) = listener.accept().expect("it looks for a daemon");
+        socket.write_all(answer).expect("it is there");
+        let kept = (!answer.is_empty()).then_some(socket);
+        (program, kept, listener, session)
+    });
+    sleep(Duration::from_millis(1_500));
+    for (program, ..) in programs {
+        is_quick(program);
+    }
 }
 
 #[test]
@@ -67,7 +95,7 @@ fn daemon_with_a_full_queue_of_connections_delays_no_program() {
             Err(error) => panic!("{error}"),
         }
     }
-    is_quick(Running::start(&mut preloaded(&session)));
+    is_quick(left_alone(&session));
     assert!(!waiting.is_empty());
 }
 
