@@ -29,10 +29,9 @@ pub fn as_root(words: &[&str], variables: &[&str]) -> anyhow::Result<Command> {
     Ok(sudo)
 }
 
-/// Another command of this program.
+/// Another command of this program. Its file may be gone: the build of the tests replaces it.
 pub fn own(arguments: &[&str]) -> Command {
-    let program = std::env::current_exe().unwrap_or_else(|_| "xtask".into());
-    command(&program.to_string_lossy(), arguments)
+    command("/proc/self/exe", arguments)
 }
 
 /// The cargo that runs this program.

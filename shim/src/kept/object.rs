@@ -48,8 +48,10 @@ impl Object {
         }))
     }
 
-    /// Serves an object from now on. It is not found yet.
-    pub fn begin(&self, handle: u64, number: u64, is_immediate: bool) {
+    /// Serves an object from now on. It is not found yet. Gives up what a thread has set after the end of the object before,
+    /// against the rules.
+    pub fn begin(&self, handle: u64, number: u64, is_immediate: bool, unused: &mut Unused) {
+        self.properties.clear(unused);
         // Relaxed: HANDLE orders all three.
         self.is_immediate.store(is_immediate, Relaxed);
         self.number.store(number, Relaxed);

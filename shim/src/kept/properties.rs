@@ -273,11 +273,12 @@ impl Properties {
     #[cold]
     #[inline(never)]
     fn add(&self, tag: Tag, memory: &impl Memory) -> &'static Row {
-        let known = self.table();
-        if let Some(row) = known.and_then(|table| table.add(tag)) {
+        if let Some(row) = self.table().and_then(|table| table.add(tag)) {
             return row;
         }
         memory.with(|unused| {
+            // Another thread may have ended the object meanwhile, against the rules. The lock keeps this table here.
+            let known = self.table();
             let mut rows = known.map_or(ROWS_MIN, |known| known.rows.len() * 2);
             loop {
                 let grown = unused.table(rows);

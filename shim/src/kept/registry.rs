@@ -319,7 +319,8 @@ impl Registry {
         if object.part.is_none() {
             let part = self.idle.pop().unwrap_or_else(Object::idle);
             self.parts += 1;
-            part.begin(handle, self.parts, object.kind == Kind::ImmediateList);
+            let (number, is_immediate) = (self.parts, object.kind == Kind::ImmediateList);
+            Shared.with(|unused| part.begin(handle, number, is_immediate, unused));
             OBJECTS.insert(part);
             object.part = Some(part);
         }
