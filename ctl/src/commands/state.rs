@@ -1,7 +1,7 @@
 //! `state`: shows the state that a program had set up after one of its commands, by default the last. The text form
 //! shows only state that differs from its initial value, also of objects; `--all` and the JSON form show all state, and so
-//! does a choice of sections or objects for what it chooses. `--sections` lists the sections. A filtered trace, a command number beyond the
-//! last, and a choice that nothing fits, are refused with status 1.
+//! does a choice of sections or objects for what it chooses. `--sections` lists the sections. A filtered trace, a command
+//! number beyond the last, and a choice that nothing fits, are refused with status 1.
 
 use std::io::{self, Write};
 use std::path::Path;
