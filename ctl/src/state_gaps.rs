@@ -1,7 +1,8 @@
-//! Puts right what a state does not say as people read it. Removes what the trace does not tell, so that nothing is shown with a value
-//! that is only the initial one: the size of a window that nobody asked for, and the contents of a buffer, which are kept
-//! only where draws read indices from it (`dump --resources` has them). Names what the state keeps as 0: factors and
-//! operations that are `GL_ZERO`, components of a texture that are not swizzled, and a bounding box that was never set.
+//! Puts right what a state does not say as people read it. Removes what the trace does not tell, so that nothing is shown
+//! with a value that is only the initial one: the size of a window that nobody asked for, and the contents of a buffer,
+//! which are kept only where draws read indices from it (`dump --resources` has them). Names what the state keeps as 0:
+//! factors and operations that are `GL_ZERO`, components of a texture that are not swizzled, and a bounding box that was
+//! never set.
 
 use gapii_commands::constants::{GL_ALPHA, GL_BLUE, GL_GREEN, GL_RED};
 use gapii_follow::value::Value;
