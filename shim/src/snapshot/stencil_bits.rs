@@ -11,8 +11,8 @@ use super::sibling::Sibling;
 
 const MAX: i32 = 8;
 
-/// Returns what `ask` returns while a framebuffer with eight bits is bound. Without framebuffers of the program's own that is the surface,
-/// however many bits it has. If the driver makes no other one, it is the program's.
+/// Returns what `ask` returns while a framebuffer with eight bits is bound. Without framebuffers of the program's own that is
+/// the surface, however many bits it has. If the driver makes no other one, it is the program's.
 pub fn with_all<R>(process: &Process, context: &Context, ask: impl FnOnce() -> R) -> R {
     let on_surface = BoundFramebuffers::replace(0);
     let has_others = context.framebuffers.named().next().is_some();
