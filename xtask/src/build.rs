@@ -28,6 +28,9 @@ const SONAMES: [&str; 6] = [
 /// The shim's package.
 const SHIM: &str = "gapii-shim";
 
+/// The package that requests the features of all packages but the shim.
+const FEATURES: &str = "gapii-features";
+
 const SONAMES_FOLDER: &str = "sonames";
 
 /// Headers that tools in C are compiled with, in folders beside the shim.
@@ -85,7 +88,7 @@ pub enum Tests {
 /// Builds the product in the profile of the tests, with `tests`, and lints it on the way.
 ///
 /// Cargo compiles a dependency anew for every set of features, and the features follow from the packages on the command
-/// line. So this always names the same packages, and only the targets differ.
+/// line. So this always names the same packages, and only the targets differ; [`unit_tests`] names `FEATURES`.
 pub fn dev(tests: Tests) -> anyhow::Result<Built> {
     let mut targets = vec!["--lib", "--bins", "--examples"];
     match tests {
@@ -109,17 +112,19 @@ pub fn apigen() -> anyhow::Result<()> {
     suite::build(&["build", "--workspace", "--exclude", SHIM, "--bin", "apigen"]).map(drop)
 }
 
-/// Builds all targets of `packages`, their unit tests among them.
+/// Builds `packages` and their unit tests. Shares all dependencies with [`dev`].
 pub fn unit_tests(packages: &BTreeSet<String>) -> anyhow::Result<Built> {
     // As in `dev`, the shim is built alone.
-    let (shim, others): (Vec<_>, Vec<_>) =
+    let (shim, mut others): (Vec<_>, Vec<_>) =
         packages.iter().map(String::as_str).partition(|package| *package == SHIM);
+    if !others.is_empty() {
+        others.push(FEATURES);
+    }
     let mut built = Built::default();
     for packages in [shim, others].into_iter().filter(|packages| !packages.is_empty()) {
         let packages = packages.into_iter().flat_map(|package| ["-p", package]);
-        built.extend(suite::build(
-            &["build", "--all-targets"].into_iter().chain(packages).collect::<Vec<_>>(),
-        )?);
+        let targets = ["build", "--lib", "--bins", "--examples", "--tests"];
+        built.extend(suite::build(&targets.into_iter().chain(packages).collect::<Vec<_>>())?);
     }
     Ok(built)
 }
@@ -164,4 +169,42 @@ fn link(folder: &Path, names: &[&str], library: &str) -> anyhow::Result<()> {
         })
     });
     made.with_context(|| format!("can't make {}", folder.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// The crates that a build of `packages` compiles, with their features. A crate has several sets of features if it
+    /// is also a part of procedural macros.
+    fn features(packages: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
+        let form = ["--prefix", "none", "--format", "{p}|{f}", "--edges", "normal,build,dev"];
+        let mut tree = step::cargo(&["tree", "--locked", "--offline"]);
+        let printed = step::output(tree.args(packages).args(form)).unwrap();
+        let mut crates = BTreeMap::<_, BTreeSet<_>>::new();
+        for line in printed.lines().filter(|line| !line.is_empty()) {
+            let (package, features) = line.split_once('|').unwrap();
+            let features = features.trim_end_matches(" (*)");
+            crates.entry(package.to_owned()).or_default().insert(features.to_owned());
+        }
+        crates
+    }
+
+    /// Or `check` would compile the dependency a second time.
+    #[test]
+    fn every_dependency_has_the_features_that_the_whole_workspace_requests() {
+        let root = tree::root().to_str().unwrap();
+        let requested = features(&["-p", FEATURES]);
+        for (package, expected) in features(&["--workspace", "--exclude", SHIM]) {
+            if !package.contains(root) {
+                assert_eq!(
+                    requested.get(&package),
+                    Some(&expected),
+                    "{package}: to be mended in tests/features/Cargo.toml"
+                );
+            }
+        }
+    }
 }

@@ -100,7 +100,7 @@ fn only_system_tests(summary: &Summary, args: &Test) {
 /// Runs the unit tests of every executable.
 pub fn unit_tests(tests: &[Executable]) -> anyhow::Result<f64> {
     require_built(tests)?;
-    let jobs = tests.iter().filter(|test| !test.is_system()).map(|test| test.whole(2)).collect();
+    let jobs = tests.iter().filter(|test| !test.is_system()).map(|test| test.whole(4)).collect();
     suite::require_success(&suite::run(jobs, cores())?)
 }
 

@@ -20,9 +20,11 @@ impl Memory for Space {
         if address < SPACE || end.is_none_or(|end| end > SPACE + SPACE_BYTES) {
             return false;
         }
-        for (at, byte) in into.iter_mut().enumerate() {
-            *byte = self.0[(address - SPACE + at as u64) as usize % self.0.len()];
-        }
+        let begin = (address - SPACE) as usize % self.0.len();
+        let (first, rest) = into.split_at_mut(into.len().min(self.0.len() - begin));
+        first.copy_from_slice(&self.0[begin..][..first.len()]);
+        rest.chunks_mut(self.0.len())
+            .for_each(|chunk| chunk.copy_from_slice(&self.0[..chunk.len()]));
         true
     }
 
