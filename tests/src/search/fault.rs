@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 
-use crate::search::program::{Program, is_beginning};
+use crate::search::program::{Program, command_of, is_beginning, made_current, thread_of};
 
 /// A difference between a program's native run and a captured one, or between a capture and its replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,13 +47,6 @@ impl Fault {
             Fault::Trace(_) => "trace".to_owned(),
         }
     }
-}
-
-/// The command of a step: the first word that begins like one.
-fn command_of(step: &str) -> &str {
-    step.split(' ')
-        .find(|word| word.starts_with("gl") || word.starts_with("egl") || word.starts_with('@'))
-        .unwrap_or(step)
 }
 
 /// The error of an answer like `12: 1282`; empty for other answers.
@@ -316,16 +309,12 @@ fn before_described(steps: &[String]) -> &[String] {
     let count = before_attach(steps).len();
     let (mut current, mut waiting) = ([""; 4], BTreeSet::new());
     for (at, step) in steps.iter().enumerate() {
-        let words: Vec<&str> = step.split(' ').collect();
-        if at < count && words.get(2) == Some(&"eglCreateContext") {
-            waiting.extend(words.get(1).map(|word| word.trim_end_matches('=')));
+        if at < count && command_of(step) == "eglCreateContext" {
+            waiting.extend(step.split(' ').nth(1).map(|word| word.trim_end_matches('=')));
         }
-        let thread = words.first().and_then(|word| word.parse::<usize>().ok());
-        let Some(context) = thread.and_then(|at| current.get_mut(at)) else { continue };
+        let Some(context) = thread_of(step).and_then(|at| current.get_mut(at)) else { continue };
         let left = *context;
-        if command_of(step) == "eglMakeCurrent" {
-            *context = words.last().copied().unwrap_or_default();
-        }
+        *context = made_current(step).unwrap_or(left);
         if at > count {
             [left, *context].iter().for_each(|described| _ = waiting.remove(described));
             if waiting.is_empty() {
@@ -348,11 +337,11 @@ fn count(steps: &[String], commands: &[&str]) -> usize {
 /// Whether a thread of the program has a context, which makes it a thread that may be in the driver.
 fn has_idle_thread(steps: &[String]) -> bool {
     let mut with_context = [false; 4];
-    let before = before_attach(steps).iter();
-    for step in before.filter(|step| command_of(step) == "eglMakeCurrent") {
-        let thread = step.split(' ').next().and_then(|word| word.parse::<usize>().ok());
-        let Some(thread) = thread.and_then(|at| with_context.get_mut(at)) else { continue };
-        *thread = !step.ends_with(" 0");
+    for step in before_attach(steps) {
+        let thread = thread_of(step).and_then(|at| with_context.get_mut(at));
+        if let (Some(thread), Some(context)) = (thread, made_current(step)) {
+            *thread = context != "0";
+        }
     }
     with_context.contains(&true)
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::search::program::{Program, is_beginning};
+use crate::search::program::{Program, is_beginning, made_current, thread_of};
 
 /// Steps that ask for a pending error.
 const ASK: &str = "? glGetError";
@@ -22,11 +22,11 @@ impl Asking {
         let (mut steps, mut asked) = (Vec::new(), Vec::new());
         let (mut has_begun, mut asked_contexts) = (false, BTreeSet::new());
         // The context of each thread.
-        let mut current: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut current: BTreeMap<usize, &str> = BTreeMap::new();
         // The steps before, without that at which the capture begins.
         let mut number = 0;
         for step in &program.steps {
-            let mut ask = |thread: &str, context: &str, steps: &mut Vec<String>| {
+            let mut ask = |thread: usize, context: &str, steps: &mut Vec<String>| {
                 if context != "0" && asked_contexts.insert(context.to_owned()) {
                     asked.push(steps.len());
                     steps.push(format!("{thread} {ASK}"));
@@ -34,17 +34,15 @@ impl Asking {
             };
             if is_beginning(step) {
                 has_begun = true;
-                current.iter().for_each(|(thread, context)| ask(thread, context, &mut steps));
+                current.iter().for_each(|(&thread, context)| ask(thread, context, &mut steps));
                 continue;
             }
             steps.push(step.clone());
             let is_made = answers.get(&number) == Some(&"1");
             number += 1;
-            let mut words = step.split(' ');
-            let (Some(thread), Some(context)) = (words.next(), words.next_back()) else {
-                continue;
-            };
-            if step.contains(" eglMakeCurrent ") && is_made {
+            if let (Some(thread), Some(context), true) =
+                (thread_of(step), made_current(step), is_made)
+            {
                 current.insert(thread, context);
                 if has_begun {
                     ask(thread, context, &mut steps);

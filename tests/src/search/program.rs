@@ -35,6 +35,23 @@ pub fn is_beginning(step: &str) -> bool {
     [ATTACH, KEYFRAME].contains(&step)
 }
 
+/// The command of a step: the first word that begins like one.
+pub fn command_of(step: &str) -> &str {
+    step.split(' ')
+        .find(|word| word.starts_with("gl") || word.starts_with("egl") || word.starts_with('@'))
+        .unwrap_or(step)
+}
+
+/// The thread of a step; `None` if the step is no command.
+pub fn thread_of(step: &str) -> Option<usize> {
+    step.split(' ').next()?.parse().ok()
+}
+
+/// The context that a step makes current on its thread, `0` for none; `None` for other steps.
+pub fn made_current(step: &str) -> Option<&str> {
+    (command_of(step) == "eglMakeCurrent").then(|| step.rsplit(' ').next())?
+}
+
 /// Steps, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
