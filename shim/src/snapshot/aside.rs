@@ -54,6 +54,17 @@ impl Aside {
         self
     }
 
+    /// Sets a swizzle when this is dropped, though to the value that it has. For a texture that has lost its name.
+    ///
+    /// Mesa 22.3 keeps with a texture what each context samples of it (`st_texture_set_sampler_view`), until a swizzle is set
+    /// or the texture is deleted. A context that ends discards its part only of textures with names (`st_destroy_context`).
+    /// Another context that holds the texture longer then waits for a lock in memory of the context that has ended
+    /// (`st_save_zombie_sampler_view`).
+    pub fn and_what_is_sampled(mut self) -> Self {
+        self.taken.push((GL_TEXTURE_SWIZZLE_R, self.number(GL_TEXTURE_SWIZZLE_R)));
+        self
+    }
+
     fn number(&self, name: u32) -> i32 {
         let mut value = 0;
         // SAFETY: the name has one number.

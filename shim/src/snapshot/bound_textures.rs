@@ -131,7 +131,7 @@ impl Unit<'_> {
         let place = unsafe { gl::get_uniform_location(program.name, c"image".as_ptr()) };
         let (width, height) = (usize::try_from(image.width), usize::try_from(image.height));
         let texels = width.ok()?.checked_mul(height.ok()?)?;
-        let aside = Aside::level(target, at.level).and_components(&[]);
+        let aside = Aside::level(target, at.level).and_what_is_sampled().and_components(&[]);
         let mut pixels = Vec::new();
         for first in (0..texels).step_by(POINTS_MAX) {
             let points = first..texels.min(first + POINTS_MAX);
