@@ -547,7 +547,9 @@ impl Describing<'_, '_> {
         for (face, level, image) in &texture.images {
             if is_attached(*face, *level) {
                 let whose = Whose { texture, face: *face, level: *level, image };
-                let layers = part.layer.map_or(0..whose.layers(), |layer| layer..layer + 1);
+                // A layer that the image does not have can be attached, too.
+                let end = whose.layers();
+                let layers = part.layer.map_or(0..end, |layer| layer..end.min(layer + 1));
                 // What cannot be read is listed already.
                 let _ = self.fill(&whose, layers);
             }
