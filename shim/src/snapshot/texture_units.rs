@@ -152,8 +152,11 @@ fn texture(
         Held::Named(name) => name,
         Held::Nameless(object) => {
             let whose = (process, context);
-            let read_buffer =
-                |shown, found: &mut _| bound_textures::read_buffer(whose, shown, unit?, found);
+            // See `Aside::and_what_is_sampled`: nothing discards what Mesa keeps of a buffer texture.
+            let may_draw = !process.contexts().may_hold(context.handle, object);
+            let read_buffer = |shown, found: &mut _| {
+                bound_textures::read_buffer(whose, shown, unit.filter(|_| may_draw)?, found)
+            };
             let holder = InUnit { parameters: parameters(), read_buffer: &read_buffer };
             let lacks_all = make_nameless(emitter, whose, has, object, Some(&holder));
             // A framebuffer may have shown a part of it.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::{Context, Group, Program, Ref, Scope, Tracked};
+use crate::{Context, Group, Program, Ref, Scope, Texture, Tracked};
 
 /// Contexts by handle.
 #[derive(Debug)]
@@ -138,6 +138,20 @@ impl<S: Scope> Contexts<S> {
         others.any(|entry| entry.idle.as_deref().is_none_or(uses))
     }
 
+    /// Whether a texture unit or an image unit of another context of the share group than `handle` may hold the texture.
+    /// Nothing is known of contexts that are current in other threads.
+    pub fn may_hold(&self, handle: u64, texture: Ref<Texture>) -> bool {
+        let holds = |context: &Context<S>| {
+            let mut units = context.texture_units.iter();
+            units.any(|unit| unit.bindings.iter().any(|(_, bound)| *bound == texture))
+                || context.images.iter().any(|unit| unit.texture == texture)
+        };
+        let Some(group) = self.group(handle) else { return true };
+        let others = self.entries.iter().filter(|(other, _)| **other != handle);
+        let mut others = others.filter(|(_, entry)| Arc::ptr_eq(&entry.group, &group));
+        others.any(|(_, entry)| entry.idle.as_deref().is_none_or(holds))
+    }
+
     /// Whether one of the contexts that the capture's stream describes uses the program, besides the context `handle`.
     /// `None` if that depends on a context that is current in another thread.
     pub fn is_used(&self, handle: u64, epoch: u64, program: Ref<Program>) -> Option<bool> {
@@ -250,6 +264,27 @@ mod tests {
         check(&["take", "terminate"], true);
         check(&["take", "terminate", "put back", "let go"], false);
         check(&["take", "put back", "let go"], true);
+    }
+
+    #[test]
+    fn other_contexts_of_the_group_may_hold_a_texture() {
+        const TARGET: u32 = 1;
+        let check = |share: u64, change: fn(&mut Contexts<Whole>, Ref<Texture>), expected: bool| {
+            let mut contexts = contexts(&[(1, 0), (2, share)]);
+            let texture = contexts.group(1).unwrap().lock().textures.create(7);
+            change(&mut contexts, texture);
+            assert_eq!(contexts.may_hold(1, texture), expected);
+        };
+        let in_unit = |contexts: &mut Contexts<Whole>, texture| {
+            let mut context = contexts.take(2).unwrap();
+            context.texture_units.push(crate::TextureUnit::default());
+            *context.texture_units[0].bindings.at_mut(TARGET).unwrap() = texture;
+            contexts.put_back(context);
+        };
+        check(1, |_, _| (), false);
+        check(1, in_unit, true);
+        check(0, in_unit, false);
+        check(1, |contexts, _| _ = Box::leak(contexts.take(2).unwrap()), true);
     }
 
     #[test]

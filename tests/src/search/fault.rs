@@ -196,7 +196,10 @@ const PERMITTED: &[Permitted] = &[
     // They are read by a draw, which a query would count, and which replaces the executable in use. No draw reads what only an
     // indexed binding point of shader storage leads to, or a buffer that is still mapped.
     Permitted::seen("the contents of a deleted buffer, once called", |steps| {
-        may_not_draw(steps) || may_hold_by_index(steps) || may_be_deleted_while_mapped(steps)
+        may_not_draw(steps)
+            || may_hold_by_index(steps)
+            || may_be_deleted_while_mapped(steps)
+            || may_be_in_shared_texture(steps)
     }),
     Permitted::seen("the pixels of deleted texture", |steps| {
         may_not_draw(steps) || may_be_incomplete(steps) || has_unfit_levels(steps)
@@ -297,6 +300,15 @@ fn may_hold_by_index(steps: &[String]) -> bool {
     has_two_contexts(steps)
         && count(steps, &["glDeleteBuffers"]) > 0
         && steps.iter().any(is_indexed)
+}
+
+/// Whether a deleted buffer texture may be in units of two contexts. The shim must not draw with it: Mesa keeps what a context
+/// samples of it longer than the context.
+fn may_be_in_shared_texture(steps: &[String]) -> bool {
+    has_two_contexts(steps)
+        && count(steps, &["glTexBuffer", "glTexBufferRange"]) > 0
+        && count(steps, &["glDeleteBuffers"]) > 0
+        && count(steps, &["glDeleteTextures"]) > 0
 }
 
 fn before_attach(steps: &[String]) -> &[String] {
