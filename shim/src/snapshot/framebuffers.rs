@@ -557,7 +557,8 @@ impl<'a> Attachments<'a> {
         let whose = (self.process, self.context);
         let lacks_pixels = textures::make_nameless(emitter, whose, self.has, object, None);
         let known = textures::Known::of(&self.context.group.lock().textures, object);
-        let Some(known) = known else { return };
+        let Some(known) = known.filter(|it| !it.is_view_of_named(self.context)) else { return };
+        let framebuffer = framebuffer.filter(|_| !known.is_inner_view());
         let kind = identity::Kind::Texture;
         if lacks_pixels && known.has_several_layers() {
             // A texture unit may hold it, too, and lead to the other ones.

@@ -104,6 +104,18 @@ impl Known {
         self.images.iter().map(layers).sum::<i32>() > 1
     }
 
+    /// Whether it is a view of a texture that has its name, with which the stream has the pixels.
+    pub fn is_view_of_named(&self, context: &Context) -> bool {
+        let original = self.original();
+        identity::has_name(&context.group.lock().textures, original)
+    }
+
+    /// Whether it is a view that does not begin with the first level and layer. In Mesa 22.3 a blit from a framebuffer that
+    /// has it reads those of the texture (`st_BlitFramebuffer`).
+    pub fn is_inner_view(&self) -> bool {
+        self.view.as_ref().is_some_and(|view| view.part[0] > 0 || view.part[2] > 0)
+    }
+
     /// Whether EGL images share its storage, or the storage of one of its images.
     pub fn is_shared(&self) -> bool {
         self.images.iter().any(|(.., image)| image.shared != 0)
@@ -320,7 +332,7 @@ pub fn make_nameless(
         emitter.command(GL_BIND_TEXTURE).arg(texture.target).arg(texture.name).done();
         parameters.describe(emitter, texture.target);
     }
-    lacks_pixels && !texture.images.is_empty()
+    lacks_pixels && !texture.images.is_empty() && !texture.is_view_of_named(context)
 }
 
 /// A texture as the texture unit that holds it shows it.

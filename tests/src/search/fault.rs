@@ -202,7 +202,10 @@ const PERMITTED: &[Permitted] = &[
             || may_be_in_shared_texture(steps)
     }),
     Permitted::seen("the pixels of deleted texture", |steps| {
-        may_not_draw(steps) || may_be_incomplete(steps) || has_unfit_levels(steps)
+        may_not_draw(steps)
+            || may_be_incomplete(steps)
+            || has_unfit_levels(steps)
+            || may_be_inner_view(steps)
     }),
     Permitted::seen("the pixels of deleted renderbuffer", may_be_incomplete),
 ];
@@ -309,6 +312,17 @@ fn may_be_in_shared_texture(steps: &[String]) -> bool {
         && count(steps, &["glTexBuffer", "glTexBufferRange"]) > 0
         && count(steps, &["glDeleteBuffers"]) > 0
         && count(steps, &["glDeleteTextures"]) > 0
+}
+
+/// Whether a view may be deleted that does not begin with the first level and layer: Mesa blits others from a framebuffer.
+fn may_be_inner_view(steps: &[String]) -> bool {
+    let is_inner = |step: &String| {
+        // The thread, the command, the view, the target, the texture, the format, and first and number of levels and layers.
+        let words: Vec<&str> = step.split(' ').collect();
+        let is_first = |at: usize| words.get(at) == Some(&"0");
+        command_of(step).starts_with("glTextureView") && !(is_first(6) && is_first(8))
+    };
+    count(steps, &["glDeleteTextures"]) > 0 && steps.iter().any(is_inner)
 }
 
 fn before_attach(steps: &[String]) -> &[String] {
