@@ -4,6 +4,7 @@
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 use indicatif::HumanCount;
 use schemars::JsonSchema;
@@ -27,6 +28,13 @@ pub fn say(words: &impl Display) {
         true => say_json(&Remark { message: words.to_string() }),
         false => writeln!(io::stderr(), "gapii-ctl: {words}"),
     };
+}
+
+/// Says how many files were written to a folder; nothing if there are none.
+pub fn say_written(files: u64, folder: &Path) {
+    if files > 0 {
+        say(&format!("wrote {} to {}", counted(files, "file"), folder.display()));
+    }
 }
 
 /// Prints to standard error why `command` failed, as a line of JSON with `--json`.

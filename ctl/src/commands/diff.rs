@@ -105,9 +105,8 @@ pub fn run(args: &Diff) -> Result<u8, Failure> {
             let words = describe(args, &found)?;
             text::print(|out| out.write_all(words.as_bytes()))?;
             let shown = found.frames.iter().flatten().filter(|frame| frame.is_shown).count();
-            if let Some(folder) = args.images.as_ref().filter(|_| shown > 0) {
-                let files = counted(shown as u64, "file");
-                text::say(&format!("wrote {files} to {}", folder.display()));
+            if let Some(folder) = &args.images {
+                text::say_written(shown as u64, folder);
             }
         }
     }

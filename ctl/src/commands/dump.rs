@@ -334,12 +334,11 @@ fn write_resources(args: &Dump, folder: &Path, seq: u64) -> Result<u8, Failure> 
         let (files, skipped) = (report.images.files, report.skipped);
         text::print_json(&Written { folder: folder.to_owned(), files, skipped })?;
     } else {
-        let skipped = match report.skipped {
-            0 => String::new(),
-            skipped => format!("; {} could not be played", counted(skipped, "command")),
-        };
-        let files = counted(report.images.files, "file");
-        text::say(&format!("wrote {files} to {}{skipped}", folder.display()));
+        if report.skipped > 0 {
+            let skipped = counted(report.skipped, "command");
+            text::say(&format!("{skipped} could not be played"));
+        }
+        text::say_written(report.images.files, folder);
     }
     trace_file::judge_tail(path, reader.tail())?;
     Ok(0)

@@ -116,9 +116,8 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
         true => text::print_json(&report)?,
         false => {
             text::print(|out| write!(out, "{}", describe(&report)))?;
-            if let Some(folder) = args.images.as_ref().filter(|_| report.images.files > 0) {
-                let files = counted(report.images.files, "file");
-                text::say(&format!("wrote {files} to {}", folder.display()));
+            if let Some(folder) = &args.images {
+                text::say_written(report.images.files, folder);
             }
         }
     }
