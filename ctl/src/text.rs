@@ -18,7 +18,7 @@ pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(),
     let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
     write(&mut out).and_then(|()| out.flush()).map_err(|error| match error.kind() {
         io::ErrorKind::BrokenPipe => Failure::reader_gone(),
-        _ => Failure::unreachable(format!("can't write to standard output: {error}")),
+        _ => Failure::system(format!("can't write to standard output: {error}")),
     })
 }
 

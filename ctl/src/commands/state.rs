@@ -77,17 +77,22 @@ pub fn run(args: &State) -> Result<u8, Failure> {
     }
     progress.clear();
     let Some(at) = at else {
-        return Err(Failure::no(format!("{} has no command", path.display())));
+        return Err(Failure::no(format!(
+            "{0} has no command; `gapii-ctl info {0}` says why",
+            path.display()
+        )));
     };
     if let Some(wanted) = args.at.filter(|wanted| *wanted < first) {
         let name = path.display();
         return Err(Failure::no(format!(
-            "{name} has no command {wanted}; its first one is {first}"
+            "{name} has no command {wanted}; its first one is {first}; type `--at {first}`"
         )));
     }
     if let Some(wanted) = args.at.filter(|wanted| *wanted > at) {
         let name = path.display();
-        return Err(Failure::no(format!("{name} has no command {wanted}; its last one is {at}")));
+        return Err(Failure::no(format!(
+            "{name} has no command {wanted}; its last one is {at}; type `--at {at}`"
+        )));
     }
     let mut picture = Picture::of(&follower);
     picture.choose(path, &args.choice)?;
@@ -254,7 +259,9 @@ impl Picture {
                     true => "no context exists after that command".to_owned(),
                     false => format!("the contexts after that command are {}", handles.join(", ")),
                 };
-                return Err(Failure::no(format!("{name} has no context {handle:#x}; {others}")));
+                return Err(Failure::no(format!(
+                    "{name} has no context {handle:#x}; {others}; `gapii-ctl state {name}` shows the last ones"
+                )));
             }
         }
         for process in &mut self.processes {
