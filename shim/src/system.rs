@@ -1,6 +1,6 @@
 //! The clock by which the shim decides how long it waits for a daemon, and the system calls in which it could wait for
 //! one. In the unit tests a simulated daemon can answer them, under a clock that moves only in these calls
-//! (`simulation.rs`).
+//! (`shim/src/simulation/`).
 
 use std::os::fd::RawFd;
 use std::time::Duration;

@@ -71,6 +71,7 @@ pub struct Daemon {
 }
 
 impl Daemon {
+    /// Begins the daemon of a seed: alive, in three of four.
     pub fn new(seed: u64) -> Self {
         let name = format!("gapii-simulation-{}", std::process::id());
         let mut daemon = Self {
@@ -104,6 +105,7 @@ impl Daemon {
         self.peers.clear();
     }
 
+    /// Whether it listens.
     pub fn is_alive(&self) -> bool {
         self.listener.is_some()
     }

@@ -35,6 +35,7 @@ pub struct Program {
 }
 
 impl Program {
+    /// A program that has made no command.
     pub fn new(world: Rc<World>, seed: u64) -> Self {
         Self { world, random: Random::new(seed), alone: Duration::ZERO, connected: (0, None) }
     }

@@ -24,6 +24,7 @@ pub struct World {
 }
 
 impl World {
+    /// Begins the world of a seed.
     pub fn new(seed: u64) -> Self {
         Self {
             now_ns: Cell::new(BEGIN_NS),
@@ -33,6 +34,7 @@ impl World {
         }
     }
 
+    /// Returns the time, in nanoseconds.
     pub fn now_ns(&self) -> u64 {
         self.now_ns.get()
     }
@@ -73,6 +75,7 @@ impl World {
         Duration::from_nanos(waits.iter().map(time).sum())
     }
 
+    /// Answers [`system::poll`].
     pub fn poll(&self, descriptor: RawFd, events: libc::c_short, limit: Duration) -> libc::c_short {
         let ready = || system::poll_really(descriptor, events, Duration::ZERO);
         if ready() == 0 && !limit.is_zero() {
@@ -87,6 +90,7 @@ impl World {
         ready()
     }
 
+    /// Answers [`system::connect`].
     pub fn connect(&self, socket: RawFd) -> bool {
         // SAFETY: reads flags of a descriptor.
         let blocks = unsafe { libc::fcntl(socket, libc::F_GETFL) } & libc::O_NONBLOCK == 0;
