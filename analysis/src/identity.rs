@@ -16,7 +16,7 @@ use gapii_trace::description::{Function, Kind, Layout, Observed, Repr, Type};
 use gapii_trace::value::{Observation, Value};
 
 use crate::locations::{Locations, Name};
-use crate::purpose::{self, ABOUT_QUERY, CREATES, CREATES_PROGRAM, CREATES_SHADER, DELETES};
+use crate::role::Role;
 
 /// Pointers below this limit that have no memory are offsets into a buffer, and count by value.
 const OFFSET_MAX: u64 = 1 << 20;
@@ -114,7 +114,7 @@ impl Identity {
     /// Makes handles that a command has destroyed other objects when they are used again. The objects to destroy are the
     /// last parameter: `eglDestroyContext(dpy, ctx)`.
     fn forget(&mut self, inputs: &Parts<'_>) {
-        if !purpose::has(DELETES, inputs.command.known()) {
+        if !Role::Deletes.is_of(inputs.command.known()) {
             return;
         }
         // The part after the parameters is for other memory.
@@ -273,7 +273,7 @@ impl Identity {
 impl<'a> Parts<'a> {
     fn new(command: &'a Command<'a>, is_output: bool) -> Self {
         let count = command.function.map_or(0, |function| function.params.len()) + 1;
-        let makes = is_output && purpose::has(CREATES, command.known());
+        let makes = is_output && Role::Creates.is_of(command.known());
         let hashers = vec![DefaultHasher::new(); count];
         Self {
             command,
@@ -317,7 +317,7 @@ fn place<'a>(command: &Command<'a>, param: Option<u8>) -> (usize, &'a str) {
 fn result_type(function: &Function) -> Type {
     match function.result {
         Type { repr: Some(Repr::U32), kind: Kind::Number }
-            if purpose::has(CREATES, function.known) =>
+            if Role::Creates.is_of(function.known) =>
         {
             Type { repr: Some(Repr::U32), kind: Kind::Handle }
         }
@@ -328,8 +328,8 @@ fn result_type(function: &Function) -> Type {
 /// Name of the parameter by which a result is passed to other commands.
 fn result_name(function: &Function) -> &str {
     match function.known {
-        known if purpose::has(CREATES_PROGRAM, known) => "program",
-        known if purpose::has(CREATES_SHADER, known) => "shader",
+        known if Role::CreatesProgram.is_of(known) => "program",
+        known if Role::CreatesShader.is_of(known) => "shader",
         _ => &function.name,
     }
 }
@@ -343,7 +343,7 @@ fn namespace(command: &Command<'_>, ty: Type, name: &str) -> u64 {
     let kind = name.trim_end_matches('s');
     match kind {
         // Names of queries and of transform feedback objects are passed as `id`.
-        "id" => hash_of((kind, purpose::has(ABOUT_QUERY, command.known()))),
+        "id" => hash_of((kind, Role::AboutQuery.is_of(command.known()))),
         _ => hash_of(kind),
     }
 }

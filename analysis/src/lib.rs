@@ -31,6 +31,6 @@ pub mod graphics;
 mod identity;
 mod locations;
 pub mod presentation;
-mod purpose;
+mod role;
 mod sides;
 pub mod stats;

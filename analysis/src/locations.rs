@@ -13,7 +13,7 @@ use gapii_commands::constants::{
 };
 use gapii_trace::Command;
 
-use crate::purpose::{self, ABOUT_ATTRIBUTE, LINKS};
+use crate::role::Role;
 
 /// Names of the locations and indices of one trace.
 #[derive(Default)]
@@ -69,7 +69,7 @@ impl Locations {
             "location" => Sort::Location(GL_UNIFORM),
             "uniformBlockIndex" => Sort::Index(GL_UNIFORM_BLOCK),
             "index" if asks_of_resource(command) => Sort::Index(interface(command)),
-            "index" | "attribindex" if purpose::has(ABOUT_ATTRIBUTE, command.known()) => {
+            "index" | "attribindex" if Role::AboutAttribute.is_of(command.known()) => {
                 return self.attributes.get(&(command.process, number)).copied();
             }
             _ => return None,
@@ -90,7 +90,7 @@ impl Locations {
             };
         }
         let Some(program) = program else { return };
-        if purpose::has(LINKS, command.known()) {
+        if Role::Links.is_of(command.known()) {
             self.names.remove(&program);
         }
         let number = number(command.result());

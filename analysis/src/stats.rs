@@ -16,7 +16,7 @@ use gapii_trace::value::Observation;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::purpose::{self, ACT, Purpose};
+use crate::role::Role;
 
 /// Number of commands in [`Stats::slowest`], unless [`Counter::listing`] has another one.
 const SLOWEST_MAX: usize = 10;
@@ -181,14 +181,14 @@ impl Counter {
             self.follow(command);
             return;
         }
-        let purpose = Purpose::of(command.known());
+        let known = command.known();
         let (read, written) = observed_bytes(command);
-        let is_draw = u64::from(purpose == Purpose::Draw);
-        let uploaded = if purpose == Purpose::Upload { read } else { 0 };
+        let is_draw = u64::from(Role::Draw.is_of(known));
+        let uploaded = if Role::Upload.is_of(known) { read } else { 0 };
         let stats = &mut self.stats;
         stats.commands += 1;
         stats.draws += is_draw;
-        stats.dispatches += u64::from(purpose == Purpose::Dispatch);
+        stats.dispatches += u64::from(Role::Dispatch.is_of(known));
         stats.uploaded_bytes += uploaded;
         stats.client_bytes += if is_draw == 1 { read } else { 0 };
         stats.read_back_bytes += written;
@@ -322,9 +322,10 @@ fn only_sets(function: &Function) -> bool {
     };
     Api::named(&function.api) == Some(Api::Gles)
         && function.result.is_void()
-        && Purpose::of(function.known) == Purpose::Other
         && !function.params.iter().any(|param| is_address(param.ty.kind))
-        && !purpose::has(ACT, function.known)
+        && ![Role::Draw, Role::Dispatch, Role::Upload, Role::Act]
+            .iter()
+            .any(|role| role.is_of(function.known))
 }
 
 /// Returns the bytes that a command read from the program's memory, and wrote into it.

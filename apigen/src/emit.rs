@@ -12,8 +12,8 @@ mod ids;
 mod keepers;
 mod keeping;
 pub mod output;
-mod purposes;
 mod replay;
+mod roles;
 mod sizes;
 mod source;
 pub mod state;
@@ -32,7 +32,7 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
     let tool_api = Path::new("tool/api/src/generated");
     let analysis = Path::new("analysis/src/generated");
     let mut files = BTreeMap::from([
-        (analysis.join("purposes.rs"), purposes::emit(model, program)),
+        (analysis.join("roles.rs"), roles::emit(model, program)),
         (commands.join("constants.rs"), constants::emit(model)),
         (commands.join("ids.rs"), ids::emit(model)),
         (commands.join("descriptions.txt"), descriptions::emit(model)),

@@ -122,7 +122,7 @@ impl<'a> Capture<'a> {
         }
         let Some(events) = self.connection.arrived()? else {
             self.comeback.begin().map_err(|error| {
-                Failure::unreachable(format!("can't wait for another daemon: {error}"))
+                Failure::system(format!("can't wait for another daemon: {error}"))
             })?;
             return self.look_for_daemon();
         };
@@ -184,7 +184,7 @@ impl<'a> Capture<'a> {
                 Ok(())
             }
             Some(asked) if asked.elapsed() < REPETITION => Ok(()),
-            Some(_) => Err(Failure::no(format!(
+            Some(_) => Err(Failure::answer(format!(
                 "gave up waiting for the end of the capture; {} may be incomplete",
                 self.place
             ))),
@@ -251,11 +251,11 @@ impl<'a> Capture<'a> {
                 crash_report::write_if_it_died(summary, &self.place);
                 summary_line::failure(summary, &self.place, &self.request)
             }
-            Outcome::DaemonGone(why) => Some(Failure::unreachable(format!(
+            Outcome::DaemonGone(why) => Some(Failure::system(format!(
                 "the daemon has died, and the capture ended with it, because {why}; {} holds what the daemon had written",
                 self.place
             ))),
-            Outcome::DaemonSilent => Some(Failure::unreachable(format!(
+            Outcome::DaemonSilent => Some(Failure::system(format!(
                 "the daemon has said nothing for {} s; {} holds what the daemon had written",
                 SILENCE_LIMIT.as_secs(),
                 self.place

@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 
+use clap::error::ContextKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -11,7 +12,7 @@ use crate::commands::{
     apps, blob, completions, diff, doctor, dump, export, info, list, man, montage, pair, relay,
     replay, run, save, schema, start, state, stats, status, stop, verify, watch,
 };
-use crate::failure::Failure;
+use crate::failure::{Failure, RUN};
 use crate::{json, text};
 
 /// Record the EGL, OpenGL ES and Level Zero commands of a program, and inspect the recording
@@ -139,14 +140,18 @@ impl Cli {
     /// its own.
     pub fn of_process() -> Cli {
         let parsed = Cli::definition().try_get_matches().and_then(|matches| Cli::of(&matches));
-        parsed.unwrap_or_else(|error| {
+        parsed.unwrap_or_else(|mut error| {
             // Help and version are answers.
             if !error.use_stderr() {
                 error.exit();
             }
             let words: Vec<_> = std::env::args_os().collect();
             let command = meant_command(&words);
-            let failure = usage_failure(&error);
+            if command != RUN {
+                // That a mistyped option would be a value behind `--` helps where a program's options may stand there.
+                error.remove(ContextKind::Suggested);
+            }
+            let failure = usage_failure(&error, &command);
             if words.iter().take_while(|word| *word != "--").any(|word| word == "--json") {
                 json::ask();
                 text::say_failure(&command, &failure);
@@ -226,11 +231,14 @@ fn meant_command(words: &[OsString]) -> String {
 }
 
 /// The parser's error as one sentence.
-fn usage_failure(error: &clap::Error) -> Failure {
+fn usage_failure(error: &clap::Error, command: &str) -> Failure {
     let text = error.to_string();
     let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let sentence: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
-    Failure::usage(sentence.join(" ").trim_start_matches("error: "))
+    let sentence = sentence.join(" ");
+    let gap = if command.is_empty() { "" } else { " " };
+    let help = format!("`gapii-ctl{gap}{command} --help` lists what it takes");
+    Failure::usage(format!("{}; {help}", sentence.trim_start_matches("error: ")))
 }
 
 #[cfg(test)]

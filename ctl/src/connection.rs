@@ -193,7 +193,7 @@ impl Connection {
         match self.server.version >= version {
             true => Ok(()),
             false => Err(Failure::unreachable(format!(
-                "the daemon at {} is older and {lack}; end it, and start the gapiid of this version",
+                "the daemon at {} is older and {lack}; end it, and start this version with `gapiid`",
                 self.path.display()
             ))),
         }
@@ -224,7 +224,7 @@ impl Connection {
             events.push(event);
         }
         match self.link.as_ref().and_then(Link::failure) {
-            Some(sentence) if !open && events.is_empty() => Err(Failure::unreachable(sentence)),
+            Some(sentence) if !open && events.is_empty() => Err(Failure::system(sentence)),
             _ => Ok(if open || !events.is_empty() { Some(events) } else { None }),
         }
     }
@@ -252,7 +252,7 @@ impl Connection {
         match event {
             Event::Error(error) => refusal(error),
             _ => Failure::unreachable(format!(
-                "the daemon at {} sent an answer that does not match the request",
+                "the daemon at {} sent an answer that does not match the request; `gapii-ctl doctor` compares the versions",
                 self.path.display()
             )),
         }
@@ -283,7 +283,7 @@ impl Connection {
     }
 
     fn frame(&self, request: &Request) -> Result<Vec<u8>, Failure> {
-        gapii_control::encode(request).map_err(|error| Failure::usage(error.to_string()))
+        gapii_control::encode(request).map_err(|error| Failure::system(error.to_string()))
     }
 
     /// Sends a prefix of `frame` with a descriptor attached; returns the prefix's length.
@@ -334,29 +334,33 @@ impl Connection {
 
     fn foreign(&self, error: &gapii_control::FrameError) -> Failure {
         Failure::unreachable(format!(
-            "the process that listens on {} is not a gapii daemon of this version: {error}",
+            "the process that listens on {} is not a gapii daemon of this version: {error}; name another one with `--connect ADDRESS`",
             self.path.display()
         ))
     }
 
     fn broken(&self, error: &io::Error) -> Failure {
         if let Some(sentence) = self.link.as_ref().and_then(Link::failure) {
-            return Failure::unreachable(sentence);
+            return Failure::system(sentence);
         }
         let path = self.path.display();
         Failure::unreachable(match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                 format!(
-                    "the process that listens on {path} has not answered for {} s",
+                    "the process that listens on {path} has not answered for {} s; `gapii-ctl doctor` looks for the reason",
                     self.patience.as_secs()
                 )
             }
             io::ErrorKind::UnexpectedEof
             | io::ErrorKind::BrokenPipe
             | io::ErrorKind::ConnectionReset => {
-                format!("the process that listens on {path} closed the connection")
+                format!(
+                    "the process that listens on {path} closed the connection; `gapii-ctl doctor` looks for the reason"
+                )
             }
-            _ => format!("the connection to {path} broke: {error}"),
+            _ => format!(
+                "the connection to {path} broke: {error}; `gapii-ctl doctor` looks for the reason"
+            ),
         })
     }
 }
@@ -398,9 +402,23 @@ pub fn own_folder_command() -> String {
     }
 }
 
-/// Builds the message and exit status for a refused request.
+/// Builds the message and exit status for a refused request. The daemon says what and why, and here is what to type.
 fn refusal(error: &ControlError) -> Failure {
-    let sentence = error.message.to_string();
+    let mut sentence = error.message.to_string();
+    if !sentence.contains('`') {
+        sentence += "; ";
+        sentence += &match error.code.as_str() {
+            code::NO_APP | code::AMBIGUOUS => "`gapii-ctl apps` lists the programs".to_owned(),
+            code::BUSY | code::NO_CAPTURE => "`gapii-ctl list` shows what is captured".to_owned(),
+            code::TOO_MANY => "`gapii-ctl status` shows what the daemon serves".to_owned(),
+            code::SHUTDOWN => "`gapiid &` starts another daemon".to_owned(),
+            code::NOT_ALLOWED => {
+                format!("your own daemon is found after `{}`", own_folder_command())
+            }
+            code::BAD_REQUEST => "`gapii-ctl start --help` says what can be asked for".to_owned(),
+            _ => "`gapii-ctl doctor` looks for the reason".to_owned(),
+        };
+    }
     match error.code.as_str() {
         code::AMBIGUOUS | code::BAD_REQUEST => Failure::usage(sentence),
         code::NO_CAPTURE => Failure::no(sentence),
@@ -441,7 +459,7 @@ fn absent(path: &Path) -> String {
             own.display()
         ),
         None => format!(
-            "no daemon listens on {name}; check the address: a daemon's socket is named {}, and the usual one is {}",
+            "no daemon listens on {name}; a daemon's socket is named {}, and the usual one is `--connect unix:{}`",
             gapii_control::SOCKET_NAME,
             own.display()
         ),
@@ -463,10 +481,12 @@ fn connect_error(path: &Path, error: &io::Error) -> ConnectError {
     match error.kind() {
         io::ErrorKind::PermissionDenied => ConnectError::Unusable(Failure::unreachable(format!(
             "not allowed to use {path}; it belongs to another user's daemon; your own is found after `{}`, or with \
-             --connect",
+             `--connect ADDRESS`",
             own_folder_command()
         ))),
-        _ => ConnectError::Unusable(Failure::unreachable(format!("can't use {path}: {error}"))),
+        _ => ConnectError::Unusable(Failure::unreachable(format!(
+            "can't use {path}: {error}; name another daemon with `--connect ADDRESS`"
+        ))),
     }
 }
 
@@ -474,7 +494,7 @@ fn connect_error(path: &Path, error: &io::Error) -> ConnectError {
 /// the same user or root.
 fn check_peer(stream: &UnixStream, path: &Path) -> Result<(), Failure> {
     let peer = rustix::net::sockopt::socket_peercred(stream).map_err(|errno| {
-        Failure::unreachable(format!(
+        Failure::system(format!(
             "can't get the user of the process that listens on {}: {errno}",
             path.display()
         ))
@@ -485,7 +505,7 @@ fn check_peer(stream: &UnixStream, path: &Path) -> Result<(), Failure> {
     }
     Err(Failure::unreachable(format!(
         "the process that listens on {} runs as user {}; only a daemon of user {} or of root is trusted; it is found \
-         after `{}`, or with --connect",
+         after `{}`, or with `--connect ADDRESS`",
         path.display(),
         peer.uid.as_raw(),
         ours.as_raw(),

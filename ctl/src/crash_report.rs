@@ -83,7 +83,7 @@ fn write(trace: &Path) -> Result<Option<PathBuf>, Failure> {
         draft.persist(&path).map_err(|error| error.error)
     });
     written.map_err(|error| {
-        Failure::unreachable(format!("can't write the crash report {}: {error}", path.display()))
+        Failure::system(format!("can't write the crash report {}: {error}", path.display()))
     })?;
     Ok(Some(path))
 }

@@ -3,6 +3,9 @@
 //! whose status is the program's, has the statuses of env(1) and timeout(1) for its own failures: 127 and 126 for a
 //! program that is missing or cannot be executed, and 125 for all else.
 //! Nothing here prints or exits.
+//!
+//! A sentence says what, why, and in backticks what to type. In a build for development a refusal without something to type
+//! panics; only an [answer](Failure::answer) and the words of [the system](Failure::system) need nothing.
 
 use std::fmt;
 
@@ -37,16 +40,37 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// There is no such thing.
     pub fn no(sentence: impl Into<String>) -> Failure {
+        Failure { kind: Kind::No, sentence: sentence.into() }.that_helps()
+    }
+
+    /// The command did what it was asked for, and this is what it found, or it was stopped.
+    pub fn answer(sentence: impl Into<String>) -> Failure {
         Failure { kind: Kind::No, sentence: sentence.into() }
     }
 
     pub fn usage(sentence: impl Into<String>) -> Failure {
-        Failure { kind: Kind::Usage, sentence: sentence.into() }
+        Failure { kind: Kind::Usage, sentence: sentence.into() }.that_helps()
     }
 
     pub fn unreachable(sentence: impl Into<String>) -> Failure {
+        Failure { kind: Kind::Unreachable, sentence: sentence.into() }.that_helps()
+    }
+
+    /// The operating system, the driver or a process on the other side refuses something, in its own words.
+    pub fn system(sentence: impl Into<String>) -> Failure {
         Failure { kind: Kind::Unreachable, sentence: sentence.into() }
+    }
+
+    /// What to type, as it stands in backticks.
+    pub fn to_type(&self) -> Vec<String> {
+        self.sentence.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    }
+
+    fn that_helps(self) -> Failure {
+        debug_assert!(!self.to_type().is_empty(), "it does not say what to type: {self}");
+        self
     }
 
     pub fn reader_gone() -> Failure {
@@ -58,7 +82,7 @@ impl Failure {
     }
 
     pub fn no_program(sentence: impl Into<String>) -> Failure {
-        Failure { kind: Kind::NoProgram, sentence: sentence.into() }
+        Failure { kind: Kind::NoProgram, sentence: sentence.into() }.that_helps()
     }
 
     /// Exit status of `command`, such as `start`, that fails like this.
@@ -86,11 +110,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn refusal_says_what_to_type_and_an_answer_need_not() {
+        assert_eq!(Failure::no("none; try `this` or `that`").to_type(), ["this", "that"]);
+        assert!(Failure::answer("nothing differs").to_type().is_empty());
+        assert!(std::panic::catch_unwind(|| Failure::usage("wrong")).is_err());
+    }
+
+    #[test]
     fn own_failures_of_run_have_statuses_that_programs_rarely_have() {
-        let failures = [Failure::no("a"), Failure::usage("a"), Failure::unreachable("a")];
+        let failures = [Failure::no("`a`"), Failure::usage("`a`"), Failure::unreachable("`a`")];
         assert_eq!(failures.each_ref().map(|failure| failure.status_of("start")), [1, 2, 3]);
         assert_eq!(failures.each_ref().map(|failure| failure.status_of(RUN)), [125; 3]);
-        assert_eq!(Failure::not_executable("a").status_of(RUN), 126);
-        assert_eq!(Failure::no_program("a").status_of(RUN), 127);
+        assert_eq!(Failure::not_executable("`a`").status_of(RUN), 126);
+        assert_eq!(Failure::no_program("`a`").status_of(RUN), 127);
     }
 }

@@ -112,7 +112,7 @@ pub fn must_be_free(path: &Path, force: bool) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "{} exists; overwrite it with --force, or choose another name with -o",
+        "{} exists; overwrite it with `--force`, or choose another name with `-o FILE`",
         path.display()
     )))
 }
@@ -133,7 +133,7 @@ pub fn check(path: &Path, what: &str) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
         return match rustix::termios::isatty(rustix::stdio::stdout()) {
             true => Err(Failure::usage(format!(
-                "{what} is not written to a terminal; redirect standard output or name a file with -o"
+                "{what} is not written to a terminal; redirect standard output or name a file with `-o FILE`"
             ))),
             false => Ok(()),
         };
@@ -161,7 +161,7 @@ pub fn name_of(path: &Path) -> String {
 pub fn writing_failure(path: &Path, error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Failure::reader_gone(),
-        _ => Failure::unreachable(format!("can't write {}: {error}", name_of(path))),
+        _ => Failure::system(format!("can't write {}: {error}", name_of(path))),
     }
 }
 
@@ -172,14 +172,18 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 fn creation_failure(path: &Path, error: &io::Error) -> Failure {
-    let name = path.display();
+    let (name, folder) = (path.display(), folder_of(path).display());
     Failure::unreachable(match error.kind() {
-        io::ErrorKind::NotFound => format!("can't create {name}: its folder does not exist"),
+        io::ErrorKind::NotFound => format!(
+            "can't create {name}: there is no folder {folder}; create it with `mkdir -p {folder}`"
+        ),
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            format!("not allowed to write {name}; choose another place with -o")
+            format!("not allowed to write {name}; choose another place with `-o FILE`")
         }
-        io::ErrorKind::IsADirectory => format!("can't write {name}: it is a folder"),
-        _ => format!("can't create {name}: {error}"),
+        io::ErrorKind::IsADirectory => {
+            format!("can't write {name}: it is a folder; name a file with `-o FILE`")
+        }
+        _ => return Failure::system(format!("can't create {name}: {error}")),
     })
 }
 

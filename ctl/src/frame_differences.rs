@@ -139,7 +139,7 @@ pub fn find(
         }
     }
     if let Some(folder) = folder.and_then(Arc::into_inner) {
-        folder.finish().map_err(Failure::unreachable)?;
+        folder.finish().map_err(Failure::system)?;
     }
     let named = |from| {
         let with_pixels = &with_pixels;
@@ -196,7 +196,7 @@ impl Reading<'_> {
         }
         let mut matching = lock(&matching);
         match matching.failure.take() {
-            Some(failure) => Err(Failure::unreachable(failure)),
+            Some(failure) => Err(Failure::system(failure)),
             None => Ok(std::mem::take(&mut matching.found)),
         }
     }
@@ -224,7 +224,7 @@ impl Reading<'_> {
             }
         };
         match is_stopped {
-            true => Err(Failure::no("stopped before the frames were compared, as asked")),
+            true => Err(Failure::answer("stopped before the frames were compared, as asked")),
             false => Ok(()),
         }
     }

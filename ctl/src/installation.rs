@@ -35,7 +35,7 @@ pub fn find_shim() -> Result<PathBuf, Failure> {
         let path = PathBuf::from(path);
         return absolute_file(&path).ok_or_else(|| {
             Failure::unreachable(format!(
-                "GAPII_SHIM names {}, which is not a file",
+                "GAPII_SHIM names {}, which is not a file; `unset GAPII_SHIM` makes it the one beside gapii-ctl",
                 path.display()
             ))
         });
@@ -54,7 +54,7 @@ pub fn find_daemon() -> Result<PathBuf, Failure> {
     if let Some(path) = std::env::var_os("GAPIID") {
         let path = PathBuf::from(path);
         return absolute_file(&path).ok_or_else(|| {
-            Failure::unreachable(format!("GAPIID names {}, which is not a file", path.display()))
+            Failure::unreachable(format!("GAPIID names {}, which is not a file; `unset GAPIID` makes it the one beside gapii-ctl", path.display()))
         });
     }
     let beside = own_folders().into_iter().take(1);

@@ -15,7 +15,7 @@ impl Launch {
     /// Creates a random token.
     pub fn create() -> Result<Launch, Failure> {
         let token = random()
-            .map_err(|error| Failure::unreachable(format!("can't read /dev/urandom: {error}")))?;
+            .map_err(|error| Failure::system(format!("can't read /dev/urandom: {error}")))?;
         Ok(Launch { token })
     }
 

@@ -45,7 +45,6 @@ mod screen;
 mod set_up;
 mod signals;
 mod state_choice;
-mod state_gaps;
 mod state_value;
 mod status_page;
 mod summary_line;

@@ -43,7 +43,9 @@ impl Observer {
                 let seen = first.take().map(|seen| *seen).or_else(|| page.read());
                 let seen = seen.filter(|seen| seen.writer.pid == *pid);
                 let Some(Seen { info, sequence, outdated, .. }) = seen else {
-                    return Err(Failure::unreachable(format!("gapiid (process {pid}) has ended")));
+                    return Err(Failure::unreachable(format!(
+                        "gapiid (process {pid}) has ended; `gapiid &` starts another"
+                    )));
                 };
                 Ok(Status { info, outdated, report: Some(sequence) })
             }

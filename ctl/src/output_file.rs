@@ -46,7 +46,7 @@ impl OutputFile {
     fn standard_output() -> Result<OutputFile, Failure> {
         refuse_terminal(stdio::stdout())?;
         let descriptor = rustix::io::fcntl_dupfd_cloexec(stdio::stdout(), 3)
-            .map_err(|errno| Failure::unreachable(format!("can't use standard output: {errno}")))?;
+            .map_err(|errno| Failure::system(format!("can't use standard output: {errno}")))?;
         Ok(OutputFile { descriptor, place: Place { path: None, created: false, draft: None } })
     }
 
@@ -93,7 +93,7 @@ impl Place {
         let Some((draft, path)) = self.draft.take() else { return Ok(()) };
         draft.persist(&path).map_err(|PersistError { error, path: draft }| {
             let kept = draft.keep().unwrap_or_else(|kept| kept.path.to_path_buf());
-            Failure::unreachable(format!(
+            Failure::system(format!(
                 "can't replace {}: {error}; the trace is in {}",
                 path.display(),
                 kept.display()
@@ -128,7 +128,7 @@ impl AsFd for OutputFile {
 fn refuse_terminal(output: impl AsFd) -> Result<(), Failure> {
     match rustix::termios::isatty(output) {
         true => Err(Failure::usage(
-            "a trace is not written to a terminal; redirect standard output or name a file with -o",
+            "a trace is not written to a terminal; redirect standard output or name a file with `-o FILE`",
         )),
         false => Ok(()),
     }
@@ -180,10 +180,12 @@ fn open_failure(path: &Path, error: &io::Error) -> Failure {
             )
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            format!("not allowed to write {name}; choose another place with -o")
+            format!("not allowed to write {name}; choose another place with `-o FILE`")
         }
-        io::ErrorKind::IsADirectory => format!("can't write {name}: it is a folder"),
-        _ => format!("can't create {name}: {error}"),
+        io::ErrorKind::IsADirectory => {
+            format!("can't write {name}: it is a folder; name a file with `-o FILE`")
+        }
+        _ => return Failure::system(format!("can't create {name}: {error}")),
     })
 }
 

@@ -46,9 +46,13 @@ pub enum PairingError {
     Certificate(#[from] rcgen::Error),
     #[error("{0}")]
     Randomness(#[from] gapii_remote::secret::NoRandomness),
-    #[error("{0:?} is not a valid name: a name has 1 to {NAME_LEN_MAX} letters, digits and ._-")]
+    #[error(
+        "{0:?} is not a valid name: a name has 1 to {NAME_LEN_MAX} letters, digits and ._-, as in `gapii-ctl pair new office-7`"
+    )]
     Name(String),
-    #[error("a client {0} exists already; renew or revoke it, or choose another name")]
+    #[error(
+        "a client {0} exists already; `gapii-ctl pair renew {0}` replaces its credentials, `gapii-ctl pair revoke {0}` ends them"
+    )]
     Taken(String),
     #[error("there is no client {0}; `gapii-ctl pair list` shows the clients")]
     Unknown(String),

@@ -44,7 +44,7 @@ impl Stop {
 pub fn hear_stops() -> Result<Stop, Failure> {
     let asked = Signals::block()
         .and_then(ending::flag)
-        .map_err(|error| Failure::unreachable(format!("can't wait for signals: {error}")))?;
+        .map_err(|error| Failure::system(format!("can't wait for signals: {error}")))?;
     Ok(Stop { asked, allowance: None })
 }
 
@@ -71,9 +71,9 @@ pub fn play(
     report.map_err(|error| match error {
         ReplayError::Io(error) => unreadable(path, &error),
         ReplayError::Library(_) | ReplayError::Memory(_) | ReplayError::Images(_) => {
-            Failure::unreachable(error.to_string())
+            Failure::system(error.to_string())
         }
-        error => Failure::no(format!("{} can't be played: {error}", path.display())),
+        error => Failure::answer(format!("{} can't be played: {error}", path.display())),
     })
 }
 

@@ -35,7 +35,7 @@ impl PrivateDaemon {
     pub fn start(folder: &Path, signals: &Signals) -> Result<PrivateDaemon, Failure> {
         let executable = installation::find_daemon()?;
         let mut child = spawn(&executable, folder, signals).map_err(|error| {
-            Failure::unreachable(format!("can't start {}: {error}", executable.display()))
+            Failure::system(format!("can't start {}: {error}", executable.display()))
         })?;
         let (lifeline, ready) = (child.stdin.take(), child.stdout.take());
         let daemon = PrivateDaemon { child, lifeline, folder: folder.to_owned() };
@@ -44,7 +44,7 @@ impl PrivateDaemon {
         }
         let log = std::fs::read_to_string(log_path(folder)).unwrap_or_default();
         Err(Failure::unreachable(format!(
-            "{} does not begin{}",
+            "{0} does not begin{1}; `{0}` alone says more",
             executable.display(),
             what_it_says(&log)
         )))

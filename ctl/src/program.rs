@@ -67,9 +67,8 @@ pub struct Environment {
 impl Environment {
     pub fn new(scratch: &Scratch, app_socket: PathBuf) -> Result<Environment, Failure> {
         let found = installation::find_shim()?;
-        let cannot = |error: io::Error| {
-            Failure::unreachable(format!("can't link {}: {error}", found.display()))
-        };
+        let cannot =
+            |error: io::Error| Failure::system(format!("can't link {}: {error}", found.display()));
         let shim = scratch.linker_name(&found).map_err(cannot)?;
         let sonames = match installation::installed_sonames(&found) {
             Some(folder) if installation::linker_can_name(&folder) => folder,
@@ -94,7 +93,7 @@ impl Environment {
     ) -> Result<(), Failure> {
         for tool in tools::find(words)? {
             let linked = scratch.linker_name(&tool).map_err(|error| {
-                Failure::unreachable(format!("can't link {}: {error}", tool.display()))
+                Failure::system(format!("can't link {}: {error}", tool.display()))
             })?;
             self.tools.push(linked);
         }
@@ -169,19 +168,21 @@ impl Program {
         output_is_taken: bool,
     ) -> Result<Program, Failure> {
         let (name, arguments) =
-            words.split_first().ok_or_else(|| Failure::usage("no program is given after --"))?;
+            words.split_first().ok_or_else(|| Failure::usage("no program is given after --; it begins with its path, as in `gapii-ctl run -- ./game`"))?;
         let mut command = Command::new(name);
         command.args(arguments);
         environment.apply(&mut command, beginning);
         signals.leave_out(&mut command);
         if output_is_taken {
-            command.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned().map_err(
-                |error| Failure::unreachable(format!("can't use standard error: {error}")),
-            )?));
+            command.stdout(Stdio::from(
+                io::stderr().as_fd().try_clone_to_owned().map_err(|error| {
+                    Failure::system(format!("can't use standard error: {error}"))
+                })?,
+            ));
         }
         let child = command.spawn().map_err(|error| cannot_start(name, &error))?;
         let exit = rustix::process::pidfd_open(Pid::from_child(&child), PidfdFlags::empty())
-            .map_err(|errno| Failure::unreachable(format!("can't watch the program: {errno}")))?;
+            .map_err(|errno| Failure::system(format!("can't watch the program: {errno}")))?;
         Ok(Program { child, exit })
     }
 
@@ -199,7 +200,7 @@ impl Program {
     pub fn ended(&mut self) -> Result<Option<ExitStatus>, Failure> {
         self.child
             .try_wait()
-            .map_err(|error| Failure::unreachable(format!("can't wait for the program: {error}")))
+            .map_err(|error| Failure::system(format!("can't wait for the program: {error}")))
     }
 }
 
@@ -233,7 +234,7 @@ fn cannot_start(name: &OsStr, error: &io::Error) -> Failure {
             "can't start {name}: its interpreter does not exist; see its first line if it is a script, and `file {name}` \
              otherwise"
         ),
-        _ => format!("can't start {name}: {error}"),
+        _ => return Failure::system(format!("can't start {name}: {error}")),
     })
 }
 
@@ -249,7 +250,7 @@ pub fn check(name: &OsStr) -> Result<(), Failure> {
             true => {
                 format!("there is no program {name} on PATH; `./{name}` is the one in this folder")
             }
-            false => format!("there is no program {name} on PATH; install it or give its path"),
+            false => format!("there is no program {name} on PATH; install it, or type its path: `gapii-ctl run -- PATH/{name}`"),
         })
     })
 }
@@ -272,11 +273,16 @@ fn check_file(path: &Path) -> Result<(), Failure> {
     if is_program(path) {
         Ok(())
     } else if path.is_dir() {
-        Err(Failure::not_executable(format!("{name} is a folder, not a program")))
+        Err(Failure::not_executable(format!(
+            "{name} is a folder, not a program; name a file in it: `gapii-ctl run -- {name}/PROGRAM`"
+        )))
     } else if let Ok(metadata) = path.metadata() {
         Err(Failure::not_executable(why_not_executable(path, &metadata)))
     } else {
-        Err(Failure::no_program(format!("there is no program {name}; check the path")))
+        let folder = path.parent().unwrap_or(path).display();
+        Err(Failure::no_program(format!(
+            "there is no program {name}; `ls {folder}` lists what is there"
+        )))
     }
 }
 
@@ -284,19 +290,21 @@ fn check_file(path: &Path) -> Result<(), Failure> {
 fn why_not_executable(path: &Path, metadata: &Metadata) -> String {
     let name = path.display();
     if !metadata.is_file() {
-        return format!("{name} is not a regular file, and so not a program");
+        return format!(
+            "{name} is not a regular file, and so not a program; `file {name}` says what it is"
+        );
     }
     let is_no_exec = rustix::fs::statvfs(path)
         .is_ok_and(|file_system| file_system.f_flag.contains(StatVfsMountFlags::NOEXEC));
     if is_no_exec {
         return format!(
-            "{name} is on a file system that is mounted with noexec; copy it to another one"
+            "{name} is on a file system that is mounted with noexec; copy it to another one, as with `cp {name} ~`"
         );
     }
     match metadata.mode() & 0o111 {
         0 => format!("{name} may not be executed; allow it with `chmod +x {name}`"),
         _ => format!(
-            "{name} may be executed by other users only (mode {:o})",
+            "{name} may be executed by other users only (mode {:o}); its owner can allow it with `chmod a+x {name}`",
             metadata.mode() & 0o777
         ),
     }

@@ -91,7 +91,7 @@ impl ReplayGuard {
             allowance.map_or((None, None), |allowance| (allowance.memory, allowance.time));
         if given.is_some() && used().is_none() {
             return Err(Failure::unreachable(
-                "--memory needs /proc/self/status, which can't be read; mount /proc",
+                "--memory needs /proc/self/status, which can't be read; `mount -t proc proc /proc` makes it readable",
             ));
         }
         let memory_from = match (allowance, given) {
@@ -184,9 +184,9 @@ impl Shared {
             Excess::Memory { used, limit } => {
                 let (used, limit) = (BinaryBytes(used), BinaryBytes(limit));
                 let (allowed, more) = match self.memory_from {
-                    MemoryFrom::Flag => ("by --memory", "--memory SIZE"),
+                    MemoryFrom::Flag => ("by --memory", "`--memory SIZE`"),
                     MemoryFrom::DefaultOfFlag => {
-                        ("by default, half of the available memory", "--memory SIZE")
+                        ("by default, half of the available memory", "`--memory SIZE`")
                     }
                     MemoryFrom::Default => (
                         "by default, half of the available memory",
@@ -196,7 +196,7 @@ impl Shared {
                 (format!("it used {used} of memory, and {limit} are allowed {allowed}"), more)
             }
             Excess::Time { limit } => {
-                (format!("it took longer than the {limit:?} of --time"), "--time TIME")
+                (format!("it took longer than the {limit:?} of --time"), "`--time TIME`")
             }
         };
         format!(
@@ -287,9 +287,9 @@ mod tests {
         };
         let memory = Excess::Memory { used: 3 << 30, limit: 2 << 30 };
         let given =
-            ["used 3.00 GiB of memory", "2.00 GiB are allowed by --memory", "--memory SIZE"];
+            ["used 3.00 GiB of memory", "2.00 GiB are allowed by --memory", "`--memory SIZE`"];
         check(MemoryFrom::Flag, memory, given);
-        let default = ["3.00 GiB", "half of the available memory", "with --memory SIZE"];
+        let default = ["3.00 GiB", "half of the available memory", "with `--memory SIZE`"];
         check(MemoryFrom::DefaultOfFlag, memory, default);
         let without =
             ["3.00 GiB", "half of the available memory", "`gapii-ctl replay --memory SIZE`"];

@@ -61,7 +61,7 @@ pub fn enter(wish: Wish, needs: &Needs<'_>) -> Result<(), Failure> {
     match (stranger, confined) {
         (None, Ok(())) => Ok(()),
         (None, Err(error)) => Err(Failure::unreachable(format!(
-            "this kernel can't confine a replay: {error}; for a trace that you trust, leave --sandbox out"
+            "this kernel can't confine a replay: {error}; for a trace that you trust, choose `--sandbox=never`"
         ))),
         (Some(user), Ok(())) => {
             text::say(&format!(

@@ -65,7 +65,7 @@ impl Scratch {
             }
         }
         Err(Failure::unreachable(format!(
-            "no folder can hold the files of this run ({}); set TMPDIR to a folder of user {} that nobody else can change",
+            "no folder can hold the files of this run ({}); `export TMPDIR=FOLDER` names one of user {} that nobody else can change",
             problems.join("; "),
             rustix::process::geteuid().as_raw(),
         )))
@@ -167,7 +167,7 @@ mod tests {
         let scratch = Scratch::in_first_of(named.clone()).expect("a folder");
         assert_eq!(scratch.path().parent(), Some(own.path()));
         let failure = Scratch::in_first_of([named[0].clone()]).err().expect("no folder");
-        for part in ["XDG_RUNTIME_DIR", "users other than its owner can change", "set TMPDIR"] {
+        for part in ["XDG_RUNTIME_DIR", "users other than its owner can change", "export TMPDIR="] {
             assert!(failure.sentence.contains(part), "{part}: {failure}");
         }
     }

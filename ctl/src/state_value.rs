@@ -6,8 +6,6 @@ use gapii_follow::value::Value;
 use gapii_trace::description::Description;
 use serde_json::{Map, json};
 
-use crate::state_gaps;
-
 /// Longest byte string that is printed whole, in bytes.
 const BYTES_MAX: usize = 16;
 /// Longest list that is printed in a line, in elements.
@@ -76,8 +74,6 @@ fn is_short(value: &Value) -> bool {
 /// Returns the state of a new object without its kind, such as `Window` of a surface.
 fn new_object(kind: &str) -> Value {
     let mut state = initial(kind);
-    state_gaps::put_object_right(kind, &mut state);
-    state_gaps::put_right(&mut state);
     if let Value::Record(fields) = &mut state {
         fields.retain(|(name, _)| *name != "kind");
     }
@@ -192,6 +188,11 @@ fn bit_names(group: &str, value: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use gapii_follow::value::Describe;
+    use gapii_follow::{Context, Group};
+
     use super::*;
 
     fn blend(factor: u64, on: bool) -> Value {
@@ -201,6 +202,25 @@ mod tests {
             ("on", Value::Bool(on)),
             ("units", Value::List(vec![Value::Number(0), Value::Number(7)])),
         ])
+    }
+
+    #[test]
+    fn state_begins_with_the_values_of_the_specifications() {
+        let texture = json(&initial("Texture"));
+        let itself = json!(["GL_RED", "GL_GREEN", "GL_BLUE", "GL_ALPHA"]);
+        assert_eq!(texture["swizzle"], itself);
+        let context = json(&Context::new(0, Arc::<Group>::default(), (3, 2)).describe());
+        let whole = json!([-1.0, -1.0, -1.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
+        assert_eq!(context["bounding_box"], whole);
+        assert_eq!(context["targets"][0]["source_rgb"], json!("GL_ONE"));
+        assert_eq!(context["targets"][0]["destination_rgb"], json!("GL_ZERO"));
+    }
+
+    #[test]
+    fn what_nobody_told_is_not_a_number() {
+        let of = |kind, field: &str| json(&initial(kind))[field].clone();
+        assert_eq!(of("Surface", "width"), json!(null));
+        assert_eq!(of("Buffer", "contents"), json!(null));
     }
 
     #[test]

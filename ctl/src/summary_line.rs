@@ -70,18 +70,19 @@ pub fn failure(
     request: &StartRequest,
 ) -> Option<Failure> {
     if let Some(error) = &summary.error {
-        return Some(Failure::unreachable(format!(
+        return Some(Failure::system(format!(
             "{destination} holds only what was recorded before this: {error}"
         )));
     }
     if summary.reason == EndReason::Lost.name() {
-        return Some(Failure::no(format!(
+        return Some(Failure::answer(format!(
             "the capture was lost: the program disappeared or left it, and how is not known; {destination} holds what \
              was recorded before that"
         )));
     }
-    (summary.calls == 0)
-        .then(|| Failure::no(format!("nothing was recorded: {}", why_no_command(summary, request))))
+    (summary.calls == 0).then(|| {
+        Failure::answer(format!("nothing was recorded: {}", why_no_command(summary, request)))
+    })
 }
 
 /// Returns the failure of a capture that ended because its program did, before a limit that `request` set.
@@ -99,7 +100,7 @@ pub fn shortfall(
     };
     let has_all = is_complete(summary) || request.frames.is_some_and(|it| summary.frames >= it);
     (!has_all).then(|| {
-        Failure::no(format!(
+        Failure::answer(format!(
             "the program ended before the capture had {limit}; {destination} has {}",
             counted(summary.frames, "frame")
         ))

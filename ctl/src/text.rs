@@ -4,6 +4,7 @@
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 use indicatif::HumanCount;
 use schemars::JsonSchema;
@@ -17,7 +18,7 @@ pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(),
     let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
     write(&mut out).and_then(|()| out.flush()).map_err(|error| match error.kind() {
         io::ErrorKind::BrokenPipe => Failure::reader_gone(),
-        _ => Failure::unreachable(format!("can't write to standard output: {error}")),
+        _ => Failure::system(format!("can't write to standard output: {error}")),
     })
 }
 
@@ -27,6 +28,13 @@ pub fn say(words: &impl Display) {
         true => say_json(&Remark { message: words.to_string() }),
         false => writeln!(io::stderr(), "gapii-ctl: {words}"),
     };
+}
+
+/// Says how many files were written to a folder; nothing if there are none.
+pub fn say_written(files: u64, folder: &Path) {
+    if files > 0 {
+        say(&format!("wrote {} to {}", counted(files, "file"), folder.display()));
+    }
 }
 
 /// Prints to standard error why `command` failed, as a line of JSON with `--json`.

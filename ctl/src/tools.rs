@@ -36,17 +36,21 @@ fn files_of(word: &Path) -> Result<Vec<PathBuf>, Failure> {
     if let Ok(found) = word.canonicalize() {
         return match found.is_file() {
             true => Ok(vec![found]),
-            false => Err(Failure::usage(format!("--tool names {name}, which is not a file"))),
+            false => Err(Failure::usage(format!(
+                "--tool names {name}, which is not a file; write `--tool FILE.so`"
+            ))),
         };
     }
     let pattern = word.file_name().and_then(OsStr::to_str).unwrap_or_default();
     if !pattern.contains(['*', '?']) {
-        return Err(Failure::usage(format!("--tool names {name}, which does not exist")));
+        return Err(Failure::usage(format!(
+            "--tool names {name}, which does not exist; write `--tool FILE.so`"
+        )));
     }
     let folder = word.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let unreadable = |error: io::Error| {
-        Failure::unreachable(format!("can't look for {name} in {}: {error}", folder.display()))
+        Failure::system(format!("can't look for {name} in {}: {error}", folder.display()))
     };
     let entries = folder.read_dir().map_err(unreadable)?.collect::<Result<Vec<_>, _>>();
     let names = entries.map_err(unreadable)?.into_iter().map(|entry| entry.path());
@@ -58,7 +62,9 @@ fn files_of(word: &Path) -> Result<Vec<PathBuf>, Failure> {
         names.filter(fits).filter_map(|path| path.canonicalize().ok()).collect();
     files.sort();
     match files.is_empty() {
-        true => Err(Failure::usage(format!("--tool {name} fits no file"))),
+        true => Err(Failure::usage(format!(
+            "--tool {name} fits no file; `ls {name}` says the same, and `--tool FILE.so` names one"
+        ))),
         false => Ok(files),
     }
 }
@@ -71,7 +77,7 @@ pub fn check(tools: &[PathBuf], shim: &Path, program: Option<&Path>) -> Result<(
     if let Some(program) = program.filter(|path| Elf::of(path).is_ok_and(|elf| elf == Elf::Library))
     {
         return Err(Failure::usage(format!(
-            "{} is a library, not a program: --tool takes one file; quote a pattern, as in --tool 'tools/*.so', and \
+            "{} is a library, not a program: --tool takes one file; quote a pattern, as in `--tool 'tools/*.so'`, and \
              write -- before the program",
             program.display()
         )));
@@ -82,7 +88,7 @@ pub fn check(tools: &[PathBuf], shim: &Path, program: Option<&Path>) -> Result<(
 fn check_file(tool: &Path, shim: &Path) -> Result<(), Failure> {
     let name = tool.display();
     let kind = Elf::of(tool)
-        .map_err(|error| Failure::unreachable(format!("can't read the tool {name}: {error}")))?;
+        .map_err(|error| Failure::system(format!("can't read the tool {name}: {error}")))?;
     let why = match kind {
         Elf::Library => complaint(tool, shim),
         Elf::Program | Elf::Static => Some("it is a program; link it with -shared".to_owned()),
@@ -91,7 +97,9 @@ fn check_file(tool: &Path, shim: &Path) -> Result<(), Failure> {
         Elf::Other => Some("it is not a library".to_owned()),
     };
     why.map_or(Ok(()), |why| {
-        Err(Failure::usage(format!("the tool {name} can't be loaded into a program: {why}")))
+        Err(Failure::usage(format!(
+            "the tool {name} can't be loaded into a program: {why}; `file {name}` says what it is"
+        )))
     })
 }
 

@@ -25,15 +25,21 @@ pub fn open(path: &Path) -> Result<Reader, Failure> {
     let file = File::open(path).map_err(|error| unreadable(path, &error))?;
     let metadata = file.metadata();
     if metadata.as_ref().is_ok_and(|metadata| metadata.is_dir()) {
-        return Err(Failure::unreachable(format!("can't read {}: it is a folder", path.display())));
+        return Err(Failure::unreachable(format!(
+            "can't read {0}: it is a folder; name a trace in it, as `{0}/x.gapii`",
+            path.display()
+        )));
     }
     if metadata.is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0) {
-        return Err(Failure::no(format!("{} is empty: not a trace", path.display())));
+        return Err(Failure::no(format!(
+            "{} is empty: not a trace; `gapii-ctl run -o FILE -- CMD` records one",
+            path.display()
+        )));
     }
     let again = FileAt::of(&file).ok();
     let mut reader = TraceReader::open(file).map_err(|error| match error {
         OpenError::Io(error) => unreadable(path, &error),
-        error => Failure::no(format!("{}: {error}", path.display())),
+        error => Failure::answer(format!("{}: {error}", path.display())),
     })?;
     if let Some(again) = again {
         reader.decode_ahead(Box::new(move || Some(Box::new(again.again().ok()?))));
@@ -72,7 +78,7 @@ pub fn judge_filter(path: &Path, reader: &Reader, cannot: &str) -> Result<(), Fa
     match filter.is_empty() {
         true => Ok(()),
         false => Err(Failure::no(format!(
-            "{} {cannot}: it was recorded with a filter, and has only {filter}",
+            "{} {cannot}: it was recorded with a filter, and has only {filter}; `gapii-ctl run -o FILE -- CMD` records everything",
             path.display()
         ))),
     }
@@ -91,7 +97,7 @@ pub fn judge_times(path: &Path, reader: &Reader) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "{} has no driver times to sort by; record it again with --timing: `gapii-ctl run --timing -- CMD` or \
+        "{} has no driver times to sort by; record it again with its times: `gapii-ctl run --timing -- CMD` or \
          `gapii-ctl start --timing`",
         path.display()
     )))
@@ -114,9 +120,14 @@ pub fn judge_wish(
     if let Some(seq) = seq.filter(|seq| !(first..end).contains(seq)) {
         let name = path.display();
         return Err(Failure::no(match info.calls {
-            0 => format!("{name} has no command"),
-            _ if seq < first => format!("{name} has no command {seq}; its first one is {first}"),
-            _ => format!("{name} has no command {seq}; its last one is {}", end - 1),
+            0 => format!("{name} has no command; `gapii-ctl info {name}` says why"),
+            _ if seq < first => format!(
+                "{name} has no command {seq}; its first one is {first}; `gapii-ctl dump {name} --commands {first}` shows it"
+            ),
+            _ => format!(
+                "{name} has no command {seq}; its last one is {0}; `gapii-ctl dump {name} --commands {0}` shows it",
+                end - 1
+            ),
         }));
     }
     let numbers = numbers_of_frames(reader, &info);
@@ -153,10 +164,14 @@ pub fn no_such_frame(path: &Path, numbers: &[Range<u64>]) -> Failure {
     let name = path.display();
     let longest = numbers.iter().max_by_key(|it| it.end.saturating_sub(it.start));
     Failure::no(match longest.filter(|it| !it.is_empty()) {
-        None => format!("{name} has no frame: no swap and no submit in it ended one"),
+        None => format!(
+            "{name} has no frame: no swap and no submit in it ended one; `gapii-ctl info {name}` says why"
+        ),
         Some(Range { start, end }) => {
             let has = counted(end - start, "frame");
-            format!("{name} has no such frame; it has {has}, the first is number {start}")
+            format!(
+                "{name} has no such frame; it has {has}, the first is number {start}; type `--frames {start}`"
+            )
         }
     })
 }
@@ -166,10 +181,10 @@ pub fn judge_tail(path: &Path, tail: &Tail) -> Result<(), Failure> {
     let name = path.display();
     match tail {
         Tail::Complete => Ok(()),
-        Tail::Truncated { at } => Err(Failure::no(format!(
+        Tail::Truncated { at } => Err(Failure::answer(format!(
             "{name} is cut at byte {at}; everything before it is complete"
         ))),
-        Tail::Damaged { at, why } => Err(Failure::no(format!(
+        Tail::Damaged { at, why } => Err(Failure::answer(format!(
             "{name} is damaged from byte {at} on, and complete before it: {why}"
         ))),
     }
@@ -178,9 +193,15 @@ pub fn judge_tail(path: &Path, tail: &Tail) -> Result<(), Failure> {
 pub fn unreadable(path: &Path, error: &io::Error) -> Failure {
     let name = path.display();
     Failure::unreachable(match error.kind() {
-        io::ErrorKind::NotFound => format!("there is no file {name}"),
-        io::ErrorKind::PermissionDenied => format!("not allowed to read {name}"),
-        io::ErrorKind::NotSeekable => format!("can't read {name}: a trace is read from a file"),
-        _ => format!("can't read {name}: {error}"),
+        io::ErrorKind::NotFound => {
+            format!("there is no file {name}; `gapii-ctl run -o FILE -- CMD` records one")
+        }
+        io::ErrorKind::PermissionDenied => {
+            format!("not allowed to read {name}; its owner can allow it with `chmod a+r {name}`")
+        }
+        io::ErrorKind::NotSeekable => format!(
+            "can't read {name}: a trace is read from a file; save it first, with `cat > FILE`"
+        ),
+        _ => return Failure::system(format!("can't read {name}: {error}")),
     })
 }

@@ -192,7 +192,7 @@ impl<'a> Watch<'a> {
         let measuring = self.measuring.as_ref().and_then(Measuring::next);
         let deadline = quitting.into_iter().chain(ending).chain(measuring).min();
         wait::until_ready(&mut watched, deadline)
-            .map_err(|error| Failure::unreachable(format!("can't wait: {error}")))?;
+            .map_err(|error| Failure::system(format!("can't wait: {error}")))?;
         Ok(())
     }
 
@@ -281,7 +281,7 @@ impl<'a> Watch<'a> {
     /// Gives the capture up that has not begun, if there is one.
     fn give_up_planned(&mut self, why: &str) {
         if self.measuring.as_mut().is_some_and(Measuring::give_up) {
-            self.never_began(&Failure::no(format!("nothing was recorded: {why}")));
+            self.never_began(&Failure::answer(format!("nothing was recorded: {why}")));
         }
     }
 

@@ -7,12 +7,14 @@
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::time::Duration;
 
 use gapii_abi::app::{self, AppHello, HelloReply, reply_status};
 use gapii_recorder::{Shared, Thread, own_memory};
 use gapii_ringbuf::{CounterMap, ModeMap, Segment, SegmentLayout};
 
 use crate::descriptor::OwnDescriptor;
+use crate::system;
 
 /// The connection of a process to a daemon.
 pub struct Connection {
@@ -69,9 +71,7 @@ impl Connection {
     /// because then nothing is known.
     pub fn is_daemon_gone(&self) -> bool {
         let Some(descriptor) = self.socket.get() else { return self.socket.is_closed() };
-        let mut poll = libc::pollfd { fd: descriptor, events: 0, revents: 0 };
-        // SAFETY: one pollfd, no waiting.
-        unsafe { libc::poll(&raw mut poll, 1, 0) == 1 && poll.revents & libc::POLLHUP != 0 }
+        system::poll(descriptor, 0, Duration::ZERO) & libc::POLLHUP != 0
     }
 
     /// Returns the descriptors to hand to another daemon. `None` if the program has closed one of them.
@@ -124,6 +124,41 @@ pub fn receive_with_descriptors(socket: RawFd, bytes: &mut [u8]) -> Option<(usiz
     let received = unsafe { libc::recvmsg(socket, &raw mut message, libc::MSG_CMSG_CLOEXEC) };
     let received = usize::try_from(received).ok().filter(|&received| received > 0)?;
     Some((received, take_descriptors(&message)))
+}
+
+/// Sends bytes with descriptors, without waiting if the socket does not block. Returns whether all were sent.
+pub fn send_with_descriptors<const COUNT: usize>(
+    socket: RawFd,
+    bytes: &[u8],
+    shared: [RawFd; COUNT],
+) -> bool {
+    let mut control = [0_u64; 8];
+    let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    // SAFETY: msghdr is plain data for which zero is valid.
+    let mut message: libc::msghdr = unsafe { core::mem::zeroed() };
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.as_mut_ptr().cast();
+    let len = size_of_val(&shared) as u32;
+    // SAFETY: computes a length.
+    message.msg_controllen = unsafe { libc::CMSG_SPACE(len) } as usize;
+    // SAFETY: the message has a control buffer with room for a header.
+    let header = unsafe { libc::CMSG_FIRSTHDR(&raw const message) };
+    let first = libc::cmsghdr {
+        // SAFETY: computes a length.
+        cmsg_len: unsafe { libc::CMSG_LEN(len) } as usize,
+        cmsg_level: libc::SOL_SOCKET,
+        cmsg_type: libc::SCM_RIGHTS,
+    };
+    // SAFETY: in the control buffer, which is larger and aligned to eight.
+    unsafe { header.write(first) };
+    // SAFETY: behind the header, in the buffer.
+    let data = unsafe { libc::CMSG_DATA(header) };
+    // SAFETY: the buffer has room for as many descriptors; it is not aligned for them.
+    unsafe { data.cast::<[RawFd; COUNT]>().write_unaligned(shared) };
+    // SAFETY: the message points to live buffers of the sizes it says.
+    let sent = unsafe { libc::sendmsg(socket, &raw const message, libc::MSG_NOSIGNAL) };
+    sent == bytes.len() as isize
 }
 
 /// Takes the descriptors out of a control buffer. Descriptors beyond the expected number are closed.

@@ -9,23 +9,26 @@
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gapii_abi::app::{self, AppHello, HelloReply, REPLY_LEN};
 
 use crate::connection::{Connection, Descriptors, receive_with_descriptors};
 use crate::environment;
+use crate::fault::{self, Fault};
 use crate::first_command;
+use crate::system;
 
 /// A hello that a daemon has not answered yet.
 pub struct Dialled {
     hello: AppHello,
     address: libc::sockaddr_un,
     socket: OwnedFd,
-    began: Instant,
+    began_ns: u64,
 }
 
 /// What [`Dialled::answer`] has found.
+#[expect(clippy::large_enum_variant, reason = "it lives as long as a call")]
 pub enum Answer {
     /// The daemon has accepted the process.
     Accepted(Connection),
@@ -53,7 +56,7 @@ impl Dialled {
             hello,
             address,
             socket,
-            began: Instant::now(),
+            began_ns: system::now_ns(),
         })
     }
 
@@ -64,17 +67,15 @@ impl Dialled {
 
     /// How long ago the hello was sent.
     pub fn age(&self) -> Duration {
-        self.began.elapsed()
+        Duration::from_nanos(system::now_ns().saturating_sub(self.began_ns))
     }
 
     /// Waits for the answer, for `limit` at most.
     pub fn answer(self, limit: Duration) -> Answer {
         let raw = self.socket.as_raw_fd();
-        let mut ready = libc::pollfd { fd: raw, events: libc::POLLIN, revents: 0 };
-        // SAFETY: one entry.
-        let found = unsafe { libc::poll(&raw mut ready, 1, limit.as_millis() as libc::c_int) };
-        if found <= 0 {
-            // Time is up, or a signal has come.
+        let is_limited = !fault::is_put_in(Fault::AnswerWithoutLimit);
+        let limit = if is_limited { limit } else { Duration::MAX };
+        if system::poll(raw, libc::POLLIN, limit) == 0 {
             return Answer::None(self);
         }
         let Some(reply) = receive_reply(raw) else { return Answer::Gone };
@@ -87,7 +88,8 @@ impl Dialled {
 fn receive_reply(socket: RawFd) -> Option<(HelloReply, Descriptors)> {
     let mut bytes = [0; REPLY_LEN];
     let (received, descriptors) = receive_with_descriptors(socket, &mut bytes)?;
-    let reply = (received == REPLY_LEN).then(|| HelloReply::from_bytes(&bytes).ok())??;
+    let is_whole = received == REPLY_LEN || fault::is_put_in(Fault::AnyLength);
+    let reply = is_whole.then(|| HelloReply::from_bytes(&bytes).ok())??;
     Some((reply, descriptors))
 }
 
@@ -104,7 +106,10 @@ pub fn foreign_listener() -> Option<libc::uid_t> {
 }
 
 fn connect_to_anybody(address: &libc::sockaddr_un) -> Option<OwnedFd> {
-    let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    let mut kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    if fault::is_put_in(Fault::BlockingSocket) {
+        kind &= !libc::SOCK_NONBLOCK;
+    }
     // SAFETY: takes no memory.
     let raw = unsafe { libc::socket(libc::AF_UNIX, kind, 0) };
     if raw < 0 {
@@ -112,10 +117,7 @@ fn connect_to_anybody(address: &libc::sockaddr_un) -> Option<OwnedFd> {
     }
     // SAFETY: the call above made it, and nothing else owns it.
     let socket = unsafe { OwnedFd::from_raw_fd(raw) };
-    let len = size_of_val(address) as libc::socklen_t;
-    // SAFETY: an address of that length.
-    let failed = unsafe { libc::connect(raw, core::ptr::from_ref(address).cast(), len) } != 0;
-    (!failed).then_some(socket)
+    system::connect(raw, address).then_some(socket)
 }
 
 /// Returns the effective user of the process that listens on the other end of a connected socket (`SO_PEERCRED`).
@@ -149,6 +151,10 @@ pub fn own_user() -> libc::uid_t {
 /// Returns the path of the daemon's socket: `GAPII_SOCKET` if set, otherwise the first that exists of the user's and
 /// the system's.
 fn socket_path() -> Option<PathBuf> {
+    #[cfg(test)]
+    if crate::simulation::running().is_some() {
+        return Some(PathBuf::from("/simulated"));
+    }
     variable("GAPII_SOCKET").or_else(|| default_sockets().find(|path| path.exists()))
 }
 

@@ -21,6 +21,13 @@ pub fn newest() -> u32 {
     word().load(Acquire)
 }
 
+/// Whether there is an order that the process has not acted on. Entry points ask the same in their own code.
+#[cfg(test)]
+pub fn are_new() -> bool {
+    // Relaxed: a number on its own, as in entry points.
+    word().load(Relaxed) != HEARD.load(Relaxed)
+}
+
 /// Notes that the process has acted on order `number` and those before it.
 pub fn note_heard(number: u32) {
     // Relaxed: a number on its own. Two safe points never run at the same time.

@@ -13,14 +13,15 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
 use gapii_abi::app::{
-    self, AppHello, FLAG_TAKE_OVER, FLAG_WAIT, HELLO_LEN, HelloReply, LOOK_MS, REPLY_LEN,
-    reply_status,
+    AppHello, FLAG_TAKE_OVER, FLAG_WAIT, HelloReply, LOOK_MS, REPLY_LEN, reply_status,
 };
-use gapii_recorder::{ErrnoGuard, clock_ns};
+use gapii_recorder::ErrnoGuard;
 
-use crate::connection::{Connection, receive_with_descriptors};
+use crate::connection::{Connection, receive_with_descriptors, send_with_descriptors};
 use crate::descriptor::OwnDescriptor;
 use crate::dial;
+use crate::fault::{self, Fault};
+use crate::system;
 
 /// How long threads wait for room, in nanoseconds, counted from when the daemon was first missed. Afterwards they
 /// drop records.
@@ -70,7 +71,7 @@ pub fn is_one() -> bool {
 pub fn is_out_of_patience() -> bool {
     match SINCE_NS.load(Relaxed) {
         0 => false,
-        since => clock_ns().saturating_sub(since) >= PATIENCE_NS,
+        since => system::now_ns().saturating_sub(since) >= PATIENCE_NS,
     }
 }
 
@@ -78,6 +79,7 @@ pub fn is_out_of_patience() -> bool {
 pub fn forget() {
     ASKED.close();
     SINCE_NS.store(0, Relaxed);
+    TRIED_NS.store(0, Relaxed);
     BUSY.store(false, Relaxed);
 }
 
@@ -86,13 +88,14 @@ fn step(connection: &Connection) -> Fate {
         // Another thread has connected already.
         return Fate::GoesOn;
     }
-    let now = clock_ns();
+    let now = system::now_ns();
     let since = match SINCE_NS.load(Relaxed) {
         0 => now,
         since => since,
     };
     SINCE_NS.store(since, Relaxed);
-    if now.saturating_sub(since) >= LOOK_MS * 1_000_000 {
+    let looks_on = fault::is_put_in(Fault::LooksForEver);
+    if now.saturating_sub(since) >= LOOK_MS * 1_000_000 && !looks_on {
         return Fate::Over;
     }
     match ASKED.get() {
@@ -117,7 +120,7 @@ fn ask(connection: &Connection, since_ns: u64) -> Fate {
         ..connection.hello
     };
     if let Some(socket) = dial::connect(&connection.address)
-        && send(socket.as_raw_fd(), &hello.to_bytes(), shared)
+        && send_with_descriptors(socket.as_raw_fd(), &hello.to_bytes(), shared)
     {
         ASKED.replace(socket);
     }
@@ -127,9 +130,7 @@ fn ask(connection: &Connection, since_ns: u64) -> Fate {
 /// Reads the answer, if it has arrived.
 fn hear(connection: &Connection, socket: RawFd) -> Fate {
     let mut bytes = [0; REPLY_LEN];
-    let mut ready = libc::pollfd { fd: socket, events: libc::POLLIN, revents: 0 };
-    // SAFETY: one entry; does not wait.
-    if unsafe { libc::poll(&raw mut ready, 1, 0) } == 0 {
+    if system::poll(socket, libc::POLLIN, Duration::ZERO) == 0 {
         return Fate::Open;
     }
     let Some((received, [mode, ..])) = receive_with_descriptors(socket, &mut bytes) else {
@@ -151,34 +152,4 @@ fn over() -> Fate {
     ASKED.close();
     SINCE_NS.store(LONG_AGO, Relaxed);
     Fate::Over
-}
-
-fn send(socket: RawFd, bytes: &[u8; HELLO_LEN], shared: [RawFd; app::DESCRIPTORS]) -> bool {
-    let mut control = [0_u64; 8];
-    let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-    // SAFETY: msghdr is plain data for which zero is valid.
-    let mut message: libc::msghdr = unsafe { core::mem::zeroed() };
-    message.msg_iov = &raw mut part;
-    message.msg_iovlen = 1;
-    message.msg_control = control.as_mut_ptr().cast();
-    let len = size_of_val(&shared) as u32;
-    // SAFETY: computes a length.
-    message.msg_controllen = unsafe { libc::CMSG_SPACE(len) } as usize;
-    // SAFETY: the message has a control buffer with room for a header.
-    let header = unsafe { libc::CMSG_FIRSTHDR(&raw const message) };
-    let first = libc::cmsghdr {
-        // SAFETY: computes a length.
-        cmsg_len: unsafe { libc::CMSG_LEN(len) } as usize,
-        cmsg_level: libc::SOL_SOCKET,
-        cmsg_type: libc::SCM_RIGHTS,
-    };
-    // SAFETY: in the control buffer, which is larger and aligned to eight.
-    unsafe { header.write(first) };
-    // SAFETY: behind the header, in the buffer.
-    let data = unsafe { libc::CMSG_DATA(header) };
-    // SAFETY: the buffer has room for as many descriptors; it is not aligned for them.
-    unsafe { data.cast::<[RawFd; app::DESCRIPTORS]>().write_unaligned(shared) };
-    // SAFETY: the message points to live buffers of the sizes it says.
-    let sent = unsafe { libc::sendmsg(socket, &raw const message, libc::MSG_NOSIGNAL) };
-    sent == HELLO_LEN as isize
 }

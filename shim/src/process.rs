@@ -11,14 +11,15 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 use std::time::Duration;
 
 use gapii_abi::app::HELLO_TIMEOUT_MS;
-use gapii_recorder::clock_ns;
 
 use crate::connection::Connection;
 use crate::contexts;
 use crate::dial::{Answer, Dialled};
 use crate::environment;
+use crate::fault::{self, Fault};
 use crate::orders;
 use crate::orphan;
+use crate::system;
 
 /// How long after an attempt, in nanoseconds, the shim looks for a daemon again, or checks that it is alive.
 const RETRY_NS: u64 = 1_000_000_000;
@@ -64,12 +65,13 @@ pub fn connection() -> Option<&'static Connection> {
 /// was less than a second ago.
 pub fn connect_again() {
     if let Some(dialled) = take_dialled() {
-        hear(dialled, Duration::ZERO);
+        let waits = fault::is_put_in(Fault::WaitsAgain);
+        hear(dialled, if waits { ANSWER } else { Duration::ZERO });
         return;
     }
-    let now = clock_ns();
+    let now = system::now_ns();
     let last = LAST_TRY_NS.load(Relaxed);
-    if now.saturating_sub(last) >= RETRY_NS {
+    if now.saturating_sub(last) >= RETRY_NS || fault::is_put_in(Fault::NoPause) {
         connect();
     }
 }
@@ -95,7 +97,7 @@ pub fn disconnect() {
 /// Whether the daemon is gone. For a process that records nothing: it checks once a second at most, and answers no in
 /// between.
 pub fn has_lost_daemon(connection: &Connection) -> bool {
-    let now = clock_ns();
+    let now = system::now_ns();
     if now.saturating_sub(LAST_TRY_NS.load(Relaxed)) < RETRY_NS {
         return false;
     }
@@ -105,7 +107,7 @@ pub fn has_lost_daemon(connection: &Connection) -> bool {
 
 /// Connects to a daemon now, if there is one. Returns false if the daemon refuses this process.
 pub fn connect() -> bool {
-    LAST_TRY_NS.store(clock_ns(), Relaxed);
+    LAST_TRY_NS.store(system::now_ns(), Relaxed);
     let limit = match environment::wait_limit() {
         Some(_) => Duration::from_millis(HELLO_TIMEOUT_MS),
         None => ANSWER,
@@ -141,6 +143,10 @@ fn hear(dialled: Box<Dialled>, limit: Duration) -> bool {
                 true => orders::look_at_every_command(),
                 false => orders::listen_to(None),
             }
+            if fault::is_put_in(Fault::LateAnswerLost) {
+                Box::leak(dialled.into());
+                return true;
+            }
             // DIALLED: pairs with the acquire in `take_dialled`.
             DIALLED.store(Box::into_raw(Box::new(dialled)), Release);
         }
@@ -161,6 +167,14 @@ fn begin(connection: Connection) {
 pub fn forget_inherited() {
     orders::listen_to(None);
     CONNECTION.store(ptr::null_mut(), Release);
+}
+
+/// Makes the process one that has never looked for a daemon.
+#[cfg(test)]
+pub fn forget() {
+    drop(take_dialled());
+    disconnect();
+    LAST_TRY_NS.store(0, Relaxed);
 }
 
 /// Writes the number of contexts of the process into the segment's header, where the daemon reads it.

@@ -13,7 +13,6 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crossbeam_utils::Backoff;
 use gapii_abi::atom::{CAPTURE_END, CaptureEnd, KEYFRAME, Keyframe, ProcessEnd};
-use gapii_recorder::clock_ns;
 use gapii_ringbuf::{Mode, Overflow};
 
 use crate::attach;
@@ -23,6 +22,7 @@ use crate::orders;
 use crate::orphan::{self, Fate};
 use crate::process;
 use crate::snapshot;
+use crate::system;
 use crate::table::{self, Hooks};
 
 /// How long an order to begin, or for a keyframe, waits for the end of a frame, in nanoseconds.
@@ -68,7 +68,7 @@ pub fn safe_point(moment: Moment) {
             }
             let order = orders::newest();
             if CAPTURE.order.swap(order, Relaxed) != order {
-                CAPTURE.order_ns.store(clock_ns(), Relaxed);
+                CAPTURE.order_ns.store(system::now_ns(), Relaxed);
             }
             if follow(connection, moment) {
                 orders::note_heard(order);
@@ -89,7 +89,7 @@ pub fn become_own_process() {
 }
 
 /// Ends the capture in a forked child, where it is the parent's.
-fn forget() {
+pub fn forget() {
     EPOCH.end();
     CAPTURE.armed.store(false, Relaxed);
     CAPTURE.generation.store(0, Relaxed);
@@ -174,7 +174,7 @@ fn follow(connection: &Connection, moment: Moment) -> bool {
 /// `patience_ns`.
 fn waits_for_frame(connection: &Connection, patience_ns: u64) -> bool {
     let has_frames = connection.shared.segment.header().frames.load(Relaxed) > 0;
-    has_frames && clock_ns().saturating_sub(CAPTURE.order_ns.load(Relaxed)) < patience_ns
+    has_frames && system::now_ns().saturating_sub(CAPTURE.order_ns.load(Relaxed)) < patience_ns
 }
 
 /// Whether the daemon's latest settings have the process in a capture. That capture may have ended here already.

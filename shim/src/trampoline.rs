@@ -90,6 +90,7 @@ const fn assert_layout<P: Parameters>(offsets: &[usize]) {
 mod tests {
     use core::ffi::{c_int, c_void};
     use std::cell::RefCell;
+    use std::sync::PoisonError;
 
     use gapii_tool_api::gapii_call;
     use gapii_tracers::{Callback, Moment, TracerId};
@@ -99,6 +100,7 @@ mod tests {
     use crate::frame::traced_stub;
     use crate::generated::ids;
     use crate::shape::Class;
+    use crate::simulation::ALONE;
     use crate::table::{self, Hooks};
     use crate::traced::{Passing, TRACERS};
 
@@ -235,6 +237,7 @@ mod tests {
     /// One test for all commands, because tracers are shared by all threads of the process.
     #[test]
     fn traced_call_passes_arguments_and_result_in_registers_and_on_the_stack() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         check!(GL_IS_BUFFER, (buffer: u32 = 0xfedc_ba98), u8 = 0xfe);
         check!(GL_COLOR_MASK, (red: u8 = 1, green: u8 = 0xff, blue: u8 = 0, alpha: u8 = 0x80), () = ());
         check!(GL_DRAW_TEXS_OES, (x: i16 = 1, y: i16 = -2, z: i16 = i16::MIN, w: i16 = 4, h: i16 = -5), () = ());
@@ -334,6 +337,7 @@ mod tests {
 
     #[test]
     fn stack_of_a_traced_call_leads_to_the_program() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         table::switch(Hooks::None);
         table::note_set_up();
         table::set_driver(ids::GL_FINISH.into(), note_stack_in_driver as Code);

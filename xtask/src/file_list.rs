@@ -47,6 +47,27 @@ pub fn unwanted(root: &Path, pages: &BTreeMap<PathBuf, String>) -> Vec<PathBuf> 
     paths.filter(|path| !pages.contains_key(path)).collect()
 }
 
+/// Returns the paths of `pages` whose file below `root` is missing or has another content.
+pub fn stale(root: &Path, pages: &BTreeMap<PathBuf, String>) -> Vec<PathBuf> {
+    let is_fresh = |(path, text): &(&PathBuf, &String)| {
+        std::fs::read_to_string(root.join(path)).is_ok_and(|found| found == **text)
+    };
+    let stale = pages.iter().filter(|page| !is_fresh(page));
+    stale.map(|(path, _)| path.clone()).collect()
+}
+
+/// Writes the stale ones of `pages`, and returns their paths.
+pub fn write(root: &Path, pages: &BTreeMap<PathBuf, String>) -> anyhow::Result<Vec<PathBuf>> {
+    let stale = stale(root, pages);
+    for path in &stale {
+        let file = root.join(path);
+        std::fs::create_dir_all(file.parent().unwrap_or(root))
+            .and_then(|()| std::fs::write(&file, &pages[path]))
+            .with_context(|| format!("can't write {}", file.display()))?;
+    }
+    Ok(stale)
+}
+
 /// The hand-written source files that git knows or would add.
 fn files(root: &Path) -> anyhow::Result<BTreeSet<PathBuf>> {
     let list = ["ls-files", "--cached", "--others", "--exclude-standard"];

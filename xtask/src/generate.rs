@@ -6,7 +6,7 @@ use anyhow::bail;
 use clap::Args;
 
 use crate::tree::Profile;
-use crate::{build, file_list, outputs, step, tree};
+use crate::{build, file_list, step, tree};
 
 /// Checks of the descriptions and the generated code: a name, the command line, and its words for `xtask`.
 pub const CHECKS: [(&str, &str, &[&str]); 3] = [
@@ -39,12 +39,12 @@ pub fn run(args: &Generate) -> anyhow::Result<()> {
     let pages = file_list::generate(root)?;
     let unwanted = file_list::unwanted(root, &pages);
     if args.check {
-        if let Some(page) = [outputs::stale(root, &pages), unwanted].concat().first() {
+        if let Some(page) = [file_list::stale(root, &pages), unwanted].concat().first() {
             bail!("{} is stale; run `cargo xtask generate`", page.display());
         }
         return Ok(());
     }
-    for page in outputs::write(root, &pages)? {
+    for page in file_list::write(root, &pages)? {
         println!("wrote {}", page.display());
     }
     for page in unwanted {

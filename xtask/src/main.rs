@@ -17,7 +17,6 @@ mod impact;
 mod lint;
 mod miri;
 mod models;
-mod outputs;
 mod packages;
 mod step;
 mod suite;

@@ -68,8 +68,16 @@ pub struct Field {
     pub attributes: Vec<Attribute>,
     pub name: Name,
     pub ty: Type,
-    pub default: Option<Expr>,
+    pub default: Option<Initial<Expr>>,
     pub span: Span,
+}
+
+/// The initial value of a field.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Initial<E> {
+    Value(E),
+    /// The elements of an array.
+    Elements(Vec<E>),
 }
 
 #[derive(Clone, PartialEq, Debug)]

@@ -26,6 +26,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops;
 
+use super::ast::Initial;
 use super::source::Span;
 use crate::ctype::{CType, Repr};
 use crate::origin::Origin;
@@ -145,8 +146,8 @@ pub struct Field {
     /// `egl`, `gles`: the API whose files declare it.
     pub api: String,
     pub ty: Type,
-    /// A constant expression; `None` for the type's own default.
-    pub default: Option<Expr>,
+    /// Constant expressions; `None` for the type's own default.
+    pub default: Option<Initial<Expr>>,
     /// Whether the shim keeps the field; the same for all fields of a struct.
     pub tracked: bool,
     /// The enum group of `@group(…)`, for numbers.

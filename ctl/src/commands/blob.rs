@@ -61,7 +61,7 @@ pub fn run(args: &Blob) -> Result<u8, Failure> {
     let blob = only(&found.map_err(|error| unreadable(path, &error))?, args)?;
     let bytes = reader.blob(blob.name).map_err(|error| match error {
         BlobError::Io(error) => unreadable(path, &error),
-        error => Failure::no(format!("{}: {error}", path.display())),
+        error => Failure::answer(format!("{}: {error}", path.display())),
     })?;
     let to_standard_output = args.output.as_os_str() == "-";
     if !to_standard_output {
@@ -72,7 +72,7 @@ pub fn run(args: &Blob) -> Result<u8, Failure> {
     } else if to_standard_output {
         if termios::isatty(stdio::stdout()) {
             return Err(Failure::usage(
-                "a blob is not written to a terminal; redirect standard output or name a file with -o",
+                "a blob is not written to a terminal; redirect standard output or name a file with `-o FILE`",
             ));
         }
         text::print(|out| out.write_all(&bytes))?;
@@ -84,7 +84,9 @@ pub fn run(args: &Blob) -> Result<u8, Failure> {
 fn only(found: &[BlobEntry], args: &Blob) -> Result<BlobEntry, Failure> {
     let (name, hash) = (args.trace.trace.display(), &args.hash);
     match found {
-        [] => Err(Failure::no(format!("{name} has no blob whose hash begins with {hash}"))),
+        [] => Err(Failure::no(format!(
+            "{name} has no blob whose hash begins with {hash}; `gapii-ctl dump {name} --json` has the hashes"
+        ))),
         [blob] => Ok(*blob),
         many => {
             let mut names: Vec<_> = many.iter().map(|blob| blob.name.to_string()).collect();
@@ -93,7 +95,7 @@ fn only(found: &[BlobEntry], args: &Blob) -> Result<BlobEntry, Failure> {
             }
             let names = names.join(", ");
             Err(Failure::usage(format!(
-                "{hash} is the beginning of several hashes: {names}; give more digits"
+                "{hash} is the beginning of several hashes: {names}; type more digits: `gapii-ctl blob {name} HASH`"
             )))
         }
     }

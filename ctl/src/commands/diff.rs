@@ -77,7 +77,7 @@ pub struct Differences {
 
 pub fn run(args: &Diff) -> Result<u8, Failure> {
     if let Some(folder) = &args.images {
-        Folder::make(folder).map_err(Failure::unreachable)?;
+        Folder::make(folder).map_err(Failure::system)?;
     }
     let needs =
         Needs { traces: &[&args.a, &args.b], folder: args.images.as_deref(), windows: false };
@@ -105,9 +105,8 @@ pub fn run(args: &Diff) -> Result<u8, Failure> {
             let words = describe(args, &found)?;
             text::print(|out| out.write_all(words.as_bytes()))?;
             let shown = found.frames.iter().flatten().filter(|frame| frame.is_shown).count();
-            if let Some(folder) = args.images.as_ref().filter(|_| shown > 0) {
-                let files = counted(shown as u64, "file");
-                text::say(&format!("wrote {files} to {}", folder.display()));
+            if let Some(folder) = &args.images {
+                text::say_written(shown as u64, folder);
             }
         }
     }
@@ -122,7 +121,7 @@ fn frames_of(
     stop: &Stop,
 ) -> Result<Vec<FrameDifference>, Failure> {
     let folder = args.images.as_deref().map(Folder::open).transpose();
-    let folder = folder.map_err(Failure::unreachable)?;
+    let folder = folder.map_err(Failure::system)?;
     frame_differences::find([&args.a, &args.b], commands, is_replayed, folder, stop)
 }
 
@@ -155,7 +154,7 @@ fn compare(args: &Diff, stop: &Stop) -> Result<(Found, Sides<u64>), Failure> {
         progress.step();
         if stop.is_asked() {
             progress.clear();
-            return Err(Failure::no("stopped before the commands were compared, as asked"));
+            return Err(Failure::answer("stopped before the commands were compared, as asked"));
         }
     }
     progress.clear();

@@ -265,7 +265,10 @@ fn chosen(args: &Dump, reader: &Reader) -> Result<Filter, Failure> {
     };
     match chosen.mistake(&reader.header().description) {
         None => Ok(chosen),
-        Some(mistake) => Err(Failure::usage(mistake)),
+        Some(mistake) => Err(Failure::usage(format!(
+            "{mistake}; `gapii-ctl stats {}` lists the functions of the trace",
+            args.trace.trace.display()
+        ))),
     }
 }
 
@@ -290,7 +293,9 @@ fn nothing_fits(path: &Path, chosen: &Filter, args: &Dump) -> Failure {
     let frames = if args.frames.frames.is_some() { " in these frames" } else { "" };
     let numbers = if args.commands.is_some() { " with these numbers" } else { "" };
     match chosen.is_empty() {
-        true => Failure::no(format!("{name} has no command{numbers}{frames}")),
+        true => Failure::no(format!(
+            "{name} has no command{numbers}{frames}; `gapii-ctl info {name}` says how many it has"
+        )),
         false => Failure::no(format!(
             "{name} has no command{numbers}{frames} of {chosen}; `gapii-ctl stats {name}` lists its functions and threads"
         )),
@@ -306,7 +311,7 @@ fn write_line(args: &Dump, command: &Command<'_>, out: &mut dyn Write) -> io::Re
 
 fn write_resources(args: &Dump, folder: &Path, seq: u64) -> Result<u8, Failure> {
     let path = &args.trace.trace;
-    Folder::make(folder).map_err(Failure::unreachable)?;
+    Folder::make(folder).map_err(Failure::system)?;
     let needs = Needs { traces: &[path], folder: Some(folder), windows: false };
     sandbox::enter(Wish::Auto, &needs)?;
     let stop = playing::hear_stops()?;
@@ -318,7 +323,7 @@ fn write_resources(args: &Dump, folder: &Path, seq: u64) -> Result<u8, Failure> 
         depth: false,
         stencil: false,
         resources: true,
-        folder: Folder::open(folder).map_err(Failure::unreachable)?,
+        folder: Folder::open(folder).map_err(Failure::system)?,
     };
     let options =
         Options { stop_after: Some(seq), images: Images::of_command(at), ..Options::default() };
@@ -327,19 +332,18 @@ fn write_resources(args: &Dump, folder: &Path, seq: u64) -> Result<u8, Failure> 
         text::say(note);
     }
     if report.cancelled {
-        return Err(Failure::no(format!("stopped before command {seq}, as asked")));
+        return Err(Failure::answer(format!("stopped before command {seq}, as asked")));
     }
     judge_pictures(&report, seq)?;
     if args.json.json {
         let (files, skipped) = (report.images.files, report.skipped);
         text::print_json(&Written { folder: folder.to_owned(), files, skipped })?;
     } else {
-        let skipped = match report.skipped {
-            0 => String::new(),
-            skipped => format!("; {} could not be played", counted(skipped, "command")),
-        };
-        let files = counted(report.images.files, "file");
-        text::say(&format!("wrote {files} to {}{skipped}", folder.display()));
+        if report.skipped > 0 {
+            let skipped = counted(report.skipped, "command");
+            text::say(&format!("{skipped} could not be played"));
+        }
+        text::say_written(report.images.files, folder);
     }
     trace_file::judge_tail(path, reader.tail())?;
     Ok(0)

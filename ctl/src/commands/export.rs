@@ -112,10 +112,13 @@ fn process<'p>(
     match (args.process, processes) {
         (Some(pid), _) => match processes.iter().find(|process| process.pid == pid) {
             Some(process) => Ok(Some(process)),
-            None => Err(Failure::no(format!("{name} has no process {pid}; it has {}", list()))),
+            None => Err(Failure::no(format!(
+                "{name} has no process {pid}; choose one with `--process PID`: {}",
+                list()
+            ))),
         },
         (None, [_, _, ..]) if args.format == Format::Apitrace => Err(Failure::usage(format!(
-            "a .trace holds one process; choose one of {name}'s with --process: {}",
+            "a .trace holds one process; choose one of {name}'s with `--process PID`: {}",
             list()
         ))),
         (None, [only]) => Ok(Some(only)),

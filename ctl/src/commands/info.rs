@@ -57,7 +57,9 @@ pub fn run(args: &Info) -> Result<u8, Failure> {
         None => Ok(0),
         Some(tail) => {
             let name = path.display();
-            Err(Failure::no(format!("{name} is {tail}; the summary covers the part before that")))
+            Err(Failure::answer(format!(
+                "{name} is {tail}; the summary covers the part before that"
+            )))
         }
     }
 }

@@ -15,7 +15,7 @@ pub struct Man {
 /// Writes one page for `command_line` and one for each of its subcommands.
 pub fn run(args: &Man, command_line: Command) -> Result<u8, Failure> {
     clap_mangen::generate_to(command_line, &args.folder).map_err(|error| {
-        Failure::unreachable(format!("can't write man pages to {}: {error}", args.folder.display()))
+        Failure::system(format!("can't write man pages to {}: {error}", args.folder.display()))
     })?;
     Ok(0)
 }

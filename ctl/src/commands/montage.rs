@@ -78,7 +78,7 @@ fn judge_name(output: &Path) -> Result<(), Failure> {
     let ending = output.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     match OTHERS.contains(&ending.as_str()) {
         true => Err(Failure::usage(format!(
-            "a contact sheet is a PNG picture; write it to {}",
+            "a contact sheet is a PNG picture; write it to another file: `-o {}`",
             output.with_extension("png").display()
         ))),
         false => Ok(()),
@@ -111,11 +111,11 @@ pub fn run(args: &Montage) -> Result<u8, Failure> {
     };
     let report = playing::play(path, &mut reader, options, stop)?;
     if report.cancelled {
-        return Err(Failure::no("stopped before the sheet was complete, as asked"));
+        return Err(Failure::answer("stopped before the sheet was complete, as asked"));
     }
     let Some(sheet) = report.images.sheet.filter(|sheet| !sheet.is_empty()) else {
         let why = report.notes.first().map(|note| format!(": {note}")).unwrap_or_default();
-        return Err(Failure::no(format!("no frame of {name} could be shown{why}")));
+        return Err(Failure::answer(format!("no frame of {name} could be shown{why}")));
     };
     let failed = |error: io::Error| finished_file::writing_failure(&args.output, &error);
     let mut png = Vec::new();

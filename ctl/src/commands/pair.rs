@@ -150,7 +150,7 @@ pub struct Revoked<'a> {
 
 pub fn run(args: &Pair) -> Result<u8, Failure> {
     let folder = args.folder.clone().or_else(place::daemon_folder).ok_or_else(|| {
-        Failure::usage("neither HOME nor XDG_CONFIG_HOME is set; name --folder DIR")
+        Failure::usage("neither HOME nor XDG_CONFIG_HOME is set; name a folder with `--folder DIR`")
     })?;
     match &args.action {
         Action::New(new) => {
@@ -197,7 +197,7 @@ fn free_file(File { output, .. }: &File, name: &str) -> Result<PathBuf, Failure>
         Ok(_) => {
             let file = file.display();
             Err(Failure::usage(format!(
-                "{file} exists already; remove it, or name another file with -o"
+                "{file} exists already; remove it, or name another file with `-o FILE`"
             )))
         }
         Err(_) => Ok(file),
@@ -307,7 +307,7 @@ fn failed(error: PairingError) -> Failure {
     match error {
         PairingError::Name(_) | PairingError::Taken(_) => Failure::usage(error.to_string()),
         PairingError::Unknown(_) => Failure::no(error.to_string()),
-        error => Failure::unreachable(error.to_string()),
+        error => Failure::system(error.to_string()),
     }
 }
 

@@ -35,7 +35,7 @@ pub fn run(connect: &Connect) -> Result<u8, Failure> {
             return Err(failure);
         }
     };
-    let failed = |error: io::Error| Failure::unreachable(format!("can't relay: {error}"));
+    let failed = |error: io::Error| Failure::system(format!("can't relay: {error}"));
     let mut requests = socket.try_clone().map_err(failed)?;
     let passing = move || {
         let _ = io::copy(&mut input, &mut requests);
@@ -50,5 +50,5 @@ pub fn run(connect: &Connect) -> Result<u8, Failure> {
 
 fn duplicate(stream: impl std::os::fd::AsFd) -> Result<OwnedFd, Failure> {
     rustix::io::fcntl_dupfd_cloexec(stream, 3)
-        .map_err(|errno| Failure::unreachable(format!("can't use a standard stream: {errno}")))
+        .map_err(|errno| Failure::system(format!("can't use a standard stream: {errno}")))
 }

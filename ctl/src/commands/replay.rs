@@ -75,7 +75,7 @@ pub struct Replay {
 pub fn run(args: &Replay) -> Result<u8, Failure> {
     let path = &args.trace.trace;
     if let Some(folder) = &args.images {
-        Folder::make(folder).map_err(Failure::unreachable)?;
+        Folder::make(folder).map_err(Failure::system)?;
     }
     let needs = Needs { traces: &[path], folder: args.images.as_deref(), windows: args.window };
     sandbox::enter(args.allowance.sandbox, &needs)?;
@@ -92,7 +92,7 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
     if let Some(path) = &args.images {
         let begun = path.clone();
         drafts = Some(OnStop::new(move || Folder::remove_drafts(&begun)));
-        let folder = Folder::open(path).map_err(Failure::unreachable)?;
+        let folder = Folder::open(path).map_err(Failure::system)?;
         options.stop_after = args.at;
         options.images = match args.at {
             None => Images::of_frames(
@@ -116,9 +116,8 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
         true => text::print_json(&report)?,
         false => {
             text::print(|out| write!(out, "{}", describe(&report)))?;
-            if let Some(folder) = args.images.as_ref().filter(|_| report.images.files > 0) {
-                let files = counted(report.images.files, "file");
-                text::say(&format!("wrote {files} to {}", folder.display()));
+            if let Some(folder) = &args.images {
+                text::say_written(report.images.files, folder);
             }
         }
     }
@@ -170,10 +169,12 @@ fn lacks_observed_frames(report: &Report) -> bool {
 /// Fails if the requested pictures of a command were not taken.
 pub fn judge_pictures(report: &Report, seq: u64) -> Result<(), Failure> {
     match (report.images.missed, report.images.files) {
-        (Some(_), _) => {
-            Err(Failure::no(format!("command {seq} was not played, so no picture of it exists")))
-        }
-        (None, 0) => Err(Failure::no(format!("no picture of command {seq} could be taken"))),
+        (Some(_), _) => Err(Failure::no(format!(
+            "command {seq} was not played, so no picture of it exists; `gapii-ctl state FILE --at {seq}` needs none"
+        ))),
+        (None, 0) => Err(Failure::no(format!(
+            "no picture of command {seq} could be taken: nothing is drawn to there; `gapii-ctl state FILE --at {seq}` shows what is bound"
+        ))),
         (None, _) => Ok(()),
     }
 }
@@ -182,25 +183,25 @@ pub fn judge_pictures(report: &Report, seq: u64) -> Result<(), Failure> {
 fn judge(report: &Report) -> Result<(), Failure> {
     if report.cancelled {
         let frames = counted(report.frames, "frame");
-        return Err(Failure::no(format!("stopped after {frames}, as asked")));
+        return Err(Failure::answer(format!("stopped after {frames}, as asked")));
     }
     // Verification has judged skipped commands: some had failed in the recording, too.
     if report.skipped > 0 && report.verified.is_none() {
         let commands = counted(report.skipped, "command");
-        return Err(Failure::no(format!("{commands} could not be played")));
+        return Err(Failure::answer(format!("{commands} could not be played")));
     }
     let Some(verified) = &report.verified else { return Ok(()) };
     // A command that had failed in the recording, and is not played, was compared: it is tolerated.
     if verified.compared == 0 {
         return Err(Failure::no(
             "nothing was verified: the trace has no answer of the driver and no frame to compare; record frames with \
-             --observe-frames N",
+             `--observe-frames N`",
         ));
     }
     match verified.different {
         0 => Ok(()),
-        1 => Err(Failure::no("1 answer differs from the recording".to_owned())),
-        many => Err(Failure::no(format!("{many} answers differ from the recording"))),
+        1 => Err(Failure::answer("1 answer differs from the recording".to_owned())),
+        many => Err(Failure::answer(format!("{many} answers differ from the recording"))),
     }
 }
 

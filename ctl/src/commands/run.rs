@@ -141,7 +141,7 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
     args.output.must_leave_room_for(&Json { json: args.json })?;
     program::check(&args.command[0])?;
     let signals = Signals::block()
-        .map_err(|error| Failure::unreachable(format!("can't watch for signals: {error}")))?;
+        .map_err(|error| Failure::system(format!("can't watch for signals: {error}")))?;
     let scratch = Scratch::create()?;
     let daemon = Daemon::find(connect, &scratch, &signals)?;
     let mut environment = Environment::new(&scratch, daemon.app_socket.clone())?;
@@ -195,8 +195,8 @@ fn must_be_measurable(args: &Run) -> Result<(), Failure> {
     match options.iter().find(|(is_given, _)| *is_given && args.measure.is_some()) {
         None => Ok(()),
         Some((_, option)) => Err(Failure::usage(format!(
-            "--measure compares the program unrecorded with a recording of this run, which {option} does not make; leave \
-             out one of them"
+            "--measure compares the program unrecorded with a recording of this run, which {option} does not make; leave out \
+             `--measure` or the other one"
         ))),
     }
 }
@@ -354,7 +354,7 @@ fn keep(
             .and_then(|()| output.map(|output| keeping.save(output)).transpose()),
         (None, output) => {
             discard(output.as_ref());
-            Err(Failure::unreachable(keeping::LOST))
+            Err(Failure::system(keeping::LOST))
         }
     };
     let (saved, error) = match saved {

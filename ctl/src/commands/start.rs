@@ -50,7 +50,7 @@ pub struct Start {
 pub fn run(args: &Start, connect: &Connect) -> Result<u8, Failure> {
     args.output.must_leave_room_for(&args.json)?;
     let signals = Signals::block()
-        .map_err(|error| Failure::unreachable(format!("can't watch for signals: {error}")))?;
+        .map_err(|error| Failure::system(format!("can't watch for signals: {error}")))?;
     let mut connection = Connection::open(connect)?;
     let apps = match connection.ask(&Request::Apps)? {
         Event::Apps(apps) => apps,
@@ -83,7 +83,7 @@ fn choose<'a>(apps: &'a [AppInfo], wanted: Option<&str>) -> Result<&'a AppInfo, 
             "no application {wanted} is connected; `gapii-ctl apps` lists those that are, which `gapii-ctl run` has started"
         ))),
         (several, _) => Err(Failure::usage(format!(
-            "several applications match; choose one with --app PID, or --all: {}",
+            "several applications match; choose one with `--app PID`, or all with `--all`: {}",
             several
                 .iter()
                 .map(|app| format!("{} ({})", app.pid, app.name))
@@ -114,7 +114,7 @@ fn follow(capture: &mut Capture<'_>, signals: &Signals, is_json: bool) -> Result
         let mut watched =
             [PollFd::new(signals, PollFlags::IN), PollFd::new(&*capture, PollFlags::IN)];
         wait::until_ready(&mut watched, deadline)
-            .map_err(|error| Failure::unreachable(format!("can't wait: {error}")))?;
+            .map_err(|error| Failure::system(format!("can't wait: {error}")))?;
         while signals.next().is_some() {
             capture.stop()?;
         }

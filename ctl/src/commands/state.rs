@@ -19,7 +19,6 @@ use crate::args::{Json, Trace};
 use crate::failure::Failure;
 use crate::reading_progress::ReadingProgress;
 use crate::state_choice::{Scope, StateChoice};
-use crate::state_gaps;
 use crate::state_value;
 use crate::text;
 use crate::trace_file::{self, unreadable};
@@ -78,17 +77,22 @@ pub fn run(args: &State) -> Result<u8, Failure> {
     }
     progress.clear();
     let Some(at) = at else {
-        return Err(Failure::no(format!("{} has no command", path.display())));
+        return Err(Failure::no(format!(
+            "{0} has no command; `gapii-ctl info {0}` says why",
+            path.display()
+        )));
     };
     if let Some(wanted) = args.at.filter(|wanted| *wanted < first) {
         let name = path.display();
         return Err(Failure::no(format!(
-            "{name} has no command {wanted}; its first one is {first}"
+            "{name} has no command {wanted}; its first one is {first}; type `--at {first}`"
         )));
     }
     if let Some(wanted) = args.at.filter(|wanted| *wanted > at) {
         let name = path.display();
-        return Err(Failure::no(format!("{name} has no command {wanted}; its last one is {at}")));
+        return Err(Failure::no(format!(
+            "{name} has no command {wanted}; its last one is {at}; type `--at {at}`"
+        )));
     }
     let mut picture = Picture::of(&follower);
     picture.choose(path, &args.choice)?;
@@ -255,7 +259,9 @@ impl Picture {
                     true => "no context exists after that command".to_owned(),
                     false => format!("the contexts after that command are {}", handles.join(", ")),
                 };
-                return Err(Failure::no(format!("{name} has no context {handle:#x}; {others}")));
+                return Err(Failure::no(format!(
+                    "{name} has no context {handle:#x}; {others}; `gapii-ctl state {name}` shows the last ones"
+                )));
             }
         }
         for process in &mut self.processes {
@@ -315,7 +321,7 @@ fn process(follower: &Follower, (index, process): (u32, &Process)) -> ProcessPic
             groups.len() - 1
         });
         let Context { handle, version, .. } = *context;
-        contexts.push(ContextPicture { handle, thread, version, group, state: shown(context) });
+        contexts.push(ContextPicture { handle, thread, version, group, state: context.describe() });
     };
     for (thread, state) in follower.threads().filter(|(_, thread)| is_of(thread, process)) {
         let context = state.context.as_deref();
@@ -323,18 +329,12 @@ fn process(follower: &Follower, (index, process): (u32, &Process)) -> ProcessPic
             show(context, Some(thread));
         }
         let context = context.map(|context| context.handle);
-        threads.push(ThreadPicture { index: thread, context, state: shown(state) });
+        threads.push(ThreadPicture { index: thread, context, state: state.describe() });
     }
     process.contexts().idle().for_each(|context| show(context, None));
     contexts.sort_by_key(|context| context.handle);
-    let groups = groups.iter().map(|group| shown(&*group.lock())).enumerate().collect();
-    ProcessPicture { index, state: shown(&*process.lock()), threads, contexts, groups }
-}
-
-fn shown(state: &impl Describe) -> Value {
-    let mut state = state.describe();
-    state_gaps::put_right(&mut state);
-    state
+    let groups = groups.iter().map(|group| group.lock().describe()).enumerate().collect();
+    ProcessPicture { index, state: process.lock().describe(), threads, contexts, groups }
 }
 
 fn is_of(thread: &Thread, process: &Process) -> bool {
@@ -452,10 +452,10 @@ impl Fresh {
         let group = Arc::<Group>::default();
         let context = Context::new(0, group.clone(), (0, 0));
         Fresh {
-            process: shown(&*process.lock()),
-            thread: shown(&Thread::new(process.clone(), 0)),
-            group: shown(&*group.lock()),
-            context: shown(&context),
+            process: process.lock().describe(),
+            thread: Thread::new(process.clone(), 0).describe(),
+            group: group.lock().describe(),
+            context: context.describe(),
         }
     }
 

@@ -69,7 +69,10 @@ pub fn run(args: &Stats) -> Result<u8, Failure> {
     }
     let listed = Filter { functions: args.functions.clone(), ..Filter::default() };
     if let Some(mistake) = listed.mistake(&reader.header().description) {
-        return Err(Failure::usage(mistake));
+        return Err(Failure::usage(format!(
+            "{mistake}; `gapii-ctl stats {}` lists the functions of the trace",
+            path.display()
+        )));
     }
     let info = Info::of(&mut reader).map_err(|error| unreadable(path, &error))?;
     let filter = reader.header().filter.clone();
@@ -98,7 +101,7 @@ pub fn run(args: &Stats) -> Result<u8, Failure> {
     match is_empty {
         false => Ok(0),
         true => Err(Failure::no(format!(
-            "{} has no command of {}",
+            "{0} has no command of {1}; `gapii-ctl stats {0}` lists its functions",
             path.display(),
             args.functions.join(", ").escape_debug()
         ))),

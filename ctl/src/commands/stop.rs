@@ -61,9 +61,9 @@ fn tell(
         connection.must_share()?;
     }
     match connection.ask(&request)? {
-        Event::Stopped(told) if told.captures.is_empty() && told.let_go == 0 => {
-            Err(Failure::no("nothing is being captured"))
-        }
+        Event::Stopped(told) if told.captures.is_empty() && told.let_go == 0 => Err(Failure::no(
+            "nothing is being captured; `gapii-ctl start` begins a capture, `gapii-ctl apps` lists the programs",
+        )),
         Event::Stopped(told) => {
             let captures = told.captures.len() as u64;
             if running.json.json {

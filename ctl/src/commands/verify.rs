@@ -36,7 +36,7 @@ pub fn run(args: &Verify) -> Result<u8, Failure> {
         return Ok(0);
     }
     let problems = counted(found.problem_count, "problem");
-    Err(Failure::no(format!("{} has {problems}", path.display())))
+    Err(Failure::answer(format!("{} has {problems}", path.display())))
 }
 
 fn describe(found: &Verification) -> String {

@@ -52,7 +52,7 @@ pub struct Refresh<'a> {
 
 pub fn run(args: &Watch, connect: &Connect) -> Result<u8, Failure> {
     let signals = Signals::block()
-        .map_err(|error| Failure::unreachable(format!("can't watch for signals: {error}")))?;
+        .map_err(|error| Failure::system(format!("can't watch for signals: {error}")))?;
     let mut observer = Observer::open(connect)?;
     let mut screen = if args.json.json { None } else { Screen::on_terminal() };
     let (mut before, mut rates) = (Vec::new(), Vec::new());
@@ -85,7 +85,7 @@ pub fn run(args: &Watch, connect: &Connect) -> Result<u8, Failure> {
         next = (next + args.interval).max(Instant::now());
         let mut watched = [PollFd::new(&signals, PollFlags::IN)];
         let is_asked_to_end = wait::until_ready(&mut watched, Some(next))
-            .map_err(|error| Failure::unreachable(format!("can't wait: {error}")))?;
+            .map_err(|error| Failure::system(format!("can't wait: {error}")))?;
         if is_asked_to_end {
             break;
         }

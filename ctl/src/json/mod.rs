@@ -119,16 +119,11 @@ impl Problem {
         Problem {
             command: command.to_owned(),
             message: failure.sentence.clone(),
-            r#try: quoted(&failure.sentence),
+            r#try: failure.to_type(),
             kind: kind.to_owned(),
             status: failure.status_of(command),
         }
     }
-}
-
-/// Returns what stands in backticks.
-fn quoted(sentence: &str) -> Vec<String> {
-    sentence.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
 #[cfg(test)]

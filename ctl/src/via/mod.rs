@@ -38,8 +38,8 @@ struct Why(Arc<Mutex<Option<String>>>);
 impl Link {
     /// Connects to the daemon at `via`; returns the link and the socket that leads to the daemon.
     pub fn open(via: &Via, credentials: Option<&Path>) -> Result<(UnixStream, Link), Failure> {
-        let way = Way::find(via, credentials).map_err(Failure::unreachable)?;
-        let failed = |error: io::Error| Failure::unreachable(format!("can't make a link: {error}"));
+        let way = Way::find(via, credentials).map_err(Failure::system)?;
+        let failed = |error: io::Error| Failure::system(format!("can't make a link: {error}"));
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         let failure = Why::default();
         let (arrived, has_arrived) = channel();
@@ -50,8 +50,10 @@ impl Link {
             .map_err(failed)?;
         match has_arrived.recv() {
             Ok(Ok(grace)) => Ok((ours, Link { thread: Some(thread), failure, grace })),
-            Ok(Err(sentence)) => Err(Failure::unreachable(sentence)),
-            Err(_) => Err(Failure::unreachable(format!("the link to {via} broke"))),
+            Ok(Err(sentence)) => Err(Failure::system(sentence)),
+            Err(_) => Err(Failure::unreachable(format!(
+                "the link to {via} broke; `gapii-ctl doctor --via {via}` looks for the reason"
+            ))),
         }
     }
 

@@ -29,7 +29,7 @@ fn usage_errors_have_status_2() {
         (&["dump", "x.gapii", "--frames", "3-5"], "A..B"),
         (&["export", "x.gapii", "-o", "y", "--format", "bmp"], "[possible values: apitrace, json]"),
         (&["export", "x.gapii", "--format", "json"], "--output"),
-        (&["montage", "x.gapii", "-o", "sheet.JPG"], "write it to sheet.png"),
+        (&["montage", "x.gapii", "-o", "sheet.JPG"], "`-o sheet.png`"),
         (&["save", "--last", "0"], "a whole number, 1 or more, is expected"),
         (&["dump", "x.gapii", "--top", "0"], "a whole number, 1 or more, is expected"),
         (&["watch", "--count", "0"], "a whole number, 1 or more, is expected"),
@@ -155,7 +155,7 @@ fn hint_for_an_absent_daemon_fits_the_address() {
     assert!(other.contains("with `gapiid --socket-dir /no/such`"), "{other}");
     assert!(other.contains(&own) && !other.contains("gapii-ctl run"), "{other}");
     let strange = message(&["--connect", "unix:/no/such.sock"]);
-    assert!(strange.contains("check the address") && strange.contains(&own), "{strange}");
+    assert!(strange.contains("a daemon's socket is named") && strange.contains(&own), "{strange}");
 }
 
 #[test]
@@ -248,10 +248,23 @@ fn trace_that_exists_is_overwritten_only_with_force() {
     let (said, kept) = check("old.gapii", &[], 2);
     assert!(said.contains("old.gapii exists") && said.contains("--force"), "{said}");
     assert_eq!(kept, "precious");
+    let no_more = "no more; `gapii-ctl list` shows what is captured";
     for (output, options) in [("empty.gapii", &[][..]), ("/dev/null", &[])] {
-        assert_eq!(check(output, options, 1), ("no more".to_owned(), "precious".to_owned()));
+        assert_eq!(check(output, options, 1), (no_more.to_owned(), "precious".to_owned()));
     }
-    assert_eq!(check("old.gapii", &["--force"], 1), ("no more".to_owned(), "precious".to_owned()));
+    assert_eq!(check("old.gapii", &["--force"], 1), (no_more.to_owned(), "precious".to_owned()));
+}
+
+#[test]
+fn unknown_option_is_no_value_unless_a_program_may_have_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for words in [&["state", "x", "--what", "t"][..], &["stats", "x", "--frames", "3"]] {
+        let (_, said) = run(ctl(folder.path()).args(words), 2);
+        assert!(said.contains("unexpected argument") && !said.contains("as a value"), "{said}");
+        let (_, said) = run(ctl(folder.path()).args(words).arg("--json"), 2);
+        let help = format!("gapii-ctl {} --help", words[0]);
+        assert!(said.contains(&help) && !said.contains("as a value"), "{said}");
+    }
 }
 
 #[test]
@@ -264,7 +277,11 @@ fn daemon_of_another_version_is_named() {
         true
     });
     let (_, stderr) = run(daemon.ctl().args(["run", "--", "true"]), 125);
-    assert_eq!(one_sentence(&stderr), "this daemon speaks versions 2 to 3, the client 1");
+    let sentence = one_sentence(&stderr);
+    assert!(
+        sentence.starts_with("this daemon speaks versions 2 to 3, the client 1; "),
+        "{sentence}"
+    );
     serving.join().unwrap();
 }
 

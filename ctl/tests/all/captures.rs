@@ -338,7 +338,10 @@ fn failed_start_takes_the_output_back() {
         true
     });
     let (_, stderr) = run(daemon.ctl().args(["run", "-o", "x.gapii", "--", "true"]), 125);
-    assert_eq!(support::one_sentence(&stderr), "it is in another capture");
+    assert_eq!(
+        support::one_sentence(&stderr),
+        "it is in another capture; `gapii-ctl list` shows what is captured"
+    );
     assert!(!daemon.folder.path().join("x.gapii").exists());
     serving.join().unwrap();
 }

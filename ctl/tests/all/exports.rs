@@ -203,7 +203,7 @@ fn file_that_exists_is_overwritten_only_with_force() {
         };
         let (_, stderr) = run(&mut with(&["-o", "out"]), 2);
         assert!(
-            one_sentence(&stderr).contains("out exists; overwrite it with --force"),
+            one_sentence(&stderr).contains("out exists; overwrite it with `--force`"),
             "{stderr}"
         );
         assert_eq!(fs::read_to_string(folder.path().join("out")).unwrap(), "before");

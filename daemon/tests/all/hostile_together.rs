@@ -28,7 +28,7 @@ const SHORT: Duration = Duration::from_secs(4);
 const PACE: Duration = Duration::from_millis(20);
 /// Commands of a burst.
 const BURST: u64 = 100;
-/// Bytes that the daemon may have allocated more in the end than before: tables that have grown once.
+/// Bytes that the daemon may have allocated more in the end than at its start: tables that have grown once.
 const GROWTH_BYTES: f64 = 4e6;
 /// Attacks on the counter that all applications of a session share. They spoil the order of all captures, so they are not
 /// carried out here.
@@ -64,7 +64,7 @@ impl Drop for End<'_> {
     }
 }
 
-/// Threads, descriptors and memory of a daemon.
+/// Threads, descriptors and memory of a daemon, besides the descriptor over which it is asked.
 #[derive(Clone, Copy, Debug)]
 struct Footprint {
     threads: usize,
@@ -235,6 +235,8 @@ fn honest_capture_is_whole_and_budgets_hold_under_all_attacks_at_once() {
     let options = options.unwrap_or_else(|| vec!["--ring-size".to_owned(), "64K".to_owned()]);
     let options: Vec<_> = options.iter().map(String::as_str).collect();
     let (daemon, place) = metrics::daemon_with(&options);
+    // It serves nobody yet.
+    let before = Footprint::of(&daemon, &place);
     let (mut honest, mut aim) = (daemon.app(), daemon.app());
     let programs = guests.as_ref().map(|guests| {
         let socket = daemon.path("app.sock");
@@ -248,7 +250,6 @@ fn honest_capture_is_whole_and_budgets_hold_under_all_attacks_at_once() {
     let file = tempfile::tempfile().unwrap();
     client.start(capture_of(Target::App(honest.pid().to_string())), &file);
     honest.obey(&["wait", "thread"]);
-    // Each attack once: what is allocated once and for all is there then.
     let (mut lies, mut talks, mut refusals) = (0, 0, 0);
     lie(&daemon, &mut lies);
     talk(&daemon, &mut talks);
@@ -261,7 +262,6 @@ fn honest_capture_is_whole_and_budgets_hold_under_all_attacks_at_once() {
     assert!(matches!(keeper.ask(&Request::Start(keep)), Event::Started(_)));
     aim.obey(&["wait", "thread", "frames 1 10"]);
     save(&daemon);
-    let before = Footprint::of(&daemon, &place);
     let (siege, began, time) = (Siege::default(), Instant::now(), time());
     let calls = std::thread::scope(|scope| {
         let _end = End(&siege);
@@ -306,8 +306,11 @@ fn honest_capture_is_whole_and_budgets_hold_under_all_attacks_at_once() {
     );
     assert!(attacks > 8, "{attacks} attacks");
     sound(&file);
-    // The honest capture has ended, too.
+    // It serves nobody again.
+    drop((honest, aim, keeper));
+    println!("before {before:?}, at the end of the attack {:?}", Footprint::of(&daemon, &place));
     let after = until("the daemon to have what it had before", || {
+        std::thread::sleep(PACE);
         let now = Footprint::of(&daemon, &place);
         now.is_within(&before).then_some(now)
     });

@@ -179,6 +179,6 @@ fn learn_size(thread: &Thread, [width, height]: [i32; 2]) {
         && width > 0
         && height > 0
     {
-        (surface.width, surface.height) = (width, height);
+        (surface.width, surface.height) = (Some(width), Some(height));
     }
 }

@@ -511,14 +511,16 @@ mod eglCreatePbufferSurface {
             {
                 {
                     let value =
-                        observe::attribute(memory, attrib_list, 4, EGL_WIDTH).unwrap_or(0) as i32;
+                        Some(observe::attribute(memory, attrib_list, 4, EGL_WIDTH).unwrap_or(0)
+                            as i32);
                     if let Some(it) = process.surfaces.get_mut(surface) {
                         set!(S, it.width, value);
                     }
                 }
                 {
                     let value =
-                        observe::attribute(memory, attrib_list, 4, EGL_HEIGHT).unwrap_or(0) as i32;
+                        Some(observe::attribute(memory, attrib_list, 4, EGL_HEIGHT).unwrap_or(0)
+                            as i32);
                     if let Some(it) = process.surfaces.get_mut(surface) {
                         set!(S, it.height, value);
                     }
@@ -1011,14 +1013,16 @@ mod eglCreateStreamProducerSurfaceKHR {
             {
                 {
                     let value =
-                        observe::attribute(memory, attrib_list, 4, EGL_WIDTH).unwrap_or(0) as i32;
+                        Some(observe::attribute(memory, attrib_list, 4, EGL_WIDTH).unwrap_or(0)
+                            as i32);
                     if let Some(it) = process.surfaces.get_mut(surface) {
                         set!(S, it.width, value);
                     }
                 }
                 {
                     let value =
-                        observe::attribute(memory, attrib_list, 4, EGL_HEIGHT).unwrap_or(0) as i32;
+                        Some(observe::attribute(memory, attrib_list, 4, EGL_HEIGHT).unwrap_or(0)
+                            as i32);
                     if let Some(it) = process.surfaces.get_mut(surface) {
                         set!(S, it.height, value);
                     }
@@ -1844,7 +1848,7 @@ mod eglQuerySurface {
             let asked: Ref<Surface> = process.surfaces.find(surface);
             if i64::from(attribute) == EGL_WIDTH {
                 {
-                    let value = memory.element::<i32>(value_, 0);
+                    let value = Some(memory.element::<i32>(value_, 0));
                     if let Some(it) = process.surfaces.get_mut(asked) {
                         set!(S, it.width, value);
                     }
@@ -1852,7 +1856,7 @@ mod eglQuerySurface {
             }
             if i64::from(attribute) == EGL_HEIGHT {
                 {
-                    let value = memory.element::<i32>(value_, 0);
+                    let value = Some(memory.element::<i32>(value_, 0));
                     if let Some(it) = process.surfaces.get_mut(asked) {
                         set!(S, it.height, value);
                     }

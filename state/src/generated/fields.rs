@@ -135,7 +135,7 @@ state! {
         sample_mask: S::Only<BTreeMap<u32, u32>> = S::only(|| BTreeMap::new()),
         min_sample_shading: S::Only<f32> = S::only(|| 0.0),
         patch_vertices: S::Only<i32> = S::only(|| 3),
-        bounding_box: S::Only<[f32; 8]> = S::only(|| [0.0; 8]),
+        bounding_box: S::Only<[f32; 8]> = S::only(|| [(-(1.0_f64) as f32), (-(1.0_f64) as f32), (-(1.0_f64) as f32), (1.0_f64 as f32), (1.0_f64 as f32), (1.0_f64 as f32), (1.0_f64 as f32), (1.0_f64 as f32)]),
         viewport: S::Only<[i32; 4]> = S::only(|| [0; 4]),
         scissor: S::Only<[i32; 4]> = S::only(|| [0; 4]),
         renderbuffer: Ref<Renderbuffer> = Ref::NONE,
@@ -319,9 +319,9 @@ state! {
         kind: SurfaceKind = SurfaceKind::Window,
         /// The native window or pixmap, the client buffer or the stream.
         native: u64 = 0,
-        /// The requested size of a pbuffer; the size of a window as the driver last told it; 0 before that.
-        width: S::Only<i32> = S::only(|| 0),
-        height: S::Only<i32> = S::only(|| 0),
+        /// The requested size of a pbuffer; the size of a window as the driver last told it; none before that.
+        width: S::Only<Option<i32>> = S::only(|| None),
+        height: S::Only<Option<i32>> = S::only(|| None),
         attributes: BTreeMap<u32, i64> = BTreeMap::new(),
         /// The buffer that eglBindTexImage bound; 0 for none.
         texture_buffer: S::Only<i32> = S::only(|| 0),
@@ -353,8 +353,8 @@ state! {
         is_index_source: bool = false,
         /// Whether the buffer is or was bound for writes of the driver, so that its contents are unknown.
         is_the_drivers: bool = false,
-        /// Contents of an index source; empty if they are unknown.
-        contents: Vec<u8> = Vec::new(),
+        /// Contents of an index source; none if they are unknown, as those of every other buffer are.
+        contents: Option<Vec<u8>> = None,
         /// Number of changes of the contents, which a read-back of the whole buffer compares.
         contents_changes: i64 = 0,
         mapping: Mapping = Mapping::default(),
@@ -471,8 +471,7 @@ state! {
         sampling: S::Only<SamplerState> = S::only(|| SamplerState::default()),
         base_level: i32 = 0,
         max_level: i32 = 1000,
-        /// 0 for a component that is not swizzled.
-        swizzle: S::Only<[u32; 4]> = S::only(|| [0; 4]),
+        swizzle: S::Only<[u32; 4]> = S::only(|| [6403, 6404, 6405, 6406]),
         depth_stencil_mode: S::Only<u32> = S::only(|| 6402),
         /// Number of levels of an immutable texture; 0 for other textures.
         immutable_levels: i32 = 0,

@@ -127,7 +127,7 @@ pub fn define_buffer<S: Scope, M: Memory + ?Sized>(
     let Some(context) = thread.context.as_deref_mut() else { return };
     let bound = context.buffer_at(target);
     let keeps = may_hold_indices(target, size) || context.keeps_contents(bound);
-    let contents = if keeps { contents_of(memory, size, data) } else { Vec::new() };
+    let contents = if keeps { contents_of(memory, size, data) } else { None };
     maps::forget(context, bound);
     let mut group = context.group.lock();
     if let Some(buffer) = group.buffers.get_mut(bound).filter(|buffer| !buffer.immutable) {
@@ -135,7 +135,7 @@ pub fn define_buffer<S: Scope, M: Memory + ?Sized>(
         let becomes_source = keeps && !buffer.is_index_source;
         buffer.is_index_source |= keeps;
         buffer.contents_changes = buffer.contents_changes.wrapping_add(1);
-        buffer.contents = if buffer.is_the_drivers { Vec::new() } else { contents };
+        buffer.contents = contents.filter(|_| !buffer.is_the_drivers);
         if becomes_source {
             context.group.index_sources.fetch_add(1, Release);
         }
@@ -152,15 +152,11 @@ fn may_hold_indices(target: u32, size: i64) -> bool {
 }
 
 /// Returns the initial contents of a data store of `size` bytes. Without `data` they are zeros: indices from undefined
-/// contents would be an error of the program. Empty if the contents are unknown.
-fn contents_of<M: Memory + ?Sized>(memory: &M, size: i64, data: u64) -> Vec<u8> {
+/// contents would be an error of the program. `None` if the contents are unknown.
+fn contents_of<M: Memory + ?Sized>(memory: &M, size: i64, data: u64) -> Option<Vec<u8>> {
     let fits = usize::try_from(size).ok().filter(|size| *size <= CONTENTS_BYTES_MAX);
-    let Some(size) = fits else { return Vec::new() };
-    let Some(mut contents) = zeros(size) else { return Vec::new() };
-    if data != 0 && !memory.read(data, &mut contents) {
-        contents.clear();
-    }
-    contents
+    let mut contents = zeros(fits?)?;
+    (data == 0 || memory.read(data, &mut contents)).then_some(contents)
 }
 
 /// Replaces `size` bytes of a buffer's contents with those at `data`.
@@ -243,14 +239,14 @@ impl<S: Scope> Context<S> {
         let Some(buffer) = group.buffers.get_mut(buffer) else { return };
         buffer.contents_changes = buffer.contents_changes.wrapping_add(1);
         if !is_read {
-            buffer.contents.clear();
+            buffer.contents = None;
             return;
         }
-        if buffer.contents.is_empty() && offset == 0 && size == buffer.size {
-            buffer.contents = written;
+        if buffer.contents.is_none() && offset == 0 && size == buffer.size {
+            buffer.contents = Some(written);
             return;
         }
-        if let Some(place) = part(&mut buffer.contents, offset, size) {
+        if let Some(place) = part_of(&mut buffer.contents, offset, size) {
             place.copy_from_slice(&written);
         }
     }
@@ -305,16 +301,16 @@ impl<S: Scope> Context<S> {
             && buffer.contents_changes == changes
             && !buffer.is_the_drivers
         {
-            buffer.contents = bytes;
+            buffer.contents = Some(bytes);
         }
         indices
     }
 }
 
-/// Returns `size` bytes at `offset`, if they are within the contents.
-fn part(contents: &mut [u8], offset: i64, size: i64) -> Option<&mut [u8]> {
+/// Returns `size` bytes at `offset`, if the contents are known and have them.
+fn part_of(contents: &mut Option<Vec<u8>>, offset: i64, size: i64) -> Option<&mut [u8]> {
     let from = usize::try_from(offset).ok()?;
-    contents.get_mut(from..)?.get_mut(..usize::try_from(size).ok()?)
+    contents.as_mut()?.get_mut(from..)?.get_mut(..usize::try_from(size).ok()?)
 }
 
 /// Applies the driver's copy from one buffer to another to the kept contents.
@@ -344,19 +340,19 @@ fn copy_contents<S: Scope>(
 ) {
     let source = group.buffers.get_mut(from);
     let copied =
-        source.and_then(|it| part(&mut it.contents, from_offset, size)).map(|it| it.to_vec());
+        source.and_then(|it| part_of(&mut it.contents, from_offset, size)).map(|it| it.to_vec());
     let Some(buffer) = group.buffers.get_mut(to) else { return };
     buffer.contents_changes = buffer.contents_changes.wrapping_add(1);
     match copied {
-        Some(copied) if buffer.contents.is_empty() && to_offset == 0 && size == buffer.size => {
-            buffer.contents = copied;
+        Some(copied) if buffer.contents.is_none() && to_offset == 0 && size == buffer.size => {
+            buffer.contents = Some(copied);
         }
         Some(copied) => {
-            if let Some(place) = part(&mut buffer.contents, to_offset, size) {
+            if let Some(place) = part_of(&mut buffer.contents, to_offset, size) {
                 place.copy_from_slice(&copied);
             }
         }
-        None => buffer.contents.clear(),
+        None => buffer.contents = None,
     }
 }
 
@@ -371,7 +367,7 @@ pub fn lose_contents<S: Scope, M: Memory + ?Sized>(
         && let Some(buffer) = context.group.lock().buffers.get_mut(buffer)
     {
         buffer.contents_changes = buffer.contents_changes.wrapping_add(1);
-        buffer.contents.clear();
+        buffer.contents = None;
     }
 }
 
@@ -386,7 +382,7 @@ pub fn give_to_driver<S: Scope, M: Memory + ?Sized>(
         && let Some(buffer) = context.group.lock().buffers.get_mut(buffer)
     {
         buffer.is_the_drivers = true;
-        buffer.contents = Vec::new();
+        buffer.contents = None;
     }
 }
 
@@ -428,7 +424,15 @@ mod tests {
     }
 
     fn contents(thread: &mut Thread<Whole>, buffer: Ref<Buffer>) -> Vec<u8> {
-        context(thread).group.lock().buffers.get(buffer).unwrap().contents.clone()
+        context(thread)
+            .group
+            .lock()
+            .buffers
+            .get(buffer)
+            .unwrap()
+            .contents
+            .clone()
+            .unwrap_or_default()
     }
 
     /// Replaces `size` bytes from `offset` on in the buffer that is bound to the target.

@@ -153,10 +153,11 @@ impl Elements {
         {
             let group = context.group.lock();
             let buffer = group.buffers.get(source)?;
-            if buffer.size == 0 || !buffer.contents.is_empty() {
+            if buffer.size == 0 || buffer.contents.is_some() {
+                let contents = buffer.contents.as_deref().unwrap_or_default();
                 let from = usize::try_from(self.pointer).ok()?;
                 let to = from.checked_add(usize::try_from(len).ok()?)?;
-                return indices::in_bytes(buffer.contents.get(from..to)?, self.ty, restart);
+                return indices::in_bytes(contents.get(from..to)?, self.ty, restart);
             }
         }
         if self.known.is_some() {

@@ -266,10 +266,10 @@ fn observe_changes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     }
     let mut group = context.group.lock();
     let Some(buffer) = group.buffers.get_mut(buffer) else { return };
-    if !buffer.contents.is_empty() {
+    if let Some(contents) = &mut buffer.contents {
         buffer.contents_changes = buffer.contents_changes.wrapping_add(1);
         for change in changes {
-            copy_change(&mut buffer.contents, offset, &shadow, change);
+            copy_change(contents, offset, &shadow, change);
         }
     }
     if buffer.mapping.pointer == pointer && buffer.mapping.shadow.is_empty() {
@@ -460,7 +460,15 @@ mod tests {
         map_buffer(&mut thread, &memory, target, 2, 3, GL_MAP_WRITE_BIT, AT);
         unmap_buffer(&mut thread, &memory, target);
         let contents = |thread: &mut Thread<Whole>| {
-            context(thread).group.lock().buffers.get(buffer).unwrap().contents.clone()
+            context(thread)
+                .group
+                .lock()
+                .buffers
+                .get(buffer)
+                .unwrap()
+                .contents
+                .clone()
+                .unwrap_or_default()
         };
         assert_eq!(contents(&mut thread), [0, 0, 7, 8, 9, 0, 0, 0]);
         let access = GL_MAP_WRITE_BIT | GL_MAP_FLUSH_EXPLICIT_BIT;

@@ -177,7 +177,7 @@ mod tests {
         let group = context(&mut thread).group.lock();
         let texture = group.textures.get(texture).unwrap();
         assert_eq!(texture.sampling.wrap_s, GL_RGBA8);
-        assert_eq!(texture.swizzle, [0, 0, 3, 0]);
+        assert_eq!(texture.swizzle, [GL_RED, GL_GREEN, 3, GL_ALPHA]);
         assert_eq!(texture.max_level, 7);
         assert_eq!(texture.sampling.max_lod, 2.5);
     }

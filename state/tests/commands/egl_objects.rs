@@ -80,8 +80,8 @@ fn size_of_a_surface_is_requested_or_queried() {
         let surface = process.surfaces.get(process.surfaces.find(handle)).unwrap();
         (surface.width, surface.height, surface.native)
     };
-    assert_eq!(size(5), (640, 480, 0));
-    assert_eq!(size(6), (800, 0, 0x77));
+    assert_eq!(size(5), (Some(640), Some(480), 0));
+    assert_eq!(size(6), (Some(800), None, 0x77));
 }
 
 #[test]

@@ -76,7 +76,7 @@ struct Options {
     #[arg(long, default_value_t = 1_800)]
     hostile_seconds: u64,
 
-    /// Seconds for which seeds of the daemon's simulation are tried
+    /// Seconds for which seeds of each simulation are tried
     #[arg(long, default_value_t = 7_200)]
     simulation_seconds: u64,
 
@@ -343,14 +343,23 @@ fn hostile(options: &Options) {
     assert!(done.success(), "{done}");
 }
 
-/// New seeds of the daemon's simulation, which is part of its unit tests.
+/// New seeds of the simulations of the drain and of a program's daemon, which are parts of unit tests.
 fn simulation(options: &Options) {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["test", "--quiet", "--release", "-p", "gapii-capture", "--lib"]);
-    cargo.args(["simulation::seeds", "--", "--nocapture"]);
-    cargo.env("GAPII_SIMULATION_SECONDS", options.simulation_seconds.to_string());
-    let done = cargo.status().expect("cargo can be started");
-    assert!(done.success(), "{done}");
+    for (package, test) in
+        [("gapii-capture", "simulation::seeds"), ("gapii-shim", "simulation::program_goes_on")]
+    {
+        let (began, time) = (Instant::now(), Duration::from_secs(options.simulation_seconds));
+        // A process tries a limited number of seeds.
+        while began.elapsed() < time {
+            let left = time.saturating_sub(began.elapsed()).as_secs();
+            let mut cargo = Command::new("cargo");
+            cargo.args(["test", "--quiet", "--release", "-p", package, "--lib"]);
+            cargo.args([test, "--", "--nocapture"]);
+            cargo.env("GAPII_SIMULATION_SECONDS", (left + 1).to_string());
+            let done = cargo.status().expect("cargo can be started");
+            assert!(done.success(), "{done}");
+        }
+    }
 }
 
 /// Open files and resident bytes.

@@ -35,7 +35,7 @@ fn is_ended(finished: Finished, parts: [&str; 3]) {
 const MEMORY: [&str; 3] = [
     "was ended after 0 frames",
     "512.00 MiB are allowed by --memory",
-    "allow more with --memory SIZE",
+    "allow more with `--memory SIZE`",
 ];
 
 #[test]

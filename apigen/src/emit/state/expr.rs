@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::types::{self, default, field, is_copy, rust, variable};
 use crate::ctype::Repr;
-use crate::lang::ast::{BinaryOp, UnaryOp};
+use crate::lang::ast::{BinaryOp, Initial, UnaryOp};
 use crate::lang::typed::{
     Arm, Command, Element, Expr, ExprKind, Extent, Field, Function, FunctionId, Local, ObjectId,
     Pattern, Program, Scope, Terminated, Type,
@@ -138,7 +138,12 @@ pub struct Emitter<'a> {
 /// The initial value of a field.
 pub fn initial(program: &Program, field: &Field) -> String {
     match &field.default {
-        Some(value) => wrapped_constant(program, value, &field.ty),
+        Some(Initial::Value(value)) => wrapped_constant(program, value, &field.ty),
+        Some(Initial::Elements(values)) => {
+            let Type::Array(element, _) = &field.ty else { return default(program, &field.ty) };
+            let values = values.iter().map(|value| wrapped_constant(program, value, element));
+            format!("[{}]", values.collect::<Vec<_>>().join(", "))
+        }
         None => default(program, &field.ty),
     }
 }
@@ -149,9 +154,6 @@ fn wrapped_constant(program: &Program, value: &Expr, ty: &Type) -> String {
         (ExprKind::None, _) => default(program, ty),
         (_, Type::Optional(inner)) if !matches!(value.ty, Type::Optional(_)) => {
             format!("Some({})", wrapped_constant(program, value, inner))
-        }
-        (_, Type::Array(element, len)) if !matches!(value.ty, Type::Array(..)) => {
-            format!("[{}; {len}]", wrapped_constant(program, value, element))
         }
         _ => constant(program, value, ty),
     }

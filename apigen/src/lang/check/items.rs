@@ -4,10 +4,12 @@
 
 use std::collections::BTreeSet;
 
-use super::super::ast::{self, Item, ItemKind};
+use super::super::ast::{self, Initial, Item, ItemKind};
 use super::super::diagnostic::Diagnostic;
 use super::super::source::Span;
-use super::super::typed::{ExternKind, Field, Local, ObjectId, Scope, SizesCase, StructId, Type};
+use super::super::typed::{
+    Expr, ExternKind, Field, Local, ObjectId, Scope, SizesCase, StructId, Type,
+};
 use super::body::Body;
 use super::checker::Checker;
 use super::names::{Declared, scope};
@@ -204,11 +206,36 @@ impl<'a> Checker<'a> {
             let Some(ty) = self.field_at(field.name.span).map(|field| field.ty.clone()) else {
                 continue;
             };
-            let value = Body::constant(self).check(written, &ty);
+            let value = self.initial(written, &ty, field.name.span);
             if let Some(place) = self.field_at(field.name.span) {
                 place.default = value;
             }
         }
+    }
+
+    fn initial(
+        &mut self,
+        written: &Initial<ast::Expr>,
+        ty: &Type,
+        span: Span,
+    ) -> Option<Initial<Expr>> {
+        let elements = match written {
+            Initial::Value(value) => {
+                return Body::constant(self).check(value, ty).map(Initial::Value);
+            }
+            Initial::Elements(elements) => elements,
+        };
+        let Type::Array(element, len) = ty else {
+            self.mistake(span, "only an array begins with a list of values");
+            return None;
+        };
+        if elements.len() as u64 != *len {
+            let found = elements.len();
+            self.mistake(span, format!("the array has {len} elements, and {found} values"));
+            return None;
+        }
+        let values = elements.iter().map(|value| Body::constant(self).check(value, element));
+        values.collect::<Option<_>>().map(Initial::Elements)
     }
 
     fn field_at(&mut self, span: Span) -> Option<&mut Field> {

@@ -1,7 +1,8 @@
 //! Files and items.
 
 use super::super::ast::{
-    Attribute, Field, File, Item, ItemKind, LayoutField, Name, Param, SizesCase, Target,
+    Attribute, Expr, Field, File, Initial, Item, ItemKind, LayoutField, Name, Param, SizesCase,
+    Target,
 };
 use super::super::lexer::Kind;
 use super::super::source::Span;
@@ -119,9 +120,25 @@ impl Parser<'_> {
         let name = self.name("a field")?;
         self.expect(":")?;
         let ty = self.ty()?;
-        let default = if self.accept("=") { Some(self.expr()?) } else { None };
+        let default = if self.accept("=") { Some(self.initial()?) } else { None };
         let end = self.expect(";")?;
         Ok(Field { docs, attributes, name, ty, default, span: start.to(end) })
+    }
+
+    /// An expression, or `[a, b]` for an array.
+    fn initial(&mut self) -> Parsed<Initial<Expr>> {
+        if !self.accept("[") {
+            return Ok(Initial::Value(self.expr()?));
+        }
+        let mut elements = Vec::new();
+        while !self.is_sign("]") {
+            elements.push(self.expr()?);
+            if !self.accept(",") {
+                break;
+            }
+        }
+        self.expect("]")?;
+        Ok(Initial::Elements(elements))
     }
 
     fn state(&mut self) -> Parsed<ItemKind> {

@@ -37,9 +37,10 @@ fn structs_in_arrays_begin_as_declared_and_are_copied_whole() {
     let mut thread = thread();
     assert_eq!(context(&thread).units[3].r#box.width, 64);
     let heap = Heap::default();
-    let channels = heap.put(&[1, 2, 3, 4]);
-    toySwizzle::enter(&mut thread, &heap, &mut Ignore, 5, channels);
     assert_eq!(context(&thread).units[5].swizzle, [1, 2, 3, 4]);
+    let channels = heap.put(&[5, 6, 7, 8]);
+    toySwizzle::enter(&mut thread, &heap, &mut Ignore, 5, channels);
+    assert_eq!(context(&thread).units[5].swizzle, [5, 6, 7, 8]);
     assert_eq!(context(&thread).units[0].r#box, context(&thread).units[5].r#box);
     let before = context(&thread).units;
     toySwizzle::enter(&mut thread, &heap, &mut Ignore, 800, channels);

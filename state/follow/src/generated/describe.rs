@@ -37,7 +37,8 @@ record! {
     }
     Surface<Whole> {
         display: |it| Value::Address(*it), config: |it| Value::Address(*it), kind,
-        native: |it| Value::Address(*it), width, height,
+        native: |it| Value::Address(*it), width: |it| optional(it, |it| it.describe()),
+        height: |it| optional(it, |it| it.describe()),
         attributes: |it| map(it, |it| Value::Enum { group: "EGL", value: *it as u64 }, |it| it.describe()),
         texture_buffer, is_locked, swaps, label: |it| Value::Address(*it),
     }
@@ -50,8 +51,9 @@ record! {
     Buffer<Whole> {
         size, usage: |it| Value::Enum { group: "BufferUsageARB", value: *it as u64 }, immutable,
         storage_flags: |it| Value::Bits { group: "BufferStorageMask", value: *it as u64 },
-        is_index_source, is_the_drivers, contents: |it| Value::Bytes(it.clone()), contents_changes,
-        mapping, mapped_at_deletion, label,
+        is_index_source, is_the_drivers,
+        contents: |it| optional(it, |it| Value::Bytes(it.clone())), contents_changes, mapping,
+        mapped_at_deletion, label,
     }
     Framebuffer<Whole> {
         attachments: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
@@ -167,17 +169,17 @@ record! {
     DrawBuffer {
         blend, equation_rgb: |it| Value::Enum { group: "GL", value: *it as u64 },
         equation_alpha: |it| Value::Enum { group: "GL", value: *it as u64 },
-        source_rgb: |it| Value::Enum { group: "GL", value: *it as u64 },
-        source_alpha: |it| Value::Enum { group: "GL", value: *it as u64 },
-        destination_rgb: |it| Value::Enum { group: "GL", value: *it as u64 },
-        destination_alpha: |it| Value::Enum { group: "GL", value: *it as u64 }, mask_red,
-        mask_green, mask_blue, mask_alpha,
+        source_rgb: |it| Value::Enum { group: "BlendingFactor", value: *it as u64 },
+        source_alpha: |it| Value::Enum { group: "BlendingFactor", value: *it as u64 },
+        destination_rgb: |it| Value::Enum { group: "BlendingFactor", value: *it as u64 },
+        destination_alpha: |it| Value::Enum { group: "BlendingFactor", value: *it as u64 },
+        mask_red, mask_green, mask_blue, mask_alpha,
     }
     StencilFace {
         func: |it| Value::Enum { group: "GL", value: *it as u64 }, reference, value_mask,
-        write_mask, fail: |it| Value::Enum { group: "GL", value: *it as u64 },
-        depth_fail: |it| Value::Enum { group: "GL", value: *it as u64 },
-        depth_pass: |it| Value::Enum { group: "GL", value: *it as u64 },
+        write_mask, fail: |it| Value::Enum { group: "StencilOp", value: *it as u64 },
+        depth_fail: |it| Value::Enum { group: "StencilOp", value: *it as u64 },
+        depth_pass: |it| Value::Enum { group: "StencilOp", value: *it as u64 },
     }
     Stage {
         shader, kind: |it| Value::Enum { group: "ShaderType", value: *it as u64 }, source,

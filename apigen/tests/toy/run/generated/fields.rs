@@ -122,7 +122,7 @@ state! {
     /// A value.
     #[derive(Copy)]
     value Unit {
-        swizzle: [u8; 4] = [0; 4],
+        swizzle: [u8; 4] = [1, 2, 3, (number::add(2, 2) as u8)],
         r#box: Area = Area::default(),
     }
 }

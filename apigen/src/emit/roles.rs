@@ -1,11 +1,10 @@
-//! `purposes.rs` of the crate `analysis`: the commands that have each role of statistics and differences, by id.
+//! `roles.rs` of the crate `analysis`: the commands that have each role of statistics and differences, by id.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::output::{file, wrapped};
 use crate::lang::typed::{Program, Role, Slotted};
 use crate::model::Model;
-use crate::naming;
 
 pub fn emit(model: &Model, program: &Program) -> String {
     let functions = model.functions.iter();
@@ -18,10 +17,9 @@ pub fn emit(model: &Model, program: &Program) -> String {
             Slotted::Param(..) | Slotted::Field(..) => None,
         });
         let commands: BTreeSet<_> = commands.collect();
-        let name = naming::snake_case(&format!("{wanted:?}")).to_uppercase();
         let words = commands.into_iter().map(|(_, constant)| (*constant).to_owned());
-        wrapped(&format!("    {name} ["), words, "];")
+        wrapped(&format!("    {wanted:?} ["), words, "];")
     };
     let roles: String = Role::OF_ANALYSIS.into_iter().map(role).collect();
-    file("use crate::purpose::purposes;", &[format!("purposes! {{\n{roles}}}\n")])
+    file("use crate::role::roles;", &[format!("roles! {{\n{roles}}}\n")])
 }
