@@ -18,7 +18,7 @@ const MS: u64 = 1_000_000;
 const SLOTS: u32 = 2;
 const RING_BYTES: u64 = 4_096;
 
-/// What a daemon does with a hello.
+/// How a daemon answers a hello.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Answer {
     /// Accepts the process, or takes over its capture.
