@@ -22,8 +22,9 @@ use crate::shared::Shared;
 /// The recording half of a thread. All zeros: without a ring.
 #[repr(C)]
 pub struct Recorder {
-    blobs: BlobSender,
+    /// First, see [`Thread`](crate::Thread).
     writer: Writer,
+    blobs: BlobSender,
     /// The ranges of memory that the present command reads or writes.
     ranges: Ranges,
     scratch: ScratchSlot,
@@ -33,8 +34,8 @@ impl Recorder {
     /// Returns a recorder whose writer is not attached yet.
     pub fn new(shared: &Shared) -> Self {
         Self {
-            blobs: BlobSender::new(shared),
             writer: Writer::detached(),
+            blobs: BlobSender::new(shared),
             ranges: Ranges::default(),
             scratch: ScratchSlot::unmapped(),
         }

@@ -34,12 +34,13 @@ use crate::shared::Shared;
 /// With these values every command takes the slow path. Other threads look at the gate only.
 #[repr(C, align(128))]
 pub struct Thread {
+    /// First, so that the writer has the thread's address: handlers then hold one address in a register, not two.
+    recorder: UnsafeCell<Recorder>,
     gate: Gate,
     /// The value that opens `gate` again when a command is done.
     ready: Cell<u64>,
     /// Whether commands look for what the snapshot still lacks.
     watches: Cell<bool>,
-    recorder: UnsafeCell<Recorder>,
     /// The epoch in which the thread last introduced itself.
     epoch: Cell<u64>,
     /// The thread's id; 0 if this memory was wiped, or if its slot was never used.
