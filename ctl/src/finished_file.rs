@@ -171,7 +171,8 @@ fn folder_of(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-fn creation_failure(path: &Path, error: &io::Error) -> Failure {
+/// Returns why a file that `-o` names could not be created or opened.
+pub fn creation_failure(path: &Path, error: &io::Error) -> Failure {
     let (name, folder) = (path.display(), folder_of(path).display());
     Failure::unreachable(match error.kind() {
         io::ErrorKind::NotFound => format!(

@@ -16,7 +16,7 @@ use tempfile::{PathPersistError as PersistError, TempPath};
 
 use crate::args::Output;
 use crate::failure::Failure;
-use crate::finished_file::{draft_beside, must_be_free};
+use crate::finished_file::{creation_failure, draft_beside, must_be_free};
 use crate::local_time;
 
 pub struct OutputFile {
@@ -59,7 +59,7 @@ impl OutputFile {
                 let (file, draft) = open_existing(path, &mut options, force)?;
                 (file, false, draft)
             }
-            Err(error) => return Err(open_failure(path, &error)),
+            Err(error) => return Err(creation_failure(path, &error)),
         };
         refuse_terminal(&file)?;
         let place = Place { path: Some(path.to_owned()), created, draft };
@@ -156,7 +156,7 @@ fn open_existing(
     if regular && metadata.is_some_and(|metadata| metadata.len() > 0) {
         must_be_free(path, force)?;
         // Whoever may not write the file may not replace it.
-        options.open(path).map_err(|error| open_failure(path, &error))?;
+        options.open(path).map_err(|error| creation_failure(path, &error))?;
         let replaced = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if let Ok(draft) = draft_beside(&replaced) {
             let (file, draft) = draft.into_parts();
@@ -164,29 +164,7 @@ fn open_existing(
         }
     }
     let opened = options.read(regular).truncate(regular).open(path);
-    opened.map(|file| (file, None)).map_err(|error| open_failure(path, &error))
-}
-
-fn open_failure(path: &Path, error: &io::Error) -> Failure {
-    let name = path.display();
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.display().to_string(),
-        _ => ".".to_owned(),
-    };
-    Failure::unreachable(match error.kind() {
-        io::ErrorKind::NotFound => {
-            format!(
-                "can't create {name}: there is no folder {folder}; create it with `mkdir -p {folder}`"
-            )
-        }
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            format!("not allowed to write {name}; choose another place with `-o FILE`")
-        }
-        io::ErrorKind::IsADirectory => {
-            format!("can't write {name}: it is a folder; name a file with `-o FILE`")
-        }
-        _ => return Failure::system(format!("can't create {name}: {error}")),
-    })
+    opened.map(|file| (file, None)).map_err(|error| creation_failure(path, &error))
 }
 
 #[cfg(test)]

@@ -403,7 +403,7 @@ pub fn delete_buffer<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memo
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{context, thread};
+    use super::super::testing::{contents, context, thread};
     use super::*;
     use crate::Nothing;
     use crate::memory::tests::Bytes;
@@ -421,18 +421,6 @@ mod tests {
         let memory = Bytes(AT, vec![1, 2, 3, 4]);
         define_buffer(&mut thread, &memory, GL_ARRAY_BUFFER, 4, AT);
         (thread, source)
-    }
-
-    fn contents(thread: &mut Thread<Whole>, buffer: Ref<Buffer>) -> Vec<u8> {
-        context(thread)
-            .group
-            .lock()
-            .buffers
-            .get(buffer)
-            .unwrap()
-            .contents
-            .clone()
-            .unwrap_or_default()
     }
 
     /// Replaces `size` bytes from `offset` on in the buffer that is bound to the target.

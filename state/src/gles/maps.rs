@@ -312,7 +312,7 @@ fn changes<M: Memory + ?Sized>(memory: &M, pointer: u64, shadow: &mut [u8]) -> V
 #[cfg(test)]
 mod tests {
     use super::super::buffers::{bind_element_buffer, define_buffer, delete_buffer};
-    use super::super::testing::{Seen, context, thread};
+    use super::super::testing::{Seen, contents, context, thread};
     use super::*;
     use crate::Nothing;
     use crate::Whole;
@@ -459,22 +459,11 @@ mod tests {
         let target = GL_ELEMENT_ARRAY_BUFFER;
         map_buffer(&mut thread, &memory, target, 2, 3, GL_MAP_WRITE_BIT, AT);
         unmap_buffer(&mut thread, &memory, target);
-        let contents = |thread: &mut Thread<Whole>| {
-            context(thread)
-                .group
-                .lock()
-                .buffers
-                .get(buffer)
-                .unwrap()
-                .contents
-                .clone()
-                .unwrap_or_default()
-        };
-        assert_eq!(contents(&mut thread), [0, 0, 7, 8, 9, 0, 0, 0]);
+        assert_eq!(contents(&mut thread, buffer), [0, 0, 7, 8, 9, 0, 0, 0]);
         let access = GL_MAP_WRITE_BIT | GL_MAP_FLUSH_EXPLICIT_BIT;
         map_buffer(&mut thread, &memory, target, 4, 3, access, AT);
         flush_mapping(&mut thread, &memory, target, 1, 2);
         unmap_buffer(&mut thread, &memory, target);
-        assert_eq!(contents(&mut thread), [0, 0, 7, 8, 9, 8, 9, 0]);
+        assert_eq!(contents(&mut thread, buffer), [0, 0, 7, 8, 9, 8, 9, 0]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Context, Group, Observer, Process, Thread, Whole};
+use crate::{Buffer, Context, Group, Observer, Process, Ref, Thread, Whole};
 
 /// Ranges in the order in which they were reported: parameter, address, length.
 #[derive(Default, PartialEq, Eq, Debug)]
@@ -27,4 +27,10 @@ pub fn thread(version: (u8, u8)) -> Thread<Whole> {
 /// Returns the thread's context.
 pub fn context(thread: &mut Thread<Whole>) -> &mut Context<Whole> {
     thread.context.as_deref_mut().expect("the tests' thread has one")
+}
+
+/// Returns the known contents of a buffer; empty if they are unknown.
+pub fn contents(thread: &mut Thread<Whole>, buffer: Ref<Buffer>) -> Vec<u8> {
+    let group = context(thread).group.lock();
+    group.buffers.get(buffer).expect("the buffer exists").contents.clone().unwrap_or_default()
 }
