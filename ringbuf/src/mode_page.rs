@@ -299,10 +299,8 @@ impl ModePage {
             times_driver: AtomicU32::new(0),
             keyframe_every: AtomicU32::new(0),
             keyframes_asked: AtomicU32::new(0),
-            drain_sleeping: AtomicU32::new(0),
-            line_1: 0,
             orders: AtomicU32::new(0),
-            line_2: 0,
+            line_1: 0,
             store: AtomicU64::new(0),
             store_end: AtomicU64::new(0),
             unlimited: AtomicU64::new(0),
@@ -310,6 +308,8 @@ impl ModePage {
             capture: AtomicU64::new(0),
             takers: AtomicU32::new(0),
             counts_submits: AtomicU32::new(0),
+            drain_sleeping: AtomicU32::new(0),
+            line_2: 0,
         }
     }
 
