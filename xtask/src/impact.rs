@@ -1,5 +1,5 @@
 //! Tests that a changed file needs: packages whose unit tests run, and whole-system tests by name. The first row of
-//! `PARTS` whose folder holds the file decides; a file in no row needs no test of others. A changed module of
+//! `PARTS` that is the file or a folder around it decides; a file in no row needs no test of others. A changed module of
 //! whole-system tests runs by itself.
 //!
 //! `check` runs the listed tests within 90 s; `test` runs everything. So a row lists the tests that most
@@ -7,14 +7,14 @@
 
 /// A folder or a file of the repository, and what to test after a change of it.
 pub struct Part {
-    pub folder: &'static str,
+    pub path: &'static str,
     /// Packages whose unit tests run besides those of the changed package.
     pub packages: &'static [&'static str],
     /// Whole-system tests whose names contain one of these run.
     pub system: &'static [&'static str],
 }
 
-/// The first row whose folder holds a file decides; a file in no row needs no test.
+/// The first row that is a file or a folder around it decides; a file in no row needs no test.
 const PARTS: &[Part] = &[
     part("analysis", &["gapii-ctl"], &["tools::analysis"]),
     part(
@@ -91,17 +91,19 @@ const SNAPSHOT: &[&str] = &[
 ];
 
 const fn part(
-    folder: &'static str,
+    path: &'static str,
     packages: &'static [&'static str],
     system: &'static [&'static str],
 ) -> Part {
-    Part { folder, packages, system }
+    Part { path, packages, system }
 }
 
 /// The row for a file, given by its path from the repository's root.
 pub fn part_of(file: &str) -> Option<&'static Part> {
-    let holds =
-        |part: &&Part| file.strip_prefix(part.folder).is_some_and(|rest| rest.starts_with('/'));
+    let holds = |part: &&Part| {
+        let rest = file.strip_prefix(part.path);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
     PARTS.iter().find(holds)
 }
 
@@ -118,11 +120,12 @@ mod tests {
 
     #[test]
     fn first_row_that_holds_a_file_decides() {
-        let folder = |file| part_of(file).map(|part| part.folder);
-        assert_eq!(folder("apis/level_zero/memory.api"), Some("apis/level_zero"));
-        assert_eq!(folder("apis/gles/draw.api"), Some("apis"));
-        assert_eq!(folder("toolkit/src/lib.rs"), None);
-        assert_eq!(folder("docs/style.md"), None);
+        let path = |file| part_of(file).map(|part| part.path);
+        assert_eq!(path("apis/level_zero/memory.api"), Some("apis/level_zero"));
+        assert_eq!(path("apis/gles/draw.api"), Some("apis"));
+        assert_eq!(path("shim/src/dial.rs"), Some("shim/src/dial.rs"));
+        assert_eq!(path("toolkit/src/lib.rs"), None);
+        assert_eq!(path("docs/style.md"), None);
     }
 
     #[test]
@@ -132,12 +135,22 @@ mod tests {
         assert_eq!(module_of("tests/src/gapii.rs"), None);
     }
 
+    /// A row that stands after one for a wider folder would decide nothing.
+    #[test]
+    fn every_row_decides_for_its_files() {
+        for part in PARTS {
+            let place = crate::tree::root().join(part.path);
+            let file = if place.is_dir() { format!("{}/x", part.path) } else { part.path.into() };
+            assert_eq!(part_of(&file).map(|part| part.path), Some(part.path));
+        }
+    }
+
     /// A row for a deleted folder, or for renamed tests, would test nothing.
     #[test]
     fn every_row_names_files_and_modules_that_exist() {
         let root = crate::tree::root();
         for part in PARTS {
-            assert!(root.join(part.folder).exists(), "{}", part.folder);
+            assert!(root.join(part.path).exists(), "{}", part.path);
             for name in part.system {
                 let mut names = name.split("::");
                 let (target, module) = (names.next().unwrap(), names.next().unwrap());
