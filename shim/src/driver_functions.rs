@@ -48,6 +48,15 @@ driver_functions! {
         bind_buffer = GL_BIND_BUFFER(target: u32, name: u32);
         bind_framebuffer = GL_BIND_FRAMEBUFFER(target: u32, name: u32);
         bind_renderbuffer = GL_BIND_RENDERBUFFER(target: u32, name: u32);
+        begin_conditional_render_nv = GL_BEGIN_CONDITIONAL_RENDER_NV(query: u32, mode: u32);
+        end_conditional_render_nv = GL_END_CONDITIONAL_RENDER_NV();
+        disable_at_nv = GL_DISABLEI_NV(capability: u32, index: u32);
+        disable_at_oes = GL_DISABLEI_OES(capability: u32, index: u32);
+        enable_at_nv = GL_ENABLEI_NV(capability: u32, index: u32);
+        enable_at_oes = GL_ENABLEI_OES(capability: u32, index: u32);
+        framebuffer_parameter_mesa = GL_FRAMEBUFFER_PARAMETERI_MESA(
+            target: u32, name: u32, value: i32
+        );
         blit_framebuffer = GL_BLIT_FRAMEBUFFER(
             x0: i32, y0: i32, x1: i32, y1: i32, to_x0: i32, to_y0: i32, to_x1: i32, to_y1: i32,
             mask: u32, filter: u32
@@ -294,6 +303,12 @@ driver_functions! {
         get_attrib_integers = GL_GET_VERTEX_ATTRIB_IIV(index: u32, name: u32, out: *mut i32);
         get_attachment_oes = GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES(
             target: u32, point: u32, name: u32, out: *mut i32
+        );
+        get_framebuffer_parameter_mesa = GL_GET_FRAMEBUFFER_PARAMETERIV_MESA(
+            target: u32, name: u32, out: *mut i32
+        );
+        window_rectangles = GL_WINDOW_RECTANGLES_EXT(
+            mode: u32, count: i32, places: *const i32
         );
         get_framebuffer_parameter = GL_GET_FRAMEBUFFER_PARAMETERIV(
             target: u32, name: u32, out: *mut i32

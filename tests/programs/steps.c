@@ -148,9 +148,10 @@ static int64_t number(const char *word)
 static uint64_t call(void *function, const int64_t *i, const float *f)
 {
     typedef uint64_t (*any)(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, float, float, float, float, float,
-                            float, float, float, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t);
+                            float, float, float, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
+                            int64_t, int64_t);
     return ((any)function)(i[0], i[1], i[2], i[3], i[4], i[5], f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], i[6],
-                           i[7], i[8], i[9], i[10], i[11]);
+                           i[7], i[8], i[9], i[10], i[11], i[12], i[13], i[14]);
 }
 
 static void *function_of(const char *name)
@@ -310,12 +311,12 @@ static void run_step(char *line)
     if (at[0][0] == '?' || at[0][strlen(at[0]) - 1] == '=')
         result = *at++;
     void *function = function_of(*at++);
-    int64_t integers[12] = {0};
+    int64_t integers[15] = {0};
     float reals[8] = {0};
     struct output outputs[ARGUMENTS];
     int used = 0, floats = 0, written = 0;
     for (; *at; at++) {
-        must(used < 12 && floats < 8, "too many arguments", *at);
+        must(used < 15 && floats < 8, "too many arguments", *at);
         if (argument(*at, &integers[used], &reals[floats], &outputs[written]))
             floats++;
         else

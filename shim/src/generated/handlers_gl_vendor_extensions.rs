@@ -33,9 +33,9 @@ plain! {
     GL_APPLY_FRAMEBUFFER_ATTACHMENT_CMAA_INTEL: glApplyFramebufferAttachmentCMAAINTEL();
     enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_BEGIN_CONDITIONAL_RENDER_NV: glBeginConditionalRenderNV(id: u32, mode: u32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 plain! { GL_BEGIN_PERF_MONITOR_AMD: glBeginPerfMonitorAMD(monitor: u32); enter EFFECT; finish }
 plain! { GL_BEGIN_PERF_QUERY_INTEL: glBeginPerfQueryINTEL(queryHandle: u32); enter EFFECT; finish }
@@ -202,7 +202,10 @@ plain! {
     enter EFFECT; finish
 }
 plain! { GL_ENABLEI_NV: glEnableiNV(target: u32, index: u32); enter EFFECT; finish }
-plain! { GL_END_CONDITIONAL_RENDER_NV: glEndConditionalRenderNV(); enter EFFECT; finish }
+followed! {
+    GL_END_CONDITIONAL_RENDER_NV: glEndConditionalRenderNV();
+    state gl [tracked enter]; enter EFFECT; finish
+}
 plain! { GL_END_PERF_MONITOR_AMD: glEndPerfMonitorAMD(monitor: u32); enter EFFECT; finish }
 plain! { GL_END_PERF_QUERY_INTEL: glEndPerfQueryINTEL(queryHandle: u32); enter EFFECT; finish }
 plain! { GL_END_TILING_QCOM: glEndTilingQCOM(preserveMask: u32); enter EFFECT; finish }

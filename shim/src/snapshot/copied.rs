@@ -1,15 +1,16 @@
 //! Pixels that only a framebuffer of the program reaches: those of the default framebuffer, and of attached objects
 //! that have lost their names. The framebuffer is blitted, in the program's context, to a texture that the sibling has
-//! made and reads. Only commands that cannot fail are called there; bindings, read buffer and scissor test are as
-//! before afterwards. A context of OpenGL ES 2 has no blits and is read directly: colors of up to 8 bits per component,
+//! made and reads. Only commands that cannot fail are called there; bindings, read buffer and what cuts blits are
+//! as before afterwards. A context of OpenGL ES 2 has no blits and is read directly: colors of up to 8 bits per component,
 //! at attachment 0, if no extension changes how pixels are packed.
 
 use gapii_commands::constants::{
     GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT, GL_DEPTH_ATTACHMENT, GL_DEPTH_BUFFER_BIT,
     GL_DEPTH_STENCIL_ATTACHMENT, GL_DRAW_FRAMEBUFFER, GL_FRAMEBUFFER, GL_FRAMEBUFFER_COMPLETE,
-    GL_NEAREST, GL_PACK_ALIGNMENT, GL_READ_BUFFER, GL_READ_FRAMEBUFFER, GL_RGBA, GL_SCISSOR_TEST,
+    GL_NEAREST, GL_PACK_ALIGNMENT, GL_READ_BUFFER, GL_READ_FRAMEBUFFER, GL_RGBA,
     GL_STENCIL_ATTACHMENT, GL_STENCIL_BUFFER_BIT, GL_TEXTURE_2D, GL_UNSIGNED_BYTE,
 };
+use gapii_state::Context;
 use gapii_state::read_back::Driver;
 
 use super::formats::{self, Layout, Part, Read, Values};
@@ -17,6 +18,7 @@ use super::gl;
 use super::image_layer::{Image, Of, resize};
 use super::made::Made;
 use super::sibling::Sibling;
+use super::uncut::Uncut;
 use crate::driver_calls::Gl;
 
 /// What is read of the program's framebuffer, which has no samples and is bound.
@@ -47,7 +49,12 @@ pub fn point_and_mask(layout: Layout) -> (u32, u32) {
 impl Source {
     /// Passes the pixels to `take`, as they are uploaded with an alignment of 1. `None` if they cannot be read. The context
     /// has version 3.0 or higher.
-    pub fn blit(&self, sibling: &Sibling, take: impl FnOnce(&[u8])) -> Option<()> {
+    pub fn blit(
+        &self,
+        context: &Context,
+        sibling: &Sibling,
+        take: impl FnOnce(&[u8]),
+    ) -> Option<()> {
         let texture = self.texture(sibling)?;
         let (point, mask) = point_and_mask(self.layout);
         let framebuffer = gl::new_framebuffer(GL_DRAW_FRAMEBUFFER);
@@ -60,9 +67,13 @@ impl Source {
         let is_complete = [GL_READ_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER]
             .iter()
             .all(|end| gl::check_framebuffer(*end) == GL_FRAMEBUFFER_COMPLETE);
-        if is_complete {
-            self.blit_to_bound(mask);
+        let uncut = is_complete.then(|| Uncut::begin(context, self.framebuffer)).flatten();
+        let is_copied = uncut.is_some();
+        if is_copied {
+            let (width, height) = (self.width, self.height);
+            gl::blit_framebuffer(0, 0, width, height, 0, 0, width, height, mask, GL_NEAREST);
         }
+        drop(uncut);
         if let Some(buffer) = read_buffer {
             gl::read_buffer(buffer);
         }
@@ -70,7 +81,7 @@ impl Source {
         gl::delete_framebuffer(framebuffer);
         // The sibling sees what has been drawn.
         gl::finish_program();
-        if !is_complete {
+        if !is_copied {
             return None;
         }
         let of = Of::Flat { texture: texture.name, target, face: target, level: 0 };
@@ -95,16 +106,6 @@ impl Source {
             name
         };
         Made::new(sibling, make, gl::delete_texture)
-    }
-
-    fn blit_to_bound(&self, mask: u32) {
-        let (width, height) = (self.width, self.height);
-        let is_cut = gl::is_enabled(GL_SCISSOR_TEST) != 0;
-        gl::disable(GL_SCISSOR_TEST);
-        gl::blit_framebuffer(0, 0, width, height, 0, 0, width, height, mask, GL_NEAREST);
-        if is_cut {
-            gl::enable(GL_SCISSOR_TEST);
-        }
     }
 
     /// [`Source::blit`] in a context of OpenGL ES 2, which reads colours of up to eight bits a component.

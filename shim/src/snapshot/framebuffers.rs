@@ -29,7 +29,7 @@ use super::held::Held;
 use super::sibling::OnDemand;
 use super::texture_parameters::Has;
 use super::textures::At;
-use super::{gl, identity, levels, renderbuffers, textures};
+use super::{flipped, gl, identity, levels, renderbuffers, textures};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
@@ -127,6 +127,7 @@ pub fn describe(
         if context.version >= (3, 1) {
             describe_defaults(emitter, context.version);
         }
+        flipped::describe(emitter, &driver);
     }
     if is_es3 {
         describe_surface(emitter, &commands);
@@ -653,7 +654,7 @@ impl<'a> Attachments<'a> {
         let reader = self.reader?;
         match self.context.version.0 {
             0..=2 => source.read(take),
-            _ => source.blit(reader.get()?, take),
+            _ => source.blit(self.context, reader.get()?, take),
         }?;
         Some(all)
     }

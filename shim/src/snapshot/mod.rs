@@ -37,6 +37,7 @@ mod es1;
 mod es1_matrices;
 mod feedback;
 mod fetch;
+mod flipped;
 mod formats;
 mod found;
 mod framebuffers;
@@ -83,12 +84,14 @@ mod texture_parameters;
 mod texture_units;
 mod textures;
 mod trial_links;
+mod uncut;
 mod unflushed;
 mod uniforms;
 mod vertex_arrays;
 mod vertex_reader;
 mod vertex_values;
 mod viewports;
+mod window_rectangles;
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU64};
@@ -438,6 +441,7 @@ fn describe_own(
     pipelines::delete_bound(emitter, context);
     pipelines::describe_active_feedback(emitter, context);
     queries::describe_active(emitter, context);
+    queries::describe_condition(emitter, context);
 }
 
 /// For a forked child: the thread that described shared state does not exist in it.

@@ -52,6 +52,40 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
     }
 }
 
+/// What decides whether draws have an effect (GL_NV_conditional_render).
+pub enum Condition {
+    None,
+    Of {
+        query: u32,
+        mode: u32,
+    },
+    /// A query that has lost its name.
+    OfNameless,
+}
+
+/// Returns what the draws of a context depend on.
+pub fn condition(context: &Context) -> Condition {
+    let (held, mode) = (context.condition, context.condition_mode);
+    if held.is_none() {
+        return Condition::None;
+    }
+    match context.queries.find(held.name()) == held {
+        true => Condition::Of { query: held.name() as u32, mode },
+        false => Condition::OfNameless,
+    }
+}
+
+/// Begins conditional rendering again. To be called last, so that all setup commands have an effect.
+pub fn describe_condition(emitter: &mut Emitter, context: &Context) {
+    match condition(context) {
+        Condition::None => {}
+        Condition::Of { query, mode } => {
+            emitter.command(GL_BEGIN_CONDITIONAL_RENDER_NV).arg(query).arg(mode).done();
+        }
+        Condition::OfNameless => emitter.leave_out("a deleted query that draws depend on"),
+    }
+}
+
 /// Begins the active queries again. To be called last, so that they count no setup command.
 pub fn describe_active(emitter: &mut Emitter, context: &Context) {
     let begin = if context.version.0 >= 3 { GL_BEGIN_QUERY } else { GL_BEGIN_QUERY_EXT };

@@ -101,7 +101,7 @@ fn copy(
     let (point, _) = point_and_mask(layout);
     let sibling = Sibling::begin(process, context.handle)?;
     let source = Source { framebuffer: 0, point, format, layout, width, height };
-    source.blit(&sibling, |texels| put(emitter, format, layout, (width, height), texels))
+    source.blit(context, &sibling, |texels| put(emitter, format, layout, (width, height), texels))
 }
 
 /// Blits texels of depth and stencil to the surface that is current in a replay.

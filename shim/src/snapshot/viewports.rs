@@ -20,6 +20,8 @@ struct Ids {
     scissor: u16,
     enable: u16,
     disable: u16,
+    /// Disables or enables a capability of one index.
+    set: [fn(u32, u32); 2],
 }
 
 const OES: Ids = Ids {
@@ -30,6 +32,7 @@ const OES: Ids = Ids {
     scissor: GL_SCISSOR_INDEXED_OES,
     enable: GL_ENABLEI_OES,
     disable: GL_DISABLEI_OES,
+    set: [gl::disable_at_oes, gl::enable_at_oes],
 };
 const NV: Ids = Ids {
     get: gl::get_floats_at_nv,
@@ -39,6 +42,7 @@ const NV: Ids = Ids {
     scissor: GL_SCISSOR_INDEXED_NV,
     enable: GL_ENABLEI_NV,
     disable: GL_DISABLEI_NV,
+    set: [gl::disable_at_nv, gl::enable_at_nv],
 };
 
 /// The state of one index.
@@ -52,11 +56,7 @@ struct Viewport {
 
 /// Describes the indices whose state differs from that of index 0.
 pub fn describe(emitter: &mut Emitter, driver: &Gl) {
-    let ids = match () {
-        () if driver.has("GL_OES_viewport_array") => OES,
-        () if driver.has("GL_NV_viewport_array") => NV,
-        () => return,
-    };
+    let Some(ids) = Ids::of(driver) else { return };
     let first = ids.ask(0);
     // As for blending: glIsEnabled(GL_SCISSOR_TEST), which is described already, may be another index' answer.
     if first.is_scissored != (gl::is_enabled(GL_SCISSOR_TEST) != 0) {
@@ -70,7 +70,35 @@ pub fn describe(emitter: &mut Emitter, driver: &Gl) {
     }
 }
 
+/// Whether the scissor test of viewport 0 is enabled, which cuts blits.
+pub fn is_first_scissored(driver: &Gl) -> bool {
+    match Ids::of(driver) {
+        Some(ids) => (ids.is_enabled)(GL_SCISSOR_TEST, 0) != 0,
+        None => gl::is_enabled(GL_SCISSOR_TEST) != 0,
+    }
+}
+
+/// Enables or disables the scissor test of viewport 0, and leaves those of the others.
+pub fn scissor_first(driver: &Gl, is_on: bool) {
+    match Ids::of(driver) {
+        Some(Ids { set: [disable, enable], .. }) => {
+            (if is_on { enable } else { disable })(GL_SCISSOR_TEST, 0);
+        }
+        None if is_on => gl::enable(GL_SCISSOR_TEST),
+        None => gl::disable(GL_SCISSOR_TEST),
+    }
+}
+
 impl Ids {
+    /// `None` if the context has one viewport.
+    fn of(driver: &Gl) -> Option<Self> {
+        match () {
+            () if driver.has("GL_OES_viewport_array") => Some(OES),
+            () if driver.has("GL_NV_viewport_array") => Some(NV),
+            () => None,
+        }
+    }
+
     fn ask(&self, index: u32) -> Viewport {
         let (mut place, mut depth, mut scissor) = ([0.0; 4], [0.0; 2], [0; 4]);
         // SAFETY: a viewport has four numbers.

@@ -32,6 +32,17 @@ mod glAlphaFuncQCOM {
     }
 }
 
+mod glBeginConditionalRenderNV {
+    fn enter(thread: S, memory: M, seen: O, id: u32, mode: u32) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let condition: Ref<Query> = context.queries.find(u64::from(id));
+        if condition.is_some() && context.condition.is_none() {
+            set!(S, context.condition, condition);
+            set!(S, context.condition_mode, mode);
+        }
+    }
+}
+
 mod glBlitFramebufferANGLE {
     fn enter(
         thread: S,
@@ -317,6 +328,13 @@ mod glDrawMeshTasksNV {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+    }
+}
+
+mod glEndConditionalRenderNV {
+    fn enter(thread: S, memory: M, seen: O) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        set!(S, context.condition, Ref::NONE);
     }
 }
 

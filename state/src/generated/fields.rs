@@ -113,6 +113,10 @@ state! {
         pack_skip_rows: i32 = 0,
         /// The active query of each target.
         active_queries: S::Only<Few<u32, Ref<Query>>> = S::only(|| Few::new()),
+        /// The query whose result decides whether draws have an effect (GL_NV_conditional_render).
+        condition: Ref<Query> = Ref::NONE,
+        /// Whether draws wait for the result.
+        condition_mode: u32 = 0,
         /// Whether the highest value of the index type restarts a primitive.
         primitive_restart: bool = false,
         /// Capabilities that the program has set. GL_DITHER and GL_MULTISAMPLE are initially enabled.

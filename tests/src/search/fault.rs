@@ -206,9 +206,28 @@ const PERMITTED: &[Permitted] = &[
             || may_be_incomplete(steps)
             || has_unfit_levels(steps)
             || may_be_inner_view(steps)
+            || may_lose_samples(steps)
     }),
-    Permitted::seen("the pixels of deleted renderbuffer", may_be_incomplete),
+    Permitted::seen("the pixels of deleted renderbuffer", |steps| {
+        may_be_incomplete(steps) || may_lose_samples(steps)
+    }),
+    // The driver has no query for a group's source, identifier and message.
+    Permitted::unseen("what debug groups are called", |steps| {
+        count(before_attach(steps), &["glPushDebugGroup", "glPushDebugGroupKHR"]) > 0
+    }),
 ];
+
+/// Whether an image with several samples may have been deleted. Without a name no other context can read it, and commands of
+/// the program's context read it resolved only: OpenGL ES 3.2, 16.2.1.
+fn may_lose_samples(steps: &[String]) -> bool {
+    let before = before_attach(steps);
+    let makes = [
+        "glRenderbufferStorageMultisample",
+        "glTexStorage2DMultisample",
+        "glTexStorage3DMultisample",
+    ];
+    count(before, &makes) > 0 && count(before, &["glDeleteRenderbuffers", "glDeleteTextures"]) > 0
+}
 
 /// Whether a buffer may be deleted that is mapped when the capture begins, or was mapped then.
 fn may_be_deleted_while_mapped(steps: &[String]) -> bool {

@@ -89,6 +89,12 @@ pub struct Context {
     pub feedback_buffer: Option<usize>,
     pub queries: Vec<(usize, bool)>,
     pub active_query: Option<(usize, &'static str)>,
+    /// Draws have no effect: the condition is a query that has counted nothing.
+    pub is_conditional: bool,
+    /// Debug groups that have begun.
+    pub debug_groups: usize,
+    /// Each has an image with several samples.
+    pub sampled_framebuffers: Vec<usize>,
 }
 
 /// The executable of the current program.

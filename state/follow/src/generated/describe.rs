@@ -282,6 +282,7 @@ record! {
         unpack_skip_rows, unpack_skip_images, pack_alignment, pack_row_length, pack_skip_pixels,
         pack_skip_rows,
         active_queries: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
+        condition, condition_mode: |it| Value::Enum { group: "GL", value: *it as u64 },
         primitive_restart,
         capabilities: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
         targets: |it| list(it, |it| it.describe()), blend_color: |it| list(it, |it| it.describe()),

@@ -93,6 +93,7 @@ dispatch! {
     glAlphaFuncx(0 1): enter -;
     glAlphaFuncxOES(0 1): enter -;
     glAttachShader(0 1): enter -;
+    glBeginConditionalRenderNV(0 1): enter -;
     glBeginQuery(0 1): enter -;
     glBeginQueryEXT(0 1): enter -;
     glBeginTransformFeedback(0): enter -;
@@ -291,6 +292,7 @@ dispatch! {
     glEnableiEXT(0 1): enter -;
     glEnableiNV(0 1): enter -;
     glEnableiOES(0 1): enter -;
+    glEndConditionalRenderNV(): enter -;
     glEndQuery(0): enter -;
     glEndQueryEXT(0): enter -;
     glEndTransformFeedback(): enter -;

@@ -67,6 +67,9 @@ fn create(world: &mut World, share: Option<usize>) {
         feedback_buffer: None,
         queries: Vec::new(),
         active_query: None,
+        is_conditional: false,
+        debug_groups: 0,
+        sampled_framebuffers: Vec::new(),
     });
     make_current(world, number - 1);
     world.step("glDisable GL_DITHER");

@@ -1,6 +1,7 @@
 //! Draws, queries, transform feedback, and answers.
 
 use crate::search::generate::buffers::{bind_blocks, with_storage};
+use crate::search::generate::framebuffers::settle_read_buffer;
 use crate::search::generate::questions::{BINDINGS, attribute_of};
 use crate::search::world::World;
 
@@ -31,7 +32,17 @@ pub fn draw(world: &mut World) -> bool {
         0 if elements.is_some_and(|buffer| world.buffers[buffer].size >= 64)
             && !world.is_feeding_back() =>
         {
-            world.step(format!("glDrawElements {mode} {count} GL_UNSIGNED_BYTE 4"));
+            let way = match world.version() {
+                version if version >= (3, 2) => world.below(4),
+                version if version >= (3, 0) => world.below(3),
+                _ => 0,
+            };
+            world.step(match way {
+                1 => format!("glDrawRangeElements {mode} 0 255 {count} GL_UNSIGNED_BYTE 4"),
+                2 => format!("glDrawElementsInstanced {mode} {count} GL_UNSIGNED_BYTE 4 2"),
+                3 => format!("glDrawElementsBaseVertex {mode} {count} GL_UNSIGNED_BYTE 4 1"),
+                _ => format!("glDrawElements {mode} {count} GL_UNSIGNED_BYTE 4"),
+            });
         }
         1 if world.version() >= (3, 0) => {
             world.step(format!("glDrawArraysInstanced {mode} {first} {count} 3"));
@@ -45,13 +56,7 @@ pub fn draw(world: &mut World) -> bool {
 }
 
 fn read_pixels(world: &mut World) {
-    if let Some(framebuffer) = world.here().framebuffer
-        && world.framebuffers[framebuffer].reads_nothing
-    {
-        // Mesa 22.3 crashes when it reads from no buffer.
-        world.step("glReadBuffer GL_COLOR_ATTACHMENT0");
-        world.framebuffers[framebuffer].reads_nothing = false;
-    }
+    settle_read_buffer(world);
     // Bytes that the command does not write are the same on every run.
     world.step(format!("glReadPixels 0 0 8 8 GL_RGBA GL_UNSIGNED_BYTE out:{READ_BYTES}"));
     world.step("? glGetError");
@@ -75,8 +80,15 @@ pub fn query(world: &mut World) -> bool {
         return true;
     }
     let query = world.count('q');
-    let target =
-        world.one_of(&["GL_ANY_SAMPLES_PASSED", "GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN"]);
+    let known = if world.version() >= (3, 2) { 4 } else { 3 };
+    let target = world.one_of(
+        &[
+            "GL_ANY_SAMPLES_PASSED",
+            "GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN",
+            "GL_ANY_SAMPLES_PASSED_CONSERVATIVE",
+            "GL_PRIMITIVES_GENERATED",
+        ][..known],
+    );
     world.step(format!("glGenQueries 1 new:q{query}"));
     if world.chance(85) {
         world.step(format!("glBeginQuery {target} q{query}"));
@@ -130,6 +142,45 @@ pub fn feedback(world: &mut World) -> bool {
     world.step("glBeginTransformFeedback GL_TRIANGLES");
     let context = world.context();
     (context.feedback_active, context.feedback_buffer) = (true, Some(buffer));
+    true
+}
+
+/// Binds a transform feedback, or none, or deletes one.
+pub fn feedback_object(world: &mut World) -> bool {
+    if world.version() < (3, 0) || world.is_feeding_back() {
+        return false;
+    }
+    let all = world.here().feedbacks.clone();
+    match world.some_of(&all) {
+        Some(feedback) if world.chance(30) => {
+            world.step(format!("glDeleteTransformFeedbacks 1 ints:x{feedback}"));
+            world.context().feedbacks.retain(|named| *named != feedback);
+        }
+        Some(feedback) if world.chance(60) => {
+            world.step(format!("glBindTransformFeedback GL_TRANSFORM_FEEDBACK x{feedback}"));
+        }
+        _ => world.step("glBindTransformFeedback GL_TRANSFORM_FEEDBACK 0"),
+    }
+    true
+}
+
+/// Begins or ends conditional rendering (GL_NV_conditional_render), with a query that has counted nothing: a replay has no other
+/// result.
+pub fn condition(world: &mut World) -> bool {
+    if world.version() < (3, 0) || world.here().active_query.is_some() {
+        return false;
+    }
+    if world.here().is_conditional {
+        world.step("glEndConditionalRenderNV");
+    } else {
+        let query = world.count('q');
+        world.step(format!("glGenQueries 1 new:q{query}"));
+        world.step(format!("glBeginQuery GL_ANY_SAMPLES_PASSED q{query}"));
+        world.step("glEndQuery GL_ANY_SAMPLES_PASSED");
+        world.step(format!("glBeginConditionalRenderNV q{query} GL_QUERY_WAIT_NV"));
+    }
+    let context = world.context();
+    context.is_conditional = !context.is_conditional;
     true
 }
 

@@ -6,6 +6,7 @@
 use crate::search::generate::buffers::{TARGETS as BUFFER_TARGETS, bind_blocks};
 use crate::search::generate::contexts::make_current;
 use crate::search::generate::questions::{self, arrays, bind_array};
+use crate::search::generate::samples;
 use crate::search::generate::textures::{FORMATS, faces};
 use crate::search::shaders::RECIPES;
 use crate::search::world::{ATTRIBUTES, Texture, UNITS, World};
@@ -32,6 +33,7 @@ pub fn read_everything(world: &mut World) {
         if let Some(shown) = &shown {
             shown.units(world);
         }
+        samples::read(world);
         read_framebuffers(world, shown.as_ref());
         read_default(world, shown.as_ref());
         draw_with_arrays(world);
@@ -54,6 +56,10 @@ fn finish_work(world: &mut World) {
     if world.here().feedback_active {
         world.step("glEndTransformFeedback");
         world.context().feedback_active = false;
+    }
+    if world.here().is_conditional {
+        world.step("glEndConditionalRenderNV");
+        world.context().is_conditional = false;
     }
     if let Some((query, target)) = world.here().active_query {
         world.step(format!("glEndQuery {target}"));

@@ -227,6 +227,28 @@ pub fn buffers(world: &mut World) -> bool {
     true
 }
 
+/// Inverts the y axis of the bound framebuffer, or puts it back (GL_MESA_framebuffer_flip_y).
+pub fn flip(world: &mut World) -> bool {
+    if world.version() < (3, 0) || world.here().framebuffer.is_none() {
+        return false;
+    }
+    let value = world.below(2);
+    world.step(format!(
+        "glFramebufferParameteriMESA GL_FRAMEBUFFER GL_FRAMEBUFFER_FLIP_Y_MESA {value}"
+    ));
+    true
+}
+
+/// Gives the bound framebuffer a read buffer if it has none: Mesa 22.3 crashes when it reads from no buffer.
+pub fn settle_read_buffer(world: &mut World) {
+    if let Some(framebuffer) = world.here().framebuffer
+        && world.framebuffers[framebuffer].reads_nothing
+    {
+        world.step("glReadBuffer GL_COLOR_ATTACHMENT0");
+        world.framebuffers[framebuffer].reads_nothing = false;
+    }
+}
+
 pub fn clear(world: &mut World) -> bool {
     if world.draws_integers() {
         return false;

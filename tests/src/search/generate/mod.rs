@@ -4,14 +4,17 @@
 
 mod buffers;
 mod contexts;
+mod copies;
 mod draws;
 mod ending;
 mod fixed;
 mod framebuffers;
+mod labels;
 mod parameters;
 mod programs;
 mod questions;
 mod refused;
+mod samples;
 pub mod textures;
 mod vertices;
 
@@ -95,6 +98,15 @@ const ACTIONS: &[(usize, &str, Action)] = &[
     (4, "draws::read", draws::read),
     (3, "draws::ask", draws::ask),
     (2, "draws::fence", draws::fence),
+    (2, "draws::feedback_object", draws::feedback_object),
+    (2, "draws::condition", draws::condition),
+    (3, "copies::from_framebuffer", copies::from_framebuffer),
+    (2, "copies::between_textures", copies::between_textures),
+    (2, "copies::blit", copies::blit),
+    (3, "labels::label", labels::label),
+    (2, "labels::group", labels::group),
+    (2, "samples::make", samples::make),
+    (1, "framebuffers::flip", framebuffers::flip),
     (3, "refused::refuse", refused::refuse),
     (4, "contexts::switch", contexts::switch),
     (1, "contexts::make", contexts::make),

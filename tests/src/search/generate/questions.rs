@@ -1,5 +1,6 @@
 //! Questions about the state of contexts and objects, which change nothing but the bindings that they need.
 
+use crate::search::generate::labels;
 use crate::search::world::{ATTRIBUTES, Texture, UNITS, World};
 
 type Version = (u8, u8);
@@ -37,6 +38,8 @@ const NUMBERS: &[(&str, u32, Version)] = &[
     ("PACK_ALIGNMENT", 4, (2, 0)),
     ("UNPACK_ALIGNMENT", 4, (2, 0)),
     ("SAMPLE_COVERAGE_INVERT", 4, (2, 0)),
+    ("CLIP_ORIGIN_EXT", 4, (2, 0)),
+    ("CLIP_DEPTH_MODE_EXT", 4, (2, 0)),
     ("FRAGMENT_SHADER_DERIVATIVE_HINT", 4, (3, 0)),
     ("READ_BUFFER", 4, (3, 0)),
     ("DRAW_BUFFER0", 4, (3, 0)),
@@ -64,6 +67,7 @@ const REALS: &[(&str, u32, Version)] = &[
     ("POLYGON_OFFSET_FACTOR", 4, (2, 0)),
     ("POLYGON_OFFSET_UNITS", 4, (2, 0)),
     ("SAMPLE_COVERAGE_VALUE", 4, (2, 0)),
+    ("POLYGON_OFFSET_CLAMP_EXT", 4, (2, 0)),
     ("MIN_SAMPLE_SHADING_VALUE", 4, (3, 2)),
     ("PRIMITIVE_BOUNDING_BOX", 32, (3, 2)),
 ];
@@ -114,6 +118,8 @@ const CAPABILITIES: &[(&str, Version)] = &[
     ("STENCIL_TEST", (2, 0)),
     ("SAMPLE_ALPHA_TO_COVERAGE", (2, 0)),
     ("SAMPLE_COVERAGE", (2, 0)),
+    ("DEPTH_CLAMP_EXT", (2, 0)),
+    ("FRAMEBUFFER_SRGB_EXT", (2, 0)),
     ("PRIMITIVE_RESTART_FIXED_INDEX", (3, 0)),
     ("RASTERIZER_DISCARD", (3, 0)),
     ("SAMPLE_MASK", (3, 1)),
@@ -180,8 +186,10 @@ pub fn of_context(world: &mut World) {
     }
     if version >= (3, 2) {
         of_draw_buffers(world);
+        of_viewports(world);
     }
     world.step("? glGetError");
+    labels::ask(world);
     of_framebuffers(world);
     ask_arrays(world);
     of_own_objects(world);
@@ -247,6 +255,17 @@ fn of_draw_buffers(world: &mut World) {
     }
 }
 
+/// Viewports, depth ranges and scissors by index.
+fn of_viewports(world: &mut World) {
+    for index in 0..4 {
+        for (name, size) in [("VIEWPORT", 16), ("DEPTH_RANGE", 8)] {
+            world.step(format!("glGetFloati_vOES GL_{name} {index} out:{size}"));
+        }
+        world.step(format!("glGetIntegeri_v GL_SCISSOR_BOX {index} out:16"));
+        world.step(format!("?8 glIsEnabledi GL_SCISSOR_TEST {index}"));
+    }
+}
+
 fn of_framebuffers(world: &mut World) {
     let version = world.version();
     let read_before = version >= (3, 0);
@@ -284,6 +303,9 @@ fn of_framebuffers(world: &mut World) {
             for name in ["READ_BUFFER", "DRAW_BUFFER0", "DRAW_BUFFER1"] {
                 world.step(format!("glGetIntegerv GL_{name} out:4"));
             }
+            world.step(
+                "glGetFramebufferParameterivMESA GL_FRAMEBUFFER GL_FRAMEBUFFER_FLIP_Y_MESA out:4",
+            );
         }
         if version >= (3, 1) {
             let names = ["WIDTH", "HEIGHT", "SAMPLES", "FIXED_SAMPLE_LOCATIONS", "LAYERS"];

@@ -196,9 +196,19 @@ pub fn value(world: &mut World) -> bool {
     let index = attribute(world);
     let [x, y, z] = [(); 3].map(|()| world.one_of(&["0f", "0.25f", "0.5f", "1f"]));
     if world.version() >= (3, 0) && index >= FIRST_OF_INTEGERS && world.chance(50) {
-        world.step(format!("glVertexAttribI4i {index} 1 -2 3 {index}"));
+        let step = match world.chance(50) {
+            true => format!("glVertexAttribI4i {index} 1 -2 3 {index}"),
+            false => format!("glVertexAttribI4ui {index} 0xffffffff 2 3 {index}"),
+        };
+        world.step(step);
     } else {
-        world.step(format!("glVertexAttrib4f {index} {x} {y} {z} 1f"));
+        let step = match world.below(6) {
+            0 => format!("glVertexAttrib1f {index} {x}"),
+            1 => format!("glVertexAttrib2f {index} {x} {y}"),
+            2 => format!("glVertexAttrib3fv {index} floats:0.5,0.25,0.75"),
+            _ => format!("glVertexAttrib4f {index} {x} {y} {z} 1f"),
+        };
+        world.step(step);
     }
     true
 }

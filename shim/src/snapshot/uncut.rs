@@ -1,0 +1,66 @@
+//! Puts aside what would cut, discard or turn round a blit in the program's context: the scissor test, window rectangles
+//! (GL_EXT_window_rectangles), conditional rendering (GL_NV_conditional_render), and the inverted y axis of the
+//! framebuffer that is read (GL_MESA_framebuffer_flip_y).
+
+use gapii_commands::constants::GL_READ_FRAMEBUFFER;
+use gapii_state::Context;
+
+use super::window_rectangles::WindowRectangles;
+use super::{flipped, gl, queries, viewports};
+use crate::driver_calls::Gl;
+
+/// All is as before once this is dropped.
+pub struct Uncut {
+    driver: Gl,
+    is_scissored: bool,
+    rectangles: Option<WindowRectangles>,
+    /// Query and mode.
+    condition: Option<(u32, u32)>,
+    is_flipped: bool,
+}
+
+impl Uncut {
+    /// `framebuffer` is bound for reading. `None`, and nothing is changed, if draws depend on a query that has lost its
+    /// name: no command could make them depend on it again.
+    pub fn begin(context: &Context, framebuffer: u32) -> Option<Self> {
+        let driver = Gl::current()?;
+        let condition = match queries::condition(context) {
+            queries::Condition::None => None,
+            queries::Condition::Of { query, mode } => Some((query, mode)),
+            queries::Condition::OfNameless => return None,
+        };
+        if condition.is_some() {
+            gl::end_conditional_render_nv();
+        }
+        let is_scissored = viewports::is_first_scissored(&driver);
+        if is_scissored {
+            viewports::scissor_first(&driver, false);
+        }
+        let rectangles = WindowRectangles::ask(&driver);
+        if rectangles.is_some() {
+            WindowRectangles::NONE.set();
+        }
+        let is_flipped = framebuffer != 0 && flipped::is(&driver, GL_READ_FRAMEBUFFER);
+        if is_flipped {
+            flipped::set(GL_READ_FRAMEBUFFER, false);
+        }
+        Some(Self { driver, is_scissored, rectangles, condition, is_flipped })
+    }
+}
+
+impl Drop for Uncut {
+    fn drop(&mut self) {
+        if self.is_flipped {
+            flipped::set(GL_READ_FRAMEBUFFER, true);
+        }
+        if let Some(rectangles) = &self.rectangles {
+            rectangles.set();
+        }
+        if self.is_scissored {
+            viewports::scissor_first(&self.driver, true);
+        }
+        if let Some((query, mode)) = self.condition {
+            gl::begin_conditional_render_nv(query, mode);
+        }
+    }
+}
