@@ -9,14 +9,16 @@ use gapii_commands::constants;
 use gapii_commands::constants::{
     EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_2D, EGL_GL_TEXTURE_3D, EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z,
     EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X, EGL_GL_TEXTURE_LEVEL, EGL_GL_TEXTURE_ZOFFSET,
-    GL_RENDERBUFFER, GL_TEXTURE_2D, GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_CUBE_MAP_NEGATIVE_Z,
-    GL_TEXTURE_CUBE_MAP_POSITIVE_X, GL_TEXTURE_MAX_LEVEL,
+    GL_COLOR_BUFFER_BIT, GL_RENDERBUFFER, GL_TEXTURE_2D, GL_TEXTURE_BASE_LEVEL,
+    GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, GL_TEXTURE_CUBE_MAP_POSITIVE_X, GL_TEXTURE_MAX_LEVEL,
 };
 use gapii_recorder::observe;
 use gapii_state::{Context, Group, Image, Process, Ref, Renderbuffer, Texture, TextureImage};
 
+use super::copied::point_and_mask;
 use super::egl::Like;
 use super::emit::Emitter;
+use super::formats::Layout;
 use super::identity;
 use super::image_layer::has_layers;
 use crate::generated::ids::*;
@@ -132,6 +134,12 @@ pub struct Storage {
 }
 
 impl Storage {
+    /// Whether it holds depth or stencil.
+    fn is_drawn_alone(&self) -> bool {
+        let layout = Layout::of(self.pixels.format, self.pixels.pixel_type);
+        layout.is_some_and(|layout| point_and_mask(layout).1 != GL_COLOR_BUFFER_BIT)
+    }
+
     /// Whether the program has an image of it, or an object with a name that has it.
     pub fn is_described(&self) -> bool {
         !self.members.is_empty() || !self.handles.is_empty()
@@ -327,7 +335,14 @@ pub fn root_of(
         let (name, is_spare, view, limits) = (SPARE_ROOT, true, Ref::NONE, None);
         is_there.then_some(Root { group, name, target, attributes, is_spare, view, limits })
     };
-    source.or_else(viewed).or_else(flat).or_else(drawn).or_else(spare)
+    let made = source.or_else(viewed);
+    // Drivers bind no texture to an image of depth or stencil.
+    let object = if storage.is_drawn_alone() {
+        made.or_else(drawn).or_else(flat)
+    } else {
+        made.or_else(flat).or_else(drawn)
+    };
+    object.or_else(spare)
 }
 
 /// One context and the group of each share group of OpenGL ES.

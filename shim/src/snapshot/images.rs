@@ -16,6 +16,7 @@ use gapii_commands::constants;
 use gapii_commands::constants::{
     EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_3D, GL_TEXTURE_2D, GL_UNPACK_ALIGNMENT,
 };
+use gapii_state::read_back::Driver;
 use gapii_state::{Group, Process, Ref, Texture, Thread};
 
 use super::egl::{Like, contexts_of_group};
@@ -221,10 +222,13 @@ impl OfGroup {
     /// `None` if none of the contexts is one of OpenGL ES.
     fn new((thread, epoch): (&Thread, u64), group: Arc<Group>, contexts: &[u64]) -> Option<Self> {
         let process = &*thread.process;
-        let (version, context) = highest_version(thread, contexts)?;
+        let (known, context) = highest_version(thread, contexts)?;
         let like = Like::of(process, context)?;
         let sibling = Sibling::begin(process, context);
         let asked = sibling.as_ref();
+        // The sibling has the version that the driver gives a context with these attributes.
+        let given = asked.and_then(|it| it.ask(|_| Some(Gl::of_thread()?.version())));
+        let version = known.max(given.unwrap_or(known));
         let has = asked.and_then(|it| it.ask(move |_| Some(Has::of(version, &Gl::of_thread()?))));
         Some(Self { group, epoch, context, display: like.display, version, sibling, has })
     }

@@ -242,7 +242,10 @@ fn has_unfit_levels(steps: &[String]) -> bool {
     let before = before_attach(steps);
     let images: Vec<[&str; 4]> = before
         .iter()
-        .filter(|step| command_of(step).starts_with("glTexImage"))
+        .filter(|step| {
+            let command = command_of(step);
+            command.starts_with("glTexImage") || command.starts_with("glCompressedTexImage")
+        })
         .filter_map(|step| {
             // The thread, the command, the target, the level, the format, width and height.
             let words: Vec<&str> = step.split(' ').collect();

@@ -25,6 +25,21 @@ precision highp float; in vec4 v_tint; in vec4 v_more; uniform sampler2D image; 
 layout(std140) uniform Block { vec4 first; vec4 second; }; out vec4 colour;
 void main() { colour = v_tint * 0.5 + v_more * 0.25 + texture(image, v_tint.xy) * level + float(pick.x) * first + second; }
 ";
+/// Uniforms of every kind.
+const FRAGMENT_300_KINDS: &str = "#version 300 es
+precision highp float; precision highp int; in vec4 v_tint; in vec4 v_more; uniform sampler2D image;
+struct Inner { float a; ivec3 b; mat3 c; };
+uniform vec2 f2[3]; uniform vec3 f3; uniform int i1; uniform ivec3 i3; uniform ivec4 i4[2];
+uniform uint u1; uniform uvec2 u2; uniform uvec3 u3; uniform uvec4 u4;
+uniform bool b1; uniform bvec2 b2; uniform bvec3 b3; uniform bvec4 b4;
+uniform mat3 m3[2]; uniform mat4 m4; uniform mat2x3 m23; uniform mat2x4 m24; uniform mat3x2 m32; uniform mat3x4 m34;
+uniform mat4x2 m42; uniform mat4x3 m43; uniform Inner inner[2]; out vec4 colour;
+void main() { float it = f2[0].x + f2[2].y + f3.x + float(i1 + i3.y + i4[0].x + i4[1].z) + float(u1 + u2.x + u3.x + u4.w)
++ (b1 ? 1.0 : 0.0) + (b2.x ? 1.0 : 0.0) + (b3.y ? 1.0 : 0.0) + (b4.w ? 1.0 : 0.0) + m3[1][2][0] + m4[3][3] + m23[1][2]
++ m24[1][3] + m32[2][1] + m34[2][3] + m42[3][1] + m43[3][2] + inner[1].a + float(inner[0].b.z) + inner[1].c[2][1];
+colour = vec4(fract(it * 0.1), fract(it * 0.01), fract(it), 1.0) + v_tint * 0.25 + v_more * 0.25
++ texture(image, v_tint.xy) * 0.25; }
+";
 const VERTEX_310: &str = "#version 310 es
 layout(location = 0) in vec4 place; layout(location = 1) in vec4 tint; layout(location = 0) uniform vec4 shift;
 layout(location = 0) out vec4 v_tint;
@@ -34,6 +49,12 @@ const FRAGMENT_310: &str = "#version 310 es
 precision highp float; layout(location = 0) in vec4 v_tint; layout(location = 3) uniform vec4 mix_in;
 layout(binding = 1) uniform highp sampler2D image; layout(location = 0) out vec4 colour;
 void main() { colour = v_tint * 0.5 + mix_in + texture(image, v_tint.xy) * 0.25; }
+";
+const COMPUTE_310: &str = "#version 310 es
+layout(local_size_x = 4) in; uniform uint factor; layout(std430, binding = 1) buffer Numbers { uint numbers[16]; };
+layout(binding = 0) uniform atomic_uint count; layout(rgba8, binding = 1) writeonly uniform highp image2D image;
+void main() { numbers[gl_GlobalInvocationID.x & 15u] = factor * gl_GlobalInvocationID.x; atomicCounterIncrement(count);
+imageStore(image, ivec2(gl_GlobalInvocationID.xy), vec4(0.5, float(factor) / 8.0, 1.0, float(gl_GlobalInvocationID.x) / 16.0)); }
 ";
 const FRAGMENT_320_BUFFER: &str = "#version 300 es
 #extension GL_EXT_texture_buffer : require
@@ -74,6 +95,8 @@ const SOURCES: &[(&str, &str)] = &[
     ("fragment300", FRAGMENT_300),
     ("vertex310", VERTEX_310),
     ("fragment310", FRAGMENT_310),
+    ("fragment300kinds", FRAGMENT_300_KINDS),
+    ("compute310", COMPUTE_310),
     ("fragment320buffer", FRAGMENT_320_BUFFER),
     ("cover300", COVER_300),
     ("cover320", COVER_320),
@@ -91,7 +114,7 @@ pub struct Recipe {
     /// Least version of the context.
     pub since: (u8, u8),
     pub attributes: &'static [&'static str],
-    /// Uniforms and the suffix of the commands that set them.
+    /// Uniforms and their kinds, as [`uniforms`](super::generate::uniforms) names them.
     pub uniforms: &'static [(&'static str, &'static str)],
     pub varyings: &'static [&'static str],
     pub has_block: bool,
@@ -103,7 +126,7 @@ pub const RECIPES: &[Recipe] = &[
         fragment: "fragment100",
         since: (2, 0),
         attributes: &["place", "tint"],
-        uniforms: &[("shift", "4f"), ("mix_in", "4f"), ("image", "1i")],
+        uniforms: &[("shift", "4f"), ("mix_in", "4f"), ("image", "image")],
         varyings: &["v_tint"],
         has_block: false,
     },
@@ -116,12 +139,52 @@ pub const RECIPES: &[Recipe] = &[
             ("shift", "4f"),
             ("turn[0]", "m2"),
             ("turn[1]", "m2"),
-            ("image", "1i"),
+            ("image", "image"),
             ("pick", "2i"),
             ("level", "1f"),
         ],
         varyings: &["v_tint", "v_more"],
         has_block: true,
+    },
+    Recipe {
+        vertex: "vertex300",
+        fragment: "fragment300kinds",
+        since: (3, 0),
+        attributes: &["place", "tint", "extra"],
+        uniforms: &[
+            ("shift", "4f"),
+            ("turn[0]", "m2"),
+            ("turn[1]", "m2"),
+            ("image", "image"),
+            ("f2[0]", "2f"),
+            ("f2[2]", "2f"),
+            ("f3", "3f"),
+            ("i1", "1i"),
+            ("i3", "3i"),
+            ("i4[0]", "4i"),
+            ("i4[1]", "4i"),
+            ("u1", "1ui"),
+            ("u2", "2ui"),
+            ("u3", "3ui"),
+            ("u4", "4ui"),
+            ("b1", "1b"),
+            ("b2", "2b"),
+            ("b3", "3b"),
+            ("b4", "4b"),
+            ("m3[1]", "m3"),
+            ("m4", "m4"),
+            ("m23", "m2x3"),
+            ("m24", "m2x4"),
+            ("m32", "m3x2"),
+            ("m34", "m3x4"),
+            ("m42", "m4x2"),
+            ("m43", "m4x3"),
+            ("inner[1].a", "1f"),
+            ("inner[0].b", "3i"),
+            ("inner[1].c", "m3"),
+        ],
+        varyings: &["v_tint", "v_more"],
+        has_block: false,
     },
     Recipe {
         vertex: "vertex310",
@@ -140,7 +203,7 @@ pub const TEXEL_RECIPE: Recipe = Recipe {
     fragment: "fragment320buffer",
     since: (3, 2),
     attributes: &["place", "tint", "extra"],
-    uniforms: &[("shift", "4f"), ("turn[0]", "m2"), ("turn[1]", "m2"), ("texels", "1i")],
+    uniforms: &[("shift", "4f"), ("turn[0]", "m2"), ("turn[1]", "m2"), ("texels", "image")],
     varyings: &["v_tint", "v_more"],
     has_block: false,
 };

@@ -148,6 +148,8 @@ pub struct Texture {
     pub first_attached: u32,
     /// It is a view that does not begin with the first image of its texture.
     pub is_inner_view: bool,
+    /// Its images are compressed.
+    pub is_compressed: bool,
 }
 
 #[derive(Clone)]

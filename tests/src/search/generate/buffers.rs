@@ -69,6 +69,18 @@ pub fn with_storage(world: &mut World, size: usize) -> usize {
     buffer
 }
 
+/// A new buffer with numbers of 32 bits, bound to a target.
+pub fn with_numbers(world: &mut World, target: &'static str, numbers: &[u32]) {
+    let buffer = add(world);
+    let (size, texts) = (4 * numbers.len(), numbers.iter().map(u32::to_string));
+    let numbers = texts.collect::<Vec<_>>().join(",");
+    world.step(format!("glGenBuffers 1 new:b{buffer}"));
+    world.step(format!("glBindBuffer {target} b{buffer}"));
+    world.step(format!("glBufferData {target} {size} ints:{numbers} GL_STATIC_DRAW"));
+    world.stored(buffer, size);
+    world.context().buffers.insert(target, buffer);
+}
+
 fn add(world: &mut World) -> usize {
     let group = world.here().group;
     let buffer = world.count('b');

@@ -354,10 +354,11 @@ fn read_textures(world: &mut World, shown: Option<&Shown>) {
     world.step(format!("glGenFramebuffers 1 new:f{framebuffer}"));
     for texture in world.names().textures.clone() {
         let it = world.textures[texture].clone();
-        let Some(known) = FORMATS.get(it.format) else { continue };
-        if let (Some(shown), true) = (shown, it.target == "GL_TEXTURE_2D") {
+        let is_read = FORMATS.get(it.format).is_some_and(|format| format.read.is_some());
+        if let (Some(shown), true) = (shown, it.target == "GL_TEXTURE_2D" && !is_read) {
             shown.texture(world, texture, &it);
         }
+        let Some(known) = FORMATS.get(it.format) else { continue };
         if it.target == "GL_TEXTURE_BUFFER" {
             continue;
         }
@@ -377,7 +378,7 @@ fn read_levels(world: &mut World, texture: usize, it: &Texture, (format, kind): 
         let (w, h) = ((it.size.0 >> level).max(1), (it.size.1 >> level).max(1));
         let bytes = w * h * if format == "GL_RGBA" { 4 } else { 16 };
         let layers = match it.target {
-            "GL_TEXTURE_2D_ARRAY" => it.size.2,
+            "GL_TEXTURE_2D_ARRAY" | "GL_TEXTURE_CUBE_MAP_ARRAY" => it.size.2,
             "GL_TEXTURE_3D" => (it.size.2 >> level).max(1),
             _ => 0,
         };
@@ -456,9 +457,6 @@ impl Shown {
 
     /// Draws each level of a texture with a name.
     fn texture(&self, world: &mut World, texture: usize, it: &Texture) {
-        if FORMATS.get(it.format).is_none_or(|format| format.read.is_some()) {
-            return;
-        }
         world.step("glActiveTexture GL_TEXTURE0");
         world.step(format!("glBindTexture GL_TEXTURE_2D t{texture}"));
         for (name, value) in [

@@ -1,7 +1,7 @@
 //! Framebuffers, renderbuffers, clears.
 
-use crate::search::generate::textures::{FORMATS, UNKNOWN};
-use crate::search::world::{Attached, Framebuffer, Renderbuffer, Texture, World};
+use crate::search::generate::textures::{FORMATS, UNKNOWN, new_texture};
+use crate::search::world::{Attached, Framebuffer, Image, Renderbuffer, Texture, World};
 
 const COLOURS: &[&str] = &["GL_COLOR_ATTACHMENT0", "GL_COLOR_ATTACHMENT0", "GL_COLOR_ATTACHMENT1"];
 
@@ -127,6 +127,33 @@ pub fn renderbuffer(world: &mut World) -> bool {
         world.step(format!("glRenderbufferStorage GL_RENDERBUFFER {format} {side} 8"));
         world.renderbuffers[renderbuffer].has_storage = true;
         clear_new(world, renderbuffer, format);
+    }
+    true
+}
+
+/// Makes a renderbuffer of the storage of another one, through an EGL image. Either may lose its name.
+pub fn share_renderbuffer(world: &mut World) -> bool {
+    let fits = |it: &&usize| world.renderbuffers[**it].has_storage;
+    let all: Vec<usize> = world.names().renderbuffers.iter().filter(fits).copied().collect();
+    let Some(source) = world.some_of(&all) else { return false };
+    let (image, renderbuffer) = (world.count('i'), world.count('r'));
+    let (context, shared) = (world.at() + 1, world.renderbuffers[source].clone());
+    world.step(format!(
+        "i{image}= eglCreateImageKHR display c{context} EGL_GL_RENDERBUFFER_KHR r{source} ints:EGL_NONE"
+    ));
+    world.step("glFinish");
+    world.step(format!("glGenRenderbuffers 1 new:r{renderbuffer}"));
+    world.step(format!("glBindRenderbuffer GL_RENDERBUFFER r{renderbuffer}"));
+    world.step(format!("glEGLImageTargetRenderbufferStorageOES GL_RENDERBUFFER i{image}"));
+    world.step("? glGetError");
+    world.renderbuffers.resize(renderbuffer + 1, shared.clone());
+    world.renderbuffers[renderbuffer] = shared;
+    world.group().renderbuffers.push(renderbuffer);
+    // The images of textures are numbered, too.
+    world.images.push(Image { source: new_texture("GL_TEXTURE_2D", 0) });
+    if world.chance(50) {
+        world.step(format!("?8 eglDestroyImageKHR display i{image}"));
+        world.step(format!("@name i{image} 0"));
     }
     true
 }

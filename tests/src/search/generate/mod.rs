@@ -3,6 +3,8 @@
 //! Begins with one or two contexts, makes a hundred steps or more, and ends with reading everything back.
 
 mod buffers;
+mod compressed;
+mod compute;
 mod contexts;
 mod copies;
 mod draws;
@@ -16,6 +18,7 @@ mod questions;
 mod refused;
 mod samples;
 pub mod textures;
+pub mod uniforms;
 mod vertices;
 
 use crate::random::Random;
@@ -101,12 +104,16 @@ const ACTIONS: &[(usize, &str, Action)] = &[
     (2, "draws::feedback_object", draws::feedback_object),
     (2, "draws::condition", draws::condition),
     (3, "copies::from_framebuffer", copies::from_framebuffer),
-    (2, "copies::between_textures", copies::between_textures),
+    (3, "copies::between_textures", copies::between_textures),
     (2, "copies::blit", copies::blit),
     (3, "labels::label", labels::label),
     (2, "labels::group", labels::group),
     (2, "samples::make", samples::make),
     (1, "framebuffers::flip", framebuffers::flip),
+    (2, "framebuffers::share_renderbuffer", framebuffers::share_renderbuffer),
+    (2, "compressed::make", compressed::make),
+    (5, "compute::dispatch", compute::dispatch),
+    (3, "compute::draw", compute::draw),
     (3, "refused::refuse", refused::refuse),
     (4, "contexts::switch", contexts::switch),
     (1, "contexts::make", contexts::make),

@@ -1,5 +1,6 @@
 //! Shaders, programs with linked and pending state, uniforms, pipelines.
 
+use crate::search::generate::uniforms;
 use crate::search::shaders::{RECIPES, Recipe, TEXEL_RECIPE};
 use crate::search::world::{Program, World};
 
@@ -78,6 +79,8 @@ fn set_first_uniforms(world: &mut World, program: usize) {
             "1f" => world.step(format!("glUniform1f u{number} 0.5f")),
             "4f" => world.step(format!("glUniform4f u{number} 0.125f 0f 0.125f 0f")),
             "2i" => world.step(format!("glUniform2i u{number} 1 2")),
+            "image" => {}
+            _ if world.chance(50) => uniforms::set(world, number, kind),
             _ => {}
         }
     }
@@ -88,7 +91,7 @@ pub fn separable(world: &mut World) -> bool {
     if world.version() < (3, 1) || world.is_feeding_back() {
         return false;
     }
-    let recipe = RECIPES[2];
+    let recipe = RECIPES[RECIPES.len() - 1];
     let is_vertex = world.chance(50);
     let source = if is_vertex { recipe.vertex } else { recipe.fragment };
     let stages = (is_vertex, !is_vertex);
@@ -216,10 +219,7 @@ pub fn uniform(world: &mut World) -> bool {
             let value = world.below(5);
             world.step(format!("glUniform2i u{number} {value} -1"));
         }
-        _ => {
-            let unit = world.below(3);
-            world.step(format!("glUniform1i u{number} {unit}"));
-        }
+        _ => uniforms::set(world, number, kind),
     }
     if world.programs[program].recipe.has_block && world.chance(30) {
         let binding = world.below(3);

@@ -1,6 +1,6 @@
 //! Questions about the state of contexts and objects, which change nothing but the bindings that they need.
 
-use crate::search::generate::labels;
+use crate::search::generate::{labels, uniforms};
 use crate::search::world::{ATTRIBUTES, Texture, UNITS, World};
 
 type Version = (u8, u8);
@@ -468,8 +468,8 @@ fn of_program(world: &mut World, program: usize) {
     for (name, kind) in recipe.uniforms {
         let number = world.count('u');
         world.step(format!("u{number}= glGetUniformLocation g{program} text:{name}"));
-        let command = if kind.ends_with('i') { "glGetUniformiv" } else { "glGetUniformfv" };
-        world.step(format!("{command} g{program} u{number} out:16"));
+        let (command, bytes) = uniforms::question(kind);
+        world.step(format!("{command} g{program} u{number} out:{bytes}"));
     }
     let of_link = |world: &mut World| {
         for name in recipe.attributes {

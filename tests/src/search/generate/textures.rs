@@ -75,6 +75,46 @@ pub const FORMATS: &[Format] = &[
         is_filtered: false,
     },
     Format {
+        sized: "GL_SRGB8_ALPHA8",
+        format: "GL_RGBA",
+        kind: "GL_UNSIGNED_BYTE",
+        bytes: 4,
+        read: COLOUR,
+        is_filtered: true,
+    },
+    Format {
+        sized: "GL_RGB10_A2",
+        format: "GL_RGBA",
+        kind: "GL_UNSIGNED_INT_2_10_10_10_REV",
+        bytes: 4,
+        read: Some(("GL_RGBA", "GL_UNSIGNED_INT_2_10_10_10_REV")),
+        is_filtered: true,
+    },
+    Format {
+        sized: "GL_RGBA8I",
+        format: "GL_RGBA_INTEGER",
+        kind: "GL_BYTE",
+        bytes: 4,
+        read: Some(("GL_RGBA_INTEGER", "GL_INT")),
+        is_filtered: false,
+    },
+    Format {
+        sized: "GL_R32UI",
+        format: "GL_RED_INTEGER",
+        kind: "GL_UNSIGNED_INT",
+        bytes: 4,
+        read: Some(("GL_RGBA_INTEGER", "GL_UNSIGNED_INT")),
+        is_filtered: false,
+    },
+    Format {
+        sized: "GL_DEPTH_COMPONENT24",
+        format: "GL_DEPTH_COMPONENT",
+        kind: "GL_UNSIGNED_INT",
+        bytes: 4,
+        read: None,
+        is_filtered: false,
+    },
+    Format {
         sized: "GL_DEPTH_COMPONENT16",
         format: "GL_DEPTH_COMPONENT",
         kind: "GL_UNSIGNED_SHORT",
@@ -93,9 +133,10 @@ pub const TARGETS: &[(&str, (u8, u8))] = &[
     ("GL_TEXTURE_CUBE_MAP", (2, 0)),
     ("GL_TEXTURE_2D_ARRAY", (3, 0)),
     ("GL_TEXTURE_3D", (3, 0)),
+    ("GL_TEXTURE_CUBE_MAP_ARRAY", (3, 2)),
 ];
 
-fn new_texture(target: &'static str, storage: usize) -> Texture {
+pub fn new_texture(target: &'static str, storage: usize) -> Texture {
     Texture {
         target,
         format: UNKNOWN,
@@ -110,7 +151,16 @@ fn new_texture(target: &'static str, storage: usize) -> Texture {
         base_level: 0,
         first_attached: 0,
         is_inner_view: false,
+        is_compressed: false,
     }
+}
+
+/// A texture without images that is bound to its target of the active unit.
+pub fn new_bound(world: &mut World, target: &'static str) -> usize {
+    let texture = add(world, target);
+    world.step(format!("glGenTextures 1 new:t{texture}"));
+    bind_to_unit(world, texture);
+    texture
 }
 
 /// Adds a texture with a name to the group.
@@ -202,12 +252,13 @@ pub fn faces(target: &str) -> &'static [&'static str] {
         ],
         "GL_TEXTURE_2D" => &["GL_TEXTURE_2D"],
         "GL_TEXTURE_3D" => &["GL_TEXTURE_3D"],
+        "GL_TEXTURE_CUBE_MAP_ARRAY" => &["GL_TEXTURE_CUBE_MAP_ARRAY"],
         _ => &["GL_TEXTURE_2D_ARRAY"],
     }
 }
 
 fn is_layered(target: &str) -> bool {
-    matches!(target, "GL_TEXTURE_2D_ARRAY" | "GL_TEXTURE_3D")
+    matches!(target, "GL_TEXTURE_2D_ARRAY" | "GL_TEXTURE_3D" | "GL_TEXTURE_CUBE_MAP_ARRAY")
 }
 
 /// Bytes of an upload with the default or any other unpack parameters that programs set: more than enough.
@@ -225,9 +276,13 @@ fn define(world: &mut World, texture: usize) {
         format = 0;
     }
     let side = world.one_of(&[16_u32, 16, 32]);
-    let height =
-        if target == "GL_TEXTURE_CUBE_MAP" { side } else { world.one_of(&[16_u32, 16, 32]) };
-    let depth = if is_layered(target) { 2 + world.below(3) as u32 } else { 1 };
+    let is_cube = target.starts_with("GL_TEXTURE_CUBE_MAP");
+    let height = if is_cube { side } else { world.one_of(&[16_u32, 16, 32]) };
+    let depth = match target {
+        "GL_TEXTURE_CUBE_MAP_ARRAY" => 6,
+        _ if is_layered(target) => 2 + world.below(3) as u32,
+        _ => 1,
+    };
     let size = (side, height, depth);
     let levels = world.one_of(&[1_u32, 1, 2]);
     let unpack = world.context().buffers.contains_key("GL_PIXEL_UNPACK_BUFFER");
