@@ -128,6 +128,9 @@ pub struct Storage {
     /// Size and format.
     pub pixels: TextureImage,
     pub root: Option<Root>,
+    /// The root is a renderbuffer that the program has bound to an image. The driver may give it another format than one
+    /// with storage of its own.
+    pub is_root_bound: bool,
     /// A deleted view of a texture that has its name: index of the group, the view, and the face and level that have the
     /// storage.
     pub deleted_view: Option<(usize, Ref<Texture>, u32, i32)>,
@@ -145,11 +148,11 @@ impl Storage {
         !self.members.is_empty() || !self.handles.is_empty()
     }
 
-    /// Whether the program has an image of it, or an object besides the root.
+    /// Whether the program has an image of it, or an object besides the root, or has bound the root to an image.
     pub fn needs_image(&self, root: &Root) -> bool {
         let others =
             self.members.iter().filter(|it| (it.group, it.name) != (root.group, root.name));
-        !self.handles.is_empty() || others.count() > 0
+        !self.handles.is_empty() || others.count() > 0 || self.is_root_bound
     }
 }
 

@@ -138,9 +138,13 @@ impl Shared {
             if root.is_none() {
                 emitter.leave_out("an EGL image in whose group no context is left");
             }
-            if let Some(storage) = self.storages.get_mut(&number) {
-                storage.root = root;
-            }
+            let Some(storage) = self.storages.get_mut(&number) else { continue };
+            let drawn = root.as_ref().filter(|root| root.target == EGL_GL_RENDERBUFFER);
+            storage.is_root_bound = drawn.is_some_and(|root| {
+                let format = self.groups.get(root.group).and_then(|group| group.format(root.name));
+                format.is_some_and(|format| format != storage.pixels.format)
+            });
+            storage.root = root;
         }
     }
 
@@ -162,7 +166,7 @@ impl Shared {
             } else if root.is_spare {
                 group.describe_spare(emitter, storage);
             } else if made.insert((root.name, is_renderbuffer)) {
-                group.describe_root(emitter, root, &mut made);
+                group.describe_root(emitter, (root, storage.pixels.format), &mut made);
             }
             if !storage.needs_image(root) {
                 continue;
@@ -171,6 +175,9 @@ impl Shared {
             let handles = if storage.handles.is_empty() { &spare[..] } else { &storage.handles };
             for handle in handles {
                 root.make_image(emitter, group.display, group.context, *handle);
+            }
+            if let (true, Some(image)) = (storage.is_root_bound, handles.first()) {
+                image_storages::bind_to_renderbuffer(emitter, root.name, *image);
             }
             if root.is_spare {
                 spare::delete(emitter, GL_DELETE_TEXTURES, &[root.name]);
@@ -233,9 +240,26 @@ impl OfGroup {
         Some(Self { group, epoch, context, display: like.display, version, sibling, has })
     }
 
+    /// The driver's format of a renderbuffer.
+    fn format(&self, name: u32) -> Option<u32> {
+        let mut known = {
+            let group = self.group.lock();
+            let object = group.renderbuffers.find(u64::from(name));
+            renderbuffers::Known::of(name, group.renderbuffers.get(object)?)
+        };
+        known.ask(self.sibling.as_ref()?);
+        Some(known.format)
+    }
+
     /// Makes a texture or renderbuffer with its pixels. The texture that a view is of is made before the view, unless the
-    /// stream has it: one that has a name is in `made` then, names, each with whether it is a renderbuffer's.
-    fn describe_root(&self, emitter: &mut Emitter, root: &Root, made: &mut BTreeSet<(u32, bool)>) {
+    /// stream has it: one that has a name is in `made` then, names, each with whether it is a renderbuffer's. `format` is that of the
+    /// storage, 0 if it is unknown.
+    fn describe_root(
+        &self,
+        emitter: &mut Emitter,
+        (root, format): (&Root, u32),
+        made: &mut BTreeSet<(u32, bool)>,
+    ) {
         let sibling = self.sibling.as_ref();
         if root.target == EGL_GL_RENDERBUFFER {
             let mut known = {
@@ -248,6 +272,8 @@ impl OfGroup {
             if let Some(sibling) = sibling {
                 known.ask(sibling);
             }
+            // Mesa 22.3 has an unsized format for a renderbuffer of an image.
+            known.format = if format == 0 { known.format } else { format };
             known.describe(emitter, sibling.filter(|_| self.version.0 >= 3));
             return;
         }

@@ -5,6 +5,8 @@
 //! [`reduce`](reduce::reduce) shortens a program that fails. A shortened program becomes a file in
 //! `tests/data/snapshots/`. docs/decisions/snapshot-search.md says why it is built like this.
 
+#[cfg(test)]
+mod coverage;
 mod dialogue;
 mod driver;
 pub mod fault;

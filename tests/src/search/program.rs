@@ -23,6 +23,7 @@ use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use crate::enums::Enums;
+use crate::search::generate::aliases;
 use crate::search::shaders;
 
 /// The step at which a capture begins.
@@ -35,11 +36,11 @@ pub fn is_beginning(step: &str) -> bool {
     [ATTACH, KEYFRAME].contains(&step)
 }
 
-/// The command of a step: the first word that begins like one.
+/// The command of a step, the first word that begins like one, by its first name.
 pub fn command_of(step: &str) -> &str {
-    step.split(' ')
-        .find(|word| word.starts_with("gl") || word.starts_with("egl") || word.starts_with('@'))
-        .unwrap_or(step)
+    let begins =
+        |word: &&str| word.starts_with("gl") || word.starts_with("egl") || word.starts_with('@');
+    aliases::first(step.split(' ').find(begins).unwrap_or(step))
 }
 
 /// The thread of a step; `None` if the step is no command.

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::random::Random;
+use crate::search::generate::aliases;
 use crate::search::shaders::{Recipe, TEXEL_RECIPE};
 
 /// Attributes and vertex bindings that programs use.
@@ -254,8 +255,9 @@ impl World {
 
     /// Adds a step of the current thread.
     pub fn step(&mut self, text: impl AsRef<str>) {
-        let thread = self.thread;
-        self.steps.push(format!("{thread} {}", text.as_ref()));
+        let step = format!("{} {}", self.thread, text.as_ref());
+        let step = aliases::vary(self, step);
+        self.steps.push(step);
     }
 
     /// Number of a new object of this kind.

@@ -1,8 +1,8 @@
 //! Copies between images, from the framebuffer or from a texture.
 
 use crate::search::generate::framebuffers::settle_read_buffer;
-use crate::search::generate::textures::FORMATS;
-use crate::search::world::World;
+use crate::search::generate::textures::{FORMATS, new_texture};
+use crate::search::world::{Texture, World};
 
 /// Sides of the rectangles that are copied, which all images hold.
 const SIDE: usize = 4;
@@ -29,7 +29,44 @@ pub fn from_framebuffer(world: &mut World) -> bool {
     settle_read_buffer(world);
     let (x, y) = (world.below(SIDE), world.below(SIDE));
     world.step(format!("glCopyTexSubImage2D GL_TEXTURE_2D 0 {x} {y} 0 0 {SIDE} {SIDE}"));
+    let unit = world.here().unit;
+    let array = world.here().textures[unit].get("GL_TEXTURE_2D_ARRAY").copied();
+    if array.is_some_and(|array| world.textures[array].format == 0)
+        && world.here().framebuffer.is_none()
+    {
+        world
+            .step(format!("glCopyTexSubImage3D GL_TEXTURE_2D_ARRAY 0 {x} {y} 1 0 0 {SIDE} {SIDE}"));
+    }
     world.step("? glGetError");
+    true
+}
+
+/// Makes a texture's only level of what the surface shows.
+pub fn define(world: &mut World) -> bool {
+    let unit = world.here().unit;
+    let texture = world.here().textures[unit].get("GL_TEXTURE_2D").copied();
+    let Some(texture) = texture.filter(|_| world.here().framebuffer.is_none()) else {
+        return false;
+    };
+    let former = world.textures[texture].clone();
+    // In Mesa 22.3 a texture that is defined again with the same size and format still shares storage with EGL images of it.
+    let is_shared = world.images.iter().any(|image| image.source.storage == former.storage);
+    if former.is_immutable || former.is_of_image || is_shared {
+        return false;
+    }
+    world.step("glCopyTexImage2D GL_TEXTURE_2D 0 GL_RGBA 4 4 16 16 0");
+    world.step("? glGetError");
+    let storage = world.count('#');
+    world.textures[texture] = Texture {
+        format: 0,
+        size: (16, 16, 1),
+        levels: 1,
+        has_mipmaps: former.has_mipmaps,
+        has_unfit_levels: former.has_mipmaps,
+        base_level: former.base_level,
+        first_attached: former.base_level,
+        ..new_texture("GL_TEXTURE_2D", storage)
+    };
     true
 }
 

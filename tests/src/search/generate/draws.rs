@@ -33,7 +33,7 @@ pub fn draw(world: &mut World) -> bool {
             && !world.is_feeding_back() =>
         {
             let way = match world.version() {
-                version if version >= (3, 2) => world.below(4),
+                version if version >= (3, 2) => world.below(6),
                 version if version >= (3, 0) => world.below(3),
                 _ => 0,
             };
@@ -41,6 +41,12 @@ pub fn draw(world: &mut World) -> bool {
                 1 => format!("glDrawRangeElements {mode} 0 255 {count} GL_UNSIGNED_BYTE 4"),
                 2 => format!("glDrawElementsInstanced {mode} {count} GL_UNSIGNED_BYTE 4 2"),
                 3 => format!("glDrawElementsBaseVertex {mode} {count} GL_UNSIGNED_BYTE 4 1"),
+                4 => format!(
+                    "glDrawRangeElementsBaseVertex {mode} 0 255 {count} GL_UNSIGNED_BYTE 4 1"
+                ),
+                5 => format!(
+                    "glDrawElementsInstancedBaseVertex {mode} {count} GL_UNSIGNED_BYTE 4 2 1"
+                ),
                 _ => format!("glDrawElements {mode} {count} GL_UNSIGNED_BYTE 4"),
             });
         }
@@ -58,7 +64,12 @@ pub fn draw(world: &mut World) -> bool {
 fn read_pixels(world: &mut World) {
     settle_read_buffer(world);
     // Bytes that the command does not write are the same on every run.
-    world.step(format!("glReadPixels 0 0 8 8 GL_RGBA GL_UNSIGNED_BYTE out:{READ_BYTES}"));
+    let format = "GL_RGBA GL_UNSIGNED_BYTE";
+    let is_bounded = world.version() >= (3, 2) && world.chance(20);
+    world.step(match is_bounded {
+        true => format!("glReadnPixels 0 0 8 8 {format} {READ_BYTES} out:{READ_BYTES}"),
+        false => format!("glReadPixels 0 0 8 8 {format} out:{READ_BYTES}"),
+    });
     world.step("? glGetError");
 }
 
@@ -77,6 +88,14 @@ pub fn query(world: &mut World) -> bool {
         if world.chance(50) {
             world.step(format!("glGetQueryObjectuiv q{query} GL_QUERY_RESULT out:4"));
         }
+        return true;
+    }
+    let all = world.here().queries.clone();
+    if let Some((query, _)) = world.some_of(&all)
+        && world.chance(20)
+    {
+        world.step(format!("glDeleteQueries 1 ints:q{query}"));
+        world.context().queries.retain(|(named, _)| *named != query);
         return true;
     }
     let query = world.count('q');
@@ -219,6 +238,9 @@ pub fn ask(world: &mut World) -> bool {
         3 => {
             let programs = world.names().programs.clone();
             let Some(program) = world.some_of(&programs) else { return false };
+            if world.chance(30) {
+                world.step(format!("glValidateProgram g{program}"));
+            }
             let name = world.one_of(world.programs[program].recipe.attributes);
             world.step(format!("? glGetAttribLocation g{program} text:{name}"));
             for name in

@@ -276,9 +276,33 @@ pub fn settle_read_buffer(world: &mut World) {
     }
 }
 
+/// Clears an image of integers at attachment 0, the only draw buffer, with numbers of its type.
+fn clear_integers(world: &mut World) -> bool {
+    let Some(framebuffer) = world.here().framebuffer.map(|at| &world.framebuffers[at]) else {
+        return false;
+    };
+    let Some(attached) = framebuffer.attachments.get("GL_COLOR_ATTACHMENT0") else { return false };
+    let storage = world.storage(*attached);
+    let mut known = world.textures.iter().filter(|it| it.is_integer && it.storage == storage);
+    let format = known.next().and_then(|it| FORMATS.get(it.format));
+    let Some(format) = format.filter(|_| !framebuffer.has_second_buffer) else { return false };
+    let kind = if format.sized.ends_with("UI") { "uiv" } else { "iv" };
+    world.step(format!("glClearBuffer{kind} GL_COLOR 0 ints:1,2,3,{storage}"));
+    true
+}
+
 pub fn clear(world: &mut World) -> bool {
     if world.draws_integers() {
-        return false;
+        return clear_integers(world);
+    }
+    if world.version() >= (3, 0) && world.chance(20) {
+        let step = world.one_of(&[
+            "glClearBufferfi GL_DEPTH_STENCIL 0 0.25f 3",
+            "glClearBufferfv GL_DEPTH 0 floats:0.75",
+            "glClearBufferiv GL_STENCIL 0 ints:6",
+        ]);
+        world.step(step);
+        return true;
     }
     let [r, g, b] = [(); 3].map(|()| world.one_of(&["0f", "0.25f", "0.5f", "1f"]));
     match world.below(4) {

@@ -40,7 +40,11 @@ pub fn objects(world: &World) -> Vec<(&'static str, String)> {
 
 /// Gives an object a label, or takes it away.
 pub fn label(world: &mut World) -> bool {
-    let all = objects(world);
+    let (all, syncs) = (objects(world), world.names().syncs.clone());
+    if let Some(sync) = world.some_of(&syncs).filter(|_| world.version() >= (3, 2)) {
+        world.step(format!("glObjectPtrLabel y{sync} -1 text:fence"));
+        return true;
+    }
     if all.is_empty() {
         return false;
     }
@@ -73,6 +77,11 @@ pub fn ask(world: &mut World) {
     let suffix = suffix(world);
     for (kind, object) in objects(world) {
         world.step(format!("glGetObjectLabel{suffix} {kind} {object} 16 out:4 out:16"));
+    }
+    if world.version() >= (3, 2) {
+        for sync in world.names().syncs.clone() {
+            world.step(format!("glGetObjectPtrLabel y{sync} 16 out:4 out:16"));
+        }
     }
     world.step("glGetIntegerv GL_DEBUG_GROUP_STACK_DEPTH out:4");
     world.step("? glGetError");

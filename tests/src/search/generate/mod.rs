@@ -2,6 +2,7 @@
 //!
 //! Begins with one or two contexts, makes a hundred steps or more, and ends with reading everything back.
 
+pub mod aliases;
 mod buffers;
 mod compressed;
 mod compute;
@@ -103,6 +104,7 @@ const ACTIONS: &[(usize, &str, Action)] = &[
     (2, "draws::fence", draws::fence),
     (2, "draws::feedback_object", draws::feedback_object),
     (2, "draws::condition", draws::condition),
+    (1, "copies::define", copies::define),
     (3, "copies::from_framebuffer", copies::from_framebuffer),
     (3, "copies::between_textures", copies::between_textures),
     (2, "copies::blit", copies::blit),

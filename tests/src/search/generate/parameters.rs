@@ -58,6 +58,8 @@ fn set(world: &mut World, of: Of, whose: &str) -> (&'static str, &'static str) {
     let known: Vec<Parameter> = PARAMETERS.iter().filter(fits).copied().collect();
     let (name, values, ..) = world.one_of(&known);
     let (value, kind) = (world.one_of(values), if of_samplers { "Sampler" } else { "Tex" });
+    // The runner replaces names of constants in lists, too.
+    let is_list = world.chance(15);
     world.step(match value {
         _ if value.contains(',') => {
             format!("gl{kind}Parameterfv {whose} GL_TEXTURE_{name} floats:{value}")
@@ -65,6 +67,7 @@ fn set(world: &mut World, of: Of, whose: &str) -> (&'static str, &'static str) {
         _ if value.ends_with('f') => {
             format!("gl{kind}Parameterf {whose} GL_TEXTURE_{name} {value}")
         }
+        _ if is_list => format!("gl{kind}Parameteriv {whose} GL_TEXTURE_{name} ints:{value}"),
         _ => format!("gl{kind}Parameteri {whose} GL_TEXTURE_{name} {value}"),
     });
     (name, value)
@@ -77,6 +80,13 @@ pub fn texture(world: &mut World) -> bool {
     let Some(target) = world.some_of(&targets) else { return false };
     let texture = world.here().textures[unit][target];
     let format = FORMATS.get(world.textures[texture].format);
+    if world.textures[texture].is_integer && world.version() >= (3, 2) && world.chance(30) {
+        let kind = world.one_of(&["Iiv", "Iuiv"]);
+        world.step(format!(
+            "glTexParameter{kind} {target} GL_TEXTURE_BORDER_COLOR ints:1,0x7fffffff,0,2"
+        ));
+        return true;
+    }
     // Mesa 22.3 samples a depth texture as luminance instead of red if its base level was changed after it had got its images,
     // and no query tells.
     let is_depth = format.is_some_and(|format| format.read.is_none());

@@ -80,7 +80,7 @@ fn set_first_uniforms(world: &mut World, program: usize) {
             "4f" => world.step(format!("glUniform4f u{number} 0.125f 0f 0.125f 0f")),
             "2i" => world.step(format!("glUniform2i u{number} 1 2")),
             "image" => {}
-            _ if world.chance(50) => uniforms::set(world, number, kind),
+            _ if world.chance(50) => uniforms::set(world, program, number, kind),
             _ => {}
         }
     }
@@ -206,7 +206,9 @@ pub fn uniform(world: &mut World) -> bool {
     world.step(format!("u{number}= glGetUniformLocation g{program} text:{name}"));
     world.changed_uniforms(program);
     let [a, b] = [(); 2].map(|()| world.one_of(&["0", "0.25", "0.5", "-0.25", "1"]));
+    let is_shown = world.chance(75);
     match kind {
+        _ if !is_shown => uniforms::set(world, program, number, kind),
         "m2" => {
             let count = 1 + world.below(2);
             world.step(format!(
@@ -219,7 +221,7 @@ pub fn uniform(world: &mut World) -> bool {
             let value = world.below(5);
             world.step(format!("glUniform2i u{number} {value} -1"));
         }
-        _ => uniforms::set(world, number, kind),
+        _ => uniforms::set(world, program, number, kind),
     }
     if world.programs[program].recipe.has_block && world.chance(30) {
         let binding = world.below(3);

@@ -4,13 +4,19 @@
 use crate::search::world::{UNITS, World};
 
 /// Sets the uniform at a location to values that shaders can show.
-pub fn set(world: &mut World, location: usize, kind: &str) {
+///
+/// The program is current.
+pub fn set(world: &mut World, program: usize, location: usize, kind: &str) {
+    let (command, whose) = match world.version() >= (3, 1) && world.chance(40) {
+        true => ("glProgramUniform", format!("g{program} u{location}")),
+        false => ("glUniform", format!("u{location}")),
+    };
     if kind == "image" {
         let unit = world.below(UNITS);
-        return world.step(format!("glUniform1i u{location} {unit}"));
+        return world.step(format!("{command}1i {whose} {unit}"));
     }
     if let Some(shape) = kind.strip_prefix('m') {
-        return set_matrix(world, location, shape);
+        return set_matrix(world, (command, &whose), shape);
     }
     let (count, of) = kind.split_at(1);
     let length: usize = count.parse().expect("kinds begin with a digit");
@@ -25,15 +31,15 @@ pub fn set(world: &mut World, location: usize, kind: &str) {
     let is_array = world.chance(40);
     world.step(if is_array {
         let array = if of == "f" { "floats" } else { "ints" };
-        format!("glUniform{count}{of}v u{location} 1 {array}:{}", values.join(","))
+        format!("{command}{count}{of}v {whose} 1 {array}:{}", values.join(","))
     } else {
         let end = if of == "f" { "f " } else { " " };
         let values: String = values.iter().map(|value| format!("{value}{end}")).collect();
-        format!("glUniform{count}{of} u{location} {}", values.trim_end())
+        format!("{command}{count}{of} {whose} {}", values.trim_end())
     });
 }
 
-fn set_matrix(world: &mut World, location: usize, shape: &str) {
+fn set_matrix(world: &mut World, (command, whose): (&str, &str), shape: &str) {
     let (columns, rows) = shape.split_once('x').unwrap_or((shape, shape));
     let [columns, rows] =
         [columns, rows].map(|side: &str| -> usize { side.parse().expect("a digit") });
@@ -42,7 +48,7 @@ fn set_matrix(world: &mut World, location: usize, shape: &str) {
     // Contexts of OpenGL ES 2 do not transpose.
     let transposed = if world.version() >= (3, 0) { world.below(2) } else { 0 };
     world.step(format!(
-        "glUniformMatrix{shape}fv u{location} 1 {transposed} floats:{}",
+        "{command}Matrix{shape}fv {whose} 1 {transposed} floats:{}",
         values.join(",")
     ));
 }

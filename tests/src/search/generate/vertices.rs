@@ -196,16 +196,22 @@ pub fn value(world: &mut World) -> bool {
     let index = attribute(world);
     let [x, y, z] = [(); 3].map(|()| world.one_of(&["0f", "0.25f", "0.5f", "1f"]));
     if world.version() >= (3, 0) && index >= FIRST_OF_INTEGERS && world.chance(50) {
-        let step = match world.chance(50) {
-            true => format!("glVertexAttribI4i {index} 1 -2 3 {index}"),
-            false => format!("glVertexAttribI4ui {index} 0xffffffff 2 3 {index}"),
+        let step = match world.below(4) {
+            0 => format!("glVertexAttribI4i {index} 1 -2 3 {index}"),
+            1 => format!("glVertexAttribI4iv {index} ints:-1,2,-3,{index}"),
+            2 => format!("glVertexAttribI4ui {index} 0xffffffff 2 3 {index}"),
+            _ => format!("glVertexAttribI4uiv {index} ints:1,2,0x7fffffff,{index}"),
         };
         world.step(step);
     } else {
-        let step = match world.below(6) {
+        let step = match world.below(12) {
             0 => format!("glVertexAttrib1f {index} {x}"),
-            1 => format!("glVertexAttrib2f {index} {x} {y}"),
-            2 => format!("glVertexAttrib3fv {index} floats:0.5,0.25,0.75"),
+            1 => format!("glVertexAttrib1fv {index} floats:0.5"),
+            2 => format!("glVertexAttrib2f {index} {x} {y}"),
+            3 => format!("glVertexAttrib2fv {index} floats:0.25,0.5"),
+            4 => format!("glVertexAttrib3f {index} {x} {y} {z}"),
+            5 => format!("glVertexAttrib3fv {index} floats:0.5,0.25,0.75"),
+            6 => format!("glVertexAttrib4fv {index} floats:0.5,0.25,0.75,0.5"),
             _ => format!("glVertexAttrib4f {index} {x} {y} {z} 1f"),
         };
         world.step(step);
