@@ -139,11 +139,19 @@ impl Shared {
                 emitter.leave_out("an EGL image in whose group no context is left");
             }
             let Some(storage) = self.storages.get_mut(&number) else { continue };
-            let drawn = root.as_ref().filter(|root| root.target == EGL_GL_RENDERBUFFER);
-            storage.is_root_bound = drawn.is_some_and(|root| {
-                let format = self.groups.get(root.group).and_then(|group| group.format(root.name));
-                format.is_some_and(|format| format != storage.pixels.format)
-            });
+            if let Some(root) = root.as_mut().filter(|root| root.target == EGL_GL_RENDERBUFFER) {
+                let is_bound = |&(group, name): &(usize, u32)| {
+                    let format = self.groups.get(group).and_then(|group| group.format(name));
+                    format.is_some_and(|format| format != storage.pixels.format)
+                };
+                let members = storage.members.iter().filter(|it| it.kind == Kind::Renderbuffer);
+                // The image was made of one that is not bound to it, if there is one.
+                let mut members = members.map(|it| (it.group, it.name));
+                let first = members.clone().find(|it| !is_bound(it));
+                storage.is_root_bound = first.is_none();
+                (root.group, root.name) =
+                    first.or_else(|| members.next()).unwrap_or((root.group, root.name));
+            }
             storage.root = root;
         }
     }

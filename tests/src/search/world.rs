@@ -256,7 +256,7 @@ impl World {
     /// Adds a step of the current thread.
     pub fn step(&mut self, text: impl AsRef<str>) {
         let step = format!("{} {}", self.thread, text.as_ref());
-        let step = aliases::vary(self, step);
+        let step = aliases::vary(&mut self.random, step);
         self.steps.push(step);
     }
 

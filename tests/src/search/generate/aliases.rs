@@ -1,7 +1,7 @@
 //! Other names of commands, from extensions that became part of OpenGL ES. The shim has a handler for each name, and so has
 //! the player.
 
-use crate::search::world::World;
+use crate::random::Random;
 
 /// How the commands begin of which all have the suffix `EXT`, too.
 const UNIFORMS: &str = "glProgramUniform";
@@ -68,7 +68,7 @@ pub fn first(command: &str) -> &str {
 }
 
 /// Gives the command of a step, now and then, another of its names.
-pub fn vary(world: &mut World, step: String) -> String {
+pub fn vary(random: &mut Random, step: String) -> String {
     let words = || step.split(' ').enumerate();
     let command = words().find(|(_, word)| word.starts_with("gl"));
     let Some((at, command)) = command else { return step };
@@ -78,10 +78,10 @@ pub fn vary(world: &mut World, step: String) -> String {
         None if command.starts_with(UNIFORMS) => &["EXT"],
         None => return step,
     };
-    if !world.chance(12) {
+    if random.below(100) >= 12 {
         return step;
     }
-    let suffix = world.one_of(suffixes);
+    let suffix = suffixes[random.below(suffixes.len() as u64) as usize];
     let varied = words().map(|(number, word)| match number == at {
         true => format!("{word}{suffix}"),
         false => word.to_owned(),

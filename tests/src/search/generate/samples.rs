@@ -89,6 +89,8 @@ pub fn read(world: &mut World) {
         world.step(format!(
             "glFramebufferRenderbuffer GL_FRAMEBUFFER GL_COLOR_ATTACHMENT0 GL_RENDERBUFFER r{renderbuffer}"
         ));
+        // A driver may refuse the blit.
+        world.step("glClear GL_COLOR_BUFFER_BIT");
         world.step(format!("glBindFramebuffer GL_READ_FRAMEBUFFER f{sampled}"));
         world.step("? glCheckFramebufferStatus GL_READ_FRAMEBUFFER");
         world.step(format!(
