@@ -69,6 +69,27 @@ driver_functions! {
         framebuffer_texture_layer = GL_FRAMEBUFFER_TEXTURE_LAYER(
             target: u32, point: u32, texture: u32, level: i32, layer: i32
         );
+        framebuffer_texture = GL_FRAMEBUFFER_TEXTURE(
+            target: u32, point: u32, texture: u32, level: i32
+        );
+        framebuffer_texture_oes = GL_FRAMEBUFFER_TEXTURE_OES(
+            target: u32, point: u32, texture: u32, level: i32
+        );
+        framebuffer_texture_ext = GL_FRAMEBUFFER_TEXTURE_EXT(
+            target: u32, point: u32, texture: u32, level: i32
+        );
+        framebuffer_texture_3d_oes = GL_FRAMEBUFFER_TEXTURE3D_OES(
+            target: u32, point: u32, kind: u32, texture: u32, level: i32, layer: i32
+        );
+        framebuffer_texture_2d_multisample_ext = GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_EXT(
+            target: u32, point: u32, kind: u32, texture: u32, level: i32, samples: i32
+        );
+        framebuffer_texture_multiview = GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR(
+            target: u32, point: u32, texture: u32, level: i32, first: i32, count: i32
+        );
+        framebuffer_texture_multisample_multiview = GL_FRAMEBUFFER_TEXTURE_MULTISAMPLE_MULTIVIEW_OVR(
+            target: u32, point: u32, texture: u32, level: i32, samples: i32, first: i32, count: i32
+        );
         framebuffer_renderbuffer = GL_FRAMEBUFFER_RENDERBUFFER(
             target: u32, point: u32, kind: u32, name: u32
         );

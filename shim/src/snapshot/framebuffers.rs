@@ -1,7 +1,7 @@
 //! Framebuffers of a context and their attachments (at most 32 color attachments, 16 draw buffers). A deleted object
-//! that is still attached is made under a spare name with its pixels; missing are pixels of such an object that is
-//! layered, multiview or multisampled, that has a format which is not read, or that is in an OpenGL ES 1 context, objects
-//! that the state does not know, and whether a framebuffer is complete with a level that is no mipmap of level 0.
+//! that is still attached is made under a spare name with its pixels; missing are pixels of such an object that has
+//! several views or samples or a format which is not read, or that is in an OpenGL ES 1 context, objects that the state does
+//! not know, and whether a framebuffer is complete with a level that is no mipmap of level 0.
 //!
 //! The driver reports an attached object by the name that it had when it was attached. The state tells whether the name
 //! was deleted since, or given to another object.
@@ -26,6 +26,7 @@ use super::copied::Source;
 use super::emit::{Command, Emitter};
 use super::formats::{self, Layout, Read};
 use super::held::Held;
+use super::image_layer::has_layers;
 use super::sibling::OnDemand;
 use super::texture_parameters::Has;
 use super::textures::At;
@@ -356,17 +357,9 @@ impl Commands {
                     .done();
             }
             Part::Layered { level } => {
-                let driver = Gl::current();
-                let id = match driver {
-                    Some(driver) if driver.version() >= (3, 2) => GL_FRAMEBUFFER_TEXTURE,
-                    Some(driver) if driver.has("GL_OES_geometry_shader") => {
-                        GL_FRAMEBUFFER_TEXTURE_OES
-                    }
-                    _ => GL_FRAMEBUFFER_TEXTURE_EXT,
-                };
-                start(emitter, id, point).arg(name).arg(level).done();
+                start(emitter, layered().0, point).arg(name).arg(level).done();
             }
-            Part::Layer { target, level, layer } => match self.has_layers() {
+            Part::Layer { target, level, layer } => match has_layer_command() {
                 true => {
                     let command = start(emitter, GL_FRAMEBUFFER_TEXTURE_LAYER, point).arg(name);
                     command.arg(level).arg(layer).done();
@@ -396,10 +389,23 @@ impl Commands {
             }
         }
     }
+}
 
-    /// Whether the context has glFramebufferTextureLayer.
-    fn has_layers(&self) -> bool {
-        Gl::current().is_some_and(|driver| driver.version().0 >= 3)
+/// Whether the context has glFramebufferTextureLayer.
+fn has_layer_command() -> bool {
+    Gl::current().is_some_and(|driver| driver.version().0 >= 3)
+}
+
+/// The context's command that attaches all layers of a level, and the driver's function.
+fn layered() -> (u16, fn(u32, u32, u32, i32)) {
+    match Gl::current() {
+        Some(driver) if driver.version() >= (3, 2) => {
+            (GL_FRAMEBUFFER_TEXTURE, gl::framebuffer_texture)
+        }
+        Some(driver) if driver.has("GL_OES_geometry_shader") => {
+            (GL_FRAMEBUFFER_TEXTURE_OES, gl::framebuffer_texture_oes)
+        }
+        _ => (GL_FRAMEBUFFER_TEXTURE_EXT, gl::framebuffer_texture_ext),
     }
 }
 
@@ -428,15 +434,7 @@ impl<'a> Detached<'a> {
         {
             return Self { attached: Vec::new() };
         }
-        let can_attach_again = |it: &&Attached| {
-            let is_plain = match it.part {
-                Part::Renderbuffer | Part::Layer { .. } => true,
-                Part::Flat { samples, .. } => samples == 0,
-                Part::Layered { .. } | Part::Views { .. } => false,
-            };
-            is_plain && it.nameless.is_none()
-        };
-        let attached: Vec<&Attached> = attached.iter().filter(can_attach_again).collect();
+        let attached: Vec<&Attached> = attached.iter().filter(|it| it.nameless.is_none()).collect();
         for it in &attached {
             gl::framebuffer_renderbuffer(GL_FRAMEBUFFER, it.point, GL_RENDERBUFFER, 0);
         }
@@ -470,13 +468,30 @@ impl Drop for Detached<'_> {
                 Part::Renderbuffer => {
                     gl::framebuffer_renderbuffer(target, *point, GL_RENDERBUFFER, *name);
                 }
-                Part::Layer { level, layer, .. } => {
+                Part::Layered { level } => layered().1(target, *point, *name, level),
+                Part::Layer { level, layer, .. } if has_layer_command() => {
                     gl::framebuffer_texture_layer(target, *point, *name, level, layer);
                 }
-                Part::Flat { face, level, .. } => {
+                Part::Layer { target: kind, level, layer } => {
+                    gl::framebuffer_texture_3d_oes(target, *point, kind, *name, level, layer);
+                }
+                Part::Views { level, samples: 0, first, count } => {
+                    gl::framebuffer_texture_multiview(target, *point, *name, level, first, count);
+                }
+                Part::Views { level, samples, first, count } => {
+                    gl::framebuffer_texture_multisample_multiview(
+                        target, *point, *name, level, samples, first, count,
+                    );
+                }
+                Part::Flat { face, level, samples: 0 } => {
                     gl::framebuffer_texture_2d(target, *point, face, *name, level);
                 }
-                Part::Layered { .. } | Part::Views { .. } => {}
+                Part::Flat { face, level, samples } => {
+                    let (kind, name) = (face, *name);
+                    gl::framebuffer_texture_2d_multisample_ext(
+                        target, *point, kind, name, level, samples,
+                    );
+                }
             }
         }
     }
@@ -568,17 +583,20 @@ impl<'a> Attachments<'a> {
         let at = match it.part {
             Part::Flat { face, level, .. } => At { face, level, layer: 0 },
             Part::Layer { target, level, layer } => At { face: target, level, layer },
-            // Only the first layer could be read.
-            _ => {
-                return emitter.leave_out_of("the pixels of deleted texture", object.name() as u32);
-            }
+            // Commands read the first layer (OpenGL ES 3.2, 16.1.1 and 16.2.1). What the others have only another holder shows.
+            Part::Layered { level } => At { face: known.first_face(), level, layer: 0 },
+            Part::Views { level, first, .. } => At { face: known.target, level, layer: first },
+            Part::Renderbuffer => return,
         };
+        // No command reads several views.
+        let framebuffer = framebuffer.filter(|_| !matches!(it.part, Part::Views { .. }));
         if self.done.contains(&(object, at)) {
             return;
         }
         // A program can attach a level that it has not defined.
         let Some(image) = known.image(at.face, at.level) else { return };
-        if !can_show(it.point, image.format, image.pixel_type) {
+        let has_layer = !has_layers(known.target) || at.layer < image.depth;
+        if !has_layer || !can_show(it.point, image.format, image.pixel_type) {
             // A texture unit may.
             if lacks_pixels {
                 identity::note_part(self.context, kind, object);

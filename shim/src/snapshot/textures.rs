@@ -104,6 +104,14 @@ impl Known {
         self.images.iter().map(layers).sum::<i32>() > 1
     }
 
+    /// The texture's target, or the first face of a cube map.
+    pub fn first_face(&self) -> u32 {
+        match self.target {
+            GL_TEXTURE_CUBE_MAP => GL_TEXTURE_CUBE_MAP_POSITIVE_X,
+            target => target,
+        }
+    }
+
     /// Whether it is a view of a texture that has its name, with which the stream has the pixels.
     pub fn is_view_of_named(&self, context: &Context) -> bool {
         let original = self.original();
