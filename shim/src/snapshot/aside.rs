@@ -23,11 +23,7 @@ impl Aside {
     pub fn level(target: u32, level: i32) -> Self {
         let mut aside = Self { target, taken: Vec::new() };
         aside.put(GL_TEXTURE_BASE_LEVEL, level);
-        let is_immutable = aside.number(GL_TEXTURE_IMMUTABLE_LEVELS) > 0;
-        // Drivers clamp it to the levels of an immutable texture, so that a greater one could not be restored.
-        if !is_immutable || aside.number(GL_TEXTURE_MAX_LEVEL) < level {
-            aside.put(GL_TEXTURE_MAX_LEVEL, level);
-        }
+        aside.put_maximum(level);
         aside
     }
 
@@ -37,6 +33,14 @@ impl Aside {
         if aside.number(GL_TEXTURE_IMMUTABLE_LEVELS) == 0 {
             aside.put(GL_TEXTURE_MAX_LEVEL, level);
         }
+        aside
+    }
+
+    /// Makes this level one that a shader can name, and the last one of a texture that may lack the levels behind it. The base
+    /// level stays.
+    pub fn reaching_level(target: u32, level: i32) -> Self {
+        let mut aside = Self { target, taken: Vec::new() };
+        aside.put_maximum(level);
         aside
     }
 
@@ -63,6 +67,14 @@ impl Aside {
     pub fn and_what_is_sampled(mut self) -> Self {
         self.taken.push((GL_TEXTURE_SWIZZLE_R, self.number(GL_TEXTURE_SWIZZLE_R)));
         self
+    }
+
+    fn put_maximum(&mut self, level: i32) {
+        let is_immutable = self.number(GL_TEXTURE_IMMUTABLE_LEVELS) > 0;
+        // Drivers clamp it to the levels of an immutable texture, so that a greater one could not be restored.
+        if !is_immutable || self.number(GL_TEXTURE_MAX_LEVEL) < level {
+            self.put(GL_TEXTURE_MAX_LEVEL, level);
+        }
     }
 
     fn number(&self, name: u32) -> i32 {

@@ -25,13 +25,14 @@ use super::found::Found;
 use super::gl;
 use super::held::Held;
 use super::image_layer::layer_of;
-use super::levels::{Levels, can_be_base};
+use super::levels::{Levels, base_level, can_be_base};
 use super::sibling::Sibling;
 use super::textures::{At, Known, layers_of, upload};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
 const GL_NEAREST: i32 = constants::GL_NEAREST as i32;
+const GL_NEAREST_MIPMAP_NEAREST: i32 = constants::GL_NEAREST_MIPMAP_NEAREST as i32;
 /// Bytes that the shader writes for a texel.
 const TEXEL: usize = 16;
 
@@ -122,16 +123,25 @@ impl Unit<'_> {
         }
         let layer =
             if target == GL_TEXTURE_CUBE_MAP { layer_of(target, at.face) } else { at.layer };
-        let source = shader(target, values, image.width, layer)?;
-        if Levels::of_bound(target) == Levels::Apart || !can_be_base(target, at.level) {
+        if Levels::of_bound(target) == Levels::Apart {
             return None;
         }
+        // How many levels behind the base level the shader reads.
+        let behind = match can_be_base(target, at.level) {
+            true => 0,
+            false => u32::try_from(at.level - base_level(target)).ok()?,
+        };
+        let source = shader(target, values, image.width, (layer, behind))?;
         let program = feedback.link(&source, c"words")?;
         // SAFETY: a text that ends.
         let place = unsafe { gl::get_uniform_location(program.name, c"image".as_ptr()) };
         let (width, height) = (usize::try_from(image.width), usize::try_from(image.height));
         let texels = width.ok()?.checked_mul(height.ok()?)?;
-        let aside = Aside::level(target, at.level).and_what_is_sampled().and_components(&[]);
+        let aside = match behind {
+            0 => Aside::level(target, at.level),
+            _ => Aside::reaching_level(target, at.level),
+        };
+        let aside = aside.and_what_is_sampled().and_components(&[]);
         let mut pixels = Vec::new();
         for first in (0..texels).step_by(POINTS_MAX) {
             let points = first..texels.min(first + POINTS_MAX);
@@ -155,15 +165,19 @@ impl Unit<'_> {
     }
 }
 
-/// Source of a vertex shader that writes the texel of a layer with the number of its vertex.
-fn shader(target: u32, values: Values, width: i32, layer: i32) -> Option<String> {
+/// Source of a vertex shader that writes the texel of a layer with the number of its vertex, so many levels behind the base
+/// level.
+fn shader(target: u32, values: Values, width: i32, (layer, behind): (i32, u32)) -> Option<String> {
     let (version, kind, texel) = match target {
-        GL_TEXTURE_2D => (300, "sampler2D", "texelFetch(image, place, 0)"),
-        GL_TEXTURE_3D => (300, "sampler3D", "texelFetch(image, ivec3(place, layer), 0)"),
-        GL_TEXTURE_2D_ARRAY => (300, "sampler2DArray", "texelFetch(image, ivec3(place, layer), 0)"),
-        GL_TEXTURE_CUBE_MAP => (300, "samplerCube", "textureLod(image, way(place), 0.0)"),
+        GL_TEXTURE_2D => (300, "sampler2D", "texelFetch(image, place, behind)"),
+        GL_TEXTURE_3D => (300, "sampler3D", "texelFetch(image, ivec3(place, layer), behind)"),
+        GL_TEXTURE_2D_ARRAY => {
+            (300, "sampler2DArray", "texelFetch(image, ivec3(place, layer), behind)")
+        }
+        GL_TEXTURE_CUBE_MAP => (300, "samplerCube", "textureLod(image, way(place), float(behind))"),
         GL_TEXTURE_CUBE_MAP_ARRAY => {
-            (320, "samplerCubeArray", "textureLod(image, vec4(way(place), layer / 6), 0.0)")
+            let texel = "textureLod(image, vec4(way(place), layer / 6), float(behind))";
+            (320, "samplerCubeArray", texel)
         }
         _ => return None,
     };
@@ -181,6 +195,7 @@ precision highp float;
 precision highp int;
 uniform highp {prefix}{kind} image;
 const int layer = {layer};
+const int behind = {behind};
 flat out highp uvec4 words;
 {way}
 void main() {{
@@ -280,9 +295,8 @@ impl OwnSampler {
         let mut name = 0;
         // SAFETY: there is room for one name.
         unsafe { gl::gen_samplers(1, &raw mut name) };
-        for filter in [GL_TEXTURE_MAG_FILTER, GL_TEXTURE_MIN_FILTER] {
-            gl::sampler_parameter(name, filter, GL_NEAREST);
-        }
+        gl::sampler_parameter(name, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+        gl::sampler_parameter(name, GL_TEXTURE_MIN_FILTER, GL_NEAREST_MIPMAP_NEAREST);
         gl::bind_sampler(unit, name);
         Some(Self { unit, before, name })
     }

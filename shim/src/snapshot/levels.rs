@@ -86,8 +86,13 @@ pub fn are_apart(texture: &Texture) -> bool {
 /// it has again afterwards: then it samples the image on the base level as luminance. So another base level is set only
 /// if no image with depth or stencil is on the level that is the base level otherwise, whatever the read is of.
 pub fn can_be_base(target: u32, level: i32) -> bool {
-    let base = texture_integer(target, GL_TEXTURE_BASE_LEVEL);
+    let base = base_level(target);
     base == level || is_before_31() || base > last_level(target) || !has_depth(target, base)
+}
+
+/// The base level of the texture that is bound to `target`.
+pub fn base_level(target: u32) -> i32 {
+    texture_integer(target, GL_TEXTURE_BASE_LEVEL)
 }
 
 /// Whether the first face of the bound texture has an image with depth or stencil on this level.
