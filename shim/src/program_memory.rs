@@ -1,10 +1,12 @@
 //! The program's memory, as the tracked state reads it: the names, numbers and strings that commands take, and the
-//! indices that draws use. Unreadable memory is an answer, not a fault.
+//! indices that draws use; and what only the driver knows of a context. Unreadable memory is an answer, not a fault.
 
+use gapii_commands::constants::GL_TRANSFORM_FEEDBACK_ACTIVE;
+use gapii_recorder::ErrnoGuard;
 use gapii_recorder::program::{guarded, pages};
 use gapii_state::{ElementBuffer, Memory};
 
-use crate::element_buffer;
+use crate::{driver_functions, element_buffer};
 
 /// Reads the memory of this process. Unreadable memory is an answer, not a fault.
 pub struct ProgramMemory;
@@ -22,6 +24,15 @@ impl Memory for ProgramMemory {
 
     fn element_buffer(&self, buffer: ElementBuffer, offset: u64, into: &mut [u8]) -> bool {
         element_buffer::read(buffer, offset, into)
+    }
+
+    #[cold]
+    fn is_feeding_back(&self) -> Option<bool> {
+        let _errno = ErrnoGuard::save();
+        let mut is_active = 0;
+        // SAFETY: the variable has one value.
+        unsafe { driver_functions::get_integers(GL_TRANSFORM_FEEDBACK_ACTIVE, &raw mut is_active) };
+        Some(is_active != 0)
     }
 }
 

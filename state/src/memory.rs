@@ -20,6 +20,12 @@ pub trait Memory {
         false
     }
 
+    /// Whether the transform feedback object that is bound is active, perhaps paused, as the driver has it. `None` without a
+    /// driver. The current context has OpenGL ES 3.0 or later.
+    fn is_feeding_back(&self) -> Option<bool> {
+        None
+    }
+
     /// Whether the vertices of a draw are known although its indices are not, because a recording has them.
     fn has_vertices(&self) -> bool {
         false
@@ -46,6 +52,10 @@ impl<M: Memory + ?Sized> Memory for &M {
 
     fn element_buffer(&self, buffer: ElementBuffer, offset: u64, into: &mut [u8]) -> bool {
         M::element_buffer(self, buffer, offset, into)
+    }
+
+    fn is_feeding_back(&self) -> Option<bool> {
+        M::is_feeding_back(self)
     }
 
     fn has_vertices(&self) -> bool {

@@ -4,12 +4,10 @@
 
 use std::ffi::CString;
 
-use gapii_commands::constants;
 use gapii_commands::constants::{
     GL_MAX_DRAW_BUFFERS, GL_MAX_DUAL_SOURCE_DRAW_BUFFERS_EXT,
     GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS, GL_MAX_VERTEX_ATTRIBS,
     GL_PROGRAM_BINARY_RETRIEVABLE_HINT, GL_PROGRAM_SEPARABLE, GL_SEPARATE_ATTRIBS,
-    GL_TRANSFORM_FEEDBACK_BUFFER_MODE,
 };
 use gapii_recorder::observe;
 use gapii_state::read_back::Driver as _;
@@ -21,19 +19,18 @@ use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
 /// Sets the parameters of a program to `wanted`. `has` is what the program has, before and after. Leaves out what the driver
-/// refused. `has_failed`: the last link of the program failed.
+/// refused.
 ///
 /// Locations that `has` and `wanted` lacks stay: no command removes them.
 pub fn describe(
     emitter: &mut Emitter,
     context: &Context,
-    (program, has_failed): (u32, bool),
+    program: u32,
     has: &mut LinkParameters,
     wanted: &LinkParameters,
 ) {
     describe_attributes(emitter, program, has, wanted);
     describe_frag_data(emitter, context, program, has, wanted);
-    let wanted = &without_doubt(context, (program, has_failed), wanted);
     describe_varyings(emitter, context, program, has, wanted);
     if has.separable != wanted.separable {
         set_parameter(emitter, context, program, GL_PROGRAM_SEPARABLE, wanted.separable);
@@ -44,36 +41,6 @@ pub fn describe(
     }
     has.separable = wanted.separable;
     has.binary_retrievable = wanted.binary_retrievable;
-}
-
-/// Decides with the driver's answers about a program whether it has accepted varyings that it seems to have refused. Without
-/// an answer that tells, it has refused them.
-fn without_doubt(
-    context: &Context,
-    (program, has_failed): (u32, bool),
-    parameters: &LinkParameters,
-) -> LinkParameters {
-    let mut decided = parameters.clone();
-    let names = core::mem::take(&mut decided.doubtful_varyings);
-    let mode = core::mem::take(&mut decided.doubtful_mode);
-    if mode == 0 || context.version < (3, 0) {
-        return decided;
-    }
-    let asked = gl::program_integer(program, GL_TRANSFORM_FEEDBACK_BUFFER_MODE) as u32;
-    let is_accepted = match mode == decided.feedback_mode {
-        false => asked == mode,
-        // Mesa 22.3 reads freed memory for the number if the last link failed.
-        true if has_failed => false,
-        true => {
-            let count =
-                gl::program_integer(program, constants::GL_TRANSFORM_FEEDBACK_VARYINGS) as usize;
-            count == names.len() && count != decided.feedback_varyings.len()
-        }
-    };
-    if is_accepted {
-        (decided.feedback_varyings, decided.feedback_mode) = (names, mode);
-    }
-    decided
 }
 
 /// Sets a parameter with a Boolean value.

@@ -246,7 +246,7 @@ impl Program {
             self.link(emitter, context, &self.state.last_link, &mut parameters);
         }
         let next = &self.state.next_link;
-        link_parameters::describe(emitter, context, self.asked(), &mut parameters, next);
+        link_parameters::describe(emitter, context, self.name, &mut parameters, next);
         if !self.is_linked {
             return;
         }
@@ -257,11 +257,6 @@ impl Program {
         if is_validated {
             self.validate(emitter, process, context);
         }
-    }
-
-    /// Its name, and whether its last link failed.
-    fn asked(&self) -> (u32, bool) {
-        (self.name, self.state.links > 0 && !self.is_linked)
     }
 
     /// Validates the program, unless its link has done that.
@@ -308,7 +303,7 @@ impl Program {
         link: &Link,
         parameters: &mut LinkParameters,
     ) {
-        link_parameters::describe(emitter, context, self.asked(), parameters, &link.parameters);
+        link_parameters::describe(emitter, context, self.name, parameters, &link.parameters);
         if link.is_binary && self.is_linked {
             return self.load_binary(emitter, context);
         }

@@ -667,9 +667,6 @@ state! {
         frag_data_locations: BTreeMap<String, FragDataLocation> = BTreeMap::new(),
         feedback_varyings: Vec<String> = Vec::new(),
         feedback_mode: u32 = 35980,
-        /// Varyings and mode of a later command that the driver seems to have refused: 0 for none.
-        doubtful_varyings: Vec<String> = Vec::new(),
-        doubtful_mode: u32 = 0,
         separable: bool = false,
         binary_retrievable: bool = false,
     }

@@ -262,31 +262,38 @@ pub fn set_feedback_varyings<S: Scope, M: Memory + ?Sized>(
     let name = |index| memory.text(memory.element::<u64>(varyings, index), u64::MAX);
     let names = (0..i64::from(count)).map(name).collect();
     let mut group = context.group.lock();
-    let is_refused = is_feeding_back(context, &group);
-    let Some(program) = group.programs.get_mut(program) else { return };
-    let next = &mut program.next_link;
-    if is_refused {
-        (next.doubtful_varyings, next.doubtful_mode) = (names, mode);
-    } else {
-        (next.feedback_varyings, next.feedback_mode) = (names, mode);
-        (next.doubtful_varyings, next.doubtful_mode) = (Vec::new(), 0);
+    // Drivers refuse new varyings of any program then (ARB_transform_feedback2).
+    if is_feeding_back(memory, context, &group) {
+        return;
     }
+    let Some(program) = group.programs.get_mut(program) else { return };
+    (program.next_link.feedback_varyings, program.next_link.feedback_mode) = (names, mode);
 }
 
-/// Whether, as far as the commands tell, the bound transform feedback object is active, perhaps paused: drivers refuse new varyings of any program then
-/// (ARB_transform_feedback2). They refuse to begin without a program that has varyings, and to link one that has no
-/// shader, or one that is not compiled. Whether a compilation succeeded is not known.
-fn is_feeding_back<S: Scope>(context: &Context<S>, group: &GroupState<S>) -> bool {
+/// Whether the bound transform feedback object is active, perhaps paused. If there is no driver to ask, as far as the commands
+/// tell: drivers refuse to begin without a program that has varyings, and to link one that has no shader, or one that is not
+/// compiled. Whether a compilation, and so a link, succeeded is not known.
+fn is_feeding_back<S: Scope, M: Memory + ?Sized>(
+    memory: &M,
+    context: &Context<S>,
+    group: &GroupState<S>,
+) -> bool {
     let (is_active, program) = match context.transform_feedbacks.get(context.transform_feedback) {
         Some(feedback) => (feedback.is_active, feedback.program),
         None => (context.default_feedback_is_active, context.default_feedback_program),
     };
+    if !is_active || context.version < (3, 0) {
+        return false;
+    }
+    if let Some(is_active) = memory.is_feeding_back() {
+        return is_active;
+    }
     let has_varyings = |link: &Link| {
         let has_shaders = !link.stages.is_empty() && link.stages.iter().all(|it| it.is_compiled);
         let may_be_linked = link.is_binary || has_shaders;
         may_be_linked && !link.parameters.feedback_varyings.is_empty()
     };
-    is_active && group.programs.get(program).is_some_and(|it| has_varyings(&it.last_link))
+    group.programs.get(program).is_some_and(|it| has_varyings(&it.last_link))
 }
 
 /// Returns the program of that name. The current program keeps its name even after its deletion.
@@ -511,33 +518,54 @@ mod tests {
         assert!(program_of(&mut thread, program).next_link.feedback_varyings.is_empty());
     }
 
+    /// A program with the variable of two names, and whether the driver has a transform feedback that is active.
+    struct Driver(crate::memory::tests::Bytes, Option<bool>);
+
+    impl Memory for Driver {
+        fn read(&self, address: u64, into: &mut [u8]) -> bool {
+            self.0.read(address, into)
+        }
+
+        fn text_len(&self, address: u64, most: u64) -> u64 {
+            self.0.text_len(address, most)
+        }
+
+        fn is_feeding_back(&self) -> Option<bool> {
+            self.1
+        }
+    }
+
     #[test]
-    fn varyings_that_are_set_during_a_feedback_are_doubtful() {
-        use crate::memory::tests::Bytes;
-        let (mut thread, program, shader) = with_program();
-        attach_shader(&mut thread, &Nothing, PROGRAM, SHADER);
-        context(&mut thread).group.lock().shaders.get_mut(shader).unwrap().compilation =
-            Compilation::OfSource;
-        // Two pointers, and the strings `a` and `bc`.
-        let mut bytes: Vec<u8> =
-            [0x1010_u64, 0x1012].iter().flat_map(|it| it.to_le_bytes()).collect();
-        bytes.extend(b"a\0bc\0");
-        let memory = Bytes(0x1000, bytes);
-        set_feedback_varyings(&mut thread, &memory, program, 1, 0x1000, GL_INTERLEAVED_ATTRIBS);
-        link_program(&mut thread, &Nothing, program, false);
-        context(&mut thread).default_feedback_program = program;
-        let varyings = |thread: &mut Thread<Whole>| {
-            let next = program_of(thread, program).next_link;
-            (next.feedback_varyings, next.doubtful_varyings, next.doubtful_mode)
+    fn varyings_that_are_set_during_a_feedback_are_refused() {
+        let check = |has_varyings: bool, is_active: Option<bool>, is_refused: bool| {
+            let (mut thread, program, shader) = with_program();
+            attach_shader(&mut thread, &Nothing, PROGRAM, SHADER);
+            context(&mut thread).version = (3, 0);
+            context(&mut thread).group.lock().shaders.get_mut(shader).unwrap().compilation =
+                Compilation::OfSource;
+            // Two pointers, and the strings `a` and `bc`.
+            let mut bytes: Vec<u8> =
+                [0x1010_u64, 0x1012].iter().flat_map(|it| it.to_le_bytes()).collect();
+            bytes.extend(b"a\0bc\0");
+            let memory = Driver(crate::memory::tests::Bytes(0x1000, bytes), is_active);
+            let count = i32::from(has_varyings);
+            let mode = GL_INTERLEAVED_ATTRIBS;
+            set_feedback_varyings(&mut thread, &memory, program, count, 0x1000, mode);
+            link_program(&mut thread, &Nothing, program, false);
+            context(&mut thread).default_feedback_program = program;
+            context(&mut thread).default_feedback_is_active = true;
+            let mode = GL_SEPARATE_ATTRIBS;
+            set_feedback_varyings(&mut thread, &memory, program, 2, 0x1000, mode);
+            let next = program_of(&mut thread, program).next_link;
+            let is_new = next.feedback_varyings == ["a", "bc"] && next.feedback_mode == mode;
+            assert_eq!(!is_new, is_refused, "{has_varyings} {is_active:?}");
         };
-        context(&mut thread).default_feedback_is_active = true;
-        set_feedback_varyings(&mut thread, &memory, program, 2, 0x1000, GL_SEPARATE_ATTRIBS);
-        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        let doubtful = (names(&["a"]), names(&["a", "bc"]), GL_SEPARATE_ATTRIBS);
-        assert_eq!(varyings(&mut thread), doubtful);
-        context(&mut thread).default_feedback_is_active = false;
-        set_feedback_varyings(&mut thread, &memory, program, 2, 0x1000, GL_SEPARATE_ATTRIBS);
-        assert_eq!(varyings(&mut thread), (names(&["a", "bc"]), Vec::new(), 0));
+        check(true, None, true);
+        // The driver refuses to begin.
+        check(false, None, false);
+        // The program is not current, because it could not be linked: the driver began with another one.
+        check(false, Some(true), true);
+        check(true, Some(false), false);
     }
 
     #[test]

@@ -190,8 +190,6 @@ record! {
         frag_data_locations: |it| map(it, |it| it.describe(), |it| it.describe()),
         feedback_varyings: |it| list(it, |it| it.describe()),
         feedback_mode: |it| Value::Enum { group: "TransformFeedbackBufferMode", value: *it as u64 },
-        doubtful_varyings: |it| list(it, |it| it.describe()),
-        doubtful_mode: |it| Value::Enum { group: "TransformFeedbackBufferMode", value: *it as u64 },
         separable, binary_retrievable,
     }
     FragDataLocation {
