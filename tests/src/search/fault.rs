@@ -139,13 +139,13 @@ const PERMITTED: &[Permitted] = &[
     // No command brings back an executable that another context has replaced.
     Permitted::seen(
         "the executable in use of the program that was linked again elsewhere",
-        |steps| has_two_contexts(steps) && count(steps, &["glLinkProgram"]) > 1,
+        |steps| has_two_contexts(steps) && count(steps, LINKS) > 1,
     ),
     // No query answers for a program whose last link failed, and no command sets uniforms of an earlier executable that
     // is made by a link of its own.
     Permitted::seen(
         "uniforms of the executable in use of the program whose last link failed",
-        |steps| count(steps, &["glLinkProgram"]) > 1,
+        |steps| count(steps, LINKS) > 1,
     ),
     // No framebuffer can have them attached, and no other context can read them.
     Permitted::seen("the images of textures with the name 0", |steps| {
@@ -178,7 +178,7 @@ const PERMITTED: &[Permitted] = &[
     // Mesa does not look again whether a framebuffer is complete when another level of an attached texture is defined.
     Permitted::seen("whether a framebuffer is complete with a level that does not fit", |steps| {
         let attaches = |step: &String| command_of(step).starts_with("glFramebufferTexture");
-        has_unfit_levels(steps) && before_attach(steps).iter().any(attaches)
+        has_unfit_levels(steps) && before_described(steps).iter().any(attaches)
     }),
     // While it was mapped, nothing could read them. Later its name is gone, and no command writes them in a replay.
     Permitted::seen(
@@ -206,6 +206,7 @@ const PERMITTED: &[Permitted] = &[
             || may_be_incomplete(steps)
             || has_unfit_levels(steps)
             || may_be_inner_view(steps)
+            || may_be_in_image_unit(steps)
             || may_lose_samples(steps)
     }),
     Permitted::seen("the pixels of deleted renderbuffer", |steps| {
@@ -220,7 +221,7 @@ const PERMITTED: &[Permitted] = &[
 /// Whether an image with several samples may have been deleted. Without a name no other context can read it, and commands of
 /// the program's context read it resolved only: OpenGL ES 3.2, 16.2.1.
 fn may_lose_samples(steps: &[String]) -> bool {
-    let before = before_attach(steps);
+    let before = before_described(steps);
     let makes = [
         "glRenderbufferStorageMultisample",
         "glTexStorage2DMultisample",
@@ -229,17 +230,23 @@ fn may_lose_samples(steps: &[String]) -> bool {
     count(before, &makes) > 0 && count(before, &["glDeleteRenderbuffers", "glDeleteTextures"]) > 0
 }
 
-/// Whether a buffer may be deleted that is mapped when the capture begins, or was mapped then.
+/// Commands that link programs.
+const LINKS: &[&str] = &["glLinkProgram", "glCreateShaderProgramv"];
+
+/// Whether a buffer may be deleted that is mapped when the capture begins or before the last context is described, or was
+/// mapped then.
 fn may_be_deleted_while_mapped(steps: &[String]) -> bool {
-    let before = before_attach(steps);
     let unmaps = ["glUnmapBuffer", "glUnmapBufferOES"];
     let maps = ["glMapBufferRange", "glMapBufferRangeEXT", "glMapBufferOES"];
-    count(steps, &["glDeleteBuffers"]) > 0 && count(before, &maps) > count(before, &unmaps)
+    let is_mapped = |before: &[String]| count(before, &maps) > count(before, &unmaps);
+    count(steps, &["glDeleteBuffers"]) > 0
+        && (is_mapped(before_attach(steps)) || is_mapped(before_described(steps)))
 }
 
-/// Whether a texture may have levels that are no mipmaps of each other when the capture begins.
+/// Whether a texture may have levels that are no mipmaps of each other when the capture begins, or before the last context is
+/// described.
 fn has_unfit_levels(steps: &[String]) -> bool {
-    let before = before_attach(steps);
+    let before = before_described(steps);
     let images: Vec<[&str; 4]> = before
         .iter()
         .filter(|step| {
@@ -268,8 +275,16 @@ fn has_unfit_levels(steps: &[String]) -> bool {
 fn may_not_draw(steps: &[String]) -> bool {
     let counts =
         |step: &String| step.contains("glBeginQuery GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN");
+    // No command binds a buffer without a name to the binding point again, to which the draw has another one bound.
+    let feeds_back = |step: &String| step.contains(" GL_TRANSFORM_FEEDBACK_BUFFER ");
+    let may_lose_buffer = count(steps, &["glDeleteBuffers"]) > 0 && steps.iter().any(feeds_back);
+    // Mesa keeps a deleted pipeline bound while a program is current, and binds it by its name when none is any more.
+    let may_lose_pipeline = count(steps, &["glDeleteProgramPipelines"]) > 0
+        && steps.iter().any(|step| step.ends_with(" glUseProgram 0"));
     steps.iter().any(counts)
         || count(steps, &["glLinkProgram"]) > count(steps, &["glCreateProgram"])
+        || may_lose_buffer
+        || may_lose_pipeline
 }
 
 /// Whether something without a name may keep a framebuffer incomplete: it could not be attached again if it were taken off for
@@ -333,6 +348,14 @@ fn may_be_in_shared_texture(steps: &[String]) -> bool {
     has_two_contexts(steps)
         && count(steps, &["glTexBuffer", "glTexBufferRange"]) > 0
         && count(steps, &["glDeleteBuffers"]) > 0
+        && count(steps, &["glDeleteTextures"]) > 0
+}
+
+/// Whether an image unit may hold a texture that another context has deleted: nothing reads what no texture unit and no
+/// framebuffer shows.
+fn may_be_in_image_unit(steps: &[String]) -> bool {
+    has_two_contexts(steps)
+        && count(steps, &["glBindImageTexture"]) > 0
         && count(steps, &["glDeleteTextures"]) > 0
 }
 
