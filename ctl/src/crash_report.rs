@@ -151,7 +151,7 @@ fn describe(trace: &Path, info: &Info, threads: &[ThreadLedger], last: &Last) ->
     let _ = writeln!(text, "core dump  {}", core_dump_hint(info));
     for thread in threads {
         let in_flight = &info.end_of_stream.in_flight;
-        let inside = in_flight.iter().find(|command| command.thread == thread.tid);
+        let inside = in_flight.iter().find(|command| command.tid == thread.tid);
         let state = inside.map_or_else(
             || "in no command".to_owned(),
             |command| format!("in {}, which had not returned", command.name),

@@ -45,7 +45,7 @@ struct Moment {
 /// How much slower the program was while it was recorded.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct Slowdown {
-    /// Process whose frames were counted: the one that ended most frames before recording began; null if none ended a
+    /// Process id of the program whose frames were counted: the one that ended most frames before recording began; null if none ended a
     /// frame.
     pub pid: Option<u32>,
     /// Frames before recording began.

@@ -11,7 +11,7 @@ use crate::gapii::Command;
 
 /// Returns one sentence per difference.
 pub fn differences(commands: &[Command], calls: &[Call]) -> Vec<String> {
-    let ours = by_thread(commands, |command| command.thread);
+    let ours = by_thread(commands, |command| command.tid);
     let theirs = by_thread(calls, |call| i64::from(call.thread));
     let mut comparison =
         Comparison { enums: Enums::from_headers(), handles: HashMap::new(), found: Vec::new() };

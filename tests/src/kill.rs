@@ -82,7 +82,7 @@ pub fn check_killed(trace: &Trace, threads: &[Thread]) {
 fn check_thread(thread: &Thread, commands: &[Command], in_flight: &[(i64, String)]) -> u64 {
     let tid = i64::from(thread.tid);
     let mut recorded: BTreeMap<&str, u64> = BTreeMap::new();
-    for command in commands.iter().filter(|command| command.thread == tid) {
+    for command in commands.iter().filter(|command| command.tid == tid) {
         *recorded.entry(&command.name).or_default() += 1;
     }
     let (mut ahead, mut called) = (0, 0);
@@ -106,7 +106,7 @@ fn check_thread(thread: &Thread, commands: &[Command], in_flight: &[(i64, String
 fn in_flight(info: &Value) -> Vec<(i64, String)> {
     let list = info["end_of_stream"]["in_flight"].as_array().expect("a list of commands in flight");
     let one = |command: &Value| {
-        let thread = command["thread"].as_i64().expect("a thread id");
+        let thread = command["tid"].as_i64().expect("a thread id");
         (thread, command["name"].as_str().expect("a name").to_owned())
     };
     list.iter().map(one).collect()

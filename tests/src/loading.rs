@@ -40,7 +40,7 @@ pub fn same_behaviour(native: &Finished, recorded: &Finished) {
 
 /// Names of the commands of one thread.
 pub fn names_of_thread(commands: &[Command], thread: i64) -> Vec<&str> {
-    let of_thread = commands.iter().filter(|command| command.thread == thread);
+    let of_thread = commands.iter().filter(|command| command.tid == thread);
     of_thread.map(|command| &*command.name).collect()
 }
 

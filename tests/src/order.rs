@@ -92,7 +92,7 @@ pub fn hops_stand_together(commands: &[Command]) -> Result<(), String> {
     for hop in hops.chunks(HOP.len()) {
         let whole = hop.len() == HOP.len()
             && hop.iter().zip(HOP).all(|(command, name)| command.name == name)
-            && hop.iter().all(|command| command.thread == hop[0].thread);
+            && hop.iter().all(|command| command.tid == hop[0].tid);
         if !whole {
             return Err(format!("hop {:?}", hop));
         }
@@ -123,7 +123,7 @@ pub fn contexts_have_one_owner(commands: &[Command]) -> Result<(), String> {
         if command.name != "eglMakeCurrent" || !command.succeeded() {
             continue;
         }
-        let thread = command.thread;
+        let thread = command.tid;
         let wanted = command.integer("ctx");
         if owner.get(&wanted).is_some_and(|holder| *holder != thread) {
             return Err(format!("{command:?} while {:?} has it", owner.get(&wanted)));
@@ -147,8 +147,8 @@ mod tests {
         let args = args.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         Command {
             seq: Some(0),
-            process: 1,
-            thread,
+            pid: 1,
+            tid: thread,
             context: 1,
             frame: 0,
             name: name.to_owned(),

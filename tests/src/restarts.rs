@@ -102,7 +102,7 @@ fn check_calls(trace: &Trace, said: &str) {
         let line = line.expect("text");
         let command: Command =
             serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"));
-        let counts = recorded.entry(command.thread).or_default();
+        let counts = recorded.entry(command.tid).or_default();
         if command.name == "glStencilFunc" {
             let next = counts.get(&command.name).copied().unwrap_or(0);
             assert_eq!(command.integer("ref"), next as i64, "{line}");
@@ -133,7 +133,7 @@ pub fn numbered_in_order(trace: &Trace) -> u64 {
     let mut count = 0;
     for command in trace.commands().iter().filter(|command| command.name == "glStencilFunc") {
         let number = command.integer("ref");
-        let before = last.insert(command.thread, number);
+        let before = last.insert(command.tid, number);
         assert!(before.is_none_or(|before| number == before + 1), "{before:?} {command:?}");
         count += 1;
     }

@@ -104,10 +104,10 @@ pub struct Written {
 pub struct Line {
     /// Number of the command in the trace; null for a command that took no effect.
     seq: Option<u64>,
-    /// Process id.
-    process: u32,
+    /// Process id of the operating system.
+    pid: u32,
     /// Thread id of the operating system.
-    thread: u32,
+    tid: u32,
     /// Handle of the context that was current; 0 without one.
     context: u64,
     /// Frame of the process, from 0.

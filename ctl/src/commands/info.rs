@@ -162,7 +162,7 @@ fn peculiarities(info: &TraceInfo) -> Vec<String> {
         info.end_of_stream
             .in_flight
             .iter()
-            .map(|command| format!("in flight  {} of thread {}", command.name, command.thread)),
+            .map(|command| format!("in flight  {} of thread {}", command.name, command.tid)),
     );
     lines
 }

@@ -18,7 +18,7 @@ use crate::failure::{Failure, Kind};
 
 /// Version of the schemas. It is raised when a field is removed, renamed or gets another meaning; new fields and new
 /// words as values do not raise it.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Key of [`VERSION`] in every answer that is an object.
 pub const VERSION_KEY: &str = "json_version";

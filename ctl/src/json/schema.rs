@@ -218,6 +218,41 @@ mod tests {
         assert!(names.contains(&"commands".into()), "{names:?}");
     }
 
+    /// Calls `check` for each property of a schema and of its definitions, with its name and description.
+    fn for_each_property(schema: &Value, check: &mut impl FnMut(&str, &str)) {
+        match schema {
+            Value::Object(keywords) => {
+                let properties = keywords.get("properties").and_then(Value::as_object);
+                for (name, property) in properties.into_iter().flatten() {
+                    check(name, property["description"].as_str().unwrap_or_default());
+                }
+                keywords.values().for_each(|value| for_each_property(value, check));
+            }
+            Value::Array(values) => values.iter().for_each(|value| for_each_property(value, check)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn ids_of_the_operating_system_and_indexes_have_names_of_their_own() {
+        let mut seen = std::collections::BTreeSet::new();
+        for form in FORMS {
+            for_each_property(&schema(form), &mut |name, description| {
+                let begins = match name {
+                    "pid" | "tid" => {
+                        ["Process id", "Thread id", "The daemon's process id"].as_slice()
+                    }
+                    "process" | "thread" => &["Index of ", "Index in "],
+                    _ => return,
+                };
+                let fits = begins.iter().any(|begin| description.starts_with(begin));
+                assert!(fits, "{}: {name}: {description}", form.command);
+                seen.insert(name.to_owned());
+            });
+        }
+        assert_eq!(Vec::from_iter(seen), ["pid", "process", "thread", "tid"]);
+    }
+
     #[test]
     fn docstrings_lose_their_links() {
         let docstring = "Up to [`MAX`](crate::MAX);\n`None` for [none].";

@@ -129,7 +129,7 @@ pub struct EndOfStream {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct InFlightInfo {
     /// Thread id of the operating system; 0 if unknown.
-    pub thread: u32,
+    pub tid: u32,
     /// Name of the function; empty if the header does not describe it.
     pub name: String,
 }
@@ -290,7 +290,7 @@ fn in_flight_info(
     tid_of: impl Fn(u32) -> Option<u32>,
 ) -> Vec<InFlightInfo> {
     let info = in_flight.iter().map(|command| InFlightInfo {
-        thread: tid_of(command.thread).unwrap_or(0),
+        tid: tid_of(command.thread).unwrap_or(0),
         name: description.function(command.id).map_or_else(String::new, |f| f.name.clone()),
     });
     info.collect()

@@ -1,6 +1,7 @@
 //! A command as one line of JSON.
 //!
-//! docs/trace-format.md describes the shape, which gains fields and never loses them.
+//! docs/trace-format.md describes the shape. If a field is renamed or removed, `json_version` of `gapii-ctl` is raised
+//! (docs/json.md).
 
 use std::io;
 
@@ -33,8 +34,8 @@ impl Serialize for Command<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("seq", &self.seq)?;
-        map.serialize_entry("process", &self.pid)?;
-        map.serialize_entry("thread", &self.tid)?;
+        map.serialize_entry("pid", &self.pid)?;
+        map.serialize_entry("tid", &self.tid)?;
         map.serialize_entry("context", &self.context)?;
         map.serialize_entry("frame", &self.frame)?;
         map.serialize_entry("stamps", &[self.enter_stamp, self.leave_stamp])?;

@@ -10,8 +10,10 @@ use serde_json::Value;
 pub struct Command {
     /// `None` for a command that did not take effect.
     pub seq: Option<u64>,
-    pub process: i64,
-    pub thread: i64,
+    /// Process id of the operating system.
+    pub pid: i64,
+    /// Thread id of the operating system.
+    pub tid: i64,
     pub context: u64,
     pub frame: u64,
     pub name: String,

@@ -2,7 +2,7 @@
 //! lines: unlike the tests, it is compiled with the optimiser.
 //!
 //! ```
-//! let line = r#"{"seq":7,"process":1,"thread":0,"context":1,"frame":0,"name":"glClear","args":{"mask":16384},"result":null}"#;
+//! let line = r#"{"seq":7,"pid":1,"tid":1,"context":1,"frame":0,"name":"glClear","args":{"mask":16384},"result":null}"#;
 //! let commands = gapii_test_json::commands(line).unwrap();
 //! assert_eq!(commands[0].integer("mask"), 16384);
 //! ```

@@ -36,13 +36,13 @@ fn wait_for_blocks(trace: &Trace) {
 fn check_prefixes(trace: &Trace) {
     let commands = trace.ask("dump", &["--json"]);
     let commands = gapii_tests::gapii::commands(&commands);
-    let mut threads: Vec<_> = commands.iter().map(|command| command.thread).collect();
+    let mut threads: Vec<_> = commands.iter().map(|command| command.tid).collect();
     threads.sort_unstable();
     threads.dedup();
     let mut numbered = 0;
     for thread in threads {
         let of_thread: Vec<_> =
-            commands.iter().filter(|command| command.thread == thread).cloned().collect();
+            commands.iter().filter(|command| command.tid == thread).cloned().collect();
         let drawn = uniforms(&of_thread, 2);
         assert_eq!(counts_up(&drawn, drawn.len() as u64), Ok(()), "thread {thread}");
         numbered += drawn.len();

@@ -253,7 +253,7 @@ fn program_of_two_apis_is_one_stream() {
         .filter_map(|command| names.into_iter().find(|name| *name == command.name))
         .collect();
     assert_eq!(order, [names, names].concat());
-    let pids: BTreeSet<_> = commands.iter().map(|it| it.process).collect();
+    let pids: BTreeSet<_> = commands.iter().map(|it| it.pid).collect();
     assert_eq!(pids.len(), 1);
 
     let recording = session.record(&["--submits", "1"], graphics_too().arg("compute"));

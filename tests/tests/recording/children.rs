@@ -18,12 +18,12 @@ fn commands_of_child(kind: &str, child_program: Option<PathBuf>) -> Vec<Command>
     recording.trace.is_whole("exit");
     let commands = recording.trace.commands();
     let first = commands.first().expect("the parent's commands");
-    let (parent, thread) = (first.process, first.thread);
+    let (parent, thread) = (first.pid, first.tid);
     let expected = [scene::OPEN, &scene::draw(), &scene::draw(), scene::CLOSE].concat();
     assert_eq!(names_of_thread(&commands, thread), expected);
     let (of_parent, of_child): (Vec<_>, Vec<_>) =
-        commands.into_iter().partition(|command| command.process == parent);
-    assert!(of_parent.iter().all(|command| command.thread == thread), "{of_parent:?}");
+        commands.into_iter().partition(|command| command.pid == parent);
+    assert!(of_parent.iter().all(|command| command.tid == thread), "{of_parent:?}");
     of_child
 }
 
@@ -31,7 +31,7 @@ fn commands_of_child(kind: &str, child_program: Option<PathBuf>) -> Vec<Command>
 fn check_whole(kind: &str, calls: &[&str]) {
     let commands = commands_of_child(kind, None);
     assert_eq!(names(&commands), calls, "{kind}");
-    let is_first = |command: &Command| command.process == commands[0].process;
+    let is_first = |command: &Command| command.pid == commands[0].pid;
     assert!(commands.iter().all(is_first), "{kind}: {commands:?}");
 }
 

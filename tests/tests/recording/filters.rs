@@ -120,7 +120,7 @@ fn what_is_wanted_is_as_it_is_in_a_capture_of_all() {
     all_trace.is_whole("stop");
 
     let key = |line: &Value| {
-        ["thread", "name", "stamps", "args", "result"].map(|field| line[field].to_string())
+        ["tid", "name", "stamps", "args", "result"].map(|field| line[field].to_string())
     };
     let whole: BTreeSet<_> = lines(&all_trace).iter().map(key).collect();
     let lines = lines(&part_trace);
@@ -141,7 +141,7 @@ fn thread_that_is_wanted_is_recorded_alone_and_another_capture_has_all() {
     let tid = {
         let (probe, trace) = start(&session, "probe", &["--frames", "9"]);
         probe.finish(LIMIT).ok();
-        number(&lines(&trace)[0]["thread"])
+        number(&lines(&trace)[0]["tid"])
     };
     let (part, part_trace) =
         start(&session, "part", &["--frames", "30", "--thread", &tid.to_string()]);
@@ -151,10 +151,9 @@ fn thread_that_is_wanted_is_recorded_alone_and_another_capture_has_all() {
 
     part_trace.is_whole("frames");
     let lines = lines(&part_trace);
-    let of_it = lines.iter().filter(|line| number(&line["thread"]) == tid).count();
+    let of_it = lines.iter().filter(|line| number(&line["tid"]) == tid).count();
     assert!(of_it > 30, "{of_it} commands of the thread");
-    let of_others: Vec<_> =
-        lines.into_iter().filter(|line| number(&line["thread"]) != tid).collect();
+    let of_others: Vec<_> = lines.into_iter().filter(|line| number(&line["tid"]) != tid).collect();
     assert_eq!(counts(&of_others).into_keys().collect::<Vec<_>>(), ["eglSwapBuffers"]);
     assert_eq!(part_trace.info()["snapshot"], true);
     all_trace.is_whole("stop");

@@ -237,7 +237,7 @@ fn child_of_a_fork_sends_its_own() {
     let recording = behaves_as_natively(&session, &mut process);
     recording.trace.is_whole("exit");
     let commands = recording.trace.commands();
-    let processes: BTreeSet<i64> = commands.iter().map(|command| command.process).collect();
+    let processes: BTreeSet<i64> = commands.iter().map(|command| command.pid).collect();
     assert_eq!(processes.len(), 2, "parent and child");
     let hash = json!(name_of(&bytes_of(MIB, 1)));
     let uploads = uploads(&commands);

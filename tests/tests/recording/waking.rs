@@ -95,7 +95,7 @@ fn first_commands_of_all_threads_are_recorded(launcher: &[&str]) {
     assert!(commands.iter().all(|command| !command.setup));
     let mut of_threads: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
     for command in commands.iter().filter(|command| command.name == "glStencilFunc") {
-        of_threads.entry(command.thread).or_default().push(command.integer("ref"));
+        of_threads.entry(command.tid).or_default().push(command.integer("ref"));
     }
     assert_eq!(of_threads.len(), THREADS);
     for numbers in of_threads.values() {
