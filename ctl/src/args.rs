@@ -77,7 +77,7 @@ pub struct Allowance {
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct Connect {
-    /// Address of the daemon, as unix:PATH [default: the user's own daemon]
+    /// Address of the daemon, as unix:PATH [default: the user's own daemon, else that of the only `gapii-ctl run`]
     #[arg(long, env = "GAPII_CTL_SOCKET", value_name = "ADDRESS", global = true)]
     pub connect: Option<Address>,
 

@@ -1,7 +1,8 @@
 //! `Connection`: a client's connection to the daemon, over a Unix socket or over a link. Trusts only a local daemon of
 //! the same user or of root, because requests carry file descriptors. An answer must come within `ANSWER_DEADLINE`, 5 s
 //! (plus a link's grace), that of a save within 600 s. A daemon without a feature is named too old. Socket:
-//! `--connect`, else `gapii/ctl.sock` in `$XDG_RUNTIME_DIR`, else in `/run`. Does not interpret requests.
+//! `--connect`, else `gapii/ctl.sock` in `$XDG_RUNTIME_DIR`, else in `/run`; if nobody listens there, that of the user's only
+//! `gapii-ctl run`. Does not interpret requests.
 //!
 //! A remote daemon must have authenticated itself.
 
@@ -21,7 +22,8 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
 use crate::args::{Address, Connect};
 use crate::failure::Failure;
-use crate::scratch;
+use crate::run_daemons;
+use crate::text;
 use crate::via::{Link, Via};
 
 /// Time limit for an answer. The daemon answers from memory.
@@ -63,7 +65,33 @@ impl Connection {
     pub fn open(connect: &Connect) -> Result<Connection, Failure> {
         match &connect.via {
             Some(via) => Connection::over(via, connect.credentials.as_deref()),
-            None => Ok(Connection::to_path(&socket_path(connect))?),
+            None => Connection::here(connect),
+        }
+    }
+
+    /// Connects to the daemon of this machine that the flags select: the named one, otherwise the one on the user's usual
+    /// socket, otherwise that of the user's only `gapii-ctl run`, which is said.
+    pub fn here(connect: &Connect) -> Result<Connection, Failure> {
+        let absent = match Connection::to_path(&socket_path(connect)) {
+            Err(ConnectError::Absent(absent)) if connect.connect.is_none() => absent,
+            other => return Ok(other?),
+        };
+        match &run_daemons::listening()[..] {
+            [] => Err(absent),
+            [only] => match Connection::to_path(&only.socket) {
+                Ok(connection) => {
+                    text::say(&format!("using {}, {}", only.description(), only.address()));
+                    Ok(connection)
+                }
+                // It has ended in this moment.
+                Err(ConnectError::Absent(_)) => Err(absent),
+                Err(ConnectError::Unusable(failure)) => Err(failure),
+            },
+            several => {
+                let arguments = std::env::args_os().skip(1);
+                let arguments = arguments.map(|word| word.to_string_lossy().into_owned());
+                Err(run_daemons::several(several, &arguments.collect::<Vec<_>>()))
+            }
         }
     }
 
@@ -441,19 +469,9 @@ fn absent(path: &Path) -> String {
     let name = path.display();
     let own = socket_folder().join(gapii_control::SOCKET_NAME);
     match starting_command(path) {
-        Some(command) if path == own => match &scratch::sockets_of_runs()[..] {
-            [] => format!(
-                "no daemon listens on {name}; start one with `{command}`, or use `gapii-ctl run`, which brings its own"
-            ),
-            [socket] => format!(
-                "no daemon listens on {name}; for the one that `gapii-ctl run` has started, give --connect unix:{}",
-                socket.display()
-            ),
-            sockets => format!(
-                "no daemon listens on {name}; for one of those that `gapii-ctl run` has started, give --connect with {}",
-                listed(sockets)
-            ),
-        },
+        Some(command) if path == own => format!(
+            "no daemon listens on {name}; start one with `{command}`, or use `gapii-ctl run`, which brings its own"
+        ),
         Some(command) => format!(
             "no daemon listens on {name}; start one there with `{command}`, or leave out --connect for the one on {}",
             own.display()
@@ -464,13 +482,6 @@ fn absent(path: &Path) -> String {
             own.display()
         ),
     }
-}
-
-/// Addresses of sockets, in a line.
-fn listed(sockets: &[PathBuf]) -> String {
-    let addresses: Vec<_> =
-        sockets.iter().map(|socket| format!("unix:{}", socket.display())).collect();
-    addresses.join(" or ")
 }
 
 fn connect_error(path: &Path, error: &io::Error) -> ConnectError {

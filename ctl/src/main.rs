@@ -39,6 +39,7 @@ mod progress;
 mod rates;
 mod reading_progress;
 mod replay_guard;
+mod run_daemons;
 mod sandbox;
 mod scratch;
 mod screen;

@@ -3,12 +3,14 @@
 //! user replace the socket and the libraries of the run; so is one whose name the dynamic linker's variables cannot hold
 //! (blanks, colons). A run that is killed leaves its folder behind.
 
-use std::fs::DirBuilder;
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 
 use gapii_control::SafePath;
+use gapii_trace::Untrusted;
 
 use crate::failure::Failure;
 use crate::installation;
@@ -16,6 +18,8 @@ use crate::launch::random_hex;
 
 /// What the names of these folders begin with.
 const PREFIX: &str = "gapii-run-";
+/// File with the words of the run's program, separated by NUL.
+const COMMAND: &str = "command";
 
 pub struct Scratch {
     path: PathBuf,
@@ -30,21 +34,31 @@ fn parents() -> impl Iterator<Item = (&'static str, PathBuf)> {
     named.chain([("folder", PathBuf::from("/tmp"))])
 }
 
-/// Returns the sockets for clients of the daemons that `gapii-ctl run` has started in this environment and that listen.
-pub fn sockets_of_runs() -> Vec<PathBuf> {
+/// Returns the entries named as folders of runs, in the folder in which a run of this environment has its own. They are not
+/// checked.
+pub fn folders_of_runs() -> Vec<PathBuf> {
+    let parent = parents().find_map(|(_, parent)| fit(&parent).ok());
+    let entries = parent.and_then(|parent| fs::read_dir(parent.as_path()).ok());
+    let entries = entries.into_iter().flatten().flatten();
+    let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
+    named.map(|entry| entry.path()).collect()
+}
+
+/// Returns the program of the run in `folder`, with its arguments; empty if the run did not say.
+pub fn command_of(folder: &Path) -> Untrusted {
+    let words = fs::read(folder.join(COMMAND)).unwrap_or_default();
+    let words = words.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+    words.collect::<Vec<_>>().join(" ").into()
+}
+
+/// Checks that `parent` can hold the folder of a run. The error is a reason.
+fn fit(parent: &Path) -> Result<SafePath, String> {
     let user = rustix::process::geteuid().as_raw();
-    let listening = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
-    let entries = parents().find_map(|(_, parent)| std::fs::read_dir(parent).ok());
-    let folders = entries.into_iter().flatten().flatten();
-    let own = folders.filter(|folder| {
-        let is_own = folder.metadata().is_ok_and(|found| found.is_dir() && found.uid() == user);
-        is_own && folder.file_name().to_string_lossy().starts_with(PREFIX)
-    });
-    let sockets = own.map(|folder| folder.path().join(gapii_control::SOCKET_NAME));
-    let listens = |socket: &PathBuf| {
-        listening.lines().any(|line| line.split(' ').next_back().map(Path::new) == Some(socket))
-    };
-    sockets.filter(listens).collect()
+    let parent = SafePath::of(parent, user).map_err(|error| error.to_string())?;
+    match installation::linker_can_name(parent.as_path()) {
+        true => Ok(parent),
+        false => Err("its name has a blank, a colon or another separator".to_owned()),
+    }
 }
 
 impl Scratch {
@@ -73,6 +87,13 @@ impl Scratch {
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Notes the program of the run, with its arguments, for messages of other commands.
+    pub fn note_command(&self, command: &[OsString]) {
+        let words: Vec<_> = command.iter().map(|word| word.as_encoded_bytes()).collect();
+        // Messages do without it.
+        let _ = fs::write(self.path.join(COMMAND), words.join(&0));
     }
 
     /// Returns a path to `target` without characters that the dynamic linker's path variables cannot hold.
@@ -112,12 +133,8 @@ impl Scratch {
 
     /// Creates the folder in `parent`. The error is a reason.
     fn create_in(parent: &Path) -> Result<Scratch, String> {
-        let user = rustix::process::geteuid().as_raw();
-        let parent = SafePath::of(parent, user).map_err(|error| error.to_string())?;
+        let parent = fit(parent)?;
         let parent = parent.as_path();
-        if !installation::linker_can_name(parent) {
-            return Err("its name has a blank, a colon or another separator".to_owned());
-        }
         let cannot = |error: io::Error| format!("can't create a folder there: {error}");
         let path = parent.join(format!("{PREFIX}{}", &random_hex().map_err(cannot)?[..12]));
         DirBuilder::new().mode(0o700).create(&path).map_err(cannot)?;
@@ -128,7 +145,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         // A failure is ignored: the system clears these folders itself.
-        let _ = std::fs::remove_dir_all(&self.path);
+        let _ = fs::remove_dir_all(&self.path);
     }
 }
 

@@ -11,7 +11,7 @@ use gapii_remote::knock::{Refused, code};
 use rustix::stdio;
 
 use crate::args::Connect;
-use crate::connection::{self, Connection};
+use crate::connection::Connection;
 use crate::failure::Failure;
 
 pub fn run(connect: &Connect) -> Result<u8, Failure> {
@@ -23,9 +23,7 @@ pub fn run(connect: &Connect) -> Result<u8, Failure> {
     let mut input = File::from(duplicate(stdio::stdin())?);
     let mut output = File::from(duplicate(stdio::stdout())?);
     // This machine's daemon: a relay never connects to a third machine.
-    let link = Connection::to_path(&connection::socket_path(connect))
-        .map_err(Failure::from)
-        .and_then(Connection::into_link);
+    let link = Connection::here(connect).and_then(Connection::into_link);
     let socket = match link {
         Ok(socket) => socket,
         Err(failure) => {

@@ -143,6 +143,7 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
     let signals = Signals::block()
         .map_err(|error| Failure::system(format!("can't watch for signals: {error}")))?;
     let scratch = Scratch::create()?;
+    scratch.note_command(&args.command);
     let daemon = Daemon::find(connect, &scratch, &signals)?;
     let mut environment = Environment::new(&scratch, daemon.app_socket.clone())?;
     environment.monitors = !args.no_monitor;

@@ -9,6 +9,7 @@ mod dumps;
 mod exports;
 mod infos;
 mod measures;
+mod run_daemons;
 mod support;
 mod untrusted;
 mod watch;

@@ -2,9 +2,10 @@
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::{IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
@@ -100,9 +101,19 @@ pub struct FakeDaemon {
 
 impl FakeDaemon {
     pub fn new() -> FakeDaemon {
+        FakeDaemon::listening_below("gapii")
+    }
+
+    /// The private daemon of a run.
+    pub fn of_a_run() -> FakeDaemon {
+        FakeDaemon::listening_below("gapii-run-1")
+    }
+
+    fn listening_below(name: &str) -> FakeDaemon {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("gapii")).unwrap();
-        let listener = UnixListener::bind(folder.path().join("gapii/ctl.sock")).unwrap();
+        let below = folder.path().join(name);
+        DirBuilder::new().mode(0o700).create(&below).unwrap();
+        let listener = UnixListener::bind(below.join("ctl.sock")).unwrap();
         FakeDaemon { folder, listener }
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gapii_tests::attaching::run_idle;
 use gapii_tests::fake_driver::{self, Page};
-use gapii_tests::gapii::{Session, Trace};
+use gapii_tests::gapii::{Session, Trace, append};
 use gapii_tests::loading::offscreen;
 use gapii_tests::order::{counts_up, uniforms};
 use gapii_tests::process::{LIMIT, Running, run};
@@ -48,6 +48,51 @@ fn check_prefixes(trace: &Trace) {
         numbered += drawn.len();
     }
     assert!(numbered >= 1000, "{numbered} numbered calls");
+}
+
+#[test]
+fn commands_in_another_terminal_find_the_private_daemon_of_a_run() {
+    let session = Session::new();
+    let idle = |page: &str| {
+        let mut process = Process::new(program("draw_forever"));
+        fake_driver::use_in(process.arg("1"), Some(&session.path(page)));
+        let mut command = session.ctl(["run", "--idle"]);
+        append(&mut command, &process);
+        Running::start(&mut command)
+    };
+    let first = idle("page");
+    wait::until("the program to be connected", LIMIT, || {
+        let apps = run(&mut session.ctl(["apps"]));
+        (apps.shell_status() == 0 && apps.stdout.contains("draw_forever")).then_some(())
+    });
+    for command in ["apps", "list", "status"] {
+        let said = run(&mut session.ctl([command])).ok().stderr;
+        assert!(said.contains("using the daemon of `gapii-ctl run -- /"), "{command}: {said}");
+    }
+    let trace = Trace::new(session.path("found.gapii"));
+    let capture = ["start", "--seconds", "0.2", "-o"];
+    run(session.ctl(capture).arg(&trace.path)).ok();
+    trace.is_whole("stop");
+
+    let second = idle("another-page");
+    // Before the second run has its daemon, the first one is the only one.
+    let refused = wait::until("the second daemon to listen", LIMIT, || {
+        let refused = run(&mut session.ctl(["apps"]));
+        (refused.shell_status() == 2).then_some(refused.stderr)
+    });
+    let typed: Vec<&str> = refused.split('`').skip(1).step_by(2).collect();
+    assert_eq!(typed.len(), 2, "{refused}");
+    for line in typed {
+        let words: Vec<&str> = line.split(' ').skip(1).collect();
+        wait::until("the program of that run", LIMIT, || {
+            let apps = run(&mut session.ctl(&words)).ok().stdout;
+            apps.contains("draw_forever").then_some(())
+        });
+    }
+    for run in [first, second] {
+        run.signal(Signal::TERM);
+        run.finish(LIMIT);
+    }
 }
 
 #[test]
