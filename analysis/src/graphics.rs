@@ -1,5 +1,5 @@
 //! Graphics of a program: names of its drivers and sizes of its surfaces, as far as the trace has them. Drivers come
-//! from answers to `glGetString`, sizes from contexts' limits, answers to `eglQuerySurface` and observed frames. Keeps
+//! from contexts' limits, and in older traces from answers to `glGetString`; sizes come from contexts' limits, answers to `eglQuerySurface` and observed frames. Keeps
 //! at most 16 drivers and 64 sizes, and tells 256 contexts and 256 surfaces apart. An answer of more than 4,096 bytes is
 //! left out. Guesses nothing: without an answer there is no entry.
 
@@ -33,10 +33,10 @@ pub struct Graphics {
 /// Answers of a driver in a context.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct Driver {
-    /// `GL_RENDERER`; `None` if the program did not ask.
+    /// `GL_RENDERER`; `None` if the trace does not have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub renderer: Option<Untrusted>,
-    /// `GL_VERSION`; `None` if the program did not ask.
+    /// `GL_VERSION`; `None` if the trace does not have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<Untrusted>,
 }
@@ -72,6 +72,13 @@ impl Viewer {
             let size = [framebuffer.width, framebuffer.height];
             let [width, height] = size.map(|pixels| u32::try_from(pixels).unwrap_or(0));
             self.learn(Size { width, height });
+            for (name, text) in
+                [(GL_RENDERER, &limits.renderer), (GL_VERSION, &limits.version_string)]
+            {
+                if !text.is_empty() {
+                    self.answer(context, name, text.clone());
+                }
+            }
         }
         if let Some(frame) = command.observed_frame {
             self.learn(Size { width: frame.width, height: frame.height });
@@ -105,7 +112,11 @@ impl Viewer {
         }
         let Some(text) = command.bytes_of(text) else { return };
         let text = Untrusted::from(String::from_utf8_lossy(&text).as_ref());
-        let key = (command.process, command.context);
+        self.answer((command.process, command.context), name, text);
+    }
+
+    /// Notes what a driver answered in a context, named by its process and handle.
+    fn answer(&mut self, key: (u32, u64), name: u32, text: Untrusted) {
         let at = match self.drivers.iter().position(|(known, _)| *known == key) {
             Some(at) => at,
             None if self.drivers.len() >= OBJECTS_MAX => return,

@@ -1,4 +1,4 @@
-//! Limits of a context's driver: version, extensions, numbers of formats and attributes, bits and size of the default
+//! Limits of a context's driver: version, renderer, extensions, numbers of formats and attributes, bits and size of the default
 //! framebuffer. The shim asks for them once, when the context first becomes current (`ask_numbers`), and writes them as
 //! a LIMITS record (`payload`).
 //!
@@ -11,8 +11,8 @@ use gapii_abi::atom;
 use gapii_commands::constants::{
     GL_ALPHA_BITS, GL_BLUE_BITS, GL_DEPTH_BITS, GL_EXTENSIONS, GL_GREEN_BITS,
     GL_MAX_VERTEX_ATTRIBS, GL_NUM_COMPRESSED_TEXTURE_FORMATS, GL_NUM_PROGRAM_BINARY_FORMATS,
-    GL_NUM_SHADER_BINARY_FORMATS, GL_RED_BITS, GL_SAMPLES, GL_STENCIL_BITS, GL_VERSION,
-    GL_VIEWPORT,
+    GL_NUM_SHADER_BINARY_FORMATS, GL_RED_BITS, GL_RENDERER, GL_SAMPLES, GL_STENCIL_BITS,
+    GL_VERSION, GL_VIEWPORT,
 };
 use gapii_state::{Context, DefaultFramebuffer, Extensions};
 
@@ -33,9 +33,12 @@ pub fn learn() {
 fn ask(context: &mut Context) {
     context.limits.is_known = true;
     let Some(driver) = Driver::find() else { return };
-    if let Some(version) = driver.text(GL_VERSION).and_then(|text| parse_version(&text)) {
+    let version = driver.text(GL_VERSION).unwrap_or_default();
+    if let Some(version) = parse_version(&version) {
         context.version = version;
     }
+    context.limits.version = version;
+    context.limits.renderer = driver.text(GL_RENDERER).unwrap_or_default();
     let extensions = driver.text(GL_EXTENSIONS).unwrap_or_default();
     context.extensions = Extensions::parse(&extensions);
     ask_numbers(context, &driver, &extensions);
@@ -72,6 +75,10 @@ pub fn payload(context: &Context) -> Vec<u8> {
     let mut payload = fixed.encode().to_vec();
     payload.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     payload.extend_from_slice(extensions.as_bytes());
+    for text in [&limits.renderer, &limits.version] {
+        payload.extend(text.bytes().take(atom::LIMITS_STRING_MAX));
+        payload.push(0);
+    }
     payload
 }
 
@@ -173,13 +180,19 @@ mod tests {
         let mut context = Context::new(7, Arc::default(), (3, 2));
         context.limits.vertex_attribs = 16;
         context.limits.default_framebuffer.height = 480;
-        let expected: [&[u8]; 6] = [
+        context.limits.renderer = "llvmpipe".to_owned();
+        context.limits.version = "v".repeat(300);
+        let expected: [&[u8]; 10] = [
             &7u64.to_le_bytes(),
             &[3, 0, 2, 0, 13, 0, 0, 0],
             &[0; 12],
             &16i32.to_le_bytes(),
             &[0; 32],
             &480i32.to_le_bytes(),
+            b"llvmpipe",
+            &[0],
+            &[b'v'; 255],
+            &[0],
         ];
         assert_eq!(payload(&context), expected.concat());
     }

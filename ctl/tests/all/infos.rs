@@ -72,7 +72,20 @@ fn trace_without_frames_has_no_bytes_a_frame() {
 }
 
 #[test]
-fn surfaces_and_drivers_are_those_that_the_program_asked_for() {
+fn driver_of_a_context_is_said_without_a_question_of_the_program() {
+    let mut trace = WrittenTrace::new(false);
+    trace.limits_and_driver(0x77, [640, 480], b"llvmpipe\0OpenGL ES 3.2\0");
+    trace.command(0, "glFlush", &[], None);
+    // The program asks for the same.
+    trace.get_string(GL_RENDERER, "llvmpipe");
+    let (text, json, _) = info(&trace.finish(SECOND), 0);
+    assert_eq!(line(&text, "driver"), Some("llvmpipe; OpenGL ES 3.2"), "{text}");
+    let drivers = json!([{"renderer": "llvmpipe", "version": "OpenGL ES 3.2"}]);
+    assert_eq!(json["drivers"], drivers);
+}
+
+#[test]
+fn surfaces_and_drivers_of_an_older_trace_are_those_that_the_program_asked_for() {
     let mut trace = WrittenTrace::new(false);
     trace.limits(0x77, 640, 480);
     trace.get_string(GL_VENDOR, "Mesa");

@@ -125,8 +125,13 @@ impl WrittenTrace {
         self.leave("eglQuerySurface", 0, &result, None);
     }
 
-    /// Limits of a context, with the size of its default framebuffer.
+    /// Limits of a context, with the size of its default framebuffer, as an older writer recorded them.
     pub fn limits(&mut self, context: u64, width: i32, height: i32) {
+        self.limits_and_driver(context, [width, height], b"");
+    }
+
+    /// The same, with the driver's renderer and version, each NUL-terminated.
+    pub fn limits_and_driver(&mut self, context: u64, [width, height]: [i32; 2], driver: &[u8]) {
         let mut numbers = [0; 13];
         [numbers[11], numbers[12]] = [width, height];
         let fixed = atom::Limits { context, major: 3, minor: 2, numbers: 13, extensions_len: 0 };
@@ -135,7 +140,7 @@ impl WrittenTrace {
             0,
             Header::new(atom::LIMITS, 0, 0),
             None,
-            &[&fixed.encode(), &*numbers].concat(),
+            &[&fixed.encode(), &*numbers, driver].concat(),
         );
     }
 

@@ -142,7 +142,7 @@ atoms! {
     }
     /// Limits and extensions that the driver reported for a context when it first became current; follows its
     /// CONTEXT.
-    pub struct Limits = LIMITS 0xFF07, Shim, 16 bytes, then "`numbers` times `i32`, then `extensions_len` bytes of names, separated by spaces" {
+    pub struct Limits = LIMITS 0xFF07, Shim, 16 bytes, then "`numbers` times `i32`, then `extensions_len` bytes of names, separated by spaces, then the driver's `GL_RENDERER` and `GL_VERSION`, each NUL-terminated" {
         /// Handle of the context.
         0 context: u64,
         /// Major client version.
@@ -474,6 +474,9 @@ impl Seam {
         self.to_ns.saturating_sub(self.from_ns)
     }
 }
+
+/// Most bytes of each string at the end of LIMITS, without its NUL; a longer answer of a driver is cut.
+pub const LIMITS_STRING_MAX: usize = 255;
 
 /// Longest piece that a [`STORED`] stands for, in bytes.
 pub const STORED_PIECE_MAX: u64 = 64 << 10;

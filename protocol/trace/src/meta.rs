@@ -47,6 +47,10 @@ pub struct Limits<'a> {
     pub numbers: &'a [u8],
     /// Names of extensions that recording depends on, separated by spaces.
     pub extensions: &'a [u8],
+    /// `GL_RENDERER`; empty from an older writer.
+    pub renderer: &'a [u8],
+    /// `GL_VERSION`; empty from an older writer.
+    pub version_string: &'a [u8],
 }
 
 /// A piece of a blob: memory that later records refer to by name.
@@ -225,9 +229,19 @@ impl<'a> Meta<'a> {
                 let atom::Limits { context, major, minor, numbers, extensions_len } = it;
                 let numbers_len = usize::from(numbers) * 4;
                 let len = numbers_len + usize::from(extensions_len);
-                let tail = first(tail, atom::Limits::LEN, len as u64)?;
-                let (numbers, extensions) = tail.split_at(numbers_len);
-                Self::Limits(Limits { context, version: (major, minor), numbers, extensions })
+                let lists = first(tail, atom::Limits::LEN, len as u64)?;
+                let (numbers, extensions) = lists.split_at(numbers_len);
+                let (renderer, rest) = string(&tail[len..]);
+                let (version_string, _) = string(rest);
+                let version = (major, minor);
+                Self::Limits(Limits {
+                    context,
+                    version,
+                    numbers,
+                    extensions,
+                    renderer,
+                    version_string,
+                })
             }
             atom::FRAME => Self::Frame(Frame::decode(payload).map_err(fixed)?.0),
             atom::SNAPSHOT => {
@@ -256,6 +270,14 @@ impl<'a> Meta<'a> {
     }
 }
 
+/// Splits off a NUL-terminated string; without a NUL it is empty.
+fn string(bytes: &[u8]) -> (&[u8], &[u8]) {
+    match bytes.iter().position(|byte| *byte == 0) {
+        Some(end) => (&bytes[..end], &bytes[end + 1..]),
+        None => (&[], &[]),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -264,13 +286,21 @@ mod tests {
     fn limits_end_where_their_counts_say() {
         let mut payload = [7u64.to_le_bytes().as_slice(), &[3, 0, 2, 0, 2, 0, 4, 0]].concat();
         payload.extend_from_slice(&[1, 0, 0, 0, 2, 0, 0, 0]);
-        payload.extend_from_slice(b"GL_A and what a later version appends");
-        let expected = Limits {
+        payload.extend_from_slice(b"GL_A");
+        let older = Limits {
             context: 7,
             version: (3, 2),
             numbers: &[1, 0, 0, 0, 2, 0, 0, 0],
             extensions: b"GL_A",
+            renderer: b"",
+            version_string: b"",
         };
+        assert_eq!(Meta::decode(atom::LIMITS, &payload), Ok(Meta::Limits(older)));
+        payload.extend_from_slice(b"llvmpipe\0OpenGL ES 3.2");
+        let without_end = Limits { renderer: b"llvmpipe", ..older };
+        assert_eq!(Meta::decode(atom::LIMITS, &payload), Ok(Meta::Limits(without_end)));
+        payload.extend_from_slice(b"\0and what a later version appends");
+        let expected = Limits { version_string: b"OpenGL ES 3.2", ..without_end };
         assert_eq!(Meta::decode(atom::LIMITS, &payload), Ok(Meta::Limits(expected)));
         for len in 0..28 {
             let short = Meta::decode(atom::LIMITS, &payload[..len]);

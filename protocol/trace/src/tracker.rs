@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use super::meta::{End, Limits, Meta, MetaError, Process};
 use super::untrusted::Untrusted;
-use gapii_abi::atom::{Block, EFFECT, FRAME_END, Header, Thread, ThreadState};
+use gapii_abi::atom::{Block, EFFECT, FRAME_END, Header, LIMITS_STRING_MAX, Thread, ThreadState};
 
 /// Most processes of a trace.
 pub const PROCESSES_MAX: u32 = 1 << 16;
@@ -50,6 +50,10 @@ pub struct ContextLimits {
     pub default_framebuffer: DefaultFramebuffer,
     /// Names of the extensions that recording depends on, separated by spaces.
     pub extensions: String,
+    /// `GL_RENDERER`; empty if the writer did not record it.
+    pub renderer: Untrusted,
+    /// `GL_VERSION`; empty if the writer did not record it.
+    pub version_string: Untrusted,
 }
 
 /// The default framebuffer of a context when the context first became current. All fields are 0 without a
@@ -102,8 +106,16 @@ impl ContextLimits {
                 height: next(),
             },
             extensions: String::from_utf8_lossy(limits.extensions).into_owned(),
+            renderer: answer(limits.renderer),
+            version_string: answer(limits.version_string),
         }
     }
+}
+
+/// Returns a driver's answer; longer ones than a writer of today records are cut.
+fn answer(bytes: &[u8]) -> Untrusted {
+    let bytes = bytes.get(..LIMITS_STRING_MAX).unwrap_or(bytes);
+    String::from_utf8_lossy(bytes).into_owned().into()
 }
 
 /// A process as of the last record.
@@ -428,7 +440,14 @@ mod tests {
     fn limits(count: i32) -> ContextLimits {
         let numbers = (1..=count).flat_map(i32::to_le_bytes).collect::<Vec<_>>();
         let extensions = b"GL_A";
-        ContextLimits::of(&Limits { context: 7, version: (3, 2), numbers: &numbers, extensions })
+        ContextLimits::of(&Limits {
+            context: 7,
+            version: (3, 2),
+            numbers: &numbers,
+            extensions,
+            renderer: b"",
+            version_string: b"",
+        })
     }
 
     #[test]

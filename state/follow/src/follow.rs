@@ -146,6 +146,8 @@ fn learn_limits(thread: &mut Thread, limits: &ContextLimits) {
         program_binary_formats: limits.program_binary_formats,
         shader_binary_formats: limits.shader_binary_formats,
         vertex_attribs: limits.vertex_attribs,
+        renderer: limits.renderer.raw().to_owned(),
+        version: limits.version_string.raw().to_owned(),
         default_framebuffer: DefaultFramebuffer {
             red_bits: framebuffer.red_bits,
             green_bits: framebuffer.green_bits,

@@ -593,7 +593,6 @@ state! {
     }
     /// Limits of a context on which extents of query results depend. They are known from its first
     /// make-current, or from the program's own queries.
-    #[derive(Copy)]
     value Limits {
         /// Whether the driver has been queried.
         is_known: bool = false,
@@ -602,6 +601,10 @@ state! {
         shader_binary_formats: i32 = 0,
         /// GL_MAX_VERTEX_ATTRIBS; 0 if unknown.
         vertex_attribs: i32 = 0,
+        /// GL_RENDERER; empty if unknown.
+        renderer: String = String::new(),
+        /// GL_VERSION; empty if unknown.
+        version: String = String::new(),
         default_framebuffer: DefaultFramebuffer = DefaultFramebuffer::default(),
     }
     /// Up to four values of each parameter that was set, by its enumerant.

@@ -59,6 +59,23 @@ fn info_has_the_driver_and_the_surface_that_the_program_saw() {
 }
 
 #[test]
+fn driver_is_known_of_a_program_that_does_not_ask_for_it() {
+    let session = Session::new();
+    let check = |app: &str, version: &str| {
+        let trace = session.record(&[], &offscreen(&programs::app(app), [""; 0])).trace;
+        let asks = trace.commands().iter().any(|command| command.name == "glGetString");
+        assert!(!asks, "{app} asks for the driver");
+        let info = trace.info();
+        let driver = &info["drivers"][0];
+        let [renderer, found] =
+            ["renderer", "version"].map(|name| driver[name].as_str().unwrap_or_default());
+        assert!(renderer.contains("llvmpipe") && found.starts_with(version), "{app}: {driver}");
+    };
+    check("fixed_function", "OpenGL ES-CM 1.1 ");
+    check("client_arrays", "OpenGL ES 3.");
+}
+
+#[test]
 fn most_expensive_commands_are_listed_with_their_numbers() {
     let session = Session::new();
     let app = offscreen(&programs::app("client_arrays"), [""; 0]);

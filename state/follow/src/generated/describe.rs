@@ -154,7 +154,7 @@ record! {
     }
     Limits {
         is_known, compressed_texture_formats, program_binary_formats, shader_binary_formats,
-        vertex_attribs, default_framebuffer,
+        vertex_attribs, renderer, version, default_framebuffer,
     }
     Parameters {
         values: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| list(it, |it| it.describe())),
