@@ -10,12 +10,13 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use gapii_commands::constants::GL_INVALID_INDEX;
 use gapii_trace::Command;
 use gapii_trace::blobs::BlobName;
 use gapii_trace::description::{Function, Kind, Layout, Observed, Repr, Type};
 use gapii_trace::value::{Observation, Value};
 
-use crate::locations::{Locations, Name};
+use crate::locations::{Chosen, Locations, Name, Named};
 use crate::role::Role;
 
 /// Pointers below this limit that have no memory are offsets into a buffer, and count by value.
@@ -86,10 +87,8 @@ struct Parts<'a> {
     /// The handles of `objects`; `None` for an object that the command does not name.
     handles: Vec<Option<Handle>>,
     is_output: bool,
-    /// The program that the command names.
-    program: Option<u64>,
-    /// Digest of the text that the command names.
-    name: u64,
+    /// The program and the program pipeline that the command names.
+    named: Named,
     /// True if a handle that the driver gives is a new object.
     makes: bool,
 }
@@ -99,7 +98,7 @@ impl Identity {
     pub fn of(&mut self, command: &Command<'_>) -> Shape {
         let mut inputs = Parts::new(command, false);
         self.inputs(command, &mut inputs);
-        self.locations.learn(command, inputs.program, inputs.name);
+        self.locations.learn(command, inputs.named);
         self.forget(&inputs);
         let (inputs, mut objects) = inputs.finish();
         let mut outputs = Parts::new(command, true);
@@ -120,8 +119,11 @@ impl Identity {
         // The part after the parameters is for other memory.
         let last = inputs.hashers.len().saturating_sub(2);
         let handles = inputs.objects.iter().zip(&inputs.handles);
-        for handle in handles.filter(|(object, _)| object.part == last).filter_map(|it| *it.1) {
-            self.objects.remove(&handle);
+        for (object, handle) in handles.filter(|(object, _)| object.part == last) {
+            self.locations.forget(object.number);
+            if let Some(handle) = handle {
+                self.objects.remove(handle);
+            }
         }
     }
 
@@ -135,17 +137,19 @@ impl Identity {
             let reads = arg.param.observed == Observed::In;
             let has_memory = reads && arg.observation != Observation::None;
             let number = arg.value.bits() as u32;
-            if let Some(named) = self.locations.name(command, name, number, parts.program) {
-                parts.named(part, named);
+            if let Some(named) = self.locations.name(command, name, number, parts.named.program) {
+                parts.name(part, named);
                 continue;
             }
             self.value(parts, part, arg.param.ty, arg.value, has_memory, name);
-            if reads {
+            if reads && name == "uniformIndices" {
+                self.indices(parts, part, arg.observation, name);
+            } else if reads {
                 self.memory(parts, part, arg.param.element, arg.observation, name);
             }
             match name {
-                "name" => parts.name = parts.hashers[part].finish(),
-                "program" => parts.program = parts.last_object(part),
+                "program" => parts.named.program = parts.last_object(part),
+                "pipeline" => parts.named.pipeline = parts.last_object(part),
                 _ => {}
             }
         }
@@ -160,7 +164,10 @@ impl Identity {
         for (part, arg) in command.args().enumerate() {
             if arg.param.observed == Observed::Out {
                 let name = arg.param.name.as_str();
-                self.memory(parts, part, arg.param.element, arg.observation, name);
+                match Locations::chosen(command, name) {
+                    Some(chosen) => numbers(parts, part, arg.observation, &chosen),
+                    None => self.memory(parts, part, arg.param.element, arg.observation, name),
+                }
             }
         }
         for range in command.ranges_written() {
@@ -176,6 +183,28 @@ impl Identity {
             let has_text = text != Observation::None;
             self.value(parts, part, result_type(function), value, has_text, result_name(function));
             memory(text, &mut parts.hashers[part]);
+        }
+    }
+
+    /// Hashes indices that a program passes, by their names if they have any.
+    fn indices(
+        &self,
+        parts: &mut Parts<'_>,
+        part: usize,
+        observation: Observation<'_>,
+        name: &str,
+    ) {
+        let command = parts.command;
+        let Some(bytes) = command.bytes_of(observation) else {
+            return memory(observation, &mut parts.hashers[part]);
+        };
+        bytes.len().hash(&mut parts.hashers[part]);
+        let (words, _) = bytes.as_chunks::<4>();
+        for number in words.iter().map(|word| u32::from_le_bytes(*word)) {
+            match self.locations.name(command, name, number, parts.named.program) {
+                Some(named) => parts.name(part, named),
+                None => number.hash(&mut parts.hashers[part]),
+            }
         }
     }
 
@@ -281,14 +310,13 @@ impl<'a> Parts<'a> {
             objects: Vec::new(),
             handles: Vec::new(),
             is_output,
-            program: None,
-            name: 0,
+            named: Named::default(),
             makes,
         }
     }
 
     /// Hashes a number by its name.
-    fn named(&mut self, part: usize, Name { digest, program }: Name) {
+    fn name(&mut self, part: usize, Name { digest, program }: Name) {
         ("name", digest).hash(&mut self.hashers[part]);
         if let Some(number) = program {
             self.objects.push(Object { part, is_output: self.is_output, number });
@@ -355,6 +383,23 @@ fn size_of(command: &Command<'_>, ty: Type) -> Option<usize> {
         _ => usize::from(ty.repr?.size()),
     };
     (size > 0).then_some(size)
+}
+
+/// Hashes an output with numbers that the driver has chosen: of these only whether they are valid.
+fn numbers(parts: &mut Parts<'_>, part: usize, observation: Observation<'_>, chosen: &Chosen) {
+    let Some(bytes) = parts.command.bytes_of(observation) else {
+        return memory(observation, &mut parts.hashers[part]);
+    };
+    let hasher = &mut parts.hashers[part];
+    bytes.len().hash(hasher);
+    let (words, _) = bytes.as_chunks::<4>();
+    for (at, word) in words.iter().enumerate() {
+        let number = u32::from_le_bytes(*word);
+        match chosen.has(at) && number != GL_INVALID_INDEX {
+            true => ("chosen", 1).hash(hasher),
+            false => number.hash(hasher),
+        }
+    }
 }
 
 /// Hashes observed memory. Bytes in a record and the same bytes in a blob have the same hash.

@@ -374,6 +374,10 @@ pub enum Role {
     AboutQuery,
     /// The index that the command takes is that of a vertex attribute.
     AboutAttribute,
+    /// The command makes a program pipeline the current one.
+    BindsPipeline,
+    /// The command makes a program the active one of a program pipeline.
+    ActivatesProgram,
 }
 
 impl Role {
@@ -415,7 +419,7 @@ impl Role {
     ];
 
     /// The roles that statistics and differences of traces need. Each is a role of commands.
-    pub const OF_ANALYSIS: [Self; 11] = [
+    pub const OF_ANALYSIS: [Self; 13] = [
         Self::Draw,
         Self::Dispatch,
         Self::Upload,
@@ -427,6 +431,8 @@ impl Role {
         Self::Links,
         Self::AboutQuery,
         Self::AboutAttribute,
+        Self::BindsPipeline,
+        Self::ActivatesProgram,
     ];
 }
 

@@ -116,6 +116,14 @@ impl WrittenTrace {
         self.leave(function, 0, &answer.to_le_bytes(), None);
     }
 
+    /// A command without a result: the memory that its parameters point at, as it read and wrote it, in the order of the
+    /// parameters.
+    pub fn exchange(&mut self, name: &str, args: &[u8], read: &[&[u8]], written: &[&[u8]]) {
+        let all = |memory: &[&[u8]]| memory.iter().flat_map(|it| inline(it)).collect::<Vec<_>>();
+        self.enter(0, name, &[args, &all(read)].concat());
+        self.leave(name, 0, &all(written), None);
+    }
+
     /// `eglQuerySurface`, with its answer.
     pub fn query_surface(&mut self, surface: u64, attribute: u32, answer: u32) {
         let attribute = u64::from(attribute);

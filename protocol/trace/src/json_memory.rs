@@ -7,7 +7,7 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use super::blob_name::BlobName;
 use super::command::{Bytes, Command};
 use super::description::{Description, Kind, Repr, Type};
-use super::value::{Observation, Value};
+use super::value::{Observation, Value, split_strings};
 
 /// Longest array whose elements are shown.
 pub const VALUES_MAX: usize = 16;
@@ -159,17 +159,4 @@ impl Serialize for Values<'_> {
 pub(super) fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end])
-}
-
-/// Returns the strings of an array that was observed as `length u32, bytes` each; `None` if they do not
-/// fill the bytes.
-fn split_strings(mut bytes: &[u8]) -> Option<Vec<&[u8]>> {
-    let mut strings = Vec::new();
-    while !bytes.is_empty() {
-        let (len, rest) = bytes.split_first_chunk::<4>()?;
-        let len = usize::try_from(u32::from_le_bytes(*len)).ok()?;
-        strings.push(rest.get(..len)?);
-        bytes = &rest[len..];
-    }
-    Some(strings)
 }

@@ -200,6 +200,19 @@ pub(crate) fn result_text<'a>(function: &'a Function, leave: &'a [u8]) -> Observ
     outputs.slot()
 }
 
+/// Returns the strings of an array that was observed as `length u32, bytes` each; `None` if they do not
+/// fill the bytes.
+pub fn split_strings(mut bytes: &[u8]) -> Option<Vec<&[u8]>> {
+    let mut strings = Vec::new();
+    while !bytes.is_empty() {
+        let (len, rest) = bytes.split_first_chunk::<4>()?;
+        let len = usize::try_from(u32::from_le_bytes(*len)).ok()?;
+        strings.push(rest.get(..len)?);
+        bytes = &rest[len..];
+    }
+    Some(strings)
+}
+
 /// Returns the number of slots in the enter record, or in the leave record, of a function.
 pub(super) fn slots(function: &Function, is_leave: bool) -> usize {
     let direction = if is_leave { Observed::Out } else { Observed::In };

@@ -66,6 +66,8 @@ const ROLES: &[(&str, Role, Of)] = &[
     ("links", Role::Links, Of::Command),
     ("about_query", Role::AboutQuery, Of::Command),
     ("about_attribute", Role::AboutAttribute, Of::Command),
+    ("binds_pipeline", Role::BindsPipeline, Of::Command),
+    ("activates_program", Role::ActivatesProgram, Of::Command),
 ];
 
 impl<'a> Checker<'a> {
