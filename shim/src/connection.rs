@@ -48,18 +48,15 @@ impl Connection {
             CounterMap::map(counter.as_fd()).ok()?,
             ModeMap::map(mode.as_fd()).ok()?,
         )?;
-        Some(Connection {
-            shared,
-            wiped: Wiped::map(reply.slot_count as usize)?,
-            hello,
-            address,
-            socket: OwnDescriptor::keep(socket)?,
-            descriptors: [
-                OwnDescriptor::keep(counter)?,
-                OwnDescriptor::keep(mode)?,
-                OwnDescriptor::keep(segment)?,
-            ],
-        })
+        let socket = OwnDescriptor::keep(socket)?;
+        let descriptors = [
+            OwnDescriptor::keep(counter)?,
+            OwnDescriptor::keep(mode)?,
+            OwnDescriptor::keep(segment)?,
+        ];
+        // The last step, because this memory stays mapped even if the connection is dropped.
+        let wiped = Wiped::map(reply.slot_count as usize)?;
+        Some(Connection { shared, wiped, hello, address, socket, descriptors })
     }
 
     /// Whether this process is a child of the one that made the connection.

@@ -9,6 +9,8 @@ pub enum Fault {
     BlockingSocket,
     /// The shim looks for a daemon at every safe point.
     NoPause,
+    /// The shim looks for a daemon every second, however many have died young.
+    NoGrowingPause,
     /// The shim waits again for an answer that is late.
     WaitsAgain,
     /// The shim looks for another daemon for ever.

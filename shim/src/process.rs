@@ -3,6 +3,9 @@
 //! 20 ms (`ANSWER`) for the answer, or 2 s if it waits for a capture; a later answer is taken at the command or safe
 //! point after it. A process that records nothing looks at most once per second whether its daemon is alive. A
 //! connection inherited through `fork` does not count.
+//!
+//! A connection stays mapped for the life of the process, so daemons that accept it and die must not cost one each second:
+//! `pause_ns` grows from the fifth connection on that was lost within 10 s, and `CONNECTIONS_MAX` is the end.
 
 use core::ptr;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -24,6 +27,16 @@ use crate::system;
 /// How long after an attempt, in nanoseconds, the shim looks for a daemon again, or checks that it is alive.
 const RETRY_NS: u64 = 1_000_000_000;
 
+/// A connection that is lost earlier has died young, in nanoseconds.
+const YOUNG_NS: u64 = 10_000_000_000;
+/// As many connections may die young, one after the other, before the pause grows: a developer restarts a daemon now and
+/// then.
+const YOUNG_FREE: u32 = 4;
+/// Doublings of the pause at most: to 64 s.
+const DOUBLINGS_MAX: u32 = 6;
+/// Most connections of a process. Each takes some of its mappings, of which Linux allows 65,530, and address space.
+pub const CONNECTIONS_MAX: u32 = 1_024;
+
 /// How long the process waits for the answer to a hello.
 const ANSWER: Duration = Duration::from_millis(20);
 /// For how long every command looks for an answer that is late. Later, safe points do.
@@ -33,6 +46,12 @@ const LATE: Duration = Duration::from_secs(1);
 static APIS: AtomicU32 = AtomicU32::new(0);
 static CONNECTION: AtomicPtr<Connection> = AtomicPtr::new(ptr::null_mut());
 static LAST_TRY_NS: AtomicU64 = AtomicU64::new(0);
+/// Number of connections that the process has made, with those of its parent before a `fork`.
+static MADE: AtomicU32 = AtomicU32::new(0);
+/// When the newest of them began.
+static BEGAN_NS: AtomicU64 = AtomicU64::new(0);
+/// How many of the newest ones, one after the other, have died young.
+static DIED_YOUNG: AtomicU32 = AtomicU32::new(0);
 /// The hello that has no answer yet; null if there is none. The thread that takes it owns it.
 static DIALLED: AtomicPtr<Dialled> = AtomicPtr::new(ptr::null_mut());
 
@@ -71,9 +90,20 @@ pub fn connect_again() {
     }
     let now = system::now_ns();
     let last = LAST_TRY_NS.load(Relaxed);
-    if now.saturating_sub(last) >= RETRY_NS || fault::is_put_in(Fault::NoPause) {
+    if now.saturating_sub(last) >= pause_ns() || fault::is_put_in(Fault::NoPause) {
         connect();
     }
+}
+
+/// Returns how long after an attempt the process looks for a daemon again, in nanoseconds.
+pub fn pause_ns() -> u64 {
+    // Relaxed: a number on its own.
+    let died_young = DIED_YOUNG.load(Relaxed);
+    let doublings = match fault::is_put_in(Fault::NoGrowingPause) {
+        true => 0,
+        false => died_young.saturating_sub(YOUNG_FREE).min(DOUBLINGS_MAX),
+    };
+    RETRY_NS << doublings
 }
 
 /// Whether the connection was inherited from the parent through `fork`.
@@ -91,6 +121,12 @@ pub fn disconnect() {
     if let Some(connection) = unsafe { old.as_ref() } {
         orphan::forget();
         connection.give_up();
+        let lived_ns = system::now_ns().saturating_sub(BEGAN_NS.load(Relaxed));
+        // Relaxed, here and below: numbers on their own. A thread that sees old ones tries a little too early.
+        match lived_ns < YOUNG_NS {
+            true => DIED_YOUNG.fetch_add(1, Relaxed),
+            false => DIED_YOUNG.swap(0, Relaxed),
+        };
     }
 }
 
@@ -105,9 +141,13 @@ pub fn has_lost_daemon(connection: &Connection) -> bool {
     connection.is_daemon_gone()
 }
 
-/// Connects to a daemon now, if there is one. Returns false if the daemon refuses this process.
+/// Connects to a daemon now, if there is one, and if the process has not made all its connections. Returns false if the
+/// daemon refuses this process.
 pub fn connect() -> bool {
     LAST_TRY_NS.store(system::now_ns(), Relaxed);
+    if MADE.load(Relaxed) >= CONNECTIONS_MAX {
+        return true;
+    }
     let limit = match environment::wait_limit() {
         Some(_) => Duration::from_millis(HELLO_TIMEOUT_MS),
         None => ANSWER,
@@ -156,6 +196,8 @@ fn hear(dialled: Box<Dialled>, limit: Duration) -> bool {
 
 fn begin(connection: Connection) {
     let connection: &'static Connection = Box::leak(Box::new(connection));
+    MADE.fetch_add(1, Relaxed);
+    BEGAN_NS.store(system::now_ns(), Relaxed);
     connection.shared.set_host(connection);
     CONNECTION.store(ptr::from_ref(connection).cast_mut(), Release);
     orders::listen_to(Some(&connection.shared.mode));
@@ -175,6 +217,8 @@ pub fn forget() {
     drop(take_dialled());
     disconnect();
     LAST_TRY_NS.store(0, Relaxed);
+    MADE.store(0, Relaxed);
+    DIED_YOUNG.store(0, Relaxed);
 }
 
 /// Writes the number of contexts of the process into the segment's header, where the daemon reads it.

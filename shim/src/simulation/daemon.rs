@@ -105,6 +105,12 @@ impl Daemon {
         self.peers.clear();
     }
 
+    /// Another daemon takes the place of this one.
+    pub fn begin_anew(&mut self) {
+        self.die();
+        self.begin();
+    }
+
     /// Whether it listens.
     pub fn is_alive(&self) -> bool {
         self.listener.is_some()

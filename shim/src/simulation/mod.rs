@@ -5,7 +5,7 @@
 //!
 //! Promises: the program waits at most 20 ms in any second for the daemon; a command returns; nothing but a daemon's whole
 //! answer connects the process, and no second hello is sent while the first may be answered; a daemon that is well is found;
-//! a capture whose daemon is gone ends.
+//! a capture whose daemon is gone ends; daemons that die young cost few connections.
 //!
 //! Not simulated: other threads, the wait for ring space, `GAPII_WAIT`, and commands that are recorded.
 
@@ -20,6 +20,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::fault::Fault;
+use crate::process;
 use program::Program;
 use world::World;
 
@@ -52,13 +53,18 @@ pub fn fault() -> Option<Fault> {
 
 /// Returns what goes wrong with this seed, if anything does.
 fn failure(seed: u64, fault: Option<Fault>) -> Option<String> {
+    simulate(seed, fault, Program::run).err()
+}
+
+/// Has the program of a seed do something.
+fn simulate<T>(seed: u64, fault: Option<Fault>, act: impl FnOnce(Program) -> T) -> T {
     PUT_IN.set(fault);
     let world = Rc::new(World::new(seed));
     WORLD.set(Some(world.clone()));
-    let done = Program::new(world, seed).run();
+    let done = act(Program::new(world, seed));
     WORLD.set(None);
     PUT_IN.set(None);
-    done.err()
+    done
 }
 
 fn number(variable: &str) -> Option<u64> {
@@ -67,6 +73,29 @@ fn number(variable: &str) -> Option<u64> {
 
 fn keeps_every_promise(seed: u64) {
     assert_eq!(failure(seed, None), None, "{SEED_VARIABLE}={seed}");
+}
+
+/// Connections stay mapped, so each that a daemon accepts and loses costs mappings.
+#[test]
+fn daemons_that_die_young_again_and_again_cost_few_connections() {
+    const MINUTE: Duration = Duration::from_secs(60);
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let made = |fault, time: Duration| {
+        simulate(0, fault, |program| {
+            let made = program.with_daemons_that_die_young(time);
+            let later = program.with_daemons_that_die_young(60 * MINUTE);
+            process::forget();
+            [made, later]
+        })
+    };
+    let [first, later] = made(None, 10 * MINUTE);
+    // Four at once, then after 2, 4, … and 64 s.
+    assert!((8..=20).contains(&first), "{first} connections in the first 10 minutes");
+    assert!((40..=60).contains(&later), "{later} connections in the hour after that");
+    let [first, _] = made(Some(Fault::NoGrowingPause), 10 * MINUTE);
+    assert!(first > 200, "{first} connections in 10 minutes, one every two seconds");
+    let [day, later] = made(None, 24 * 60 * MINUTE);
+    assert_eq!([day, later], [process::CONNECTIONS_MAX, 0], "in a day, and in the hour after it");
 }
 
 /// One test, because the words of the connection are the process' own.

@@ -23,6 +23,10 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// By when the program is connected to a daemon that is well: it notices within a second that the old one is gone, looks
 /// for another a second later, and needs some commands for that.
 const RECONNECTS: Duration = Duration::from_millis(2_100);
+/// The pause between two looks for a daemon, which is part of [`RECONNECTS`], and the longest pause after daemons that died
+/// young.
+const PAUSE_MIN: Duration = Duration::from_secs(1);
+const PAUSE_MAX: Duration = Duration::from_secs(64);
 
 /// The program.
 pub struct Program {
@@ -47,6 +51,23 @@ impl Program {
         process::forget();
         orphan::forget();
         done
+    }
+
+    /// Makes a command every half second for `time`, while each daemon that accepts the program dies at once and another one
+    /// begins. Returns the number of connections.
+    pub fn with_daemons_that_die_young(&self, time: Duration) -> u32 {
+        self.world.daemon.borrow_mut().get_well(self.world.now_ns());
+        let end_ns = self.world.now_ns() + time.as_nanos() as u64;
+        let mut made = 0;
+        while self.world.now_ns() < end_ns {
+            self.world.pass(PAUSE);
+            safe_point(Moment::Command);
+            if process::connection().is_some_and(|connection| !connection.is_daemon_gone()) {
+                made += 1;
+                self.world.daemon.borrow_mut().begin_anew();
+            }
+        }
+        made
     }
 
     fn steps(&mut self) -> Result<(), String> {
@@ -114,7 +135,8 @@ impl Program {
                 return Ok(());
             }
             let time = Duration::from_nanos(self.world.now_ns() - began);
-            if time > RECONNECTS {
+            let pause = Duration::from_nanos(process::pause_ns());
+            if time > RECONNECTS - PAUSE_MIN + pause || pause > PAUSE_MAX {
                 return Err(format!("not connected {time:?} after the daemon got well"));
             }
         }
