@@ -430,23 +430,15 @@ pub fn own_folder_command() -> String {
     }
 }
 
-/// Builds the message and exit status for a refused request. The daemon says what and why, and here is what to type.
+/// Builds the message and exit status for a refused request. An older daemon suggests nothing, and the client of another
+/// user alone knows where its own daemon would be.
 fn refusal(error: &ControlError) -> Failure {
-    let mut sentence = error.message.to_string();
-    if !sentence.contains('`') {
-        sentence += "; ";
-        sentence += &match error.code.as_str() {
-            code::NO_APP | code::AMBIGUOUS => "`gapii-ctl apps` lists the programs".to_owned(),
-            code::BUSY | code::NO_CAPTURE => "`gapii-ctl list` shows what is captured".to_owned(),
-            code::TOO_MANY => "`gapii-ctl status` shows what the daemon serves".to_owned(),
-            code::SHUTDOWN => "`gapiid &` starts another daemon".to_owned(),
-            code::NOT_ALLOWED => {
-                format!("your own daemon is found after `{}`", own_folder_command())
-            }
-            code::BAD_REQUEST => "`gapii-ctl start --help` says what can be asked for".to_owned(),
-            _ => "`gapii-ctl doctor` looks for the reason".to_owned(),
-        };
-    }
+    let suggestion = match error.code.as_str() {
+        _ if !error.suggestion.is_empty() => error.suggestion.to_string(),
+        code::NOT_ALLOWED => format!("your own daemon is found after `{}`", own_folder_command()),
+        _ => "`gapii-ctl status` shows what the daemon serves".to_owned(),
+    };
+    let sentence = format!("{}; {suggestion}", error.message);
     match error.code.as_str() {
         code::AMBIGUOUS | code::BAD_REQUEST => Failure::usage(sentence),
         code::NO_CAPTURE => Failure::no(sentence),

@@ -23,7 +23,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use crate::descriptors;
 use crate::door::Guest;
 use crate::ending::told;
-use crate::peer::Peer;
+use crate::peer::{Peer, PeerError};
 use crate::saving::ClientSaves;
 use crate::session::Session;
 use gapii_capture::capture::Capture;
@@ -51,7 +51,7 @@ enum Hangup {
     Io(#[from] io::Error),
     #[error(transparent)]
     Frame(#[from] FrameError),
-    #[error("no hello within {} s", HELLO_LIMIT.as_secs())]
+    #[error("the client has not said hello within {} s", HELLO_LIMIT.as_secs())]
     Silent,
     #[error("{0}")]
     Refused(ControlError),
@@ -60,6 +60,12 @@ enum Hangup {
     #[error("the connection becomes a link")]
     Link,
 }
+
+/// What to type after an error that no user of `gapii-ctl` can cause.
+const LOOK_FOR_THE_REASON: &str = "`gapii-ctl doctor` looks for the reason";
+
+/// What to type after an error of the protocol.
+const COMPARE_VERSIONS: &str = "compare `gapii-ctl --version` with `gapiid --version`";
 
 struct Client {
     session: Arc<Session>,
@@ -147,7 +153,15 @@ impl Client {
     async fn run(&mut self) -> Result<(), Hangup> {
         let mut ending = self.ending.clone();
         let peer = Peer::of(&self.socket).map_err(|error| {
-            Hangup::Refused(ControlError::new(code::NOT_ALLOWED, error.to_string()))
+            let suggestion = match error {
+                // The client knows where its own daemon would be.
+                PeerError::OtherUser { .. } => "",
+                PeerError::NoPid => {
+                    "run `gapii-ctl` in the pid namespace of the daemon, or in one above it"
+                }
+                PeerError::Unknown(_) => LOOK_FOR_THE_REASON,
+            };
+            Hangup::Refused(ControlError::new(code::NOT_ALLOWED, error.to_string(), suggestion))
         })?;
         self.pid = peer.pid.as_raw_pid().cast_unsigned();
         let mut tick = progress_interval();
@@ -182,8 +196,10 @@ impl Client {
     /// Takes bytes that arrived, and carries out the requests in them.
     async fn take(&mut self, bytes: &[u8]) -> Result<(), Hangup> {
         if self.fds.len() > FDS_MAX {
-            let message = format!("{} descriptors arrived without a request", self.fds.len());
-            return Err(Hangup::Refused(ControlError::new(code::BAD_REQUEST, message)));
+            let message =
+                format!("the client sent {} descriptors without a request", self.fds.len());
+            let error = ControlError::new(code::BAD_REQUEST, message, LOOK_FOR_THE_REASON);
+            return Err(Hangup::Refused(error));
         }
         self.buffer.extend(bytes);
         while let Some(body) = self.buffer.next_body()? {
@@ -198,7 +214,8 @@ impl Client {
                 }
                 Ok(request) => self.answer(request)?,
                 Err(error) => {
-                    let error = ControlError::new(code::BAD_REQUEST, error.to_string());
+                    let message = format!("the daemon cannot read the client's message: {error}");
+                    let error = ControlError::new(code::BAD_REQUEST, message, COMPARE_VERSIONS);
                     if !self.greeted {
                         return Err(Hangup::Refused(error));
                     }
@@ -224,8 +241,9 @@ impl Client {
         let result = match request {
             Request::Hello(hello) => self.greet(&hello),
             _ if !self.greeted => {
-                let message = "the first message must be a hello";
-                Err(Hangup::Refused(ControlError::new(code::OUT_OF_TURN, message)))?
+                let message = "the client's first message is a request, and must be its hello";
+                let error = ControlError::new(code::OUT_OF_TURN, message, LOOK_FOR_THE_REASON);
+                Err(Hangup::Refused(error))?
             }
             // `take` answers them with a report.
             Request::Apps | Request::Status => return Ok(None),
@@ -247,8 +265,8 @@ impl Client {
             Request::Resume(request) => self.pause(&request, false),
             Request::Link if self.captures.is_empty() && self.buffer.is_empty() => Ok(Event::Link),
             Request::Link => {
-                let message = "a connection that is in use already cannot become a link";
-                Err(ControlError::new(code::OUT_OF_TURN, message))
+                let message = "this connection cannot become a link, because it has captures or unread requests";
+                Err(ControlError::new(code::OUT_OF_TURN, message, LOOK_FOR_THE_REASON))
             }
             Request::Exited(exited) => {
                 if let Some(pid) = exited.pid {
@@ -279,7 +297,11 @@ impl Client {
         match message {
             Some(message) => self.send_bytes(&message).await,
             None => {
-                let error = ControlError::new(code::INTERNAL, "the answer is too long");
+                let error = ControlError::new(
+                    code::INTERNAL,
+                    "the answer is longer than a message may be (1 MiB)",
+                    "`gapii-ctl status` shows the same, cut to what fits",
+                );
                 self.send(&Event::Error(error)).await
             }
         }
@@ -289,20 +311,31 @@ impl Client {
         if self.greeted {
             return Err(ControlError::new(
                 code::OUT_OF_TURN,
-                "a second hello on the same connection",
+                "the client said hello a second time on one connection",
+                LOOK_FOR_THE_REASON,
             ));
         }
         let theirs = (hello.version_min, hello.version_max);
         let version = common_version((CTL_VERSION_MIN, CTL_VERSION_MAX), theirs);
         let Some(version) = version else {
             let message = format!(
-                "the client speaks versions {} to {}, the daemon {CTL_VERSION_MIN} to {CTL_VERSION_MAX}",
+                "the client speaks versions {} to {} of the protocol, and the daemon {CTL_VERSION_MIN} to \
+                 {CTL_VERSION_MAX}",
                 theirs.0, theirs.1,
             );
-            return Err(ControlError::new(code::VERSION, message));
+            let suggestion = match theirs.1 < CTL_VERSION_MIN {
+                true => "use the `gapii-ctl` of the daemon's build",
+                false => "end the daemon, and start the one of this build with `gapiid`",
+            };
+            return Err(ControlError::new(code::VERSION, message, suggestion));
         };
         if self.guest.take().is_some_and(|guest| !guest.enter()) {
-            return Err(ControlError::new(code::TOO_MANY, "too many connections at once"));
+            let message = "too many other clients connected while this one said hello";
+            return Err(ControlError::new(
+                code::TOO_MANY,
+                message,
+                "repeat the command; `gapii-ctl status` shows how many are refused",
+            ));
         }
         self.session.admit_client()?;
         self.greeted = true;
@@ -335,11 +368,13 @@ impl Client {
     /// Continues a capture that another daemon began. The answer is sent once the capture runs.
     fn take_up(&mut self, request: TakeUpRequest) -> Result<(), ControlError> {
         let output = std::mem::take(&mut self.fds).into_iter().next().ok_or_else(|| {
-            ControlError::new(code::NO_OUTPUT, "continuing a capture needs its file")
+            let message = "the client sent no file of the capture that it wants to continue";
+            ControlError::new(code::NO_OUTPUT, message, LOOK_FOR_THE_REASON)
         })?;
         if self.takes_up {
-            let message = "a capture of this client is being continued already, wait for it";
-            return Err(ControlError::new(code::TOO_MANY, message));
+            let message = "another capture of this client is being continued";
+            let suggestion = "`gapii-ctl list` shows when it runs again";
+            return Err(ControlError::new(code::TOO_MANY, message, suggestion));
         }
         self.takes_up = true;
         let who = (self.pid, output);
@@ -378,8 +413,8 @@ impl Client {
         came.ok_or_else(|| match descriptors::are_exhausted() {
             true => descriptors::exhausted(),
             false => {
-                let message = format!("{what} needs a descriptor to write to");
-                ControlError::new(code::NO_OUTPUT, message)
+                let message = format!("the client sent no descriptor to which {what} can write");
+                ControlError::new(code::NO_OUTPUT, message, LOOK_FOR_THE_REASON)
             }
         })
     }
@@ -411,11 +446,12 @@ impl Client {
             Hangup::Io(_) | Hangup::Deaf | Hangup::Link => return,
             Hangup::Silent => {
                 self.session.reject(|counters| &counters.ctl_timeouts);
-                ControlError::new(code::OUT_OF_TURN, hangup.to_string())
+                let suggestion = "repeat the command when the machine is less busy, or look for the reason with `gapii-ctl doctor`";
+                ControlError::new(code::OUT_OF_TURN, hangup.to_string(), suggestion)
             }
             Hangup::Frame(error) => {
                 self.session.reject(|counters| &counters.ctl_messages);
-                ControlError::new(code::BAD_REQUEST, error.to_string())
+                ControlError::new(code::BAD_REQUEST, error.to_string(), COMPARE_VERSIONS)
             }
             Hangup::Refused(error) => {
                 self.session.reject(|counters| &counters.ctl_peers);

@@ -37,16 +37,23 @@ pub fn allow_many() {
     if current.is_some_and(|current| current < wanted) {
         let limit = Rlimit { current: Some(wanted), maximum };
         if let Err(error) = setrlimit(Resource::Nofile, limit) {
-            tracing::warn!("the limit of open descriptors stays at {current:?}: {error}");
+            let current = current.unwrap_or_default();
+            tracing::warn!(
+                "the limit of open descriptors stays at {current}, and {wanted} are wanted: {error}; `ulimit -n {wanted}` \
+                 before `gapiid` raises it"
+            );
         }
     }
 }
 
 /// Returns the error for a client when no descriptor is left.
 pub fn exhausted() -> ControlError {
-    let message = "the daemon has no descriptor left; raise its limit (LimitNOFILE= of its unit, ulimit -n), or end captures \
-                   and programs";
-    ControlError::new(code::TOO_MANY, message)
+    ControlError::new(
+        code::TOO_MANY,
+        "the daemon has no file descriptor left",
+        "`gapii-ctl stop` ends the captures; for more descriptors, restart the daemon after `ulimit -n 65536`, or with \
+         `LimitNOFILE=65536` in its unit",
+    )
 }
 
 /// Returns whether no descriptor is left.

@@ -19,6 +19,9 @@ use gapii_capture::save::{self, Origin};
 
 use crate::clock;
 
+/// What to type if a client's output cannot be written.
+pub const OTHER_OUTPUT: &str = "choose another file or pipe with `--output FILE`";
+
 /// Time that published records may take to be kept.
 const FLUSH_LIMIT: Duration = Duration::from_secs(5);
 
@@ -122,11 +125,16 @@ impl KeptApp {
             ControlError::new(
                 code::NO_CAPTURE,
                 format!(
-                    "no frame of {} (pid {}) is kept yet: it has recorded nothing, or more than {} MiB between two \
-                     keyframes; in that case raise --keep-bytes",
+                    "no frame of {} (pid {}) is kept yet: it has ended none since it is kept, or it records more than {} MiB \
+                     between two keyframes",
                     process.name,
                     process.pid,
                     bytes >> 20
+                ),
+                format!(
+                    "`gapii-ctl status` shows what is kept; more memory is given with `gapii-ctl run --keep-frames N \
+                     --keep-bytes {}M`",
+                    (bytes >> 20) * 2
                 ),
             )
         };
@@ -134,8 +142,12 @@ impl KeptApp {
         let ends = selection.blocks.iter().flat_map(|block| &block.facts.frame_ends);
         let first_frame = ends.map(|(_, frame)| *frame).next().unwrap_or(0);
         let exited = *self.exited.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = save::save(&selection, &self.origin, exited, output, clock::SYSTEM)
-            .map_err(|error| ControlError::new(code::INTERNAL, error.to_string()))?;
+        let written = save::save(&selection, &self.origin, exited, output, clock::SYSTEM).map_err(
+            |error| {
+                let message = format!("the kept frames cannot be written: {error}");
+                ControlError::new(code::INTERNAL, message, OTHER_OUTPUT)
+            },
+        )?;
         let (pid, name) = (process.pid, process.name.clone());
         Ok(Saved { pid, name, first_frame, summary: written.summary() })
     }

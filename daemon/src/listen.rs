@@ -79,7 +79,10 @@ impl Sockets {
                     place.bind(folder.join(gapii_control::SOCKET_NAME))?,
                 )
             }
-            _ => bail!("systemd passes only one of the sockets app and ctl; both are needed"),
+            _ => bail!(
+                "systemd passes only one of the sockets app and ctl, and both are needed; `systemctl cat gapiid.socket` shows which it \
+                 makes"
+            ),
         };
         let metrics = match (metrics, &config.metrics) {
             // A private daemon serves no metrics: its user did not ask for an open port.
@@ -91,7 +94,9 @@ impl Sockets {
             }
             (None, Some(MetricsAddress::Tcp(address))) => Some(
                 TcpListener::bind(address)
-                    .with_context(|| format!("cannot serve metrics on {address}"))?
+                    .with_context(|| {
+                        format!("cannot serve metrics on {address}, which --metrics names")
+                    })?
                     .into(),
             ),
             (None, None) => None,
@@ -99,10 +104,9 @@ impl Sockets {
         let remote = match (remote, config.remote.remote) {
             _ if config.private => None,
             (Some(handed), _) => Some(TcpListener::from(handed)),
-            (None, Some(address)) => Some(
-                TcpListener::bind(address)
-                    .with_context(|| format!("cannot serve remote clients on {address}"))?,
-            ),
+            (None, Some(address)) => Some(TcpListener::bind(address).with_context(|| {
+                format!("cannot serve remote clients on {address}, which --remote names")
+            })?),
             (None, None) => None,
         };
         let remote = remote.map(listen_tcp).transpose()?;
@@ -191,7 +195,7 @@ fn hint(config: &Config) -> String {
     let is_roots_default = config.socket_dir.is_none() && rustix::process::geteuid().is_root();
     let other =
         if is_roots_default { "type `unset XDG_RUNTIME_DIR` for /run/gapii, or " } else { "" };
-    format!("{other}choose one with --socket-dir")
+    format!("{other}choose one with `--socket-dir FOLDER`")
 }
 
 /// Makes the folder for this user only, or checks that only this user can create files in it. Locks it against a
@@ -207,9 +211,15 @@ fn own_folder(folder: &Path) -> anyhow::Result<OwnedFd> {
     let fd = rustix::fs::open(folder, flags, Mode::empty())
         .with_context(|| format!("cannot open {}", folder.display()))?;
     let stat = rustix::fs::fstat(&fd)?;
+    let is_ours = stat.st_uid == rustix::process::geteuid().as_raw();
+    let mend = if is_ours {
+        format!("type `chmod go-w {}`, or ", folder.display())
+    } else {
+        String::new()
+    };
     ensure!(
-        stat.st_uid == rustix::process::geteuid().as_raw() && stat.st_mode & 0o022 == 0,
-        "others can change {}: its owner is {}, its mode {:o}",
+        is_ours && stat.st_mode & 0o022 == 0,
+        "others can change {}: its owner is user {}, its mode {:o}; {mend}choose another folder with `--socket-dir FOLDER`",
         folder.display(),
         stat.st_uid,
         stat.st_mode & 0o7777,
@@ -217,7 +227,10 @@ fn own_folder(folder: &Path) -> anyhow::Result<OwnedFd> {
     match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(fd),
         Err(rustix::io::Errno::WOULDBLOCK) => {
-            bail!("another gapiid serves {}", folder.display())
+            bail!(
+                "another gapiid serves {}; use that one, or choose a folder for this one with `--socket-dir FOLDER`",
+                folder.display()
+            )
         }
         Err(error) => Err(error).with_context(|| format!("cannot lock {}", folder.display())),
     }
@@ -239,14 +252,18 @@ fn remove_stale(path: &Path) -> anyhow::Result<()> {
     };
     ensure!(
         found.file_type().is_socket() && found.uid() == rustix::process::geteuid().as_raw(),
-        "{} is in the way and is not a socket of this user",
+        "{0} is not a socket of this user, and the daemon needs the name; type `rm {0}`, or choose another folder with \
+         `--socket-dir FOLDER`",
         path.display(),
     );
     match StdStream::connect(path) {
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
             fs::remove_file(path).with_context(|| format!("cannot replace {}", path.display()))
         }
-        Ok(_) => bail!("another daemon answers on {}", path.display()),
+        Ok(_) => bail!(
+            "another daemon answers on {}; use that one, or choose a folder for this one with `--socket-dir FOLDER`",
+            path.display()
+        ),
         Err(error) => Err(error).with_context(|| format!("cannot connect to {}", path.display())),
     }
 }

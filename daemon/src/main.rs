@@ -99,7 +99,7 @@ fn run(loaded: &Loaded) -> anyhow::Result<()> {
     }
     for (path, why) in loaded.files_passed_over() {
         let path = path.display();
-        tracing::warn!(%path, "configuration in {path} is not read: {why}; name it with --config if it is to be read");
+        tracing::warn!(%path, "configuration in {path} is not read: {why}; to have it read, type `gapiid --config {path}`");
     }
     descriptors::allow_many();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -146,10 +146,10 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     tracing::info!(session = id, "session {id} listens");
 
     tokio::select! {
-        _ = terminate.recv() => tracing::info!("the daemon is told to end"),
-        _ = interrupt.recv() => tracing::info!("the daemon is interrupted"),
-        _ = hangup.recv() => tracing::info!("the terminal is gone"),
-        _ = parent_gone => tracing::info!("standard input has ended"),
+        _ = terminate.recv() => tracing::info!("the daemon ends: it got SIGTERM"),
+        _ = interrupt.recv() => tracing::info!("the daemon ends: it got SIGINT"),
+        _ = hangup.recv() => tracing::info!("the daemon ends: it got SIGHUP, because its terminal is gone"),
+        _ = parent_gone => tracing::info!("the daemon ends: its standard input has ended, as the run that started it has"),
         () = look_after => {}
         () = service::keep_watch(&session) => {}
     }
@@ -166,10 +166,16 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
 /// Waits until all captures have ended and clients know how, within limits.
 async fn finish(session: &Session, clients: JoinHandle<()>) -> anyhow::Result<()> {
     if tokio::time::timeout(ENDING_LIMIT, clients).await.is_err() {
-        tracing::warn!("some captures could not be finished in time");
+        tracing::warn!(
+            "some captures are not complete after {} s and are cut off; `gapii-ctl verify` shows what their traces lack",
+            ENDING_LIMIT.as_secs()
+        );
     }
     if tokio::time::timeout(LINKS_LIMIT, session.links.ended()).await.is_err() {
-        tracing::warn!("some remote clients could not be told in time");
+        tracing::warn!(
+            "some remote clients have not taken the rest of their traces within {} s",
+            LINKS_LIMIT.as_secs()
+        );
     }
     while !session.captures().is_empty() {
         tokio::time::timeout(ENDING_LIMIT, session.changed.notified()).await?;
@@ -267,13 +273,19 @@ async fn look_after(session: &Session, private: bool) {
 /// Makes the status page of the daemon whose clients connect to this socket.
 fn status_page(clients: &UnixListener) -> Option<Page> {
     let page = folder_of(clients).and_then(Page::create);
-    page.inspect_err(|error| tracing::warn!("no status page: {error:#}")).ok()
+    page.inspect_err(|error| {
+        tracing::warn!("no status page, so `gapii-ctl status` asks the daemon: {error:#}")
+    })
+    .ok()
 }
 
 /// Tells the caller of the program and the service manager that the sockets listen.
 fn announce(config: &Config) -> anyhow::Result<()> {
     if let Some(fd) = config.ready_fd {
-        ensure!(fd > 2 || fd == 1, "--ready-fd {fd} is not a descriptor to write to");
+        ensure!(
+            fd > 2 || fd == 1,
+            "--ready-fd {fd} cannot be written to: descriptors 0 and 2 are in use; pass another one, such as `--ready-fd 3 3>ready`"
+        );
         // SAFETY: the caller of this program passes the descriptor for this purpose, and nothing else here uses it.
         // If it is not open, the write fails.
         let mut pipe = File::from(unsafe { OwnedFd::from_raw_fd(fd) });

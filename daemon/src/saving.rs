@@ -13,6 +13,7 @@ use gapii_capture::output::Output;
 use gapii_control::{ControlError, Event, SaveRequest, code};
 use tokio::sync::{Semaphore, mpsc};
 
+use crate::kept_app::OTHER_OUTPUT;
 use crate::session::{SAVES_MAX, Session};
 
 /// Largest number of saves of one client at the same time.
@@ -43,14 +44,18 @@ impl ClientSaves {
     ) -> Result<(), ControlError> {
         let take = |places: &Arc<Semaphore>, limit: usize, whose: &str| {
             Arc::clone(places).try_acquire_owned().map_err(|_| {
-                let message = format!("{limit} saves{whose} are in progress, wait for one");
-                ControlError::new(code::TOO_MANY, message)
+                let message = format!("{limit} saves{whose} are in progress, which is the limit");
+                let suggestion = "repeat `gapii-ctl save` when one of them has ended";
+                ControlError::new(code::TOO_MANY, message, suggestion)
             })
         };
         let mine = take(&self.places, SAVES_OF_CLIENT_MAX, " of this client")?;
         let of_all = take(&session.saves, SAVES_MAX, "")?;
         let output = Output::new(output, Arc::clone(&self.hurry))
-            .map_err(|error| ControlError::new(code::BAD_REQUEST, error.to_string()))?
+            .map_err(|error| {
+                let message = format!("the output of the save cannot be used: {error}");
+                ControlError::new(code::BAD_REQUEST, message, OTHER_OUTPUT)
+            })?
             .giving_up_after(READER_LIMIT);
         let session = Arc::clone(session);
         let save = move || {
@@ -63,7 +68,8 @@ impl ClientSaves {
         let started = Builder::new().name("save".to_owned()).spawn(save);
         started.map(drop).map_err(|error: io::Error| {
             let message = format!("a thread for the save cannot start: {error}");
-            ControlError::new(code::INTERNAL, message)
+            let suggestion = "`gapii-ctl status` shows what the daemon does meanwhile";
+            ControlError::new(code::INTERNAL, message, suggestion)
         })
     }
 }

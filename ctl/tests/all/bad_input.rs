@@ -215,7 +215,11 @@ fn trace_that_exists_is_overwritten_only_with_force() {
                 conversation.say(&Event::Apps(vec![AppInfo { pid: 41, ..AppInfo::default() }]));
             }
             if conversation.hear().is_some() {
-                conversation.say(&Event::Error(ControlError::new(code::NO_CAPTURE, "no more")));
+                conversation.say(&Event::Error(ControlError::new(
+                    code::NO_CAPTURE,
+                    "no more",
+                    "`gapii-ctl list` shows what is captured",
+                )));
             }
             true
         });
@@ -255,7 +259,7 @@ fn daemon_of_another_version_is_named() {
     let serving = daemon.serve(|mut conversation| {
         conversation.hear();
         let message = "this daemon speaks versions 2 to 3, the client 1";
-        conversation.say(&Event::Error(ControlError::new(code::VERSION, message)));
+        conversation.say(&Event::Error(ControlError::new(code::VERSION, message, "")));
         true
     });
     let (_, stderr) = run(daemon.ctl().args(["run", "--", "true"]), 125);

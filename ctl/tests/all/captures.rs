@@ -333,7 +333,11 @@ fn failed_start_takes_the_output_back() {
         if conversation.hear().is_none() {
             return false;
         }
-        let busy = gapii_control::ControlError::new("busy", "it is in another capture");
+        let busy = gapii_control::ControlError::new(
+            "busy",
+            "it is in another capture",
+            "`gapii-ctl list` shows what is captured",
+        );
         conversation.say(&Event::Error(busy));
         true
     });

@@ -29,7 +29,7 @@ fn answer(request: &Request) -> Event {
             kept: vec![KeptInfo { pid: 41, name: NAME.into(), ..KeptInfo::default() }],
             ..StatusInfo::default()
         }),
-        _ => Event::Error(ControlError::new(code::NO_APP, NAME)),
+        _ => Event::Error(ControlError::new(code::NO_APP, NAME, "`gapii-ctl apps`")),
     }
 }
 

@@ -175,7 +175,9 @@ fn socket_folder(
         return Ok(folder.join("gapii"));
     }
     if !rustix::process::geteuid().is_root() {
-        bail!("neither --socket-dir nor XDG_RUNTIME_DIR names a folder for the sockets");
+        bail!(
+            "neither --socket-dir nor XDG_RUNTIME_DIR names a folder for the sockets; name one with `--socket-dir FOLDER`"
+        );
     }
     Ok(PathBuf::from("/run/gapii"))
 }

@@ -49,10 +49,14 @@ struct Papers {
 pub async fn serve(session: Arc<Session>, listener: TcpListener, ending: watch::Receiver<bool>) {
     let options = &session.links.options;
     let Some(folder) = options.folder() else {
-        return tracing::error!("--remote-credentials must name the folder of the credentials");
+        return tracing::error!(
+            "no remote client is served: there is no folder of credentials; name it with `--remote-credentials FOLDER`"
+        );
     };
     if let Err(error) = Papers::read(&folder) {
-        tracing::warn!("no remote client can be admitted: {error}; see `gapii-ctl pair`");
+        tracing::warn!(
+            "no remote client can be admitted: {error}; `gapii-ctl pair new NAME` makes credentials"
+        );
     }
     let attempts = Arc::new(Attempts::new(options.remote_attempts));
     let places = Arc::new(Semaphore::new(OPEN_MAX));

@@ -235,8 +235,9 @@ impl Link {
         match frame.kind {
             Kind::Request => self.ask(&frame.payload, None),
             Kind::RequestWithOutput if self.output.is_some() => {
-                let message = "an output is being written for this client; one at a time";
-                let error = ControlError::new(code::BUSY, message);
+                let message = "this connection has an output that is not complete, and can have one at a time";
+                let suggestion = "`gapii-ctl list` shows the captures";
+                let error = ControlError::new(code::BUSY, message, suggestion);
                 self.say(&Event::Error(error));
             }
             Kind::RequestWithOutput => {

@@ -12,10 +12,10 @@ use tokio::sync::mpsc;
 use crate::clock;
 use crate::kept_app::KeptApp;
 use crate::session::retention::Retention;
-use crate::session::table::{Table, busy, no_app};
+use crate::session::table::{Table, busy};
 use crate::session::totals::{refused_rings, sum, totals};
 use crate::session::wishes::Wish;
-use crate::session::{Session, check};
+use crate::session::{SEE_STATUS, Session, check, ends};
 use gapii_capture::capture::{Capture, Destination};
 use gapii_capture::kept_frames::{KeepLimits, KeptFrames};
 use gapii_capture::output::Output;
@@ -54,12 +54,12 @@ impl Session {
         check(&request)?;
         let mut table = self.lock();
         if table.ending {
-            return Err(ControlError::new(code::SHUTDOWN, "the daemon is going away"));
+            return Err(ends());
         }
         let processes = table.candidates(&request.target)?;
         if let Some(process) = processes.iter().find(|process| process.drain().is_some()) {
             return Err(busy(&format!(
-                "{} is in a capture already; its frames can only be kept if no other capture has it",
+                "{} is in a capture already, and frames are kept only of a program that no other capture has",
                 process.described()
             )));
         }
@@ -83,7 +83,7 @@ impl Session {
         process: &Arc<Process>,
         Wish { request, held }: Wish,
     ) -> Result<(), ControlError> {
-        let cannot = |why: String| ControlError::new(code::INTERNAL, why);
+        let cannot = |why: String| ControlError::new(code::INTERNAL, why, SEE_STATUS);
         let Some(gapii_control::KeepRequest { frames, bytes, keyframe_every }) = request.keep
         else {
             return Err(cannot("the request has no number of frames to keep".to_owned()));
@@ -163,6 +163,9 @@ impl Session {
     }
 }
 
+/// What to type if the frames that a client wants are not kept.
+const KEPT_ARE_LISTED: &str = "`gapii-ctl status` lists whose frames are kept, and `gapii-ctl run --keep-frames N -- CMD` begins to keep them";
+
 impl Table {
     /// Forgets the frames of ended programs, except for those of the last `count`, for at most `limit_ns`, in no more
     /// memory than the newest may use alone.
@@ -185,7 +188,7 @@ impl Table {
             tracing::info!(
                 pid,
                 %name,
-                "what was kept of {name} (pid {pid}), which has ended, is gone"
+                "the kept frames of {name} (pid {pid}), which has ended, are deleted"
             );
         }
     }
@@ -199,8 +202,14 @@ impl Table {
         };
         let found: Vec<_> = self.keeps.iter().filter(|keep| fits(keep)).collect();
         let newest = match (&found[..], target) {
-            ([], Target::App(name)) => return Err(no_app(format!("nothing is kept of {name}"))),
-            ([], _) => return Err(no_app("no application is kept".to_owned())),
+            ([], Target::App(name)) => {
+                let message = format!("no frames of {name} are kept");
+                return Err(ControlError::new(code::NO_APP, message, KEPT_ARE_LISTED));
+            }
+            ([], _) => {
+                let message = "no frames of any application are kept";
+                return Err(ControlError::new(code::NO_APP, message, KEPT_ARE_LISTED));
+            }
             // Most child processes of a launch draw nothing, so the process with the most frames counts.
             (_, Target::Launch(_)) => {
                 found.iter().max_by_key(|keep| keep.kept.extent().frames).copied()
@@ -217,7 +226,8 @@ impl Table {
             let names: Vec<_> = names.collect();
             return Err(ControlError::new(
                 code::AMBIGUOUS,
-                format!("several applications are kept, name one: {}", names.join(", ")),
+                format!("frames of several applications are kept: {}", names.join(", ")),
+                "choose one with `--app PID`",
             ));
         };
         let is_gone = |process: &&Arc<Process>| process.is_gone();

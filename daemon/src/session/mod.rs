@@ -110,7 +110,7 @@ impl Session {
     /// Makes a session without applications and captures.
     pub fn new(config: &Config) -> anyhow::Result<Arc<Self>> {
         let layout = SegmentLayout::new(config.slots, config.ring_size)
-            .context("rings of this size and number do not fit")?;
+            .context("rings of this size and number do not fit into one memory file; lower `--slots` or `--ring-size`")?;
         let counter = Counter::create().context("cannot make the counter page")?;
         Ok(Arc::new(Self {
             id: random_id().context("cannot read /dev/urandom")?,
@@ -210,10 +210,8 @@ impl Session {
         if table.clients >= self.max_clients {
             return Err(ControlError::new(
                 code::TOO_MANY,
-                format!(
-                    "{} clients are connected, which is the limit (option max-clients)",
-                    table.clients
-                ),
+                format!("{} clients are connected, which is the limit", table.clients),
+                "end one of them, or restart the daemon with a larger `--max-clients`",
             ));
         }
         table.clients += 1;
@@ -235,7 +233,7 @@ impl Session {
         check(&request)?;
         let mut table = self.lock();
         if table.ending {
-            return Err(ControlError::new(code::SHUTDOWN, "the daemon is going away"));
+            return Err(ends());
         }
         self.check_captures(&table)?;
         let processes = table.candidates(&request.target)?;
@@ -244,8 +242,9 @@ impl Session {
         if let Some(name) = &request.name
             && let Some(other) = table.called(name)
         {
-            let message = format!("capture {} is called {name:?} already", other.plan.id);
-            return Err(ControlError::new(code::BUSY, message));
+            let message = format!("capture {} has the name {name:?}", other.plan.id);
+            let suggestion = "choose another one with `--name NAME`";
+            return Err(ControlError::new(code::BUSY, message, suggestion));
         }
         let plan = Plan { launch, client, ..self.plan(id, &request) };
         let drain = table.drain_of(&processes)?;
@@ -253,14 +252,18 @@ impl Session {
             None => plan,
             Some(drain) => plan.beside(&drain.plan).map_err(|lacks| {
                 let whom: Vec<_> = processes.iter().map(|process| process.described()).collect();
-                busy(&format!("{} cannot be captured so: {lacks}", whom.join(", ")))
+                let whom = whom.join(", ");
+                busy(&format!(
+                    "{whom} cannot be captured like this beside another capture: {lacks}"
+                ))
             })?,
         };
         let is_shared = drain.is_some();
         let (destination, counter) = (Destination::File(output), self.counter_of(&processes));
         let begun = self.begin(&mut table, plan, destination, (drain, &counter), ended);
         let capture = begun.map_err(|error| {
-            ControlError::new(code::INTERNAL, format!("the capture cannot start: {error}"))
+            let message = format!("the capture cannot start: {error}");
+            ControlError::new(code::INTERNAL, message, SEE_STATUS)
         })?;
         let joined = processes.iter().filter(|process| match is_shared {
             true => capture.want(process),
@@ -331,20 +334,24 @@ impl Session {
     /// Refuses a capture above the limits.
     fn check_captures(&self, table: &Table) -> Result<(), ControlError> {
         let held = memory::allocated_bytes();
-        let message = if table.captures.len() >= self.max_captures {
-            format!(
-                "{} captures run, which is the limit (option max-captures)",
-                table.captures.len()
+        let (message, suggestion) = if table.captures.len() >= self.max_captures {
+            let message = format!("{} captures run, which is the limit", table.captures.len());
+            (
+                message,
+                "end one with `gapii-ctl stop`, or restart the daemon with a larger `--max-captures`",
             )
         } else if held > self.memory_limit {
             let limit = self.memory_limit;
-            format!(
-                "the daemon has allocated {held} bytes, above the limit of {limit} (option memory)"
+            let message =
+                format!("the daemon has allocated {held} bytes, and its limit is {limit}");
+            (
+                message,
+                "end a capture with `gapii-ctl stop`, or restart the daemon with a larger `--memory`",
             )
         } else {
             return Ok(());
         };
-        Err(ControlError::new(code::TOO_MANY, message))
+        Err(ControlError::new(code::TOO_MANY, message, suggestion))
     }
 
     /// Ends the capture that holds most memory, if the daemon has allocated more than it may. Ends one at a time,
@@ -394,10 +401,11 @@ impl Session {
         let captures = table.targeted(request)?;
         if let Some(kept) = captures.iter().find(|capture| capture.kept.is_some()) {
             let message = format!(
-                "capture {} keeps the last frames of a program, and cannot be paused",
+                "capture {} keeps the last frames of a program, and cannot be paused or resumed",
                 kept.plan.id
             );
-            return Err(ControlError::new(code::BAD_REQUEST, message));
+            let suggestion = "`gapii-ctl list` shows the captures that can";
+            return Err(ControlError::new(code::BAD_REQUEST, message, suggestion));
         }
         let told = captures.into_iter().filter(|capture| capture.pause(pauses));
         Ok(told.map(|capture| capture.plan.id).collect())
@@ -486,23 +494,34 @@ fn log_end(Ended { capture, summary }: &Ended) {
     }
 }
 
+/// What to type if the daemon could not do something.
+const SEE_STATUS: &str = "`gapii-ctl status` shows what the daemon does meanwhile";
+
+/// Builds the error for a request that comes while the daemon ends.
+fn ends() -> ControlError {
+    ControlError::new(code::SHUTDOWN, "the daemon is ending", "start another one with `gapiid &`")
+}
+
 /// Refuses requests with invalid values.
 fn check(request: &StartRequest) -> Result<(), ControlError> {
-    let bad = |message: String| Err(ControlError::new(code::BAD_REQUEST, message));
+    const HELP: &str = "`gapii-ctl start --help` says which values are allowed";
+    let bad = |message: String| Err(ControlError::new(code::BAD_REQUEST, message, HELP));
+    const PATTERN: &str = "* and ? match in names of functions, as in `--function 'glTex*'`; `gapii-ctl stats FILE` lists those of a trace";
+    let bad_name = |message| Err(ControlError::new(code::BAD_REQUEST, message, PATTERN));
     if let Some(mistake) = request.filter.mistake(Description::built_in()) {
-        return bad(mistake);
+        return bad_name(mistake);
     }
     if let Some(mistake) =
         request.when.as_ref().and_then(|when| when.mistake(Description::built_in()))
     {
-        return bad(mistake);
+        return bad_name(mistake);
     }
     match (request.seconds, request.frames) {
         (Some(seconds), _) if !(seconds > 0.0 && seconds.is_finite()) => {
-            bad(format!("a capture cannot last {seconds} seconds"))
+            bad(format!("a capture lasts more than 0 s, and {seconds} s were asked for"))
         }
-        (_, Some(0)) => bad("a capture cannot have 0 frames".to_owned()),
-        _ if request.bytes == Some(0) => bad("a capture cannot have 0 bytes".to_owned()),
+        (_, Some(0)) => bad("a capture has at least 1 frame, and 0 were asked for".to_owned()),
+        _ if request.bytes == Some(0) => bad("the limit of a trace is at least 1 byte, and 0 were asked for".to_owned()),
         _ if request.name.as_deref().is_some_and(|name| !gapii_control::is_name(name)) => {
             bad(format!(
                 "the name of a capture has 1 to {} letters, digits, dots, dashes and underscores, and is not a number",
@@ -510,18 +529,17 @@ fn check(request: &StartRequest) -> Result<(), ControlError> {
             ))
         }
         _ if request.keep.is_some_and(|keep| keep.frames == 0 || keep.keyframe_every == 0) => {
-            bad("the number of frames to keep, and of frames between keyframes, cannot be 0"
-                .to_owned())
+            bad("0 frames were asked for, to keep or from one keyframe to the next, and at least 1 is needed".to_owned())
         }
         _ if request.keep.is_some() && !request.filter.is_empty() => {
-            bad("kept frames have everything that a program does; leave the filter out".to_owned())
+            bad("frames are kept with all their commands, and a filter was given; leave it out".to_owned())
         }
         _ if request.when.is_some() && (request.keep.is_some() || request.skip_frames > 0) => {
-            bad("a trigger says where the capture begins; leave out frames to skip or to keep"
+            bad("a trigger says when the capture begins, and frames to skip or to keep were given as well; leave them out"
                 .to_owned())
         }
         _ if request.observe_frames == Some(0) => {
-            bad("every 0th frame cannot be observed; leave the option out to observe none"
+            bad("every 0th frame cannot be read back; leave `--observe-frames` out to read none"
                 .to_owned())
         }
         _ => Ok(()),

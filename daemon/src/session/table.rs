@@ -112,8 +112,7 @@ impl Table {
         let Some((drain, first)) = drains.next() else { return Ok(None) };
         if let Some((_, other)) = drains.find(|(other, _)| *other != drain) {
             return Err(busy(&format!(
-                "{} and {} are in two captures without a common process, and cannot be in a third capture \
-                 together: capture each by itself",
+                "{} and {} are in two captures without a common process, so one more capture can have only one of them",
                 first.described(),
                 other.described()
             )));
@@ -135,7 +134,7 @@ impl Table {
             Target::Launch(launch) => {
                 return match self.launched(*launch) {
                     None => Ok(all().filter(|it| it.launch == Some(*launch)).cloned().collect()),
-                    Some(_) => Err(busy("this launch has a capture already")),
+                    Some(_) => Err(busy("the programs of this run are in a capture already")),
                 };
             }
             Target::Only | Target::All => all().cloned().collect(),
@@ -147,7 +146,8 @@ impl Table {
             ([_], _) | (_, Target::All) => Ok(found),
             _ => Err(ControlError::new(
                 code::AMBIGUOUS,
-                format!("several applications are connected, name one: {}", list(&found)),
+                format!("several applications match: {}", list(&found)),
+                "choose one with `--app PID`, or all with `--all`",
             )),
         }
     }
@@ -169,11 +169,11 @@ impl Table {
         &self,
         StopRequest { target, capture, name }: &StopRequest,
     ) -> Result<Vec<Arc<Capture>>, ControlError> {
-        let none = |what: String| ControlError::new(code::NO_CAPTURE, what);
+        let none = |what: String| ControlError::new(code::NO_CAPTURE, what, CAPTURES_ARE_LISTED);
         if let Some(id) = capture {
             let found = self.captures.get(id).cloned();
             return found.map(|found| vec![found]).ok_or_else(|| {
-                none(match *id <= self.last_capture {
+                none(match (1..=self.last_capture).contains(id) {
                     true => format!("capture {id} has ended"),
                     false => format!("there is no capture {id}"),
                 })
@@ -197,22 +197,28 @@ impl Table {
         let found: Vec<_> = self.captures.values().filter(|c| fits(c)).cloned().collect();
         match (found.len(), target) {
             (0, Target::All) => Ok(found),
-            (0, _) => Err(ControlError::new(code::NO_CAPTURE, "no such capture is running")),
+            // The name may be as long as a message.
+            (0, Target::App(_)) => Err(none("no running capture has this application".to_owned())),
+            (0, _) => Err(none("no capture is running".to_owned())),
             (2.., Target::Only) => Err(ControlError::new(
                 code::AMBIGUOUS,
-                format!("{} captures are running, name an application", found.len()),
+                format!("{} captures are running", found.len()),
+                "choose one by its number or name, which `gapii-ctl list` shows, or by a program with `--app PID`",
             )),
             _ => Ok(found),
         }
     }
 }
 
+/// What to type if there is no capture as the client wants it.
+const CAPTURES_ARE_LISTED: &str = "`gapii-ctl list` shows those that run";
+
 pub(super) fn no_app(message: String) -> ControlError {
-    ControlError::new(code::NO_APP, message)
+    ControlError::new(code::NO_APP, message, "`gapii-ctl apps` lists the programs")
 }
 
 pub(super) fn busy(message: &str) -> ControlError {
-    ControlError::new(code::BUSY, message)
+    ControlError::new(code::BUSY, message, "`gapii-ctl list` shows what is captured")
 }
 
 fn list(processes: &[Arc<Process>]) -> String {

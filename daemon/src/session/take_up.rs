@@ -19,7 +19,7 @@ use crate::clock;
 use crate::session::comers::Comers;
 use crate::session::table::busy;
 use crate::session::waiting::Waiting;
-use crate::session::{Session, check, launch_of};
+use crate::session::{Session, check, ends, launch_of};
 use gapii_capture::capture::{Capture, Destination};
 use gapii_capture::end::Departure;
 use gapii_capture::plan::Plan;
@@ -145,15 +145,16 @@ impl Session {
         });
         let (file, recovered) = recovering.await.map_err(internal)?;
         let recovered = recovered.map_err(|error| {
-            ControlError::new(code::NO_OUTPUT, format!("the capture cannot be continued: {error}"))
+            let message = format!("the capture cannot be continued: {error}");
+            ControlError::new(code::NO_OUTPUT, message, BEGIN_ANOTHER)
         })?;
         let limit = Duration::from_millis(CLAIM_MS);
         let coming = self.wait_for_process(id, &recovered, &request.start.target);
         let came = tokio::time::timeout(limit, coming).await.is_ok();
         // Processes of a launch may not have connected to the daemon that has ended.
         if !came && !matches!(request.start.target, Target::Launch(_)) {
-            let message = "no program of the capture has connected again";
-            return Err(ControlError::new(code::NO_CAPTURE, message));
+            let message = "no program of the capture has connected to the new daemon";
+            return Err(ControlError::new(code::NO_CAPTURE, message, BEGIN_ANOTHER));
         }
         self.go_on(&request, (id, client), (file.into(), recovered), ended)
     }
@@ -197,7 +198,7 @@ impl Session {
     ) -> Result<(Arc<Capture>, Vec<AppInfo>), ControlError> {
         let mut table = self.lock();
         if table.ending {
-            return Err(ControlError::new(code::SHUTDOWN, "the daemon is going away"));
+            return Err(ends());
         }
         if table.captures.values().any(|capture| capture.plan.origin == origin) {
             return Err(busy("the capture is continued already"));
@@ -210,7 +211,7 @@ impl Session {
             (None, Some(_)) => (self.counter(), self.layout.ring_bytes()),
             (None, None) => {
                 let message = "the programs of the capture have ended";
-                return Err(ControlError::new(code::NO_CAPTURE, message));
+                return Err(ControlError::new(code::NO_CAPTURE, message, BEGIN_ANOTHER));
             }
         };
         if table.processes.is_empty() {
@@ -243,17 +244,22 @@ impl Session {
     }
 }
 
+/// What to type if a capture cannot be continued.
+const BEGIN_ANOTHER: &str =
+    "`gapii-ctl start` begins another capture of a program that `gapii-ctl apps` lists";
+
 fn id_of(request: &TakeUpRequest) -> Result<CaptureId, ControlError> {
-    let bad = |message: String| ControlError::new(code::BAD_REQUEST, message);
+    let bad = |message: String| ControlError::new(code::BAD_REQUEST, message, BEGIN_ANOTHER);
     let session = gapii_abi::app::launch_from_hex(request.session.as_bytes());
-    let session =
-        session.ok_or_else(|| bad(format!("{:?} is not the id of a session", request.session)))?;
+    let session = session
+        .ok_or_else(|| bad(format!("{:?} is not the id of a daemon's session", request.session)))?;
     if request.start.keep.is_some() || request.capture == 0 {
-        return Err(bad("frames that were kept in memory ended with their daemon".to_owned()));
+        return Err(bad("frames that the daemon kept in memory are lost with it".to_owned()));
     }
     Ok(CaptureId { session, number: request.capture })
 }
 
 fn internal(error: impl std::fmt::Display) -> ControlError {
-    ControlError::new(code::INTERNAL, format!("the capture cannot be continued: {error}"))
+    let message = format!("the capture cannot be continued: {error}");
+    ControlError::new(code::INTERNAL, message, BEGIN_ANOTHER)
 }

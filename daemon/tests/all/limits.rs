@@ -66,14 +66,17 @@ fn peer_without_a_free_descriptor_is_told_and_captures_continue() {
             said => panic!("{said:?}"),
         }
     };
-    assert!(error.code == code::TOO_MANY && error.message.raw().contains("ulimit -n"), "{error:?}");
+    assert!(
+        error.code == code::TOO_MANY && error.suggestion.raw().contains("ulimit -n"),
+        "{error:?}"
+    );
     let mut late = UnixStream::connect(daemon.path("app.sock")).unwrap();
     let mut reply = [0; REPLY_LEN];
     late.read_exact(&mut reply).unwrap();
     assert_eq!(HelloReply::from_bytes(&reply).unwrap().status, reply_status::TOO_MANY);
     // The output of a client that is connected already does not arrive.
     let refused = other.try_start(capture_of(Target::Only), tempfile::tempfile().unwrap());
-    assert!(matches!(refused, Event::Error(error) if error.message.raw().contains("ulimit -n")));
+    assert!(matches!(refused, Event::Error(error) if error.suggestion.raw().contains("ulimit -n")));
     let Event::Status(_) = other.ask(&Request::Status) else { panic!("it goes on") };
     assert!(daemon.log().contains("cannot be accepted: Too many open files"), "{}", daemon.log());
 

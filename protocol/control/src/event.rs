@@ -116,11 +116,19 @@ pub struct ControlError {
     /// One sentence for people.
     #[serde(default)]
     pub message: Untrusted,
+    /// What the client's user can type or do, as a clause with commands and options in backticks; empty from older daemons.
+    #[serde(default)]
+    pub suggestion: Untrusted,
 }
 
 impl ControlError {
-    /// Makes an error of one of [`code`](super::code) and a sentence for people.
-    pub fn new(code: &str, message: impl Into<Untrusted>) -> Self {
-        Self { code: code.to_owned(), message: message.into() }
+    /// Makes an error of one of [`code`](super::code), with a sentence that says what is wrong and why, and a clause that
+    /// says what to type.
+    pub fn new(
+        code: &str,
+        message: impl Into<Untrusted>,
+        suggestion: impl Into<Untrusted>,
+    ) -> Self {
+        Self { code: code.to_owned(), message: message.into(), suggestion: suggestion.into() }
     }
 }

@@ -171,7 +171,11 @@ mod tests {
 
     #[test]
     fn frames_arriving_byte_by_byte_are_cut_right() {
-        let event = Event::Error(ControlError::new(code::NO_APP, "no application is connected"));
+        let event = Event::Error(ControlError::new(
+            code::NO_APP,
+            "no application is connected",
+            "`gapii-ctl apps` lists them",
+        ));
         let stream = [encode(&event).unwrap(), encode(&Event::Apps(Vec::new())).unwrap()].concat();
         let mut buffer = FrameBuffer::default();
         let mut events = Vec::new();
