@@ -41,8 +41,8 @@ pub struct Capture<'a> {
     progress: ProgressLine,
     asked_to_stop: Option<Instant>,
     deadline: Option<Instant>,
-    /// How the launched program ended, once reported: the signal that killed it, if any.
-    exited: Option<Option<i32>>,
+    /// How the launched program ended, once reported: its process id, and the signal that killed it, if any.
+    exited: Option<(u32, Option<i32>)>,
 }
 
 /// How a capture ended.
@@ -167,8 +167,8 @@ impl<'a> Capture<'a> {
             self.expect_end();
             self.tell_to_stop();
         }
-        if let Some(signal) = self.exited {
-            self.program_exited(signal);
+        if let Some((pid, signal)) = self.exited {
+            self.program_exited(pid, signal);
         }
         Ok(None)
     }
@@ -196,11 +196,11 @@ impl<'a> Capture<'a> {
     }
 
     /// Reports how the launched program ended, which only its parent knows; the outcome follows.
-    pub fn program_exited(&mut self, signal: Option<i32>) {
+    pub fn program_exited(&mut self, pid: u32, signal: Option<i32>) {
         self.expect_end();
-        self.exited = Some(signal);
+        self.exited = Some((pid, signal));
         self.comeback.hurry();
-        self.tell(&Request::Exited(ExitedRequest { capture: self.id, pid: None, signal }));
+        self.tell(&Request::Exited(ExitedRequest { capture: self.id, pid: Some(pid), signal }));
     }
 
     /// Deadline at which a silent daemon is given up, or the next search for a successor.

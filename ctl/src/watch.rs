@@ -216,7 +216,7 @@ impl<'a> Watch<'a> {
 
     fn tell_exit(&mut self, status: ExitStatus) {
         if let Some(capture) = &mut self.capture {
-            capture.program_exited(status.signal());
+            capture.program_exited(self.program.pid(), status.signal());
         }
     }
 

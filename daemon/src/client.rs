@@ -273,7 +273,7 @@ impl Client {
                     self.session.exited(pid, exited.signal);
                 }
                 if let Some(capture) = self.captures.get(&exited.capture) {
-                    capture.exited(exited.signal);
+                    capture.exited(exited.pid, exited.signal);
                 }
                 return Ok(None);
             }

@@ -74,7 +74,7 @@ impl KeptApp {
     pub fn exited(&self, signal: Option<i32>) {
         *self.exited.lock().unwrap_or_else(PoisonError::into_inner) = Some(Exited { signal });
         if let Some(capture) = self.capture() {
-            capture.exited(signal);
+            capture.exited(Some(self.pid()), signal);
         }
     }
 

@@ -269,9 +269,9 @@ impl Capture {
     }
 
     /// Notes that the launched program has ended, with the signal that ended it, if one did.
-    pub fn exited(&self, signal: Option<i32>) {
+    pub fn exited(&self, pid: Option<u32>, signal: Option<i32>) {
         // A drain that takes no orders has ended for another reason.
-        let _ = self.order(Order::Exited { capture: self.plan.id, signal });
+        let _ = self.order(Order::Exited { capture: self.plan.id, pid, signal });
     }
 
     /// Drops `reached` when all records that are published by now are written. Returns false if the capture has ended.

@@ -271,7 +271,7 @@ impl Drain {
             Order::Pause { capture } => self.with(capture, |taker| taker.pause(now_ns)),
             Order::Resume { capture } => self.with(capture, |taker| taker.resume(now_ns)),
             Order::Stop { capture, cause } => self.with(capture, |taker| taker.stop(cause)),
-            Order::Exited { capture, signal } => self.program_exited(capture, signal),
+            Order::Exited { capture, pid, signal } => self.program_exited(capture, pid, signal),
             Order::Flush { capture, reached } => {
                 self.with(capture, |taker| taker.flush_for(reached));
             }
@@ -395,8 +395,8 @@ impl Drain {
         }
     }
 
-    fn program_exited(&mut self, capture: u64, signal: Option<i32>) {
-        self.with(capture, |taker| taker.exited(signal));
+    fn program_exited(&mut self, capture: u64, pid: Option<u32>, signal: Option<i32>) {
+        self.with(capture, |taker| taker.exited(pid, signal));
         for member in &mut self.members {
             if member.left.is_none() && !member.is_over() && member.process.is_gone() {
                 member.left = Some(Departure::Died);

@@ -40,6 +40,8 @@ pub enum Cause {
 /// How a member's part in a capture ended.
 #[derive(Clone, Debug, Default)]
 pub struct MemberEnd {
+    /// Process id; `None` if the process has never been recorded.
+    pub pid: Option<u32>,
     /// The process' own CAPTURE_END record.
     pub said: Option<CaptureEnd>,
     /// How the process left, if it is gone.
@@ -61,8 +63,14 @@ impl Exited {
     }
 }
 
-/// Returns the reason for the stream's END record.
-pub fn reason(cause: Option<Cause>, exited: Option<Exited>, members: &[MemberEnd]) -> EndReason {
+/// Returns the reason for the stream's END record. `launched` is the process of which the parent told that it `exited`; `None`
+/// if the parent did not say.
+pub fn reason(
+    cause: Option<Cause>,
+    exited: Option<Exited>,
+    launched: Option<u32>,
+    members: &[MemberEnd],
+) -> EndReason {
     match cause {
         Some(Cause::Shutdown) => return EndReason::Shutdown,
         Some(Cause::Stop | Cause::Output | Cause::Memory) => return EndReason::Stop,
@@ -74,8 +82,12 @@ pub fn reason(cause: Option<Cause>, exited: Option<Exited>, members: &[MemberEnd
         |member: &&MemberEnd| member.said.is_none() && member.left == Some(Departure::Died);
     let seen = exited.map(Exited::reason);
     let asked = seen == Some(EndReason::Exit) && exited.and_then(|exited| exited.signal).is_some();
-    // The parent knows how its only process ended, and nothing of other processes. A request to end goes to them, too.
-    let seen_to_exit = asked || seen == Some(EndReason::Exit) && members.len() <= 1;
+    // The parent knows how its own process ended, and nothing of other processes, such as the program that a shell has
+    // started. A request to end goes to them, too.
+    let is_launched =
+        |member: &MemberEnd| launched.is_none() || member.pid.is_none() || member.pid == launched;
+    let is_alone = members.len() <= 1 && members.iter().all(is_launched);
+    let seen_to_exit = asked || seen == Some(EndReason::Exit) && is_alone;
     let own = |member: &MemberEnd| match member.left {
         Some(Departure::Ended(exited)) => Some(exited.reason()),
         _ => None,
@@ -109,7 +121,7 @@ mod tests {
 
     fn died(in_flight: usize) -> MemberEnd {
         let in_flight = vec![InFlight { thread: 0, id: 1, stamp: 1 }; in_flight];
-        MemberEnd { said: None, left: Some(Departure::Died), in_flight }
+        MemberEnd { left: Some(Departure::Died), in_flight, ..MemberEnd::default() }
     }
 
     fn check(
@@ -119,7 +131,8 @@ mod tests {
         expected: EndReason,
     ) {
         let exited = exited.map(|signal| Exited { signal });
-        assert_eq!(reason(cause, exited, members), expected, "{cause:?} {exited:?} {members:?}");
+        let found = reason(cause, exited, None, members);
+        assert_eq!(found, expected, "{cause:?} {exited:?} {members:?}");
     }
 
     #[test]
@@ -160,6 +173,18 @@ mod tests {
         check(None, None, &[said(ProcessEnd::Frames), ended(Some(9), 0)], EndReason::Crash);
         // The launched program's parent knows more of it.
         check(None, Some(None), &[ended(Some(9), 0), said(ProcessEnd::Exit)], EndReason::Exit);
+    }
+
+    #[test]
+    fn parent_knows_nothing_of_a_program_that_its_shell_has_started() {
+        let check = |pid, in_flight, expected| {
+            let member = MemberEnd { pid: Some(pid), ..died(in_flight) };
+            let found = reason(None, Some(Exited { signal: None }), Some(40), &[member]);
+            assert_eq!(found, expected, "{pid}, {in_flight} in flight");
+        };
+        check(40, 1, EndReason::Exit);
+        check(41, 1, EndReason::Crash);
+        check(41, 0, EndReason::Exit);
     }
 
     #[test]

@@ -31,6 +31,6 @@ pub enum Order {
     Resume { capture: u64 },
     /// Write all records that are published by now. The drain drops `reached` once they are written.
     Flush { capture: u64, reached: Sender<()> },
-    /// The launched program has ended, by this signal if a signal ended it.
-    Exited { capture: u64, signal: Option<i32> },
+    /// The launched program has ended, by this signal if a signal ended it. Older clients do not say which process it was.
+    Exited { capture: u64, pid: Option<u32>, signal: Option<i32> },
 }

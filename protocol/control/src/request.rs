@@ -238,7 +238,7 @@ pub struct SaveRequest {
 pub struct ExitedRequest {
     /// Number of the capture that the program was launched for.
     pub capture: u64,
-    /// The program's process id, if the program is kept rather than in a capture of this client.
+    /// The program's process id; older clients say it only of a program that is kept.
     #[serde(default)]
     pub pid: Option<u32>,
     /// The signal that ended the program; `None` if it exited.

@@ -191,6 +191,21 @@ fn crash_in_the_driver_leaves_the_call_in_the_trace() {
     check_crash_report(&recording.trace);
 }
 
+#[test]
+fn crash_of_a_program_that_a_shell_has_started_is_reported() {
+    let session = Session::new();
+    let mut process = Process::new("sh");
+    process.args(["-c", "\"$0\" 2; true"]).arg(program("draw_forever"));
+    fake_driver::use_in(process.env("FAKE_DRIVER_CRASH_AT", "5000"), Some(&session.path("page")));
+    let recording = session.record(&[], &process);
+    // The shell goes on.
+    recording.run.clone().ok();
+    assert_eq!(recording.trace.info()["end_of_stream"]["reason"], "crash");
+    let path = recording.trace.path.with_extension("gapii.crash.txt");
+    let report = std::fs::read_to_string(&path).expect("a report beside the trace");
+    assert!(report.contains(": in glDrawArrays, which had not returned\n"), "{report}");
+}
+
 /// Checks that the report beside the trace names the signal, and lists the last commands of the thread that died.
 fn check_crash_report(trace: &Trace) {
     let path = trace.path.with_extension("gapii.crash.txt");

@@ -193,7 +193,7 @@ impl Taker {
         let (capture, pid, name, left) = (self.id(), process.pid, &process.name, member.left);
         let whom = process.described();
         tracing::info!(capture, pid, %name, ?said, ?left, "capture {capture} has all of {whom}");
-        self.end_membership(index, MemberEnd { said, left, in_flight });
+        self.end_membership(index, MemberEnd { said, left, in_flight, ..MemberEnd::default() });
         false
     }
 
@@ -213,11 +213,12 @@ impl Taker {
     }
 
     /// Ends a member's part, unless it is over already.
-    pub(super) fn end_membership(&mut self, member: usize, ended: MemberEnd) {
+    pub(super) fn end_membership(&mut self, member: usize, mut ended: MemberEnd) {
         let Some(membership) = self.memberships.get_mut(member) else { return };
         if membership.is_over() {
             return;
         }
+        ended.pid = Some(membership.process.pid);
         let unslotted = match membership.has_begun() {
             true => membership.unslotted_calls(),
             false => 0,

@@ -12,6 +12,8 @@ pub(super) struct Lifetime {
     pub(super) cause: Option<Cause>,
     /// How the launched program ended, if it has.
     pub(super) exited: Option<Exited>,
+    /// Process id of the launched program, once it has ended and if its parent says it.
+    pub(super) launched: Option<u32>,
     /// Whether more processes may join.
     pub(super) awaits_more: bool,
     /// Monotonic time at which the capture's time is up.
@@ -27,6 +29,7 @@ impl Lifetime {
         Self {
             cause: None,
             exited: None,
+            launched: None,
             awaits_more: true,
             deadline_ns: None,
             ends: Vec::new(),
@@ -54,7 +57,7 @@ impl Lifetime {
     /// Returns whether the capture may continue in processes that have not joined yet: a launch does, unless its frames
     /// are complete.
     pub(super) fn may_continue(&self) -> bool {
-        self.awaits_more && end::reason(None, None, &self.ends) != EndReason::Frames
+        self.awaits_more && end::reason(None, None, None, &self.ends) != EndReason::Frames
     }
 
     /// Returns the signal that ended the program, as far as it is known: of several processes only their parent's account is.
@@ -68,6 +71,6 @@ impl Lifetime {
 
     /// Returns the reason for the stream's END record.
     pub(super) fn reason(&self) -> EndReason {
-        end::reason(self.cause, self.exited, &self.ends)
+        end::reason(self.cause, self.exited, self.launched, &self.ends)
     }
 }

@@ -297,8 +297,9 @@ impl Taker {
     }
 
     /// Notes that the launched program has ended.
-    pub fn exited(&mut self, signal: Option<i32>) {
+    pub fn exited(&mut self, pid: Option<u32>, signal: Option<i32>) {
         self.lifetime.exited = Some(Exited { signal });
+        self.lifetime.launched = pid;
         self.lifetime.awaits_more = false;
         self.wants.clear();
     }
