@@ -1,12 +1,16 @@
 //! Depth and stencil of the framebuffer bound for drawing: copied to a texture of the first format in `FORMATS` that
 //! the driver accepts, and read by a shader, since no function of OpenGL ES reads them. Needs OpenGL ES 3.1. Depth has
 //! 16 bits in the picture, stencil 8.
+//!
+//! Refuses a framebuffer without the buffer that is wanted, and tries no format without it: glBlitFramebuffer copies nothing
+//! then, and reports no error (OpenGL ES 3.2, 18.2.1).
 
 use gapii_commands::constants::{
-    GL_DEPTH_ATTACHMENT, GL_DEPTH_BUFFER_BIT, GL_DEPTH_COMPONENT16, GL_DEPTH_COMPONENT24,
-    GL_DEPTH_COMPONENT32F, GL_DEPTH_STENCIL_ATTACHMENT, GL_DEPTH24_STENCIL8, GL_DEPTH32F_STENCIL8,
-    GL_DRAW_FRAMEBUFFER, GL_FRAMEBUFFER_BINDING, GL_NEAREST, GL_READ_FRAMEBUFFER, GL_SCISSOR_TEST,
-    GL_STENCIL_ATTACHMENT, GL_STENCIL_BUFFER_BIT, GL_STENCIL_INDEX8,
+    GL_DEPTH_ATTACHMENT, GL_DEPTH_BITS, GL_DEPTH_BUFFER_BIT, GL_DEPTH_COMPONENT16,
+    GL_DEPTH_COMPONENT24, GL_DEPTH_COMPONENT32_OES, GL_DEPTH_COMPONENT32F,
+    GL_DEPTH_STENCIL_ATTACHMENT, GL_DEPTH24_STENCIL8, GL_DEPTH32F_STENCIL8, GL_DRAW_FRAMEBUFFER,
+    GL_FRAMEBUFFER_BINDING, GL_NEAREST, GL_READ_FRAMEBUFFER, GL_SCISSOR_TEST,
+    GL_STENCIL_ATTACHMENT, GL_STENCIL_BITS, GL_STENCIL_BUFFER_BIT, GL_STENCIL_INDEX8,
 };
 use gapii_state::read_back::Driver as _;
 
@@ -19,10 +23,11 @@ use crate::driver::Driver;
 use crate::skip::Skip;
 
 /// Formats that the depth or stencil buffer may have, with the attachment for each.
-const FORMATS: [(u32, u32); 6] = [
+const FORMATS: [(u32, u32); 7] = [
     (GL_DEPTH24_STENCIL8, GL_DEPTH_STENCIL_ATTACHMENT),
     (GL_DEPTH_COMPONENT24, GL_DEPTH_ATTACHMENT),
     (GL_DEPTH_COMPONENT16, GL_DEPTH_ATTACHMENT),
+    (GL_DEPTH_COMPONENT32_OES, GL_DEPTH_ATTACHMENT),
     (GL_DEPTH_COMPONENT32F, GL_DEPTH_ATTACHMENT),
     (GL_DEPTH32F_STENCIL8, GL_DEPTH_STENCIL_ATTACHMENT),
     (GL_STENCIL_INDEX8, GL_STENCIL_ATTACHMENT),
@@ -45,11 +50,16 @@ impl Copy {
         gl.clear_errors();
         let bound = gl.integer(GL_FRAMEBUFFER_BINDING);
         gl.bind_framebuffer(GL_READ_FRAMEBUFFER, bound);
-        let (at, bit) = match values {
-            Values::Stencil => (GL_STENCIL_ATTACHMENT, GL_STENCIL_BUFFER_BIT),
-            _ => (GL_DEPTH_ATTACHMENT, GL_DEPTH_BUFFER_BIT),
+        let (at, other, bit, bits) = match values {
+            Values::Stencil => {
+                (GL_STENCIL_ATTACHMENT, GL_DEPTH_ATTACHMENT, GL_STENCIL_BUFFER_BIT, GL_STENCIL_BITS)
+            }
+            _ => (GL_DEPTH_ATTACHMENT, GL_STENCIL_ATTACHMENT, GL_DEPTH_BUFFER_BIT, GL_DEPTH_BITS),
         };
         let size = match bound {
+            0 if gl.integer(bits) == 0 => {
+                return Err(Skip::from("the surface has no such buffer"));
+            }
             0 => draw_size(gl)?,
             _ => match attached(gl, GL_READ_FRAMEBUFFER, at)? {
                 Some(attached) => [attached.width, attached.height],
@@ -57,7 +67,7 @@ impl Copy {
             },
         };
         gl.enable(GL_SCISSOR_TEST, false);
-        for (format, to) in FORMATS {
+        for (format, to) in FORMATS.into_iter().filter(|(_, to)| *to != other) {
             if let Some(texture) = copied(gl, size, format, to, bit)? {
                 return Ok(Self { texture, size, values });
             }

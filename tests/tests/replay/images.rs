@@ -264,6 +264,27 @@ fn default_framebuffer_has_colour_depth_and_stencil() {
 }
 
 #[test]
+fn deep_surface_has_its_depth_and_no_picture_of_the_stencil_that_it_lacks() {
+    let session = Session::new();
+    let (recording, _) = recorded(&session, &program("deep_surface"));
+    let seq = stages(&recording.trace)[0].to_string();
+    let folder = session.path("at");
+    let text = folder.to_str().expect("a plain name");
+    let options = ["--images", text, "--at", &seq, "--depth", "--stencil"];
+    let finished = run(&mut played(&session, "replay", &recording.trace, &options)).ok();
+    let at = At { _session: session, folder, seq: seq.parse().expect("a number") };
+    assert!(!at.path("stencil").exists());
+    let note = "-stencil.png: the surface has no such buffer";
+    assert!(finished.stdout.contains(note) || finished.stderr.contains(note), "{finished}");
+    let (.., depths) = decoded(&at.path("depth"));
+    for (number, depth) in depths.chunks_exact(2).enumerate() {
+        let depth = u16::from_be_bytes([depth[0], depth[1]]);
+        let expected = if is_in_rectangle(number) { 16384 } else { 65535 };
+        assert!(depth.abs_diff(expected) <= 1, "pixel {number}: {depth}");
+    }
+}
+
+#[test]
 fn framebuffer_object_has_all_its_attachments() {
     let at = At::stage(1, &["--depth"]);
     assert_eq!(files(&at.folder).len(), 3);
