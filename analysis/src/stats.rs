@@ -126,6 +126,8 @@ pub struct FrameStats {
     pub process: u32,
     /// Number of the frame, from 0.
     pub frame: u64,
+    /// True if the frame ended; false for the commands after the last frame.
+    pub is_complete: bool,
     /// Commands.
     pub commands: u64,
     /// Draws.
@@ -210,6 +212,7 @@ impl Counter {
         let Command { process, frame, thread, tid, .. } = *command;
         let entry = self.frames.entry((process, frame));
         let in_frame = entry.or_insert(FrameStats { process, frame, ..FrameStats::default() });
+        in_frame.is_complete |= command.ends_frame;
         in_frame.commands += 1;
         in_frame.draws += is_draw;
         in_frame.uploaded_bytes += uploaded;

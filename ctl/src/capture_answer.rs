@@ -6,6 +6,7 @@ use gapii_control::Summary;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::crash_report;
 use crate::failure::Failure;
 use crate::frame_times::Slowdown;
 use crate::json::Problem;
@@ -17,6 +18,8 @@ pub struct CaptureAnswer {
     pub output: Option<PathBuf>,
     /// Totals of the capture; null if the daemon did not live to tell them.
     pub summary: Option<Summary>,
+    /// File with the last commands of the program's threads; null if the program did not die.
+    pub crash_report: Option<PathBuf>,
     /// Why the trace is not what was asked for; null if it is.
     pub error: Option<Problem>,
 }
@@ -90,6 +93,8 @@ impl CaptureAnswer {
         failure: Option<&Failure>,
     ) -> CaptureAnswer {
         let error = failure.map(|failure| Problem::of(command, failure));
-        CaptureAnswer { output, summary, error }
+        let crash_report = output.as_deref().zip(summary.as_ref());
+        let crash_report = crash_report.and_then(|(trace, it)| crash_report::beside(trace, it));
+        CaptureAnswer { output, summary, crash_report, error }
     }
 }

@@ -50,6 +50,17 @@ pub fn write_if_it_died(summary: &Summary, place: &Place) {
     }
 }
 
+/// Returns the report beside a trace, if the program died and there is one.
+pub fn beside(trace: &Path, summary: &Summary) -> Option<PathBuf> {
+    Some(name_beside(trace)).filter(|report| has_died(summary) && report.is_file())
+}
+
+fn name_beside(trace: &Path) -> PathBuf {
+    let mut name = trace.as_os_str().to_owned();
+    name.push(".crash.txt");
+    PathBuf::from(name)
+}
+
 /// A program that was asked to end did not die. Older daemons call that a crash.
 fn has_died(summary: &Summary) -> bool {
     match EndReason::from_name(&summary.reason) {
@@ -73,9 +84,7 @@ fn write(trace: &Path) -> Result<Option<PathBuf>, Failure> {
     }
     let threads = reader.footer().map(|footer| footer.threads.clone()).unwrap_or_default();
     let last = last_commands(&mut reader, &threads).map_err(|error| unreadable(trace, &error))?;
-    let mut name = trace.as_os_str().to_owned();
-    name.push(".crash.txt");
-    let path = PathBuf::from(name);
+    let path = name_beside(trace);
     let text = describe(trace, &info, &threads, &last);
     // The name is easy to guess, so another user may have put a link there. A rename replaces it.
     let written = draft_beside(&path).and_then(|mut draft| {
@@ -184,6 +193,9 @@ fn name_of(signal: i32) -> String {
 
 /// Describes where the system stores core dumps, according to its current configuration.
 fn core_dump_hint(info: &Info) -> String {
+    if info.end_of_stream.signal == Some(libc::SIGKILL) {
+        return "none: SIGKILL makes none".to_owned();
+    }
     let pattern = std::fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();
     let pattern = pattern.trim();
     if pattern.contains("systemd-coredump") {

@@ -23,13 +23,15 @@ use crate::trace_file;
 pub fn why_no_command(summary: &Summary, request: &StartRequest) -> String {
     if let Some(when) = &request.when {
         return match summary.when_happened {
-            true => format!("{when} happened, and no frame followed"),
+            true => format!(
+                "{when} happened, and the program ended before a recording could begin behind it"
+            ),
             false => format!("{when} did not happen"),
         };
     }
     if summary.foreign > 0 {
         return format!(
-            "{} came while a context of another API was current, or none",
+            "{} came while a context of another API was current, or none: desktop OpenGL passes through unrecorded",
             counted(summary.foreign, "command")
         );
     }
@@ -55,15 +57,24 @@ fn why_unreached(program: &OsStr) -> String {
         let has_display =
             ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
         match has_display {
-            true => "it made no command of EGL, OpenGL ES or Level Zero, or it runs in a sandbox or container that the \
-                     shim is not in"
-                .to_owned(),
+            true => format!(
+                "it made no command of EGL, OpenGL ES or Level Zero, or {} names a display that does not answer, or it runs in a \
+                 sandbox or container that the shim is not in",
+                displays()
+            ),
             false => "neither DISPLAY nor WAYLAND_DISPLAY is set, so it may have found no display".to_owned(),
         }
     });
     format!(
         "the program never reached the daemon: {cause}; `gapii-ctl doctor` checks the installation"
     )
+}
+
+/// Returns the variables that name a display, with their values.
+fn displays() -> String {
+    let value = |name: &str| Some(format!("{name}={}", std::env::var(name).ok()?));
+    let named: Vec<_> = ["DISPLAY", "WAYLAND_DISPLAY"].into_iter().filter_map(value).collect();
+    named.join(" or ")
 }
 
 /// Says why the dynamic linker loads no shim into a program; `None` if it does, or if that is not known.

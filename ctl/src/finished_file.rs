@@ -175,9 +175,14 @@ fn folder_of(path: &Path) -> &Path {
 pub fn creation_failure(path: &Path, error: &io::Error) -> Failure {
     let (name, folder) = (path.display(), folder_of(path).display());
     Failure::unreachable(match error.kind() {
-        io::ErrorKind::NotFound => format!(
+        io::ErrorKind::NotFound if !folder_of(path).is_dir() => format!(
             "can't create {name}: there is no folder {folder}; create it with `mkdir -p {folder}`"
         ),
+        io::ErrorKind::NotFound => {
+            format!(
+                "can't create {name}: the system lets nobody create files in {folder}; choose another place with `-o FILE`"
+            )
+        }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             format!("not allowed to write {name}; choose another place with `-o FILE`")
         }

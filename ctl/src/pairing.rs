@@ -54,8 +54,8 @@ pub enum PairingError {
         "a client {0} exists already; `gapii-ctl pair renew {0}` replaces its credentials, `gapii-ctl pair revoke {0}` ends them"
     )]
     Taken(String),
-    #[error("there is no client {0}; `gapii-ctl pair list` shows the clients")]
-    Unknown(String),
+    #[error("there is no client {0} in {1}; `gapii-ctl pair list --folder {1}` shows the clients")]
+    Unknown(String, String),
 }
 
 impl Pairing {
@@ -113,8 +113,7 @@ impl Pairing {
         lifetime: Duration,
         file: &Path,
     ) -> Result<&Client, PairingError> {
-        let unknown = || PairingError::Unknown(name.to_owned());
-        let kind = self.clients.find(name).ok_or_else(unknown)?.kind;
+        let kind = self.clients.find(name).ok_or_else(|| self.unknown(name))?.kind;
         self.certify(name, kind, lifetime, file)
     }
 
@@ -126,7 +125,7 @@ impl Pairing {
     /// Revokes a client's credentials.
     pub fn revoke(&mut self, name: &str) -> Result<(), PairingError> {
         if self.clients.find(name).is_none() {
-            return Err(PairingError::Unknown(name.to_owned()));
+            return Err(self.unknown(name));
         }
         self.clients.clients.retain(|client| client.name != name);
         Ok(self.clients.store(&self.folder.clients())?)
@@ -162,7 +161,13 @@ impl Pairing {
         self.clients.clients.retain(|known| known.name != name);
         self.clients.clients.push(client);
         self.clients.store(&self.folder.clients())?;
-        self.clients.find(name).ok_or_else(|| PairingError::Unknown(name.to_owned()))
+        self.clients.find(name).ok_or_else(|| self.unknown(name))
+    }
+
+    fn unknown(&self, name: &str) -> PairingError {
+        let list = self.folder.clients();
+        let folder = list.parent().unwrap_or(&list).display().to_string();
+        PairingError::Unknown(name.to_owned(), folder)
     }
 }
 
@@ -256,7 +261,7 @@ mod tests {
             pairing.revoke("laptop").unwrap();
             let unknown = [NotAdmitted::UnknownCertificate, NotAdmitted::UnknownToken];
             assert!(unknown.contains(&admitted(&pairing.clients, &second).unwrap_err()));
-            assert!(matches!(pairing.revoke("laptop"), Err(PairingError::Unknown(_))));
+            assert!(matches!(pairing.revoke("laptop"), Err(PairingError::Unknown(..))));
         }
     }
 

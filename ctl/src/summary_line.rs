@@ -98,6 +98,13 @@ pub fn shortfall(
         (None, None, Some(bytes)) => DecimalBytes(bytes).to_string(),
         (None, None, None) => return None,
     };
+    if let (Some(_), Some(seconds), 0, true) =
+        (request.frames, request.seconds, summary.frames, is_complete(summary))
+    {
+        return Some(Failure::answer(format!(
+            "no frame ended within {seconds} s, of {limit} that were asked for; {destination} has the commands"
+        )));
+    }
     let has_all = is_complete(summary) || request.frames.is_some_and(|it| summary.frames >= it);
     (!has_all).then(|| {
         Failure::answer(format!(
@@ -176,6 +183,7 @@ fn seams(summary: &Summary) -> String {
 /// Says why a capture ended; a reason that this build does not know, as it is.
 fn reason(summary: &Summary) -> &str {
     match EndReason::from_name(&summary.reason) {
+        _ if summary.error.is_some() => "the output failed",
         Some(EndReason::Frames) => "all frames recorded",
         Some(EndReason::Stop) => "stopped",
         Some(EndReason::Exit) => "the program ended",
@@ -311,6 +319,15 @@ mod tests {
             Some("the program ended before the capture had 2.5 s; x has 60 frames"),
         );
         assert!(shortfall(&summary(), &"x", &frames(200)).is_none());
+        let reason = EndReason::Stop.name().to_owned();
+        let late = StartRequest { seconds: Some(2.0), ..frames(10) };
+        let some = Summary { reason: reason.clone(), frames: 3, ..summary() };
+        assert!(shortfall(&some, &"x", &late).is_none());
+        let none = Summary { reason, frames: 0, ..summary() };
+        let message = shortfall(&none, &"x", &late).map(|failure| failure.to_string());
+        let expected =
+            "no frame ended within 2 s, of 10 frames that were asked for; x has the commands";
+        assert_eq!(message.as_deref(), Some(expected));
     }
 
     #[test]
@@ -335,7 +352,11 @@ mod tests {
         let triggered = StartRequest { when: Some(when), ..plain };
         check(&empty, &triggered, "frame=3 did not happen");
         let happened = Summary { when_happened: true, ..empty };
-        check(&happened, &triggered, "frame=3 happened, and no frame followed");
+        check(
+            &happened,
+            &triggered,
+            "frame=3 happened, and the program ended before a recording could begin behind it",
+        );
     }
 
     #[test]

@@ -30,11 +30,15 @@ pub fn say(words: &impl Display) {
     };
 }
 
-/// Says how many files were written to a folder; nothing if there are none.
+/// Says how many files were written to a folder, and how many others are there; nothing if there are none.
 pub fn say_written(files: u64, folder: &Path) {
-    if files > 0 {
-        say(&format!("wrote {} to {}", counted(files, "file"), folder.display()));
-    }
+    let all = std::fs::read_dir(folder).map_or(0, |entries| entries.count() as u64);
+    let others = match all.saturating_sub(files) {
+        0 if files == 0 => return,
+        0 => String::new(),
+        others => format!("; the folder also has {}", counted(others, "older file")),
+    };
+    say(&format!("wrote {} to {}{others}", counted(files, "file"), folder.display()));
 }
 
 /// Prints to standard error why `command` failed, as a line of JSON with `--json`.

@@ -22,6 +22,12 @@ const LOOKED_AT_BYTES: u64 = 32 << 20;
 
 /// Opens a trace. A file that is not a trace is a negative answer (status 1); a file that can't be read is status 3.
 pub fn open(path: &Path) -> Result<Reader, Failure> {
+    if path.as_os_str() == "-" && !path.exists() {
+        return Err(Failure::usage(
+            "a trace is read from a file, because its index is at its end, and not from standard input; write it to a file \
+             first, with `gapii-ctl start -o FILE` or `cat > FILE`",
+        ));
+    }
     let file = File::open(path).map_err(|error| unreadable(path, &error))?;
     let metadata = file.metadata();
     if metadata.as_ref().is_ok_and(|metadata| metadata.is_dir()) {

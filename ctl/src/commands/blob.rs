@@ -85,7 +85,8 @@ fn only(found: &[BlobEntry], args: &Blob) -> Result<BlobEntry, Failure> {
     let (name, hash) = (args.trace.trace.display(), &args.hash);
     match found {
         [] => Err(Failure::no(format!(
-            "{name} has no blob whose hash begins with {hash}; `gapii-ctl dump {name} --json` has the hashes"
+            "{name} has no blob whose hash begins with {hash}; smaller memory than 512 bytes stands in its command, and blobs have \
+             \"blob\":true beside their hash in `gapii-ctl dump {name} --json`"
         ))),
         [blob] => Ok(*blob),
         many => {

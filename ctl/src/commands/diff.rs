@@ -83,18 +83,19 @@ pub fn run(args: &Diff) -> Result<u8, Failure> {
         Needs { traces: &[&args.a, &args.b], folder: args.images.as_deref(), windows: false };
     sandbox::enter(args.allowance.sandbox, &needs)?;
     let stop = playing::hear_stops()?.within(&args.allowance);
-    let (commands, frames) = compare(args, &stop)?;
+    let (commands, frames, cut) = compare(args, &stop)?;
     // Equal commands with equal memory draw equal frames on one driver.
-    let is_replayed = !commands.has_same_commands()
+    let is_replayed = cut.is_none()
+        && !commands.has_same_commands()
         && !args.no_frames
         && [frames.a, frames.b] != [commands.observed_frames; 2];
     let compared = match is_replayed || !commands.recorded.is_empty() {
         true => frames_of(args, &commands, is_replayed, &stop).map(Some),
         false => Ok((commands.observed_frames > 0).then(Vec::new)),
     };
-    // The differences of the commands are printed also if the frames can't be compared.
+    // The differences of the commands are printed also if a trace is cut, or if the frames can't be compared.
     let (frames, failure) = match compared {
-        Ok(frames) => (frames, None),
+        Ok(frames) => (frames, cut),
         Err(failure) => (None, Some(failure)),
     };
     let is_same = commands.is_same();
@@ -125,9 +126,9 @@ fn frames_of(
     frame_differences::find([&args.a, &args.b], commands, is_replayed, folder, stop)
 }
 
-/// Reads both traces in step, one command of each at a time. Returns the differences of their commands, and how many frames
-/// each trace has.
-fn compare(args: &Diff, stop: &Stop) -> Result<(Found, Sides<u64>), Failure> {
+/// Reads both traces in step, one command of each at a time. Returns the differences of their commands, how many frames
+/// each trace has, and that a trace is cut or damaged, if one is.
+fn compare(args: &Diff, stop: &Stop) -> Result<(Found, Sides<u64>, Option<Failure>), Failure> {
     let (mut a, mut b) = (trace_file::open(&args.a)?, trace_file::open(&args.b)?);
     let info = Info::of(&mut a).map_err(|error| unreadable(&args.a, &error))?;
     let of_b = Info::of(&mut b).map_err(|error| unreadable(&args.b, &error))?;
@@ -158,9 +159,9 @@ fn compare(args: &Diff, stop: &Stop) -> Result<(Found, Sides<u64>), Failure> {
         }
     }
     progress.clear();
-    trace_file::judge_tail(&args.a, a.tail())?;
-    trace_file::judge_tail(&args.b, b.tail())?;
-    Ok((comparer.finish(), frames))
+    let whole = trace_file::judge_tail(&args.a, a.tail())
+        .and_then(|()| trace_file::judge_tail(&args.b, b.tail()));
+    Ok((comparer.finish(), frames, whole.err()))
 }
 
 fn describe(args: &Diff, found: &Differences) -> Result<String, Failure> {

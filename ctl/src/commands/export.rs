@@ -208,15 +208,15 @@ fn each_command(
 fn warn(summary: &Exported) {
     if summary.skipped > 0 {
         let commands = counted(summary.skipped, "command");
-        text::say(&format!("{commands} left out: the trace does not have their arguments"));
+        text::say(&format!("left out {commands}, whose arguments the trace does not have"));
     }
     if summary.missing > 0 {
         let pieces = counted(summary.missing, "piece");
-        text::say(&format!("{pieces} of memory left out: the trace does not have them"));
+        text::say(&format!("left out {pieces} of memory that the trace does not have"));
     }
     if summary.unexpressed > 0 {
         let pieces = counted(summary.unexpressed, "piece");
-        text::say(&format!("{pieces} of memory left out: the format has no call for them"));
+        text::say(&format!("left out {pieces} of memory for which the format has no call"));
     }
 }
 

@@ -306,7 +306,7 @@ fn kind_name(kind: Kind) -> &'static str {
 fn failed(error: PairingError) -> Failure {
     match error {
         PairingError::Name(_) | PairingError::Taken(_) => Failure::usage(error.to_string()),
-        PairingError::Unknown(_) => Failure::no(error.to_string()),
+        PairingError::Unknown(..) => Failure::no(error.to_string()),
         error => Failure::system(error.to_string()),
     }
 }

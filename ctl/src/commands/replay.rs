@@ -128,7 +128,7 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
         if passed > 0 {
             let commands = counted(passed, "command");
             text::say(&format!(
-                "{commands} of later snapshots passed over: what they describe is there by then"
+                "left out {commands} of later snapshots, which describe objects and state that the replay has already"
             ));
         }
     }

@@ -142,6 +142,11 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
     program::check(&args.command[0])?;
     let signals = Signals::block()
         .map_err(|error| Failure::system(format!("can't watch for signals: {error}")))?;
+    if let Some(option) = option_of_run(&args.command) {
+        text::say(&format_args!(
+            "{option} stands behind the program and is the program's; options of `gapii-ctl run` stand before it"
+        ));
+    }
     let scratch = Scratch::create()?;
     scratch.note_command(&args.command);
     let daemon = Daemon::find(connect, &scratch, &signals)?;
@@ -184,6 +189,21 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
         Watch::new(program, Some(capture), &signals, args.quit)
     };
     tell(args, &environment, watch.until_the_end()?, None, None)
+}
+
+/// Returns the program's first option that `run` has as well, if no `--` stands before the program.
+fn option_of_run(command: &[OsString]) -> Option<String> {
+    let words: Vec<_> = std::env::args_os().collect();
+    let is_separated =
+        words.len().checked_sub(command.len() + 1).is_some_and(|at| words[at] == "--");
+    if is_separated {
+        return None;
+    }
+    let own = Run::augment_args(clap::Command::new(RUN));
+    let is_own = |name: &str| own.get_arguments().any(|option| option.get_long() == Some(name));
+    let options = command.iter().skip(1).filter_map(|word| word.to_str()?.strip_prefix("--"));
+    let mut names = options.map(|option| option.split('=').next().unwrap_or_default());
+    names.find(|name| is_own(name)).map(|name| format!("--{name}"))
 }
 
 /// Fails if nothing can be compared, because this run records nothing, or records from the first frame on.
@@ -339,9 +359,7 @@ fn keep(
             ));
         }
         None => {
-            let typed = connect.connect.as_ref().map(|_| daemon.client_socket.display());
-            let address =
-                typed.map(|socket| format!("--connect unix:{socket} ")).unwrap_or_default();
+            let address = kept_where(connect, daemon);
             text::say(&format_args!(
                 "save the last frames with `gapii-ctl save {address}--app {pid}`"
             ));
@@ -349,6 +367,12 @@ fn keep(
     }
     let (exit, keeping) = Watch::keeping(program, keeping, signals).until_the_program_ends()?;
     let was_lost = keeping.is_none();
+    if let (Some(signal), None, false) = (exit.signal(), &output, was_lost) {
+        let save = kept_where(connect, daemon);
+        text::say(&format_args!(
+            "the program was ended by signal {signal}; `gapii-ctl save {save}--app {pid}` still writes its last frames"
+        ));
+    }
     let saved = match (keeping, output) {
         (Some(mut keeping), output) => keeping
             .program_ended(pid, exit)
@@ -371,6 +395,14 @@ fn keep(
     let (status, status_of) = program::status_beside(exit, error.is_some());
     let ended = Ended { pid, exit, status, status_of, capture: None, slowdown: None };
     tell(args, environment, ended, saved, error)
+}
+
+/// Returns the option with which `save` finds the daemon, with a blank behind it; empty if it needs none.
+fn kept_where(connect: &Connect, daemon: &Daemon) -> String {
+    match connect.connect {
+        Some(_) => format!("--connect unix:{} ", daemon.client_socket.display()),
+        None => String::new(),
+    }
 }
 
 fn start_keeping(args: &Run, daemon: &Daemon, launch: &Launch) -> Result<Keeping, Failure> {

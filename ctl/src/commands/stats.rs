@@ -179,6 +179,15 @@ fn summary(stats: &TraceStats) -> Vec<[String; 2]> {
     let mut rows = vec![
         row("commands", format!("{} in {}", HumanCount(stats.commands), counted_frames(frames))),
         row("per frame", spread(frames, |frame| frame.commands)),
+    ];
+    if stats.setup_commands > 0 {
+        let commands = counted(stats.setup_commands, "command");
+        rows.push(row(
+            "snapshots",
+            format!("{commands} of the shim beside these, which describe the state"),
+        ));
+    }
+    rows.extend([
         row(
             "draws",
             format!("{}; per frame {}", HumanCount(stats.draws), spread(frames, |f| f.draws)),
@@ -201,7 +210,7 @@ fn summary(stats: &TraceStats) -> Vec<[String; 2]> {
                 HumanCount(stats.redundant_changes)
             ),
         ),
-    ];
+    ]);
     rows.extend(stats.driver.map(|driver| row("driver", driver_text(&driver, stats))));
     rows.extend(stats.threads.iter().map(|thread| {
         let commands = counted(thread.commands, "command");
@@ -219,7 +228,9 @@ fn driver_text(driver: &DriverTime, stats: &TraceStats) -> String {
     let [min, median, max] = [min_ns, median_ns, max_ns].map(time);
     let slowest = stats.frames.iter().find(|frame| frame.driver_ns == Some(max_ns));
     let slowest = slowest.map(|slowest| format!(" (frame {})", slowest.frame)).unwrap_or_default();
-    format!("{total}; per frame {min} to {max}{slowest}, median {median}")
+    format!(
+        "{total} of CPU time until the calls returned; per frame {min} to {max}{slowest}, median {median}"
+    )
 }
 
 /// Formats a time with its unit, with at most four digits.
@@ -232,8 +243,15 @@ fn time(ns: u64) -> String {
     }
 }
 
+/// Counts the frames that ended, as `info` does, and names the commands behind the last one.
 fn counted_frames(frames: &[FrameStats]) -> String {
-    counted(frames.len() as u64, "frame")
+    let ended = frames.iter().filter(|frame| frame.is_complete).count();
+    let rest: u64 = frames.iter().filter(|it| !it.is_complete).map(|it| it.commands).sum();
+    let ended = counted(ended as u64, "frame");
+    match rest {
+        0 => ended,
+        _ => format!("{ended}, {} of them after the last frame", HumanCount(rest)),
+    }
 }
 
 /// Minimum, median and maximum of a figure over the frames.
@@ -347,12 +365,18 @@ mod tests {
         let stats = TraceStats {
             driver: Some(driver),
             driver_in_frames: Some(Spread { min_ns: 1, median_ns: 1, max_ns: 7_000 }),
-            frames: vec![frame(2, Some(1)), frame(3, Some(7_000))],
+            frames: vec![
+                FrameStats { is_complete: true, ..frame(2, Some(1)) },
+                FrameStats { commands: 5, ..frame(3, Some(7_000)) },
+            ],
+            setup_commands: 9,
             functions: vec![finish],
             slowest: vec![slow(Some(41), 7_000), slow(None, 30)],
             ..TraceStats::default()
         };
         let text = describe(&stats, None);
+        assert!(text.contains(" in 1 frame, 5 of them after the last frame\n"), "{text}");
+        assert!(text.contains("9 commands of the shim beside these"), "{text}");
         assert!(text.contains("7.0 µs (frame 3)"), "{text}");
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         let lines: Vec<_> = text.lines().map(words).collect();

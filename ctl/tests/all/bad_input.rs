@@ -119,7 +119,7 @@ fn missing_things_have_status_3() {
     check(&["dump", "/"], 3, "folder");
     check(&["verify", "no-such.gapii"], 3, "no-such.gapii");
     check(&["export", "no-such.gapii", "--format", "json", "-o", "x"], 3, "no-such.gapii");
-    check(&["man", "/no/such/folder"], 3, "/no/such/folder");
+    check(&["man", "/proc/no-such"], 3, "/proc/no-such");
 }
 
 #[test]

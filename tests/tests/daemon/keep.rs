@@ -123,7 +123,7 @@ fn frames_and_commands_of_what_was_kept_are_asked_for_by_their_numbers() {
     ask("state", &["--at", &before], 1, &begins);
     ask("state", &["--at", &at], 0, "");
     ask("dump", &["--resources", folder, "--at", "100000"], 1, "its last one is");
-    ask("replay", &[], 0, " of later snapshots passed over");
+    ask("replay", &[], 0, " of later snapshots, which describe");
 }
 
 #[test]

@@ -317,6 +317,11 @@ fn resources_are_files_by_their_names() {
     let finished = run(&mut played(&session, "dump", &recording.trace, &options)).ok();
     assert_eq!(finished.stdout, "");
     assert_eq!(finished.stderr, format!("gapii-ctl: wrote 6 files to {text}\n"));
+    std::fs::write(folder.join("texture-99.png"), "of another command").expect("a file");
+    let again = run(&mut played(&session, "dump", &recording.trace, &options)).ok();
+    let older = format!("gapii-ctl: wrote 6 files to {text}; the folder also has 1 older file\n");
+    assert_eq!(again.stderr, older);
+    std::fs::remove_file(folder.join("texture-99.png")).expect("it is there");
     let all = files(&folder);
     let expected = [
         "buffer-1.bin",
