@@ -1,4 +1,4 @@
-//! `export`: converts a trace to the format of another tool. A `.trace` holds one process, so with several `--process`
+//! `export`: converts a trace to the format of another tool. A `.trace` holds one process, so with several `--pid`
 //! is required; a filtered trace is refused. Changes of tracers are in JSON only. What the format or the trace lacks is
 //! counted in a message. Exports the readable part of a damaged trace, then reports the damage.
 
@@ -42,8 +42,8 @@ pub struct Export {
     force: Force,
 
     /// Process to export; required if the trace has several processes and the format holds only one
-    #[arg(long, value_name = "PID")]
-    process: Option<u32>,
+    #[arg(long = "pid", alias = "process", value_name = "PID")]
+    pid: Option<u32>,
 
     #[command(flatten)]
     json: Json,
@@ -109,16 +109,16 @@ fn process<'p>(
         let named = processes.iter().map(|process| format!("{} ({})", process.pid, process.name));
         named.collect::<Vec<_>>().join(", ")
     };
-    match (args.process, processes) {
+    match (args.pid, processes) {
         (Some(pid), _) => match processes.iter().find(|process| process.pid == pid) {
             Some(process) => Ok(Some(process)),
             None => Err(Failure::no(format!(
-                "{name} has no process {pid}; choose one with `--process PID`: {}",
+                "{name} has no process with the id {pid}; choose one with `--pid PID`: {}",
                 list()
             ))),
         },
         (None, [_, _, ..]) if args.format == Format::Apitrace => Err(Failure::usage(format!(
-            "a .trace holds one process; choose one of {name}'s with `--process PID`: {}",
+            "a .trace holds one process; choose one of {name}'s with `--pid PID`: {}",
             list()
         ))),
         (None, [only]) => Ok(Some(only)),

@@ -66,7 +66,7 @@ fn cut_trace_is_exported_up_to_the_cut_and_said_to_be_cut() {
 fn other_process_than_there_is_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     trace(&folder.path().join("t.gapii"), 1);
-    let arguments = ["export", "t.gapii", "--format", "json", "-o", "out", "--process", "12"];
+    let arguments = ["export", "t.gapii", "--format", "json", "-o", "out", "--pid", "12"];
     let (_, stderr) = run(ctl(folder.path()).args(arguments), 1);
     assert!(one_sentence(&stderr).contains("4711 (p)"), "{stderr}");
     assert_eq!(files(folder.path()), ["t.gapii"]);
