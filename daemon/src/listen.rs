@@ -320,7 +320,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s");
         fs::write(&path, "mine").unwrap();
-        assert!(bind(&path).unwrap_err().to_string().contains("in the way"));
+        assert!(bind(&path).unwrap_err().to_string().contains("is not a socket of this user"));
         assert_eq!(fs::read(&path).unwrap(), b"mine");
     }
 }
