@@ -214,7 +214,7 @@ const PERMITTED: &[Permitted] = &[
     }),
     // The driver has no query for a group's source, identifier and message.
     Permitted::unseen("what debug groups are called", |steps| {
-        count(before_attach(steps), &["glPushDebugGroup", "glPushDebugGroupKHR"]) > 0
+        count(before_attach(steps), &["glPushDebugGroup"]) > 0
     }),
 ];
 
@@ -236,8 +236,8 @@ const LINKS: &[&str] = &["glLinkProgram", "glCreateShaderProgramv"];
 /// Whether a buffer may be deleted that is mapped when the capture begins or before the last context is described, or was
 /// mapped then.
 fn may_be_deleted_while_mapped(steps: &[String]) -> bool {
-    let unmaps = ["glUnmapBuffer", "glUnmapBufferOES"];
-    let maps = ["glMapBufferRange", "glMapBufferRangeEXT", "glMapBufferOES"];
+    let unmaps = ["glUnmapBuffer"];
+    let maps = ["glMapBufferRange", "glMapBufferOES"];
     let is_mapped = |before: &[String]| count(before, &maps) > count(before, &unmaps);
     count(steps, &["glDeleteBuffers"]) > 0
         && (is_mapped(before_attach(steps)) || is_mapped(before_described(steps)))
