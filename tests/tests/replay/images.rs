@@ -112,7 +112,8 @@ fn folder_that_is_there_keeps_what_it_has() {
     let finished = run(&mut played(&session, "replay", &recording.trace, &options)).ok();
     // The report of the replay is the answer; that files were written is said beside it, as by all commands.
     assert!(finished.stdout.starts_with("played "), "{finished}");
-    assert_eq!(finished.stderr, format!("gapii-ctl: wrote 2 files to {text}\n"));
+    let said = format!("gapii-ctl: wrote 2 files to {text}; the folder also has 1 older file\n");
+    assert_eq!(finished.stderr, said);
     assert_eq!(files(&folder), ["frame-000001.png", "frame-000002.png", "notes.txt"]);
     let (.., color, _) = decoded(&folder.join("frame-000001.png"));
     assert_eq!(color, png::ColorType::Rgb);
