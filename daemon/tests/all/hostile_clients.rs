@@ -168,11 +168,9 @@ fn check(what: &str, socket: &mut UnixStream, fate: Fate) {
     match (fate, answer) {
         (Answered(code) | Closed(code), Some(Event::Error(error))) => {
             assert_eq!(error.code, code, "{what}: {}", error.message);
-            assert!(
-                error.message.raw().len() < 2000,
-                "{what}: {} bytes",
-                error.message.raw().len()
-            );
+            for text in [&error.message, &error.suggestion] {
+                assert!(text.raw().len() < 2000, "{what}: {} bytes", text.raw().len());
+            }
         }
         (Dropped, None) => {}
         (_, answer) => panic!("{what}: {answer:?}"),

@@ -121,14 +121,19 @@ pub struct ControlError {
     pub suggestion: Untrusted,
 }
 
+/// Bytes of each text of an error: a name that it repeats can be as long as a request.
+const TEXT_BYTES_MAX: usize = 1000;
+
 impl ControlError {
     /// Makes an error of one of [`code`](super::code), with a sentence that says what is wrong and why, and a clause that
-    /// says what to type.
+    /// says what to type. Each is cut to 1,000 bytes.
     pub fn new(
         code: &str,
         message: impl Into<Untrusted>,
         suggestion: impl Into<Untrusted>,
     ) -> Self {
-        Self { code: code.to_owned(), message: message.into(), suggestion: suggestion.into() }
+        let [message, suggestion] =
+            [message.into(), suggestion.into()].map(|text| text.cut(TEXT_BYTES_MAX));
+        Self { code: code.to_owned(), message, suggestion }
     }
 }

@@ -31,6 +31,22 @@ impl Untrusted {
         &self.0
     }
 
+    /// Returns the text, cut to at most `bytes` bytes: a cut one ends with `…`, which has three of them.
+    ///
+    /// ```
+    /// use gapii_trace::Untrusted;
+    ///
+    /// assert_eq!(Untrusted::from("gears of war").cut(8).raw(), "gears…");
+    /// assert_eq!(Untrusted::from("gears").cut(8).raw(), "gears");
+    /// ```
+    pub fn cut(mut self, bytes: usize) -> Self {
+        if self.0.len() > bytes {
+            self.0.truncate(self.0.floor_char_boundary(bytes.saturating_sub('…'.len_utf8())));
+            self.0.push('…');
+        }
+        self
+    }
+
     /// Returns whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
