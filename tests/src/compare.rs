@@ -170,8 +170,8 @@ mod tests {
     fn command(args: &[(&str, serde_json::Value)], result: serde_json::Value) -> Command {
         Command {
             seq: Some(0),
-            process: 1,
-            thread: 1,
+            pid: 1,
+            tid: 1,
             context: 1,
             frame: 0,
             name: "glTest".into(),

@@ -41,7 +41,9 @@ impl Untrusted {
     /// ```
     pub fn cut(mut self, bytes: usize) -> Self {
         if self.0.len() > bytes {
-            self.0.truncate(self.0.floor_char_boundary(bytes.saturating_sub('…'.len_utf8())));
+            let room = bytes.saturating_sub('…'.len_utf8());
+            let end = (0..=room).rev().find(|at| self.0.is_char_boundary(*at));
+            self.0.truncate(end.unwrap_or(0));
             self.0.push('…');
         }
         self
