@@ -113,7 +113,7 @@ fn option_that_the_running_capture_lacks_is_named() {
     }
     let path = session.path("no.gapii");
     let refused = run(session.ctl(["start", "--name", "first", "-o"]).arg(&path)).exited_with(3);
-    assert!(refused.stderr.contains("called \"first\" already"), "{refused}");
+    assert!(refused.stderr.contains("has the name \"first\""), "{refused}");
     run(&mut session.ctl(["stop", "first"])).ok();
     first.finish(LIMIT).ok();
     let none = run(&mut session.ctl(["stop", "first"])).exited_with(1);
