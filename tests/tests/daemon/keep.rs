@@ -346,7 +346,7 @@ fn what_was_kept_of_programs_that_have_ended_goes_in_the_end() {
     assert!(saves("shared_contexts"));
     goes("shared_contexts");
     assert!(began.elapsed() >= Duration::from_secs(STAYS_S), "it went before its time");
-    let is_told = || daemon.log().matches("which has ended, is gone").count() == 2;
+    let is_told = || daemon.log().matches("which has ended, are deleted").count() == 2;
     wait::until("the log to say so", LIMIT, || is_told().then_some(()));
     // Keyframes are many: the log has them only if it is asked for details.
     assert!(!daemon.log().contains("keyframe"), "{}", daemon.log());
