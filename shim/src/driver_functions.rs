@@ -45,6 +45,7 @@ macro_rules! driver_functions {
 driver_functions! {
     numbers {
         active_texture = GL_ACTIVE_TEXTURE(unit: u32);
+        client_active_texture = GL_CLIENT_ACTIVE_TEXTURE(unit: u32);
         bind_buffer = GL_BIND_BUFFER(target: u32, name: u32);
         bind_framebuffer = GL_BIND_FRAMEBUFFER(target: u32, name: u32);
         bind_renderbuffer = GL_BIND_RENDERBUFFER(target: u32, name: u32);

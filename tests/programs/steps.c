@@ -32,7 +32,7 @@
 #define SHOWN_WHOLE 16
 
 /* Contexts, surfaces and images are destroyed at the end. */
-enum { CONTEXT = 'c' - 'a', SURFACE = 's' - 'a', IMAGE = 'i' - 'a' };
+enum { CONTEXT = 'c' - 'a', SURFACE = 's' - 'a', IMAGE = 'i' - 'a', SYNC = 'k' - 'a' };
 
 static EGLDisplay display;
 static EGLConfig config;
@@ -334,7 +334,7 @@ static void run_step(char *line)
         uint64_t *to = object(result);
         must(to != NULL, "no object", result);
         /* Names are 32 bits wide; handles and addresses have all bits. */
-        int is_handle = strchr("cisyp", result[0]) != NULL;
+        int is_handle = strchr("ciskyp", result[0]) != NULL;
         define(to, is_handle ? value : (uint32_t)value);
         if (result[0] == 'c') {
             const uint64_t *shared = object(words[4]);
@@ -473,6 +473,9 @@ static void release_programs(EGLContext context)
 
 static void destroy(void)
 {
+    for (int at = 0; at < defined[SYNC]; at++)
+        if (objects[SYNC][at])
+            eglDestroySync(display, (EGLSync)objects[SYNC][at]);
     for (int at = 0; at < defined[IMAGE]; at++)
         if (objects[IMAGE][at])
             eglDestroyImage(display, (EGLImage)objects[IMAGE][at]);

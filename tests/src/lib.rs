@@ -22,6 +22,7 @@ pub mod exporting;
 pub mod fake_driver;
 pub mod gapii;
 pub mod glmark2;
+pub mod headers;
 pub mod headless;
 pub mod kill;
 pub mod level_zero;

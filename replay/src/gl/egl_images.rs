@@ -1,4 +1,5 @@
-//! Textures and renderbuffers that are EGL images. A command with an image that replay has not made is skipped.
+//! Textures and renderbuffers that are EGL images. A command with an image that replay has not made is skipped, except one with
+//! no image (0), which every driver refuses.
 
 use std::ffi::c_void;
 
@@ -49,9 +50,11 @@ pub fn glEGLImageTargetTextureStorageEXT(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// The driver's image for an argument. Drivers need not check the handle, so an unknown one skips
-/// the command.
+/// The driver's image for an argument. Drivers need not check a handle other than 0, so an unknown one skips the command.
 fn image(call: &mut Call<'_, '_>, index: usize) -> Result<*mut c_void, Skip> {
+    if call.u64(index) == 0 {
+        return Ok(std::ptr::null_mut());
+    }
     let found = call.parts.egl.image(call.command.process, call.u64(index));
     let image = found.ok_or("its EGL image is not one that replay has made")?;
     Ok(image as *mut c_void)

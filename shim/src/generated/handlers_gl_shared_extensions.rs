@@ -208,9 +208,10 @@ followed! {
         yoffset: i32, zoffset: i32, x: i32, y: i32, width: i32, height: i32);
     state gl [tracked enter]; enter EFFECT, []; finish
 }
-plain! {
+followed! {
     GL_CREATE_MEMORY_OBJECTS_EXT: glCreateMemoryObjectsEXT(n: i32, memoryObjects: *mut u32);
-    enter LEAVES; leave EFFECT, [observe::array(memoryObjects, n as i64, 4)]
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(memoryObjects,
+        n as i64, 4)]
 }
 followed! {
     GL_CREATE_SHADER_PROGRAMV_EXT: glCreateShaderProgramvEXT(r#type: u32, count: i32,
@@ -242,9 +243,10 @@ followed! {
     GL_DELETE_FRAMEBUFFERS_OES: glDeleteFramebuffersOES(n: i32, framebuffers: *const u32);
     state gl [tracked enter]; enter EFFECT, [observe::array(framebuffers, n as i64, 4)]; finish
 }
-plain! {
+followed! {
     GL_DELETE_MEMORY_OBJECTS_EXT: glDeleteMemoryObjectsEXT(n: i32, memoryObjects: *const u32);
-    enter EFFECT, [observe::array(memoryObjects, n as i64, 4)]; finish
+    state gl [tracked enter]; enter EFFECT, [observe::array(memoryObjects, n as i64, 4)];
+        finish
 }
 followed! {
     GL_DELETE_PROGRAM_PIPELINES_EXT: glDeleteProgramPipelinesEXT(n: i32,
@@ -395,7 +397,7 @@ followed! {
 followed! {
     GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES: glEGLImageTargetRenderbufferStorageOES(target: u32,
         image: *mut c_void);
-    state gl [tracked enter]; enter EFFECT; finish
+    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
 }
 followed! {
     GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT: glEGLImageTargetTexStorageEXT(target: u32,
@@ -779,10 +781,10 @@ followed! {
         params: *mut u32);
     state gl [leave]; enter EFFECT | LEAVES; leave 0, []
 }
-plain! {
+followed! {
     GL_IMPORT_MEMORY_FD_EXT: glImportMemoryFdEXT(memory: u32, size: u64, handleType: u32,
         fd: i32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 plain! {
     GL_IMPORT_MEMORY_WIN32HANDLE_EXT: glImportMemoryWin32HandleEXT(memory: u32, size: u64,
@@ -898,10 +900,11 @@ plain! {
     GL_MAX_SHADER_COMPILER_THREADS_KHR: glMaxShaderCompilerThreadsKHR(count: u32);
     enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_MEMORY_OBJECT_PARAMETERIV_EXT: glMemoryObjectParameterivEXT(memoryObject: u32,
         pname: u32, params: *const i32);
-    enter EFFECT, [observe::array(params, sizes::memory_object_value(pname), 4)]; finish
+    state gl [tracked enter] when matches!(pname, 0x9581 | 0x959b); enter EFFECT,
+        [observe::array(params, sizes::memory_object_value(pname), 4)]; finish
 }
 plain! { GL_MIN_SAMPLE_SHADING_OES: glMinSampleShadingOES(value: f32); enter EFFECT; finish }
 plain! {
@@ -1258,12 +1261,12 @@ plain! {
 followed! {
     GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT: glRenderbufferStorageMultisampleEXT(target: u32,
         samples: i32, internalformat: u32, width: i32, height: i32);
-    state gl [tracked enter]; enter EFFECT; finish
+    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
 }
 followed! {
     GL_RENDERBUFFER_STORAGE_OES: glRenderbufferStorageOES(target: u32, internalformat: u32,
         width: i32, height: i32);
-    state gl [tracked enter]; enter EFFECT; finish
+    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
 }
 plain! { GL_ROTATEX_OES: glRotatexOES(angle: i32, x: i32, y: i32, z: i32); enter EFFECT; finish }
 plain! {

@@ -13,7 +13,9 @@ use gapii_commands::constants::{
     EGL_RED_SIZE, EGL_RENDERABLE_TYPE, EGL_SAMPLE_BUFFERS, EGL_SAMPLES, EGL_STENCIL_SIZE,
     EGL_SURFACE_TYPE, EGL_WIDTH,
 };
-use gapii_state::{Group, Process, SurfaceKind, Thread};
+use gapii_state::{
+    EglContext, Group, Objects, Process, Ref, Surface as SurfaceState, SurfaceKind, Thread,
+};
 
 use super::emit::Emitter;
 use super::gl;
@@ -21,6 +23,9 @@ use crate::generated::ids::*;
 use gapii_recorder::observe;
 
 const EGL_NONE: i32 = constants::EGL_NONE as i32;
+
+/// Handle of a spare surface. No driver gives out such a handle.
+const SPARE_SURFACE: u64 = 0xF000_2000;
 
 /// Attributes of a configuration that a snapshot describes: sizes of buffers, samples, uses.
 const OF_CONFIGS: [u32; 16] = [
@@ -68,6 +73,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process) {
 pub fn describe_thread(emitter: &mut Emitter, thread: &Thread) {
     bind_api(emitter, thread.bound_api);
     let Some(current) = Current::of(thread) else { return };
+    Destroyed::of(thread).make(emitter);
     current.make_current(emitter);
     let state = thread.process.lock();
     let interval =
@@ -75,6 +81,14 @@ pub fn describe_thread(emitter: &mut Emitter, thread: &Thread) {
     drop(state);
     if interval != 1 {
         emitter.command(EGL_SWAP_INTERVAL).arg(current.display).arg(interval).returns(1_u32, []);
+    }
+}
+
+/// Describes that what is current on a thread is destroyed. No spare context can be current in the replay afterwards, because the
+/// thread could not have its own again.
+pub fn describe_destroyed(emitter: &mut Emitter, thread: &Thread) {
+    if Current::of(thread).is_some() {
+        Destroyed::of(thread).destroy(emitter);
     }
 }
 
@@ -113,12 +127,7 @@ struct Made {
 
 impl Made {
     fn of(process: &Process) -> Self {
-        // Contexts that share are made from the first of them that there still is.
-        let groups = process.contexts().groups();
-        let first = |handle: u64| {
-            let group = groups.iter().find(|(other, _)| *other == handle)?.1;
-            groups.iter().find(|(_, other)| *other == group).map(|(first, _)| *first)
-        };
+        let shares = Shares::of(process);
         let state = process.lock();
         let displays = state.displays.named().map(|(object, display)| Display {
             handle: object.name(),
@@ -127,24 +136,11 @@ impl Made {
             is_initialized: display.initialized,
         });
         let displays = displays.collect();
-        let contexts = state.egl_contexts.named().map(|(object, context)| Context {
-            handle: object.name(),
-            display: context.display,
-            config: context.config,
-            share: first(object.name()).filter(|first| *first != object.name()).unwrap_or(0),
-            api: context.api,
-            attributes: list(context.attributes.iter().map(|(name, value)| (*name, *value))),
-        });
+        let contexts = state.egl_contexts.named();
+        let contexts = contexts.map(|(object, it)| Context::of(object, it, &shares));
         let mut contexts: Vec<_> = contexts.collect();
         contexts.sort_by_key(|context| context.share != 0);
-        let surfaces = state.surfaces.named().map(|(object, surface)| Surface {
-            handle: object.name(),
-            display: surface.display,
-            config: surface.config,
-            kind: surface.kind,
-            native: surface.native,
-            attributes: list(surface.attributes.iter().map(|(name, value)| (*name, *value as i32))),
-        });
+        let surfaces = state.surfaces.named().map(|(object, it)| Surface::of(object, it));
         let surfaces: Vec<_> = surfaces.collect();
         let of_contexts = contexts.iter().map(|context| (context.display, context.config));
         let of_surfaces = surfaces.iter().map(|surface| (surface.display, surface.config));
@@ -153,6 +149,70 @@ impl Made {
         configs.sort_unstable();
         configs.dedup();
         Self { displays, configs, contexts, surfaces }
+    }
+}
+
+/// The share groups of a process.
+struct Shares(Vec<(u64, usize)>);
+
+impl Shares {
+    fn of(process: &Process) -> Self {
+        Self(process.contexts().groups())
+    }
+
+    /// The context to share with: the first one of the group that there still is. 0: the context is the first.
+    fn first_before(&self, handle: u64) -> u64 {
+        let group = self.0.iter().find(|(other, _)| *other == handle).map(|(_, group)| *group);
+        let first = self.0.iter().find(|(_, other)| Some(*other) == group).map(|(first, _)| *first);
+        first.filter(|first| *first != handle).unwrap_or(0)
+    }
+}
+
+/// What is current on a thread though the program has destroyed it: EGL keeps it until something else is current. Its handle is
+/// that of nothing else meanwhile.
+struct Destroyed {
+    context: Option<Context>,
+    surfaces: Vec<Surface>,
+}
+
+impl Destroyed {
+    fn of(thread: &Thread) -> Self {
+        let shares = Shares::of(&thread.process);
+        let state = thread.process.lock();
+        let object = thread.egl_context;
+        let context = state.egl_contexts.get(object);
+        let context = context.filter(|_| state.egl_contexts.find(object.name()) != object);
+        let mut surfaces = vec![thread.draw_surface, thread.read_surface];
+        surfaces.dedup();
+        surfaces.retain(|object| state.surfaces.find(object.name()) != *object);
+        let surfaces = surfaces.into_iter();
+        Self {
+            context: context.map(|it| Context::of(object, it, &shares)),
+            surfaces: surfaces
+                .filter_map(|object| Some(Surface::of(object, state.surfaces.get(object)?)))
+                .collect(),
+        }
+    }
+
+    fn make(&self, emitter: &mut Emitter) {
+        if let Some(context) = &self.context {
+            bind_api(emitter, context.api);
+            context.describe(emitter);
+        }
+        for surface in &self.surfaces {
+            surface.create(emitter);
+        }
+    }
+
+    fn destroy(&self, emitter: &mut Emitter) {
+        for surface in &self.surfaces {
+            let command = emitter.command(EGL_DESTROY_SURFACE).arg(surface.display);
+            command.arg(surface.handle).returns(1_u32, []);
+        }
+        if let Some(context) = &self.context {
+            let command = emitter.command(EGL_DESTROY_CONTEXT).arg(context.display);
+            command.arg(context.handle).returns(1_u32, []);
+        }
     }
 }
 
@@ -180,6 +240,17 @@ impl Display {
 }
 
 impl Context {
+    fn of(object: Ref<EglContext>, it: &EglContext, shares: &Shares) -> Self {
+        Self {
+            handle: object.name(),
+            display: it.display,
+            config: it.config,
+            share: shares.first_before(object.name()),
+            api: it.api,
+            attributes: list(it.attributes.iter().map(|(name, value)| (*name, *value))),
+        }
+    }
+
     fn describe(&self, emitter: &mut Emitter) {
         emitter
             .command(EGL_CREATE_CONTEXT)
@@ -193,7 +264,23 @@ impl Context {
 }
 
 impl Surface {
+    fn of(object: Ref<SurfaceState>, it: &SurfaceState) -> Self {
+        Self {
+            handle: object.name(),
+            display: it.display,
+            config: it.config,
+            kind: it.kind,
+            native: it.native,
+            attributes: list(it.attributes.iter().map(|(name, value)| (*name, *value as i32))),
+        }
+    }
+
     fn describe(&self, emitter: &mut Emitter) {
+        self.create(emitter);
+        SIZE.describe(emitter, self.display, self.handle);
+    }
+
+    fn create(&self, emitter: &mut Emitter) {
         let attributes = observe::attributes_i32(self.attributes.as_ptr());
         match self.kind {
             SurfaceKind::Pbuffer => emitter
@@ -212,7 +299,6 @@ impl Surface {
                 .reads(attributes)
                 .returns(self.handle, []),
         }
-        SIZE.describe(emitter, self.display, self.handle);
     }
 }
 
@@ -304,6 +390,8 @@ pub struct Current {
     draw: u64,
     read: u64,
     context: u64,
+    /// The configuration of the context if it has no surface and had one earlier.
+    earlier_surface: Option<u64>,
 }
 
 impl Current {
@@ -311,15 +399,35 @@ impl Current {
     pub fn of(thread: &Thread) -> Option<Self> {
         let context = thread.context.as_deref()?.handle;
         let state = thread.process.lock();
-        let display = state.egl_contexts.get(thread.egl_context).map_or(0, |it| it.display);
         let (draw, read) = (thread.draw_surface.name(), thread.read_surface.name());
-        Some(Self { display, draw, read, context })
+        let known = state.egl_contexts.get(thread.egl_context);
+        let display = known.map_or(0, |it| it.display);
+        let earlier = known.filter(|it| draw == 0 && it.had_surface).map(|it| it.config);
+        Some(Self { display, draw, read, context, earlier_surface: earlier })
     }
 
     /// Makes them current in a replay.
     pub fn make_current(&self, emitter: &mut Emitter) {
         let command = emitter.command(EGL_MAKE_CURRENT).arg(self.display);
         command.arg(self.draw).arg(self.read).arg(self.context).returns(1_u32, []);
+    }
+
+    /// Has the driver set the viewport of a context without a surface, if it has done so in the program: it sets viewport and
+    /// scissor box of a context that is current with a surface for the first time.
+    pub fn settle_viewport(&self, emitter: &mut Emitter) {
+        let Some(config) = self.earlier_surface else { return };
+        if config == 0 {
+            emitter.leave_out("that a context without a surface and a configuration had a surface");
+            return;
+        }
+        let size = list([(EGL_WIDTH, 1), (EGL_HEIGHT, 1)].into_iter());
+        let command = emitter.command(EGL_CREATE_PBUFFER_SURFACE).arg(self.display).arg(config);
+        let command = command.arg(size.as_ptr()).reads(observe::attributes_i32(size.as_ptr()));
+        command.returns(SPARE_SURFACE, []);
+        Self { draw: SPARE_SURFACE, read: SPARE_SURFACE, ..*self }.make_current(emitter);
+        self.make_current(emitter);
+        let command = emitter.command(EGL_DESTROY_SURFACE).arg(self.display);
+        command.arg(SPARE_SURFACE).returns(1_u32, []);
     }
 
     /// [`Current::make_current`], after a spare context.
@@ -335,14 +443,49 @@ pub struct Drawn {
     pub height: i32,
     /// A swap makes depth and stencil of a window undefined.
     pub is_window: bool,
+    /// The thread reads from another surface.
+    pub is_unread: bool,
 }
 
-/// Returns the draw surface of a thread, if it has one.
+/// Returns the draw surface of a thread, if it has one whose size is known.
 pub fn drawn(thread: &Thread) -> Option<Drawn> {
     let surface = thread.draw_surface;
-    let (display, kind) =
-        thread.process.lock().surfaces.get(surface).map(|it| (it.display, it.kind))?;
-    let ask = |name| SIZE.number(display, surface.name(), name);
-    let (width, height) = (ask(EGL_WIDTH)?, ask(EGL_HEIGHT)?);
-    Some(Drawn { width, height, is_window: kind == SurfaceKind::Window })
+    let (is_window, [width, height]) = {
+        let state = thread.process.lock();
+        let it = state.surfaces.get(surface)?;
+        (it.kind == SurfaceKind::Window, size(&state.surfaces, surface)?)
+    };
+    Some(Drawn { width, height, is_window, is_unread: thread.read_surface != surface })
+}
+
+/// A surface that a thread reads from, and does not draw to.
+pub struct ReadApart {
+    pub handle: u64,
+    pub display: u64,
+    pub config: u64,
+    pub width: i32,
+    pub height: i32,
+}
+
+/// Returns the read surface of a thread, if it has one and draws to another.
+pub fn read_apart(thread: &Thread) -> Option<ReadApart> {
+    let surface = thread.read_surface;
+    if surface == thread.draw_surface {
+        return None;
+    }
+    let state = thread.process.lock();
+    let (handle, it) = (surface.name(), state.surfaces.get(surface)?);
+    let [width, height] = size(&state.surfaces, surface)?;
+    Some(ReadApart { handle, display: it.display, config: it.config, width, height })
+}
+
+/// Width and height of a surface. The driver does not answer for one that the program has destroyed.
+fn size(surfaces: &Objects<SurfaceState>, object: Ref<SurfaceState>) -> Option<[i32; 2]> {
+    let it = surfaces.get(object)?;
+    let is_destroyed = surfaces.find(object.name()) != object;
+    let ask = |name| match is_destroyed {
+        true => it.attributes.get(&name).map(|value| *value as i32),
+        false => SIZE.number(it.display, object.name(), name),
+    };
+    Some([ask(EGL_WIDTH)?, ask(EGL_HEIGHT)?])
 }

@@ -9,39 +9,41 @@ use gapii_commands::constants::{
     GL_ALPHA_SCALE, GL_ALPHA_TEST, GL_ALPHA_TEST_FUNC, GL_ALPHA_TEST_REF, GL_AMBIENT,
     GL_ARRAY_BUFFER, GL_BLEND, GL_BLEND_DST, GL_BLEND_DST_ALPHA, GL_BLEND_DST_RGB,
     GL_BLEND_EQUATION, GL_BLEND_EQUATION_ALPHA, GL_BLEND_SRC, GL_BLEND_SRC_ALPHA, GL_BLEND_SRC_RGB,
-    GL_CLIP_PLANE0, GL_COLOR_ARRAY, GL_COLOR_CLEAR_VALUE, GL_COLOR_LOGIC_OP, GL_COLOR_MATERIAL,
-    GL_COLOR_WRITEMASK, GL_COMBINE_ALPHA, GL_COMBINE_RGB, GL_CONSTANT_ATTENUATION, GL_CULL_FACE,
-    GL_CULL_FACE_MODE, GL_CURRENT_COLOR, GL_CURRENT_NORMAL, GL_CURRENT_TEXTURE_COORDS,
-    GL_DEPTH_CLEAR_VALUE, GL_DEPTH_FUNC, GL_DEPTH_RANGE, GL_DEPTH_TEST, GL_DEPTH_WRITEMASK,
-    GL_DIFFUSE, GL_DITHER, GL_ELEMENT_ARRAY_BUFFER, GL_EMISSION, GL_FOG, GL_FOG_COLOR,
-    GL_FOG_DENSITY, GL_FOG_END, GL_FOG_HINT, GL_FOG_MODE, GL_FOG_START, GL_FRONT,
+    GL_CLIP_PLANE0, GL_COLOR_ARRAY, GL_COLOR_ARRAY_STRIDE, GL_COLOR_CLEAR_VALUE, GL_COLOR_LOGIC_OP,
+    GL_COLOR_MATERIAL, GL_COLOR_WRITEMASK, GL_COMBINE_ALPHA, GL_COMBINE_RGB,
+    GL_CONSTANT_ATTENUATION, GL_CULL_FACE, GL_CULL_FACE_MODE, GL_CURRENT_COLOR, GL_CURRENT_NORMAL,
+    GL_CURRENT_TEXTURE_COORDS, GL_DEPTH_CLEAR_VALUE, GL_DEPTH_FUNC, GL_DEPTH_RANGE, GL_DEPTH_TEST,
+    GL_DEPTH_WRITEMASK, GL_DIFFUSE, GL_DITHER, GL_ELEMENT_ARRAY_BUFFER, GL_EMISSION, GL_FOG,
+    GL_FOG_COLOR, GL_FOG_DENSITY, GL_FOG_END, GL_FOG_HINT, GL_FOG_MODE, GL_FOG_START, GL_FRONT,
     GL_FRONT_AND_BACK, GL_FRONT_FACE, GL_GENERATE_MIPMAP, GL_GENERATE_MIPMAP_HINT,
     GL_LIGHT_MODEL_AMBIENT, GL_LIGHT_MODEL_TWO_SIDE, GL_LIGHT0, GL_LIGHTING, GL_LINE_SMOOTH,
     GL_LINE_SMOOTH_HINT, GL_LINE_WIDTH, GL_LINEAR_ATTENUATION, GL_LOGIC_OP_MODE,
     GL_MATRIX_PALETTE_OES, GL_MAX_CLIP_PLANES, GL_MAX_LIGHTS, GL_MAX_TEXTURE_UNITS, GL_MULTISAMPLE,
-    GL_NORMAL_ARRAY, GL_NORMALIZE, GL_OPERAND0_ALPHA, GL_OPERAND0_RGB, GL_OPERAND1_ALPHA,
-    GL_OPERAND1_RGB, GL_OPERAND2_ALPHA, GL_OPERAND2_RGB, GL_PACK_ALIGNMENT,
+    GL_NORMAL_ARRAY, GL_NORMAL_ARRAY_STRIDE, GL_NORMALIZE, GL_OPERAND0_ALPHA, GL_OPERAND0_RGB,
+    GL_OPERAND1_ALPHA, GL_OPERAND1_RGB, GL_OPERAND2_ALPHA, GL_OPERAND2_RGB, GL_PACK_ALIGNMENT,
     GL_PERSPECTIVE_CORRECTION_HINT, GL_POINT_DISTANCE_ATTENUATION, GL_POINT_FADE_THRESHOLD_SIZE,
-    GL_POINT_SIZE, GL_POINT_SIZE_ARRAY_OES, GL_POINT_SIZE_MAX, GL_POINT_SIZE_MIN, GL_POINT_SMOOTH,
-    GL_POINT_SMOOTH_HINT, GL_POLYGON_OFFSET_FACTOR, GL_POLYGON_OFFSET_FILL,
-    GL_POLYGON_OFFSET_UNITS, GL_POSITION, GL_QUADRATIC_ATTENUATION, GL_RENDERBUFFER,
-    GL_RENDERBUFFER_BINDING, GL_RESCALE_NORMAL, GL_RGB_SCALE, GL_SAMPLE_ALPHA_TO_COVERAGE,
-    GL_SAMPLE_ALPHA_TO_ONE, GL_SAMPLE_COVERAGE, GL_SAMPLE_COVERAGE_INVERT,
-    GL_SAMPLE_COVERAGE_VALUE, GL_SCISSOR_BOX, GL_SCISSOR_TEST, GL_SHADE_MODEL, GL_SHININESS,
-    GL_SPECULAR, GL_SPOT_CUTOFF, GL_SPOT_DIRECTION, GL_SPOT_EXPONENT, GL_SRC0_ALPHA, GL_SRC0_RGB,
-    GL_SRC1_ALPHA, GL_SRC1_RGB, GL_SRC2_ALPHA, GL_SRC2_RGB, GL_STENCIL_CLEAR_VALUE,
-    GL_STENCIL_FAIL, GL_STENCIL_FUNC, GL_STENCIL_PASS_DEPTH_FAIL, GL_STENCIL_PASS_DEPTH_PASS,
-    GL_STENCIL_REF, GL_STENCIL_TEST, GL_STENCIL_VALUE_MASK, GL_STENCIL_WRITEMASK, GL_TEXTURE_2D,
-    GL_TEXTURE_BINDING_2D, GL_TEXTURE_BINDING_CUBE_MAP, GL_TEXTURE_BINDING_EXTERNAL_OES,
-    GL_TEXTURE_COORD_ARRAY, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_OES, GL_TEXTURE_ENV,
-    GL_TEXTURE_ENV_COLOR, GL_TEXTURE_ENV_MODE, GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE0,
-    GL_UNPACK_ALIGNMENT, GL_VERTEX_ARRAY, GL_VIEWPORT,
+    GL_POINT_SIZE, GL_POINT_SIZE_ARRAY_OES, GL_POINT_SIZE_ARRAY_STRIDE_OES, GL_POINT_SIZE_MAX,
+    GL_POINT_SIZE_MIN, GL_POINT_SMOOTH, GL_POINT_SMOOTH_HINT, GL_POLYGON_OFFSET_FACTOR,
+    GL_POLYGON_OFFSET_FILL, GL_POLYGON_OFFSET_UNITS, GL_POSITION, GL_QUADRATIC_ATTENUATION,
+    GL_RENDERBUFFER, GL_RENDERBUFFER_BINDING, GL_RESCALE_NORMAL, GL_RGB_SCALE,
+    GL_SAMPLE_ALPHA_TO_COVERAGE, GL_SAMPLE_ALPHA_TO_ONE, GL_SAMPLE_COVERAGE,
+    GL_SAMPLE_COVERAGE_INVERT, GL_SAMPLE_COVERAGE_VALUE, GL_SCISSOR_BOX, GL_SCISSOR_TEST,
+    GL_SHADE_MODEL, GL_SHININESS, GL_SPECULAR, GL_SPOT_CUTOFF, GL_SPOT_DIRECTION, GL_SPOT_EXPONENT,
+    GL_SRC0_ALPHA, GL_SRC0_RGB, GL_SRC1_ALPHA, GL_SRC1_RGB, GL_SRC2_ALPHA, GL_SRC2_RGB,
+    GL_STENCIL_CLEAR_VALUE, GL_STENCIL_FAIL, GL_STENCIL_FUNC, GL_STENCIL_PASS_DEPTH_FAIL,
+    GL_STENCIL_PASS_DEPTH_PASS, GL_STENCIL_REF, GL_STENCIL_TEST, GL_STENCIL_VALUE_MASK,
+    GL_STENCIL_WRITEMASK, GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D, GL_TEXTURE_BINDING_CUBE_MAP,
+    GL_TEXTURE_BINDING_EXTERNAL_OES, GL_TEXTURE_COORD_ARRAY, GL_TEXTURE_COORD_ARRAY_STRIDE,
+    GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_OES, GL_TEXTURE_ENV, GL_TEXTURE_ENV_COLOR,
+    GL_TEXTURE_ENV_MODE, GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE0, GL_UNPACK_ALIGNMENT,
+    GL_VERTEX_ARRAY, GL_VERTEX_ARRAY_STRIDE, GL_VIEWPORT,
 };
 use gapii_state::read_back::Driver;
 use gapii_state::{Context, Process, VertexArrays, VertexAttrib, VertexBinding};
 
 use super::emit::{Command, Emitter};
-use super::{es1_matrices, framebuffers, gl, stencil_bits};
+use super::texture_parameters::{Has, Parameters};
+use super::{es1_matrices, framebuffers, gl, stencil_bits, textures};
 use crate::driver_calls::Gl;
 use crate::generated::ids;
 use crate::generated::ids::*;
@@ -157,31 +159,50 @@ pub fn describe_textures(emitter: &mut Emitter, context: &Context, driver: &Gl) 
     };
     let bound = gl::integer(GL_TEXTURE_BINDING_2D) as u32;
     for name in textures {
-        let target = GL_TEXTURE_2D;
-        gl::bind_texture(target, name);
-        emitter.command(GL_BIND_TEXTURE).arg(target).arg(name).done();
-        let mut makes_levels = 0;
-        // SAFETY: the parameter has one value.
-        unsafe { gl::get_texture_integers(target, GL_GENERATE_MIPMAP, &raw mut makes_levels) };
-        if makes_levels != 0 {
-            emitter
-                .command(GL_TEX_PARAMETERI)
-                .arg(target)
-                .arg(GL_GENERATE_MIPMAP)
-                .arg(1_i32)
-                .done();
-        }
-        if driver.has("GL_OES_draw_texture") {
-            let mut crop = [0_i32; 4];
-            // SAFETY: the parameter has four values.
-            unsafe { gl::get_texture_integers(target, GL_TEXTURE_CROP_RECT, crop.as_mut_ptr()) };
-            let bytes: Vec<u8> = crop.iter().flat_map(|it| it.to_le_bytes()).collect();
-            let command = emitter.command(GL_TEX_PARAMETERIV).arg(target);
-            let command = command.arg(GL_TEXTURE_CROP_RECT).arg(bytes.as_ptr());
-            command.range(2, &bytes).done();
-        }
+        gl::bind_texture(GL_TEXTURE_2D, name);
+        emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(name).done();
+        describe_own_parameters(emitter, driver);
     }
     gl::bind_texture(GL_TEXTURE_2D, bound);
+}
+
+/// Describes the parameters of the textures with the name 0, which belong to the context.
+fn describe_defaults(emitter: &mut Emitter, context: &Context, driver: &Gl) {
+    let texture_has = Has::of(context.version, driver);
+    let has = |extension: &str| extension.is_empty() || driver.has(extension);
+    for (target, ..) in TEXTURE_TARGETS.into_iter().filter(|(.., it)| has(it)) {
+        let Some(bound) = textures::rebindable(context, target) else {
+            emitter.leave_out("the parameters of a texture with the name 0");
+            continue;
+        };
+        gl::bind_texture(target, 0);
+        emitter.command(GL_BIND_TEXTURE).arg(target).arg(0_u32).done();
+        Parameters::of_bound(target, texture_has).changed(target).describe(emitter, target);
+        if target == GL_TEXTURE_2D {
+            describe_own_parameters(emitter, driver);
+        }
+        gl::bind_texture(target, bound);
+    }
+}
+
+/// Describes, of the bound two-dimensional texture, what only OpenGL ES 1 has: mipmap generation and crop rectangle.
+fn describe_own_parameters(emitter: &mut Emitter, driver: &Gl) {
+    let target = GL_TEXTURE_2D;
+    let mut makes_levels = 0;
+    // SAFETY: the parameter has one value.
+    unsafe { gl::get_texture_integers(target, GL_GENERATE_MIPMAP, &raw mut makes_levels) };
+    if makes_levels != 0 {
+        emitter.command(GL_TEX_PARAMETERI).arg(target).arg(GL_GENERATE_MIPMAP).arg(1_i32).done();
+    }
+    if driver.has("GL_OES_draw_texture") {
+        let mut crop = [0_i32; 4];
+        // SAFETY: the parameter has four values.
+        unsafe { gl::get_texture_integers(target, GL_TEXTURE_CROP_RECT, crop.as_mut_ptr()) };
+        let bytes: Vec<u8> = crop.iter().flat_map(|it| it.to_le_bytes()).collect();
+        let command = emitter.command(GL_TEX_PARAMETERIV).arg(target);
+        let command = command.arg(GL_TEXTURE_CROP_RECT).arg(bytes.as_ptr());
+        command.range(2, &bytes).done();
+    }
 }
 
 /// Describes the state of the context, without the contents of its surface.
@@ -191,6 +212,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
     describe_arrays(emitter, &context.default_arrays, context);
     describe_lights(emitter);
     describe_parameters(emitter);
+    describe_defaults(emitter, context, &driver);
     describe_units(emitter, &has);
     es1_matrices::describe(emitter);
     describe_pixel_operations(emitter, (process, context), &has);
@@ -396,28 +418,32 @@ fn describe_rasterization(emitter: &mut Emitter) {
     }
 }
 
+/// A client array: its slot in the state, the command that sets it, its name, and the name of its stride.
+type ClientArray = (usize, u16, u32, u32);
+
+const CLIENT_ARRAYS: [ClientArray; 4] = [
+    (32, GL_VERTEX_POINTER, GL_VERTEX_ARRAY, GL_VERTEX_ARRAY_STRIDE),
+    (33, GL_NORMAL_POINTER, GL_NORMAL_ARRAY, GL_NORMAL_ARRAY_STRIDE),
+    (34, GL_COLOR_POINTER, GL_COLOR_ARRAY, GL_COLOR_ARRAY_STRIDE),
+    (35, GL_POINT_SIZE_POINTER_OES, GL_POINT_SIZE_ARRAY_OES, GL_POINT_SIZE_ARRAY_STRIDE_OES),
+];
+/// Slot of the first unit's texture coordinates.
+const FIRST_COORDINATES: usize = 38;
+
 /// Describes the vertex arrays, and the bindings of buffers.
 fn describe_arrays(emitter: &mut Emitter, arrays: &VertexArrays, context: &Context) {
-    let kinds = [
-        (32, GL_VERTEX_POINTER, GL_VERTEX_ARRAY),
-        (33, GL_NORMAL_POINTER, GL_NORMAL_ARRAY),
-        (34, GL_COLOR_POINTER, GL_COLOR_ARRAY),
-        (35, GL_POINT_SIZE_POINTER_OES, GL_POINT_SIZE_ARRAY_OES),
-    ];
-    for (slot, id, array) in kinds {
-        describe_array(emitter, arrays, slot, id, array);
-    }
-    for unit in 0..units().min(8) {
-        emitter.command(GL_CLIENT_ACTIVE_TEXTURE).arg(GL_TEXTURE0 + unit).done();
-        describe_array(
-            emitter,
-            arrays,
-            38 + unit as usize,
-            GL_TEX_COORD_POINTER,
-            GL_TEXTURE_COORD_ARRAY,
-        );
+    for array in CLIENT_ARRAYS {
+        describe_array(emitter, arrays, array);
     }
     let client_active = gl::integer(GL_CLIENT_ACTIVE_TEXTURE_NAME);
+    for unit in 0..units().min(8) {
+        gl::client_active_texture(GL_TEXTURE0 + unit);
+        emitter.command(GL_CLIENT_ACTIVE_TEXTURE).arg(GL_TEXTURE0 + unit).done();
+        let slot = FIRST_COORDINATES + unit as usize;
+        let (name, stride) = (GL_TEXTURE_COORD_ARRAY, GL_TEXTURE_COORD_ARRAY_STRIDE);
+        describe_array(emitter, arrays, (slot, GL_TEX_COORD_POINTER, name, stride));
+    }
+    gl::client_active_texture(client_active.cast_unsigned());
     emitter.command(GL_CLIENT_ACTIVE_TEXTURE).arg(client_active).done();
     let buffers =
         [(GL_ARRAY_BUFFER, context.array_buffer), (GL_ELEMENT_ARRAY_BUFFER, arrays.element_buffer)];
@@ -426,7 +452,11 @@ fn describe_arrays(emitter: &mut Emitter, arrays: &VertexArrays, context: &Conte
     }
 }
 
-fn describe_array(emitter: &mut Emitter, arrays: &VertexArrays, slot: usize, id: u16, array: u32) {
+fn describe_array(
+    emitter: &mut Emitter,
+    arrays: &VertexArrays,
+    (slot, id, array, stride): ClientArray,
+) {
     let (Some(attrib), Some(binding)) = (arrays.attribs.get(slot), arrays.binding_of(slot)) else {
         return;
     };
@@ -437,7 +467,8 @@ fn describe_array(emitter: &mut Emitter, arrays: &VertexArrays, slot: usize, id:
     let has_size = !matches!(id, GL_NORMAL_POINTER | GL_POINT_SIZE_POINTER_OES);
     let command: Command<'_> = emitter.command(id);
     let command = if has_size { command.arg(attrib.size) } else { command };
-    command.arg(attrib.kind).arg(binding.stride).arg(binding.offset).done();
+    // The state has the distance of two elements, and not the stride, which may be 0.
+    command.arg(attrib.kind).arg(gl::integer(stride)).arg(binding.offset).done();
     if attrib.enabled {
         emitter.command(GL_ENABLE_CLIENT_STATE).arg(array).done();
     }

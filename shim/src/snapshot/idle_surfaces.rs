@@ -6,23 +6,17 @@
 //! A thread of the shim's own makes each of them current with a context of its own, reads it and releases it. A replay
 //! blits the pixels back in a spare context.
 
-use gapii_abi::spare_names;
-use gapii_commands::constants::{
-    GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT, GL_READ_FRAMEBUFFER, GL_RGBA, GL_RGBA8,
-    GL_SAMPLE_BUFFERS, GL_TEXTURE_2D, GL_UNPACK_ALIGNMENT, GL_UNSIGNED_BYTE,
-};
+use gapii_commands::constants::{GL_RGBA, GL_SAMPLE_BUFFERS, GL_UNSIGNED_BYTE};
 use gapii_state::{Process, SurfaceKind, Thread};
 
 use super::emit::Emitter;
 use super::formats::Layout;
 use super::image_layer::resize;
-use super::picture::Picture;
 use super::pixels::Reader;
 use super::sibling::Alone;
-use super::spare_context::SpareContext;
-use super::surface_depth::{Depth, copy_bound, put};
-use super::{gl, spare, surface};
-use crate::generated::ids::*;
+use super::surface_contents::Contents;
+use super::surface_depth::{Depth, copy_bound};
+use super::{gl, surface};
 
 /// A pbuffer of the program.
 #[derive(Clone, Copy)]
@@ -30,16 +24,6 @@ struct Pbuffer {
     handle: u64,
     display: u64,
     config: u64,
-}
-
-/// Contents of a pbuffer.
-struct Contents {
-    width: i32,
-    height: i32,
-    /// RGBA rows from the bottom up, one byte per component.
-    pixels: Vec<u8>,
-    /// Format, layout and texels of depth and stencil; `None` if it has neither.
-    depth: Option<(u32, Layout, Vec<u8>)>,
 }
 
 /// Describes the contents of all pbuffers but those that are current on this thread.
@@ -53,7 +37,7 @@ pub fn describe(emitter: &mut Emitter, thread: &Thread) {
             // It is current on another thread, or no context of OpenGL ES 3 draws to it.
             None => {}
             Some(None) => emitter.leave_out("what was drawn to a pbuffer that is not current"),
-            Some(Some(contents)) => contents.describe(emitter, pbuffer),
+            Some(Some(contents)) => contents.describe(emitter, handle, display, config),
         }
     }
 }
@@ -97,27 +81,4 @@ fn read(width: i32, height: i32) -> Option<Contents> {
         }
     };
     Some(Contents { width, height, pixels, depth })
-}
-
-impl Contents {
-    fn describe(&self, emitter: &mut Emitter, pbuffer: Pbuffer) {
-        let spare = SpareContext::alone(emitter, pbuffer.display, pbuffer.config);
-        spare.make_current_with(emitter, pbuffer.handle);
-        emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
-        emitter.make(GL_GEN_TEXTURES, spare_names::FIRST);
-        emitter.command(GL_BIND_TEXTURE).arg(GL_TEXTURE_2D).arg(spare_names::FIRST).done();
-        let (width, height) = (self.width, self.height);
-        Picture { width, height, pixels: &self.pixels }.upload(emitter, GL_RGBA8);
-        spare::read_from_texture(emitter, GL_COLOR_ATTACHMENT0);
-        spare::blit(emitter, (width, height), GL_COLOR_BUFFER_BIT);
-        emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_READ_FRAMEBUFFER).arg(0_u32).done();
-        for id in [GL_DELETE_FRAMEBUFFERS, GL_DELETE_TEXTURES] {
-            spare::delete(emitter, id, &[spare_names::FIRST]);
-        }
-        if let Some((format, layout, texels)) = &self.depth {
-            put(emitter, *format, *layout, (width, height), texels);
-        }
-        spare.release(emitter);
-        spare.destroy(emitter);
-    }
 }

@@ -141,16 +141,17 @@ impl Shared {
             let Some(storage) = self.storages.get_mut(&number) else { continue };
             if let Some(root) = root.as_mut().filter(|root| root.target == EGL_GL_RENDERBUFFER) {
                 let is_bound = |&(group, name): &(usize, u32)| {
-                    let format = self.groups.get(group).and_then(|group| group.format(name));
-                    format.is_some_and(|format| format != storage.pixels.format)
+                    let group = self.groups.get(group).filter(|it| it.sibling.is_some());
+                    let known = group.and_then(|group| group.renderbuffer(name));
+                    known.is_some_and(|known| known.format != storage.pixels.format)
                 };
                 let members = storage.members.iter().filter(|it| it.kind == Kind::Renderbuffer);
-                // The image was made of one that is not bound to it, if there is one.
                 let mut members = members.map(|it| (it.group, it.name));
-                let first = members.clone().find(|it| !is_bound(it));
-                storage.is_root_bound = first.is_none();
+                // The image was made of one that is not bound to it, if there is one.
+                let source = members.clone().find(|it| !is_bound(it));
+                storage.is_root_bound = source.is_none();
                 (root.group, root.name) =
-                    first.or_else(|| members.next()).unwrap_or((root.group, root.name));
+                    source.or_else(|| members.next()).unwrap_or((root.group, root.name));
             }
             storage.root = root;
         }
@@ -248,15 +249,17 @@ impl OfGroup {
         Some(Self { group, epoch, context, display: like.display, version, sibling, has })
     }
 
-    /// The driver's format of a renderbuffer.
-    fn format(&self, name: u32) -> Option<u32> {
+    /// What the state and, if it can be asked, the driver know of a renderbuffer; `None` if the group has none of the name.
+    fn renderbuffer(&self, name: u32) -> Option<renderbuffers::Known> {
         let mut known = {
             let group = self.group.lock();
             let object = group.renderbuffers.find(u64::from(name));
             renderbuffers::Known::of(name, group.renderbuffers.get(object)?)
         };
-        known.ask(self.sibling.as_ref()?);
-        Some(known.format)
+        if let Some(sibling) = &self.sibling {
+            known.ask(sibling);
+        }
+        Some(known)
     }
 
     /// Makes a texture or renderbuffer with its pixels. The texture that a view is of is made before the view, unless the
@@ -270,16 +273,8 @@ impl OfGroup {
     ) {
         let sibling = self.sibling.as_ref();
         if root.target == EGL_GL_RENDERBUFFER {
-            let mut known = {
-                let group = self.group.lock();
-                let object = group.renderbuffers.find(u64::from(root.name));
-                let Some(it) = group.renderbuffers.get(object) else { return };
-                renderbuffers::Known::of(root.name, it)
-            };
+            let Some(mut known) = self.renderbuffer(root.name) else { return };
             emitter.make(GL_GEN_RENDERBUFFERS, root.name);
-            if let Some(sibling) = sibling {
-                known.ask(sibling);
-            }
             // Mesa 22.3 has an unsized format for a renderbuffer of an image.
             known.format = if format == 0 { known.format } else { format };
             known.describe(emitter, sibling.filter(|_| self.version.0 >= 3));

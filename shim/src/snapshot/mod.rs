@@ -58,6 +58,7 @@ mod level_zero_calls;
 mod levels;
 mod link_parameters;
 mod made;
+mod memory_objects;
 mod missing;
 mod own_framebuffer;
 mod picture;
@@ -76,6 +77,7 @@ mod spare_context;
 mod staging;
 mod stencil_bits;
 mod surface;
+mod surface_contents;
 mod surface_depth;
 mod surface_draw;
 mod syncs;
@@ -180,6 +182,8 @@ pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) -> Resul
                 epoch,
                 Since::Before { describes_images: is_first },
             );
+            emitter.subject(SubjectKind::Thread, 0);
+            egl::describe_destroyed(&mut emitter, state);
         }
         Turn::TooLong => emitter.leave_out(TOO_LONG),
     }
@@ -309,7 +313,7 @@ enum Since {
 }
 
 fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64, since: Since) {
-    let surface = egl::drawn(state);
+    let (surface, read_apart) = (egl::drawn(state), egl::read_apart(state));
     let current = egl::Current::of(state);
     let Some(context) = state.context.as_deref_mut() else { return };
     state.process.contexts().set_described(context.handle, epoch);
@@ -330,6 +334,13 @@ fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64, since:
         if let Since::Before { describes_images } = since {
             let stale = Stale { images: !describes_images, others: !describes_group };
             unflushed::describe(emitter, &state.process, context, stale);
+        }
+        if let (Some(surface), Some(current)) = (&read_apart, &current) {
+            surface::describe_apart(emitter, surface);
+            current.make_current_again(emitter);
+        }
+        if let Some(current) = current.as_ref().filter(|_| is_new) {
+            current.settle_viewport(emitter);
         }
         describe_own(emitter, &state.process, context, surface.as_ref());
         identity::leave_out_uses(emitter, context);
@@ -361,6 +372,7 @@ fn describe_group(
         // What this context leads to may be more than the texels.
         held_buffers::describe(emitter, process, context);
     }
+    memory_objects::describe(emitter, context);
     describe_images(emitter, process, context, sibling.as_ref());
     if context.version.0 >= 2 {
         describe_programs(emitter, process, context, current);

@@ -1,7 +1,10 @@
-//! Pixels in the back buffer of the surface to which a context draws: a program may go on from them. Missing if they
+//! Pixels in the back buffers of the surfaces of a context: a program may go on from them. Missing if they
 //! take more than `BYTES_MAX` (256 MiB) or a setting cannot be put aside. Blitted in a replay; drawn in OpenGL ES 1 and
 //! 2 and to multisampled surfaces. Depth and stencil need OpenGL ES 3 and no samples; else they are listed as missing,
 //! except for windows, where a swap makes them undefined.
+//!
+//! A context that draws to one surface and reads from another one shows the latter only, without its depth and stencil. The rest
+//! is listed as missing, because to read it the context would have to be made current with other surfaces.
 
 use gapii_abi::spare_names;
 use gapii_commands::constants::{
@@ -12,9 +15,10 @@ use gapii_state::read_back::Aside;
 use gapii_state::{Context, Process};
 
 use super::bound_framebuffers::BoundFramebuffers;
-use super::egl::Drawn;
+use super::egl::{Drawn, ReadApart};
 use super::emit::Emitter;
 use super::picture::Picture;
+use super::surface_contents::Contents;
 use super::{gl, spare, surface_depth, surface_draw};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
@@ -26,6 +30,10 @@ const BYTES_MAX: usize = 256 << 20;
 pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, drawn: &Drawn) {
     let (width, height) = (drawn.width, drawn.height);
     if width <= 0 || height <= 0 {
+        return;
+    }
+    if drawn.is_unread {
+        emitter.leave_out("what was drawn to a surface whose context reads from another one");
         return;
     }
     let Some(pixels) = read(width, height) else {
@@ -49,6 +57,21 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, dra
         surface_depth::describe(emitter, process, context, (width, height));
     } else if !drawn.is_window {
         emitter.leave_out("depth and stencil of a surface");
+    }
+}
+
+/// Describes the pixels of the surface from which the current context reads, and to which it does not draw. In the replay no
+/// context is current afterwards.
+pub fn describe_apart(emitter: &mut Emitter, surface: &ReadApart) {
+    let &ReadApart { handle, display, config, width, height } = surface;
+    emitter
+        .leave_out("what else a surface has to which its context does not draw: depth and stencil");
+    match read(width, height) {
+        Some(pixels) => {
+            Contents { width, height, pixels, depth: None }
+                .describe(emitter, handle, display, config);
+        }
+        None => emitter.leave_out("the pixels of a surface to which its context does not draw"),
     }
 }
 

@@ -1,5 +1,5 @@
 //! Sync objects of OpenGL ES and of EGL. A snapshot inserts a new fence for each; it is signaled soon, as the program's
-//! fence is or will be. An EGL fence is missing if no context is current; syncs of EGL of other kinds than fences and
+//! fence is or will be. An EGL fence is missing if the process has no context; syncs of EGL of other kinds than fences and
 //! reusable syncs are missing, too.
 
 use gapii_commands::constants;
@@ -11,6 +11,7 @@ use gapii_state::{Context, Process};
 
 use super::emit::Emitter;
 use super::gl;
+use super::spare_context::SpareContext;
 use crate::generated::ids::*;
 use gapii_recorder::observe;
 
@@ -32,16 +33,25 @@ pub fn handles(context: &Context) -> Vec<u64> {
     context.group.lock().syncs.named().map(|(object, _)| object.name()).collect()
 }
 
-/// Describes the sync objects of EGL. A fence needs a current context, and is listed as missing without one.
+/// Describes the sync objects of EGL. A fence needs a current context. If the thread has none, it is one that shares with the first
+/// context of the process.
 pub fn describe_egl(emitter: &mut Emitter, process: &Process, is_current: bool) {
     let known: Vec<(u64, u64, u32)> = {
         let state = process.lock();
         let syncs = state.egl_syncs.named();
         syncs.map(|(object, sync)| (object.name(), sync.display, sync.kind)).collect()
     };
+    let is_fence = |kind| [EGL_SYNC_FENCE, EGL_SYNC_NATIVE_FENCE_ANDROID].contains(&kind);
+    let needs_context = !is_current && known.iter().any(|(.., kind)| is_fence(*kind));
+    let contexts = if needs_context { process.contexts().groups() } else { Vec::new() };
+    let mut contexts = contexts.into_iter();
+    let spare = contexts.find_map(|(it, _)| SpareContext::make(emitter, process, it, 0));
+    if let Some(spare) = &spare {
+        spare.make_current(emitter);
+    }
     for (handle, display, kind) in known {
         let can_be_made = match kind {
-            EGL_SYNC_FENCE | EGL_SYNC_NATIVE_FENCE_ANDROID => is_current,
+            _ if is_fence(kind) => is_current || spare.is_some(),
             EGL_SYNC_REUSABLE_KHR => true,
             _ => false,
         };
@@ -57,6 +67,10 @@ pub fn describe_egl(emitter: &mut Emitter, process: &Process, is_current: bool) 
             let command = emitter.command(EGL_SIGNAL_SYNC_KHR).arg(display).arg(handle);
             command.arg(EGL_SIGNALED).returns(1_u32, []);
         }
+    }
+    if let Some(spare) = spare {
+        spare.release(emitter);
+        spare.destroy(emitter);
     }
 }
 

@@ -13,9 +13,9 @@ use gapii_commands::constants::{
     GL_TEXTURE_BINDING_2D_ARRAY, GL_TEXTURE_BINDING_2D_MULTISAMPLE,
     GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_BINDING_3D, GL_TEXTURE_BINDING_BUFFER,
     GL_TEXTURE_BINDING_CUBE_MAP, GL_TEXTURE_BINDING_CUBE_MAP_ARRAY,
-    GL_TEXTURE_BINDING_EXTERNAL_OES, GL_TEXTURE_BUFFER, GL_TEXTURE_CUBE_MAP,
-    GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_CUBE_MAP_POSITIVE_X, GL_TEXTURE_EXTERNAL_OES,
-    GL_TEXTURE_WIDTH, GL_UNPACK_ALIGNMENT, GL_UNSIGNED_BYTE,
+    GL_TEXTURE_BINDING_EXTERNAL_OES, GL_TEXTURE_BUFFER, GL_TEXTURE_BUFFER_DATA_STORE_BINDING,
+    GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_CUBE_MAP_POSITIVE_X,
+    GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_WIDTH, GL_UNPACK_ALIGNMENT, GL_UNSIGNED_BYTE,
 };
 use gapii_state::read_back::Driver as _;
 use gapii_state::{Context, Objects, Process, Ref, Surface, Texture, TextureImage};
@@ -263,6 +263,17 @@ pub fn lacks_level(face: u32, level: i32) -> Option<bool> {
     can_ask.then(|| level_integer(face, level, GL_TEXTURE_WIDTH) == 0)
 }
 
+/// Returns the texture that the context has bound to a target of the active unit. `None` if it cannot be bound again, because its
+/// name is deleted.
+pub fn rebindable(context: &Context, target: u32) -> Option<u32> {
+    let bound = gl::integer(binding_of(target)?) as u32;
+    let unit = context.texture_units.get(context.active_texture as usize);
+    let tracked = unit.and_then(|unit| gapii_state::At::at(&unit.bindings, target)).copied();
+    let group = context.group.lock();
+    let named = group.textures.find(u64::from(bound));
+    (bound == 0 || tracked == Some(named) && named.is_some()).then_some(bound)
+}
+
 /// Notes the images of textures with the name 0, which no framebuffer can have attached and no other context can read.
 /// Only drivers of OpenGL ES 3.1 and later tell whether there are any.
 pub fn leave_out_default(emitter: &mut Emitter, context: &Context, has: Has) {
@@ -279,7 +290,17 @@ pub fn leave_out_default(emitter: &mut Emitter, context: &Context, has: Has) {
         gl::bind_texture(target, bound);
         has_any
     };
-    if DEFAULT_TARGETS.into_iter().any(has_images) {
+    let has_buffer = || {
+        let target = GL_TEXTURE_BUFFER;
+        let Some(bound) = describing.rebindable(target).filter(|_| has.version >= (3, 2)) else {
+            return false;
+        };
+        gl::bind_texture(target, 0);
+        let buffer = level_integer(target, 0, GL_TEXTURE_BUFFER_DATA_STORE_BINDING);
+        gl::bind_texture(target, bound);
+        buffer != 0
+    };
+    if DEFAULT_TARGETS.into_iter().any(has_images) || has_buffer() {
         describing.emitter.leave_out("the images of textures with the name 0");
     }
 }
@@ -501,15 +522,9 @@ impl Describing<'_, '_> {
         Parameters::default()
     }
 
-    /// The texture that is bound to a target of the active unit, if it can be bound again: it has its name.
+    /// As [`rebindable`]; `None` also where no context is given.
     fn rebindable(&self, target: u32) -> Option<u32> {
-        let context = self.context?;
-        let bound = gl::integer(binding_of(target)?) as u32;
-        let unit = context.texture_units.get(context.active_texture as usize);
-        let tracked = unit.and_then(|unit| gapii_state::At::at(&unit.bindings, target)).copied();
-        let group = context.group.lock();
-        let named = group.textures.find(u64::from(bound));
-        (bound == 0 || tracked == Some(named) && named.is_some()).then_some(bound)
+        rebindable(self.context?, target)
     }
 
     /// Describes storage and pixels of the texture that is bound in the replay.

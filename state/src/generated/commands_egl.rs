@@ -1808,6 +1808,12 @@ mod eglMakeCurrent {
             crate::egl::make_current(thread, memory, ctx);
             let mut process = thread.process.lock();
             set!(S, thread.egl_context, process.egl_contexts.find(ctx));
+            if draw != (EGL_NO_SURFACE as u64) {
+                let current: Ref<EglContext> = thread.egl_context;
+                if let Some(it) = process.egl_contexts.get_mut(current) {
+                    set!(S, it.had_surface, true);
+                }
+            }
             set!(S, thread.draw_surface, process.surfaces.find(draw));
             set!(S, thread.read_surface, process.surfaces.find(read));
         } else {

@@ -1420,26 +1420,28 @@ mod glRenderbufferStorage {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.width, width);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.height, height);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.samples, 0);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.format, internalformat);
-        }
-        {
-            let value = Ref::NONE;
+        if i64::from(target) == GL_RENDERBUFFER {
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(S, it.image, value);
+                set!(S, it.width, width);
             }
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.shared, 0);
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.height, height);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.samples, 0);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.format, internalformat);
+            }
+            {
+                let value = Ref::NONE;
+                if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                    set!(S, it.image, value);
+                }
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.shared, 0);
+            }
         }
     }
 }

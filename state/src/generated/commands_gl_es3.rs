@@ -42,7 +42,11 @@ mod glBeginQuery {
     fn enter(thread: S, memory: M, seen: O, target: u32, id: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let begun: Ref<Query> = context.queries.find(u64::from(id));
-        if begun.is_some() {
+        let has_other_target: bool =
+            i64::from(context.queries.get(begun).map_or(0, |it| it.target)) != 0
+                && i64::from(context.queries.get(begun).map_or(0, |it| it.target))
+                    != i64::from(target);
+        if begun.is_some() && functions::is_query_target(&*context, target) && !has_other_target {
             if S::WHOLE
                 && let Some(context) = context.whole()
             {
@@ -66,27 +70,35 @@ mod glBeginQuery {
 
 mod glBeginTransformFeedback {
     fn enter(thread: S, memory: M, seen: O, primitiveMode: u32) {
+        if thread.context.is_none() {
+            return;
+        }
+        let is_mode: bool = i64::from(primitiveMode) == GL_POINTS
+            || i64::from(primitiveMode) == GL_LINES
+            || i64::from(primitiveMode) == GL_TRIANGLES;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-            set!(S, it.is_active, true);
-        }
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
+        if is_mode {
             if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-                set!(S, it.is_paused, false);
+                set!(S, it.is_active, true);
+            }
+            if S::WHOLE
+                && let Some(context) = context.whole()
+            {
+                if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
+                    set!(S, it.is_paused, false);
+                }
+            }
+            if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
+                set!(S, it.mode, primitiveMode);
+            }
+            {
+                let value = context.program;
+                if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
+                    set!(S, it.program, value);
+                }
             }
         }
-        if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-            set!(S, it.mode, primitiveMode);
-        }
-        {
-            let value = context.program;
-            if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-                set!(S, it.program, value);
-            }
-        }
-        if context.transform_feedback.is_none() {
+        if is_mode && context.transform_feedback.is_none() {
             set!(S, context.default_feedback_mode, primitiveMode);
             set!(S, context.default_feedback_program, context.program);
             set!(S, context.default_feedback_is_active, true);
@@ -353,8 +365,9 @@ mod glBindSampler {
 mod glBindTransformFeedback {
     fn enter(thread: S, memory: M, seen: O, target: u32, id: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<TransformFeedback> = context.transform_feedbacks.find(u64::from(id));
-        if i64::from(id) == 0 || found_0.is_some() {
+        let found_1: Ref<TransformFeedback> = context.transform_feedbacks.find(u64::from(id));
+        let is_known: bool = i64::from(id) == 0 || found_1.is_some();
+        if i64::from(target) == GL_TRANSFORM_FEEDBACK && is_known {
             set!(S, context.transform_feedback, context.transform_feedbacks.find(u64::from(id)));
         }
     }
@@ -3329,26 +3342,28 @@ mod glRenderbufferStorageMultisample {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.width, width);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.height, height);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.samples, samples);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.format, internalformat);
-        }
-        {
-            let value = Ref::NONE;
+        if i64::from(target) == GL_RENDERBUFFER {
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(S, it.image, value);
+                set!(S, it.width, width);
             }
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.shared, 0);
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.height, height);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.samples, samples);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.format, internalformat);
+            }
+            {
+                let value = Ref::NONE;
+                if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                    set!(S, it.image, value);
+                }
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.shared, 0);
+            }
         }
     }
 }
@@ -3540,26 +3555,30 @@ mod glTexBuffer {
     fn enter(thread: S, memory: M, seen: O, target: u32, internalformat: u32, buffer: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        let found_1: Ref<Buffer> = group.buffers.find(u64::from(buffer));
+        let found_2: Ref<Buffer> = group.buffers.find(u64::from(buffer));
         drop(group);
-        crate::gles::give_to_driver(thread, memory, found_1);
+        crate::gles::give_to_driver(thread, memory, found_2);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let texture: Ref<Texture> = functions::bound_texture(&*context, target);
         let mut group = context.group.lock();
-        if let Some(it) = group.textures.get_mut(texture) {
-            set!(S, it.buffer_format, internalformat);
-        }
-        {
-            let value = group.buffers.find(u64::from(buffer));
+        let found_3: Ref<Buffer> = group.buffers.find(u64::from(buffer));
+        let is_known: bool = i64::from(buffer) == 0 || found_3.is_some();
+        if functions::is_texel_format(internalformat) && is_known {
+            let texture: Ref<Texture> = functions::bound_texture(&*context, target);
             if let Some(it) = group.textures.get_mut(texture) {
-                set!(S, it.buffer.buffer, value);
+                set!(S, it.buffer_format, internalformat);
             }
-        }
-        if let Some(it) = group.textures.get_mut(texture) {
-            set!(S, it.buffer.offset, 0);
-        }
-        if let Some(it) = group.textures.get_mut(texture) {
-            set!(S, it.buffer.size, 0);
+            {
+                let value = group.buffers.find(u64::from(buffer));
+                if let Some(it) = group.textures.get_mut(texture) {
+                    set!(S, it.buffer.buffer, value);
+                }
+            }
+            if let Some(it) = group.textures.get_mut(texture) {
+                set!(S, it.buffer.offset, 0);
+            }
+            if let Some(it) = group.textures.get_mut(texture) {
+                set!(S, it.buffer.size, 0);
+            }
         }
     }
 }
@@ -3577,26 +3596,30 @@ mod glTexBufferRange {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        let found_1: Ref<Buffer> = group.buffers.find(u64::from(buffer));
+        let found_2: Ref<Buffer> = group.buffers.find(u64::from(buffer));
         drop(group);
-        crate::gles::give_to_driver(thread, memory, found_1);
+        crate::gles::give_to_driver(thread, memory, found_2);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let texture: Ref<Texture> = functions::bound_texture(&*context, target);
         let mut group = context.group.lock();
-        if let Some(it) = group.textures.get_mut(texture) {
-            set!(S, it.buffer_format, internalformat);
-        }
-        {
-            let value = group.buffers.find(u64::from(buffer));
+        let found_3: Ref<Buffer> = group.buffers.find(u64::from(buffer));
+        let is_known: bool = i64::from(buffer) == 0 || found_3.is_some();
+        if functions::is_texel_format(internalformat) && is_known && offset >= 0 && size > 0 {
+            let texture: Ref<Texture> = functions::bound_texture(&*context, target);
             if let Some(it) = group.textures.get_mut(texture) {
-                set!(S, it.buffer.buffer, value);
+                set!(S, it.buffer_format, internalformat);
             }
-        }
-        if let Some(it) = group.textures.get_mut(texture) {
-            set!(S, it.buffer.offset, offset);
-        }
-        if let Some(it) = group.textures.get_mut(texture) {
-            set!(S, it.buffer.size, size);
+            {
+                let value = group.buffers.find(u64::from(buffer));
+                if let Some(it) = group.textures.get_mut(texture) {
+                    set!(S, it.buffer.buffer, value);
+                }
+            }
+            if let Some(it) = group.textures.get_mut(texture) {
+                set!(S, it.buffer.offset, offset);
+            }
+            if let Some(it) = group.textures.get_mut(texture) {
+                set!(S, it.buffer.size, size);
+            }
         }
     }
 }

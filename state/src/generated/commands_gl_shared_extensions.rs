@@ -50,7 +50,11 @@ mod glBeginQueryEXT {
     fn enter(thread: S, memory: M, seen: O, target: u32, id: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let begun: Ref<Query> = context.queries.find(u64::from(id));
-        if begun.is_some() {
+        let has_other_target: bool =
+            i64::from(context.queries.get(begun).map_or(0, |it| it.target)) != 0
+                && i64::from(context.queries.get(begun).map_or(0, |it| it.target))
+                    != i64::from(target);
+        if begun.is_some() && functions::is_query_target(&*context, target) && !has_other_target {
             if S::WHOLE
                 && let Some(context) = context.whole()
             {
@@ -664,7 +668,7 @@ mod glCopyTexSubImage3DOES {
 }
 
 mod glCreateMemoryObjectsEXT {
-    fn leave(thread: Whole, memory: M, seen: O, n: i32, memoryObjects: u64) {
+    fn leave(thread: S, memory: M, seen: O, n: i32, memoryObjects: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
@@ -715,7 +719,7 @@ mod glDeleteFramebuffersOES {
 }
 
 mod glDeleteMemoryObjectsEXT {
-    fn enter(thread: Whole, memory: M, seen: O, n: i32, memoryObjects: u64) {
+    fn enter(thread: S, memory: M, seen: O, n: i32, memoryObjects: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
@@ -1030,9 +1034,11 @@ mod glDrawTransformFeedbackInstancedEXT {
 mod glEGLImageTargetRenderbufferStorageOES {
     fn enter(thread: S, memory: M, seen: O, target: u32, image: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let its_renderbuffer = context.renderbuffer;
-            crate::gles::become_image_for_rendering(thread, memory, its_renderbuffer, image);
+        if i64::from(target) == GL_RENDERBUFFER {
+            {
+                let its_renderbuffer = context.renderbuffer;
+                crate::gles::become_image_for_rendering(thread, memory, its_renderbuffer, image);
+            }
         }
     }
 }
@@ -1414,13 +1420,27 @@ mod glGetTexParameterxvOES {
 }
 
 mod glImportMemoryFdEXT {
-    fn enter(thread: Whole, memory: M, seen: O, memory_: u32, size: u64, handleType: u32, fd: i32) {
+    fn enter(thread: S, memory: M, seen: O, memory_: u32, size: u64, handleType: u32, fd: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        let found_0: Ref<MemoryObject> = group.memory_objects.find(u64::from(memory_));
-        if let Some(it) = group.memory_objects.get_mut(found_0) {
-            set!(S, it.size, size);
+        let found_0: Ref<MemoryObject> = if S::WHOLE
+            && let Some(context) = context.whole()
+        {
+            context
+                .caches
+                .memory_objects
+                .find(&context.group, u64::from(memory_), |group| &mut group.memory_objects)
+        } else {
+            Ref::NONE
+        };
+        if S::WHOLE
+            && let Some(context) = context.whole()
+        {
+            let mut group = context.group.lock();
+            if let Some(it) = group.memory_objects.get_mut(found_0) {
+                set!(S, it.size, size);
+            }
         }
+        let mut group = context.group.lock();
         let found_1: Ref<MemoryObject> = group.memory_objects.find(u64::from(memory_));
         if let Some(it) = group.memory_objects.get_mut(found_1) {
             set!(S, it.handle_type, handleType);
@@ -1624,7 +1644,7 @@ mod glMatrixIndexPointerOES {
 }
 
 mod glMemoryObjectParameterivEXT {
-    fn enter(thread: Whole, memory: M, seen: O, memoryObject: u32, pname: u32, params: u64) {
+    fn enter(thread: S, memory: M, seen: O, memoryObject: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
         match i64::from(pname) {
@@ -2019,8 +2039,12 @@ mod glQueryCounterEXT {
         crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
         let counted: Ref<Query> = context.queries.find(u64::from(id));
-        if let Some(it) = context.queries.get_mut(counted) {
-            set!(S, it.target, target);
+        if i64::from(target) == GL_TIMESTAMP_EXT
+            && i64::from(context.queries.get(counted).map_or(0, |it| it.target)) == 0
+        {
+            if let Some(it) = context.queries.get_mut(counted) {
+                set!(S, it.target, target);
+            }
         }
     }
 }
@@ -2037,26 +2061,28 @@ mod glRenderbufferStorageOES {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.width, width);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.height, height);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.samples, 0);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.format, internalformat);
-        }
-        {
-            let value = Ref::NONE;
+        if i64::from(target) == GL_RENDERBUFFER {
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(S, it.image, value);
+                set!(S, it.width, width);
             }
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.shared, 0);
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.height, height);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.samples, 0);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.format, internalformat);
+            }
+            {
+                let value = Ref::NONE;
+                if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                    set!(S, it.image, value);
+                }
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.shared, 0);
+            }
         }
     }
 }

@@ -36,7 +36,11 @@ mod glBeginConditionalRenderNV {
     fn enter(thread: S, memory: M, seen: O, id: u32, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let condition: Ref<Query> = context.queries.find(u64::from(id));
-        if condition.is_some() && context.condition.is_none() {
+        let is_mode: bool = i64::from(mode) == GL_QUERY_WAIT_NV
+            || i64::from(mode) == GL_QUERY_NO_WAIT_NV
+            || i64::from(mode) == GL_QUERY_BY_REGION_WAIT_NV
+            || i64::from(mode) == GL_QUERY_BY_REGION_NO_WAIT_NV;
+        if condition.is_some() && context.condition.is_none() && is_mode {
             set!(S, context.condition, condition);
             set!(S, context.condition_mode, mode);
         }
@@ -831,26 +835,28 @@ mod glRenderbufferStorageMultisampleANGLE {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.width, width);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.height, height);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.samples, samples);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.format, internalformat);
-        }
-        {
-            let value = Ref::NONE;
+        if i64::from(target) == GL_RENDERBUFFER {
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(S, it.image, value);
+                set!(S, it.width, width);
             }
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.shared, 0);
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.height, height);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.samples, samples);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.format, internalformat);
+            }
+            {
+                let value = Ref::NONE;
+                if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                    set!(S, it.image, value);
+                }
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.shared, 0);
+            }
         }
     }
 }
@@ -868,26 +874,28 @@ mod glRenderbufferStorageMultisampleAPPLE {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.width, width);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.height, height);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.samples, samples);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.format, internalformat);
-        }
-        {
-            let value = Ref::NONE;
+        if i64::from(target) == GL_RENDERBUFFER {
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(S, it.image, value);
+                set!(S, it.width, width);
             }
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.shared, 0);
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.height, height);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.samples, samples);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.format, internalformat);
+            }
+            {
+                let value = Ref::NONE;
+                if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                    set!(S, it.image, value);
+                }
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.shared, 0);
+            }
         }
     }
 }
@@ -905,26 +913,28 @@ mod glRenderbufferStorageMultisampleIMG {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.width, width);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.height, height);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.samples, samples);
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.format, internalformat);
-        }
-        {
-            let value = Ref::NONE;
+        if i64::from(target) == GL_RENDERBUFFER {
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(S, it.image, value);
+                set!(S, it.width, width);
             }
-        }
-        if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(S, it.shared, 0);
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.height, height);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.samples, samples);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.format, internalformat);
+            }
+            {
+                let value = Ref::NONE;
+                if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                    set!(S, it.image, value);
+                }
+            }
+            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                set!(S, it.shared, 0);
+            }
         }
     }
 }

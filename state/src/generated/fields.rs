@@ -192,7 +192,7 @@ state! {
         programs: NameCache<Program> = NameCache::default(),
         syncs: NameCache<Sync> = NameCache::default(),
         textures: NameCache<Texture> = NameCache::default(),
-        memory_objects: S::Only<NameCache<MemoryObject>> = S::only(|| NameCache::default()),
+        memory_objects: NameCache<MemoryObject> = NameCache::default(),
         semaphores: S::Only<NameCache<Semaphore>> = S::only(|| NameCache::default()),
         fences: S::Only<NameCache<Fence>> = S::only(|| NameCache::default()),
         paths: NameCache<Path> = NameCache::default(),
@@ -208,7 +208,7 @@ state! {
         programs: Objects<Program<S>> = Objects::shared(version),
         syncs: Objects<Sync<S>> = Objects::shared(version),
         textures: Objects<Texture<S>> = Objects::shared(version),
-        memory_objects: S::Only<Objects<MemoryObject>> = S::only(|| Objects::shared(version)),
+        memory_objects: Objects<MemoryObject<S>> = Objects::shared(version),
         semaphores: S::Only<Objects<Semaphore>> = S::only(|| Objects::shared(version)),
         fences: S::Only<Objects<Fence>> = S::only(|| Objects::shared(version)),
         paths: Objects<Path> = Objects::shared(version),
@@ -274,6 +274,8 @@ state! {
         attributes: BTreeMap<u32, i32> = BTreeMap::new(),
         /// Swap interval of the draw surface with which the context is current.
         swap_interval: i32 = 1,
+        /// It has been current with a surface: the driver sets viewport and scissor box at the first time.
+        had_surface: bool = false,
         label: S::Only<u64> = S::only(|| 0),
     }
     /// A connection to a window system or to a device.
@@ -507,8 +509,9 @@ state! {
         label: S::Only<String> = S::only(|| String::new()),
     }
     /// An object.
-    object MemoryObject {
-        size: u64 = 0,
+    object MemoryObject<S> {
+        size: S::Only<u64> = S::only(|| 0),
+        /// 0 until memory is imported.
         handle_type: u32 = 0,
         is_dedicated: bool = false,
         is_protected: bool = false,

@@ -232,6 +232,18 @@ pub fn is_alignment(param: i32) -> bool {
 }
 
 #[inline]
+pub fn is_query_target<S: Scope>(context: &Context<S>, target: u32) -> bool {
+    match i64::from(target) {
+        GL_ANY_SAMPLES_PASSED
+        | GL_ANY_SAMPLES_PASSED_CONSERVATIVE
+        | GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN
+        | GL_TIME_ELAPSED_EXT => true,
+        GL_PRIMITIVES_GENERATED => context.version >= (3, 1),
+        _ => false,
+    }
+}
+
+#[inline]
 pub fn is_front(face: u32) -> bool {
     i64::from(face) == GL_FRONT || i64::from(face) == GL_FRONT_AND_BACK
 }
@@ -303,6 +315,18 @@ pub fn bound_texture<S: Scope>(context: &Context<S>, target: u32) -> Ref<Texture
         .and_then(|it| it.bindings.at(functions::texture_target(target)))
         .copied()
         .unwrap_or(Ref::NONE)
+}
+
+/// Formats of buffer textures (OpenGL ES 3.2, table 8.16).
+#[inline]
+pub fn is_texel_format(format: u32) -> bool {
+    match i64::from(format) {
+        GL_R8 | GL_R16F | GL_R32F | GL_R8I | GL_R16I | GL_R32I | GL_R8UI | GL_R16UI | GL_R32UI
+        | GL_RG8 | GL_RG16F | GL_RG32F | GL_RG8I | GL_RG16I | GL_RG32I | GL_RG8UI | GL_RG16UI
+        | GL_RG32UI | GL_RGB32F | GL_RGB32I | GL_RGB32UI | GL_RGBA8 | GL_RGBA16F | GL_RGBA32F
+        | GL_RGBA8I | GL_RGBA16I | GL_RGBA32I | GL_RGBA8UI | GL_RGBA16UI | GL_RGBA32UI => true,
+        _ => false,
+    }
 }
 
 /// `count`, or 0 for location -1, for which the driver reads nothing (OpenGL ES 3.2, 7.6.1).

@@ -11,7 +11,7 @@ use crate::{
     Compilation, Context, GroupState, Link, Memory, Outcome, Pipeline, Program, Ref, Scope, Shader,
     Stage, Thread,
 };
-use gapii_commands::constants::{GL_INTERLEAVED_ATTRIBS, GL_SEPARATE_ATTRIBS};
+use gapii_commands::constants::{GL_ALL_SHADER_BITS, GL_INTERLEAVED_ATTRIBS, GL_SEPARATE_ATTRIBS};
 
 /// Maximum number of a program's earlier links that are kept. More are only needed if a program links that often without
 /// success while an executable is in use, and never queries GL_LINK_STATUS.
@@ -185,6 +185,10 @@ pub fn use_stages<S: Scope, M: Memory + ?Sized>(
     let Some(context) = thread.context.as_deref_mut() else { return };
     let links = context.group.links.load(Relaxed);
     let Some(pipeline) = context.pipelines.get_mut(pipeline) else { return };
+    // The driver refuses bits of no stage (OpenGL ES 3.2, 7.4).
+    if stages != GL_ALL_SHADER_BITS && stages >> STAGES != 0 {
+        return;
+    }
     for bit in (0..STAGES).map(|stage| 1 << stage).filter(|bit| stages & bit != 0) {
         if let Some(stage) = pipeline.stages.at_mut(bit) {
             *stage = program;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 
+use crate::search::generate::refused::NO_ENUMERANT;
 use crate::search::program::{Program, command_of, is_beginning, made_current, thread_of};
 
 /// A difference between a program's native run and a captured one, or between a capture and its replay.
@@ -104,7 +105,7 @@ const PERMITTED: &[Permitted] = &[
     Permitted::unseen("a command that thread", has_idle_thread),
     // No command sets the result of a query.
     Permitted::unseen("what queries had counted that have ended", |steps| {
-        count(before_attach(steps), &["glEndQuery"]) > 0
+        count(before_attach(steps), &["glEndQuery", "glQueryCounterEXT"]) > 0
     }),
     // No command sets the count of a query.
     Permitted::unseen("what has been counted so far by query", |steps| {
@@ -123,8 +124,23 @@ const PERMITTED: &[Permitted] = &[
     }),
     // OpenGL ES 1 has no blits and no shaders to read them with.
     Permitted::unseen("depth and stencil of a surface", |steps| {
-        steps.iter().any(|step| step.contains("EGL_CONTEXT_MAJOR_VERSION,1,"))
+        let is_es1 = |step: &String| step.contains("EGL_CONTEXT_MAJOR_VERSION,1,");
+        steps.iter().any(is_es1) || has_destroyed(steps)
     }),
+    // Only the read surface can be read in the program's context.
+    Permitted::seen(
+        "what was drawn to a surface whose context reads from another one",
+        reads_apart,
+    ),
+    Permitted::unseen(
+        "what else a surface has to which its context does not draw: depth and stencil",
+        reads_apart,
+    ),
+    // No context can be made that shares with one that is destroyed.
+    Permitted::seen("all pixels: the driver makes no context to read them in", has_destroyed),
+    Permitted::seen("the contents of buffer", has_destroyed),
+    Permitted::seen("the pixels of renderbuffer", has_destroyed),
+    Permitted::seen("the samples of texture", has_destroyed),
     // The snapshot does not see the bindings of a context that is current on another thread.
     Permitted::seen(
         "whether a context of another thread uses it, too, of the deleted program",
@@ -174,7 +190,7 @@ const PERMITTED: &[Permitted] = &[
             && before.filter(attaches).count() > 0
     }),
     // The driver moves levels that do not fit together when one of them is sampled, and nothing else reads some of them.
-    Permitted::seen("the pixels on level", has_unfit_levels),
+    Permitted::seen("the pixels on level", |steps| has_unfit_levels(steps) || has_destroyed(steps)),
     // Mesa does not look again whether a framebuffer is complete when another level of an attached texture is defined.
     Permitted::seen("whether a framebuffer is complete with a level that does not fit", |steps| {
         let attaches = |step: &String| command_of(step).starts_with("glFramebufferTexture");
@@ -396,12 +412,28 @@ fn before_described(steps: &[String]) -> &[String] {
     steps
 }
 
+/// Whether a context may be current that is destroyed.
+fn has_destroyed(steps: &[String]) -> bool {
+    count(before_described(steps), &["eglDestroyContext"]) > 0
+}
+
+/// Whether a context reads from another surface than the one to which it draws.
+fn reads_apart(steps: &[String]) -> bool {
+    steps.iter().any(|step| {
+        let surfaces = step.split_once("eglMakeCurrent display ").map(|(_, rest)| rest);
+        let mut words = surfaces.into_iter().flat_map(|rest| rest.split(' '));
+        words.next() != words.next()
+    })
+}
+
 fn has_two_contexts(steps: &[String]) -> bool {
     count(steps, &["eglCreateContext"]) > 1
 }
 
 fn count(steps: &[String], commands: &[&str]) -> usize {
-    let is_one = |step: &&String| commands.contains(&command_of(step));
+    // A command that the driver refuses counts for nothing.
+    let is_one =
+        |step: &&String| commands.contains(&command_of(step)) && !step.contains(NO_ENUMERANT);
     steps.iter().filter(is_one).count()
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use crate::random::Random;
 use crate::search::generate::aliases;
-use crate::search::shaders::{Recipe, TEXEL_RECIPE};
+use crate::search::shaders::Recipe;
 
 /// Attributes and vertex bindings that programs use.
 pub const ATTRIBUTES: usize = 6;
@@ -38,6 +38,7 @@ pub struct World {
     pub array_names: BTreeMap<usize, usize>,
     pub programs: Vec<Program>,
     pub images: Vec<Image>,
+    pub egl_syncs: Vec<usize>,
     counts: BTreeMap<char, usize>,
     seeds: u64,
 }
@@ -52,13 +53,21 @@ pub struct Group {
     pub shaders: Vec<(usize, &'static str)>,
     pub programs: Vec<usize>,
     pub syncs: Vec<usize>,
+    pub memory_objects: Vec<usize>,
     /// The last name that no command generated. They fall, since drivers give out names above the greatest one.
     pub chosen_names: u32,
 }
 
 pub struct Context {
     pub group: usize,
+    /// The surface that it draws to.
     pub surface: usize,
+    /// The surface that it reads from, if that is another one.
+    pub reads_from: Option<usize>,
+    /// The surface is destroyed, and the context keeps it until another one is current.
+    pub has_lost_surface: bool,
+    /// The context is destroyed. A thread may still have it.
+    pub is_destroyed: bool,
     pub version: (u8, u8),
     pub buffers: BTreeMap<&'static str, usize>,
     /// At the indexed binding points of uniform buffers.
@@ -71,7 +80,11 @@ pub struct Context {
     /// Number of steps when the vertex array was bound.
     pub array_bound: usize,
     pub named_arrays: Vec<usize>,
+    /// The active unit, and the active unit of client arrays in OpenGL ES 1.
     pub unit: usize,
+    pub client_unit: usize,
+    /// Of OpenGL ES 1.
+    pub client_arrays: ClientArrays,
     pub textures: [BTreeMap<&'static str, usize>; UNITS],
     pub framebuffer: Option<usize>,
     pub named_framebuffers: Vec<usize>,
@@ -183,6 +196,15 @@ pub enum Source {
     Client,
 }
 
+/// The client arrays of a context of OpenGL ES 1, by the name of the array and the unit.
+pub type ClientArrays = BTreeMap<String, ClientArray>;
+
+#[derive(Clone, Copy, Default)]
+pub struct ClientArray {
+    pub is_enabled: bool,
+    pub source: Source,
+}
+
 #[derive(Clone, Default)]
 pub struct VertexArray {
     pub enabled: [bool; ATTRIBUTES],
@@ -204,9 +226,11 @@ impl VertexArray {
 #[derive(Clone)]
 pub struct Program {
     pub recipe: Recipe,
-    /// Vertex stage, fragment stage; both for a program of two shaders.
-    pub stages: (bool, bool),
-    pub is_separable: bool,
+    /// The sources of a separable program; none for a program of all stages of its recipe.
+    pub parts: &'static [&'static str],
+    /// The draw buffer that the next link gives the output `colour`, and the one that the last link gave it.
+    pub next_output: usize,
+    pub output: usize,
     pub links: usize,
     /// The context of the last link.
     linked_in: Option<usize>,
@@ -216,8 +240,16 @@ pub struct Program {
 
 impl Program {
     /// A program that was never linked.
-    pub fn new(recipe: Recipe, stages: (bool, bool), is_separable: bool) -> Self {
-        Self { recipe, stages, is_separable, links: 0, linked_in: None, changes: BTreeMap::new() }
+    pub fn new(recipe: Recipe, parts: &'static [&'static str]) -> Self {
+        Self {
+            recipe,
+            parts,
+            next_output: 0,
+            output: 0,
+            links: 0,
+            linked_in: None,
+            changes: BTreeMap::new(),
+        }
     }
 }
 
@@ -248,6 +280,7 @@ impl World {
             array_names: BTreeMap::new(),
             programs: Vec::new(),
             images: Vec::new(),
+            egl_syncs: Vec::new(),
             counts: BTreeMap::new(),
             seeds: 0,
         }
@@ -418,6 +451,7 @@ impl World {
         let program = &mut self.programs[program];
         program.links += 1;
         program.linked_in = Some(here);
+        program.output = program.next_output;
     }
 
     /// Deletes a program's name.
@@ -489,11 +523,13 @@ impl World {
         for block in context.blocks.iter_mut().filter(|block| **block == Some(buffer)) {
             *block = None;
         }
+        let held = Source::Buffer(buffer);
+        for array in context.client_arrays.values_mut().filter(|array| array.source == held) {
+            array.source = Source::None;
+        }
         let array = self.array();
-        for source in &mut array.sources {
-            if *source == Source::Buffer(buffer) {
-                *source = Source::None;
-            }
+        for source in array.sources.iter_mut().filter(|source| **source == held) {
+            *source = Source::None;
         }
         if array.elements == Some(buffer) {
             array.elements = None;
@@ -557,12 +593,17 @@ impl World {
         });
         let has_shaders =
             context.version < (2, 0) || context.program.is_some() || context.pipeline.is_some();
+        let program = context.program.and_then(|program| self.programs.get(program));
         let has_outputs =
-            context.framebuffer.is_none_or(|at| !self.framebuffers[at].has_second_buffer);
+            context.framebuffer.is_none_or(|at| !self.framebuffers[at].has_second_buffer)
+                && program.is_none_or(|program| program.output == 0);
+        let reads_fed_back =
+            context.feedback_active && program.is_some_and(|it| it.recipe.reads_texels);
         has_shaders
             && has_outputs
             && has_memory
             && !is_undefined
+            && !reads_fed_back
             && !self.draws_integers()
             && self.has_blocks()
             && !self.may_read_mapped()
@@ -608,7 +649,7 @@ impl World {
         let array = &self.vertex_arrays[context.array];
         let reads_others = context.program.is_none_or(|program| {
             let recipe = self.programs.get(program).map(|program| program.recipe);
-            recipe.is_none_or(|recipe| recipe.has_block || recipe == TEXEL_RECIPE)
+            recipe.is_none_or(|recipe| recipe.has_block || recipe.reads_texels)
         });
         let of_array = array.sources.iter().filter_map(|source| match source {
             Source::Buffer(buffer) => Some(*buffer),

@@ -15,7 +15,7 @@ record! {
         display: |it| Value::Address(*it), config: |it| Value::Address(*it), share,
         api: |it| Value::Enum { group: "EGL", value: *it as u64 }, major, minor,
         attributes: |it| map(it, |it| Value::Enum { group: "EGL", value: *it as u64 }, |it| it.describe()),
-        swap_interval, label: |it| Value::Address(*it),
+        swap_interval, had_surface, label: |it| Value::Address(*it),
     }
     Display<Whole> {
         platform: |it| Value::Enum { group: "EGL", value: *it as u64 },
@@ -112,7 +112,7 @@ record! {
     VertexArray<Whole> {
         arrays, label,
     }
-    MemoryObject {
+    MemoryObject<Whole> {
         size, handle_type: |it| Value::Enum { group: "GL", value: *it as u64 }, is_dedicated,
         is_protected,
     }
@@ -352,7 +352,7 @@ crate::kinds! {
     Texture: Texture<Whole>,
     TransformFeedback: TransformFeedback<Whole>,
     VertexArray: VertexArray<Whole>,
-    MemoryObject: MemoryObject,
+    MemoryObject: MemoryObject<Whole>,
     Semaphore: Semaphore,
     Fence: Fence,
     Path: Path,

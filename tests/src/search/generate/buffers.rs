@@ -3,7 +3,7 @@
 use crate::search::world::{BLOCKS, Buffer, Mapping, World};
 
 pub const TARGETS: &[(&str, (u8, u8))] = &[
-    ("GL_ARRAY_BUFFER", (2, 0)),
+    ("GL_ARRAY_BUFFER", (1, 0)),
     ("GL_COPY_READ_BUFFER", (3, 0)),
     ("GL_COPY_WRITE_BUFFER", (3, 0)),
     ("GL_UNIFORM_BUFFER", (3, 0)),
@@ -120,7 +120,10 @@ pub fn name_by_choice(world: &mut World) -> bool {
 
 fn define(world: &mut World, target: &'static str, buffer: usize) {
     let size = world.one_of(SIZES);
-    let usage = world.one_of(&["GL_STATIC_DRAW", "GL_DYNAMIC_DRAW", "GL_STREAM_DRAW"]);
+    let usages = ["GL_STATIC_DRAW", "GL_DYNAMIC_DRAW", "GL_STREAM_DRAW"];
+    // OpenGL ES 1 has two of them.
+    let known = if world.version() < (2, 0) { 2 } else { usages.len() };
+    let usage = world.one_of(&usages[..known]);
     let seed = world.seed();
     world.step(format!("glBufferData {target} {size} bytes:{size}:{seed} {usage}"));
     world.stored(buffer, size);
@@ -208,8 +211,11 @@ pub fn copy(world: &mut World) -> bool {
 pub fn map(world: &mut World) -> bool {
     let fits = |buffer: &Buffer| buffer.size > 0 && buffer.mapping.is_none();
     let Some((target, buffer)) = bound(world, fits) else { return false };
-    if world.version() < (3, 0) || world.is_feeding_back() || !see(world, target, buffer) {
+    if world.is_feeding_back() || !see(world, target, buffer) {
         return false;
+    }
+    if world.version() < (3, 0) || world.chance(10) {
+        return map_whole(world, target, buffer);
     }
     let (mut offset, mut size) = part(world, buffer);
     if world.chance(30) {
@@ -242,6 +248,29 @@ pub fn map(world: &mut World) -> bool {
     true
 }
 
+/// Maps all of a buffer for writing (GL_OES_mapbuffer). Immutable storage may be without the right to it.
+fn map_whole(world: &mut World, target: &str, buffer: usize) -> bool {
+    if world.buffers[buffer].is_immutable {
+        return false;
+    }
+    let (pointer, size) = (world.count('p'), world.buffers[buffer].size);
+    world.step(format!("p{pointer}= glMapBufferOES {target} GL_WRITE_ONLY_OES"));
+    world.buffers[buffer].mapping = Some(Mapping {
+        pointer,
+        size,
+        reads: false,
+        writes: true,
+        explicit: false,
+        persistent: false,
+    });
+    true
+}
+
+/// The command that ends a mapping.
+pub fn unmap_command(world: &World) -> &'static str {
+    if world.version() < (3, 0) { "glUnmapBufferOES" } else { "glUnmapBuffer" }
+}
+
 pub fn use_mapping(world: &mut World) -> bool {
     let Some((target, buffer)) = bound(world, |buffer| buffer.mapping.is_some()) else {
         return false;
@@ -265,7 +294,7 @@ pub fn unmap(world: &mut World) -> bool {
     let Some((target, buffer)) = bound(world, |buffer| buffer.mapping.is_some()) else {
         return false;
     };
-    world.step(format!("?8 glUnmapBuffer {target}"));
+    world.step(format!("?8 {} {target}", unmap_command(world)));
     world.buffers[buffer].mapping = None;
     true
 }

@@ -1,5 +1,6 @@
 //! Contexts, surfaces and threads.
 
+use crate::search::generate::pbuffers;
 use crate::search::world::{Context, Group, VertexArray, World};
 
 /// The first contexts: one or two, made and current on the first thread.
@@ -15,12 +16,49 @@ pub fn make(world: &mut World) -> bool {
     if world.contexts.len() >= 3 || is_busy(world) {
         return false;
     }
-    let share = world.chance(60).then(|| world.below(world.contexts.len()));
+    let living = living(world);
+    let share = world.some_of(&living).filter(|_| world.chance(60));
     create(world, share);
     true
 }
 
+/// Contexts that can be made current.
+fn living(world: &World) -> Vec<usize> {
+    (0..world.contexts.len()).filter(|at| !world.contexts[*at].is_destroyed).collect()
+}
+
+/// Destroys a context that is the last one of its group. A thread on which it is current keeps it.
+///
+/// Others share shaders with the rest of their group: Mesa 22.3 frees them with the last of the contexts, and then waits
+/// for a lock in memory of one that was destroyed before.
+pub fn destroy(world: &mut World) -> bool {
+    let living = living(world);
+    let is_alone = |at: &usize| {
+        let group = world.contexts[*at].group;
+        world.contexts.iter().filter(|context| context.group == group).count() == 1
+    };
+    let here = world.current[world.thread];
+    let is_elsewhere = |at: &usize| Some(*at) != here && world.current.contains(&Some(*at));
+    let fitting: Vec<usize> =
+        living.iter().filter(|at| is_alone(at) && !is_elsewhere(at)).copied().collect();
+    let Some(context) = world.some_of(&fitting).filter(|_| living.len() > 1) else { return false };
+    if world.contexts[context].feedback_active {
+        return false;
+    }
+    world.step(format!("?8 eglDestroyContext display c{}", context + 1));
+    world.step(format!("@name c{} 0", context + 1));
+    world.contexts[context].is_destroyed = true;
+    true
+}
+
 fn create(world: &mut World, share: Option<usize>) {
+    let version = match world.chance(12) {
+        true => (1, 1),
+        false => world.one_of(&[(2, 0), (3, 0), (3, 1), (3, 1), (3, 2), (3, 2), (3, 2)]),
+    };
+    // The model does not know which commands of one generation show what those of the other have done.
+    let is_alike = |other: &usize| world.contexts[*other].version.0.min(2) == version.0.min(2);
+    let share = share.filter(|other| version.0 > 1 && is_alike(other));
     let group = match share {
         Some(other) => world.contexts[other].group,
         None => {
@@ -28,21 +66,21 @@ fn create(world: &mut World, share: Option<usize>) {
             world.groups.len() - 1
         }
     };
-    let version = world.one_of(&[(2, 0), (3, 0), (3, 1), (3, 1), (3, 2), (3, 2), (3, 2)]);
-    let (number, surface) = (world.count('c'), world.count('s'));
+    let number = world.count('c');
     let (major, minor) = version;
     let other = share.map_or("0".to_owned(), |other| format!("c{}", other + 1));
     world.step(format!(
         "c{number}= eglCreateContext display config {other} ints:EGL_CONTEXT_MAJOR_VERSION,{major},EGL_CONTEXT_MINOR_VERSION,{minor},EGL_NONE"
     ));
-    world.step(format!(
-        "s{surface}= eglCreatePbufferSurface display config ints:EGL_WIDTH,32,EGL_HEIGHT,32,EGL_NONE"
-    ));
+    let surface = pbuffers::pbuffer(world, "");
     world.vertex_arrays.push(VertexArray::new());
     let default_array = world.vertex_arrays.len() - 1;
     world.contexts.push(Context {
         group,
         surface,
+        reads_from: None,
+        has_lost_surface: false,
+        is_destroyed: false,
         version,
         buffers: Default::default(),
         blocks: Default::default(),
@@ -52,6 +90,8 @@ fn create(world: &mut World, share: Option<usize>) {
         array_bound: 0,
         named_arrays: Vec::new(),
         unit: 0,
+        client_unit: 0,
+        client_arrays: Default::default(),
         textures: Default::default(),
         framebuffer: None,
         named_framebuffers: Vec::new(),
@@ -93,9 +133,18 @@ pub fn make_current(world: &mut World, context: usize) {
         }
     }
     world.thread = thread;
-    let surface = world.contexts[context].surface;
-    world.step(format!("?8 eglMakeCurrent display s{surface} s{surface} c{}", context + 1));
+    let needs_surface = std::mem::take(&mut world.contexts[context].has_lost_surface);
+    if needs_surface {
+        world.contexts[context].surface = pbuffers::pbuffer(world, "");
+    }
+    let Context { surface, reads_from, .. } = world.contexts[context];
+    let read = reads_from.unwrap_or(surface);
+    world.step(format!("?8 eglMakeCurrent display s{surface} s{read} c{}", context + 1));
     world.current[thread] = Some(context);
+    if needs_surface {
+        // What a new surface has is undefined.
+        pbuffers::clear(world);
+    }
     bind_framebuffer_again(world);
 }
 
@@ -112,7 +161,8 @@ pub fn switch(world: &mut World) -> bool {
     if world.contexts.len() == 1 && world.chance(50) {
         return false;
     }
-    let context = world.below(world.contexts.len());
+    let living = living(world);
+    let Some(context) = world.some_of(&living) else { return false };
     if world.current[world.thread] == Some(context) && world.thread == thread {
         return false;
     }
@@ -135,7 +185,7 @@ pub fn bind_framebuffer_again(world: &mut World) {
 }
 
 pub fn swap(world: &mut World) -> bool {
-    if is_busy(world) {
+    if is_busy(world) || world.here().has_lost_surface {
         return false;
     }
     let surface = world.here().surface;

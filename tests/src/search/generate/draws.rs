@@ -15,8 +15,13 @@ pub fn draw(world: &mut World) -> bool {
     if !world.may_draw() || world.may_use_freed_shaders() {
         return false;
     }
+    let program = world.here().program.and_then(|program| world.programs.get(program));
+    let has_patches = program.is_some_and(|program| program.recipe.has_patches());
     let mode = match world.is_feeding_back() {
+        _ if has_patches && world.chance(80) => "GL_PATCHES",
         true => "GL_TRIANGLES",
+        // Pipelines may have stages for patches, too.
+        false if world.version() >= (3, 2) && world.chance(8) => "GL_PATCHES",
         false => world.one_of(&[
             "GL_TRIANGLES",
             "GL_TRIANGLE_STRIP",
@@ -33,7 +38,7 @@ pub fn draw(world: &mut World) -> bool {
             && !world.is_feeding_back() =>
         {
             let way = match world.version() {
-                version if version >= (3, 2) => world.below(6),
+                version if version >= (3, 2) => world.below(10),
                 version if version >= (3, 0) => world.below(3),
                 _ => 0,
             };
@@ -47,11 +52,31 @@ pub fn draw(world: &mut World) -> bool {
                 5 => format!(
                     "glDrawElementsInstancedBaseVertex {mode} {count} GL_UNSIGNED_BYTE 4 2 1"
                 ),
+                6 => format!(
+                    "glDrawElementsInstancedBaseInstanceEXT {mode} {count} GL_UNSIGNED_BYTE 4 2 1"
+                ),
+                7 => format!(
+                    "glDrawElementsInstancedBaseVertexBaseInstanceEXT {mode} {count} GL_UNSIGNED_BYTE 4 2 1 1"
+                ),
+                // The offsets are of 64 bits.
+                8 => format!(
+                    "glMultiDrawElementsEXT {mode} ints:{count},3 GL_UNSIGNED_BYTE ints:4,0,0,0 2"
+                ),
+                9 => format!(
+                    "glMultiDrawElementsBaseVertexEXT {mode} ints:{count},3 GL_UNSIGNED_BYTE ints:4,0,0,0 2 ints:0,1"
+                ),
                 _ => format!("glDrawElements {mode} {count} GL_UNSIGNED_BYTE 4"),
             });
         }
         1 if world.version() >= (3, 0) => {
-            world.step(format!("glDrawArraysInstanced {mode} {first} {count} 3"));
+            let way = world.below(4);
+            world.step(match way {
+                0 => format!("glDrawArraysInstancedBaseInstanceEXT {mode} {first} {count} 3 1"),
+                _ => format!("glDrawArraysInstanced {mode} {first} {count} 3"),
+            });
+        }
+        2 if world.chance(20) => {
+            world.step(format!("glMultiDrawArraysEXT {mode} ints:{first},0 ints:{count},3 2"));
         }
         _ => world.step(format!("glDrawArrays {mode} {first} {count}")),
     }

@@ -3,12 +3,13 @@
 //! First come questions, which change nothing, then draws and reads, which need bindings of their own. What a name no
 //! longer leads to is read through what holds it: a texture unit, a framebuffer, a vertex array, a binding point.
 
-use crate::search::generate::buffers::{TARGETS as BUFFER_TARGETS, bind_blocks};
+use crate::search::generate::buffers::{TARGETS as BUFFER_TARGETS, bind_blocks, unmap_command};
 use crate::search::generate::contexts::make_current;
+use crate::search::generate::es1;
 use crate::search::generate::questions::{self, arrays, bind_array};
 use crate::search::generate::samples;
 use crate::search::generate::textures::{FORMATS, faces};
-use crate::search::shaders::RECIPES;
+use crate::search::shaders::{SIMPLEST, WITH_BLOCK};
 use crate::search::world::{ATTRIBUTES, Texture, UNITS, World};
 
 /// Pixels of each side of the canvas, into which draws show what nothing else reads.
@@ -18,33 +19,52 @@ const READ: &str = "glReadPixels 0 0 8 8 GL_RGBA GL_UNSIGNED_BYTE out:256";
 pub fn read_everything(world: &mut World) {
     // The context of another thread keeps what it has done from the others until then (OpenGL ES 3.2, 5.3).
     world.step("glFinish");
-    world.thread = 0;
-    let contexts: Vec<usize> = (0..world.contexts.len()).collect();
     let mut groups = Vec::new();
-    for context in contexts {
-        make_current(world, context);
-        world.step("? glGetError");
-        finish_work(world);
-        questions::of_context(world);
-        put_pixels_in_order(world);
-        let shown = Shown::make(world);
-        read_held_buffers(world);
-        unmap(world);
-        if let Some(shown) = &shown {
-            shown.units(world);
+    // A thread that has a destroyed context cannot get it again.
+    let is_kept = |world: &World, at: usize| world.contexts[at].is_destroyed;
+    for thread in 0..world.current.len() {
+        if world.current[thread].is_some_and(|context| is_kept(world, context)) {
+            world.thread = thread;
+            read_context(world, &mut groups);
         }
-        samples::read(world);
-        read_framebuffers(world, shown.as_ref());
-        read_default(world, shown.as_ref());
-        draw_with_arrays(world);
-        draw_with_pipelines(world);
-        let group = world.here().group;
-        if !groups.contains(&group) {
-            groups.push(group);
-            read_group(world, shown.as_ref());
-        }
-        world.step("? glGetError");
     }
+    world.thread = 0;
+    for context in 0..world.contexts.len() {
+        if !is_kept(world, context) {
+            make_current(world, context);
+            read_context(world, &mut groups);
+        }
+    }
+}
+
+/// Reads all that the thread's context has, and what its group has if it is not among `groups`.
+fn read_context(world: &mut World, groups: &mut Vec<usize>) {
+    world.step("? glGetError");
+    if world.version() < (2, 0) {
+        es1::ask(world);
+        unmap(world);
+        return es1::show(world);
+    }
+    finish_work(world);
+    questions::of_context(world);
+    put_pixels_in_order(world);
+    let shown = Shown::make(world);
+    read_held_buffers(world);
+    unmap(world);
+    if let Some(shown) = &shown {
+        shown.units(world);
+    }
+    samples::read(world);
+    read_framebuffers(world, shown.as_ref());
+    read_default(world, shown.as_ref());
+    draw_with_arrays(world);
+    draw_with_pipelines(world);
+    let group = world.here().group;
+    if !groups.contains(&group) {
+        groups.push(group);
+        read_group(world, shown.as_ref());
+    }
+    world.step("? glGetError");
 }
 
 fn read(world: &mut World) {
@@ -131,11 +151,14 @@ fn read_held_buffers(world: &mut World) {
 
 /// Asks about the mappings of the group's buffers, and ends them: nothing else may read a buffer that is mapped.
 fn unmap(world: &mut World) {
-    if world.version() < (3, 0) {
-        return;
-    }
     for buffer in world.names().buffers.clone() {
         if world.buffers[buffer].mapping.is_none() {
+            continue;
+        }
+        if world.version() < (3, 0) {
+            world.step(format!("glBindBuffer GL_ARRAY_BUFFER b{buffer}"));
+            world.step(format!("?8 {} GL_ARRAY_BUFFER", unmap_command(world)));
+            world.buffers[buffer].mapping = None;
             continue;
         }
         world.step(format!("glBindBuffer GL_COPY_READ_BUFFER b{buffer}"));
@@ -210,8 +233,9 @@ fn new_program(world: &mut World, vertex: &str, fragment: &str, attributes: &[&s
 /// Draws with each vertex array, with a program of its own.
 fn draw_with_arrays(world: &mut World) {
     bind_blocks(world);
-    let recipe = RECIPES[usize::from(world.version() >= (3, 0))];
-    let program = new_program(world, recipe.vertex, recipe.fragment, recipe.attributes);
+    let recipe = if world.version() >= (3, 0) { WITH_BLOCK } else { SIMPLEST };
+    let [vertex, fragment] = [recipe.sources[0], recipe.sources[1]];
+    let program = new_program(world, vertex, fragment, recipe.attributes);
     world.step(format!("glUseProgram g{program}"));
     let turn = world.count('u');
     if world.version() >= (3, 0) {
@@ -264,7 +288,24 @@ fn draw_with_pipelines(world: &mut World) {
         }
         world.step("? glGetError");
         read(world);
+        draw_primitives(world);
     }
+}
+
+/// Draws what the stages between vertices and fragments want, from memory of the program's own.
+fn draw_primitives(world: &mut World) {
+    if world.version() < (3, 2) {
+        return;
+    }
+    world.step("glBindBuffer GL_ARRAY_BUFFER 0");
+    world.step("glVertexAttribPointer 0 4 GL_UNSIGNED_BYTE 1 0 bytes:64:7");
+    world.step("glEnableVertexAttribArray 0");
+    for mode in ["GL_TRIANGLES", "GL_PATCHES"] {
+        world.step(format!("glDrawArrays {mode} 0 9"));
+        world.step("? glGetError");
+        read(world);
+    }
+    world.step("glDisableVertexAttribArray 0");
 }
 
 fn read_framebuffers(world: &mut World, shown: Option<&Shown>) {

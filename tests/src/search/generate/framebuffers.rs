@@ -93,6 +93,12 @@ pub fn attach_texture(world: &mut World) -> bool {
         _ if world.version() >= (3, 2) && world.chance(20) => {
             world.step(format!("glFramebufferTexture GL_FRAMEBUFFER {point} t{texture} {level}"));
         }
+        "GL_TEXTURE_3D" if world.chance(20) => {
+            let layer = world.below(2);
+            world.step(format!(
+                "glFramebufferTexture3DOES GL_FRAMEBUFFER {point} GL_TEXTURE_3D t{texture} {level} {layer}"
+            ));
+        }
         _ => {
             let layer = world.below(2);
             world.step(format!(
@@ -135,7 +141,9 @@ pub fn renderbuffer(world: &mut World) -> bool {
 pub fn share_renderbuffer(world: &mut World) -> bool {
     let fits = |it: &&usize| world.renderbuffers[**it].has_storage;
     let all: Vec<usize> = world.names().renderbuffers.iter().filter(fits).copied().collect();
-    let Some(source) = world.some_of(&all) else { return false };
+    let Some(source) = world.some_of(&all).filter(|_| !world.here().is_destroyed) else {
+        return false;
+    };
     let (image, renderbuffer) = (world.count('i'), world.count('r'));
     let (context, shared) = (world.at() + 1, world.renderbuffers[source].clone());
     world.step(format!(

@@ -5,6 +5,21 @@ use crate::search::world::World;
 /// Groups that a context may have begun: the driver allows 64.
 const GROUPS_MAX: usize = 3;
 
+/// Identifiers of kinds of objects, and those of GL_EXT_debug_label.
+const KINDS_EXT: &[(&str, &str)] = &[
+    ("GL_BUFFER", "GL_BUFFER_OBJECT_EXT"),
+    ("GL_TEXTURE", "GL_TEXTURE"),
+    ("GL_RENDERBUFFER", "GL_RENDERBUFFER"),
+    ("GL_PROGRAM", "GL_PROGRAM_OBJECT_EXT"),
+    ("GL_SHADER", "GL_SHADER_OBJECT_EXT"),
+    ("GL_FRAMEBUFFER", "GL_FRAMEBUFFER"),
+    ("GL_VERTEX_ARRAY", "GL_VERTEX_ARRAY_OBJECT_EXT"),
+    ("GL_SAMPLER", "GL_SAMPLER"),
+    ("GL_TRANSFORM_FEEDBACK", "GL_TRANSFORM_FEEDBACK"),
+    ("GL_QUERY", "GL_QUERY_OBJECT_EXT"),
+    ("GL_PROGRAM_PIPELINE", "GL_PROGRAM_PIPELINE_OBJECT_EXT"),
+];
+
 /// Commands and identifiers have a suffix where debugging is an extension (GL_KHR_debug).
 fn suffix(world: &World) -> &'static str {
     if world.version() >= (3, 2) { "" } else { "KHR" }
@@ -49,6 +64,13 @@ pub fn label(world: &mut World) -> bool {
         return false;
     }
     let (kind, object) = all[world.below(all.len())].clone();
+    if let Some((_, kind)) = KINDS_EXT.iter().find(|(known, _)| *known == kind)
+        && world.chance(20)
+    {
+        let text = world.one_of(&["0 text:of_extension", "3 text:cut_off", "0 0"]);
+        world.step(format!("glLabelObjectEXT {kind} {object} {text}"));
+        return true;
+    }
     let suffix = suffix(world);
     let text = world.one_of(&["-1 text:first", "-1 text:another_one", "3 text:cut_off", "0 0"]);
     world.step(format!("glObjectLabel{suffix} {kind} {object} {text}"));

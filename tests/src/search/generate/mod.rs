@@ -10,14 +10,18 @@ mod contexts;
 mod copies;
 mod draws;
 mod ending;
+mod es1;
+mod extensions;
 mod fixed;
 mod framebuffers;
 mod labels;
 mod parameters;
+mod pbuffers;
 mod programs;
 mod questions;
-mod refused;
+pub mod refused;
 mod samples;
+mod surfaces;
 pub mod textures;
 pub mod uniforms;
 mod vertices;
@@ -116,10 +120,56 @@ const ACTIONS: &[(usize, &str, Action)] = &[
     (2, "compressed::make", compressed::make),
     (5, "compute::dispatch", compute::dispatch),
     (3, "compute::draw", compute::draw),
+    (2, "extensions::clear_texture", extensions::clear_texture),
+    (1, "extensions::time", extensions::time),
+    (1, "extensions::memory_object", extensions::memory_object),
+    (1, "extensions::barrier", extensions::barrier),
     (3, "refused::refuse", refused::refuse),
+    (5, "refused::enumerant", refused::enumerant),
     (4, "contexts::switch", contexts::switch),
     (1, "contexts::make", contexts::make),
     (1, "contexts::swap", contexts::swap),
+    (1, "contexts::destroy", contexts::destroy),
+    (1, "surfaces::read_from", surfaces::read_from),
+    (1, "surfaces::without", surfaces::without),
+    (1, "surfaces::destroy", surfaces::destroy),
+    (1, "surfaces::attribute", surfaces::attribute),
+    (1, "surfaces::bind_to_texture", surfaces::bind_to_texture),
+    (1, "surfaces::sync", surfaces::sync),
+];
+
+/// Actions in contexts of OpenGL ES 1.
+const ACTIONS_ES1: &[(usize, &str, Action)] = &[
+    (4, "buffers::make", buffers::make),
+    (3, "buffers::bind", buffers::bind),
+    (3, "buffers::fill", buffers::fill),
+    (3, "buffers::change", buffers::change),
+    (3, "buffers::delete", buffers::delete),
+    (3, "buffers::map", buffers::map),
+    (3, "buffers::use_mapping", buffers::use_mapping),
+    (3, "buffers::unmap", buffers::unmap),
+    (3, "vertices::elements", vertices::elements),
+    (5, "textures::make", textures::make),
+    (4, "textures::bind", textures::bind),
+    (3, "textures::store", textures::store),
+    (4, "textures::change", textures::change),
+    (3, "textures::delete", textures::delete),
+    (2, "textures::make_image", textures::make_image),
+    (2, "textures::use_image", textures::use_image),
+    (30, "es1::value", es1::value),
+    (10, "es1::capability", es1::capability),
+    (12, "es1::pointer", es1::pointer),
+    (4, "es1::enable", es1::enable),
+    (10, "es1::draw", es1::draw),
+    (3, "es1::draw_texture", es1::draw_texture),
+    (4, "refused::enumerant", refused::enumerant),
+    (5, "contexts::switch", contexts::switch),
+    (1, "contexts::make", contexts::make),
+    (1, "contexts::swap", contexts::swap),
+    (1, "contexts::destroy", contexts::destroy),
+    (1, "surfaces::read_from", surfaces::read_from),
+    (1, "surfaces::destroy", surfaces::destroy),
+    (1, "surfaces::sync", surfaces::sync),
 ];
 
 /// A program and the places at which a capture of it may begin.
@@ -148,11 +198,11 @@ pub fn program(seed: u64) -> Generated {
 /// The program of a seed without actions whose names contain one of these, to find what is behind a known fault.
 pub fn program_without(seed: u64, left_out: &[String]) -> Generated {
     let is_wanted = |name: &str| !left_out.iter().any(|part| name.contains(part));
-    let actions: Vec<(usize, Action)> = ACTIONS
-        .iter()
-        .filter(|(_, name, _)| is_wanted(name))
-        .map(|(weight, _, action)| (*weight, *action))
-        .collect();
+    let wanted = |all: &[(usize, &str, Action)]| -> Vec<(usize, Action)> {
+        let all = all.iter().filter(|(_, name, _)| is_wanted(name));
+        all.map(|(weight, _, action)| (*weight, *action)).collect()
+    };
+    let (actions, actions_es1) = (wanted(ACTIONS), wanted(ACTIONS_ES1));
     let mut world = World::new(seed);
     contexts::begin(&mut world);
     let begin = world.steps.len();
@@ -161,9 +211,10 @@ pub fn program_without(seed: u64, left_out: &[String]) -> Generated {
     let preferred: Vec<Action> = (0..5).map(|_| choose(&mut world, &actions)).collect();
     let mut made = 0;
     while made < steps {
-        let action = match world.chance(35) {
-            true => world.one_of(&preferred),
-            false => choose(&mut world, &actions),
+        let action = match world.version() {
+            (1, _) => choose(&mut world, &actions_es1),
+            _ if world.chance(35) => world.one_of(&preferred),
+            _ => choose(&mut world, &actions),
         };
         if action(&mut world) {
             made += 1;

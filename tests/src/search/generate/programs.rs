@@ -1,13 +1,13 @@
 //! Shaders, programs with linked and pending state, uniforms, pipelines.
 
 use crate::search::generate::uniforms;
-use crate::search::shaders::{RECIPES, Recipe, TEXEL_RECIPE};
+use crate::search::shaders::{self, PARTS, RECIPES, Recipe, SEPARABLE};
 use crate::search::world::{Program, World};
 
 fn shader(world: &mut World, source: &'static str) -> usize {
     let shader = world.count('h');
-    let kind = if source.starts_with("vertex") { "GL_VERTEX_SHADER" } else { "GL_FRAGMENT_SHADER" };
-    world.step(format!("h{shader}= glCreateShader {kind}"));
+    let kind = shaders::kind(source);
+    world.step(format!("h{shader}= glCreateShader {}", kind.shader));
     world.step(format!("glShaderSource h{shader} 1 shader:{source} 0"));
     world.step(format!("glCompileShader h{shader}"));
     world.group().shaders.push((shader, source));
@@ -24,11 +24,8 @@ fn add(world: &mut World, program: Program) -> usize {
 
 fn recipe(world: &mut World) -> Recipe {
     let version = world.version();
-    let mut known: Vec<Recipe> =
+    let known: Vec<Recipe> =
         RECIPES.iter().filter(|recipe| version >= recipe.since).copied().collect();
-    if version >= TEXEL_RECIPE.since {
-        known.push(TEXEL_RECIPE);
-    }
     world.one_of(&known)
 }
 
@@ -38,12 +35,12 @@ pub fn make(world: &mut World) -> bool {
         return false;
     }
     let recipe = recipe(world);
-    let (vertex, fragment) = (shader(world, recipe.vertex), shader(world, recipe.fragment));
-    let stages = (true, true);
-    let program = add(world, Program::new(recipe, stages, false));
+    let shaders: Vec<usize> = recipe.sources.iter().map(|source| shader(world, source)).collect();
+    let program = add(world, Program::new(recipe, &[]));
     world.step(format!("g{program}= glCreateProgram"));
-    world.step(format!("glAttachShader g{program} h{vertex}"));
-    world.step(format!("glAttachShader g{program} h{fragment}"));
+    for shader in &shaders {
+        world.step(format!("glAttachShader g{program} h{shader}"));
+    }
     for (index, name) in recipe.attributes.iter().enumerate() {
         world.step(format!("glBindAttribLocation g{program} {index} text:{name}"));
     }
@@ -53,7 +50,7 @@ pub fn make(world: &mut World) -> bool {
     world.link(program);
     world.use_program(program);
     set_first_uniforms(world, program);
-    for shader in [vertex, fragment] {
+    for shader in shaders {
         if world.chance(50) {
             delete_this(world, shader);
         }
@@ -86,28 +83,36 @@ fn set_first_uniforms(world: &mut World, program: usize) {
     }
 }
 
-/// A program of one stage, for pipelines.
+/// A program of some stages, for pipelines.
 pub fn separable(world: &mut World) -> bool {
     if world.version() < (3, 1) || world.is_feeding_back() {
         return false;
     }
-    let recipe = RECIPES[RECIPES.len() - 1];
-    let is_vertex = world.chance(50);
-    let source = if is_vertex { recipe.vertex } else { recipe.fragment };
-    let stages = (is_vertex, !is_vertex);
-    let program = add(world, Program::new(recipe, stages, true));
-    if world.chance(60) {
-        let kind = if is_vertex { "GL_VERTEX_SHADER" } else { "GL_FRAGMENT_SHADER" };
-        world.step(format!("g{program}= glCreateShaderProgramv {kind} 1 shader:{source}"));
-        world.linked(program);
-    } else {
-        let shader = shader(world, source);
-        world.step(format!("g{program}= glCreateProgram"));
-        world.step(format!("glProgramParameteri g{program} GL_PROGRAM_SEPARABLE 1"));
-        world.step(format!("glAttachShader g{program} h{shader}"));
-        world.link(program);
+    let version = world.version();
+    let known: Vec<&[&str]> =
+        PARTS.iter().filter(|(_, since)| version >= *since).map(|(parts, _)| *parts).collect();
+    let parts = world.one_of(&known);
+    let program = add(world, Program::new(SEPARABLE, parts));
+    match parts {
+        [source] if world.chance(60) => {
+            let kind = shaders::kind(source).shader;
+            world.step(format!("g{program}= glCreateShaderProgramv {kind} 1 shader:{source}"));
+            world.linked(program);
+        }
+        _ => {
+            let shaders: Vec<usize> = parts.iter().map(|source| shader(world, source)).collect();
+            world.step(format!("g{program}= glCreateProgram"));
+            world.step(format!("glProgramParameteri g{program} GL_PROGRAM_SEPARABLE 1"));
+            for shader in shaders {
+                world.step(format!("glAttachShader g{program} h{shader}"));
+            }
+            world.link(program);
+        }
     }
-    let (location, value) = if is_vertex { (0, "0.25f") } else { (3, "0.5f") };
+    let (location, value) = match parts {
+        ["fragment310"] => (3, "0.5f"),
+        _ => (0, "0.25f"),
+    };
     world.step(format!("glProgramUniform4f g{program} {location} {value} 0f 0.25f 0f"));
     true
 }
@@ -138,7 +143,7 @@ fn any(world: &mut World) -> Option<usize> {
 pub fn change_pending(world: &mut World) -> bool {
     let Some(program) = any(world) else { return false };
     let recipe = world.programs[program].recipe;
-    match world.below(7) {
+    match world.below(8) {
         0 | 1 if world.version() >= (3, 0) => varyings(world, program),
         2 | 3 => {
             let name = world.one_of(recipe.attributes);
@@ -159,14 +164,26 @@ pub fn change_pending(world: &mut World) -> bool {
             let Some((shader, _)) = world.some_of(&shaders) else { return false };
             let command = world.one_of(&["glAttachShader", "glDetachShader", "glDetachShader"]);
             // Mesa 22.3 crashes in a link that leaves a pipeline without the stage that it has of the program.
-            if command == "glAttachShader" && world.programs[program].is_separable {
+            if command == "glAttachShader" && !world.programs[program].parts.is_empty() {
                 return false;
             }
             world.step(format!("{command} g{program} h{shader}"));
         }
+        7 if world.version() >= (3, 0) => bind_output(world, program),
         _ => return false,
     }
     true
+}
+
+/// Gives the output `colour` a draw buffer at the next link (GL_EXT_blend_func_extended). Shaders with a layout keep it.
+fn bind_output(world: &mut World, program: usize) {
+    let output = world.below(2);
+    match world.chance(50) {
+        true => world.step(format!("glBindFragDataLocationEXT g{program} {output} text:colour")),
+        false => world
+            .step(format!("glBindFragDataLocationIndexedEXT g{program} {output} 0 text:colour")),
+    }
+    world.programs[program].next_output = output;
 }
 
 pub fn link_again(world: &mut World) -> bool {
@@ -273,15 +290,17 @@ pub fn use_stages(world: &mut World) -> bool {
         .programs
         .iter()
         .copied()
-        .filter(|program| world.programs[*program].is_separable)
+        .filter(|program| !world.programs[*program].parts.is_empty())
         .collect();
     let Some(program) = world.some_of(&separable) else { return separable_first(world) };
     if world.is_feeding_back() {
         return false;
     }
-    let bits = match world.programs[program].stages {
-        (true, _) => "GL_VERTEX_SHADER_BIT",
-        _ => "GL_FRAGMENT_SHADER_BIT",
+    let parts = world.programs[program].parts;
+    let stages: Vec<&str> = parts.iter().map(|source| shaders::kind(source).stage).collect();
+    let bits = match world.chance(90) {
+        true => stages.join("|"),
+        false => "GL_ALL_SHADER_BITS".to_owned(),
     };
     world.step(format!("glUseProgramStages l{pipeline} {bits} g{program}"));
     match world.below(5) {

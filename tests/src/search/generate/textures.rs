@@ -127,9 +127,9 @@ pub const FORMATS: &[Format] = &[
 pub const UNKNOWN: usize = FORMATS.len();
 
 pub const TARGETS: &[(&str, (u8, u8))] = &[
-    ("GL_TEXTURE_2D", (2, 0)),
-    ("GL_TEXTURE_2D", (2, 0)),
-    ("GL_TEXTURE_2D", (2, 0)),
+    ("GL_TEXTURE_2D", (1, 0)),
+    ("GL_TEXTURE_2D", (1, 0)),
+    ("GL_TEXTURE_2D", (1, 0)),
     ("GL_TEXTURE_CUBE_MAP", (2, 0)),
     ("GL_TEXTURE_2D_ARRAY", (3, 0)),
     ("GL_TEXTURE_3D", (3, 0)),
@@ -501,8 +501,9 @@ pub fn view(world: &mut World) -> bool {
     let layer = world.below(source.size.2 as usize);
     let texture = add(world, "GL_TEXTURE_2D");
     world.step(format!("glGenTextures 1 new:t{texture}"));
+    let command = world.one_of(&["glTextureViewEXT", "glTextureViewOES"]);
     world.step(format!(
-        "glTextureViewEXT t{texture} GL_TEXTURE_2D t{of} {} {level} {} {layer} 1",
+        "{command} t{texture} GL_TEXTURE_2D t{of} {} {level} {} {layer} 1",
         format.sized,
         source.levels - level
     ));
@@ -521,6 +522,9 @@ pub fn view(world: &mut World) -> bool {
 }
 
 pub fn make_image(world: &mut World) -> bool {
+    if world.here().is_destroyed {
+        return false;
+    }
     let fits = |texture: &&usize| {
         let it = &world.textures[**texture];
         // Mesa gives levels that are defined one after the other storages of their own until a draw needs them, and an
@@ -553,11 +557,17 @@ pub fn use_image(world: &mut World) -> bool {
     let texture = add(world, "GL_TEXTURE_2D");
     world.step(format!("glGenTextures 1 new:t{texture}"));
     bind_to_unit(world, texture);
-    world.step(format!("glEGLImageTargetTexture2DOES GL_TEXTURE_2D i{}", at + 1));
+    // GL_EXT_EGL_image_storage: immutable storage.
+    let is_of_texture = source.format < UNKNOWN;
+    let is_immutable = world.version() >= (3, 0) && is_of_texture && world.chance(25);
+    match is_immutable {
+        true => world.step(format!("glEGLImageTargetTexStorageEXT GL_TEXTURE_2D i{} 0", at + 1)),
+        false => world.step(format!("glEGLImageTargetTexture2DOES GL_TEXTURE_2D i{}", at + 1)),
+    }
     world.step("? glGetError");
     world.step("glTexParameteri GL_TEXTURE_2D GL_TEXTURE_MIN_FILTER GL_NEAREST");
     world.textures[texture] =
-        Texture { levels: 1, is_immutable: false, is_of_image: true, base_level: 0, ..source };
+        Texture { levels: 1, is_immutable, is_of_image: true, base_level: 0, ..source };
     true
 }
 
