@@ -26,7 +26,7 @@ const SONAMES: [&str; 6] = [
 ];
 
 /// The shim's package.
-const SHIM: &str = "gapii-shim";
+pub const SHIM: &str = "gapii-shim";
 
 /// The package that requests the features of all packages but the shim.
 const FEATURES: &str = "gapii-features";
@@ -82,6 +82,8 @@ fn cargo_build(packages: &[&str]) -> anyhow::Result<()> {
 pub enum Tests {
     None,
     System,
+    /// Those of the system, and the shim's own.
+    SystemAndShim,
     All,
 }
 
@@ -93,7 +95,9 @@ pub fn dev(tests: Tests) -> anyhow::Result<Built> {
     let mut targets = vec!["--lib", "--bins", "--examples"];
     match tests {
         Tests::None => {}
-        Tests::System => targets.extend(suite::TARGETS.iter().flat_map(|name| ["--test", name])),
+        Tests::System | Tests::SystemAndShim => {
+            targets.extend(suite::TARGETS.iter().flat_map(|name| ["--test", name]))
+        }
         Tests::All => targets.push("--tests"),
     }
     let build = |packages: &[&str], targets: &[&str]| {
@@ -101,7 +105,11 @@ pub fn dev(tests: Tests) -> anyhow::Result<Built> {
     };
     let mut built = build(&["--workspace", "--exclude", SHIM], &targets)?;
     // Built alone, or cargo would give the shim's libraries the features that the tools' libraries request.
-    let targets: &[&str] = if tests == Tests::All { &["--lib", "--tests"] } else { &["--lib"] };
+    let targets: &[&str] = match tests {
+        Tests::None | Tests::System => &["--lib"],
+        // Both take a compiler most of its time on one core, so they take little longer together than alone.
+        Tests::SystemAndShim | Tests::All => &["--lib", "--tests"],
+    };
     built.extend(build(&["-p", SHIM], targets)?);
     lay_out(Profile::Dev)?;
     Ok(built)

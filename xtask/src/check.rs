@@ -13,9 +13,9 @@ use crate::build::{self, Tests};
 use crate::generate;
 use crate::suite::{self, Built};
 use crate::summary::Summary;
-use crate::tidy::{Repository, Tidy};
+use crate::tidy::Repository;
 use crate::tree::Profile;
-use crate::{impact, lint, packages, step, test, tidy, tree};
+use crate::{impact, lint, packages, step, test, tree};
 
 #[derive(Args)]
 pub struct Check {
@@ -50,12 +50,17 @@ pub fn run(args: &Check) -> anyhow::Result<()> {
     println!("whole-system tests: {}", list(&needs.system));
     lint::install_components()?;
     let summary = Summary::default();
-    summary.check("formatting", "cargo fmt --all --check", lint::format);
-    summary.check("tidy", "cargo xtask tidy", || tidy::run(&Tidy::default()));
     let mut built = Built::default();
-    summary.check("build of tests and products", "cargo build --all-targets", || {
-        built = needs.build()?;
-        Ok(())
+    // After a small change the build waits for one crate after the other, and leaves a core to these.
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            summary.check_aside("formatting", lint::FORMAT_COMMAND, lint::format_command());
+            summary.check_aside("tidy", "cargo xtask tidy", step::own(&["tidy"]));
+        });
+        summary.check_beside("build of tests and products", "cargo build --all-targets", || {
+            built = needs.build()?;
+            Ok(())
+        });
     });
     summary.check("clippy", lint::CLIPPY_COMMAND, || built.require_no_warnings());
     if needs.is_generated {
@@ -101,11 +106,13 @@ impl Needs {
     /// unit tests of other packages, which would take most of the time.
     fn build(&self) -> anyhow::Result<Built> {
         let mut built = Built::default();
+        let mut others = self.tested.clone();
         if !self.system.is_empty() {
             packages::install(&[packages::DEMO, packages::TEST])?;
-            built.extend(build::dev(Tests::System)?);
+            let with_shim = others.remove(build::SHIM);
+            built.extend(build::dev(if with_shim { Tests::SystemAndShim } else { Tests::System })?);
         }
-        built.extend(build::unit_tests(&self.tested)?);
+        built.extend(build::unit_tests(&others)?);
         built.tests.retain(|test| test.is_system() || self.tested.contains(&test.package));
         Ok(built)
     }

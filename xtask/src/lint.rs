@@ -14,8 +14,15 @@ pub fn run() -> anyhow::Result<()> {
     clippy()
 }
 
+/// Command line that runs only rustfmt.
+pub const FORMAT_COMMAND: &str = "cargo fmt --all --check";
+
 pub fn format() -> anyhow::Result<()> {
-    step::run(&mut step::cargo(&["fmt", "--all", "--check"]))
+    step::run(&mut format_command())
+}
+
+pub fn format_command() -> Command {
+    step::cargo(&["fmt", "--all", "--check"])
 }
 
 /// Command line that runs only clippy.

@@ -52,6 +52,16 @@ impl Summary {
         });
     }
 
+    /// Runs a check that prints as it goes, while commands of this process run beside it.
+    pub fn check_beside(
+        &self,
+        name: &'static str,
+        again: &'static str,
+        run: impl FnOnce() -> anyhow::Result<()>,
+    ) {
+        self.check_whole(name, again, || run().map(|()| None));
+    }
+
     /// Runs a check that prints as it goes and returns the CPU seconds that it used.
     pub fn check_measured(
         &self,
@@ -59,13 +69,22 @@ impl Summary {
         again: &'static str,
         run: impl FnOnce() -> anyhow::Result<f64>,
     ) {
+        self.check_whole(name, again, || run().map(Some));
+    }
+
+    fn check_whole(
+        &self,
+        name: &'static str,
+        again: &'static str,
+        run: impl FnOnce() -> anyhow::Result<Option<f64>>,
+    ) {
         println!("\n== {name}");
         let began = Instant::now();
         let done = run();
         if let Err(error) = &done {
             eprintln!("{name}: {error:#}");
         }
-        let (passed, took, cpu_seconds) = (done.is_ok(), began.elapsed(), done.ok());
+        let (passed, took, cpu_seconds) = (done.is_ok(), began.elapsed(), done.ok().flatten());
         self.add(Verdict { name, again, passed, took, cpu_seconds });
     }
 

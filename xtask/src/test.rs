@@ -47,7 +47,7 @@ pub fn run(args: &Test) -> anyhow::Result<()> {
 
 fn every_check(summary: &Summary, args: &Test) -> anyhow::Result<()> {
     let examples = doctests::command()?;
-    summary.check("formatting", "cargo fmt --all --check", lint::format);
+    summary.check("formatting", lint::FORMAT_COMMAND, lint::format);
     summary.check("tidy", "cargo xtask tidy", || tidy::run(&Tidy::default()));
     let mut built = Built::default();
     summary.check("build of products and tests", "cargo xtask build --dev", || {
