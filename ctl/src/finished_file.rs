@@ -14,6 +14,7 @@ use tempfile::TempPath;
 
 use crate::ending::{self, OnStop};
 use crate::failure::Failure;
+use crate::file_lock;
 use crate::finisher::Finisher;
 
 pub struct FinishedFile {
@@ -38,6 +39,7 @@ impl FinishedFile {
     /// Opens the output that `-o` names; `-` is standard output. With `force` it replaces a file that exists.
     pub fn create(path: &Path, force: bool) -> Result<FinishedFile, Failure> {
         let failed = |error: io::Error| creation_failure(path, &error);
+        file_lock::must_be_unlocked(path)?;
         must_be_free(path, force)?;
         if let Some(file) = open_irregular(path).map_err(failed)? {
             return Ok(FinishedFile { file, name: Name::Given });
@@ -58,6 +60,7 @@ impl FinishedFile {
     /// have one thread.
     pub fn create_apart(path: &Path, force: bool) -> Result<FinishedFile, Failure> {
         let failed = |error: io::Error| creation_failure(path, &error);
+        file_lock::must_be_unlocked(path)?;
         must_be_free(path, force)?;
         if let Some(file) = open_irregular(path).map_err(failed)? {
             return Ok(FinishedFile { file, name: Name::Given });

@@ -16,6 +16,7 @@ mod emptiness;
 mod ending;
 mod failure;
 mod family;
+mod file_lock;
 mod finished_file;
 mod finisher;
 mod frame_differences;

@@ -2,11 +2,12 @@
 //! `PROGRAM-DATE-TIME.gapii` in the current folder. A regular file that holds something is refused, with `--force`
 //! replaced once the capture has begun; a trace is not written to a terminal. A file that was created and stays empty,
 //! because the capture could not start, is removed. A capture continues after a daemon's death only in a regular file.
+//! A file that another capture writes is refused.
 //!
 //! The client writes nothing to it.
 
 use std::fmt;
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use tempfile::{PathPersistError as PersistError, TempPath};
 
 use crate::args::Output;
 use crate::failure::Failure;
+use crate::file_lock;
 use crate::finished_file::{creation_failure, draft_beside, must_be_free};
 use crate::local_time;
 
@@ -54,7 +56,10 @@ impl OutputFile {
         let mut options = OpenOptions::new();
         options.read(true).write(true);
         let (file, created, draft) = match options.clone().create_new(true).open(path) {
-            Ok(file) => (file, true, None),
+            Ok(file) => {
+                file_lock::lock(&file, path)?;
+                (file, true, None)
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let (file, draft) = open_existing(path, &mut options, force)?;
                 (file, false, draft)
@@ -151,25 +156,32 @@ fn open_existing(
     options: &mut OpenOptions,
     force: bool,
 ) -> Result<(File, Option<(TempPath, PathBuf)>), Failure> {
-    let metadata = path.metadata().ok();
-    let regular = metadata.as_ref().is_some_and(Metadata::is_file);
-    if regular && metadata.is_some_and(|metadata| metadata.len() > 0) {
-        must_be_free(path, force)?;
-        // Whoever may not write the file may not replace it.
-        options.open(path).map_err(|error| creation_failure(path, &error))?;
-        let replaced = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        if let Ok(draft) = draft_beside(&replaced) {
-            let (file, draft) = draft.into_parts();
-            return Ok((file, Some((draft, replaced))));
-        }
+    let failed = |error: io::Error| creation_failure(path, &error);
+    let is_regular = path.metadata().is_ok_and(|metadata| metadata.is_file());
+    // Whoever may not write a file may not replace it.
+    let file = options.read(is_regular).open(path).map_err(failed)?;
+    if !is_regular {
+        return Ok((file, None));
     }
-    let opened = options.read(regular).truncate(regular).open(path);
-    opened.map(|file| (file, None)).map_err(|error| creation_failure(path, &error))
+    file_lock::lock(&file, path)?;
+    must_be_free(path, force)?;
+    if file.metadata().map_err(failed)?.len() == 0 {
+        return Ok((file, None));
+    }
+    let replaced = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if let Ok(draft) = draft_beside(&replaced) {
+        let (file, draft) = draft.into_parts();
+        file_lock::lock(&file, &draft)?;
+        return Ok((file, Some((draft, replaced))));
+    }
+    file.set_len(0).map_err(failed)?;
+    Ok((file, None))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finished_file::FinishedFile;
 
     #[test]
     fn file_that_is_overwritten_stays_until_the_capture_has_begun() {
@@ -186,6 +198,30 @@ mod tests {
         rustix::io::write(&output, b"new").expect("room");
         assert!(output.place.settle().is_ok());
         assert_eq!((content(), entries()), ("new".to_owned(), 1));
+    }
+
+    #[test]
+    fn file_that_a_capture_writes_is_not_overwritten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("trace.gapii");
+        let open = |force| OutputFile::named(&path, force);
+        let refused = |force| {
+            let failure = open(force).err().expect("a capture writes the file");
+            assert!(failure.sentence.starts_with("a capture is writing"), "{failure}");
+        };
+        let first = open(false).unwrap_or_else(|failure| panic!("{failure}"));
+        refused(false);
+        rustix::io::write(&first, b"records").expect("room");
+        refused(true);
+        assert!(FinishedFile::create(&path, true).is_err(), "an export");
+        // The daemon has the file for longer.
+        let daemons = rustix::io::dup(&first).expect("a descriptor");
+        drop(first);
+        refused(true);
+        drop(daemons);
+        let mut second = open(true).unwrap_or_else(|failure| panic!("{failure}"));
+        second.place.settle().unwrap_or_else(|failure| panic!("{failure}"));
+        refused(true);
     }
 
     #[test]

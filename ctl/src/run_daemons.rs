@@ -81,14 +81,21 @@ fn is_own(folder: &Path, socket: &Path, user: u32) -> bool {
 }
 
 /// Whether a process listens on `socket`, by the text of `/proc/net/unix`: the flags are the fourth word of a line, and the
-/// path is the last one.
+/// path is what follows the seventh one and a space.
 fn listens(listening: &str, socket: &Path) -> bool {
-    listening.lines().any(|line| {
-        let words: Vec<_> = line.split_ascii_whitespace().collect();
-        let flags = words.get(3).and_then(|flags| u32::from_str_radix(flags, 16).ok());
-        let is_at = words.last().is_some_and(|path| Path::new(path) == socket);
-        is_at && flags.is_some_and(|flags| flags & ACCEPTS != 0)
-    })
+    let flags_of_socket = |line: &str| {
+        let mut rest = line;
+        let mut flags = None;
+        for number in 1..=7 {
+            let (word, behind) = rest.trim_start_matches(' ').split_once(' ')?;
+            rest = behind;
+            if number == 4 {
+                flags = u32::from_str_radix(word, 16).ok();
+            }
+        }
+        flags.filter(|_| Path::new(rest) == socket)
+    };
+    listening.lines().filter_map(flags_of_socket).any(|flags| flags & ACCEPTS != 0)
 }
 
 /// Returns a word as a shell takes it.
@@ -133,11 +140,15 @@ mod tests {
     fn socket_listens_if_the_kernel_says_that_it_accepts_connections() {
         let table = "Num       RefCount Protocol Flags    Type St Inode Path\n\
                      0000: 00000002 00000000 00010000 0001 01 11 /r/gapii-run-1/ctl.sock\n\
-                     0000: 00000003 00000000 00000000 0001 03 12 /r/gapii-run-2/ctl.sock\n";
+                     0000: 00000003 00000000 00000000 0001 03 12 /r/gapii-run-2/ctl.sock\n\
+                     0000: 00000003 00000000 00010000 0001 03    13\n\
+                     0000: 00000002 00000000 00010000 0001 01   104 /a  b/ c/ctl.sock\n";
         let check = |path: &str, expected| assert_eq!(listens(table, Path::new(path)), expected);
         check("/r/gapii-run-1/ctl.sock", true);
         check("/r/gapii-run-2/ctl.sock", false);
         check("/r/gapii-run-3/ctl.sock", false);
+        check("/a  b/ c/ctl.sock", true);
+        check("c/ctl.sock", false);
     }
 
     #[test]

@@ -197,9 +197,10 @@ fn reason(summary: &Summary) -> &str {
 
 fn ending(summary: &Summary) -> String {
     let signal = summary.signal.map(|signal| format!(", signal {signal}")).unwrap_or_default();
-    let in_flight = match summary.in_flight.len() {
-        0 => String::new(),
-        count => format!(", {} in flight", counted(count as u64, "command")),
+    let in_flight = match &summary.in_flight[..] {
+        [] => String::new(),
+        [inside] if !inside.name.is_empty() => format!(", inside of {}", inside.name),
+        inside => format!(", {} in flight", counted(inside.len() as u64, "command")),
     };
     format!("{}{signal}{in_flight}", reason(summary))
 }
@@ -272,6 +273,10 @@ mod tests {
         let expected = "3 lost (96 B); 2 seams (40.0ms without a daemon) -> x.gapii";
         assert!(line_of_seams.contains(expected), "{line_of_seams}");
         assert!(line.ends_with("(the program crashed, signal 11, 1 command in flight)"), "{line}");
+        let inside = InFlight { name: "glFinish".into(), ..InFlight::default() };
+        let named = Summary { in_flight: vec![inside], ..crash.clone() };
+        let line = super::line(&named, &"x.gapii", None);
+        assert!(line.ends_with("(the program crashed, signal 11, inside of glFinish)"), "{line}");
         let line = super::line(
             &Summary { incomplete: 2, reentrant: 1, ..crash.clone() },
             &"x.gapii",

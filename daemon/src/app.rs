@@ -39,7 +39,10 @@ enum HelloError {
     Short(#[source] io::Error),
     #[error(transparent)]
     Bad(#[from] BadMessage),
-    #[error("the application speaks versions {min} to {max}")]
+    #[error(
+        "the application speaks versions {min} to {max}, which this daemon does not: it needs libgapii.so and gapiid of one \
+         release"
+    )]
     Version { min: u16, max: u16 },
     #[error(transparent)]
     Register(#[from] RegisterError),

@@ -3,6 +3,7 @@
 //! may be tried again by the caller. Each failure is one sentence with advice.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::Stdio;
@@ -18,7 +19,7 @@ use gapii_remote::place::{self, PlaceError};
 use gapii_remote::tls;
 use rustls::{AlertDescription, CertificateError};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, lookup_host};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
@@ -112,7 +113,15 @@ impl Way {
         let wrong = |error: tls::TlsError| NoWay::Final(error.to_string());
         let config = tls::client_config(credentials, origin).map_err(wrong)?;
         let name = tls::daemon_name().map_err(wrong)?;
-        let stream = TcpStream::connect((host, port))
+        // A name that is not known now may be known later, when a network is back.
+        let addresses = lookup_host((host, port)).await.map_err(|error| {
+            NoWay::Passing(format!(
+                "{via} cannot be found: {error}; look for the name with `getent hosts {host}`",
+                via = self.via
+            ))
+        })?;
+        let addresses: Vec<SocketAddr> = addresses.collect();
+        let stream = TcpStream::connect(&addresses[..])
             .await
             .map_err(|error| NoWay::Passing(self.unconnected(port, &error)))?;
         // Acknowledgements are small, and the peer waits for them.
@@ -212,7 +221,9 @@ impl Way {
             io::ErrorKind::ConnectionRefused => {
                 format!("nobody listens on {via}; start gapiid there with --remote 0.0.0.0:{port}")
             }
-            _ => format!("can't get to {via}: {error}"),
+            _ => format!(
+                "can't get to {via}: {error}; see whether that machine is on and lets connections to port {port} through"
+            ),
         }
     }
 

@@ -17,7 +17,7 @@ use gapii_trace::footer::{GapEntry, Lost, ProcessEntry, Totals};
 use gapii_trace::frame::UNTIMED_VERSION;
 use gapii_trace::header::KeptFrom;
 use gapii_trace::meta;
-use gapii_trace::{BlockEncoder, BlockEntry, Footer, TraceHeader, TraceIndex};
+use gapii_trace::{BlockEncoder, BlockEntry, Description, Footer, TraceHeader, TraceIndex};
 
 use crate::backlog::{Backlog, Done, Work};
 use crate::clock::Clock;
@@ -48,9 +48,14 @@ impl Written {
         let Footer { reason, totals, lost, processes, threads, in_flight, .. } = &self.footer;
         let thread = |index: u32| threads.iter().find(|thread| thread.thread == index);
         let process = |index: u32| processes.iter().find(|process| process.process == index);
+        let name = |id| {
+            let function = Description::built_in().function(id);
+            function.map(|function| function.name.clone()).unwrap_or_default()
+        };
         let in_flight = in_flight.iter().map(|command| InFlight {
             pid: thread(command.thread).and_then(|t| process(t.process)).map_or(0, |p| p.pid),
             tid: thread(command.thread).map_or(0, |t| t.tid),
+            name: name(command.id).into(),
             id: command.id,
             stamp: command.stamp,
         });

@@ -117,6 +117,8 @@ pub struct InFlight {
     pub pid: u32,
     /// Thread id of the operating system.
     pub tid: u32,
+    /// Name of the function; empty if the daemon does not know it.
+    pub name: Untrusted,
     /// Function id, by the trace's header.
     pub id: u16,
     /// Stamp of the enter record.
