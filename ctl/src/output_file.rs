@@ -205,23 +205,25 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("trace.gapii");
         let open = |force| OutputFile::named(&path, force);
-        let refused = |force| {
-            let failure = open(force).err().expect("a capture writes the file");
+        let refused = || {
+            let failure = open(true).err().expect("a capture writes the file");
             assert!(failure.sentence.starts_with("a capture is writing"), "{failure}");
         };
         let first = open(false).unwrap_or_else(|failure| panic!("{failure}"));
-        refused(false);
         rustix::io::write(&first, b"records").expect("room");
-        refused(true);
+        refused();
         assert!(FinishedFile::create(&path, true).is_err(), "an export");
-        // The daemon has the file for longer.
+        // The daemon has the file for longer, and ends the capture in a moment.
         let daemons = rustix::io::dup(&first).expect("a descriptor");
         drop(first);
-        refused(true);
-        drop(daemons);
+        let ending = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            drop(daemons);
+        });
         let mut second = open(true).unwrap_or_else(|failure| panic!("{failure}"));
         second.place.settle().unwrap_or_else(|failure| panic!("{failure}"));
-        refused(true);
+        ending.join().expect("it only sleeps");
+        refused();
     }
 
     #[test]
