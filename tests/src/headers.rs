@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// What a header declares before the first block of an extension, and what each block declares.
+/// The line with which a header begins the commands of an extension, before the rest of the extension's name.
 const EXTENSION: &str = "#ifndef GL_";
 
 /// Extensions that Mesa's llvmpipe has, one a line.
 const EXPOSED: &str = include_str!("../../apis/mesa-extensions.txt");
 
 /// A command that a header declares.
-pub struct Declared {
-    pub name: String,
+struct Declared {
+    name: String,
     /// The extension that has it, such as `GL_EXT_debug_label`.
-    pub extension: Option<String>,
+    extension: Option<String>,
 }
 
 /// Returns the commands of OpenGL ES 1.1.
@@ -57,6 +57,7 @@ pub fn core_name(command: &str) -> Option<&str> {
     command.strip_suffix(suffix).filter(|name| core().contains(*name))
 }
 
+/// Returns the commands that a header declares.
 fn declared(header: &str) -> Vec<Declared> {
     let path = Path::new("/usr/include").join(header);
     let text = std::fs::read_to_string(&path).expect("libgles-dev is installed");

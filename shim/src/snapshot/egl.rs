@@ -168,8 +168,8 @@ impl Shares {
     }
 }
 
-/// What is current on a thread though the program has destroyed it: EGL keeps it until something else is current. Its handle is
-/// that of nothing else meanwhile.
+/// A context and surfaces that are current on a thread although the program has destroyed them. EGL keeps them until others are
+/// current on the thread, and gives their handles to nothing else until then.
 struct Destroyed {
     context: Option<Context>,
     surfaces: Vec<Surface>,

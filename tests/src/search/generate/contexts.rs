@@ -142,7 +142,7 @@ pub fn make_current(world: &mut World, context: usize) {
     world.step(format!("?8 eglMakeCurrent display s{surface} s{read} c{}", context + 1));
     world.current[thread] = Some(context);
     if needs_surface {
-        // What a new surface has is undefined.
+        // The contents of a new surface are undefined.
         pbuffers::clear(world);
     }
     bind_framebuffer_again(world);

@@ -435,10 +435,8 @@ fn of_arrays(world: &mut World) {
 
 /// Asks for each matrix of the stacks, from the top to the bottom.
 fn of_stacks(world: &mut World) {
-    for (mode, name) in
-        [("MODELVIEW", "MODELVIEW"), ("PROJECTION", "PROJECTION"), ("TEXTURE", "TEXTURE")]
-    {
-        world.step(format!("glMatrixMode GL_{mode}"));
+    for name in ["MODELVIEW", "PROJECTION", "TEXTURE"] {
+        world.step(format!("glMatrixMode GL_{name}"));
         for _ in 0..4 {
             world.step("glPopMatrix");
             world.step("? glGetError");
