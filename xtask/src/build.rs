@@ -82,35 +82,41 @@ fn cargo_build(packages: &[&str]) -> anyhow::Result<()> {
 pub enum Tests {
     None,
     System,
-    /// Those of the system, and the shim's own.
-    SystemAndShim,
     All,
 }
 
 /// Builds the product in the profile of the tests, with `tests`, and lints it on the way.
+pub fn dev(tests: Tests) -> anyhow::Result<Built> {
+    let mut built = dev_without_shim(tests)?;
+    built.extend(dev_shim(tests == Tests::All)?);
+    Ok(built)
+}
+
+/// Builds all of the product but the shim, with `tests`.
 ///
 /// Cargo compiles a dependency anew for every set of features, and the features follow from the packages on the command
 /// line. So this always names the same packages, and only the targets differ; [`unit_tests`] names `FEATURES`.
-pub fn dev(tests: Tests) -> anyhow::Result<Built> {
-    let mut targets = vec!["--lib", "--bins", "--examples"];
+pub fn dev_without_shim(tests: Tests) -> anyhow::Result<Built> {
+    let mut arguments =
+        vec!["build", "--workspace", "--exclude", SHIM, "--lib", "--bins", "--examples"];
     match tests {
         Tests::None => {}
-        Tests::System | Tests::SystemAndShim => {
-            targets.extend(suite::TARGETS.iter().flat_map(|name| ["--test", name]))
-        }
-        Tests::All => targets.push("--tests"),
+        Tests::System => arguments.extend(suite::TARGETS.iter().flat_map(|name| ["--test", name])),
+        Tests::All => arguments.push("--tests"),
     }
-    let build = |packages: &[&str], targets: &[&str]| {
-        suite::build(&[&["build"], packages, targets].concat())
-    };
-    let mut built = build(&["--workspace", "--exclude", SHIM], &targets)?;
-    // Built alone, or cargo would give the shim's libraries the features that the tools' libraries request.
-    let targets: &[&str] = match tests {
-        Tests::None | Tests::System => &["--lib"],
+    suite::build(&arguments)
+}
+
+/// Builds the shim, with its tests or without, and lays out the product.
+///
+/// It is built alone, or cargo would give its libraries the features that the tools' libraries request.
+pub fn dev_shim(with_tests: bool) -> anyhow::Result<Built> {
+    let mut arguments = vec!["build", "-p", SHIM, "--lib"];
+    if with_tests {
         // Both take a compiler most of its time on one core, so they take little longer together than alone.
-        Tests::SystemAndShim | Tests::All => &["--lib", "--tests"],
-    };
-    built.extend(build(&["-p", SHIM], targets)?);
+        arguments.push("--tests");
+    }
+    let built = suite::build(&arguments)?;
     lay_out(Profile::Dev)?;
     Ok(built)
 }
@@ -120,21 +126,15 @@ pub fn apigen() -> anyhow::Result<()> {
     suite::build(&["build", "--workspace", "--exclude", SHIM, "--bin", "apigen"]).map(drop)
 }
 
-/// Builds `packages` and their unit tests. Shares all dependencies with [`dev`].
+/// Builds `packages`, which the shim is none of, and their unit tests. Shares all dependencies with [`dev`].
 pub fn unit_tests(packages: &BTreeSet<String>) -> anyhow::Result<Built> {
-    // As in `dev`, the shim is built alone.
-    let (shim, mut others): (Vec<_>, Vec<_>) =
-        packages.iter().map(String::as_str).partition(|package| *package == SHIM);
-    if !others.is_empty() {
-        others.push(FEATURES);
+    if packages.is_empty() {
+        return Ok(Built::default());
     }
-    let mut built = Built::default();
-    for packages in [shim, others].into_iter().filter(|packages| !packages.is_empty()) {
-        let packages = packages.into_iter().flat_map(|package| ["-p", package]);
-        let targets = ["build", "--lib", "--bins", "--examples", "--tests"];
-        built.extend(suite::build(&targets.into_iter().chain(packages).collect::<Vec<_>>())?);
-    }
-    Ok(built)
+    let packages = packages.iter().map(String::as_str).chain([FEATURES]);
+    let targets = ["build", "--lib", "--bins", "--examples", "--tests"];
+    let packages = packages.flat_map(|package| ["-p", package]);
+    suite::build(&targets.into_iter().chain(packages).collect::<Vec<_>>())
 }
 
 /// Puts links, headers and the pkg-config file beside the built libraries, where users and tests look.

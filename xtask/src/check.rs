@@ -11,7 +11,7 @@ use clap::Args;
 
 use crate::build::{self, Tests};
 use crate::generate;
-use crate::suite::{self, Built};
+use crate::suite::{self, Built, Executable};
 use crate::summary::Summary;
 use crate::tidy::Repository;
 use crate::tree::Profile;
@@ -49,35 +49,57 @@ pub fn run(args: &Check) -> anyhow::Result<()> {
     println!("unit tests: {}", list(&needs.tested));
     println!("whole-system tests: {}", list(&needs.system));
     lint::install_components()?;
+    if !needs.system.is_empty() {
+        packages::install(&[packages::DEMO, packages::TEST])?;
+    }
     let summary = Summary::default();
-    let mut built = Built::default();
+    let (mut built, mut shim) = (Built::default(), Built::default());
     // After a small change the build waits for one crate after the other, and leaves a core to these.
     std::thread::scope(|scope| {
         scope.spawn(|| {
             summary.check_aside("formatting", lint::FORMAT_COMMAND, lint::format_command());
             summary.check_aside("tidy", "cargo xtask tidy", step::own(&["tidy"]));
         });
-        summary.check_beside("build of tests and products", "cargo build --all-targets", || {
-            built = needs.build()?;
+        summary.check_beside("build of tools and tests", "cargo build --all-targets", || {
+            built = needs.build_without_shim()?;
             Ok(())
         });
     });
-    summary.check("clippy", lint::CLIPPY_COMMAND, || built.require_no_warnings());
-    if needs.is_generated {
-        for (name, again, arguments) in generate::CHECKS {
-            summary.check(name, again, || step::run(&mut step::own(arguments)));
+    let unit_tests = |name: &'static str, tests: &[Executable]| {
+        summary.check_measured(name, "cargo test -p PACKAGE", || test::unit_tests(tests));
+    };
+    // The shim is one crate, so its build leaves a core, too.
+    std::thread::scope(|scope| {
+        if needs.tests_others() {
+            scope.spawn(|| unit_tests("unit tests", &built.tests));
         }
+        if needs.builds_shim() {
+            summary.check_beside("build of the shim", "cargo xtask build --dev", || {
+                shim = build::dev_shim(needs.tests_shim())?;
+                Ok(())
+            });
+        }
+    });
+    if needs.tests_shim() {
+        unit_tests("unit tests of the shim", &shim.tests);
     }
-    let tests = built.tests;
-    if !needs.tested.is_empty() {
-        summary.check_measured("unit tests", "cargo test -p PACKAGE", || test::unit_tests(&tests));
-    }
-    if !needs.system.is_empty() {
-        summary.check_measured("whole-system tests", "cargo xtask test NAME", || {
-            let only: Vec<_> = needs.system.iter().cloned().collect();
-            test::system_tests(&tests, Profile::Dev, &only, None)
-        });
-    }
+    built.extend(shim);
+    summary.check("clippy", lint::CLIPPY_COMMAND, || built.require_no_warnings());
+    std::thread::scope(|scope| {
+        if needs.is_generated {
+            scope.spawn(|| {
+                for (name, again, arguments) in generate::CHECKS {
+                    summary.check_aside(name, again, step::own(arguments));
+                }
+            });
+        }
+        if !needs.system.is_empty() {
+            summary.check_measured("whole-system tests", "cargo xtask test NAME", || {
+                let only: Vec<_> = needs.system.iter().cloned().collect();
+                test::system_tests(&built.tests, Profile::Dev, &only, None)
+            });
+        }
+    });
     summary.finish()
 }
 
@@ -102,17 +124,28 @@ impl Needs {
         needs
     }
 
-    /// Builds the product and the needed tests, and returns the test programs. Unlike `cargo xtask test`, builds no
-    /// unit tests of other packages, which would take most of the time.
-    fn build(&self) -> anyhow::Result<Built> {
+    fn tests_shim(&self) -> bool {
+        self.tested.contains(build::SHIM)
+    }
+
+    /// Whether unit tests of other packages than the shim run.
+    fn tests_others(&self) -> bool {
+        self.tested.iter().any(|package| package != build::SHIM)
+    }
+
+    fn builds_shim(&self) -> bool {
+        self.tests_shim() || !self.system.is_empty()
+    }
+
+    /// Builds the product but the shim, and the needed tests. Unlike `cargo xtask test`, builds no unit tests of other
+    /// packages, which would take most of the time.
+    fn build_without_shim(&self) -> anyhow::Result<Built> {
         let mut built = Built::default();
-        let mut others = self.tested.clone();
         if !self.system.is_empty() {
-            packages::install(&[packages::DEMO, packages::TEST])?;
-            let with_shim = others.remove(build::SHIM);
-            built.extend(build::dev(if with_shim { Tests::SystemAndShim } else { Tests::System })?);
+            built.extend(build::dev_without_shim(Tests::System)?);
         }
-        built.extend(build::unit_tests(&others)?);
+        let others = self.tested.iter().filter(|package| *package != build::SHIM).cloned();
+        built.extend(build::unit_tests(&others.collect())?);
         built.tests.retain(|test| test.is_system() || self.tested.contains(&test.package));
         Ok(built)
     }

@@ -35,9 +35,19 @@ pub fn own(arguments: &[&str]) -> Command {
 }
 
 /// The cargo that runs this program.
+///
+/// Does not see the variables that cargo has set for this program, or it would build some dependencies again whenever a
+/// command of this program follows one that was typed.
 pub fn cargo(arguments: &[&str]) -> Command {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    command(&cargo, arguments)
+    let mut command = command(&cargo, arguments);
+    let variables = std::env::vars_os().map(|(name, _)| name);
+    let of_package = variables.filter(|name| {
+        name.to_str()
+            .is_some_and(|it| it.starts_with("CARGO_PKG_") || it.starts_with("CARGO_MANIFEST_"))
+    });
+    of_package.for_each(|name| _ = command.env_remove(name));
+    command
 }
 
 /// Runs to the end.
