@@ -1,6 +1,6 @@
 //! Commands of OpenGL ES, from the headers that programs are compiled with, and those of the extensions that Mesa has.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -13,6 +13,8 @@ const EXPOSED: &str = include_str!("../../apis/mesa-extensions.txt");
 /// A command that a header declares.
 struct Declared {
     name: String,
+    /// Names of its parameters.
+    parameters: Vec<String>,
     /// The extension that has it, such as `GL_EXT_debug_label`.
     extension: Option<String>,
 }
@@ -51,6 +53,19 @@ pub fn exposed() -> &'static BTreeSet<String> {
     })
 }
 
+/// Returns the names of a command's parameters; none for a command that no header has.
+///
+/// # Panics
+/// If the headers are not installed.
+pub fn parameters(command: &str) -> &'static [String] {
+    static PARAMETERS: OnceLock<BTreeMap<String, Vec<String>>> = OnceLock::new();
+    let all = PARAMETERS.get_or_init(|| {
+        let headers = ["GLES/gl.h", "GLES2/gl2ext.h", "GLES3/gl32.h"];
+        headers.into_iter().flat_map(declared).map(|it| (it.name, it.parameters)).collect()
+    });
+    all.get(command).map_or(&[], Vec::as_slice)
+}
+
 /// Returns the name without the suffix of an extension if OpenGL ES has a command of that name.
 pub fn core_name(command: &str) -> Option<&str> {
     let suffix = ["EXT", "OES", "KHR", "NV"].into_iter().find(|it| command.ends_with(it))?;
@@ -68,9 +83,12 @@ fn declared(header: &str) -> Vec<Declared> {
             extension = Some(format!("GL_{name}"));
         }
         let declaration = line.strip_prefix("GL_API").and_then(|it| it.split_once("GL_APIENTRY "));
-        let name = declaration.and_then(|(_, rest)| rest.split_once(' '));
-        if let Some((name, _)) = name {
-            all.push(Declared { name: name.to_owned(), extension: extension.clone() });
+        if let Some((name, rest)) = declaration.and_then(|(_, rest)| rest.split_once(" (")) {
+            let parameters = rest.trim_end_matches(");").split(',');
+            let last_word = |it: &str| it.rsplit([' ', '*']).next().unwrap_or(it).to_owned();
+            let parameters = parameters.map(last_word).filter(|it| it != "void").collect();
+            let extension = extension.clone();
+            all.push(Declared { name: name.to_owned(), parameters, extension });
         }
     }
     all
@@ -86,6 +104,13 @@ mod tests {
         assert!(es1().contains("glFogf") && !es1().contains("glTexStorage2D"));
         assert!(exposed().contains("glLabelObjectEXT"));
         assert!(!exposed().contains("glTexPageCommitmentEXT"), "GL_EXT_sparse_texture");
+    }
+
+    #[test]
+    fn parameters_have_their_names() {
+        assert_eq!(parameters("glBufferSubData"), ["target", "offset", "size", "data"]);
+        assert_eq!(parameters("glShaderSource"), ["shader", "count", "string", "length"]);
+        assert_eq!(parameters("glFlush"), [""; 0]);
     }
 
     #[test]

@@ -27,6 +27,8 @@ const STRIDE_MAX: i32 = 4095;
 const SLOTS: u32 = 48;
 /// Number of generic attributes, which come first.
 const GENERIC_SLOTS: u32 = 32;
+/// Arrays of GL_OES_matrix_palette: indices and weights.
+const PALETTE_SLOTS: [u32; 2] = [36, 37];
 /// First array of texture coordinates; texture unit n has the n-th from here.
 const COORDINATES_SLOT: u32 = 38;
 
@@ -59,7 +61,7 @@ pub fn array_pointer<T>(
     if call.bound(GL_ARRAY_BUFFER_BINDING) != 0 {
         return Ok(address as usize as *const T);
     }
-    if !(0..=STRIDE_MAX).contains(&call.i32(stride)) {
+    if call.i32(stride) > STRIDE_MAX {
         // The driver may refuse this stride. `set_client_arrays` asks it before each draw.
         call.parts.wide_arrays.insert(call.scopes.context);
         return Ok(call.parts.memory.void().cast());
@@ -269,7 +271,9 @@ fn set_fixed(call: &mut Call<'_, '_>, places: &[(u32, Option<u64>)]) -> Outcome 
         else {
             continue;
         };
-        if unit >= units {
+        // Without the extension, the driver refuses even the query.
+        let is_absent = address.is_none() && PALETTE_SLOTS.contains(&slot);
+        if unit >= units || is_absent {
             continue;
         }
         if slot >= COORDINATES_SLOT {

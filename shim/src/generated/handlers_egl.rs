@@ -191,20 +191,22 @@ followed! {
     state process [tracked enter leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
         leave EFFECT, []
 }
-plain! {
+followed! {
     EGL_CREATE_STREAM_ATTRIB_KHR: eglCreateStreamAttribKHR(dpy: *mut c_void,
         attrib_list: *const isize) -> *mut c_void;
-    enter LEAVES, [observe::attributes_isize(attrib_list)]; result EFFECT
+    state process [tracked leave]; enter LEAVES, [observe::attributes_isize(attrib_list)];
+        leave EFFECT, []
 }
-plain! {
+followed! {
     EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR: eglCreateStreamFromFileDescriptorKHR(dpy: *mut c_void,
         file_descriptor: i32) -> *mut c_void;
-    enter LEAVES; result EFFECT
+    state process [tracked leave]; enter LEAVES; leave EFFECT, []
 }
-plain! {
+followed! {
     EGL_CREATE_STREAM_KHR: eglCreateStreamKHR(dpy: *mut c_void,
         attrib_list: *const i32) -> *mut c_void;
-    enter LEAVES, [observe::attributes_i32(attrib_list)]; result EFFECT
+    state process [tracked leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
+        leave EFFECT, []
 }
 followed! {
     EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR: eglCreateStreamProducerSurfaceKHR(dpy: *mut c_void,
@@ -268,9 +270,9 @@ followed! {
     EGL_DESTROY_IMAGE_KHR: eglDestroyImageKHR(dpy: *mut c_void, image: *mut c_void) -> u32;
     state process [tracked enter]; enter EFFECT | LEAVES; result 0
 }
-plain! {
+followed! {
     EGL_DESTROY_STREAM_KHR: eglDestroyStreamKHR(dpy: *mut c_void, stream: *mut c_void) -> u32;
-    enter EFFECT | LEAVES; result 0
+    state process [tracked enter]; enter EFFECT | LEAVES; result 0
 }
 followed! {
     EGL_DESTROY_SURFACE: eglDestroySurface(dpy: *mut c_void, surface: *mut c_void) -> u32;

@@ -262,9 +262,9 @@ followed! {
     state gl [tracked enter]; enter EFFECT, [observe::array(renderbuffers, n as i64, 4)];
         finish
 }
-plain! {
+followed! {
     GL_DELETE_SEMAPHORES_EXT: glDeleteSemaphoresEXT(n: i32, semaphores: *const u32);
-    enter EFFECT, [observe::array(semaphores, n as i64, 4)]; finish
+    state gl [tracked enter]; enter EFFECT, [observe::array(semaphores, n as i64, 4)]; finish
 }
 followed! {
     GL_DELETE_VERTEX_ARRAYS_OES: glDeleteVertexArraysOES(n: i32, arrays: *const u32);
@@ -509,9 +509,10 @@ followed! {
     state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(renderbuffers,
         n as i64, 4)]
 }
-plain! {
+followed! {
     GL_GEN_SEMAPHORES_EXT: glGenSemaphoresEXT(n: i32, semaphores: *mut u32);
-    enter LEAVES; leave EFFECT, [observe::array(semaphores, n as i64, 4)]
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(semaphores, n as i64,
+        4)]
 }
 followed! {
     GL_GEN_VERTEX_ARRAYS_OES: glGenVertexArraysOES(n: i32, arrays: *mut u32);

@@ -123,13 +123,14 @@ plain! {
     GL_CREATE_PERF_QUERY_INTEL: glCreatePerfQueryINTEL(queryId: u32, queryHandle: *mut u32);
     enter LEAVES; leave EFFECT, [observe::array(queryHandle, 1, 4)]
 }
-plain! {
+followed! {
     GL_CREATE_SEMAPHORES_NV: glCreateSemaphoresNV(n: i32, semaphores: *mut u32);
-    enter LEAVES; leave EFFECT, [observe::array(semaphores, n as i64, 4)]
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(semaphores, n as i64,
+        4)]
 }
-plain! {
+followed! {
     GL_DELETE_FENCES_NV: glDeleteFencesNV(n: i32, fences: *const u32);
-    enter EFFECT, [observe::array(fences, n as i64, 4)]; finish
+    state gl [tracked enter]; enter EFFECT, [observe::array(fences, n as i64, 4)]; finish
 }
 followed! {
     GL_DELETE_PATHS_NV: glDeletePathsNV(path: u32, range: i32);
@@ -338,9 +339,9 @@ plain! {
         attachment: u32, texture: u32, level: i32, layer: i32, xscale: i32, yscale: i32);
     enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_GEN_FENCES_NV: glGenFencesNV(n: i32, fences: *mut u32);
-    enter LEAVES; leave EFFECT, [observe::array(fences, n as i64, 4)]
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(fences, n as i64, 4)]
 }
 followed! {
     GL_GEN_PATHS_NV: glGenPathsNV(range: i32) -> u32;
@@ -1033,7 +1034,7 @@ plain! {
 }
 followed! {
     GL_SET_FENCE_NV: glSetFenceNV(fence: u32, condition: u32);
-    state gl [enter]; enter EFFECT, []; finish
+    state gl [tracked enter]; enter EFFECT, []; finish
 }
 plain! {
     GL_SHADING_RATE_IMAGE_BARRIER_NV: glShadingRateImageBarrierNV(synchronize: u8);

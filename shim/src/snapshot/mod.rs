@@ -35,6 +35,7 @@ mod egl;
 mod emit;
 mod es1;
 mod es1_matrices;
+mod extension_objects;
 mod feedback;
 mod fetch;
 mod flipped;
@@ -162,6 +163,7 @@ pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) -> Resul
             if is_first {
                 emitter.subject(SubjectKind::Process, OBJECTS);
                 egl::describe(&mut emitter, &state.process);
+                extension_objects::describe_egl(&mut emitter, &state.process);
                 idle_surfaces::describe(&mut emitter, state);
                 images::describe(&mut emitter, state, epoch);
                 if process::apis() & API_LEVEL_ZERO != 0 {
@@ -373,6 +375,7 @@ fn describe_group(
         held_buffers::describe(emitter, process, context);
     }
     memory_objects::describe(emitter, context);
+    extension_objects::describe(emitter, context);
     describe_images(emitter, process, context, sibling.as_ref());
     if context.version.0 >= 2 {
         describe_programs(emitter, process, context, current);

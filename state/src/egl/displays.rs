@@ -10,8 +10,7 @@ pub fn terminate<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory: 
 
 mod objects_of_display {
     use crate::{
-        EglContext, EglSync, Image, Object, Objects, ProcessState, Scope, Scoped as _, Stream,
-        Surface,
+        EglContext, EglSync, Image, Object, Objects, ProcessState, Scope, Stream, Surface,
     };
 
     trait OfDisplay: Object {
@@ -28,25 +27,15 @@ mod objects_of_display {
         )*};
     }
 
-    of_display!(EglContext<S>, Surface<S>, Image<S>, EglSync<S>);
-
-    impl OfDisplay for Stream {
-        fn display(&self) -> u64 {
-            self.display
-        }
-    }
+    of_display!(EglContext<S>, Surface<S>, Image<S>, Stream<S>, EglSync<S>);
 
     /// Deletes the names of all objects of `display`.
     pub fn delete<S: Scope>(process: &mut ProcessState<S>, display: u64) {
         delete_all(&mut process.egl_contexts, display);
         delete_all(&mut process.surfaces, display);
         delete_all(&mut process.images, display);
+        delete_all(&mut process.streams, display);
         delete_all(&mut process.egl_syncs, display);
-        if S::WHOLE
-            && let Some(process) = process.whole()
-        {
-            delete_all(&mut process.streams, display);
-        }
     }
 
     fn delete_all<T: OfDisplay>(objects: &mut Objects<T>, display: u64) {

@@ -909,7 +909,7 @@ mod eglCreatePlatformWindowSurfaceEXT {
 }
 
 mod eglCreateStreamAttribKHR {
-    fn leave(thread: Whole, memory: M, seen: O, dpy: u64, attrib_list: u64, result: u64) {
+    fn leave(thread: S, memory: M, seen: O, dpy: u64, attrib_list: u64, result: u64) {
         if result != 0 {
             let mut process = thread.process.lock();
             let stream: Ref<Stream> = process.streams.create(result);
@@ -917,19 +917,28 @@ mod eglCreateStreamAttribKHR {
                 set!(S, it.display, dpy);
             }
             drop(process);
-            let count_attributes_2: i64 =
-                crate::egl::count_attributes(thread, memory, attrib_list, 8);
-            let mut process = thread.process.lock();
-            for i in number::range(0, count_attributes_2) {
-                {
-                    let value =
-                        memory.element::<i64>(attrib_list, number::add(number::mul(i, 2), 1));
-                    if let Some(it) = process.streams.get_mut(stream)
-                        && let Some(it) = it
-                            .attributes
-                            .at_mut((memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32))
+            let count_attributes_2: i64 = if S::WHOLE
+                && let Some(thread) = thread.whole()
+            {
+                crate::egl::count_attributes(thread, memory, attrib_list, 8)
+            } else {
+                0
+            };
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
+            {
+                let mut process = thread.process.lock();
+                for i in number::range(0, count_attributes_2) {
                     {
-                        set!(S, *it, value);
+                        let value =
+                            memory.element::<i64>(attrib_list, number::add(number::mul(i, 2), 1));
+                        if let Some(it) = process.streams.get_mut(stream)
+                            && let Some(it) = it.attributes.at_mut(
+                                (memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32),
+                            )
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
             }
@@ -938,7 +947,7 @@ mod eglCreateStreamAttribKHR {
 }
 
 mod eglCreateStreamFromFileDescriptorKHR {
-    fn leave(thread: Whole, memory: M, seen: O, dpy: u64, file_descriptor: i32, result: u64) {
+    fn leave(thread: S, memory: M, seen: O, dpy: u64, file_descriptor: i32, result: u64) {
         let mut process = thread.process.lock();
         if result != 0 {
             let stream: Ref<Stream> = process.streams.create(result);
@@ -950,7 +959,7 @@ mod eglCreateStreamFromFileDescriptorKHR {
 }
 
 mod eglCreateStreamKHR {
-    fn leave(thread: Whole, memory: M, seen: O, dpy: u64, attrib_list: u64, result: u64) {
+    fn leave(thread: S, memory: M, seen: O, dpy: u64, attrib_list: u64, result: u64) {
         if result != 0 {
             let mut process = thread.process.lock();
             let stream: Ref<Stream> = process.streams.create(result);
@@ -958,20 +967,29 @@ mod eglCreateStreamKHR {
                 set!(S, it.display, dpy);
             }
             drop(process);
-            let count_attributes_2: i64 =
-                crate::egl::count_attributes(thread, memory, attrib_list, 4);
-            let mut process = thread.process.lock();
-            for i in number::range(0, count_attributes_2) {
-                {
-                    let value = i64::from(
-                        memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1)),
-                    );
-                    if let Some(it) = process.streams.get_mut(stream)
-                        && let Some(it) = it
-                            .attributes
-                            .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
+            let count_attributes_2: i64 = if S::WHOLE
+                && let Some(thread) = thread.whole()
+            {
+                crate::egl::count_attributes(thread, memory, attrib_list, 4)
+            } else {
+                0
+            };
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
+            {
+                let mut process = thread.process.lock();
+                for i in number::range(0, count_attributes_2) {
                     {
-                        set!(S, *it, value);
+                        let value = i64::from(
+                            memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1)),
+                        );
+                        if let Some(it) = process.streams.get_mut(stream)
+                            && let Some(it) = it.attributes.at_mut(
+                                (memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32),
+                            )
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
             }
@@ -1245,7 +1263,7 @@ mod eglDestroyImage {
 }
 
 mod eglDestroyStreamKHR {
-    fn enter(thread: Whole, memory: M, seen: O, dpy: u64, stream: u64) {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, stream: u64) {
         let mut process = thread.process.lock();
         let found_0: Ref<Stream> = process.streams.find(stream);
         if process.streams.get(found_0).map_or(0, |it| it.display) == dpy {

@@ -229,15 +229,14 @@ mod glColorPointer {
         if thread.context.is_none() {
             return;
         }
+        if stride < 0 {
+            return;
+        }
         let is_known: bool = i64::from(r#type) == GL_UNSIGNED_BYTE
             || i64::from(r#type) == GL_FIXED
             || i64::from(r#type) == GL_FLOAT;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if !(context.version >= (2, 0))
-            && i64::from(size) == 4
-            && i64::from(stride) >= 0
-            && is_known
-        {
+        if !(context.version >= (2, 0)) && i64::from(size) == 4 && is_known {
             {
                 let its_slot =
                     functions::client_array_slot(&*context, GL_COLOR_ARRAY as u32) as u32;
@@ -815,10 +814,10 @@ mod glNormal3x {
 mod glNormalPointer {
     fn enter(thread: S, memory: M, seen: O, r#type: u32, stride: i32, pointer: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if !(context.version >= (2, 0))
-            && i64::from(stride) >= 0
-            && functions::is_coordinate(r#type)
-        {
+        if stride < 0 {
+            return;
+        }
+        if !(context.version >= (2, 0)) && functions::is_coordinate(r#type) {
             {
                 let its_slot =
                     functions::client_array_slot(&*context, GL_NORMAL_ARRAY as u32) as u32;
@@ -1040,10 +1039,12 @@ mod glShadeModel {
 mod glTexCoordPointer {
     fn enter(thread: S, memory: M, seen: O, size: i32, r#type: u32, stride: i32, pointer: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if stride < 0 {
+            return;
+        }
         if !(context.version >= (2, 0))
             && i64::from(size) >= 2
             && i64::from(size) <= 4
-            && i64::from(stride) >= 0
             && functions::is_coordinate(r#type)
         {
             {
@@ -1229,10 +1230,12 @@ mod glTranslatex {
 mod glVertexPointer {
     fn enter(thread: S, memory: M, seen: O, size: i32, r#type: u32, stride: i32, pointer: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if stride < 0 {
+            return;
+        }
         if !(context.version >= (2, 0))
             && i64::from(size) >= 2
             && i64::from(size) <= 4
-            && i64::from(stride) >= 0
             && functions::is_coordinate(r#type)
         {
             {

@@ -269,8 +269,11 @@ mod glBufferData {
         if thread.context.is_none() {
             return;
         }
+        if size < 0 {
+            return;
+        }
         let bound_buffer_0: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
-        if bound_buffer_0.is_some() && size >= 0 && functions::is_buffer_usage(usage) {
+        if bound_buffer_0.is_some() && functions::is_buffer_usage(usage) {
             observe::elements(seen, 2, data, size, 1);
             crate::gles::define_buffer(thread, memory, target, size, data);
             let bound_buffer_1: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
@@ -286,6 +289,9 @@ mod glBufferData {
 mod glBufferSubData {
     fn enter(thread: S, memory: M, seen: O, target: u32, offset: i64, size: i64, data: u64) {
         if thread.context.is_none() {
+            return;
+        }
+        if size < 0 {
             return;
         }
         let bound: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
@@ -416,76 +422,78 @@ mod glCompressedTexImage2D {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::is_image_target_2d(target)
-            && i64::from(border) == 0
-            && i64::from(width) >= 0
-            && i64::from(height) >= 0
+        if width < 0 || height < 0 || imageSize < 0 {
+            return;
+        }
+        if functions::is_image_target_2d(target) && i64::from(level) >= 0 && i64::from(border) == 0
         {
             crate::gles::unpack_compressed(thread, memory, seen, 7, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
-            let texture: Ref<Texture> = functions::bound_texture(&*context, target);
+            let is_defined: bool = data != 0 || context.pixel_unpack_buffer.is_some();
+            let depth_1: i32 = 1;
+            let pixel_type_2: u32 = 0;
+            let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
             let mut group = context.group.lock();
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.height, height);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.depth, 1);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.format, internalformat);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.pixel_type, 0);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.compressed_bytes, imageSize);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.shared, 0);
-            }
-            {
-                let value = Ref::NONE;
-                if let Some(it) = group.textures.get_mut(texture) {
-                    set!(S, it.image, value);
-                }
-            }
-            {
-                let value = Ref::NONE;
-                if let Some(it) = group.textures.get_mut(texture) {
-                    set!(S, it.surface, value);
-                }
-            }
-            {
-                let value = data != 0 || context.pixel_unpack_buffer.is_some();
-                if let Some(it) = group.textures.get_mut(texture)
+            if i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels)) == 0 {
+                if let Some(it) = group.textures.get_mut(texture_3)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(S, it.is_defined, value);
+                    set!(S, it.width, width);
+                }
+                if let Some(it) = group.textures.get_mut(texture_3)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.height, height);
+                }
+                if let Some(it) = group.textures.get_mut(texture_3)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.depth, depth_1);
+                }
+                if let Some(it) = group.textures.get_mut(texture_3)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.format, internalformat);
+                }
+                if let Some(it) = group.textures.get_mut(texture_3)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.pixel_type, pixel_type_2);
+                }
+                if let Some(it) = group.textures.get_mut(texture_3)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.compressed_bytes, imageSize);
+                }
+                if let Some(it) = group.textures.get_mut(texture_3)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.shared, 0);
+                }
+                if let Some(it) = group.textures.get_mut(texture_3)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.is_defined, is_defined);
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.textures.get_mut(texture_3) {
+                        set!(S, it.image, value);
+                    }
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.textures.get_mut(texture_3) {
+                        set!(S, it.surface, value);
+                    }
                 }
             }
         }
@@ -511,17 +519,21 @@ mod glCompressedTexSubImage2D {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::is_image_target_2d(target)
-            && i64::from(level) >= 0
-            && i64::from(width) >= 0
-            && i64::from(height) >= 0
-        {
+        if width < 0 || height < 0 || imageSize < 0 {
+            return;
+        }
+        if functions::is_image_target_2d(target) && i64::from(level) >= 0 {
             crate::gles::unpack_compressed(thread, memory, seen, 8, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
+            let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
             let mut group = context.group.lock();
+            if group
+                .textures
+                .get(texture_0)
+                .and_then(|it| it.images.at(target))
+                .is_some_and(|it| it.contains_key(&level))
             {
-                let key_0 = functions::bound_texture(&*context, target);
-                if let Some(it) = group.textures.get_mut(key_0)
+                if let Some(it) = group.textures.get_mut(texture_0)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
@@ -550,68 +562,77 @@ mod glCopyTexImage2D {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+        if width < 0 || height < 0 {
+            return;
+        }
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if functions::is_image_target_2d(target) && i64::from(border) == 0 {
-            let texture: Ref<Texture> = functions::bound_texture(&*context, target);
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.height, height);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.depth, 1);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.format, internalformat);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.pixel_type, 0);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.compressed_bytes, 0);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.shared, 0);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.is_defined, true);
-            }
-            {
-                let value = Ref::NONE;
-                if let Some(it) = group.textures.get_mut(texture) {
-                    set!(S, it.image, value);
+        if functions::is_image_target_2d(target) && i64::from(level) >= 0 && i64::from(border) == 0
+        {
+            let depth_0: i32 = 1;
+            let pixel_type_1: u32 = 0;
+            let compressed_bytes_2: i32 = 0;
+            let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
+            if i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels)) == 0 {
+                if let Some(it) = group.textures.get_mut(texture_3)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.width, width);
                 }
-            }
-            {
-                let value = Ref::NONE;
-                if let Some(it) = group.textures.get_mut(texture) {
-                    set!(S, it.surface, value);
+                if let Some(it) = group.textures.get_mut(texture_3)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.height, height);
+                }
+                if let Some(it) = group.textures.get_mut(texture_3)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.depth, depth_0);
+                }
+                if let Some(it) = group.textures.get_mut(texture_3)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.format, internalformat);
+                }
+                if let Some(it) = group.textures.get_mut(texture_3)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.pixel_type, pixel_type_1);
+                }
+                if let Some(it) = group.textures.get_mut(texture_3)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.compressed_bytes, compressed_bytes_2);
+                }
+                if let Some(it) = group.textures.get_mut(texture_3)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.shared, 0);
+                }
+                if let Some(it) = group.textures.get_mut(texture_3)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.is_defined, true);
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.textures.get_mut(texture_3) {
+                        set!(S, it.image, value);
+                    }
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.textures.get_mut(texture_3) {
+                        set!(S, it.surface, value);
+                    }
                 }
             }
         }
@@ -636,11 +657,19 @@ mod glCopyTexSubImage2D {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+        if width < 0 || height < 0 {
+            return;
+        }
         let Some(context) = thread.context.as_deref_mut() else { return };
+        let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
         let mut group = context.group.lock();
+        if group
+            .textures
+            .get(texture_0)
+            .and_then(|it| it.images.at(target))
+            .is_some_and(|it| it.contains_key(&level))
         {
-            let key_0 = functions::bound_texture(&*context, target);
-            if let Some(it) = group.textures.get_mut(key_0)
+            if let Some(it) = group.textures.get_mut(texture_0)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
@@ -684,6 +713,9 @@ mod glDeleteBuffers {
         if thread.context.is_none() {
             return;
         }
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             crate::gles::deleted_writes(thread, memory, seen, memory.element::<u32>(buffers, i));
             crate::gles::delete_buffer(thread, memory, memory.element::<u32>(buffers, i));
@@ -694,6 +726,9 @@ mod glDeleteBuffers {
 mod glDeleteFramebuffers {
     fn enter(thread: S, memory: M, seen: O, n: i32, framebuffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             let gone: Ref<Framebuffer> =
                 context.framebuffers.find(u64::from(memory.element::<u32>(framebuffers, i)));
@@ -722,6 +757,9 @@ mod glDeleteProgram {
 mod glDeleteRenderbuffers {
     fn enter(thread: S, memory: M, seen: O, n: i32, renderbuffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
@@ -755,6 +793,9 @@ mod glDeleteShader {
 mod glDeleteTextures {
     fn enter(thread: S, memory: M, seen: O, n: i32, textures: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             crate::gles::delete_texture(thread, memory, memory.element::<u32>(textures, i));
             let Some(context) = thread.context.as_deref_mut() else { return };
@@ -989,6 +1030,9 @@ mod glFrontFace {
 mod glGenBuffers {
     fn leave(thread: S, memory: M, seen: O, n: i32, buffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.buffers.create(u64::from(memory.element::<u32>(buffers, i)));
@@ -999,6 +1043,9 @@ mod glGenBuffers {
 mod glGenFramebuffers {
     fn leave(thread: S, memory: M, seen: O, n: i32, framebuffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             context.framebuffers.create(u64::from(memory.element::<u32>(framebuffers, i)));
         }
@@ -1008,6 +1055,9 @@ mod glGenFramebuffers {
 mod glGenRenderbuffers {
     fn leave(thread: S, memory: M, seen: O, n: i32, renderbuffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.renderbuffers.create(u64::from(memory.element::<u32>(renderbuffers, i)));
@@ -1018,6 +1068,9 @@ mod glGenRenderbuffers {
 mod glGenTextures {
     fn leave(thread: S, memory: M, seen: O, n: i32, textures: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.textures.create(u64::from(memory.element::<u32>(textures, i)));
@@ -1053,6 +1106,9 @@ mod glGetActiveUniform {
         name: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if bufSize < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         if !(r#type == 0) && !(name == 0) && i64::from(bufSize) > 0 {
             {
@@ -1381,6 +1437,9 @@ mod glReadPixels {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+        if width < 0 || height < 0 {
+            return;
+        }
         let Some(context) = thread.context.as_deref_mut() else { return };
         if context.pixel_pack_buffer.is_some() {
             {
@@ -1418,28 +1477,36 @@ mod glRenderbufferStorage {
         width: i32,
         height: i32,
     ) {
+        if thread.context.is_none() {
+            return;
+        }
+        if width < 0 || height < 0 {
+            return;
+        }
+        let samples_0: i32 = 0;
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
         if i64::from(target) == GL_RENDERBUFFER {
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            let renderbuffer_1: Ref<Renderbuffer> = context.renderbuffer;
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
                 set!(S, it.width, width);
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
                 set!(S, it.height, height);
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(S, it.samples, 0);
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
+                set!(S, it.samples, samples_0);
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
                 set!(S, it.format, internalformat);
             }
             {
                 let value = Ref::NONE;
-                if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
                     set!(S, it.image, value);
                 }
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
                 set!(S, it.shared, 0);
             }
         }
@@ -1457,6 +1524,9 @@ mod glSampleCoverage {
 mod glScissor {
     fn enter(thread: Whole, memory: M, seen: O, x: i32, y: i32, width: i32, height: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if width < 0 || height < 0 {
+            return;
+        }
         if let Some(it) = context.scissor.at_mut(0) {
             set!(S, *it, x);
         }
@@ -1484,6 +1554,9 @@ mod glShaderBinary {
         length: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 || length < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(count)) {
             let found_1: Ref<Shader> =
@@ -1498,6 +1571,9 @@ mod glShaderBinary {
 mod glShaderSource {
     fn enter(thread: S, memory: M, seen: O, shader: u32, count: i32, string: u64, length: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         let changed: Ref<Shader> = group.shaders.find(u64::from(shader));
         if group.shaders.get(changed).map_or(Compilation::Never, |it| it.compilation)
@@ -1635,79 +1711,82 @@ mod glTexImage2D {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+        if width < 0 || height < 0 {
+            return;
+        }
         if functions::is_image_target_2d(target) && i64::from(level) >= 0 && i64::from(border) == 0
         {
             crate::gles::unpack_2d(thread, memory, seen, 8, pixels, width, height, format, r#type);
             let Some(context) = thread.context.as_deref_mut() else { return };
-            let texture: Ref<Texture> = functions::bound_texture(&*context, target);
+            let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
+            let depth_1: i32 = 1;
+            let format_2: u32 = internalformat as u32;
+            let compressed_bytes_3: i32 = 0;
+            let texture_4: Ref<Texture> = functions::bound_texture(&*context, target);
             let mut group = context.group.lock();
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.height, height);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.depth, 1);
-            }
-            {
-                let value = internalformat as u32;
-                if let Some(it) = group.textures.get_mut(texture)
+            if i64::from(group.textures.get(texture_4).map_or(0, |it| it.immutable_levels)) == 0 {
+                if let Some(it) = group.textures.get_mut(texture_4)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(S, it.format, value);
+                    set!(S, it.width, width);
                 }
-            }
-            {
-                let value = r#type;
-                if let Some(it) = group.textures.get_mut(texture)
+                if let Some(it) = group.textures.get_mut(texture_4)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(S, it.pixel_type, value);
+                    set!(S, it.height, height);
                 }
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.compressed_bytes, 0);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.shared, 0);
-            }
-            {
-                let value = pixels != 0 || context.pixel_unpack_buffer.is_some();
-                if let Some(it) = group.textures.get_mut(texture)
+                if let Some(it) = group.textures.get_mut(texture_4)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(S, it.is_defined, value);
+                    set!(S, it.depth, depth_1);
                 }
-            }
-            {
-                let value = Ref::NONE;
-                if let Some(it) = group.textures.get_mut(texture) {
-                    set!(S, it.image, value);
+                if let Some(it) = group.textures.get_mut(texture_4)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.format, format_2);
                 }
-            }
-            {
-                let value = Ref::NONE;
-                if let Some(it) = group.textures.get_mut(texture) {
-                    set!(S, it.surface, value);
+                {
+                    let value = r#type;
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.pixel_type, value);
+                    }
+                }
+                if let Some(it) = group.textures.get_mut(texture_4)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.compressed_bytes, compressed_bytes_3);
+                }
+                if let Some(it) = group.textures.get_mut(texture_4)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.shared, 0);
+                }
+                if let Some(it) = group.textures.get_mut(texture_4)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.is_defined, is_defined);
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.textures.get_mut(texture_4) {
+                        set!(S, it.image, value);
+                    }
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.textures.get_mut(texture_4) {
+                        set!(S, it.surface, value);
+                    }
                 }
             }
         }
@@ -1841,13 +1920,21 @@ mod glTexSubImage2D {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+        if width < 0 || height < 0 {
+            return;
+        }
         if functions::is_image_target_2d(target) && i64::from(level) >= 0 {
             crate::gles::unpack_2d(thread, memory, seen, 8, pixels, width, height, format, r#type);
             let Some(context) = thread.context.as_deref_mut() else { return };
+            let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
             let mut group = context.group.lock();
+            if group
+                .textures
+                .get(texture_0)
+                .and_then(|it| it.images.at(target))
+                .is_some_and(|it| it.contains_key(&level))
             {
-                let key_0 = functions::bound_texture(&*context, target);
-                if let Some(it) = group.textures.get_mut(key_0)
+                if let Some(it) = group.textures.get_mut(texture_0)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
@@ -1890,6 +1977,9 @@ mod glUniform1f {
 mod glUniform1fv {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -1941,6 +2031,9 @@ mod glUniform1i {
 mod glUniform1iv {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_integers(
@@ -1994,6 +2087,9 @@ mod glUniform2f {
 mod glUniform2fv {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -2054,6 +2150,9 @@ mod glUniform2i {
 mod glUniform2iv {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_integers(
@@ -2113,6 +2212,9 @@ mod glUniform3f {
 mod glUniform3fv {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -2182,6 +2284,9 @@ mod glUniform3i {
 mod glUniform3iv {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_integers(
@@ -2247,6 +2352,9 @@ mod glUniform4f {
 mod glUniform4fv {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -2325,6 +2433,9 @@ mod glUniform4i {
 mod glUniform4iv {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_integers(
@@ -2351,6 +2462,9 @@ mod glUniformMatrix2fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -2378,6 +2492,9 @@ mod glUniformMatrix3fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -2405,6 +2522,9 @@ mod glUniformMatrix4fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -2709,9 +2829,11 @@ mod glVertexAttribPointer {
         pointer: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if stride < 0 {
+            return;
+        }
         if functions::is_attrib(&*context, index)
             && functions::is_float_format(&*context, size, r#type)
-            && i64::from(stride) >= 0
             && functions::may_point(&*context, pointer)
         {
             crate::gles::set_vertex_pointer(
@@ -2732,6 +2854,9 @@ mod glVertexAttribPointer {
 mod glViewport {
     fn enter(thread: Whole, memory: M, seen: O, x: i32, y: i32, width: i32, height: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if width < 0 || height < 0 {
+            return;
+        }
         if let Some(it) = context.viewport.at_mut(0) {
             set!(S, *it, x);
         }

@@ -203,6 +203,9 @@ mod glBindBufferRange {
         size: i64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if size < 0 {
+            return;
+        }
         if i64::from(buffer) == 0 || (size > 0 && offset >= 0) {
             let bound: Ref<Buffer> =
                 context
@@ -394,11 +397,10 @@ mod glBindVertexBuffer {
         stride: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(bindingindex) < 32
-            && offset >= 0
-            && i64::from(stride) >= 0
-            && context.vertex_array.is_some()
-        {
+        if stride < 0 {
+            return;
+        }
+        if i64::from(bindingindex) < 32 && offset >= 0 && context.vertex_array.is_some() {
             let found_0: Ref<Buffer> =
                 context
                     .caches
@@ -573,78 +575,77 @@ mod glCompressedTexImage3D {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::is_image_target_3d(target)
-            && i64::from(level) >= 0
-            && i64::from(border) == 0
-            && i64::from(width) >= 0
-            && i64::from(height) >= 0
-            && i64::from(depth) >= 0
+        if width < 0 || height < 0 || depth < 0 || imageSize < 0 {
+            return;
+        }
+        if functions::is_image_target_3d(target) && i64::from(level) >= 0 && i64::from(border) == 0
         {
             crate::gles::unpack_compressed(thread, memory, seen, 8, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
-            let texture: Ref<Texture> = functions::bound_texture(&*context, target);
+            let is_defined: bool = data != 0 || context.pixel_unpack_buffer.is_some();
+            let pixel_type_1: u32 = 0;
+            let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
             let mut group = context.group.lock();
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.height, height);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.depth, depth);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.format, internalformat);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.pixel_type, 0);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.compressed_bytes, imageSize);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.shared, 0);
-            }
-            {
-                let value = Ref::NONE;
-                if let Some(it) = group.textures.get_mut(texture) {
-                    set!(S, it.image, value);
-                }
-            }
-            {
-                let value = Ref::NONE;
-                if let Some(it) = group.textures.get_mut(texture) {
-                    set!(S, it.surface, value);
-                }
-            }
-            {
-                let value = data != 0 || context.pixel_unpack_buffer.is_some();
-                if let Some(it) = group.textures.get_mut(texture)
+            if i64::from(group.textures.get(texture_2).map_or(0, |it| it.immutable_levels)) == 0 {
+                if let Some(it) = group.textures.get_mut(texture_2)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(S, it.is_defined, value);
+                    set!(S, it.width, width);
+                }
+                if let Some(it) = group.textures.get_mut(texture_2)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.height, height);
+                }
+                if let Some(it) = group.textures.get_mut(texture_2)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.depth, depth);
+                }
+                if let Some(it) = group.textures.get_mut(texture_2)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.format, internalformat);
+                }
+                if let Some(it) = group.textures.get_mut(texture_2)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.pixel_type, pixel_type_1);
+                }
+                if let Some(it) = group.textures.get_mut(texture_2)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.compressed_bytes, imageSize);
+                }
+                if let Some(it) = group.textures.get_mut(texture_2)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.shared, 0);
+                }
+                if let Some(it) = group.textures.get_mut(texture_2)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.is_defined, is_defined);
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.textures.get_mut(texture_2) {
+                        set!(S, it.image, value);
+                    }
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.textures.get_mut(texture_2) {
+                        set!(S, it.surface, value);
+                    }
                 }
             }
         }
@@ -672,18 +673,21 @@ mod glCompressedTexSubImage3D {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::is_image_target_3d(target)
-            && i64::from(level) >= 0
-            && i64::from(width) >= 0
-            && i64::from(height) >= 0
-            && i64::from(depth) >= 0
-        {
+        if width < 0 || height < 0 || depth < 0 || imageSize < 0 {
+            return;
+        }
+        if functions::is_image_target_3d(target) && i64::from(level) >= 0 {
             crate::gles::unpack_compressed(thread, memory, seen, 10, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
+            let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
             let mut group = context.group.lock();
+            if group
+                .textures
+                .get(texture_0)
+                .and_then(|it| it.images.at(target))
+                .is_some_and(|it| it.contains_key(&level))
             {
-                let key_0 = functions::bound_texture(&*context, target);
-                if let Some(it) = group.textures.get_mut(key_0)
+                if let Some(it) = group.textures.get_mut(texture_0)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
@@ -709,6 +713,9 @@ mod glCopyBufferSubData {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+        if size < 0 {
+            return;
+        }
         crate::gles::copy_buffer(
             thread,
             memory,
@@ -768,11 +775,19 @@ mod glCopyTexSubImage3D {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+        if width < 0 || height < 0 {
+            return;
+        }
         let Some(context) = thread.context.as_deref_mut() else { return };
+        let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
         let mut group = context.group.lock();
+        if group
+            .textures
+            .get(texture_0)
+            .and_then(|it| it.images.at(target))
+            .is_some_and(|it| it.contains_key(&level))
         {
-            let key_0 = functions::bound_texture(&*context, target);
-            if let Some(it) = group.textures.get_mut(key_0)
+            if let Some(it) = group.textures.get_mut(texture_0)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
@@ -785,6 +800,9 @@ mod glCopyTexSubImage3D {
 mod glCreateShaderProgramv {
     fn leave(thread: S, memory: M, seen: O, r#type: u32, count: i32, strings: u64, result: u32) {
         if thread.context.is_none() {
+            return;
+        }
+        if count < 0 {
             return;
         }
         crate::gles::create_shader_program(
@@ -817,6 +835,9 @@ mod glDebugMessageControl {
         enabled: u8,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         set!(S, context.controls_messages, true);
     }
 }
@@ -824,6 +845,9 @@ mod glDebugMessageControl {
 mod glDeleteProgramPipelines {
     fn enter(thread: S, memory: M, seen: O, n: i32, pipelines: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             let found_1: Ref<Pipeline> =
                 context.pipelines.find(u64::from(memory.element::<u32>(pipelines, i)));
@@ -838,6 +862,9 @@ mod glDeleteProgramPipelines {
 mod glDeleteQueries {
     fn enter(thread: S, memory: M, seen: O, n: i32, ids: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             context.queries.delete(u64::from(memory.element::<u32>(ids, i)));
         }
@@ -847,6 +874,9 @@ mod glDeleteQueries {
 mod glDeleteSamplers {
     fn enter(thread: S, memory: M, seen: O, count: i32, samplers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(count)) {
             crate::gles::delete_sampler(thread, memory, memory.element::<u32>(samplers, i));
             let Some(context) = thread.context.as_deref_mut() else { return };
@@ -867,6 +897,9 @@ mod glDeleteSync {
 mod glDeleteTransformFeedbacks {
     fn enter(thread: S, memory: M, seen: O, n: i32, ids: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             let found_1: Ref<TransformFeedback> =
                 context.transform_feedbacks.find(u64::from(memory.element::<u32>(ids, i)));
@@ -883,6 +916,9 @@ mod glDeleteTransformFeedbacks {
 mod glDeleteVertexArrays {
     fn enter(thread: S, memory: M, seen: O, n: i32, arrays: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             let found_1: Ref<VertexArray> =
                 context.vertex_arrays.find(u64::from(memory.element::<u32>(arrays, i)));
@@ -962,6 +998,9 @@ mod glDrawArraysInstanced {
 mod glDrawBuffers {
     fn enter(thread: S, memory: M, seen: O, n: i32, bufs: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         if i64::from(n) <= 32 {
             observe::elements(seen, 1, bufs, i64::from(n), 4);
             if S::WHOLE
@@ -1259,6 +1298,9 @@ mod glFlushMappedBufferRange {
         if thread.context.is_none() {
             return;
         }
+        if length < 0 {
+            return;
+        }
         crate::gles::flushed_writes(thread, memory, seen, target, offset, length);
         crate::gles::flush_mapping(thread, memory, target, offset, length);
     }
@@ -1326,6 +1368,9 @@ mod glFramebufferTextureLayer {
 mod glGenProgramPipelines {
     fn leave(thread: S, memory: M, seen: O, n: i32, pipelines: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             context.pipelines.create(u64::from(memory.element::<u32>(pipelines, i)));
         }
@@ -1335,6 +1380,9 @@ mod glGenProgramPipelines {
 mod glGenQueries {
     fn leave(thread: S, memory: M, seen: O, n: i32, ids: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             context.queries.create(u64::from(memory.element::<u32>(ids, i)));
         }
@@ -1344,6 +1392,9 @@ mod glGenQueries {
 mod glGenSamplers {
     fn leave(thread: S, memory: M, seen: O, count: i32, samplers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(count)) {
             group.samplers.create(u64::from(memory.element::<u32>(samplers, i)));
@@ -1354,6 +1405,9 @@ mod glGenSamplers {
 mod glGenTransformFeedbacks {
     fn leave(thread: S, memory: M, seen: O, n: i32, ids: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             context.transform_feedbacks.create(u64::from(memory.element::<u32>(ids, i)));
         }
@@ -1363,6 +1417,9 @@ mod glGenTransformFeedbacks {
 mod glGenVertexArrays {
     fn leave(thread: S, memory: M, seen: O, n: i32, arrays: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             context.vertex_arrays.create(u64::from(memory.element::<u32>(arrays, i)));
         }
@@ -1499,6 +1556,9 @@ mod glGetInternalformativ {
         params: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         if i64::from(pname) == GL_NUM_SAMPLE_COUNTS {
             observe::elements(seen, 4, params, i64::min(i64::from(count), 1), 4);
             if i64::from(count) > 0 {
@@ -1843,6 +1903,9 @@ mod glMapBufferRange {
         if thread.context.is_none() {
             return;
         }
+        if length < 0 {
+            return;
+        }
         if result != 0 {
             if (i64::from(access) & GL_MAP_READ_BIT) != 0 {
                 observe::memory(seen, result, length);
@@ -1997,6 +2060,9 @@ mod glProgramBinary {
         length: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if length < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2091,6 +2157,9 @@ mod glProgramUniform1fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2153,6 +2222,9 @@ mod glProgramUniform1iv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2214,6 +2286,9 @@ mod glProgramUniform1uiv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2278,6 +2353,9 @@ mod glProgramUniform2fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2349,6 +2427,9 @@ mod glProgramUniform2iv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2419,6 +2500,9 @@ mod glProgramUniform2uiv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2498,6 +2582,9 @@ mod glProgramUniform3fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2587,6 +2674,9 @@ mod glProgramUniform3iv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2675,6 +2765,9 @@ mod glProgramUniform3uiv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2761,6 +2854,9 @@ mod glProgramUniform4fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2860,6 +2956,9 @@ mod glProgramUniform4iv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2958,6 +3057,9 @@ mod glProgramUniform4uiv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2988,6 +3090,9 @@ mod glProgramUniformMatrix2fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3019,6 +3124,9 @@ mod glProgramUniformMatrix2x3fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3050,6 +3158,9 @@ mod glProgramUniformMatrix2x4fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3081,6 +3192,9 @@ mod glProgramUniformMatrix3fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3112,6 +3226,9 @@ mod glProgramUniformMatrix3x2fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3143,6 +3260,9 @@ mod glProgramUniformMatrix3x4fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3174,6 +3294,9 @@ mod glProgramUniformMatrix4fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3205,6 +3328,9 @@ mod glProgramUniformMatrix4x2fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3236,6 +3362,9 @@ mod glProgramUniformMatrix4x3fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3299,6 +3428,9 @@ mod glReadnPixels {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+        if width < 0 || height < 0 || bufSize < 0 {
+            return;
+        }
         let Some(context) = thread.context.as_deref_mut() else { return };
         if context.pixel_pack_buffer.is_some() {
             {
@@ -3341,27 +3473,31 @@ mod glRenderbufferStorageMultisample {
         height: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if samples < 0 || width < 0 || height < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         if i64::from(target) == GL_RENDERBUFFER {
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            let renderbuffer_0: Ref<Renderbuffer> = context.renderbuffer;
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.width, width);
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.height, height);
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.samples, samples);
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.format, internalformat);
             }
             {
                 let value = Ref::NONE;
-                if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                     set!(S, it.image, value);
                 }
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.shared, 0);
             }
         }
@@ -3555,29 +3691,29 @@ mod glTexBuffer {
     fn enter(thread: S, memory: M, seen: O, target: u32, internalformat: u32, buffer: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        let found_2: Ref<Buffer> = group.buffers.find(u64::from(buffer));
+        let found_4: Ref<Buffer> = group.buffers.find(u64::from(buffer));
         drop(group);
-        crate::gles::give_to_driver(thread, memory, found_2);
+        crate::gles::give_to_driver(thread, memory, found_4);
+        let offset_0: i64 = 0;
+        let size_1: i64 = 0;
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        let found_3: Ref<Buffer> = group.buffers.find(u64::from(buffer));
-        let is_known: bool = i64::from(buffer) == 0 || found_3.is_some();
-        if functions::is_texel_format(internalformat) && is_known {
-            let texture: Ref<Texture> = functions::bound_texture(&*context, target);
-            if let Some(it) = group.textures.get_mut(texture) {
+        let attached_2: Ref<Buffer> = group.buffers.find(u64::from(buffer));
+        if functions::is_texel_format(internalformat)
+            && (i64::from(buffer) == 0 || attached_2.is_some())
+        {
+            let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
+            if let Some(it) = group.textures.get_mut(texture_3) {
                 set!(S, it.buffer_format, internalformat);
             }
-            {
-                let value = group.buffers.find(u64::from(buffer));
-                if let Some(it) = group.textures.get_mut(texture) {
-                    set!(S, it.buffer.buffer, value);
-                }
+            if let Some(it) = group.textures.get_mut(texture_3) {
+                set!(S, it.buffer.buffer, attached_2);
             }
-            if let Some(it) = group.textures.get_mut(texture) {
-                set!(S, it.buffer.offset, 0);
+            if let Some(it) = group.textures.get_mut(texture_3) {
+                set!(S, it.buffer.offset, offset_0);
             }
-            if let Some(it) = group.textures.get_mut(texture) {
-                set!(S, it.buffer.size, 0);
+            if let Some(it) = group.textures.get_mut(texture_3) {
+                set!(S, it.buffer.size, size_1);
             }
         }
     }
@@ -3595,30 +3731,33 @@ mod glTexBufferRange {
         size: i64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if size < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         let found_2: Ref<Buffer> = group.buffers.find(u64::from(buffer));
         drop(group);
         crate::gles::give_to_driver(thread, memory, found_2);
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        let found_3: Ref<Buffer> = group.buffers.find(u64::from(buffer));
-        let is_known: bool = i64::from(buffer) == 0 || found_3.is_some();
-        if functions::is_texel_format(internalformat) && is_known && offset >= 0 && size > 0 {
-            let texture: Ref<Texture> = functions::bound_texture(&*context, target);
-            if let Some(it) = group.textures.get_mut(texture) {
-                set!(S, it.buffer_format, internalformat);
-            }
+        if offset >= 0 && size > 0 {
+            let attached_0: Ref<Buffer> = group.buffers.find(u64::from(buffer));
+            if functions::is_texel_format(internalformat)
+                && (i64::from(buffer) == 0 || attached_0.is_some())
             {
-                let value = group.buffers.find(u64::from(buffer));
-                if let Some(it) = group.textures.get_mut(texture) {
-                    set!(S, it.buffer.buffer, value);
+                let texture_1: Ref<Texture> = functions::bound_texture(&*context, target);
+                if let Some(it) = group.textures.get_mut(texture_1) {
+                    set!(S, it.buffer_format, internalformat);
                 }
-            }
-            if let Some(it) = group.textures.get_mut(texture) {
-                set!(S, it.buffer.offset, offset);
-            }
-            if let Some(it) = group.textures.get_mut(texture) {
-                set!(S, it.buffer.size, size);
+                if let Some(it) = group.textures.get_mut(texture_1) {
+                    set!(S, it.buffer.buffer, attached_0);
+                }
+                if let Some(it) = group.textures.get_mut(texture_1) {
+                    set!(S, it.buffer.offset, offset);
+                }
+                if let Some(it) = group.textures.get_mut(texture_1) {
+                    set!(S, it.buffer.size, size);
+                }
             }
         }
     }
@@ -3644,69 +3783,83 @@ mod glTexImage3D {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+        if width < 0 || height < 0 || depth < 0 {
+            return;
+        }
         if functions::is_image_target_3d(target) && i64::from(level) >= 0 && i64::from(border) == 0
         {
             crate::gles::unpack_3d(
                 thread, memory, seen, 9, pixels, width, height, depth, format, r#type,
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
-            let texture: Ref<Texture> = functions::bound_texture(&*context, target);
+            let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
+            let format_1: u32 = internalformat as u32;
+            let compressed_bytes_2: i32 = 0;
+            let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
             let mut group = context.group.lock();
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.height, height);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.depth, depth);
-            }
-            {
-                let value = internalformat as u32;
-                if let Some(it) = group.textures.get_mut(texture)
+            if i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels)) == 0 {
+                if let Some(it) = group.textures.get_mut(texture_3)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(S, it.format, value);
+                    set!(S, it.width, width);
                 }
-            }
-            {
-                let value = r#type;
-                if let Some(it) = group.textures.get_mut(texture)
+                if let Some(it) = group.textures.get_mut(texture_3)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(S, it.pixel_type, value);
+                    set!(S, it.height, height);
                 }
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.compressed_bytes, 0);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.shared, 0);
-            }
-            {
-                let value = pixels != 0 || context.pixel_unpack_buffer.is_some();
-                if let Some(it) = group.textures.get_mut(texture)
+                if let Some(it) = group.textures.get_mut(texture_3)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(S, it.is_defined, value);
+                    set!(S, it.depth, depth);
+                }
+                if let Some(it) = group.textures.get_mut(texture_3)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.format, format_1);
+                }
+                {
+                    let value = r#type;
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.pixel_type, value);
+                    }
+                }
+                if let Some(it) = group.textures.get_mut(texture_3)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.compressed_bytes, compressed_bytes_2);
+                }
+                if let Some(it) = group.textures.get_mut(texture_3)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.shared, 0);
+                }
+                if let Some(it) = group.textures.get_mut(texture_3)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.is_defined, is_defined);
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.textures.get_mut(texture_3) {
+                        set!(S, it.image, value);
+                    }
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.textures.get_mut(texture_3) {
+                        set!(S, it.surface, value);
+                    }
                 }
             }
         }
@@ -3805,6 +3958,9 @@ mod glTexStorage2D {
         height: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if levels < 0 || width < 0 || height < 0 {
+            return;
+        }
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::define_storage(
@@ -3835,6 +3991,9 @@ mod glTexStorage2DMultisample {
         fixedsamplelocations: u8,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if samples < 0 || width < 0 || height < 0 {
+            return;
+        }
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::define_storage(
@@ -3865,6 +4024,9 @@ mod glTexStorage3D {
         depth: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if levels < 0 || width < 0 || height < 0 || depth < 0 {
+            return;
+        }
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::define_storage(
@@ -3896,6 +4058,9 @@ mod glTexStorage3DMultisample {
         fixedsamplelocations: u8,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if samples < 0 || width < 0 || height < 0 || depth < 0 {
+            return;
+        }
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::define_storage(
@@ -3934,15 +4099,23 @@ mod glTexSubImage3D {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+        if width < 0 || height < 0 || depth < 0 {
+            return;
+        }
         if functions::is_image_target_3d(target) && i64::from(level) >= 0 {
             crate::gles::unpack_3d(
                 thread, memory, seen, 10, pixels, width, height, depth, format, r#type,
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
+            let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
             let mut group = context.group.lock();
+            if group
+                .textures
+                .get(texture_0)
+                .and_then(|it| it.images.at(target))
+                .is_some_and(|it| it.contains_key(&level))
             {
-                let key_0 = functions::bound_texture(&*context, target);
-                if let Some(it) = group.textures.get_mut(key_0)
+                if let Some(it) = group.textures.get_mut(texture_0)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
@@ -3964,6 +4137,9 @@ mod glTransformFeedbackVaryings {
         bufferMode: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -4016,6 +4192,9 @@ mod glUniform1ui {
 mod glUniform1uiv {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_integers(
@@ -4075,6 +4254,9 @@ mod glUniform2ui {
 mod glUniform2uiv {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_integers(
@@ -4143,6 +4325,9 @@ mod glUniform3ui {
 mod glUniform3uiv {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_integers(
@@ -4220,6 +4405,9 @@ mod glUniform4ui {
 mod glUniform4uiv {
     fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_integers(
@@ -4268,6 +4456,9 @@ mod glUniformMatrix2x3fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -4295,6 +4486,9 @@ mod glUniformMatrix2x4fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -4322,6 +4516,9 @@ mod glUniformMatrix3x2fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -4349,6 +4546,9 @@ mod glUniformMatrix3x4fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -4376,6 +4576,9 @@ mod glUniformMatrix4x2fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -4403,6 +4606,9 @@ mod glUniformMatrix4x3fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -4716,9 +4922,11 @@ mod glVertexAttribIPointer {
         pointer: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if stride < 0 {
+            return;
+        }
         if functions::is_attrib(&*context, index)
             && functions::is_integer_format(size, r#type)
-            && i64::from(stride) >= 0
             && functions::may_point(&*context, pointer)
         {
             crate::gles::set_vertex_pointer(

@@ -230,6 +230,9 @@ mod glBufferStorageEXT {
         if thread.context.is_none() {
             return;
         }
+        if size < 0 {
+            return;
+        }
         let bound_buffer_0: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
         let bound_buffer_1: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
         let Some(context) = thread.context.as_deref_mut() else { return };
@@ -272,6 +275,9 @@ mod glBufferStorageExternalEXT {
         if thread.context.is_none() {
             return;
         }
+        if size < 0 {
+            return;
+        }
         let bound_buffer_0: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
         let bound_buffer_1: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
         let Some(context) = thread.context.as_deref_mut() else { return };
@@ -302,6 +308,9 @@ mod glBufferStorageExternalEXT {
 mod glBufferStorageMemEXT {
     fn enter(thread: S, memory: M, seen: O, target: u32, size: i64, memory_: u32, offset: u64) {
         if thread.context.is_none() {
+            return;
+        }
+        if size < 0 {
             return;
         }
         let bound_buffer_0: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
@@ -513,78 +522,77 @@ mod glCompressedTexImage3DOES {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::is_image_target_3d(target)
-            && i64::from(level) >= 0
-            && i64::from(border) == 0
-            && i64::from(width) >= 0
-            && i64::from(height) >= 0
-            && i64::from(depth) >= 0
+        if width < 0 || height < 0 || depth < 0 || imageSize < 0 {
+            return;
+        }
+        if functions::is_image_target_3d(target) && i64::from(level) >= 0 && i64::from(border) == 0
         {
             crate::gles::unpack_compressed(thread, memory, seen, 8, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
-            let texture: Ref<Texture> = functions::bound_texture(&*context, target);
+            let is_defined: bool = data != 0 || context.pixel_unpack_buffer.is_some();
+            let pixel_type_1: u32 = 0;
+            let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
             let mut group = context.group.lock();
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.height, height);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.depth, depth);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.format, internalformat);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.pixel_type, 0);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.compressed_bytes, imageSize);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.shared, 0);
-            }
-            {
-                let value = Ref::NONE;
-                if let Some(it) = group.textures.get_mut(texture) {
-                    set!(S, it.image, value);
-                }
-            }
-            {
-                let value = Ref::NONE;
-                if let Some(it) = group.textures.get_mut(texture) {
-                    set!(S, it.surface, value);
-                }
-            }
-            {
-                let value = data != 0 || context.pixel_unpack_buffer.is_some();
-                if let Some(it) = group.textures.get_mut(texture)
+            if i64::from(group.textures.get(texture_2).map_or(0, |it| it.immutable_levels)) == 0 {
+                if let Some(it) = group.textures.get_mut(texture_2)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(S, it.is_defined, value);
+                    set!(S, it.width, width);
+                }
+                if let Some(it) = group.textures.get_mut(texture_2)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.height, height);
+                }
+                if let Some(it) = group.textures.get_mut(texture_2)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.depth, depth);
+                }
+                if let Some(it) = group.textures.get_mut(texture_2)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.format, internalformat);
+                }
+                if let Some(it) = group.textures.get_mut(texture_2)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.pixel_type, pixel_type_1);
+                }
+                if let Some(it) = group.textures.get_mut(texture_2)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.compressed_bytes, imageSize);
+                }
+                if let Some(it) = group.textures.get_mut(texture_2)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.shared, 0);
+                }
+                if let Some(it) = group.textures.get_mut(texture_2)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.is_defined, is_defined);
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.textures.get_mut(texture_2) {
+                        set!(S, it.image, value);
+                    }
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.textures.get_mut(texture_2) {
+                        set!(S, it.surface, value);
+                    }
                 }
             }
         }
@@ -612,18 +620,21 @@ mod glCompressedTexSubImage3DOES {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::is_image_target_3d(target)
-            && i64::from(level) >= 0
-            && i64::from(width) >= 0
-            && i64::from(height) >= 0
-            && i64::from(depth) >= 0
-        {
+        if width < 0 || height < 0 || depth < 0 || imageSize < 0 {
+            return;
+        }
+        if functions::is_image_target_3d(target) && i64::from(level) >= 0 {
             crate::gles::unpack_compressed(thread, memory, seen, 10, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
+            let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
             let mut group = context.group.lock();
+            if group
+                .textures
+                .get(texture_0)
+                .and_then(|it| it.images.at(target))
+                .is_some_and(|it| it.contains_key(&level))
             {
-                let key_0 = functions::bound_texture(&*context, target);
-                if let Some(it) = group.textures.get_mut(key_0)
+                if let Some(it) = group.textures.get_mut(texture_0)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
@@ -653,11 +664,19 @@ mod glCopyTexSubImage3DOES {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+        if width < 0 || height < 0 {
+            return;
+        }
         let Some(context) = thread.context.as_deref_mut() else { return };
+        let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
         let mut group = context.group.lock();
+        if group
+            .textures
+            .get(texture_0)
+            .and_then(|it| it.images.at(target))
+            .is_some_and(|it| it.contains_key(&level))
         {
-            let key_0 = functions::bound_texture(&*context, target);
-            if let Some(it) = group.textures.get_mut(key_0)
+            if let Some(it) = group.textures.get_mut(texture_0)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
@@ -670,6 +689,9 @@ mod glCopyTexSubImage3DOES {
 mod glCreateMemoryObjectsEXT {
     fn leave(thread: S, memory: M, seen: O, n: i32, memoryObjects: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.memory_objects.create(u64::from(memory.element::<u32>(memoryObjects, i)));
@@ -680,6 +702,9 @@ mod glCreateMemoryObjectsEXT {
 mod glCreateShaderProgramvEXT {
     fn leave(thread: S, memory: M, seen: O, r#type: u32, count: i32, strings: u64, result: u32) {
         if thread.context.is_none() {
+            return;
+        }
+        if count < 0 {
             return;
         }
         crate::gles::create_shader_program(
@@ -702,6 +727,9 @@ mod glCurrentPaletteMatrixOES {
 mod glDeleteFramebuffersOES {
     fn enter(thread: S, memory: M, seen: O, n: i32, framebuffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             let gone: Ref<Framebuffer> =
                 context.framebuffers.find(u64::from(memory.element::<u32>(framebuffers, i)));
@@ -721,6 +749,9 @@ mod glDeleteFramebuffersOES {
 mod glDeleteMemoryObjectsEXT {
     fn enter(thread: S, memory: M, seen: O, n: i32, memoryObjects: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.memory_objects.delete(u64::from(memory.element::<u32>(memoryObjects, i)));
@@ -731,6 +762,9 @@ mod glDeleteMemoryObjectsEXT {
 mod glDeleteProgramPipelinesEXT {
     fn enter(thread: S, memory: M, seen: O, n: i32, pipelines: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             let found_1: Ref<Pipeline> =
                 context.pipelines.find(u64::from(memory.element::<u32>(pipelines, i)));
@@ -745,6 +779,9 @@ mod glDeleteProgramPipelinesEXT {
 mod glDeleteQueriesEXT {
     fn enter(thread: S, memory: M, seen: O, n: i32, ids: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             context.queries.delete(u64::from(memory.element::<u32>(ids, i)));
         }
@@ -754,6 +791,9 @@ mod glDeleteQueriesEXT {
 mod glDeleteRenderbuffersOES {
     fn enter(thread: S, memory: M, seen: O, n: i32, renderbuffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
@@ -776,8 +816,11 @@ mod glDeleteRenderbuffersOES {
 }
 
 mod glDeleteSemaphoresEXT {
-    fn enter(thread: Whole, memory: M, seen: O, n: i32, semaphores: u64) {
+    fn enter(thread: S, memory: M, seen: O, n: i32, semaphores: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.semaphores.delete(u64::from(memory.element::<u32>(semaphores, i)));
@@ -1186,6 +1229,9 @@ mod glFramebufferTexture2DMultisampleEXT {
         samples: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if samples < 0 {
+            return;
+        }
         let found_0: Ref<Texture> =
             context
                 .caches
@@ -1258,6 +1304,9 @@ mod glFramebufferTextureMultisampleMultiviewOVR {
         numViews: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if samples < 0 || numViews < 0 {
+            return;
+        }
         let found_0: Ref<Texture> =
             context
                 .caches
@@ -1291,6 +1340,9 @@ mod glFramebufferTextureMultiviewOVR {
         numViews: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if numViews < 0 {
+            return;
+        }
         let found_0: Ref<Texture> =
             context
                 .caches
@@ -1350,6 +1402,9 @@ mod glFrustumxOES {
 mod glGenFramebuffersOES {
     fn leave(thread: S, memory: M, seen: O, n: i32, framebuffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             context.framebuffers.create(u64::from(memory.element::<u32>(framebuffers, i)));
         }
@@ -1359,6 +1414,9 @@ mod glGenFramebuffersOES {
 mod glGenProgramPipelinesEXT {
     fn leave(thread: S, memory: M, seen: O, n: i32, pipelines: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             context.pipelines.create(u64::from(memory.element::<u32>(pipelines, i)));
         }
@@ -1368,6 +1426,9 @@ mod glGenProgramPipelinesEXT {
 mod glGenQueriesEXT {
     fn leave(thread: S, memory: M, seen: O, n: i32, ids: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         for i in number::range(0, i64::from(n)) {
             context.queries.create(u64::from(memory.element::<u32>(ids, i)));
         }
@@ -1377,6 +1438,9 @@ mod glGenQueriesEXT {
 mod glGenRenderbuffersOES {
     fn leave(thread: S, memory: M, seen: O, n: i32, renderbuffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.renderbuffers.create(u64::from(memory.element::<u32>(renderbuffers, i)));
@@ -1385,8 +1449,11 @@ mod glGenRenderbuffersOES {
 }
 
 mod glGenSemaphoresEXT {
-    fn leave(thread: Whole, memory: M, seen: O, n: i32, semaphores: u64) {
+    fn leave(thread: S, memory: M, seen: O, n: i32, semaphores: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.semaphores.create(u64::from(memory.element::<u32>(semaphores, i)));
@@ -1625,10 +1692,12 @@ mod glMaterialxvOES {
 mod glMatrixIndexPointerOES {
     fn enter(thread: S, memory: M, seen: O, size: i32, r#type: u32, stride: i32, pointer: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if stride < 0 {
+            return;
+        }
         if !(context.version >= (2, 0))
             && i64::from(size) >= 1
             && i64::from(size) <= 4
-            && i64::from(stride) >= 0
             && i64::from(r#type) == GL_UNSIGNED_BYTE
         {
             {
@@ -1846,6 +1915,9 @@ mod glNamedBufferStorageExternalEXT {
         flags: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if size < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         let defined: Ref<Buffer> = group.buffers.find(u64::from(buffer));
         drop(group);
@@ -1872,6 +1944,9 @@ mod glNamedBufferStorageExternalEXT {
 mod glNamedBufferStorageMemEXT {
     fn enter(thread: S, memory: M, seen: O, buffer: u32, size: i64, memory_: u32, offset: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if size < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         let defined: Ref<Buffer> = group.buffers.find(u64::from(buffer));
         drop(group);
@@ -1994,8 +2069,10 @@ mod glPointParameterxvOES {
 mod glPointSizePointerOES {
     fn enter(thread: S, memory: M, seen: O, r#type: u32, stride: i32, pointer: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if stride < 0 {
+            return;
+        }
         if !(context.version >= (2, 0))
-            && i64::from(stride) >= 0
             && (i64::from(r#type) == GL_FIXED || i64::from(r#type) == GL_FLOAT)
         {
             {
@@ -2031,6 +2108,45 @@ mod glPolygonOffsetxOES {
     }
 }
 
+mod glProgramBinaryOES {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
+        program: u32,
+        binaryFormat: u32,
+        binary: u64,
+        length: i32,
+    ) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        {
+            let its_program = {
+                let mut group = context.group.lock();
+                functions::program_named(&*context, &*group, program)
+            };
+            crate::gles::link_program(thread, memory, its_program, true);
+        }
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if S::WHOLE
+            && let Some(context) = context.whole()
+        {
+            let mut group = context.group.lock();
+            {
+                let key_0 = functions::program_named(&*context, &*group, program);
+                if let Some(it) = group.programs.get_mut(key_0) {
+                    set!(S, it.binary_format, binaryFormat);
+                }
+            }
+            {
+                let key_0 = functions::program_named(&*context, &*group, program);
+                if let Some(it) = group.programs.get_mut(key_0) {
+                    (&mut it.uniforms).clear();
+                }
+            }
+        }
+    }
+}
+
 mod glQueryCounterEXT {
     fn enter(thread: S, memory: M, seen: O, id: u32, target: u32) {
         if thread.context.is_none() {
@@ -2059,28 +2175,36 @@ mod glRenderbufferStorageOES {
         width: i32,
         height: i32,
     ) {
+        if thread.context.is_none() {
+            return;
+        }
+        if width < 0 || height < 0 {
+            return;
+        }
+        let samples_0: i32 = 0;
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
         if i64::from(target) == GL_RENDERBUFFER {
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            let renderbuffer_1: Ref<Renderbuffer> = context.renderbuffer;
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
                 set!(S, it.width, width);
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
                 set!(S, it.height, height);
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(S, it.samples, 0);
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
+                set!(S, it.samples, samples_0);
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
                 set!(S, it.format, internalformat);
             }
             {
                 let value = Ref::NONE;
-                if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
                     set!(S, it.image, value);
                 }
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
                 set!(S, it.shared, 0);
             }
         }
@@ -2298,66 +2422,82 @@ mod glTexImage3DOES {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+        if width < 0 || height < 0 || depth < 0 {
+            return;
+        }
         if functions::is_image_target_3d(target) && i64::from(level) >= 0 && i64::from(border) == 0
         {
             crate::gles::unpack_3d(
                 thread, memory, seen, 9, pixels, width, height, depth, format, r#type,
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
-            let texture: Ref<Texture> = functions::bound_texture(&*context, target);
+            let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
+            let compressed_bytes_1: i32 = 0;
+            let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
             let mut group = context.group.lock();
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.height, height);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.depth, depth);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.format, internalformat);
-            }
-            {
-                let value = r#type;
-                if let Some(it) = group.textures.get_mut(texture)
+            if i64::from(group.textures.get(texture_2).map_or(0, |it| it.immutable_levels)) == 0 {
+                if let Some(it) = group.textures.get_mut(texture_2)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(S, it.pixel_type, value);
+                    set!(S, it.width, width);
                 }
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.compressed_bytes, 0);
-            }
-            if let Some(it) = group.textures.get_mut(texture)
-                && let Some(it) = it.images.at_mut(target)
-                && let Some(it) = it.at_mut(level)
-            {
-                set!(S, it.shared, 0);
-            }
-            {
-                let value = pixels != 0 || context.pixel_unpack_buffer.is_some();
-                if let Some(it) = group.textures.get_mut(texture)
+                if let Some(it) = group.textures.get_mut(texture_2)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(S, it.is_defined, value);
+                    set!(S, it.height, height);
+                }
+                if let Some(it) = group.textures.get_mut(texture_2)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.depth, depth);
+                }
+                if let Some(it) = group.textures.get_mut(texture_2)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.format, internalformat);
+                }
+                {
+                    let value = r#type;
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.pixel_type, value);
+                    }
+                }
+                if let Some(it) = group.textures.get_mut(texture_2)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.compressed_bytes, compressed_bytes_1);
+                }
+                if let Some(it) = group.textures.get_mut(texture_2)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.shared, 0);
+                }
+                if let Some(it) = group.textures.get_mut(texture_2)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.is_defined, is_defined);
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.textures.get_mut(texture_2) {
+                        set!(S, it.image, value);
+                    }
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.textures.get_mut(texture_2) {
+                        set!(S, it.surface, value);
+                    }
                 }
             }
         }
@@ -2420,6 +2560,9 @@ mod glTexStorage1DEXT {
         width: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if levels < 0 || width < 0 {
+            return;
+        }
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::define_storage(
@@ -2450,6 +2593,9 @@ mod glTexStorageAttribs2DEXT {
         attrib_list: u64,
     ) {
         if thread.context.is_none() {
+            return;
+        }
+        if levels < 0 || width < 0 || height < 0 {
             return;
         }
         crate::gles::attributes_to_none(thread, memory, seen, 5, attrib_list);
@@ -2487,6 +2633,9 @@ mod glTexStorageAttribs3DEXT {
         if thread.context.is_none() {
             return;
         }
+        if levels < 0 || width < 0 || height < 0 || depth < 0 {
+            return;
+        }
         crate::gles::attributes_to_none(thread, memory, seen, 6, attrib_list);
         let Some(context) = thread.context.as_deref_mut() else { return };
         {
@@ -2520,6 +2669,9 @@ mod glTexStorageMem2DEXT {
         offset: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if levels < 0 || width < 0 || height < 0 {
+            return;
+        }
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::define_storage(
@@ -2552,6 +2704,9 @@ mod glTexStorageMem2DMultisampleEXT {
         offset: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if samples < 0 || width < 0 || height < 0 {
+            return;
+        }
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::define_storage(
@@ -2584,6 +2739,9 @@ mod glTexStorageMem3DEXT {
         offset: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if levels < 0 || width < 0 || height < 0 || depth < 0 {
+            return;
+        }
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::define_storage(
@@ -2617,6 +2775,9 @@ mod glTexStorageMem3DMultisampleEXT {
         offset: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if samples < 0 || width < 0 || height < 0 || depth < 0 {
+            return;
+        }
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::define_storage(
@@ -2655,15 +2816,23 @@ mod glTexSubImage3DOES {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+        if width < 0 || height < 0 || depth < 0 {
+            return;
+        }
         if functions::is_image_target_3d(target) && i64::from(level) >= 0 {
             crate::gles::unpack_3d(
                 thread, memory, seen, 10, pixels, width, height, depth, format, r#type,
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
+            let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
             let mut group = context.group.lock();
+            if group
+                .textures
+                .get(texture_0)
+                .and_then(|it| it.images.at(target))
+                .is_some_and(|it| it.contains_key(&level))
             {
-                let key_0 = functions::bound_texture(&*context, target);
-                if let Some(it) = group.textures.get_mut(key_0)
+                if let Some(it) = group.textures.get_mut(texture_0)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
@@ -2686,6 +2855,9 @@ mod glTextureStorage1DEXT {
         width: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if levels < 0 || width < 0 {
+            return;
+        }
         let found_0: Ref<Texture> =
             context
                 .caches
@@ -2718,6 +2890,9 @@ mod glTextureStorage2DEXT {
         height: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if levels < 0 || width < 0 || height < 0 {
+            return;
+        }
         let found_0: Ref<Texture> =
             context
                 .caches
@@ -2751,6 +2926,9 @@ mod glTextureStorage3DEXT {
         depth: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if levels < 0 || width < 0 || height < 0 || depth < 0 {
+            return;
+        }
         let found_0: Ref<Texture> =
             context
                 .caches
@@ -2784,6 +2962,9 @@ mod glTextureStorageMem2DEXT {
         offset: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if levels < 0 || width < 0 || height < 0 {
+            return;
+        }
         let found_0: Ref<Texture> =
             context
                 .caches
@@ -2818,6 +2999,9 @@ mod glTextureStorageMem2DMultisampleEXT {
         offset: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if samples < 0 || width < 0 || height < 0 {
+            return;
+        }
         let found_0: Ref<Texture> =
             context
                 .caches
@@ -2852,6 +3036,9 @@ mod glTextureStorageMem3DEXT {
         offset: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if levels < 0 || width < 0 || height < 0 || depth < 0 {
+            return;
+        }
         let found_0: Ref<Texture> =
             context
                 .caches
@@ -2887,6 +3074,9 @@ mod glTextureStorageMem3DMultisampleEXT {
         offset: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if samples < 0 || width < 0 || height < 0 || depth < 0 {
+            return;
+        }
         let found_0: Ref<Texture> =
             context
                 .caches
@@ -3020,13 +3210,12 @@ mod glWeightPointerOES {
         if thread.context.is_none() {
             return;
         }
+        if stride < 0 {
+            return;
+        }
         let is_known: bool = i64::from(r#type) == GL_FIXED || i64::from(r#type) == GL_FLOAT;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if !(context.version >= (2, 0))
-            && i64::from(size) >= 1
-            && i64::from(size) <= 4
-            && i64::from(stride) >= 0
-            && is_known
+        if !(context.version >= (2, 0)) && i64::from(size) >= 1 && i64::from(size) <= 4 && is_known
         {
             {
                 let its_slot =
@@ -3042,6 +3231,9 @@ mod glWeightPointerOES {
 mod glWindowRectanglesEXT {
     fn enter(thread: Whole, memory: M, seen: O, mode: u32, count: i32, r#box: u64) {
         if thread.context.is_none() {
+            return;
+        }
+        if count < 0 {
             return;
         }
         let is_mode: bool =
@@ -3121,7 +3313,6 @@ pub use super::commands_gl_es3::glPatchParameteri as glPatchParameteriOES;
 pub use super::commands_gl_es3::glPopDebugGroup as glPopDebugGroupKHR;
 pub use super::commands_gl_es3::glPrimitiveBoundingBox as glPrimitiveBoundingBoxEXT;
 pub use super::commands_gl_es3::glPrimitiveBoundingBox as glPrimitiveBoundingBoxOES;
-pub use super::commands_gl_es3::glProgramBinary as glProgramBinaryOES;
 pub use super::commands_gl_es3::glProgramParameteri as glProgramParameteriEXT;
 pub use super::commands_gl_es3::glProgramUniform1f as glProgramUniform1fEXT;
 pub use super::commands_gl_es3::glProgramUniform1fv as glProgramUniform1fvEXT;

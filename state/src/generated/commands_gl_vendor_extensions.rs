@@ -149,8 +149,11 @@ mod glCoverStrokePathInstancedNV {
 }
 
 mod glCreateSemaphoresNV {
-    fn leave(thread: Whole, memory: M, seen: O, n: i32, semaphores: u64) {
+    fn leave(thread: S, memory: M, seen: O, n: i32, semaphores: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.semaphores.create(u64::from(memory.element::<u32>(semaphores, i)));
@@ -159,8 +162,11 @@ mod glCreateSemaphoresNV {
 }
 
 mod glDeleteFencesNV {
-    fn enter(thread: Whole, memory: M, seen: O, n: i32, fences: u64) {
+    fn enter(thread: S, memory: M, seen: O, n: i32, fences: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.fences.delete(u64::from(memory.element::<u32>(fences, i)));
@@ -171,6 +177,9 @@ mod glDeleteFencesNV {
 mod glDeletePathsNV {
     fn enter(thread: S, memory: M, seen: O, path: u32, range: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if range < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(range)) {
             group.paths.delete(u64::from((number::add(i64::from(path), i) as u32)));
@@ -221,6 +230,9 @@ mod glDrawArraysInstancedNV {
 mod glDrawBuffersNV {
     fn enter(thread: S, memory: M, seen: O, n: i32, bufs: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         if i64::from(n) <= 32 {
             observe::elements(seen, 1, bufs, i64::from(n), 4);
             if S::WHOLE
@@ -431,6 +443,9 @@ mod glFramebufferTexture2DMultisampleIMG {
         samples: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if samples < 0 {
+            return;
+        }
         let found_0: Ref<Texture> =
             context
                 .caches
@@ -443,8 +458,11 @@ mod glFramebufferTexture2DMultisampleIMG {
 }
 
 mod glGenFencesNV {
-    fn leave(thread: Whole, memory: M, seen: O, n: i32, fences: u64) {
+    fn leave(thread: S, memory: M, seen: O, n: i32, fences: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if n < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.fences.create(u64::from(memory.element::<u32>(fences, i)));
@@ -455,6 +473,9 @@ mod glGenFencesNV {
 mod glGenPathsNV {
     fn leave(thread: S, memory: M, seen: O, range: i32, result: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if range < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(range)) {
             group.paths.create(u64::from((number::add(i64::from(result), i) as u32)));
@@ -740,6 +761,9 @@ mod glPathCommandsNV {
         coords: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if numCommands < 0 || numCoords < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         {
             let key_0 = group.paths.bind(u64::from(path));
@@ -767,6 +791,9 @@ mod glPathCoordsNV {
         coords: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if numCoords < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         let found_0: Ref<Path> = group.paths.find(u64::from(path));
         if let Some(it) = group.paths.get_mut(found_0) {
@@ -778,6 +805,9 @@ mod glPathCoordsNV {
 mod glPathDashArrayNV {
     fn enter(thread: S, memory: M, seen: O, path: u32, dashCount: i32, dashArray: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if dashCount < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         let found_0: Ref<Path> = group.paths.find(u64::from(path));
         if let Some(it) = group.paths.get_mut(found_0) {
@@ -834,27 +864,31 @@ mod glRenderbufferStorageMultisampleANGLE {
         height: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if samples < 0 || width < 0 || height < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         if i64::from(target) == GL_RENDERBUFFER {
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            let renderbuffer_0: Ref<Renderbuffer> = context.renderbuffer;
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.width, width);
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.height, height);
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.samples, samples);
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.format, internalformat);
             }
             {
                 let value = Ref::NONE;
-                if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                     set!(S, it.image, value);
                 }
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.shared, 0);
             }
         }
@@ -873,27 +907,31 @@ mod glRenderbufferStorageMultisampleAPPLE {
         height: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if samples < 0 || width < 0 || height < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         if i64::from(target) == GL_RENDERBUFFER {
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            let renderbuffer_0: Ref<Renderbuffer> = context.renderbuffer;
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.width, width);
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.height, height);
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.samples, samples);
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.format, internalformat);
             }
             {
                 let value = Ref::NONE;
-                if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                     set!(S, it.image, value);
                 }
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.shared, 0);
             }
         }
@@ -912,27 +950,31 @@ mod glRenderbufferStorageMultisampleIMG {
         height: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
+        if samples < 0 || width < 0 || height < 0 {
+            return;
+        }
         let mut group = context.group.lock();
         if i64::from(target) == GL_RENDERBUFFER {
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            let renderbuffer_0: Ref<Renderbuffer> = context.renderbuffer;
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.width, width);
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.height, height);
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.samples, samples);
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.format, internalformat);
             }
             {
                 let value = Ref::NONE;
-                if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                     set!(S, it.image, value);
                 }
             }
-            if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.shared, 0);
             }
         }
@@ -946,20 +988,10 @@ mod glSetFenceNV {
         }
         crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Fence> = if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            context.caches.fences.find(&context.group, u64::from(fence), |group| &mut group.fences)
-        } else {
-            Ref::NONE
-        };
-        if S::WHOLE
-            && let Some(context) = context.whole()
-        {
-            let mut group = context.group.lock();
-            if let Some(it) = group.fences.get_mut(found_0) {
-                set!(S, it.condition, condition);
-            }
+        let mut group = context.group.lock();
+        let found_0: Ref<Fence> = group.fences.find(u64::from(fence));
+        if let Some(it) = group.fences.get_mut(found_0) {
+            set!(S, it.condition, condition);
         }
     }
 }

@@ -193,8 +193,8 @@ state! {
         syncs: NameCache<Sync> = NameCache::default(),
         textures: NameCache<Texture> = NameCache::default(),
         memory_objects: NameCache<MemoryObject> = NameCache::default(),
-        semaphores: S::Only<NameCache<Semaphore>> = S::only(|| NameCache::default()),
-        fences: S::Only<NameCache<Fence>> = S::only(|| NameCache::default()),
+        semaphores: NameCache<Semaphore> = NameCache::default(),
+        fences: NameCache<Fence> = NameCache::default(),
         paths: NameCache<Path> = NameCache::default(),
     }
     /// State that the contexts of a share group have in common.
@@ -209,8 +209,8 @@ state! {
         syncs: Objects<Sync<S>> = Objects::shared(version),
         textures: Objects<Texture<S>> = Objects::shared(version),
         memory_objects: Objects<MemoryObject<S>> = Objects::shared(version),
-        semaphores: S::Only<Objects<Semaphore>> = S::only(|| Objects::shared(version)),
-        fences: S::Only<Objects<Fence>> = S::only(|| Objects::shared(version)),
+        semaphores: Objects<Semaphore<S>> = Objects::shared(version),
+        fences: Objects<Fence> = Objects::shared(version),
         paths: Objects<Path> = Objects::shared(version),
     }
     /// State that the threads of a process have in common.
@@ -232,7 +232,7 @@ state! {
         egl_contexts: Objects<EglContext<S>> = Objects::default(),
         displays: Objects<Display<S>> = Objects::default(),
         images: Objects<Image<S>> = Objects::default(),
-        streams: S::Only<Objects<Stream>> = S::only(|| Objects::default()),
+        streams: Objects<Stream<S>> = Objects::default(),
         surfaces: Objects<Surface<S>> = Objects::default(),
         egl_syncs: Objects<EglSync<S>> = Objects::default(),
         command_lists: Objects<CommandList> = Objects::default(),
@@ -313,10 +313,10 @@ state! {
         label: S::Only<u64> = S::only(|| 0),
     }
     /// An object.
-    object Stream {
+    object Stream<S> {
         display: u64 = 0,
-        attributes: BTreeMap<u32, i64> = BTreeMap::new(),
-        label: u64 = 0,
+        attributes: S::Only<BTreeMap<u32, i64>> = S::only(|| BTreeMap::new()),
+        label: S::Only<u64> = S::only(|| 0),
     }
     /// An object.
     object Surface<S> {
@@ -517,8 +517,8 @@ state! {
         is_protected: bool = false,
     }
     /// An object.
-    object Semaphore {
-        value: u64 = 0,
+    object Semaphore<S> {
+        value: S::Only<u64> = S::only(|| 0),
     }
     /// An object.
     object Fence {

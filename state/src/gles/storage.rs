@@ -17,8 +17,17 @@ pub fn define_storage<S: Scope, M: Memory + ?Sized>(
     depth: i32,
     samples: i32,
 ) {
+    // The driver refuses an empty image, and a texture that has such storage already (OpenGL ES 3.2, 8.18).
+    if [levels, width, height, depth].into_iter().any(|size| size < 1) {
+        return;
+    }
     change_texture(thread, memory, texture, |texture| {
+        if texture.immutable_levels > 0 {
+            return;
+        }
         texture.immutable_levels = levels;
+        texture.image = Ref::NONE;
+        texture.surface = Ref::NONE;
         texture.view = TextureView::default();
         // Images that were defined one by one before are gone.
         texture.images.clear();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 
-use crate::search::generate::refused::NO_ENUMERANT;
+use crate::search::generate::refused::is_refused;
 use crate::search::program::{Program, command_of, is_beginning, made_current, thread_of};
 
 /// A difference between a program's native run and a captured one, or between a capture and its replay.
@@ -139,8 +139,10 @@ const PERMITTED: &[Permitted] = &[
     // No context can be made that shares with one that is destroyed.
     Permitted::seen("all pixels: the driver makes no context to read them in", has_destroyed),
     Permitted::seen("the contents of buffer", has_destroyed),
+    Permitted::seen("the contents outside of the mapped part of buffer", has_destroyed),
     Permitted::seen("the pixels of renderbuffer", has_destroyed),
     Permitted::seen("the samples of texture", has_destroyed),
+    Permitted::seen("all of texture", has_destroyed),
     // The snapshot does not see the bindings of a context that is current on another thread.
     Permitted::seen(
         "whether a context of another thread uses it, too, of the deleted program",
@@ -432,8 +434,7 @@ fn has_two_contexts(steps: &[String]) -> bool {
 
 fn count(steps: &[String], commands: &[&str]) -> usize {
     // A command that the driver refuses counts for nothing.
-    let is_one =
-        |step: &&String| commands.contains(&command_of(step)) && !step.contains(NO_ENUMERANT);
+    let is_one = |step: &&String| commands.contains(&command_of(step)) && !is_refused(step);
     steps.iter().filter(is_one).count()
 }
 

@@ -6,8 +6,8 @@ use super::expr::{Emitter, Needs, bare, function_needs, needs, place_needs};
 use super::lower::Lowered;
 use super::types::{default, rust, variable};
 use crate::lang::typed::{
-    Block, Command, Expr, ExprKind, Extent, ExternId, LocalId, Observation, Place, Program, Root,
-    Scope, Step, Stmt, StmtKind, Type,
+    Block, Command, Expr, ExprKind, Extent, ExternId, LocalId, Observation, Param, Place, Program,
+    Root, Scope, Step, Stmt, StmtKind, Type,
 };
 use crate::lang::walk;
 use crate::parts::Does;
@@ -57,8 +57,34 @@ pub fn emit(
     if consumes {
         statements.line("crate::changed_maps(thread, memory, seen);");
     }
+    if Does::in_tools(part).changes {
+        statements.refuse(&sizes(command));
+    }
     statements.block(part, &mut held);
     statements.out
+}
+
+/// Parameters that must not be negative: the driver refuses the command otherwise (OpenGL ES 3.2, 2.3.1). A negative length
+/// of a string means that a NUL terminates it.
+fn sizes(command: &Command) -> Vec<&Param> {
+    let mut lengths = Vec::new();
+    for slot in &command.slots {
+        if let Extent::TextOf { length, .. } = &slot.extent {
+            walk::walk(length, &mut |inner| {
+                if let ExprKind::Param(at) = inner.kind {
+                    lengths.push(at);
+                }
+            });
+        }
+    }
+    let is_size = |param: &Param| {
+        param.ctype.pointers.is_empty()
+            && ["GLsizei", "GLsizeiptr"].contains(&param.ctype.base.as_str())
+    };
+    let all = command.params.iter().enumerate();
+    all.filter(|(at, param)| is_size(param) && !lengths.contains(at))
+        .map(|(_, param)| param)
+        .collect()
 }
 
 /// Locks that the statements need. If the group is locked, names are looked up in it rather than in the cache.
@@ -233,6 +259,15 @@ impl Statements<'_> {
             held.context = true;
         } else {
             self.line("if thread.context.is_none() { return; }");
+        }
+    }
+
+    /// Emits the return from a command that the driver refuses because one of `sizes` is negative.
+    fn refuse(&mut self, sizes: &[&Param]) {
+        let negative: Vec<_> =
+            sizes.iter().map(|size| format!("{} < 0", variable(&size.name))).collect();
+        if !negative.is_empty() {
+            self.line(&format!("if {} {{\nreturn;\n}}", negative.join(" || ")));
         }
     }
 

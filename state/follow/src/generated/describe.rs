@@ -30,7 +30,7 @@ record! {
         attributes: |it| map(it, |it| Value::Enum { group: "EGL", value: *it as u64 }, |it| it.describe()),
         pixels, source_storage, planes, label: |it| Value::Address(*it),
     }
-    Stream {
+    Stream<Whole> {
         display: |it| Value::Address(*it),
         attributes: |it| map(it, |it| Value::Enum { group: "EGL", value: *it as u64 }, |it| it.describe()),
         label: |it| Value::Address(*it),
@@ -116,7 +116,7 @@ record! {
         size, handle_type: |it| Value::Enum { group: "GL", value: *it as u64 }, is_dedicated,
         is_protected,
     }
-    Semaphore {
+    Semaphore<Whole> {
         value,
     }
     Fence {
@@ -337,7 +337,7 @@ crate::kinds! {
     EglContext: EglContext<Whole>,
     Display: Display<Whole>,
     Image: Image<Whole>,
-    Stream: Stream,
+    Stream: Stream<Whole>,
     Surface: Surface<Whole>,
     EglSync: EglSync<Whole>,
     Buffer: Buffer<Whole>,
@@ -353,7 +353,7 @@ crate::kinds! {
     TransformFeedback: TransformFeedback<Whole>,
     VertexArray: VertexArray<Whole>,
     MemoryObject: MemoryObject<Whole>,
-    Semaphore: Semaphore,
+    Semaphore: Semaphore<Whole>,
     Fence: Fence,
     Path: Path,
     CommandList: CommandList,

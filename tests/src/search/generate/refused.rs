@@ -1,10 +1,11 @@
 //! Commands that the driver refuses.
 
+use crate::headers;
 use crate::search::program::thread_of;
 use crate::search::world::World;
 
 /// A number that no header gives an enumerant.
-pub const NO_ENUMERANT: &str = "0x1234";
+const NO_ENUMERANT: &str = "0x1234";
 
 pub fn refuse(world: &mut World) -> bool {
     let text = world.one_of(&[
@@ -28,26 +29,110 @@ const CARELESS: &[&str] = &["glFramebufferTexture", "glFramebufferRenderbuffer"]
 
 /// One of the thread's latest commands again, with a number in place of an enumerant.
 pub fn enumerant(world: &mut World) -> bool {
-    let fits = |step: &&String| {
-        // A command with an answer stands behind it.
-        let command = step.split(' ').nth(1).filter(|word| word.starts_with("gl"));
-        let is_careful = |command: &str| !CARELESS.iter().any(|it| command.starts_with(it));
-        thread_of(step) == Some(world.thread) && command.is_some_and(is_careful)
+    let is_enumerant = |word: &str| word.starts_with("GL_") && !word.contains(['|', ',']);
+    let places = |command: &str, words: &[String]| {
+        let is_careful = !CARELESS.iter().any(|it| command.starts_with(it));
+        let all = 0..words.len();
+        all.filter(|at| is_careful && is_enumerant(&words[*at])).collect()
     };
-    let latest: Vec<&String> = world.steps.iter().rev().filter(fits).take(30).collect();
-    let at = match latest.len() {
-        0 => return false,
-        count => world.random.below(count as u64) as usize,
+    again(world, places, NO_ENUMERANT)
+}
+
+/// Parameters that must not be negative, and of which a great number is none.
+const NOT_NEGATIVE: &[&str] = &[
+    "attribindex",
+    "bindingindex",
+    "border",
+    "bufSize",
+    "count",
+    "depth",
+    "drawbuffer",
+    "drawcount",
+    "height",
+    "index",
+    "instancecount",
+    "layer",
+    "level",
+    "levels",
+    "location",
+    "n",
+    "num_groups_x",
+    "offset",
+    "param",
+    "readOffset",
+    "relativeoffset",
+    "samples",
+    "size",
+    "stride",
+    "unit",
+    "width",
+    "writeOffset",
+    "xoffset",
+    "yoffset",
+    "zoffset",
+];
+
+/// A number that is outside of the range of these parameters.
+const OUT_OF_RANGE: &str = "-77";
+
+/// One of the thread's latest commands again, with a number that is out of range.
+pub fn number(world: &mut World) -> bool {
+    let places = |command: &str, words: &[String]| {
+        let is_careful = !CARELESS.iter().any(|it| command.starts_with(it));
+        // Mesa 22.3 gives an array a negative stride, although it refuses the command.
+        let is_taken = |name: &str| name == "stride" && command.ends_with("Pointer");
+        let fits = |name: &str, word: &str| {
+            let is_number = word.parse::<i64>().is_ok();
+            is_careful && is_number && NOT_NEGATIVE.contains(&name) && !is_taken(name)
+        };
+        let all = headers::parameters(command).iter().zip(words).enumerate();
+        all.filter(|(_, (name, word))| fits(name, word)).map(|(at, _)| at).collect()
     };
-    let words: Vec<String> = latest[at].split(' ').map(str::to_owned).collect();
-    let is_enumerant = |word: &&str| word.starts_with("GL_") && !word.contains(['|', ',']);
-    let places: Vec<usize> =
-        (2..words.len()).filter(|at| is_enumerant(&words[*at].as_str())).collect();
-    let Some(place) = world.some_of(&places) else { return false };
-    let changed = words.iter().enumerate().skip(1).map(|(at, word)| match at == place {
-        true => NO_ENUMERANT,
-        false => word,
-    });
-    world.step(changed.collect::<Vec<_>>().join(" "));
+    again(world, places, OUT_OF_RANGE)
+}
+
+/// A name that no object of the programs has.
+const NO_NAME: &str = "87654321";
+
+/// Commands that make an object of a name that has none, or that ignore the name.
+const MAKING: &[&str] =
+    &["glBindBuffer", "glBindTexture", "glBindFramebuffer", "glBindRenderbuffer", "glDelete"];
+
+/// One of the thread's latest commands again, with a name that no object has.
+pub fn name(world: &mut World) -> bool {
+    let is_name = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().is_some_and(|it| it.is_ascii_lowercase())
+            && letters.as_str().parse::<usize>().is_ok()
+    };
+    let places = |command: &str, words: &[String]| {
+        let is_making = MAKING.iter().any(|it| command.starts_with(it));
+        let all = 0..words.len();
+        all.filter(|at| !is_making && is_name(&words[*at])).collect()
+    };
+    again(world, places, NO_NAME)
+}
+
+/// One of the thread's latest commands again, with another word in place of an argument. `places` gives the arguments that may
+/// be replaced, of a command and its arguments.
+fn again(world: &mut World, places: impl Fn(&str, &[String]) -> Vec<usize>, other: &str) -> bool {
+    // A command with an answer stands behind it. One that writes names would give objects other names.
+    let is_command = |step: &&String| {
+        thread_of(step) == Some(world.thread)
+            && step.split(' ').nth(1).is_some_and(|word| word.starts_with("gl"))
+            && !step.contains(" new:")
+    };
+    let latest: Vec<&String> = world.steps.iter().rev().filter(is_command).take(30).collect();
+    let Some(at) = world.random.below(latest.len() as u64 + 1).checked_sub(1) else { return false };
+    let words = latest[at as usize].split(' ').skip(1).map(str::to_owned);
+    let mut words: Vec<String> = words.collect();
+    let Some(place) = world.some_of(&places(&words[0], &words[1..])) else { return false };
+    words[place + 1] = other.to_owned();
+    world.step(words.join(" "));
     true
+}
+
+/// Whether a step is one that [`enumerant`], [`number`] or [`name`] has made: it counts for nothing.
+pub fn is_refused(step: &str) -> bool {
+    step.split(' ').any(|word| [NO_ENUMERANT, OUT_OF_RANGE, NO_NAME].contains(&word))
 }

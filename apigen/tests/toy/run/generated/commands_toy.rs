@@ -35,6 +35,9 @@ mod toyArray {
         stride: i32,
         pointer: u64,
     ) {
+        if stride < 0 {
+            return;
+        }
         let Some(context) = thread.context.as_deref_mut() else { return };
         if let Some(it) = context.arrays.at_mut(i64::from(index)) {
             set!(S, it.size, size);
@@ -148,6 +151,9 @@ mod toyBindBufferEXT {
 
 mod toyBufferData {
     fn enter(thread: S, memory: M, seen: O, target: u32, size: i64, data: u64) {
+        if size < 0 {
+            return;
+        }
         let Some(context) = thread.context.as_deref_mut() else { return };
         let buffer: Ref<Buffer> = functions::bound(&*context, target);
         let mut group = context.group.lock();
@@ -229,6 +235,9 @@ mod toyCreateDevice {
 
 mod toyDeleteBuffers {
     fn enter(thread: S, memory: M, seen: O, n: i32, buffers: u64) {
+        if n < 0 {
+            return;
+        }
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
@@ -294,6 +303,9 @@ mod toyDownload {
 mod toyDraw {
     fn enter(thread: S, memory: M, seen: O, first: i32, count: i32) {
         crate::changed_maps(thread, memory, seen);
+        if count < 0 {
+            return;
+        }
         crate::toy::arrays_used(thread, memory, seen, i64::from(first), i64::from(count));
         crate::toy::count_draw(thread, memory, false);
         if S::WHOLE
@@ -309,6 +321,9 @@ mod toyDraw {
 mod toyDrawIndexed {
     fn enter(thread: S, memory: M, seen: O, count: i32, r#type: u32, indices: u64) {
         crate::changed_maps(thread, memory, seen);
+        if count < 0 {
+            return;
+        }
         let Some(context) = thread.context.as_deref_mut() else { return };
         if context.indices.is_none() {
             let size: i64 = sizes::bytes_of_type(i64::from(r#type));
@@ -403,6 +418,9 @@ mod toyFinish {
 
 mod toyGenBuffers {
     fn leave(thread: S, memory: M, seen: O, n: i32, buffers: u64) {
+        if n < 0 {
+            return;
+        }
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
@@ -558,6 +576,9 @@ mod toySource {
         strings: u64,
         lengths: u64,
     ) {
+        if count < 0 {
+            return;
+        }
         let Some(context) = thread.context.as_deref_mut() else { return };
         {
             let value =
