@@ -383,7 +383,7 @@ plain! { GL_RELEASE_SHADER_COMPILER: glReleaseShaderCompiler(); enter EFFECT; fi
 followed! {
     GL_RENDERBUFFER_STORAGE: glRenderbufferStorage(target: u32, internalformat: u32,
         width: i32, height: i32);
-    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 plain! { GL_SAMPLE_COVERAGE: glSampleCoverage(value: f32, invert: u8); enter EFFECT; finish }
 plain! { GL_SCISSOR: glScissor(x: i32, y: i32, width: i32, height: i32); enter EFFECT; finish }

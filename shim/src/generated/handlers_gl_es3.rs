@@ -797,7 +797,7 @@ followed! {
 followed! {
     GL_RENDERBUFFER_STORAGE_MULTISAMPLE: glRenderbufferStorageMultisample(target: u32,
         samples: i32, internalformat: u32, width: i32, height: i32);
-    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 plain! { GL_RESUME_TRANSFORM_FEEDBACK: glResumeTransformFeedback(); enter EFFECT; finish }
 plain! { GL_SAMPLE_MASKI: glSampleMaski(maskNumber: u32, mask: u32); enter EFFECT; finish }

@@ -1262,12 +1262,12 @@ plain! {
 followed! {
     GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT: glRenderbufferStorageMultisampleEXT(target: u32,
         samples: i32, internalformat: u32, width: i32, height: i32);
-    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 followed! {
     GL_RENDERBUFFER_STORAGE_OES: glRenderbufferStorageOES(target: u32, internalformat: u32,
         width: i32, height: i32);
-    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 plain! { GL_ROTATEX_OES: glRotatexOES(angle: i32, x: i32, y: i32, z: i32); enter EFFECT; finish }
 plain! {

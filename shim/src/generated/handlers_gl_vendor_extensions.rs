@@ -968,12 +968,12 @@ plain! { GL_READ_BUFFER_NV: glReadBufferNV(mode: u32); enter EFFECT; finish }
 followed! {
     GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE: glRenderbufferStorageMultisampleANGLE(target: u32,
         samples: i32, internalformat: u32, width: i32, height: i32);
-    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 followed! {
     GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE: glRenderbufferStorageMultisampleAPPLE(target: u32,
         samples: i32, internalformat: u32, width: i32, height: i32);
-    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 plain! {
     GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD: glRenderbufferStorageMultisampleAdvancedAMD(target: u32,
@@ -983,12 +983,12 @@ plain! {
 followed! {
     GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG: glRenderbufferStorageMultisampleIMG(target: u32,
         samples: i32, internalformat: u32, width: i32, height: i32);
-    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 followed! {
     GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV: glRenderbufferStorageMultisampleNV(target: u32,
         samples: i32, internalformat: u32, width: i32, height: i32);
-    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 plain! {
     GL_RESET_MEMORY_OBJECT_PARAMETER_NV: glResetMemoryObjectParameterNV(memory: u32,

@@ -16,6 +16,7 @@ use gapii_state::NO_PARAM;
 use super::missing::Missing;
 use crate::capture;
 use crate::contexts::OPENGL_ES_API;
+use crate::generated::ids::GL_GET_FLOATV;
 use crate::tls::words;
 
 /// Maximum size of the arguments of a setup command, in 8-byte words.
@@ -99,6 +100,13 @@ impl<'r> Emitter<'r> {
     pub fn make(&mut self, id: u16, name: u32) {
         let name = &raw const name;
         self.command(id).arg(1_i32).arg(name).returns((), [observe::array(name, 1, 4)]);
+    }
+
+    /// Writes a `glGetFloatv` that returned `values`.
+    pub fn answer_floats(&mut self, name: u32, values: &[f32]) {
+        let address = values.as_ptr();
+        let answer = observe::array(address, values.len() as i64, 4);
+        self.command(GL_GET_FLOATV).arg(name).arg(address).returns((), [answer]);
     }
 
     pub fn command(&mut self, id: u16) -> Command<'_> {

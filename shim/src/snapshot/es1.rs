@@ -281,6 +281,8 @@ fn describe_parameters(emitter: &mut Emitter) {
     }
     let [r, g, b, a] = gl::floats::<4>(GL_CURRENT_COLOR);
     emitter.command(GL_COLOR4F).arg(r).arg(g).arg(b).arg(a).done();
+    // Mesa uses the color of before in glDrawTexfOES and glEnable(GL_COLOR_MATERIAL) until somebody asks for it.
+    emitter.answer_floats(GL_CURRENT_COLOR, &[r, g, b, a]);
     let [x, y, z] = gl::floats::<3>(GL_CURRENT_NORMAL);
     emitter.command(GL_NORMAL3F).arg(x).arg(y).arg(z).done();
     let [size] = gl::floats::<1>(GL_POINT_SIZE);

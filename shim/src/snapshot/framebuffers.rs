@@ -282,7 +282,7 @@ impl Commands {
                         (texture.map_or(0, |it| it.target), levels, are_apart)
                     };
                     let name = if has_name { name } else { identity::spare_name(object) };
-                    let part = self.part(point, target, context.version, driver);
+                    let part = self.part((point, &tracked), target, context.version, driver);
                     // It was attached before the texture was given storage. The driver refuses to attach it again.
                     if levels > 0 && part.level() >= levels {
                         let what = "an attached level that the storage lacks, of texture";
@@ -309,8 +309,14 @@ impl Commands {
         all
     }
 
-    /// The part of the texture at an attachment point, which has this target.
-    fn part(&self, point: u32, target: u32, version: (u8, u8), driver: &Gl) -> Part {
+    /// The part of the texture of this target at an attachment point, of which the state knows `tracked`.
+    fn part(
+        &self,
+        (point, tracked): (u32, &gapii_state::Attachment),
+        target: u32,
+        version: (u8, u8),
+        driver: &Gl,
+    ) -> Part {
         let number = |name| self.number(point, name);
         let level = number(TEXTURE_LEVEL);
         let has_samples = driver.has("GL_EXT_multisampled_render_to_texture");
@@ -328,7 +334,12 @@ impl Commands {
             return Part::Layered { level };
         }
         if LAYERS.contains(&target) {
-            return Part::Layer { target, level, layer: number(TEXTURE_LAYER) };
+            // Mesa answers 0 for every layer of a cube map array.
+            let layer = match target {
+                GL_TEXTURE_CUBE_MAP_ARRAY => tracked.layer,
+                _ => number(TEXTURE_LAYER),
+            };
+            return Part::Layer { target, level, layer };
         }
         let face = match (number(TEXTURE_FACE) as u32, target) {
             (0, 0) => GL_TEXTURE_2D,

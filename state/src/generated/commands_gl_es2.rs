@@ -1486,7 +1486,7 @@ mod glRenderbufferStorage {
         let samples_0: i32 = 0;
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(target) == GL_RENDERBUFFER {
+        if i64::from(target) == GL_RENDERBUFFER && functions::is_renderable_format(internalformat) {
             let renderbuffer_1: Ref<Renderbuffer> = context.renderbuffer;
             if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
                 set!(S, it.width, width);

@@ -1354,14 +1354,16 @@ mod glFramebufferTextureLayer {
         layer: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Texture> =
-            context
-                .caches
-                .textures
-                .find(&context.group, u64::from(texture), |group| &mut group.textures);
-        crate::gles::attach_texture(
-            thread, memory, target, attachment, 0, found_0, level, layer, false, 0,
-        );
+        if i64::from(texture) == 0 || i64::from(layer) >= 0 {
+            let found_0: Ref<Texture> =
+                context
+                    .caches
+                    .textures
+                    .find(&context.group, u64::from(texture), |group| &mut group.textures);
+            crate::gles::attach_texture(
+                thread, memory, target, attachment, 0, found_0, level, layer, false, 0,
+            );
+        }
     }
 }
 
@@ -3477,7 +3479,7 @@ mod glRenderbufferStorageMultisample {
             return;
         }
         let mut group = context.group.lock();
-        if i64::from(target) == GL_RENDERBUFFER {
+        if i64::from(target) == GL_RENDERBUFFER && functions::is_renderable_format(internalformat) {
             let renderbuffer_0: Ref<Renderbuffer> = context.renderbuffer;
             if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.width, width);

@@ -868,7 +868,7 @@ mod glRenderbufferStorageMultisampleANGLE {
             return;
         }
         let mut group = context.group.lock();
-        if i64::from(target) == GL_RENDERBUFFER {
+        if i64::from(target) == GL_RENDERBUFFER && functions::is_renderable_format(internalformat) {
             let renderbuffer_0: Ref<Renderbuffer> = context.renderbuffer;
             if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.width, width);
@@ -911,7 +911,7 @@ mod glRenderbufferStorageMultisampleAPPLE {
             return;
         }
         let mut group = context.group.lock();
-        if i64::from(target) == GL_RENDERBUFFER {
+        if i64::from(target) == GL_RENDERBUFFER && functions::is_renderable_format(internalformat) {
             let renderbuffer_0: Ref<Renderbuffer> = context.renderbuffer;
             if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.width, width);
@@ -954,7 +954,7 @@ mod glRenderbufferStorageMultisampleIMG {
             return;
         }
         let mut group = context.group.lock();
-        if i64::from(target) == GL_RENDERBUFFER {
+        if i64::from(target) == GL_RENDERBUFFER && functions::is_renderable_format(internalformat) {
             let renderbuffer_0: Ref<Renderbuffer> = context.renderbuffer;
             if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.width, width);

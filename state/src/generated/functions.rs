@@ -253,6 +253,40 @@ pub fn is_back(face: u32) -> bool {
     i64::from(face) == GL_BACK || i64::from(face) == GL_FRONT_AND_BACK
 }
 
+/// Formats that a renderbuffer may have, in some version or with some extension (OpenGL ES 3.2, 8.5.1 and 9.4;
+/// GL_EXT_texture_norm16, GL_EXT_render_snorm, GL_EXT_color_buffer_half_float).
+#[inline]
+pub fn is_renderable_format(format: u32) -> bool {
+    match i64::from(format) {
+        GL_R8 | GL_RG8 | GL_RGB8 | GL_RGBA8 | GL_RGB565 | GL_RGBA4 | GL_RGB5_A1 | GL_RGB10
+        | GL_RGB10_A2 | GL_RGB10_A2UI | GL_SRGB8 | GL_SRGB8_ALPHA8 | GL_BGRA8_EXT => true,
+        GL_R8I | GL_R8UI | GL_R16I | GL_R16UI | GL_R32I | GL_R32UI | GL_RG8I | GL_RG8UI
+        | GL_RG16I | GL_RG16UI | GL_RG32I | GL_RG32UI | GL_RGB8I | GL_RGB8UI | GL_RGB16I
+        | GL_RGB16UI | GL_RGB32I | GL_RGB32UI | GL_RGBA8I | GL_RGBA8UI | GL_RGBA16I
+        | GL_RGBA16UI | GL_RGBA32I | GL_RGBA32UI => true,
+        GL_R16F | GL_R32F | GL_RG16F | GL_RG32F | GL_RGB16F | GL_RGB32F | GL_RGBA16F
+        | GL_RGBA32F | GL_R11F_G11F_B10F | GL_RGB9_E5 => true,
+        GL_R16_EXT | GL_RG16_EXT | GL_RGB16_EXT | GL_RGBA16_EXT | GL_R8_SNORM | GL_RG8_SNORM
+        | GL_RGB8_SNORM | GL_RGBA8_SNORM | GL_R16_SNORM_EXT | GL_RG16_SNORM_EXT
+        | GL_RGB16_SNORM_EXT | GL_RGBA16_SNORM_EXT => true,
+        GL_DEPTH_COMPONENT16
+        | GL_DEPTH_COMPONENT24
+        | GL_DEPTH_COMPONENT32_OES
+        | GL_DEPTH_COMPONENT32F
+        | GL_DEPTH_COMPONENT32F_NV
+        | GL_DEPTH_COMPONENT16_NONLINEAR_NV
+        | GL_DEPTH24_STENCIL8
+        | GL_DEPTH32F_STENCIL8
+        | GL_DEPTH32F_STENCIL8_NV
+        | GL_STENCIL_INDEX1_OES
+        | GL_STENCIL_INDEX4_OES
+        | GL_STENCIL_INDEX8 => true,
+        GL_RED | GL_RG | GL_RGB | GL_RGBA | GL_BGRA_EXT | GL_ALPHA | GL_DEPTH_COMPONENT
+        | GL_DEPTH_STENCIL => true,
+        _ => false,
+    }
+}
+
 /// The program of this name. The current program has its name even when it is marked for deletion.
 #[inline]
 pub fn program_named<S: Scope>(

@@ -123,10 +123,17 @@ const PERMITTED: &[Permitted] = &[
         count(steps, &["glDeleteSamplers"]) > 0 && steps.iter().any(sets)
     }),
     // OpenGL ES 1 has no blits and no shaders to read them with.
-    Permitted::unseen("depth and stencil of a surface", |steps| {
-        let is_es1 = |step: &String| step.contains("EGL_CONTEXT_MAJOR_VERSION,1,");
-        steps.iter().any(is_es1) || has_destroyed(steps)
-    }),
+    Permitted {
+        beginning: "depth and stencil of a surface",
+        is_of: |steps| {
+            let is_es1 = |step: &String| step.contains("EGL_CONTEXT_MAJOR_VERSION,1,");
+            steps.iter().any(is_es1) || has_destroyed(steps)
+        },
+        is_seen: |steps| {
+            let tests = ["glEnable GL_DEPTH_TEST", "glEnable GL_STENCIL_TEST"];
+            steps.iter().any(|step| tests.iter().any(|test| step.ends_with(test)))
+        },
+    },
     // Only the read surface can be read in the program's context.
     Permitted::seen(
         "what was drawn to a surface whose context reads from another one",
@@ -267,14 +274,16 @@ fn has_unfit_levels(steps: &[String]) -> bool {
     let before = before_described(steps);
     let images: Vec<[&str; 4]> = before
         .iter()
-        .filter(|step| {
-            let command = command_of(step);
-            command.starts_with("glTexImage") || command.starts_with("glCompressedTexImage")
-        })
+        .filter(|step| !is_refused(step))
         .filter_map(|step| {
-            // The thread, the command, the target, the level, the format, width and height.
+            // The thread, the command, the target, the level, the format, of a copy its place, width and height.
             let words: Vec<&str> = step.split(' ').collect();
-            Some([*words.get(3)?, *words.get(4)?, *words.get(5)?, *words.get(6)?])
+            let size = match command_of(step) {
+                "glCopyTexImage2D" => 7,
+                it if it.starts_with("glTexImage") || it.starts_with("glCompressedTexImage") => 5,
+                _ => return None,
+            };
+            Some([*words.get(3)?, *words.get(4)?, *words.get(size)?, *words.get(size + 1)?])
         })
         .collect();
     let fits = |[level, format, width, height]: &[&str; 4]| {

@@ -32,6 +32,18 @@ fn client_array_is_observed_up_to_the_last_drawn_vertex() {
 }
 
 #[test]
+fn command_with_a_negative_size_changes_nothing() {
+    let mut thread = with_array();
+    let mut seen = Seen::default();
+    toyArray::enter(&mut thread, &Nothing, &mut Ignore, 2, 4, SHORT, -1, 0x5000);
+    toyDraw::enter(&mut thread, &Nothing, &mut seen, 0, -1);
+    assert_eq!(seen.ranges, [CHANGED]);
+    assert_eq!(context(&thread).draws, 0);
+    toyDraw::enter(&mut thread, &Nothing, &mut seen, 1, 3);
+    assert_eq!(seen.ranges[2], (NO_PARAM, 0x4000 + 12, 36));
+}
+
+#[test]
 fn assignment_past_the_end_of_an_array_does_nothing() {
     let mut thread = thread();
     toyEnableArray::enter(&mut thread, &Nothing, &mut Ignore, 4, 1);
