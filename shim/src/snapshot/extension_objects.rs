@@ -64,8 +64,8 @@ mod tests {
             }
             field.extend(letter.to_lowercase());
         }
-        match field.strip_suffix('y') {
-            Some(stem) => format!("{stem}ies"),
+        match field.strip_suffix("ry") {
+            Some(stem) => format!("{stem}ries"),
             None => format!("{field}s"),
         }
     }

@@ -275,9 +275,13 @@ pub fn rebindable(context: &Context, target: u32) -> Option<u32> {
 }
 
 /// Notes the images of textures with the name 0, which no framebuffer can have attached and no other context can read.
-/// Only drivers of OpenGL ES 3.1 and later tell whether there are any.
+/// Drivers of OpenGL ES 3.1 and later tell whether there are any; below that, the state knows whether the program has defined one.
 pub fn leave_out_default(emitter: &mut Emitter, context: &Context, has: Has) {
+    const WHAT: &str = "the images of textures with the name 0";
     if has.version < (3, 1) {
+        if context.has_default_images {
+            emitter.leave_out(WHAT);
+        }
         return;
     }
     let describing = Describing { emitter, has, sibling: None, context: Some(context) };
@@ -301,7 +305,7 @@ pub fn leave_out_default(emitter: &mut Emitter, context: &Context, has: Has) {
         buffer != 0
     };
     if DEFAULT_TARGETS.into_iter().any(has_images) || has_buffer() {
-        describing.emitter.leave_out("the images of textures with the name 0");
+        describing.emitter.leave_out(WHAT);
     }
 }
 

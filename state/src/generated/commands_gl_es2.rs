@@ -433,6 +433,9 @@ mod glCompressedTexImage2D {
             let depth_1: i32 = 1;
             let pixel_type_2: u32 = 0;
             let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
+            if texture_3.is_none() {
+                set!(S, context.has_default_images, true);
+            }
             let mut group = context.group.lock();
             if i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels)) == 0 {
                 if let Some(it) = group.textures.get_mut(texture_3)
@@ -573,6 +576,9 @@ mod glCopyTexImage2D {
             let pixel_type_1: u32 = 0;
             let compressed_bytes_2: i32 = 0;
             let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
+            if texture_3.is_none() {
+                set!(S, context.has_default_images, true);
+            }
             if i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels)) == 0 {
                 if let Some(it) = group.textures.get_mut(texture_3)
                     && let Some(it) = it.images.at_mut(target)
@@ -1723,6 +1729,9 @@ mod glTexImage2D {
             let format_2: u32 = internalformat as u32;
             let compressed_bytes_3: i32 = 0;
             let texture_4: Ref<Texture> = functions::bound_texture(&*context, target);
+            if texture_4.is_none() {
+                set!(S, context.has_default_images, true);
+            }
             let mut group = context.group.lock();
             if i64::from(group.textures.get(texture_4).map_or(0, |it| it.immutable_levels)) == 0 {
                 if let Some(it) = group.textures.get_mut(texture_4)

@@ -585,6 +585,9 @@ mod glCompressedTexImage3D {
             let is_defined: bool = data != 0 || context.pixel_unpack_buffer.is_some();
             let pixel_type_1: u32 = 0;
             let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
+            if texture_2.is_none() {
+                set!(S, context.has_default_images, true);
+            }
             let mut group = context.group.lock();
             if i64::from(group.textures.get(texture_2).map_or(0, |it| it.immutable_levels)) == 0 {
                 if let Some(it) = group.textures.get_mut(texture_2)
@@ -3798,6 +3801,9 @@ mod glTexImage3D {
             let format_1: u32 = internalformat as u32;
             let compressed_bytes_2: i32 = 0;
             let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
+            if texture_3.is_none() {
+                set!(S, context.has_default_images, true);
+            }
             let mut group = context.group.lock();
             if i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels)) == 0 {
                 if let Some(it) = group.textures.get_mut(texture_3)

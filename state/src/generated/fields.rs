@@ -150,6 +150,8 @@ state! {
         program_used_at: u64 = 0,
         active_texture: u32 = 0,
         texture_units: Vec<TextureUnit> = Vec::new(),
+        /// Whether the program has defined an image of a texture with the name 0.
+        has_default_images: bool = false,
         /// Cache of textures that have a target: their serial numbers, each in the place of its remainder by the cache's size.
         /// Binding a cached texture needs no lock of the group.
         targeted_textures: [u32; 64] = [0; 64],

@@ -293,7 +293,7 @@ record! {
         patch_vertices, bounding_box: |it| list(it, |it| it.describe()),
         viewport: |it| list(it, |it| it.describe()), scissor: |it| list(it, |it| it.describe()),
         renderbuffer, program, program_is_deleted, program_used_at, active_texture,
-        texture_units: |it| list(it, |it| it.describe()),
+        texture_units: |it| list(it, |it| it.describe()), has_default_images,
         targeted_textures: |it| list(it, |it| it.describe()), transform_feedback,
         default_feedback_mode: |it| Value::Enum { group: "PrimitiveType", value: *it as u64 },
         default_feedback_program, default_feedback_is_active,
