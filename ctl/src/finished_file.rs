@@ -39,9 +39,7 @@ impl FinishedFile {
     /// Opens the output that `-o` names; `-` is standard output. With `force` it replaces a file that exists.
     pub fn create(path: &Path, force: bool) -> Result<FinishedFile, Failure> {
         let failed = |error: io::Error| creation_failure(path, &error);
-        file_lock::must_be_unlocked(path)?;
-        must_be_free(path, force)?;
-        if let Some(file) = open_irregular(path).map_err(failed)? {
+        if let Some(file) = open_irregular(path, force)? {
             return Ok(FinishedFile { file, name: Name::Given });
         }
         ending::hear_stops().map_err(failed)?;
@@ -60,9 +58,7 @@ impl FinishedFile {
     /// have one thread.
     pub fn create_apart(path: &Path, force: bool) -> Result<FinishedFile, Failure> {
         let failed = |error: io::Error| creation_failure(path, &error);
-        file_lock::must_be_unlocked(path)?;
-        must_be_free(path, force)?;
-        if let Some(file) = open_irregular(path).map_err(failed)? {
+        if let Some(file) = open_irregular(path, force)? {
             return Ok(FinishedFile { file, name: Name::Given });
         }
         let (file, draft) = draft_beside(path).map_err(failed)?.into_parts();
@@ -83,14 +79,19 @@ impl FinishedFile {
     }
 }
 
-/// Opens an output that is no regular file: standard output, a pipe, a device.
-fn open_irregular(path: &Path) -> io::Result<Option<File>> {
+/// Opens an output that is no regular file: standard output, a pipe, a device. `None` for a regular file, which may be
+/// written then.
+fn open_irregular(path: &Path, force: bool) -> Result<Option<File>, Failure> {
+    file_lock::must_be_unlocked(path)?;
+    must_be_free(path, force)?;
+    let failed = |error: io::Error| creation_failure(path, &error);
     if path.as_os_str() == "-" {
-        let descriptor = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
-        return Ok(Some(descriptor.into()));
+        let stdout = rustix::stdio::stdout();
+        let descriptor = rustix::io::fcntl_dupfd_cloexec(stdout, 3);
+        return Ok(Some(descriptor.map_err(|error| failed(error.into()))?.into()));
     }
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return OpenOptions::new().write(true).open(path).map(Some);
+        return OpenOptions::new().write(true).open(path).map(Some).map_err(failed);
     }
     Ok(None)
 }

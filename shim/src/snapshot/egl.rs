@@ -5,6 +5,7 @@
 use core::ptr;
 use std::sync::Arc;
 
+use gapii_abi::atom::SubjectKind;
 use gapii_commands::constants;
 use gapii_commands::constants::{
     EGL_ALPHA_SIZE, EGL_BIND_TO_TEXTURE_RGB, EGL_BIND_TO_TEXTURE_RGBA, EGL_BLUE_SIZE,
@@ -87,8 +88,13 @@ pub fn describe_thread(emitter: &mut Emitter, thread: &Thread) {
 /// Describes that what is current on a thread is destroyed. No spare context can be current in the replay afterwards, because the
 /// thread could not have its own again.
 pub fn describe_destroyed(emitter: &mut Emitter, thread: &Thread) {
-    if Current::of(thread).is_some() {
-        Destroyed::of(thread).destroy(emitter);
+    if Current::of(thread).is_none() {
+        return;
+    }
+    let destroyed = Destroyed::of(thread);
+    if destroyed.is_any() {
+        emitter.subject(SubjectKind::Thread, 0);
+        destroyed.destroy(emitter);
     }
 }
 
@@ -192,6 +198,10 @@ impl Destroyed {
                 .filter_map(|object| Some(Surface::of(object, state.surfaces.get(object)?)))
                 .collect(),
         }
+    }
+
+    fn is_any(&self) -> bool {
+        self.context.is_some() || !self.surfaces.is_empty()
     }
 
     fn make(&self, emitter: &mut Emitter) {

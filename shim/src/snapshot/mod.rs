@@ -184,7 +184,6 @@ pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) -> Resul
                 epoch,
                 Since::Before { describes_images: is_first },
             );
-            emitter.subject(SubjectKind::Thread, 0);
             egl::describe_destroyed(&mut emitter, state);
         }
         Turn::TooLong => emitter.leave_out(TOO_LONG),

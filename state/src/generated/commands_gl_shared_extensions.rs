@@ -1110,10 +1110,11 @@ mod glEGLImageTargetTexStorageEXT {
 mod glEGLImageTargetTexture2DOES {
     fn enter(thread: S, memory: M, seen: O, target: u32, image: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let its_texture = functions::bound_texture(&*context, target);
-            crate::gles::become_image(thread, memory, its_texture, target, image);
+        let texture: Ref<Texture> = functions::bound_texture(&*context, target);
+        if texture.is_none() {
+            set!(S, context.has_default_images, true);
         }
+        crate::gles::become_image(thread, memory, texture, target, image);
     }
 }
 

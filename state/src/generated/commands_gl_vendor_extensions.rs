@@ -36,11 +36,8 @@ mod glBeginConditionalRenderNV {
     fn enter(thread: S, memory: M, seen: O, id: u32, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let condition: Ref<Query> = context.queries.find(u64::from(id));
-        let is_mode: bool = i64::from(mode) == GL_QUERY_WAIT_NV
-            || i64::from(mode) == GL_QUERY_NO_WAIT_NV
-            || i64::from(mode) == GL_QUERY_BY_REGION_WAIT_NV
-            || i64::from(mode) == GL_QUERY_BY_REGION_NO_WAIT_NV;
-        if condition.is_some() && context.condition.is_none() && is_mode {
+        if condition.is_some() && context.condition.is_none() && functions::is_condition_mode(mode)
+        {
             set!(S, context.condition, condition);
             set!(S, context.condition_mode, mode);
         }

@@ -244,6 +244,17 @@ pub fn is_query_target<S: Scope>(context: &Context<S>, target: u32) -> bool {
 }
 
 #[inline]
+pub fn is_condition_mode(mode: u32) -> bool {
+    match i64::from(mode) {
+        GL_QUERY_WAIT_NV
+        | GL_QUERY_NO_WAIT_NV
+        | GL_QUERY_BY_REGION_WAIT_NV
+        | GL_QUERY_BY_REGION_NO_WAIT_NV => true,
+        _ => false,
+    }
+}
+
+#[inline]
 pub fn is_front(face: u32) -> bool {
     i64::from(face) == GL_FRONT || i64::from(face) == GL_FRONT_AND_BACK
 }

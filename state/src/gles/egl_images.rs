@@ -179,10 +179,11 @@ pub fn bind_color_buffer<S: Scope, M: Memory + ?Sized>(
     memory: &M,
     surface: Ref<Surface>,
 ) {
-    let Some(context) = thread.context.as_deref() else { return };
+    let Some(context) = thread.context.as_deref_mut() else { return };
     let unit = context.texture_units.get(context.active_texture as usize);
-    let bound = unit.and_then(|unit| unit.bindings.at(GL_TEXTURE_2D)).copied();
-    change_texture(thread, memory, bound.unwrap_or_default(), |texture| {
+    let bound = unit.and_then(|unit| unit.bindings.at(GL_TEXTURE_2D)).copied().unwrap_or_default();
+    context.has_default_images |= bound.is_none();
+    change_texture(thread, memory, bound, |texture| {
         let image = TextureImage { is_defined: true, ..TextureImage::default() };
         texture.surface = surface;
         texture.image = Ref::NONE;

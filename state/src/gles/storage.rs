@@ -300,9 +300,22 @@ mod tests {
     #[test]
     fn storage_replaces_images_of_other_levels() {
         let (mut thread, texture) = with_texture(GL_TEXTURE_2D);
-        define_storage(&mut thread, &Nothing, texture, 4, GL_RGBA8, 8, 8, 1, 0);
+        change_texture(&mut thread, &Nothing, texture, |texture| {
+            let levels = (0..4).map(|level| (level, TextureImage::default())).collect();
+            texture.images.insert(GL_TEXTURE_2D, levels);
+        });
         define_storage(&mut thread, &Nothing, texture, 1, GL_RGBA8, 2, 2, 1, 0);
         assert_eq!(sizes(&mut thread, texture, GL_TEXTURE_2D), [(0, [2, 2, 1])]);
+    }
+
+    #[test]
+    fn immutable_storage_is_not_replaced() {
+        let (mut thread, texture) = with_texture(GL_TEXTURE_2D);
+        define_storage(&mut thread, &Nothing, texture, 0, GL_RGBA8, 8, 8, 1, 0);
+        assert_eq!(sizes(&mut thread, texture, GL_TEXTURE_2D), []);
+        define_storage(&mut thread, &Nothing, texture, 1, GL_RGBA8, 8, 8, 1, 0);
+        define_storage(&mut thread, &Nothing, texture, 1, GL_RGBA8, 2, 2, 1, 0);
+        assert_eq!(sizes(&mut thread, texture, GL_TEXTURE_2D), [(0, [8, 8, 1])]);
     }
 
     #[test]

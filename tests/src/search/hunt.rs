@@ -38,6 +38,9 @@ pub struct Hunt {
     pub found: Option<PathBuf>,
 }
 
+/// How long after the end of the search programs are still shortened.
+const SHORTENING: Duration = Duration::from_secs(120);
+
 /// Workers per processor.
 const WORKERS: usize = 3;
 
@@ -88,7 +91,8 @@ impl Hunt {
                         if seed - self.first_seed >= self.programs {
                             break;
                         }
-                        self.try_seed(&mut lab, seed, &bag, &kinds);
+                        let deadline = began + self.time + SHORTENING;
+                        self.try_seed(&mut lab, (seed, deadline), &bag, &kinds);
                     }
                 });
             }
@@ -102,7 +106,7 @@ impl Hunt {
     fn try_seed(
         &self,
         lab: &mut Lab,
-        seed: u64,
+        (seed, deadline): (u64, Instant),
         bag: &Mutex<Bag>,
         kinds: &Mutex<HashMap<String, usize>>,
     ) {
@@ -118,6 +122,8 @@ impl Hunt {
         bag.lock().expect("no worker panics").programs += 1;
         let places = generated.attaches(seed, ATTACHES);
         let keyframe = places.last().map(|place| (*place, KEYFRAME));
+        // A program that fails in the same way wherever a capture begins has one fault.
+        let mut seen = Vec::new();
         for (place, beginning) in places.iter().map(|place| (*place, ATTACH)).chain(keyframe) {
             {
                 let mut bag = bag.lock().expect("no worker panics");
@@ -126,6 +132,10 @@ impl Hunt {
             }
             let captured = generated.program.captured_at(place, beginning);
             let Err(fault) = lab.check(&captured, &native) else { continue };
+            if seen.contains(&fault.kind()) {
+                continue;
+            }
+            seen.push(fault.kind());
             if let Some(why) = why_unusable(lab, &generated.program, &native) {
                 println!("seed {seed} {why}");
                 let mut bag = bag.lock().expect("no worker panics");
@@ -140,7 +150,7 @@ impl Hunt {
             };
             println!("seed {seed}, before step {place}, {beginning}: {fault}");
             let program = (nth <= self.shortened).then(|| {
-                let (program, fault) = reduce(lab, &captured, &fault);
+                let (program, fault) = reduce(lab, &captured, &fault, deadline);
                 self.keep(seed, place, &program, &fault);
                 program
             });

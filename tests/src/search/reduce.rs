@@ -1,11 +1,18 @@
 //! Shortens a program that fails, by delta debugging: ever smaller pieces are taken out while it fails in the same way.
 
+use std::time::Instant;
+
 use crate::search::fault::Fault;
 use crate::search::lab::Lab;
 use crate::search::program::{Program, is_beginning};
 
-/// Returns a program of few steps that fails like this one, and how it fails.
-pub fn reduce(lab: &mut Lab, program: &Program, fault: &Fault) -> (Program, Fault) {
+/// Returns a program of few steps that fails like this one, and how it fails. At `deadline` that is the shortest one so far.
+pub fn reduce(
+    lab: &mut Lab,
+    program: &Program,
+    fault: &Fault,
+    deadline: Instant,
+) -> (Program, Fault) {
     let (mut best, mut known) = (program.clone(), fault.clone());
     if let Some(shorter) = up_to_difference(&best, &known)
         && let Some(fault) = fails(lab, &shorter, &known)
@@ -18,6 +25,9 @@ pub fn reduce(lab: &mut Lab, program: &Program, fault: &Fault) -> (Program, Faul
         let mut at = 0;
         let mut has_shrunk = false;
         while at < best.steps.len() {
+            if Instant::now() >= deadline {
+                return (best, known);
+            }
             let end = (at + piece).min(best.steps.len());
             let mut shorter = best.clone();
             let cut = shorter.steps.drain(at..end).find(|step| is_beginning(step));

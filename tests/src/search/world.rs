@@ -489,6 +489,13 @@ impl World {
         changes.into_iter().flatten().filter(|(at, _)| **at != here).map(|(_, count)| count).sum()
     }
 
+    /// Ends conditional rendering: commands that draw have an effect again.
+    pub fn end_condition(&mut self) {
+        if std::mem::take(&mut self.context().is_conditional) {
+            self.step("glEndConditionalRenderNV");
+        }
+    }
+
     /// Notes a draw.
     pub fn drawn(&mut self) {
         let context = self.context();

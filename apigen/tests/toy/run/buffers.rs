@@ -99,7 +99,7 @@ fn contents_are_known_if_the_program_passed_them() {
     assert_eq!(contents(&thread), (Contents::Zero, vec![], 0));
     toyBufferData::enter(&mut thread, &heap, &mut Ignore, VERTICES, 20, data);
     assert_eq!(contents(&thread), (Contents::Program, b"0123456789abcdef".to_vec(), 20));
-    toyBufferData::enter(&mut thread, &heap, &mut Ignore, VERTICES, -1, 0);
+    toyBufferData::enter(&mut thread, &heap, &mut Ignore, VERTICES, 0, 0);
     assert_eq!(contents(&thread).0, Contents::Unknown);
     assert_eq!(contents(&thread).2, 0);
 }

@@ -77,10 +77,7 @@ fn finish_work(world: &mut World) {
         world.step("glEndTransformFeedback");
         world.context().feedback_active = false;
     }
-    if world.here().is_conditional {
-        world.step("glEndConditionalRenderNV");
-        world.context().is_conditional = false;
-    }
+    world.end_condition();
     if let Some((query, target)) = world.here().active_query {
         world.step(format!("glEndQuery {target}"));
         world.step(format!("glGetQueryObjectuiv q{query} GL_QUERY_RESULT out:4"));

@@ -168,6 +168,7 @@ pub fn share_renderbuffer(world: &mut World) -> bool {
 
 /// Clears a renderbuffer that was given storage, which has undefined contents (OpenGL ES 3.2, 9.2.4).
 fn clear_new(world: &mut World, renderbuffer: usize, format: &str) {
+    world.end_condition();
     let framebuffer = world.count('f');
     world.step(format!("glGenFramebuffers 1 new:f{framebuffer}"));
     world.step(format!("glBindFramebuffer GL_FRAMEBUFFER f{framebuffer}"));

@@ -13,9 +13,7 @@ pub fn pbuffer(world: &mut World, attributes: &str) -> usize {
 
 /// Clears the surface to which the context draws, all of it.
 pub fn clear(world: &mut World) {
-    if std::mem::take(&mut world.context().is_conditional) {
-        world.step("glEndConditionalRenderNV");
-    }
+    world.end_condition();
     if world.version() >= (2, 0) {
         world.step("glBindFramebuffer GL_FRAMEBUFFER 0");
         world.context().framebuffer = None;

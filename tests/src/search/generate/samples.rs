@@ -51,6 +51,7 @@ pub fn make(world: &mut World) -> bool {
         }
     };
     world.step("? glCheckFramebufferStatus GL_FRAMEBUFFER");
+    world.end_condition();
     for step in
         ["glColorMask 1 1 1 1", "glDisable GL_RASTERIZER_DISCARD", "glDisable GL_SCISSOR_TEST"]
     {
