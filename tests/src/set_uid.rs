@@ -1,4 +1,4 @@
-//! Programs with the set-uid bit of root, which another user runs, and files of that user.
+//! Programs with the set-uid bit of root, which another user runs, and files and daemons of that user.
 //!
 //! Needs root: no other user may make such programs and files.
 
@@ -9,6 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
+
+use crate::artifacts::artifact;
+use crate::gapii::Session;
+use crate::process::{LIMIT, Running};
+use crate::wait::until;
 
 /// The user and the group of "nobody".
 pub const NOBODY: u32 = 65534;
@@ -63,6 +68,17 @@ pub fn folder_of_nobody() -> TempDir {
     let folder = TempDir::with_prefix("gapii-test-").expect("a folder");
     std::os::unix::fs::chown(folder.path(), Some(NOBODY), Some(NOBODY)).expect("root may");
     folder
+}
+
+/// Starts a daemon of "nobody" whose sockets are in `folder`, and waits until it listens.
+pub fn daemon_of_nobody(session: &Session, folder: &Path) -> Running {
+    let mut daemon = Command::new(artifact("gapiid"));
+    session.adopt(&mut daemon);
+    daemon.arg("--socket-dir").arg(folder).args(["--ready-fd", "1"]);
+    be_nobody(&mut daemon);
+    let daemon = Running::start(&mut daemon);
+    until("their daemon to listen", LIMIT, || daemon.stdout_line());
+    daemon
 }
 
 fn need_root() {

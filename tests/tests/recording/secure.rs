@@ -13,7 +13,7 @@ use gapii_tests::gapii::Session;
 use gapii_tests::headless;
 use gapii_tests::process::{Finished, LIMIT, Running, run};
 use gapii_tests::programs::static_program;
-use gapii_tests::set_uid::{SetUid, be_nobody, folder_of_nobody};
+use gapii_tests::set_uid::{SetUid, be_nobody, daemon_of_nobody, folder_of_nobody};
 use gapii_tests::wait::until;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -51,17 +51,6 @@ fn preloaded(session: &Session, folder: &Path) -> Command {
     session.adopt(&mut process);
     process.env("LD_PRELOAD", artifact("libgapii.so")).env("GAPII_SOCKET", folder.join("app.sock"));
     process
-}
-
-/// Starts the daemon of "nobody" in a folder of its own.
-fn daemon_of_nobody(session: &Session, folder: &Path) -> Running {
-    let mut daemon = Command::new(artifact("gapiid"));
-    session.adopt(&mut daemon);
-    daemon.arg("--socket-dir").arg(folder).args(["--ready-fd", "1"]);
-    be_nobody(&mut daemon);
-    let daemon = Running::start(&mut daemon);
-    until("their daemon to listen", LIMIT, || daemon.stdout_line());
-    daemon
 }
 
 /// Root's program would be the daemon's application: the daemon of any user serves root.

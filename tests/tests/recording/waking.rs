@@ -77,10 +77,10 @@ fn only_processes_of_the_wanted_name_are_recorded() {
     check("load_*");
 }
 
-/// Records threads whose first commands come at the same time, from when the shim connects on. `launcher` is a command
-/// that runs its arguments.
+/// Records threads whose first commands come at the same time. `launcher` is a command that runs its arguments. Returns
+/// false if the capture began later than the program's first command.
 #[track_caller]
-fn first_commands_of_all_threads_are_recorded(launcher: &[&str]) {
+fn records_first_commands_of_all_threads(launcher: &[&str]) -> bool {
     const THREADS: usize = 8;
     let session = Session::new();
     let path = program("first_at_once");
@@ -92,7 +92,9 @@ fn first_commands_of_all_threads_are_recorded(launcher: &[&str]) {
     recording.run.ok();
     recording.trace.is_whole("exit");
     let commands = recording.trace.commands();
-    assert!(commands.iter().all(|command| !command.setup));
+    if commands.iter().any(|command| command.setup) {
+        return false;
+    }
     let mut of_threads: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
     for command in commands.iter().filter(|command| command.name == "glStencilFunc") {
         of_threads.entry(command.tid).or_default().push(command.integer("ref"));
@@ -101,14 +103,17 @@ fn first_commands_of_all_threads_are_recorded(launcher: &[&str]) {
     for numbers in of_threads.values() {
         assert!(numbers.iter().copied().eq(0..100), "{numbers:?}");
     }
+    true
 }
 
 #[test]
 fn first_commands_of_threads_that_wait_together_are_recorded() {
-    first_commands_of_all_threads_are_recorded(&["env"]);
+    assert!(records_first_commands_of_all_threads(&["env"]));
 }
 
+/// Such a process waits 20 ms for the daemon's answer, and a busy machine may need longer; then it is run again.
 #[test]
 fn first_commands_of_threads_are_recorded_in_a_process_that_does_not_wait() {
-    first_commands_of_all_threads_are_recorded(&["env", "-u", "GAPII_WAIT"]);
+    let without_wait = ["env", "-u", "GAPII_WAIT"];
+    assert!((0..10).any(|_| records_first_commands_of_all_threads(&without_wait)));
 }

@@ -1,6 +1,8 @@
 //! Bad input: one clear sentence, the right exit status, and earlier recordings stay.
 
+use std::fs::Permissions;
 use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command as Process;
@@ -9,8 +11,10 @@ use gapii_tests::damage::{assert_rejected, assert_says_one_sentence};
 use gapii_tests::fake_driver;
 use gapii_tests::gapii::{Session, Trace};
 use gapii_tests::loading::offscreen;
-use gapii_tests::process::{Finished, run};
+use gapii_tests::process::{Finished, LIMIT, run};
 use gapii_tests::programs::program;
+use gapii_tests::set_uid::{daemon_of_nobody, folder_of_nobody};
+use rustix::process::Signal;
 
 const USAGE: i32 = 2;
 const UNREACHABLE: i32 = 3;
@@ -175,32 +179,24 @@ fn daemon_that_is_not_there_is_named() {
 /// root can open any socket, so for root the daemon belongs to another user; for others the folder is closed.
 #[test]
 fn socket_of_another_user_is_not_used() {
-    use std::os::unix::fs::PermissionsExt;
     let session = Session::new();
-    let folder = session.path("theirs");
-    std::fs::create_dir(&folder).unwrap();
-    let address = format!("unix:{}/ctl.sock", folder.display());
-    if rustix::process::geteuid().is_root() {
-        let open = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(session.path(""), open).unwrap();
-        std::os::unix::fs::chown(&folder, Some(65534), Some(65534)).unwrap();
-        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
-        let mut theirs = Process::new("setpriv");
-        theirs.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
-        theirs.arg(gapii_tests::artifacts::artifact("gapiid")).arg("--socket-dir").arg(&folder);
-        let daemon = gapii_tests::process::Running::start(&mut theirs);
-        gapii_tests::wait::until("their daemon", gapii_tests::process::LIMIT, || {
-            assert!(!daemon.ended_within(std::time::Duration::ZERO), "{}", daemon.stderr_so_far());
-            folder.join("ctl.sock").exists().then_some(())
-        });
+    let status_of = |folder: &Path| {
+        let address = format!("unix:{}/ctl.sock", folder.display());
         let status = run(&mut session.ctl(["status", "--connect", &address]));
-        check(&status, UNREACHABLE, "theirs");
-        check(&status, UNREACHABLE, "`unset XDG_RUNTIME_DIR`");
-        daemon.signal(rustix::process::Signal::TERM);
-        daemon.finish(gapii_tests::process::LIMIT);
+        check(&status, UNREACHABLE, &address["unix:".len()..]);
+        status
+    };
+    if rustix::process::geteuid().is_root() {
+        let folder = folder_of_nobody();
+        let daemon = daemon_of_nobody(&session, folder.path());
+        check(&status_of(folder.path()), UNREACHABLE, "`unset XDG_RUNTIME_DIR`");
+        daemon.signal(Signal::TERM);
+        daemon.finish(LIMIT).ok();
     } else {
-        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o000)).unwrap();
-        check(&run(&mut session.ctl(["status", "--connect", &address])), UNREACHABLE, "theirs");
+        let folder = session.path("theirs");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::set_permissions(&folder, Permissions::from_mode(0o000)).unwrap();
+        status_of(&folder);
     }
 }
 
