@@ -158,9 +158,9 @@ pub struct Limits {
 
     /// Begin recording on an event: function=NAME|GLOB, gl-error, frame-longer=20ms or frame=N
     ///
-    /// Recording begins at the end of a frame, with a snapshot of the program's state, once the daemon has read the event: in
-    /// a fast program many frames after it. The event itself is not recorded. While waiting, the program runs as slowly as during a capture, and --frames and
-    /// --seconds do not count yet.
+    /// Recording begins at the end of a frame, with a snapshot of the program's state: for frame=N behind the Nth frame, else
+    /// once the daemon has read the event, which in a fast program is many frames after it. The event itself is not
+    /// recorded. While waiting, the program runs as slowly as during a capture, and --frames and --seconds do not count yet.
     #[arg(long, value_name = "TRIGGER", conflicts_with = "skip_frames")]
     pub when: Option<Trigger>,
 }

@@ -413,6 +413,7 @@ impl Overflow {
 ///  40  blob_epoch u32   44  observe_frames   112  capture u64
 ///  48  observe_pixels   52  times_driver     120  takers u32          124  counts_submits u32
 ///  56  keyframe_every   60  keyframes_asked  128  drain_sleeping u32  132  (reserved)
+///                                           136  keyframe_at u64
 /// ```
 ///
 /// `drain_sleeping` changes with each sleep of the drain. It has a cache line of its own, so that the entry points'
@@ -476,6 +477,10 @@ pub struct ModePage {
     /// Offset 128. 1 while the drain sleeps on the doorbell. `Relaxed`: a hint; a missed wake-up costs 20 ms.
     pub(crate) drain_sleeping: AtomicU32,
     pub(crate) line_2: u32,
+    /// Offset 136. Number of frames that the process has ended in all ([`SegmentHeader::frames`]) when a keyframe is due; 0
+    /// for none. Reset to 0 with the settings, else set with `Release` (KEYFRAME). Application: with `Acquire`
+    /// (KEYFRAME), at the end of a frame.
+    pub(crate) keyframe_at: AtomicU64,
 }
 
 #[cfg(not(loom))]
@@ -549,7 +554,8 @@ const _: () = {
     assert!(offset_of!(ModePage, takers) == 120);
     assert!(offset_of!(ModePage, counts_submits) == 124);
     assert!(offset_of!(ModePage, drain_sleeping) == 128);
-    assert!(size_of::<ModePage>() == 136);
+    assert!(offset_of!(ModePage, keyframe_at) == 136);
+    assert!(size_of::<ModePage>() == 144);
     assert!(size_of::<ModePage>() as u64 <= PAGE_BYTES);
 };
 

@@ -5,6 +5,7 @@
 //!
 //! The layout, and the sequence lock around the settings, are in [`crate::layout`].
 
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 use crate::futex;
@@ -160,6 +161,13 @@ impl ModePage {
         self.keyframes_asked.load(Ordering::Acquire)
     }
 
+    /// Number of frames of the process ([`SegmentHeader::frames`](crate::SegmentHeader::frames)) behind which the daemon
+    /// wants a keyframe under the present settings. `None`: none is wanted at a certain frame.
+    pub fn keyframe_at(&self) -> Option<NonZeroU64> {
+        // KEYFRAME: pairs with the release in ModePage::ask_keyframe_at.
+        NonZeroU64::new(self.keyframe_at.load(Ordering::Acquire))
+    }
+
     /// Whether the frame limit of this generation's settings is lifted. May come too late: the shim may have
     /// reached the limit already.
     pub fn has_no_frame_limit(&self, generation: u64) -> bool {
@@ -201,6 +209,7 @@ impl ModePage {
         // Relaxed: as above. Wishes count from here on, not from when the process reads the settings: one
         // that comes before that is a wish for the new capture.
         self.keyframes_asked.store(0, Ordering::Relaxed);
+        self.keyframe_at.store(0, Ordering::Relaxed);
         let generation = changing.wrapping_add(1);
         // MODE: pairs with the acquire in ModePage::generation.
         self.generation.store(generation, Ordering::Release);
@@ -250,6 +259,7 @@ impl ModePage {
         self.blob_epoch.store(old.blob_epoch(), Ordering::Relaxed);
         // Relaxed: as above.
         self.keyframes_asked.store(old.keyframes_asked(), Ordering::Relaxed);
+        self.keyframe_at.store(old.keyframe_at.load(Ordering::Relaxed), Ordering::Relaxed);
         // Relaxed: as above. The process notices the new page.
         self.orders.store(old.orders.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         self.unlimited.store(old.unlimited.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -266,6 +276,12 @@ impl ModePage {
         self.keyframes_asked.fetch_add(1, Ordering::Release);
         // KEYFRAME: pairs with the acquire in the shim's orders::newest.
         self.orders.fetch_add(1, Ordering::Release);
+    }
+
+    #[cfg(not(loom))]
+    pub(crate) fn ask_keyframe_at(&self, frame: NonZeroU64) {
+        // KEYFRAME: pairs with the acquire in ModePage::keyframe_at; for the store's terms, as above.
+        self.keyframe_at.store(frame.get(), Ordering::Release);
     }
 
     #[cfg(not(loom))]
@@ -310,6 +326,7 @@ impl ModePage {
             counts_submits: AtomicU32::new(0),
             drain_sleeping: AtomicU32::new(0),
             line_2: 0,
+            keyframe_at: AtomicU64::new(0),
         }
     }
 

@@ -4,6 +4,7 @@
 //! address.
 
 use std::io;
+use std::num::NonZeroU64;
 use std::ops::Deref;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
@@ -141,6 +142,12 @@ impl ModeWriter {
     /// Asks for a keyframe at the end of the present frame.
     pub fn ask_keyframe(&mut self) {
         ModePage::ask_keyframe(self);
+    }
+
+    /// Asks for a keyframe at the end of the first frame after which the process has ended `frame` frames, as its segment
+    /// counts them. Replaces the last such wish.
+    pub fn ask_keyframe_at(&mut self, frame: NonZeroU64) {
+        ModePage::ask_keyframe_at(self, frame);
     }
 
     /// Lifts the frame limit of the present settings.

@@ -46,6 +46,7 @@ pub static CAPTURE: Capture = Capture {
     keyframe_every: AtomicU32::new(0),
     next_keyframe: AtomicU64::new(0),
     keyframes_made: AtomicU32::new(0),
+    keyframe_at_made: AtomicU64::new(0),
 };
 
 /// The capture that runs, or that is about to begin. All words are plain: the thread that holds `switching` writes
@@ -93,6 +94,8 @@ pub struct Capture {
     pub next_keyframe: AtomicU64,
     /// How many of the keyframes that the daemon has asked for in this capture were made.
     pub keyframes_made: AtomicU32,
+    /// The frame of the last keyframe that the daemon has asked for at a certain frame; 0 for none in this capture.
+    pub keyframe_at_made: AtomicU64,
 }
 
 /// Whether the process records.

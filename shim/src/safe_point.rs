@@ -155,6 +155,7 @@ fn follow(connection: &Connection, moment: Moment) -> bool {
         CAPTURE.counts_submits.store(settings.counts_submits, Relaxed);
         CAPTURE.keyframe_every.store(settings.keyframe_every, Relaxed);
         CAPTURE.keyframes_made.store(0, Relaxed);
+        CAPTURE.keyframe_at_made.store(0, Relaxed);
     }
     if CAPTURE.armed.load(Relaxed) {
         if is_time_to_begin(connection, moment) {
@@ -232,7 +233,15 @@ fn is_time_for_keyframe(connection: &Connection, moment: Moment) -> bool {
         Moment::FirstCommand | Moment::LastFrame => false,
     };
     let is_due = CAPTURE.frames.load(Relaxed) >= CAPTURE.next_keyframe.load(Relaxed);
-    is_safe && (is_due || is_keyframe_wanted(connection))
+    is_safe && (is_due || is_keyframe_wanted(connection) || wanted_at(connection).is_some())
+}
+
+/// Returns the number of frames behind which the daemon wants a keyframe, if the process has ended as many and the running
+/// capture does not have that keyframe yet.
+fn wanted_at(connection: &Connection) -> Option<u64> {
+    let frame = connection.shared.mode.keyframe_at()?.get();
+    let has_come = connection.shared.segment.header().frames.load(Relaxed) >= frame;
+    (has_come && CAPTURE.keyframe_at_made.load(Relaxed) != frame).then_some(frame)
 }
 
 /// Whether the daemon has asked for a keyframe that the running capture does not have yet.
@@ -253,6 +262,9 @@ fn begin_anew(connection: &Connection) {
     let every = u64::from(CAPTURE.keyframe_every.load(Relaxed));
     CAPTURE.next_keyframe.store(frame.saturating_add(every), Relaxed);
     CAPTURE.keyframes_made.store(connection.shared.mode.keyframes_asked(), Relaxed);
+    if let Some(at) = wanted_at(connection) {
+        CAPTURE.keyframe_at_made.store(at, Relaxed);
+    }
     let epoch = CAPTURE.last_epoch.fetch_add(1, Relaxed) + 1;
     // BEGIN, in Epoch::begin: this thread has written the keyframe.
     EPOCH.begin(epoch, CAPTURE.generation.load(Relaxed));

@@ -90,16 +90,21 @@ impl Armed {
     /// Takes the number of frames that the process has ended, and the duration in nanoseconds of the longest of them
     /// since the last call.
     pub fn hear_of_frames(&mut self, frames: u64, longest_ns: u64) {
+        self.count_frames(frames);
         match self.sought {
-            Sought::Frame(frame) => self.has_come |= frames >= frame,
             Sought::FrameLonger(limit_ns) => match self.disturbed_until {
                 // The longest frame may still be one of the disturbed ones.
                 Some(until) if frames >= until => self.disturbed_until = None,
                 Some(_) => {}
                 None => self.has_come |= longest_ns > limit_ns,
             },
-            Sought::Function(_) | Sought::Result(_) => {}
+            Sought::Function(_) | Sought::Result(_) | Sought::Frame(_) => {}
         }
+    }
+
+    /// Takes the number of frames that the process has ended.
+    pub fn count_frames(&mut self, frames: u64) {
+        self.has_come |= matches!(self.sought, Sought::Frame(frame) if frames >= frame);
     }
 
     /// Returns the process' CAPTURE_END record, if it has come.

@@ -5,6 +5,7 @@
 //!
 //! Reads no record.
 
+use std::num::NonZeroU64;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -365,6 +366,21 @@ impl Process {
     /// Asks the application for a keyframe now.
     pub fn ask_keyframe(&self) {
         lock(&self.mode).ask_keyframe();
+    }
+
+    /// Asks the application for a keyframe once it has ended `frame` frames, unless it is asked for an earlier one that
+    /// has not come yet.
+    pub fn ask_keyframe_at(&self, frame: NonZeroU64) {
+        let mut mode = lock(&self.mode);
+        let is_free = mode.keyframe_at().is_none_or(|at| at > frame || at.get() <= self.frames());
+        if is_free {
+            mode.ask_keyframe_at(frame);
+        }
+    }
+
+    /// Returns whether no other wish has replaced that for a keyframe at `frame`.
+    pub fn keeps_keyframe_at(&self, frame: u64) -> bool {
+        lock(&self.mode).keyframe_at().is_some_and(|at| at.get() == frame)
     }
 
     /// Tells the application whether the drain sleeps and must be woken.

@@ -1,6 +1,7 @@
 //! Memory files: their seals, their maps, and the processes that may write them.
 
 use std::fs::File;
+use std::num::NonZeroU64;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -77,12 +78,16 @@ fn settings_reach_the_reader_with_their_generation() {
     assert_eq!(reader.settings(), Some((generation, settings)));
     writer.ask_keyframe();
     assert_eq!(reader.keyframes_asked(), 1);
+    assert_eq!(reader.keyframe_at(), None);
+    writer.ask_keyframe_at(NonZeroU64::MAX);
+    assert_eq!(reader.keyframe_at(), Some(NonZeroU64::MAX));
     assert!(!reader.drain_sleeps());
     writer.set_drain_sleeping(true);
     assert!(reader.drain_sleeps());
     // A request holds for the settings that exist when the application reads it, however late that is.
     writer.set(settings);
     assert_eq!(reader.keyframes_asked(), 0);
+    assert_eq!(reader.keyframe_at(), None);
 }
 
 #[test]

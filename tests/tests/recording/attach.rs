@@ -273,5 +273,5 @@ fn thread_that_does_not_come_out_of_the_driver_is_named() {
     let info = attach_to_busy_driver("100000000000");
     assert_eq!(threads_in_the_driver(&info), 1, "{info:#}");
     let held = info["held_us"].as_u64().expect("a number");
-    assert!((250_000..1_000_000).contains(&held), "{info:#}");
+    assert!((250_000..1_900_000).contains(&held), "{info:#}");
 }

@@ -8,6 +8,7 @@ use gapii_tests::loading::offscreen;
 use gapii_tests::process::{LIMIT, Running, run};
 use gapii_tests::programs::program;
 use gapii_tests::replays::verified_frames;
+use gapii_tests::restarts::counted_forever;
 use gapii_tests::sharing::{number, start, until};
 use gapii_tests::wait;
 use rustix::process::Signal;
@@ -113,6 +114,70 @@ fn program_is_recorded_from_a_frame_on_that_it_was_started_for() {
     assert!(running.ended_within(LIMIT));
     running.finish(LIMIT).ok();
     is_what_followed(&session, &trace);
+}
+
+/// Number of the frame with which a trace of `counted_forever` begins: the program numbers its calls, 40 in a frame.
+fn first_frame(trace: &Trace) -> u64 {
+    let called = trace.commands().into_iter().filter(|command| !command.setup);
+    let mut numbered = called.filter(|command| command.name == "glStencilFunc");
+    let number = numbered.next().expect("a numbered call").integer("ref") as u64;
+    assert!(number.is_multiple_of(40), "the trace begins within a frame, at call {number}");
+    number / 40
+}
+
+#[test]
+fn recording_begins_behind_the_frame_that_it_waits_for_however_fast_frames_are() {
+    let session = Session::new();
+    let trace = Trace::new(session.path("run.gapii"));
+    let options = ["--when", "frame=200", "--frames", "5", "--quit"];
+    run(&mut session.run_command(&options, &trace.path, &counted_forever(1, 0))).ok();
+    trace.is_whole("frames");
+    assert_eq!(first_frame(&trace), 200);
+}
+
+#[test]
+fn captures_of_one_program_wait_each_for_its_frame() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let program = run_idle(&session, &counted_forever(1, 1000));
+    let frames = || number(&session.apps()[0]["frames"]);
+    let now = frames();
+    let of_frame = |name: &str, frame: u64| {
+        let trigger = format!("frame={frame}");
+        let started = start(&session, name, &["--frames", "5", "--when", &trigger]);
+        until(&session, name, "it waits", |progress| progress["is_waiting"] == true);
+        started
+    };
+    let [early, late, paused] = [now + 2500, now + 3000, now + 3500];
+    let late_one = of_frame("late", late);
+    let early_one = of_frame("early", early);
+    let paused_one = of_frame("paused", paused);
+    run(&mut session.ctl(["pause", "paused"])).ok();
+    let skipping = start(&session, "skipping", &["--frames", "5", "--skip-frames", "3000"]);
+    until(&session, "skipping", "it is there", |_| true);
+    // Its keyframe comes before those of the others, and begins none of them.
+    let (at_once, trace) = start(&session, "now", &["--frames", "5"]);
+    at_once.finish(LIMIT).ok();
+    assert!(first_frame(&trace) < early, "the machine is too slow for this test");
+    for ((capture, trace), frame) in [(early_one, early), (late_one, late)] {
+        capture.finish(LIMIT).ok();
+        trace.is_whole("frames");
+        assert_eq!(first_frame(&trace), frame);
+    }
+    let (skipping, trace) = skipping;
+    skipping.finish(LIMIT).ok();
+    assert!(first_frame(&trace) >= now + 3000);
+    wait::until("the frame of the paused capture", LIMIT, || (frames() > paused + 50).then_some(()));
+    // Nor does the keyframe of another capture begin it.
+    start(&session, "other", &["--frames", "5"]).0.finish(LIMIT).ok();
+    until(&session, "paused", "it waits", |progress| progress["frames"] == 0);
+    let resumed = frames();
+    run(&mut session.ctl(["resume", "paused"])).ok();
+    let (capture, trace) = paused_one;
+    capture.finish(LIMIT).ok();
+    assert!(first_frame(&trace) >= resumed);
+    program.signal(Signal::TERM);
+    program.finish(LIMIT).ok();
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A program whose threads record like the shim's, one piece at a time.
 
+use std::num::NonZeroU64;
 use std::os::fd::AsFd;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
@@ -45,6 +46,7 @@ pub struct Program {
     /// Threads introduce themselves again when it changes: at the beginning of a recording, and at a keyframe.
     epoch: u64,
     keyframes_made: u32,
+    keyframe_at_made: u64,
     frames: u64,
     is_told_to_stop: bool,
     /// The program does nothing until then.
@@ -99,6 +101,7 @@ impl Program {
             recorded: 0,
             epoch: 0,
             keyframes_made: 0,
+            keyframe_at_made: 0,
             frames: 0,
             is_told_to_stop: false,
             asleep_until_ns: 0,
@@ -170,7 +173,8 @@ impl Program {
         (self.process, self.fds) = connect(self.process.index, &self.counter, self.layout);
         self.segment = Segment::map(self.fds.segment.as_fd(), self.layout).expect("a segment");
         self.mode = ModeMap::map(self.fds.mode.as_fd()).expect("a mode page");
-        (self.generation, self.ends, self.keyframes_made) = (0, 0, 0);
+        (self.generation, self.ends) = (0, 0);
+        (self.keyframes_made, self.keyframe_at_made) = (0, 0);
         (self.recording, self.is_told_to_stop) = (None, false);
     }
 
@@ -236,7 +240,7 @@ impl Program {
                 self.recording = Some(u64::from(*next));
                 self.recorded = generation;
                 self.epoch += 1;
-                self.keyframes_made = 0;
+                (self.keyframes_made, self.keyframe_at_made) = (0, 0);
                 self.is_told_to_stop = false;
             }
             Mode::Idle | Mode::Wait => {
@@ -292,7 +296,7 @@ impl Program {
         self.threads[at].leaves = true;
         let asked = self.mode.keyframes_asked();
         if self.leave_swap(at)
-            && asked != self.keyframes_made
+            && (asked != self.keyframes_made || self.keyframe_is_due())
             && self.threads[at].write(
                 atom::KEYFRAME,
                 0,
@@ -300,8 +304,19 @@ impl Program {
             )
         {
             self.keyframes_made = asked;
+            if self.keyframe_is_due() {
+                self.keyframe_at_made = self.mode.keyframe_at().map_or(0, NonZeroU64::get);
+            }
             self.epoch += 1;
         }
+    }
+
+    /// Returns whether the daemon wants a keyframe at a frame that has ended, and that keyframe was not made.
+    fn keyframe_is_due(&self) -> bool {
+        // Relaxed: the program's own count.
+        let frames = self.segment.header().frames.load(Ordering::Relaxed);
+        let is_due = |at: NonZeroU64| frames >= at.get() && self.keyframe_at_made != at.get();
+        self.mode.keyframe_at().is_some_and(is_due)
     }
 
     /// Writes the leave record that is due, if there is one. Returns false if the ring has no room.

@@ -29,7 +29,7 @@ pub(super) struct Membership {
 ///
 /// | state | meaning | entered from | when |
 /// |---|---|---|---|
-/// | `Waiting` | the stream has nothing of the process, and begins at its next keyframe | (added) | other captures have the process already, or the capture waits for a trigger: `Taker::add_late` |
+/// | `Waiting` | the stream has nothing of the process, and begins at a keyframe | (added) | other captures have the process already, or the capture waits for a trigger: `Taker::add_late` |
 /// | `Taking` | the stream takes the process' records | (added), `Waiting`, `Missing` | the capture has the process from the beginning or takes it over; the awaited keyframe comes |
 /// | `Missing` | the process' records are counted as lost, and hold no ring space | `Taking` | the capture pauses, its output is too slow, or records went with another daemon: `Taker::miss_of` |
 /// | `Over` | the process' accounts are closed | any other | the process ended, its frame limit is reached, or the capture does not need it any more: `Taker::end_membership` |
@@ -37,9 +37,9 @@ pub(super) struct Membership {
 pub(super) enum MembershipState {
     /// The stream begins with the process at its next keyframe.
     Waiting {
-        /// The keyframe is requested once the process has ended this many frames.
+        /// The keyframe is the first one behind this many frames that the process has ended.
         from_frame: u64,
-        has_asked: bool,
+        asked: Asked,
     },
     Taking,
     /// The process' records are missing in the stream, for this cause. The stream continues at the first keyframe
@@ -49,6 +49,16 @@ pub(super) enum MembershipState {
         has_asked: bool,
     },
     Over,
+}
+
+/// Which keyframe the drain has asked a process for, so that a capture which waits begins there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Asked {
+    Nothing,
+    /// The one at the frame from which on the capture is to have the process.
+    Ahead,
+    /// The next one.
+    Now,
 }
 
 impl Membership {
@@ -75,6 +85,13 @@ impl Membership {
     /// Returns whether the capture waits for a trigger that has not fired yet.
     pub(super) fn is_armed(&self) -> bool {
         self.is_waiting() && self.armed.as_ref().is_some_and(|armed| !armed.has_come())
+    }
+
+    /// Returns whether a membership that waits begins at the next keyframe in its records.
+    pub(super) fn may_begin(&self) -> bool {
+        let is_behind = |from_frame| self.process.frames() >= from_frame;
+        let is_due = matches!(self.state, MembershipState::Waiting { from_frame, .. } if is_behind(from_frame));
+        is_due && !self.is_armed()
     }
 
     /// Returns the commands that the process has passed on to the driver during the capture.

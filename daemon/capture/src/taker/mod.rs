@@ -25,6 +25,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
 use gapii_abi::atom::GapCause;
+use gapii_control::trigger::Trigger;
 use gapii_trace::Description;
 use gapii_trace::block::BLOCK_TARGET_BYTES;
 use gapii_trace::story::Begin;
@@ -42,7 +43,7 @@ use crate::recover::Recovered;
 use crate::stream::{ProcessKey, RingKey, RingSite, StreamBuilder};
 use crate::takeover::Takeover;
 use crate::taker::lifetime::Lifetime;
-use crate::taker::membership::{Membership, MembershipState};
+use crate::taker::membership::{Asked, Membership, MembershipState};
 use crate::taker::outlet::{Outlet, WriterState};
 use crate::taker::share::Share;
 use crate::taker::sparse::Sparse;
@@ -164,11 +165,12 @@ impl Taker {
 
     /// Adds a process that is in the drain already. The capture takes it from its next keyframe on.
     pub fn add_late(&mut self, index: usize, member: &Member, now_ns: u64) {
-        let from_frame = match self.profile.plan.skip_frames {
-            0 => 0,
-            skipped => member.process.frames().saturating_add(skipped),
+        let from_frame = match (&self.profile.plan.when, self.profile.plan.skip_frames) {
+            (Some(Trigger::Frame(frame)), _) => *frame,
+            (_, 0) => 0,
+            (_, skipped) => member.process.frames().saturating_add(skipped),
         };
-        let state = MembershipState::Waiting { from_frame, has_asked: false };
+        let state = MembershipState::Waiting { from_frame, asked: Asked::Nothing };
         let key = self.add_membership(index, member, None, state, now_ns);
         if let (Some(when), Some(membership)) =
             (&self.profile.plan.when, self.memberships.get_mut(index))
@@ -322,6 +324,12 @@ impl Taker {
     /// Leaves out all records until [`Self::resume`].
     pub fn pause(&mut self, now_ns: u64) {
         self.is_paused = true;
+        // A keyframe that comes meanwhile begins nothing.
+        for membership in self.memberships.values_mut() {
+            if let MembershipState::Waiting { asked, .. } = &mut membership.state {
+                *asked = Asked::Nothing;
+            }
+        }
         self.stream.state_pause(true, now_ns);
         self.miss(GapCause::Paused);
         self.flush();

@@ -4,6 +4,8 @@
 //! as lost. Records after an output error, or of a refused ring, are discarded and counted. The frame limit cuts within
 //! a run.
 
+use std::num::NonZeroU64;
+
 use gapii_abi::atom::{CaptureEnd, GapCause, ProcessEnd};
 use gapii_ringbuf::Emitted;
 use gapii_trace::footer::GapEntry;
@@ -16,7 +18,7 @@ use crate::member::{PassedOn, unslotted_calls};
 use crate::selection::{keyframe_in, stretch};
 use crate::stream::{Refusal, RingKey, RingPlace, Run};
 use crate::taker::Taker;
-use crate::taker::membership::{Membership, MembershipState};
+use crate::taker::membership::{Asked, Membership, MembershipState};
 use crate::taker::part::Part;
 use crate::taker::share::Share;
 
@@ -27,24 +29,37 @@ impl Taker {
         let keeps = self.profile.kept.as_ref().is_some_and(|kept| kept.wants_keyframe());
         let spills = self.outlet.spilled_bytes() > 0;
         let may_continue = !self.is_paused && !spills && self.outlet.is_empty();
-        for membership in self.memberships.values_mut().filter(|it| !it.is_armed()) {
+        for membership in self.memberships.values_mut() {
+            let is_armed = membership.is_armed();
+            let process = &membership.process;
             match &mut membership.state {
-                MembershipState::Waiting { from_frame, has_asked } => {
-                    let is_due = membership.process.frames() >= *from_frame;
-                    if !*has_asked && !self.is_paused && is_due {
-                        *has_asked = true;
-                        if !fault::is_put_in(Fault::NotAsked) {
-                            membership.process.ask_keyframe();
+                MembershipState::Waiting { from_frame, asked } => {
+                    if *asked == Asked::Now || self.is_paused {
+                        continue;
+                    }
+                    match NonZeroU64::new(*from_frame) {
+                        Some(frame) if process.frames() < frame.get() => {
+                            *asked = Asked::Ahead;
+                            process.ask_keyframe_at(frame);
+                        }
+                        _ if is_armed => {}
+                        _ => {
+                            let comes =
+                                *asked == Asked::Ahead && process.keeps_keyframe_at(*from_frame);
+                            *asked = Asked::Now;
+                            if !comes && !fault::is_put_in(Fault::NotAsked) {
+                                process.ask_keyframe();
+                            }
                         }
                     }
                 }
                 MembershipState::Missing { has_asked, .. } => {
                     if may_continue && !*has_asked {
                         *has_asked = true;
-                        membership.process.ask_keyframe();
+                        process.ask_keyframe();
                     }
                 }
-                MembershipState::Taking if keeps => membership.process.ask_keyframe(),
+                MembershipState::Taking if keeps => process.ask_keyframe(),
                 MembershipState::Taking | MembershipState::Over => {}
             }
         }
@@ -169,9 +184,10 @@ impl Taker {
         now_ns: u64,
     ) -> Option<Part<'a>> {
         let member = lanes[at].member;
-        let is_armed = self.is_armed(member);
+        self.armed_sees(member, Armed::count_frames);
+        let may_begin = !self.is_paused && self.memberships.get(member)?.may_begin();
         self.armed_sees(member, |armed, frames| armed.look_at(part.bytes, frames));
-        let (start, records) = keyframe_in(part.bytes).filter(|_| !is_armed)?;
+        let (start, records) = keyframe_in(part.bytes).filter(|_| may_begin)?;
         part.pass(start, records);
         self.begin_time(now_ns);
         self.begin(lanes, member, (at, part.passed));
