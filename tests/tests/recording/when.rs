@@ -167,7 +167,9 @@ fn captures_of_one_program_wait_each_for_its_frame() {
     let (skipping, trace) = skipping;
     skipping.finish(LIMIT).ok();
     assert!(first_frame(&trace) >= now + 3000);
-    wait::until("the frame of the paused capture", LIMIT, || (frames() > paused + 50).then_some(()));
+    wait::until("the frame of the paused capture", LIMIT, || {
+        (frames() > paused + 50).then_some(())
+    });
     // Nor does the keyframe of another capture begin it.
     start(&session, "other", &["--frames", "5"]).0.finish(LIMIT).ok();
     until(&session, "paused", "it waits", |progress| progress["frames"] == 0);
