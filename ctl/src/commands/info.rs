@@ -79,7 +79,16 @@ impl Answer {
             self.bytes_per_frame.map(|bytes| format!("; {} a frame", DecimalBytes(bytes)));
         let mut lines = vec![
             format!("frames     {}", info.frames),
-            format!("commands   {} of {}", info.calls, counted(info.threads, "thread")),
+            format!(
+                "commands   {} of {}{}",
+                info.calls,
+                counted(info.threads, "thread"),
+                if info.snapshot {
+                    ", with those that set up the state it begins with (`stats` counts them apart)"
+                } else {
+                    ""
+                }
+            ),
             format!(
                 "bytes      {} in {} ({} of them describe commands), {}{}",
                 DecimalBytes(info.raw_bytes),

@@ -27,7 +27,7 @@ use crate::filter::Filter;
 pub struct Info {
     /// Frames that ended, over all processes.
     pub frames: u64,
-    /// Commands that took effect.
+    /// Commands that took effect, with those that set up the state that a snapshot describes.
     pub calls: u64,
     /// Threads with records.
     pub threads: u64,

@@ -39,6 +39,8 @@ fn program_has_frames_and_in_captures_commands_that_count_once() {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
     let program = run_idle(&session, &told());
+    let has_drawn = || session.apps().iter().any(|app| number(&app["frames"]) > 0);
+    wait::until("frames", LIMIT, || has_drawn().then_some(()));
     let idle = watched(&session);
     assert_eq!((&idle["mode"], rate(&idle, "commands_per_s")), (&"idle".into(), 0.0), "{idle:#}");
     assert!(rate(&idle, "frames_per_s") > 10.0, "{idle:#}");

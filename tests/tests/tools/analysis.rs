@@ -59,6 +59,21 @@ fn info_has_the_driver_and_the_surface_that_the_program_saw() {
 }
 
 #[test]
+fn info_says_whether_the_commands_include_a_snapshot() {
+    let session = Session::new();
+    let says_so = |options: &[&str]| {
+        let program = offscreen(&programs::program("relinked_elsewhere"), ["6"]);
+        let recording = session.record(options, &program);
+        recording.run.ok();
+        let said = recording.trace.ask("info", &[]).ok().stdout;
+        let commands = said.lines().find(|line| line.starts_with("commands")).expect("a line");
+        commands.contains("with those that set up the state it begins with")
+    };
+    assert!(!says_so(&[]));
+    assert!(says_so(&["--skip-frames", "2"]));
+}
+
+#[test]
 fn driver_is_known_of_a_program_that_does_not_ask_for_it() {
     let session = Session::new();
     let check = |app: &str, version: &str| {
