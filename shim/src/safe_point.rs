@@ -254,13 +254,14 @@ fn is_keyframe_wanted(connection: &Connection) -> bool {
 /// Begins a new epoch within the running capture. No thread is stopped: each describes its state before its next
 /// command.
 fn begin_anew(connection: &Connection) {
-    let frame = CAPTURE.frames.load(Relaxed);
+    let frame = connection.shared.segment.header().frames.load(Relaxed);
     // Records of the next epoch have to come after the keyframe, so the keyframe is written first.
     if !attach::write_from_outside(KEYFRAME, &Keyframe { frame }.encode()) {
         return;
     }
     let every = u64::from(CAPTURE.keyframe_every.load(Relaxed));
-    CAPTURE.next_keyframe.store(frame.saturating_add(every), Relaxed);
+    let recorded = CAPTURE.frames.load(Relaxed);
+    CAPTURE.next_keyframe.store(recorded.saturating_add(every), Relaxed);
     CAPTURE.keyframes_made.store(connection.shared.mode.keyframes_asked(), Relaxed);
     if let Some(at) = wanted_at(connection) {
         CAPTURE.keyframe_at_made.store(at, Relaxed);

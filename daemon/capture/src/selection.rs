@@ -197,9 +197,16 @@ impl Owner {
     }
 }
 
-/// Returns the offset of the first keyframe in the records, and the number of records before it.
-pub fn keyframe_in(records: &[u8]) -> Option<(usize, u64)> {
-    let (before, found) = (0..).zip(valid(records)).find(|(_, it)| it.header.id() == KEYFRAME)?;
+/// Returns the offset of the first keyframe in the records that comes behind `from_frame` frames of the process, and the number
+/// of records before it.
+pub fn keyframe_in(records: &[u8], from_frame: u64) -> Option<(usize, u64)> {
+    let is_it = |record: &Record<'_>| {
+        let id = record.header.id();
+        id == KEYFRAME
+            && (from_frame == 0
+                || matches!(Meta::decode(id, record.payload), Ok(Meta::Keyframe(it)) if it.frame >= from_frame))
+    };
+    let (before, found) = (0..).zip(valid(records)).find(|(_, record)| is_it(record))?;
     Some((found.start, before))
 }
 
@@ -410,8 +417,12 @@ mod tests {
     #[test]
     fn keyframe_is_found_and_records_before_it_are_counted() {
         let records = [draw(), blob(), keyframe(), draw()].concat();
-        assert_eq!(keyframe_in(&records), Some((8 + 32, 2)));
-        assert_eq!(keyframe_in(&draw()), None);
+        assert_eq!(keyframe_in(&records, 0), Some((8 + 32, 2)));
+        assert_eq!(keyframe_in(&draw(), 0), None);
+        let later = record(KEYFRAME, 0, &atom::Keyframe { frame: 7 }.encode());
+        let two = [keyframe(), draw(), later].concat();
+        assert_eq!(keyframe_in(&two, 7), Some((16 + 8, 2)));
+        assert_eq!(keyframe_in(&two, 8), None);
         let Stretch { records, calls, last_stamp } = stretch(&records);
         assert_eq!((records, calls, last_stamp), (4, 2, None));
     }

@@ -179,7 +179,7 @@ atoms! {
     }
     /// The capture goes on as if it began here: threads introduce themselves again, no earlier blob counts as sent, and all state is described again.
     pub struct Keyframe = KEYFRAME 0xFF0A, Shim, 8 bytes {
-        /// Frames of the process that the application counted before.
+        /// Frames that the process has ended before, also those that it did not record.
         0 frame: u64,
     }
     /// In captures with keyframes: the subject that the thread's next `SETUP` commands describe, or that the

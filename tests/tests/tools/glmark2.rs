@@ -15,7 +15,8 @@ fn check(scene: &str, frames: usize) {
         .env("GAPII_PRESENTED", &shown)
         .env("GAPII_PRESENTED_FRAMES", frames.to_string())
         .env("LD_PRELOAD", programs::presented());
-    let recording = session.record(&["--frames", &frames.to_string()], &glmark2);
+    let options = ["--frames", &frames.to_string(), "--quit"];
+    let recording = session.record(&options, &glmark2);
     recording.run.clone().ok();
     let shown = pictures::presented(&shown);
     assert_eq!(shown.len(), frames, "{}", recording.run);
@@ -46,22 +47,22 @@ macro_rules! scenes {
 }
 
 scenes! {
-    buffer: "buffer:duration=2.0", 4;
-    build: "build:duration=2.0", 4;
-    build_from_client_memory: "build:use-vbo=false:duration=2.0", 4;
-    bump: "bump:duration=2.0", 4;
-    clear: "clear:duration=2.0", 4;
-    conditionals: "conditionals:duration=2.0", 4;
-    desktop: "desktop:duration=2.0", 4;
-    effect2d: "effect2d:duration=2.0", 4;
-    function: "function:duration=2.0", 4;
-    ideas: "ideas:duration=5.0", 300;
-    jellyfish: "jellyfish:duration=2.0", 4;
-    loops: "loop:duration=2.0", 4;
-    pulsar: "pulsar:duration=2.0", 4;
-    refract: "refract:duration=2.0", 4;
-    shading: "shading:duration=2.0", 4;
-    shadow: "shadow:duration=2.0", 4;
-    terrain: "terrain:duration=10.0", 4;
-    texture: "texture:duration=2.0", 4;
+    buffer: "buffer:duration=60.0", 4;
+    build: "build:duration=60.0", 4;
+    build_from_client_memory: "build:use-vbo=false:duration=60.0", 4;
+    bump: "bump:duration=60.0", 4;
+    clear: "clear:duration=60.0", 4;
+    conditionals: "conditionals:duration=60.0", 4;
+    desktop: "desktop:duration=60.0", 4;
+    effect2d: "effect2d:duration=60.0", 4;
+    function: "function:duration=60.0", 4;
+    ideas: "ideas:duration=60.0", 300;
+    jellyfish: "jellyfish:duration=60.0", 4;
+    loops: "loop:duration=60.0", 4;
+    pulsar: "pulsar:duration=60.0", 4;
+    refract: "refract:duration=60.0", 4;
+    shading: "shading:duration=60.0", 4;
+    shadow: "shadow:duration=60.0", 4;
+    terrain: "terrain:duration=60.0", 4;
+    texture: "texture:duration=60.0", 4;
 }

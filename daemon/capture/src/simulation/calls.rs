@@ -16,6 +16,8 @@ pub struct Calls {
 pub struct Call {
     /// The recording of its program that the call belongs to.
     pub recording: u64,
+    /// Frames that the program had ended before.
+    pub frames: u64,
     pub reserved: u64,
     /// Moment of the call's publication. No other thread sees the call before. `None`: its program was killed
     /// first.
@@ -24,10 +26,10 @@ pub struct Call {
 
 impl Calls {
     /// Adds a call for which the thread has room. Returns the call's number in its thread.
-    pub fn reserve(&mut self, thread: u32, recording: u64) -> u32 {
+    pub fn reserve(&mut self, thread: u32, (recording, frames): (u64, u64)) -> u32 {
         let reserved = self.next_moment();
         let calls = self.threads.entry(thread).or_default();
-        calls.push(Call { recording, reserved, published: None });
+        calls.push(Call { recording, frames, reserved, published: None });
         calls.len() as u32 - 1
     }
 

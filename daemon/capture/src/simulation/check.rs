@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::BufReader;
 
 use gapii_abi::atom::GapCause;
+use gapii_control::trigger::Trigger;
 use gapii_trace::{Footer, TraceReader, verify};
 
 use super::calls::Calls;
@@ -36,8 +37,8 @@ pub fn check(client: &Client, calls: &Calls) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads all calls. No call may stand before a call that had been published when it was begun, and none may be of a
-/// recording that the capture before had ordered.
+/// Reads all calls. No call may stand before a call that had been published when it was begun. None may be of a recording that
+/// the capture before had ordered, or come before the frame that the capture waits for.
 fn in_order(
     reader: &mut TraceReader<BufReader<std::fs::File>>,
     client: &Client,
@@ -45,6 +46,10 @@ fn in_order(
 ) -> Result<Found, String> {
     let mut found = Found::new();
     let mut latest_reserved = 0;
+    let from_frame = match client.capture.plan.when {
+        Some(Trigger::Frame(frame)) => frame,
+        _ => 0,
+    };
     let mut commands = reader.commands().map_err(|error| error.to_string())?;
     while let Some(command) = commands.next_command().map_err(|error| error.to_string())? {
         if command.name() != "glUniform4f" {
@@ -57,6 +62,9 @@ fn in_order(
         let call = call.ok_or_else(|| format!("thread {tid} has made no call {number}"))?;
         if client.left.contains(&call.recording) {
             return Err(format!("call {number} of thread {tid} is of a capture before"));
+        }
+        if call.frames < from_frame {
+            return Err(format!("call {number} of thread {tid} comes before frame {from_frame}"));
         }
         let published = call.published.unwrap_or(u64::MAX);
         if published < latest_reserved {

@@ -273,12 +273,13 @@ impl Program {
 
     fn draw(&mut self, at: usize, calls: &mut Calls) {
         let (draw, recording) = (self.draw, self.recording.unwrap_or(0));
+        let frames = self.frames();
         if self.threads[at].open.is_some() || !self.leave_swap(at) || !self.introduce(at) {
             return;
         }
         let thread = &mut self.threads[at];
         let Some(reservation) = thread.reserve(draw, EFFECT, 20) else { return };
-        let number = calls.reserve(thread.tid, recording);
+        let number = calls.reserve(thread.tid, (recording, frames));
         let words = [number, 0, 0, 0, 0].map(u32::to_le_bytes).concat();
         // SAFETY: the reservation has room for the payload, and no other thread writes there.
         unsafe { reservation.payload.as_ptr().copy_from(words.as_ptr(), words.len()) };
@@ -294,14 +295,13 @@ impl Program {
             return;
         }
         self.threads[at].leaves = true;
-        let asked = self.mode.keyframes_asked();
-        if self.leave_swap(at)
-            && (asked != self.keyframes_made || self.keyframe_is_due())
-            && self.threads[at].write(
-                atom::KEYFRAME,
-                0,
-                &atom::Keyframe { frame: self.frames }.encode(),
-            )
+        if !self.leave_swap(at) {
+            return;
+        }
+        let (asked, frame) = (self.mode.keyframes_asked(), self.frames());
+        let is_wanted = asked != self.keyframes_made || self.keyframe_is_due();
+        if is_wanted
+            && self.threads[at].write(atom::KEYFRAME, 0, &atom::Keyframe { frame }.encode())
         {
             self.keyframes_made = asked;
             if self.keyframe_is_due() {
@@ -311,10 +311,15 @@ impl Program {
         }
     }
 
+    /// Returns the number of frames that the program has ended since it connected.
+    fn frames(&self) -> u64 {
+        // Relaxed: the program's own count.
+        self.segment.header().frames.load(Ordering::Relaxed)
+    }
+
     /// Returns whether the daemon wants a keyframe at a frame that has ended, and that keyframe was not made.
     fn keyframe_is_due(&self) -> bool {
-        // Relaxed: the program's own count.
-        let frames = self.segment.header().frames.load(Ordering::Relaxed);
+        let frames = self.frames();
         let is_due = |at: NonZeroU64| frames >= at.get() && self.keyframe_at_made != at.get();
         self.mode.keyframe_at().is_some_and(is_due)
     }

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use gapii_control::trigger::Trigger;
 use gapii_ringbuf::SegmentLayout;
 use gapii_trace::BlockEncoder;
 
@@ -201,7 +202,8 @@ impl World {
             true => Spill::none(),
             false => Spill::new(Arc::clone(&self.room)),
         };
-        let plan = Plan { ring_bytes: RING_BYTES, ..Plan::of(id) };
+        let when = self.random.once_in(3).then(|| Trigger::Frame(self.random.below(40)));
+        let plan = Plan { ring_bytes: RING_BYTES, when, ..Plan::of(id) };
         let file = tempfile::tempfile().expect("a file");
         let (client, taker) = Client::new(plan, (file, spill), (began, self.now_ns), None);
         let client = Client { left, ..client };

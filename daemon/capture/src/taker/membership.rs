@@ -87,11 +87,13 @@ impl Membership {
         self.is_waiting() && self.armed.as_ref().is_some_and(|armed| !armed.has_come())
     }
 
-    /// Returns whether a membership that waits begins at the next keyframe in its records.
-    pub(super) fn may_begin(&self) -> bool {
-        let is_behind = |from_frame| self.process.frames() >= from_frame;
-        let is_due = matches!(self.state, MembershipState::Waiting { from_frame, .. } if is_behind(from_frame));
-        is_due && !self.is_armed()
+    /// Returns the number of frames of the process behind which a capture that waits begins at the first keyframe. `None` if
+    /// its trigger has not fired.
+    pub(super) fn begins_behind(&self) -> Option<u64> {
+        match self.state {
+            MembershipState::Waiting { from_frame, .. } if !self.is_armed() => Some(from_frame),
+            _ => None,
+        }
     }
 
     /// Returns the commands that the process has passed on to the driver during the capture.

@@ -185,9 +185,9 @@ impl Taker {
     ) -> Option<Part<'a>> {
         let member = lanes[at].member;
         self.armed_sees(member, Armed::count_frames);
-        let may_begin = !self.is_paused && self.memberships.get(member)?.may_begin();
+        let from_frame = self.memberships.get(member)?.begins_behind().filter(|_| !self.is_paused);
         self.armed_sees(member, |armed, frames| armed.look_at(part.bytes, frames));
-        let (start, records) = keyframe_in(part.bytes).filter(|_| may_begin)?;
+        let (start, records) = keyframe_in(part.bytes, from_frame?)?;
         part.pass(start, records);
         self.begin_time(now_ns);
         self.begin(lanes, member, (at, part.passed));
@@ -204,7 +204,7 @@ impl Taker {
         mut part: Part<'a>,
         now_ns: u64,
     ) -> Option<Part<'a>> {
-        let found = keyframe_in(part.bytes).filter(|_| has_asked);
+        let found = keyframe_in(part.bytes, 0).filter(|_| has_asked);
         let (end, records) = found.unwrap_or((part.bytes.len(), part.records()));
         let missing = (&part.bytes[..end], part.start.stamp);
         self.count_missing(ring.0 as usize, cause, missing, now_ns);
