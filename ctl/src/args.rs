@@ -120,7 +120,7 @@ pub struct Limits {
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub skip_frames: u64,
 
-    /// End the capture after S seconds
+    /// End the capture after S seconds; the first snapshot of a running program does not count
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub seconds: Option<f64>,
 

@@ -39,6 +39,12 @@ pub fn why_no_command(summary: &Summary, request: &StartRequest) -> String {
         let program = request.command.first().map(|word| word.raw());
         return why_unreached(OsStr::new(program.unwrap_or_default()));
     }
+    if let [inside, ..] = &summary.in_flight[..] {
+        return format!(
+            "the program's first command, {}, had not returned when the capture ended",
+            inside.name.raw()
+        );
+    }
     if !request.filter.is_empty() {
         return format!(
             "no command that the program made fits the filter ({}), and no frame ended",
@@ -54,27 +60,23 @@ pub fn why_no_command(summary: &Summary, request: &StartRequest) -> String {
 fn why_unreached(program: &OsStr) -> String {
     let cause = program::find(program).and_then(|path| why_not_loaded(&path));
     let cause = cause.unwrap_or_else(|| {
-        let has_display =
-            ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
-        match has_display {
-            true => format!(
-                "it made no command of EGL, OpenGL ES or Level Zero, or {} names a display that does not answer, or it runs in a \
-                 sandbox or container that the shim is not in",
-                displays()
-            ),
-            false => "neither DISPLAY nor WAYLAND_DISPLAY is set, so it may have found no display".to_owned(),
-        }
+        format!("it made no command of EGL, OpenGL ES or Level Zero{}, or it runs in a sandbox or container that the shim is not in", no_display())
     });
     format!(
         "the program never reached the daemon: {cause}; `gapii-ctl doctor` checks the installation"
     )
 }
 
-/// Returns the variables that name a display, with their values.
-fn displays() -> String {
+/// Says why the program may have found no display, as one more possibility. Empty if it may need none.
+fn no_display() -> String {
     let value = |name: &str| Some(format!("{name}={}", std::env::var(name).ok()?));
     let named: Vec<_> = ["DISPLAY", "WAYLAND_DISPLAY"].into_iter().filter_map(value).collect();
-    named.join(" or ")
+    let platform = std::env::var("EGL_PLATFORM").unwrap_or_default();
+    match &named[..] {
+        [] if matches!(&*platform, "surfaceless" | "device" | "gbm" | "drm") => String::new(),
+        [] => ", or found no display: neither DISPLAY nor WAYLAND_DISPLAY is set".to_owned(),
+        named => format!(", or {} names a display that does not answer", named.join(" or ")),
+    }
 }
 
 /// Says why the dynamic linker loads no shim into a program; `None` if it does, or if that is not known.

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use gapii_trace::TraceReader;
 use rustix::fs::Access;
 use tempfile::TempPath;
 
@@ -106,11 +107,13 @@ impl Write for FinishedFile {
     }
 }
 
-/// Fails if the output is a regular file that holds something, unless `force` allows to overwrite it. Pipes, devices and
-/// standard output are written as they are.
+/// Fails if the output is a regular file that holds something, unless `force` allows to overwrite it. A trace without a command
+/// holds nothing: a run that failed leaves one. Pipes, devices and standard output are written as they are.
 pub fn must_be_free(path: &Path, force: bool) -> Result<(), Failure> {
     let holds_something = |path: &Path| {
-        path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0)
+        let has_bytes =
+            path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
+        has_bytes && !is_empty_trace(path)
     };
     if force || path.as_os_str() == "-" || !holds_something(path) {
         return Ok(());
@@ -119,6 +122,12 @@ pub fn must_be_free(path: &Path, force: bool) -> Result<(), Failure> {
         "{} exists; overwrite it with `--force`, or choose another name with `-o FILE`",
         path.display()
     )))
+}
+
+/// Whether a file is a finished trace into which nothing was recorded.
+fn is_empty_trace(path: &Path) -> bool {
+    let reader = File::open(path).ok().and_then(|file| TraceReader::open(file).ok());
+    reader.as_ref().and_then(TraceReader::footer).is_some_and(|footer| footer.totals.records == 0)
 }
 
 /// Creates a file in the folder of `path`, with the permissions that a new file has there.

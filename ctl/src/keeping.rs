@@ -119,8 +119,9 @@ pub fn save(
     if !json::is_asked() {
         text::say(&describe(&saved, &output.place));
     }
-    if wanted_frames.is_some_and(|wanted| wanted > saved.summary.frames) {
-        text::say(&format_args!("only {} were kept", counted(saved.summary.frames, "frame")));
+    if let Some(wanted) = wanted_frames.filter(|wanted| *wanted > saved.summary.frames) {
+        let kept = counted(saved.summary.frames, "frame");
+        text::say(&format_args!("`--last {wanted}` found no more than {kept}"));
     }
     crash_report::write_if_it_died(&saved.summary, &output.place);
     // That the program died without ending its capture is no failure here: keeping frames is meant for that case.

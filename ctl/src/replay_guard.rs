@@ -172,7 +172,7 @@ impl Shared {
             // The line of progress.
             let _ = io::stderr().write_all(b"\r\x1b[K");
         }
-        text::say(&self.sentence(excess));
+        text::say_failure("replay", &Failure::no(self.sentence(excess)));
         // SAFETY: ends the process. Exit handlers of the driver would wait for the driver's threads, which are busy.
         unsafe { libc::_exit(1) }
     }

@@ -349,6 +349,9 @@ mod tests {
         check(&empty, &plain, "made no command");
         let foreign = Summary { foreign: 3, ..empty.clone() };
         check(&foreign, &plain, "3 commands came while a context of another API");
+        let inside = InFlight { name: "eglGetDisplay".into(), ..InFlight::default() };
+        let held = Summary { in_flight: vec![inside], ..empty.clone() };
+        check(&held, &plain, "first command, eglGetDisplay, had not returned");
         let functions = vec!["glDraw*".to_owned()];
         let filter = Filter { functions, ..Filter::default() };
         let filtered = StartRequest { filter, ..plain.clone() };

@@ -10,6 +10,7 @@ use clap::{Args, ValueHint};
 use gapii_analysis::diff::{Cause, Comparer, Diff as Found, FunctionDiff, Side, Sides, Way};
 use gapii_replay::images::Folder;
 use gapii_trace::Info;
+use indicatif::HumanCount;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -182,10 +183,10 @@ fn describe(args: &Diff, found: &Differences) -> Result<String, Failure> {
         let (differing, causes) = (found.differing, differences.len() as u64);
         let verb = if differing == 1 { "differs" } else { "differ" };
         text += &format!(
-            "{} {verb}, of {} in A and {} in B; by cause ({causes}):\n",
+            "{} {verb} between the {} of A and the {} of B; by cause ({causes}):\n",
             counted(differing, "command"),
-            counted(of_a, "command"),
-            counted(of_b, "command"),
+            HumanCount(of_a),
+            HumanCount(of_b),
         );
         text += &list(&differences, &a, &b);
     }

@@ -46,7 +46,8 @@ Examples:
 
 Exit status: that of the program (128 plus the signal's number if a signal ended it). 125 if gapii failed, also in place of
 the program's 0: if nothing was recorded, the daemon died, or the output could not be written. 126 if the program can't be
-executed, 127 if it does not exist. With --quit: 0 if the capture is complete.";
+executed, 127 if it does not exist. With --quit: 0 if the
+capture is complete, and never 0 if not.";
 
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
@@ -73,8 +74,8 @@ pub struct Run {
 
     /// End the program and its descendants when the capture is complete or cannot go on: SIGTERM, then SIGKILL after 5 s
     ///
-    /// The exit status is 0 if the capture is complete, and 125 if not, also if the program ended by itself before the
-    /// frames, seconds or bytes that were asked for.
+    /// The exit status is 0 if the capture is complete. If not, for example because the program ended by itself before the
+    /// frames, seconds or bytes that were asked for, it is the program's own, and 125 in place of 0.
     #[arg(long, conflicts_with = "keep_frames")]
     quit: bool,
 

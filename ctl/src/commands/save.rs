@@ -1,5 +1,6 @@
 //! `save`: writes the kept frames of a program, whether it runs or has ended. The frames stay kept. Without `--last`
-//! all are written; with it, from the keyframe before them. Without kept applications it fails with status 3.
+//! all are written; with it, from the keyframe before them. Without kept applications it fails with status 3, and with
+//! status 1 if no frame is kept.
 
 use std::num::NonZeroU64;
 
@@ -50,7 +51,13 @@ pub fn run(args: &Save, connect: &Connect) -> Result<u8, Failure> {
     if args.json.json {
         text::print_json(&saved)?;
     }
-    Ok(0)
+    match saved.summary.frames {
+        0 => Err(Failure::no(format!(
+            "no frame of {} is kept yet; `gapii-ctl status` shows how many are",
+            saved.name
+        ))),
+        _ => Ok(0),
+    }
 }
 
 /// Name from which the default file name is made.

@@ -250,7 +250,7 @@ fn counted_frames(frames: &[FrameStats]) -> String {
     let ended = counted(ended as u64, "frame");
     match rest {
         0 => ended,
-        _ => format!("{ended}, {} of them after the last frame", HumanCount(rest)),
+        _ => format!("{ended}, and {} after the last frame", HumanCount(rest)),
     }
 }
 
@@ -375,7 +375,7 @@ mod tests {
             ..TraceStats::default()
         };
         let text = describe(&stats, None);
-        assert!(text.contains(" in 1 frame, 5 of them after the last frame\n"), "{text}");
+        assert!(text.contains(" in 1 frame, and 5 after the last frame\n"), "{text}");
         assert!(text.contains("9 commands of the shim beside these"), "{text}");
         assert!(text.contains("7.0 µs (frame 3)"), "{text}");
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();

@@ -11,6 +11,8 @@
 //! calls N       records N commands that take effect and return
 //! frames N C    records N times C commands and a swap
 //! enter         records a command that does not return
+//! describe      records a command of a snapshot
+//! described     records the end of a snapshot
 //! drop N        drops N commands and records that
 //! drop-silently N  drops N commands
 //! send B        sends a blob of many bytes B for the daemon's store
@@ -36,7 +38,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use gapii_abi::app::{self, AppHello, HelloReply, REPLY_LEN};
-use gapii_abi::atom::{self, EFFECT, FRAME_END, GapCause, LEAVE, LEAVES, ProcessEnd};
+use gapii_abi::atom::{self, EFFECT, FRAME_END, GapCause, LEAVE, LEAVES, ProcessEnd, SETUP};
 use gapii_ringbuf::{
     CounterMap, Header, Mode, ModeMap, Producer, Room, Segment, SegmentLayout, SlotState,
 };
@@ -130,6 +132,11 @@ impl App {
                 }
             }
             ["enter"] => self.record(self.draw, EFFECT, &[0; 20])?,
+            ["describe"] => self.record(self.draw, EFFECT | SETUP, &[0; 20])?,
+            ["described"] => {
+                let snapshot = atom::Snapshot { len: 0, held_us: 1 };
+                self.record(atom::SNAPSHOT, 0, &snapshot.encode())?;
+            }
             ["drop", count] => self.drop_calls(count.parse()?, true)?,
             ["drop-silently", count] => self.drop_calls(count.parse()?, false)?,
             ["send", blob] => self.send_for_store(blob.as_bytes()[0])?,

@@ -2,6 +2,7 @@
 
 use crate::support;
 use std::io::Read;
+use std::time::{Duration, Instant};
 
 use crate::support::{App, Client, Daemon, capture_of, sound, until};
 use gapii_abi::atom::{EndReason, GapCause};
@@ -350,6 +351,24 @@ fn time_limit_stops_a_capture() {
     app.obey(&["wait", "thread", "calls 1", "idle", "end 2"]);
     assert_eq!(client.ended().summary.reason, "stop");
     complete_footer(&file);
+}
+
+#[test]
+fn time_limit_does_not_count_while_the_first_snapshot_is_written() {
+    const LIMIT: Duration = Duration::from_millis(300);
+    let daemon = Daemon::start(&[]);
+    let mut app = daemon.app();
+    let mut client = daemon.client();
+    let file = tempfile::tempfile().unwrap();
+    let seconds = Some(LIMIT.as_secs_f64());
+    client.start(StartRequest { seconds, ..capture_of(Target::All) }, &file);
+    app.obey(&["wait", "thread", "describe"]);
+    std::thread::sleep(LIMIT * 3);
+    let described = Instant::now();
+    app.obey(&["described", "calls 5", "idle", "end 2"]);
+    assert!(described.elapsed() > LIMIT - LIMIT / 10, "{:?}", described.elapsed());
+    let summary = client.ended().summary;
+    assert_eq!((&*summary.reason, summary.calls, summary.snapshot), ("stop", 6, true));
 }
 
 #[test]

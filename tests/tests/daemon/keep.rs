@@ -254,6 +254,21 @@ fn save(session: &Session, options: &[&str], name: &str) -> (Trace, Finished) {
     (trace, finished)
 }
 
+#[test]
+fn nothing_is_saved_of_a_program_without_a_frame() {
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let headless = offscreen(&program("headless"), ["500", "check"]);
+    let mut command = session.ctl(["run", "--keep-frames", "5"]);
+    append(&mut command, &headless);
+    let running = Running::start(&mut command);
+    kept(&session, |_| true);
+    let (_, saved) = save(&session, &["--last", "3"], "none.gapii");
+    let saved = saved.exited_with(1);
+    assert!(saved.stderr.contains("no frame of headless is kept yet"), "{saved}");
+    drop(running);
+}
+
 /// Checks that the trace is well-formed and plays exactly; returns its number of frames.
 #[track_caller]
 fn plays(session: &Session, trace: &Trace, reason: &str) -> u64 {
@@ -288,10 +303,10 @@ fn frames_are_saved_while_the_program_runs_and_after_it_was_killed() {
     assert!(finished.stderr.contains("keyframe after"), "{finished}");
     finished.exited_with(139);
     let (trace, saved) = save(&session, &["--last", "20"], "killed.gapii");
-    assert!(!saved.ok().stderr.contains("were kept"));
+    assert!(!saved.ok().stderr.contains("found no more than"));
     let (_, all_saved) = save(&session, &["--last", "1000000"], "all.gapii");
     let all_saved = all_saved.ok();
-    assert!(all_saved.stderr.contains(" frames were kept"), "{all_saved}");
+    assert!(all_saved.stderr.contains("found no more than "), "{all_saved}");
     trace.verify();
     assert!(verified_frames(&session, &trace) >= 20);
     let end = &trace.info()["end_of_stream"];

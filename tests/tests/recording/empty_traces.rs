@@ -4,6 +4,7 @@ use std::process::Command as Process;
 
 use gapii_tests::gapii::{Recording, Session};
 use gapii_tests::loading::offscreen;
+use gapii_tests::process::run;
 use gapii_tests::programs::{app, program};
 
 #[track_caller]
@@ -37,6 +38,27 @@ fn trace_without_a_command_says_what_kept_them_out() {
     says(&recording, "nothing was recorded: function=glIsSync did not happen");
     let recording = session.record(&[], &Process::new("true"));
     says(&recording, "nothing was recorded: the program never reached the daemon: ");
+    // It needs no display.
+    let recording = session.record(&[], &offscreen("true".as_ref(), [""; 0]));
+    says(
+        &recording,
+        "never reached the daemon: it made no command of EGL, OpenGL ES or Level Zero, or it runs in a",
+    );
+}
+
+#[test]
+fn trace_without_a_command_is_overwritten() {
+    let session = Session::new();
+    let path = session.path("again.gapii");
+    let record =
+        |program: &[&str]| run(session.ctl(["run", "-o"]).arg(&path).arg("--").args(program));
+    record(&["true"]).exited_with(125);
+    assert!(path.exists());
+    let animation = app("animation");
+    let animation = animation.to_str().expect("a plain name");
+    record(&["env", "EGL_PLATFORM=surfaceless", animation]).ok();
+    let refused = record(&["true"]).exited_with(125);
+    assert!(refused.stderr.contains("again.gapii exists"), "{refused}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use gapii_tests::gapii::{Recording, Session};
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::{Finished, run};
 use gapii_tests::programs::program;
+use serde_json::Value;
 
 fn record(session: &Session, arguments: &[&str]) -> Recording {
     let recording = session.record(&[], &offscreen(&program("many_textures"), arguments));
@@ -67,5 +68,8 @@ fn trace_that_takes_long_is_ended_in_time() {
         ["was ended after 0 frames", "longer than the 300ms of --time", "--time TIME"],
     );
     assert!(taken < Duration::from_secs(10), "{taken:?}");
+    let limited = replay(&session, &recording, &["--time", "300ms", "--json"]).exited_with(1);
+    let said: Value = serde_json::from_str(&limited.stderr).expect("one document");
+    assert!(said["error"]["message"].as_str().is_some_and(|it| it.contains("--time")), "{said}");
     replay(&session, &recording, &["--time", "100s"]).ok();
 }

@@ -1,10 +1,14 @@
 //! The end of a capture: its time, and its reason. The seconds run from the first process on (with `--when` from the
-//! keyframe behind the trigger on), also through pauses and a daemon's death. A capture of a launch waits for further
+//! keyframe behind the trigger on), also through pauses and a daemon's death. While the first snapshot is written, they do not
+//! run, for `SNAPSHOT_PATIENCE_NS` (60 s) at most. A capture of a launch waits for further
 //! processes until the program's end, unless its frames are complete.
 
 use gapii_abi::atom::EndReason;
 
 use crate::end::{self, Cause, Departure, Exited, MemberEnd};
+
+/// How long the first snapshot may keep the capture's time from running.
+const SNAPSHOT_PATIENCE_NS: u64 = 60_000_000_000;
 
 /// The end of a capture: its time, and its reason.
 pub(super) struct Lifetime {
@@ -18,6 +22,8 @@ pub(super) struct Lifetime {
     pub(super) awaits_more: bool,
     /// Monotonic time at which the capture's time is up.
     deadline_ns: Option<u64>,
+    /// Since when the first snapshot has kept the capture's time from running.
+    waits_since_ns: Option<u64>,
     /// The ends of the memberships that are over.
     pub(super) ends: Vec<MemberEnd>,
     /// The end of the stream was handed to the writer.
@@ -32,6 +38,7 @@ impl Lifetime {
             launched: None,
             awaits_more: true,
             deadline_ns: None,
+            waits_since_ns: None,
             ends: Vec::new(),
             is_finished: false,
         }
@@ -41,6 +48,15 @@ impl Lifetime {
     pub(super) fn run_from(&mut self, began_ns: u64, seconds: Option<f64>) {
         if let (None, Some(seconds)) = (self.deadline_ns, seconds) {
             self.deadline_ns = Some(began_ns.saturating_add((seconds * 1e9) as u64));
+        }
+    }
+
+    /// Lets the capture's time of `seconds` run from now on, because the first snapshot is being written.
+    pub(super) fn wait_for_snapshot(&mut self, now_ns: u64, seconds: Option<f64>) {
+        let since_ns = *self.waits_since_ns.get_or_insert(now_ns);
+        if now_ns.saturating_sub(since_ns) < SNAPSHOT_PATIENCE_NS {
+            self.deadline_ns = None;
+            self.run_from(now_ns, seconds);
         }
     }
 

@@ -316,6 +316,10 @@ impl Taker {
         // Relaxed: a number on its own.
         let written = self.profile.progress.file_bytes.load(Ordering::Relaxed);
         let is_full = self.profile.plan.bytes.is_some_and(|limit| written >= limit);
+        let seconds = self.profile.plan.seconds;
+        if seconds.is_some() && !self.stream.has_snapshot() && self.stream.is_describing() {
+            self.lifetime.wait_for_snapshot(now_ns, seconds);
+        }
         if (is_full || self.lifetime.is_late(now_ns)) && !self.is_stopping() {
             self.stop(Cause::Stop);
         }
