@@ -121,7 +121,7 @@ pub struct Limits {
     pub skip_frames: u64,
 
     /// End the capture after S seconds; the first snapshot of a running program does not count
-    #[arg(long, value_name = "S", value_parser = seconds)]
+    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub seconds: Option<f64>,
 
     /// End the capture when its trace reaches SIZE bytes (suffix K, M or G); data in transit is still written

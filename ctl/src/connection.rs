@@ -483,7 +483,7 @@ fn connect_error(path: &Path, error: &io::Error) -> ConnectError {
     let path = path.display();
     match error.kind() {
         io::ErrorKind::PermissionDenied => ConnectError::Unusable(Failure::unreachable(format!(
-            "not allowed to use {path}; it belongs to another user's daemon; your own is found after `{}`, or with \
+            "not allowed to use {path}: it is for the daemon of another user; your own is found after `{}`, or with \
              `--connect ADDRESS`",
             own_folder_command()
         ))),

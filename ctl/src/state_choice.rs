@@ -109,6 +109,16 @@ impl StateChoice {
         !self.chosen_sections.is_empty() || !self.chosen_objects.is_empty()
     }
 
+    /// Returns the option of `state` that lists what there is of the chosen things, and says so.
+    pub fn list_hint(&self) -> String {
+        match self.chosen_objects.iter().find(|choice| choice.name.is_some()) {
+            Some(ObjectChoice { kind, .. }) if self.chosen_sections.is_empty() => {
+                format!("--object {kind}` lists those that there are")
+            }
+            _ => "--sections` lists the sections".to_owned(),
+        }
+    }
+
     /// Removes what is not chosen from a state.
     pub fn apply(&self, scope: Scope, state: &mut Value) {
         if !self.is_partial() {

@@ -141,7 +141,14 @@ fn waits(summary: &Summary) -> String {
 fn losses(summary: &Summary) -> String {
     match summary.lost.calls {
         0 => "0 lost".to_owned(),
-        calls => format!("{} lost ({})", HumanCount(calls), DecimalBytes(summary.lost.bytes)),
+        calls => {
+            let paused = match summary.paused.calls {
+                0 => String::new(),
+                paused if paused == calls => ", all while it was paused".to_owned(),
+                paused => format!(", {} of them while it was paused", HumanCount(paused)),
+            };
+            format!("{} lost ({}){paused}", HumanCount(calls), DecimalBytes(summary.lost.bytes))
+        }
     }
 }
 
@@ -253,6 +260,16 @@ mod tests {
         assert!(line.contains("; held 12.3ms, 2.50 MB not sent again; 0 waits;"), "{line}");
         let lines: Vec<String> = super::missing(&attached).collect();
         assert_eq!(lines, ["not in the snapshot: the samples of texture 7"]);
+    }
+
+    #[test]
+    fn losses_of_a_pause_are_told_from_others() {
+        let [all, some] = [3, 1].map(|calls| {
+            let (lost, paused) = (Lost { calls: 3, bytes: 96 }, Lost { calls, bytes: 32 });
+            super::line(&Summary { lost, paused, ..summary() }, &"x.gapii", None)
+        });
+        assert!(all.contains("; 3 lost (96 B), all while it was paused -> "), "{all}");
+        assert!(some.contains("; 3 lost (96 B), 1 of them while it was paused -> "), "{some}");
     }
 
     #[test]

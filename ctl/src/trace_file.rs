@@ -126,7 +126,7 @@ pub fn judge_wish(
     if let Some(seq) = seq.filter(|seq| !(first..end).contains(seq)) {
         let name = path.display();
         return Err(Failure::no(match info.calls {
-            0 => format!("{name} has no command; `gapii-ctl info {name}` says why"),
+            0 => format!("{name} has no command; `gapii-ctl info {name}` says how it ended"),
             _ if seq < first => format!(
                 "{name} has no command {seq}; its first one is {first}; `gapii-ctl dump {name} --commands {first}` shows it"
             ),
@@ -171,7 +171,7 @@ pub fn no_such_frame(path: &Path, numbers: &[Range<u64>]) -> Failure {
     let longest = numbers.iter().max_by_key(|it| it.end.saturating_sub(it.start));
     Failure::no(match longest.filter(|it| !it.is_empty()) {
         None => format!(
-            "{name} has no frame: no swap and no submit in it ended one; `gapii-ctl info {name}` says why"
+            "{name} has no frame: no swap and no submit in it ended one; `gapii-ctl info {name}` says how it ended"
         ),
         Some(Range { start, end }) => {
             let has = counted(end - start, "frame");

@@ -31,7 +31,8 @@ const LISTED_MAX: usize = 100;
 const CAUSES_MAX: usize = 40;
 
 const AFTER_HELP: &str = "\
-Exit status: 0 if commands and frames are the same, 1 if they differ, 2 for wrong usage, 3 if a trace can't be read.
+Exit status: 0 if commands and frames are the same, 1 if they differ, 2 for wrong usage, 3 if a trace can't be
+read to its end: then the part before it is compared.
 Different answers of the driver, such as its name, are listed and do not count.
 
 Examples:
@@ -162,7 +163,10 @@ fn compare(args: &Diff, stop: &Stop) -> Result<(Found, Sides<u64>, Option<Failur
     progress.clear();
     let whole = trace_file::judge_tail(&args.a, a.tail())
         .and_then(|()| trace_file::judge_tail(&args.b, b.tail()));
-    Ok((comparer.finish(), frames, whole.err()))
+    let cut = whole
+        .err()
+        .map(|why| Failure::system(format!("{why}; the traces were compared up to there")));
+    Ok((comparer.finish(), frames, cut))
 }
 
 fn describe(args: &Diff, found: &Differences) -> Result<String, Failure> {

@@ -9,6 +9,7 @@ use clap::Args;
 use gapii_abi::atom::Seam;
 use gapii_analysis::graphics::{Driver, Graphics, Size, Viewer};
 use gapii_trace::footer::{Lost, ProcessEntry};
+use gapii_trace::frame::{KEPT_VERSION, TIMED_VERSION};
 use gapii_trace::{Info as TraceInfo, Recorded, Untrusted};
 use indicatif::DecimalBytes;
 use schemars::JsonSchema;
@@ -118,7 +119,7 @@ impl Answer {
             format!("ended      {}", ending(info)),
             format!("waits      {}", waits(info)),
             format!("lost       {}", losses(info)),
-            format!("written by {}, format {}", info.writer, info.format_version),
+            format!("written by {}, format {}", info.writer, format_named(info.format_version)),
         ];
         lines.splice(0..0, recorded_line(&self.recorded));
         lines.extend(surfaces_line(&self.graphics.surface_sizes));
@@ -261,4 +262,12 @@ fn ending(info: &TraceInfo) -> String {
     };
     let signal = end.signal.map(|signal| format!(", signal {signal}")).unwrap_or_default();
     format!("{reason}{signal}")
+}
+/// Names a format version by what its traces may have.
+fn format_named(version: u32) -> String {
+    match version {
+        TIMED_VERSION => format!("{version} (with times of the driver)"),
+        KEPT_VERSION => format!("{version} (saved frames)"),
+        _ => version.to_string(),
+    }
 }

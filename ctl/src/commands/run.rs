@@ -64,7 +64,7 @@ pub struct Run {
     wait: bool,
 
     /// With --wait: let the program go on unrecorded if no capture has begun after S seconds [default: 600]
-    #[arg(long, value_name = "S", requires = "wait", value_parser = seconds)]
+    #[arg(long, value_name = "S", requires = "wait", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<f64>,
 
     /// With --idle: do not track the program's state until a capture begins. The program runs at native speed,

@@ -78,7 +78,7 @@ pub fn run(args: &State) -> Result<u8, Failure> {
     progress.clear();
     let Some(at) = at else {
         return Err(Failure::no(format!(
-            "{0} has no command; `gapii-ctl info {0}` says why",
+            "{0} has no command; `gapii-ctl info {0}` says how it ended",
             path.display()
         )));
     };
@@ -271,7 +271,8 @@ impl Picture {
         }
         if choice.is_partial() && self.sections().is_empty() {
             return Err(Failure::no(format!(
-                "the state in {name} has no {choice}; `gapii-ctl state {name} --sections` lists the sections"
+                "the state in {name} has no {choice}; `gapii-ctl state {name} {}",
+                choice.list_hint()
             )));
         }
         Ok(())

@@ -32,7 +32,7 @@ const INTERVALS: RangeInclusive<f64> = 0.1..=86_400.0;
 #[derive(Args, Debug)]
 pub struct Watch {
     /// Seconds between refreshes
-    #[arg(long, value_name = "S", default_value = "1", value_parser = interval)]
+    #[arg(long, value_name = "S", default_value = "1", value_parser = interval, allow_negative_numbers = true)]
     interval: Duration,
 
     /// Exit after N refreshes [default: run until Ctrl-C]

@@ -73,6 +73,7 @@ impl Written {
             stored_bytes: self.stored_bytes,
             file_bytes: self.file_bytes,
             lost: gapii_control::Lost { calls: lost.calls, bytes: lost.bytes },
+            paused: self.paused(),
             incomplete: totals.memory.incomplete,
             reentrant: self.footer.reentrant_calls(),
             foreign: self.footer.foreign_calls(),
@@ -88,6 +89,15 @@ impl Written {
             signal: self.footer.signal,
             error: self.error.as_ref().map(|error| error.to_string().into()),
         }
+    }
+
+    /// Returns the commands that are missing because they came while the capture was paused.
+    fn paused(&self) -> gapii_control::Lost {
+        let gaps = self.footer.gaps.iter().filter(|gap| gap.cause == GapCause::Paused);
+        gaps.fold(gapii_control::Lost::default(), |sum, gap| gapii_control::Lost {
+            calls: sum.calls.saturating_add(gap.calls),
+            bytes: sum.bytes.saturating_add(gap.bytes),
+        })
     }
 }
 

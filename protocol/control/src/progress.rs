@@ -68,6 +68,8 @@ pub struct Summary {
     pub file_bytes: u64,
     /// Commands that were not recorded.
     pub lost: Lost,
+    /// Part of `lost`: those that came while the capture was paused.
+    pub paused: Lost,
     /// Recorded commands that lack memory which they read, because its extent was not known.
     pub incomplete: u64,
     /// Commands that were not recorded because they were called from inside other commands.

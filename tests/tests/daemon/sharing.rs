@@ -226,7 +226,8 @@ fn pause_is_a_gap_and_the_capture_goes_on_with_all_described_anew() {
         progress["is_paused"] == false && has_frames(frames + 5)(progress)
     });
     run(&mut session.ctl(["stop", "paused"])).ok();
-    paused.finish(LIMIT).ok();
+    let said = paused.finish(LIMIT).ok().stderr;
+    assert!(said.contains(" lost (") && said.contains("), all while it was paused"), "{said}");
     trace.verify();
     let info = trace.info();
     assert!(number(&info["lost"]["commands"]) > 100, "{info:#}");
