@@ -154,7 +154,7 @@ fn state_is_shown_in_part() {
     assert_eq!(of_one["processes"][0]["contexts"][0], contexts[0]);
     for (options, hint) in [
         (["--section", "no_such"], "--sections"),
-        (["--object", "shader:999"], "--sections"),
+        (["--object", "shader:999"], "--object shader`"),
         (["--context", "1"], "the contexts after that command are 0x"),
     ] {
         let refused = state(&options).exited_with(1);
