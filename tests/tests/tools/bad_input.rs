@@ -47,6 +47,25 @@ fn capture_of_no_frames_is_rejected() {
 }
 
 #[test]
+fn negative_time_is_rejected() {
+    let session = Session::new();
+    let finished = run(&mut session.ctl(["start", "--seconds", "-1"]));
+    check(&finished, USAGE, "the time must be greater than 0 seconds");
+}
+
+#[test]
+fn cut_trace_is_told_from_one_that_differs() {
+    let session = Session::new();
+    let whole = session.record(&[], &offscreen(&program("load_linked"), [""; 0])).trace.path;
+    let bytes = std::fs::read(&whole).unwrap();
+    let cut = session.path("cut.gapii");
+    std::fs::write(&cut, &bytes[..bytes.len() - 200]).unwrap();
+    let compared = run(session.ctl(["diff", "--no-frames"]).args([&whole, &cut]));
+    assert_eq!(compared.status.code(), Some(UNREACHABLE), "{compared}");
+    assert!(compared.stderr.contains("the traces were compared up to there"), "{compared}");
+}
+
+#[test]
 fn missing_program_is_rejected() {
     let session = Session::new();
     let recording = session.record(&[], &Process::new("no-such-program-here"));
