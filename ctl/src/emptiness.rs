@@ -60,7 +60,11 @@ pub fn why_no_command(summary: &Summary, request: &StartRequest) -> String {
 fn why_unreached(program: &OsStr) -> String {
     let cause = program::find(program).and_then(|path| why_not_loaded(&path));
     let cause = cause.unwrap_or_else(|| {
-        format!("it made no command of EGL, OpenGL ES or Level Zero{}, or it runs in a sandbox or container that the shim is not in", no_display())
+        format!(
+            "it made no command of EGL, OpenGL ES or Level Zero{}, or it runs in a sandbox or container that the shim is \
+             not in",
+            no_display()
+        )
     });
     format!(
         "the program never reached the daemon: {cause}; `gapii-ctl doctor` checks the installation"

@@ -174,8 +174,8 @@ fn follow(connection: &Connection, moment: Moment) -> bool {
 /// Whether an order waits for the end of a frame: the process has ended frames, and the order is younger than
 /// `patience_ns`.
 fn waits_for_frame(connection: &Connection, patience_ns: u64) -> bool {
-    let has_frames = connection.shared.segment.header().frames.load(Relaxed) > 0;
-    has_frames && system::now_ns().saturating_sub(CAPTURE.order_ns.load(Relaxed)) < patience_ns
+    ended_frames(connection) > 0
+        && system::now_ns().saturating_sub(CAPTURE.order_ns.load(Relaxed)) < patience_ns
 }
 
 /// Whether the daemon's latest settings have the process in a capture. That capture may have ended here already.
@@ -233,15 +233,22 @@ fn is_time_for_keyframe(connection: &Connection, moment: Moment) -> bool {
         Moment::FirstCommand | Moment::LastFrame => false,
     };
     let is_due = CAPTURE.frames.load(Relaxed) >= CAPTURE.next_keyframe.load(Relaxed);
-    is_safe && (is_due || is_keyframe_wanted(connection) || wanted_at(connection).is_some())
+    is_safe
+        && (is_due
+            || is_keyframe_wanted(connection)
+            || wanted_at(connection, ended_frames(connection)).is_some())
 }
 
-/// Returns the number of frames behind which the daemon wants a keyframe, if the process has ended as many and the running
-/// capture does not have that keyframe yet.
-fn wanted_at(connection: &Connection) -> Option<u64> {
+/// Returns the number of frames that the process has ended.
+fn ended_frames(connection: &Connection) -> u64 {
+    connection.shared.segment.header().frames.load(Relaxed)
+}
+
+/// Returns the number of frames behind which the daemon wants a keyframe, if that is `ended` or less and the running capture
+/// does not have that keyframe yet.
+fn wanted_at(connection: &Connection, ended: u64) -> Option<u64> {
     let frame = connection.shared.mode.keyframe_at()?.get();
-    let has_come = connection.shared.segment.header().frames.load(Relaxed) >= frame;
-    (has_come && CAPTURE.keyframe_at_made.load(Relaxed) != frame).then_some(frame)
+    (ended >= frame && CAPTURE.keyframe_at_made.load(Relaxed) != frame).then_some(frame)
 }
 
 /// Whether the daemon has asked for a keyframe that the running capture does not have yet.
@@ -254,7 +261,7 @@ fn is_keyframe_wanted(connection: &Connection) -> bool {
 /// Begins a new epoch within the running capture. No thread is stopped: each describes its state before its next
 /// command.
 fn begin_anew(connection: &Connection) {
-    let frame = connection.shared.segment.header().frames.load(Relaxed);
+    let frame = ended_frames(connection);
     // Records of the next epoch have to come after the keyframe, so the keyframe is written first.
     if !attach::write_from_outside(KEYFRAME, &Keyframe { frame }.encode()) {
         return;
@@ -263,7 +270,8 @@ fn begin_anew(connection: &Connection) {
     let recorded = CAPTURE.frames.load(Relaxed);
     CAPTURE.next_keyframe.store(recorded.saturating_add(every), Relaxed);
     CAPTURE.keyframes_made.store(connection.shared.mode.keyframes_asked(), Relaxed);
-    if let Some(at) = wanted_at(connection) {
+    // Another thread may have ended a frame since; that is not in this keyframe's count.
+    if let Some(at) = wanted_at(connection, frame) {
         CAPTURE.keyframe_at_made.store(at, Relaxed);
     }
     let epoch = CAPTURE.last_epoch.fetch_add(1, Relaxed) + 1;

@@ -263,6 +263,7 @@ fn ending(info: &TraceInfo) -> String {
     let signal = end.signal.map(|signal| format!(", signal {signal}")).unwrap_or_default();
     format!("{reason}{signal}")
 }
+
 /// Names a format version by what its traces may have.
 fn format_named(version: u32) -> String {
     match version {

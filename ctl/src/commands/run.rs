@@ -46,8 +46,8 @@ Examples:
 
 Exit status: that of the program (128 plus the signal's number if a signal ended it). 125 if gapii failed, also in place of
 the program's 0: if nothing was recorded, the daemon died, or the output could not be written. 126 if the program can't be
-executed, 127 if it does not exist. With --quit: 0 if the
-capture is complete, and never 0 if not.";
+executed, 127 if it does not exist. With --quit: 0 if the capture is complete, and
+never 0 if not.";
 
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]

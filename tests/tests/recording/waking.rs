@@ -111,7 +111,8 @@ fn first_commands_of_threads_that_wait_together_are_recorded() {
     assert!(records_first_commands_of_all_threads(&["env"]));
 }
 
-/// Such a process waits 20 ms for the daemon's answer, and a busy machine may need longer; then it is run again.
+/// A process without `GAPII_WAIT` waits 20 ms for the daemon's answer. A busy machine may need longer; the test then runs
+/// another process.
 #[test]
 fn first_commands_of_threads_are_recorded_in_a_process_that_does_not_wait() {
     let without_wait = ["env", "-u", "GAPII_WAIT"];

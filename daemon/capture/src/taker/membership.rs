@@ -35,7 +35,7 @@ pub(super) struct Membership {
 /// | `Over` | the process' accounts are closed | any other | the process ended, its frame limit is reached, or the capture does not need it any more: `Taker::end_membership` |
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum MembershipState {
-    /// The stream begins with the process at its next keyframe.
+    /// The stream begins with the process at a keyframe that has not come yet.
     Waiting {
         /// The keyframe is the first one behind this many frames that the process has ended.
         from_frame: u64,
