@@ -408,7 +408,9 @@ fn memory(observation: Observation<'_>, hasher: &mut DefaultHasher) {
         Observation::None => 0u64.hash(hasher),
         Observation::Bytes(bytes) => (bytes.len() as u64, BlobName::of(bytes)).hash(hasher),
         Observation::Blob { name, size } => (size, name).hash(hasher),
-        Observation::Unrecorded { size } | Observation::Missing { size } => size.hash(hasher),
+        Observation::Unrecorded { size }
+        | Observation::Unnamed { size }
+        | Observation::Missing { size } => size.hash(hasher),
     }
 }
 

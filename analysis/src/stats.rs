@@ -351,7 +351,10 @@ fn size_of(observation: Observation<'_>) -> u64 {
     match observation {
         Observation::Bytes(bytes) => bytes.len() as u64,
         Observation::Blob { size, .. } => size,
-        Observation::None | Observation::Unrecorded { .. } | Observation::Missing { .. } => 0,
+        Observation::None
+        | Observation::Unnamed { .. }
+        | Observation::Unrecorded { .. }
+        | Observation::Missing { .. } => 0,
     }
 }
 

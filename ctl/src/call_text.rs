@@ -139,7 +139,9 @@ fn write_memory(
             (size, format!(", blob {}", digits.get(..NAME_DIGITS).unwrap_or(&digits)))
         }
         Observation::Unrecorded { size } => (size, ", not recorded".to_owned()),
-        Observation::Missing { size } => (size, ", not in the trace".to_owned()),
+        Observation::Unnamed { size } | Observation::Missing { size } => {
+            (size, ", not in the trace".to_owned())
+        }
     };
     let at = address.map(|address| format!(" at {address:#x}")).unwrap_or_default();
     write!(out, "<{size} bytes{at}{rest}>")

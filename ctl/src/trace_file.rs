@@ -8,7 +8,7 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-use gapii_trace::frame::{KEPT_VERSION, TIMED_VERSION};
+use gapii_trace::frame::Variety;
 use gapii_trace::reader::OpenError;
 use gapii_trace::{Command, FileAt, Info, Tail, TraceReader};
 
@@ -92,12 +92,12 @@ pub fn judge_filter(path: &Path, reader: &Reader, cannot: &str) -> Result<(), Fa
 
 /// Fails if the trace does not have the driver's times.
 pub fn judge_times(path: &Path, reader: &Reader) -> Result<(), Failure> {
-    let is_timed = match (reader.header().version, reader.footer()) {
-        (TIMED_VERSION, _) => true,
-        (KEPT_VERSION, Some(footer)) => footer.options.timing,
+    let is_timed = match (Variety::of(reader.header().version), reader.footer()) {
+        (Variety::Timed, _) => true,
+        (Variety::Kept, Some(footer)) => footer.options.timing,
         // A saved trace that is cut does not say it.
-        (KEPT_VERSION, None) => true,
-        _ => false,
+        (Variety::Kept, None) => true,
+        (Variety::Untimed, _) => false,
     };
     if is_timed {
         return Ok(());

@@ -275,6 +275,14 @@ impl<B: RingBytes> Producer<B> {
         self.floor
     }
 
+    /// Gives back a reservation for `header` that will not be published.
+    pub fn give_back(&mut self, reservation: Reservation, header: Header) {
+        // A stamp that it took is in no record, so the next record cannot refer to it.
+        if reservation.end != self.write + header.span_untrusted() {
+            self.forget_stamp();
+        }
+    }
+
     /// Publishes the record to the consumer. Never batched, because the driver is called next. False, and
     /// nothing published, while on hold or detached.
     ///

@@ -10,8 +10,8 @@
 use core::ffi::c_void;
 use core::ptr;
 
-use gapii_abi::atom::{FRAME, Frame, FrameKind};
-use gapii_recorder::blob::{Kept, Name, Source, name_bytes, name_words};
+use gapii_abi::atom::{BLOB_NAME_LEN, FRAME, Frame, FrameKind};
+use gapii_recorder::blob::{Kept, Source};
 use gapii_recorder::{ErrnoGuard, Recorder};
 use gapii_state::read_back::Aside;
 
@@ -31,6 +31,11 @@ struct Pixels {
 impl Source for Pixels {
     fn size(&self) -> u64 {
         self.bytes
+    }
+
+    /// None: the pixels are not the program's.
+    fn address(&self) -> Option<u64> {
+        None
     }
 
     unsafe fn copy(&self, from: u64, len: u64, out: *mut u8) -> bool {
@@ -71,11 +76,11 @@ pub fn observe(recorder: &mut Recorder, display: *mut c_void, surface: *mut c_vo
         true => unsafe { recorder.keep(&pixels) },
         false => Kept::Inline,
     };
-    let (kind, name) = match kept {
-        Kept::Blob(name) => (FrameKind::Blob, name),
-        _ => (FrameKind::Hash, pixels.name()),
+    let kind = match kept {
+        Kept::Blob(_) => FrameKind::Blob,
+        Kept::Inline | Kept::Unrecorded => FrameKind::Hash,
     };
-    let name = name_bytes(name);
+    let name = pixels.name();
     let record = Frame { surface: surface as u64, frame, width, height, kind, name };
     recorder.write_meta(FRAME, &record.encode());
 }
@@ -109,9 +114,10 @@ fn read(at: *mut u8, width: u32, height: u32) -> bool {
 
 impl Pixels {
     /// Returns the name of a blob of these bytes.
-    fn name(&self) -> Name {
+    fn name(&self) -> [u8; BLOB_NAME_LEN] {
         // SAFETY: `bytes` bytes are readable, and no other thread writes them.
         let bytes = unsafe { core::slice::from_raw_parts(self.at, self.bytes as usize) };
-        name_words(&blake3::hash(bytes))
+        let hash = blake3::hash(bytes);
+        hash.as_bytes().first_chunk().copied().unwrap_or_default()
     }
 }

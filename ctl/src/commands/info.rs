@@ -9,7 +9,7 @@ use clap::Args;
 use gapii_abi::atom::Seam;
 use gapii_analysis::graphics::{Driver, Graphics, Size, Viewer};
 use gapii_trace::footer::{Lost, ProcessEntry};
-use gapii_trace::frame::{KEPT_VERSION, TIMED_VERSION};
+use gapii_trace::frame::Variety;
 use gapii_trace::{Info as TraceInfo, Recorded, Untrusted};
 use indicatif::DecimalBytes;
 use schemars::JsonSchema;
@@ -266,9 +266,9 @@ fn ending(info: &TraceInfo) -> String {
 
 /// Names a format version by what its traces may have.
 fn format_named(version: u32) -> String {
-    match version {
-        TIMED_VERSION => format!("{version} (with times of the driver)"),
-        KEPT_VERSION => format!("{version} (saved frames)"),
-        _ => version.to_string(),
+    match Variety::of(version) {
+        Variety::Timed => format!("{version} (with times of the driver)"),
+        Variety::Kept => format!("{version} (saved frames)"),
+        Variety::Untimed => version.to_string(),
     }
 }

@@ -2,10 +2,10 @@
 //! missing state. Found once, when the block leaves the queue, in the order of the blocks. Memory is found by its
 //! bytes, because an application may claim anything; a record that cannot be decoded adds nothing.
 
-use gapii_abi::atom::META_FIRST;
+use gapii_abi::atom::{self, META_FIRST};
 use gapii_trace::Description;
 use gapii_trace::Untrusted;
-use gapii_trace::blobs::{BlobEntry, Collector, MemoryTotals};
+use gapii_trace::blobs::{BlobEntry, BlobName, BlobNumber, Collector, MemoryTotals};
 use gapii_trace::footer::GapEntry;
 use gapii_trace::meta::Meta;
 use gapii_trace::record;
@@ -28,6 +28,8 @@ pub struct Facts {
     pub memory: MemoryTotals,
     /// Blobs that are complete at the block's end, by the blocks of their capture.
     pub blobs: Vec<BlobEntry>,
+    /// Numbers that the block gives to blobs.
+    pub numbers: Vec<(BlobNumber, BlobName)>,
     /// Gaps that the block's records state.
     pub gaps: Vec<GapEntry>,
     pub is_keyframe: bool,
@@ -54,13 +56,13 @@ impl Facts {
             ..Self::default()
         };
         let description = Description::built_in();
-        for &Memory { thread, at, ref store } in &block.memory {
+        for &Memory { thread, process, at, ref store } in &block.memory {
             let Ok(record) = record::locate(&block.raw, at as usize) else { continue };
             let payload = &block.raw[record.payload_start..record.payload_end];
             let id = record.header.id();
             if id < META_FIRST {
                 if let Some(function) = description.function(id) {
-                    facts.memory.command(function, record.header, payload, |_, _| {});
+                    facts.memory.command(function, record.header, payload);
                 }
                 continue;
             }
@@ -71,6 +73,13 @@ impl Facts {
                         store.put(thread, *number, &piece, whole.as_ref());
                     }
                     facts.blobs.extend(whole);
+                }
+                Ok(Meta::Numbered(atom::Numbered { number })) => {
+                    let Some(name) = collector.numbered(thread) else { continue };
+                    if let Some((store, _)) = store {
+                        store.number(number, name);
+                    }
+                    facts.numbers.push((BlobNumber { process, number }, name));
                 }
                 Ok(Meta::Frame(frame)) => facts.memory.frame(&frame),
                 _ => {}
@@ -88,6 +97,7 @@ impl Facts {
             + size_of_val(&*self.threads)
             + size_of_val(&*self.frame_ends)
             + size_of_val(&*self.blobs)
+            + size_of_val(&*self.numbers)
             + size_of_val(&*self.gaps)
             + texts;
         bytes as u64

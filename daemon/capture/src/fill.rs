@@ -5,7 +5,6 @@
 //! Done by the thread that takes a block to write it.
 
 use gapii_abi::atom::{BLOB, Blob, GapCause, Header, STAMPED, STORED, Stored};
-use gapii_trace::BlobName;
 use gapii_trace::footer::GapEntry;
 use gapii_trace::meta::Meta;
 use gapii_trace::record;
@@ -56,12 +55,12 @@ fn write_piece(out: &mut Vec<u8>, named: &[u8], memory: &Memory, stored: &Stored
     let header = Header(u64::from_le_bytes(std::array::from_fn(|i| named[i])));
     // Room for the header, and the stamp if the record has one.
     out.extend_from_slice(&named[..header.payload_offset()]);
-    let Stored { total, offset, len, name } = *stored;
+    let Stored { total, offset, len, number } = *stored;
     out.extend_from_slice(&Blob { total, offset }.encode());
     let is_there = memory
         .store
         .as_ref()
-        .is_some_and(|(store, _)| store.get(BlobName(name), total, offset, len as usize, out));
+        .is_some_and(|(store, _)| store.get(number, total, offset, len as usize, out));
     let header = Header::new(BLOB, header.flags() & STAMPED, (out.len() - start) as u32);
     out[start..start + 8].copy_from_slice(&header.0.to_le_bytes());
     out.resize(start + header.span_untrusted() as usize, 0);
@@ -92,7 +91,7 @@ mod tests {
     use std::sync::Arc;
 
     use gapii_abi::atom::{self, SETUP, for_store};
-    use gapii_trace::blobs::{BlobName, Collector};
+    use gapii_trace::blobs::{BlobName, BlobNumber, Collector};
     use gapii_trace::record::Records;
 
     use super::*;
@@ -101,6 +100,8 @@ mod tests {
     use crate::stream::{RingKey, RingPlace, RingSite, Run, StreamBuilder};
 
     const PIECE_BYTES: usize = 1000;
+    /// The number that the application gives to its blob.
+    const NUMBER: u64 = 12;
 
     /// A stream of one thread, and the store of its process.
     struct Bench {
@@ -138,7 +139,11 @@ mod tests {
 
         fn sent(&self, blob: &[u8]) -> Vec<Vec<u8>> {
             let total = for_store(blob.len() as u64, self.number);
-            pieces(blob, |offset, bytes| record(atom::BLOB, SETUP, &words(&[total, offset], bytes)))
+            let mut sent = pieces(blob, |offset, bytes| {
+                record(atom::BLOB, SETUP, &words(&[total, offset], bytes))
+            });
+            sent.push(record(atom::NUMBERED, SETUP, &words(&[NUMBER], &[])));
+            sent
         }
     }
 
@@ -163,17 +168,20 @@ mod tests {
 
     fn named(blob: &[u8]) -> Vec<Vec<u8>> {
         let total = blob.len() as u64;
-        pieces(blob, |offset, bytes| {
-            let numbers = words(&[total, offset, bytes.len() as u64], &BlobName::of(blob).0);
-            record(atom::STORED, 0, &numbers)
-        })
+        let mut named = pieces(blob, |offset, bytes| {
+            record(atom::STORED, 0, &words(&[total, offset, bytes.len() as u64, NUMBER], &[]))
+        });
+        named.push(record(atom::NUMBERED, 0, &words(&[NUMBER], &[])));
+        named
     }
 
     /// Returns the blob's pieces as records of a stream.
     fn plain(blob: &[u8]) -> Vec<Vec<u8>> {
-        pieces(blob, |offset, bytes| {
+        let mut plain = pieces(blob, |offset, bytes| {
             record(atom::BLOB, 0, &words(&[blob.len() as u64, offset], bytes))
-        })
+        });
+        plain.push(record(atom::NUMBERED, 0, &words(&[NUMBER], &[])));
+        plain
     }
 
     fn draw() -> Vec<u8> {
@@ -190,8 +198,11 @@ mod tests {
         let (plain, plain_facts) = bench.block_of(&around(plain(&blob)));
         assert!(sent.raw == plain.raw && again.raw == plain.raw);
         assert_eq!(plain_facts.blobs[0].name, BlobName::of(&blob));
+        let number = BlobNumber { process: 0, number: NUMBER };
+        assert_eq!(plain_facts.numbers, [(number, BlobName::of(&blob))]);
         for facts in [facts, facts_again] {
             assert_eq!(facts.blobs, plain_facts.blobs);
+            assert_eq!(facts.numbers, plain_facts.numbers);
             assert_eq!((facts.gaps.len(), facts.missing.len()), (0, 0));
         }
     }
@@ -205,9 +216,10 @@ mod tests {
         let own: Vec<_> = records.iter().filter(|record| record.stamp == Some(77)).collect();
         let found: Vec<_> = own.iter().map(|r| (r.header.id(), r.payload.len())).collect();
         let empty = (atom::BLOB, 16);
-        assert_eq!(found, [(atom::THREAD, 24), empty, empty, (7, 16)]);
-        assert_eq!(block.records, [(0, 4)]);
-        assert_eq!(facts.blobs, []);
+        let numbered = (atom::NUMBERED, 8);
+        assert_eq!(found, [(atom::THREAD, 24), empty, empty, numbered, (7, 16)]);
+        assert_eq!(block.records, [(0, 5)]);
+        assert_eq!((facts.blobs.len(), facts.numbers.len()), (0, 0));
         let gaps: Vec<_> = facts.gaps.iter().map(|g| (g.records, g.bytes, g.cause)).collect();
         assert_eq!(gaps, [(0, blob.len() as u64, GapCause::Store)]);
         assert_eq!(facts.missing, [NOT_THERE]);

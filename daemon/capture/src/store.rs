@@ -4,7 +4,7 @@
 //! no room and the last capture used less than half of it. Without a file or memory file nothing is stored. Ends with
 //! the application's connection.
 //!
-//! Holds blobs by name, in a file without a name. It trusts no name from the application: it computes names from the
+//! Holds blobs by name, and the application's numbers of them, in a file without a name. It trusts no name from the application: it computes names from the
 //! bytes. The store's number tells the application what the store holds, and changes whenever the two could differ; see
 //! docs/memory-model.md.
 
@@ -55,6 +55,8 @@ struct State {
     cannot_make_file: bool,
     end: u64,
     blobs: HashMap<BlobName, Place>,
+    /// The application's numbers of these blobs.
+    numbers: HashMap<u64, BlobName>,
     /// Incomplete blobs, by thread.
     open: HashMap<u32, Open>,
 }
@@ -131,6 +133,14 @@ impl Store {
         self.show(&state);
     }
 
+    /// Notes the application's number of a blob, if the store has the blob.
+    pub fn number(&self, number: u64, name: BlobName) {
+        let mut state = self.lock();
+        if state.blobs.contains_key(&name) && state.numbers.len() < BLOBS_MAX {
+            state.numbers.insert(number, name);
+        }
+    }
+
     /// Returns the number of bytes in use, at some recent moment.
     pub fn held_bytes(&self) -> u64 {
         // Relaxed: a number for people.
@@ -139,18 +149,13 @@ impl Store {
 
     /// Appends a piece of a blob to `out`. Returns false, and appends nothing, if the store does not have all of the
     /// piece.
-    pub fn get(
-        &self,
-        name: BlobName,
-        total: u64,
-        offset: u64,
-        len: usize,
-        out: &mut Vec<u8>,
-    ) -> bool {
+    pub fn get(&self, number: u64, total: u64, offset: u64, len: usize, out: &mut Vec<u8>) -> bool {
         let mut state = self.lock();
         let is_inside = offset.checked_add(len as u64).is_some_and(|end| end <= total);
-        let place = state.blobs.get(&name).copied();
-        let Some(place) = place.filter(|place| is_inside && place.size == total) else {
+        let name = state.numbers.get(&number).copied();
+        let found = name.and_then(|name| Some((name, *state.blobs.get(&name)?)));
+        let Some((name, place)) = found.filter(|(_, place)| is_inside && place.size == total)
+        else {
             return false;
         };
         let start = out.len();
@@ -185,6 +190,7 @@ impl State {
         (self.number, self.begun_at) = (self.number.wrapping_add(1), stored);
         (self.arrived, self.end) = (0, 0);
         self.blobs.clear();
+        self.numbers.clear();
         if let Some(file) = &self.file
             && let Err(error) = file.set_len(0)
         {
@@ -274,6 +280,11 @@ mod tests {
         stored: u64,
     }
 
+    /// Returns the number that the application gives to a blob: its first byte and its length tell blobs apart.
+    fn number_of(blob: &[u8]) -> u64 {
+        u64::from(blob[0]) << 32 | blob.len() as u64
+    }
+
     impl Bench {
         fn new() -> Self {
             let store = Store::new(LIMIT);
@@ -293,6 +304,7 @@ mod tests {
                 let piece = Blob { total, offset, bytes };
                 self.store.put(7, number, &piece, is_last.then_some(&whole));
             }
+            self.store.number(number_of(blob), BlobName::of(blob));
         }
 
         fn send(&mut self, blob: &[u8]) {
@@ -309,7 +321,7 @@ mod tests {
         fn has(&self, blob: &[u8]) -> bool {
             let mut out = vec![9];
             let is_there =
-                self.store.get(BlobName::of(blob), blob.len() as u64, 0, blob.len(), &mut out);
+                self.store.get(number_of(blob), blob.len() as u64, 0, blob.len(), &mut out);
             assert_eq!(&out[1..], if is_there { blob } else { &[] });
             is_there
         }
@@ -326,11 +338,14 @@ mod tests {
             assert!(!bench.next_capture(0));
         }
         let mut out = Vec::new();
-        let name = BlobName::of(&[1; 300]);
-        assert!(bench.store.get(name, 300, 100, 50, &mut out));
+        let number = number_of(&[1; 300]);
+        assert!(bench.store.get(number, 300, 100, 50, &mut out));
         assert_eq!(out, [1; 50]);
         for (total, offset, len) in [(301, 0, 10), (300, 290, 20), (300, u64::MAX, 20)] {
-            assert!(!bench.store.get(name, total, offset, len, &mut out), "{total} {offset} {len}");
+            assert!(
+                !bench.store.get(number, total, offset, len, &mut out),
+                "{total} {offset} {len}"
+            );
         }
         assert_eq!(out.len(), 50);
     }
@@ -396,6 +411,7 @@ mod tests {
         let put = |offset: u64, len: usize, whole: Option<&BlobEntry>| {
             let piece = Blob { total: 100, offset, bytes: &[1; 100][..len] };
             bench.store.put(7, bench.terms.number, &piece, whole);
+            bench.store.number(number_of(&[1; 100]), BlobName::of(&[1; 100]));
         };
         let name = BlobName::of(&[1; 100]);
         let whole = BlobEntry { name, size: 100, block: 0, offset: 0 };

@@ -94,7 +94,7 @@ impl Surveyed {
     /// Returns the index of these blocks, without blobs.
     pub fn index(&mut self) -> TraceIndex {
         let frame_ends = std::mem::take(&mut self.census.frame_ends);
-        TraceIndex { blocks: std::mem::take(&mut self.blocks), frame_ends, blobs: None }
+        TraceIndex { blocks: std::mem::take(&mut self.blocks), frame_ends, ..TraceIndex::default() }
     }
 
     /// Returns the gaps that the stream states.

@@ -11,7 +11,7 @@ use gapii_abi::atom::{self, GapCause, Seam};
 use gapii_control::{InFlight, Summary};
 use gapii_ringbuf::CounterMap;
 use gapii_trace::append::AppendTo;
-use gapii_trace::blobs::{BLOBS_MAX, BlobEntry, Collector};
+use gapii_trace::blobs::{BLOBS_MAX, BlobEntry, BlobName, BlobNumber, Collector};
 use gapii_trace::block::EncodeError;
 use gapii_trace::footer::{GapEntry, Lost, ProcessEntry, Totals};
 use gapii_trace::frame::UNTIMED_VERSION;
@@ -124,6 +124,8 @@ pub struct Writer {
     frames: Vec<u64>,
     /// The blobs in the file, in order. A blob that was sent twice is listed twice.
     blobs: Vec<BlobEntry>,
+    /// The numbers of the blobs.
+    numbers: Vec<(BlobNumber, BlobName)>,
     lists_blobs: bool,
     /// Contents that blocks lack and that stores should have had.
     unfilled: Vec<GapEntry>,
@@ -147,6 +149,7 @@ impl Writer {
             records: Vec::new(),
             frames: Vec::new(),
             blobs: Vec::new(),
+            numbers: Vec::new(),
             lists_blobs: true,
             unfilled: Vec::new(),
             survey: None,
@@ -298,6 +301,9 @@ impl Writer {
             self.totals.memory.blob(blob.size);
             self.remember(BlobEntry { block, ..*blob });
         }
+        if self.lists_blobs {
+            self.numbers.extend_from_slice(&facts.numbers);
+        }
         self.index.push_block(BlockEntry {
             file_offset: self.output.len_bytes() - u64::from(compressed_len),
             compressed_len,
@@ -321,6 +327,7 @@ impl Writer {
             self.blobs.push(blob);
         } else {
             self.lists_blobs = false;
+            self.numbers = Vec::new();
         }
     }
 
@@ -410,6 +417,7 @@ impl Writer {
             *counter_at(&mut self.frames, end.process) += 1;
         }
         self.blobs = census.blobs().copied().collect();
+        self.numbers = census.numbers().collect();
         self.lists_blobs = self.blobs.len() < BLOB_ENTRIES_MAX;
         self.totals = Totals {
             frames: self.index.frame_ends.len() as u64,
@@ -452,7 +460,8 @@ impl Writer {
     fn write_tables(&mut self, footer: &Footer) -> Result<(), OutputError> {
         let mut indexed = Ok(None);
         if self.lists_blobs {
-            self.index.list_blobs(std::mem::take(&mut self.blobs));
+            let (blobs, numbers) = (&mut self.blobs, &mut self.numbers);
+            self.index.list_blobs(std::mem::take(blobs), std::mem::take(numbers));
         }
         if self.index.frame_ends.len() <= FRAME_ENDS_MAX {
             let offset = self.output.len_bytes();

@@ -43,7 +43,6 @@ use gapii_ringbuf::{
     CounterMap, Header, Mode, ModeMap, Producer, Room, Segment, SegmentLayout, SlotState,
 };
 use gapii_trace::Description;
-use gapii_trace::blobs::BlobName;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{Signal, getpid, kill_process};
 
@@ -220,15 +219,18 @@ impl App {
         self.segment.header().stored_bytes.fetch_add(BLOB_BYTES as u64, Ordering::Relaxed);
         let total = atom::for_store(BLOB_BYTES as u64, self.mode.store().number);
         let fixed = atom::Blob { total, offset: 0 }.encode();
-        self.record(atom::BLOB, atom::SETUP, &[&fixed[..], &[byte; BLOB_BYTES]].concat())
+        self.record(atom::BLOB, atom::SETUP, &[&fixed[..], &[byte; BLOB_BYTES]].concat())?;
+        self.record(atom::NUMBERED, atom::SETUP, &numbered(byte))
     }
 
     /// Names the blob this many times.
     fn name_stored(&mut self, byte: u8, times: u64) -> anyhow::Result<()> {
-        let name = BlobName::of(&[byte; BLOB_BYTES]);
         let total = BLOB_BYTES as u64;
-        let stored = atom::Stored { total, offset: 0, len: total, name: name.0 }.encode();
-        (0..times).try_for_each(|_| self.record(atom::STORED, 0, &stored))
+        let stored = atom::Stored { total, offset: 0, len: total, number: byte.into() }.encode();
+        (0..times).try_for_each(|_| {
+            self.record(atom::STORED, 0, &stored)?;
+            self.record(atom::NUMBERED, 0, &numbered(byte))
+        })
     }
 
     fn swap(&mut self) -> anyhow::Result<()> {
@@ -305,4 +307,9 @@ fn receive_reply(socket: &UnixStream) -> anyhow::Result<(HelloReply, Vec<OwnedFd
 fn function(name: &str) -> anyhow::Result<u16> {
     let found = Description::built_in().named(name);
     Ok(found.with_context(|| format!("{name} is not described"))?.id)
+}
+
+/// The record that numbers the blob which consists of this byte.
+fn numbered(byte: u8) -> [u8; atom::Numbered::LEN] {
+    atom::Numbered { number: byte.into() }.encode()
 }

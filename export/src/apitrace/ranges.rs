@@ -55,7 +55,9 @@ impl<'a> Read<'a> {
                 Observation::None => continue,
                 Observation::Bytes(bytes) => bytes.len() as u64,
                 Observation::Blob { size, .. } => size,
-                Observation::Unrecorded { .. } | Observation::Missing { .. } => {
+                Observation::Unrecorded { .. }
+                | Observation::Unnamed { .. }
+                | Observation::Missing { .. } => {
                     read.missing += 1;
                     continue;
                 }

@@ -23,7 +23,8 @@ pub use gapii_ringbuf::record::{HEADER_LEN, Header, PAD, RECORD_LEN_MAX, STAMPED
 pub use crate::codes::{EndReason, FrameKind, GapCause, ProcessEnd, SubjectKind, TracedKind};
 pub use crate::layout::{Atom, Short};
 pub use crate::observation::{
-    BLOB_NAME_LEN, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, observation_word, range_word,
+    BLOB_NAME_LEN, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, OBSERVED_NUMBER,
+    observation_word, range_word,
 };
 
 use crate::layout::{Layout, Writer, atoms, layout};
@@ -81,7 +82,7 @@ flags! {
     /// From version 3 on, on a leave record only: the time that the driver took follows.
     TIMED = TIMED;
     /// The program did not call this command. It recreates state that existed when the capture, or its keyframe,
-    /// began. On a BLOB in a ring: the daemon's store keeps the piece too.
+    /// began. On a BLOB or NUMBERED in a ring: the daemon's store keeps the blob too.
     SETUP = 64;
 }
 
@@ -193,15 +194,15 @@ atoms! {
         12 made: u32,
     }
     /// A piece of a blob that the daemon's store has; becomes a BLOB in the stream.
-    pub struct Stored = STORED 0xFF0C, Ring, 40 bytes {
+    pub struct Stored = STORED 0xFF0C, Ring, 32 bytes {
         /// Size of the whole blob, in bytes.
         0 total: u64,
         /// Where the piece begins in the blob, in bytes.
         8 offset: u64,
         /// Length of the piece in bytes, at most 64 KiB.
         16 len: u64,
-        /// Name of the blob.
-        24 name: [u8; 16],
+        /// Number of the blob.
+        24 number: u64,
     }
     /// Changes that a tracer made to a command of the thread, or the note that a tracer calls the command.
     pub struct Traced = TRACED 0xFF0D, Shim, 8 bytes, then "arguments of `args_len` bytes each, and a result, as the kind says" {
@@ -211,6 +212,12 @@ atoms! {
         2 kind: TracedKind,
         /// Length of the fixed part of the command's enter record, padded to 8 bytes; 0 where no arguments follow.
         4 args_len: u32,
+    }
+    /// From version 5 on: the number of the blob whose last piece is the thread's record before. Records of the process
+    /// refer to the blob by this number. No other blob of the process has it.
+    pub struct Numbered = NUMBERED 0xFF0E, Shim, 8 bytes {
+        /// The number.
+        0 number: u64,
     }
     /// First record of a block.
     pub struct Block = BLOCK 0xFF10, Daemon, 24 bytes {

@@ -13,8 +13,11 @@
 pub const OBSERVED_NONE: u8 = 0;
 /// Kind 1: the bytes follow, padded to 8.
 pub const OBSERVED_INLINE: u8 = 1;
-/// Kind 3: the name of a blob follows. Its bytes are in earlier BLOB records.
+/// Kind 3, up to format version 4: the name of a blob follows. Its bytes are in earlier BLOB records.
 pub const OBSERVED_BLOB: u8 = 3;
+/// Kind 4: the number of a blob follows, in a word. Its bytes are in earlier BLOB records of the process, behind which a
+/// NUMBERED record states the number.
+pub const OBSERVED_NUMBER: u8 = 4;
 /// Length of a blob's name, in bytes. The name is the beginning of the BLAKE3 hash of the blob's bytes.
 pub const BLOB_NAME_LEN: usize = 16;
 

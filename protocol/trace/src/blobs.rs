@@ -2,7 +2,8 @@
 //! believes a name. Readers assemble blobs up to 1 GiB, distinguish 2,097,152 of them, and follow 4,096 incomplete
 //! ones; a piece that does not continue the thread's last one discards the incomplete blob.
 //!
-//! A name is a hash of the blob's bytes. Reads no file.
+//! A name is a hash of the blob's bytes. Records refer to a blob by the number that its process gave to it, or, up to
+//! format version 4, by its name. Reads no file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,8 +32,20 @@ pub struct BlobEntry {
     pub offset: u32,
 }
 
+/// The number that a process gave to a blob.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct BlobNumber {
+    /// Index of the process in the trace.
+    pub process: u32,
+    /// The number.
+    pub number: u64,
+}
+
 /// A source of the bytes of blobs.
 pub trait BlobSource {
+    /// Returns the name of the blob with this number; `None` if the source does not have it.
+    fn name(&self, number: BlobNumber) -> Option<BlobName>;
+
     /// Returns the bytes of the blob with this name and this size in bytes; `None` if the source does not
     /// have all of them.
     fn bytes(&self, name: BlobName, size: u64) -> Option<Arc<Vec<u8>>>;
@@ -42,6 +55,10 @@ pub trait BlobSource {
 pub struct NoBlobs;
 
 impl BlobSource for NoBlobs {
+    fn name(&self, _: BlobNumber) -> Option<BlobName> {
+        None
+    }
+
     fn bytes(&self, _: BlobName, _: u64) -> Option<Arc<Vec<u8>>> {
         None
     }
@@ -52,6 +69,8 @@ impl BlobSource for NoBlobs {
 pub struct Collector {
     /// The incomplete blob of each thread, by thread index.
     open: BTreeMap<u32, Box<Open>>,
+    /// The name of each thread's last blob, until its number is known.
+    whole: BTreeMap<u32, BlobName>,
 }
 
 /// An incomplete blob.
@@ -74,6 +93,7 @@ impl Collector {
         piece: &Blob<'_>,
     ) -> Option<BlobEntry> {
         if piece.offset == 0 {
+            self.whole.remove(&thread);
             if self.open.len() >= OPEN_MAX && !self.open.contains_key(&thread) {
                 return None;
             }
@@ -94,6 +114,12 @@ impl Collector {
         }
         let open = self.open.remove(&thread)?;
         let name = BlobName::of_hash(&open.hasher.finalize());
+        self.whole.insert(thread, name);
         Some(BlobEntry { name, size: open.total, block: open.block, offset: open.offset })
+    }
+
+    /// Returns the name of the thread's last blob, whose number follows it. `None` if that blob is not whole.
+    pub fn numbered(&mut self, thread: u32) -> Option<BlobName> {
+        self.whole.remove(&thread)
     }
 }

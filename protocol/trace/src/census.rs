@@ -6,9 +6,10 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use super::blob_name::BlobName;
-use super::blobs::{BLOBS_MAX, BlobEntry, Collector};
+use super::blobs::{BLOBS_MAX, BlobEntry, BlobNumber, BlobSource, Collector};
 use super::description::Description;
 use super::header::{KeptFrom, TraceHeader};
 use super::index::FrameEnd;
@@ -20,6 +21,7 @@ use super::rings::Account;
 use super::story::Story;
 use super::tracker::{THREADS_MAX, TrackError, Tracker};
 use super::untrusted::Untrusted;
+use super::value::Names;
 use gapii_abi::atom::{self, Block, EFFECT, FRAME_END, Gap, LEAVE, META_FIRST, Seam};
 
 /// Most seams that are listed.
@@ -72,7 +74,12 @@ pub struct Census {
     collector: Collector,
     /// The blobs so far, each where it begins first.
     blobs: HashMap<BlobName, BlobEntry>,
+    numbers: Numbers,
 }
+
+/// The numbers of blobs so far.
+#[derive(Default)]
+struct Numbers(HashMap<BlobNumber, BlobName>);
 
 /// Counts of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -86,6 +93,16 @@ pub struct ThreadCount {
     /// Bytes of the lost records, by the thread's GAPs.
     pub lost_bytes: u64,
     stamp: Option<u64>,
+}
+
+impl BlobSource for Numbers {
+    fn name(&self, number: BlobNumber) -> Option<BlobName> {
+        self.0.get(&number).copied()
+    }
+
+    fn bytes(&self, _: BlobName, _: u64) -> Option<Arc<Vec<u8>>> {
+        None
+    }
 }
 
 impl Census {
@@ -140,9 +157,11 @@ impl Census {
             return Ok(());
         };
         let is_told = self.is_told();
-        let Self { memory, blobs, missing_references, missing_bytes, .. } = self;
-        memory.command(function, record.header, record.payload, |name, size| {
-            if is_told && blobs.get(&name).is_none_or(|blob| blob.size != size) {
+        let Self { memory, blobs, missing_references, missing_bytes, numbers, .. } = self;
+        let names = Names { source: numbers, process: place.process };
+        memory.observations(function, record.header, record.payload, names, |name, size| {
+            let blob = name.and_then(|name| blobs.get(&name));
+            if is_told && blob.is_none_or(|blob| blob.size != size) {
                 *missing_references += 1;
                 *missing_bytes = missing_bytes.saturating_add(size);
             }
@@ -188,6 +207,10 @@ impl Census {
             Meta::Blob(piece) => {
                 self.count_current_thread();
                 self.blob(record.start, &piece);
+            }
+            Meta::Numbered(numbered) => {
+                self.count_current_thread();
+                self.number(numbered.number);
             }
             Meta::Gap(gap) => {
                 self.count_current_thread();
@@ -252,6 +275,22 @@ impl Census {
         {
             entry.insert(whole);
         }
+    }
+
+    fn number(&mut self, number: u64) {
+        let Some(thread) = self.tracker.current() else { return };
+        let Some(name) = self.collector.numbered(thread) else { return };
+        let process = self.tracker.thread_at(thread).map_or(0, |thread| thread.process);
+        let Numbers(numbers) = &mut self.numbers;
+        if numbers.len() < BLOBS_MAX {
+            numbers.insert(BlobNumber { process, number }, name);
+        }
+    }
+
+    /// Returns the numbers of blobs so far, with their names.
+    pub fn numbers(&self) -> impl ExactSizeIterator<Item = (BlobNumber, BlobName)> {
+        let Numbers(numbers) = &self.numbers;
+        numbers.iter().map(|(number, name)| (*number, *name))
     }
 
     /// Returns the blobs so far, each where it begins first.

@@ -15,7 +15,7 @@ use super::blob_name::BlobName;
 use super::blobs::BlobSource;
 use super::description::{Description, Function, Kind, Type};
 use super::tracker::ContextLimits;
-use super::value::{Arg, Args, Observation, Range, Ranges, Value, result_text, slots};
+use super::value::{Arg, Args, Names, Observation, Range, Ranges, Value, result_text, slots};
 
 /// A command. It borrows from its reader and lives until the reader's next command.
 #[derive(Clone, Copy, Debug)]
@@ -124,15 +124,17 @@ impl<'a> Command<'a> {
 
     /// Returns the arguments; none if the enter record was not read.
     pub fn args(&self) -> impl Iterator<Item = Arg<'a>> + use<'a> {
-        let (enter, leave) = (self.enter, self.leave);
+        let (enter, leave, names) = (self.enter, self.leave, self.names());
         let function = self.function.filter(|_| enter.is_some());
-        function.into_iter().flat_map(move |f| Args::new(f, enter.unwrap_or_default(), leave))
+        function
+            .into_iter()
+            .flat_map(move |f| Args::new(f, enter.unwrap_or_default(), leave, names))
     }
 
     /// Returns the arguments as the program passed them, without memory; `None` if no tracer changed any.
     pub fn made(&self) -> Option<impl Iterator<Item = Arg<'a>> + use<'a>> {
         let made = self.traces?.made.as_deref()?;
-        Some(Args::new(self.function?, made, None))
+        Some(Args::new(self.function?, made, None, self.names()))
     }
 
     /// Returns the result that the program got; `None` if no tracer changed it.
@@ -145,9 +147,9 @@ impl<'a> Command<'a> {
     pub fn ranges_read(&self) -> Ranges<'a> {
         match (self.function, self.enter) {
             (Some(function), Some(enter)) => {
-                Ranges::of(enter, function.fixed_len as usize, slots(function, false))
+                Ranges::of(enter, function.fixed_len as usize, slots(function, false), self.names())
             }
-            _ => Ranges::of(&[], 0, 0),
+            _ => Ranges::of(&[], 0, 0, self.names()),
         }
     }
 
@@ -160,9 +162,9 @@ impl<'a> Command<'a> {
     pub fn ranges_written(&self) -> Ranges<'a> {
         match (self.function, self.leave) {
             (Some(function), Some(leave)) => {
-                Ranges::of(leave, function.result_len(), slots(function, true))
+                Ranges::of(leave, function.result_len(), slots(function, true), self.names())
             }
-            _ => Ranges::of(&[], 0, 0),
+            _ => Ranges::of(&[], 0, 0, self.names()),
         }
     }
 
@@ -183,9 +185,10 @@ impl<'a> Command<'a> {
         match observation {
             Observation::Bytes(bytes) => Some(Bytes::Record(bytes)),
             Observation::Blob { name, size } => self.blobs.0.bytes(name, size).map(Bytes::Blob),
-            Observation::None | Observation::Unrecorded { .. } | Observation::Missing { .. } => {
-                None
-            }
+            Observation::None
+            | Observation::Unnamed { .. }
+            | Observation::Unrecorded { .. }
+            | Observation::Missing { .. } => None,
         }
     }
 
@@ -202,10 +205,15 @@ impl<'a> Command<'a> {
         let function = self.function.filter(|function| !function.result.is_void())?;
         let leave = self.leave?;
         let text = match function.result.kind {
-            Kind::String => result_text(function, leave),
+            Kind::String => result_text(function, leave, self.names()),
             _ => Observation::None,
         };
         Some((Value::read(function.result, leave, 0), text))
+    }
+
+    /// Returns the names of the blobs that the command's process has given numbers to.
+    fn names(&self) -> Names<'a> {
+        Names { source: self.blobs.0, process: self.process }
     }
 
     /// Returns the description of the trace's functions, enums and C structs.

@@ -1,6 +1,7 @@
 //! The zstd frames of a trace file: header, index and footer are skippable frames with a tag, a checksum and a version;
-//! blocks are data frames. This build reads the versions 2 to 4 (`FORMAT_VERSIONS`): 2 for captures, 3 with `--timing`,
-//! 4 for saved traces. A frame of another version, length, tag or checksum is refused.
+//! blocks are data frames. This build writes the versions 5 to 7: 5 for captures, 6 with `--timing`, 7 for saved traces.
+//! It reads the versions 2 to 7 (`FORMAT_VERSIONS`): 2 to 4 are the same without numbers of blobs. A frame of another
+//! version, length, tag or checksum is refused.
 //!
 //! ```text
 //!   0  u32  0x184D2A50 header, 0x184D2A51 index, 0x184D2A52 footer
@@ -17,13 +18,40 @@
 use std::ops::RangeInclusive;
 
 /// Format versions that this build reads.
-pub const FORMAT_VERSIONS: RangeInclusive<u32> = 2..=4;
+pub const FORMAT_VERSIONS: RangeInclusive<u32> = 2..=7;
 /// Format version of traces without times.
-pub const UNTIMED_VERSION: u32 = 2;
+pub const UNTIMED_VERSION: u32 = 5;
 /// Format version of traces whose leave records may have the driver's time.
-pub const TIMED_VERSION: u32 = 3;
+pub const TIMED_VERSION: u32 = 6;
 /// Format version of saved traces: they may begin at a keyframe, and have further ones.
-pub const KEPT_VERSION: u32 = 4;
+pub const KEPT_VERSION: u32 = 7;
+/// How much newer a version with numbers of blobs is than the same without.
+const NUMBERS: u32 = 3;
+
+/// What a format version says of its traces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Variety {
+    /// Leave records have no times.
+    Untimed,
+    /// Leave records may have the driver's time.
+    Timed,
+    /// Saved: may begin at a keyframe, have further ones, and have times.
+    Kept,
+}
+
+impl Variety {
+    /// Returns what `version` says; versions that this build does not read count as untimed.
+    pub fn of(version: u32) -> Self {
+        match version {
+            TIMED_VERSION => Self::Timed,
+            KEPT_VERSION => Self::Kept,
+            _ if version + NUMBERS == TIMED_VERSION => Self::Timed,
+            _ if version + NUMBERS == KEPT_VERSION => Self::Kept,
+            _ => Self::Untimed,
+        }
+    }
+}
+
 /// First word of a zstd data frame.
 pub const DATA_MAGIC: u32 = 0xFD2F_B528;
 /// First words of skippable frames, of this format and of others (RFC 8878, 3.1.2).

@@ -4,7 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::blobs::BlobEntry;
+use super::blob_name::BlobName;
+use super::blobs::{BlobEntry, BlobNumber};
 use super::frame::{FrameError, FrameKind, decode_frame, encode_frame};
 
 /// Longest index frame that a reader accepts, in bytes.
@@ -21,6 +22,19 @@ pub struct TraceIndex {
     /// The blobs by name, each where it begins first; `None` if there are too many to list.
     #[serde(default, with = "entry_bytes", skip_serializing_if = "Option::is_none")]
     pub blobs: Option<Vec<BlobEntry>>,
+    /// The numbers that processes gave to these blobs, ascending; `None` without [`Self::blobs`], and up to format
+    /// version 4.
+    #[serde(default, with = "number_bytes", skip_serializing_if = "Option::is_none")]
+    pub numbers: Option<Vec<NumberEntry>>,
+}
+
+/// The number of a blob, and the blob.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NumberEntry {
+    /// The number.
+    pub number: BlobNumber,
+    /// Index of the blob in [`TraceIndex::blobs`].
+    pub blob: u32,
 }
 
 /// Where a block is and what it holds.
@@ -77,11 +91,22 @@ impl TraceIndex {
         self.frame_ends.push(FrameEnd { process, frame, block });
     }
 
-    /// Sets the list of blobs, given in the order of the stream.
-    pub fn list_blobs(&mut self, mut blobs: Vec<BlobEntry>) {
+    /// Sets the list of blobs, given in the order of the stream, and their numbers.
+    pub fn list_blobs(
+        &mut self,
+        mut blobs: Vec<BlobEntry>,
+        numbers: impl IntoIterator<Item = (BlobNumber, BlobName)>,
+    ) {
         blobs.sort_by_key(|entry| entry.name);
         blobs.dedup_by_key(|entry| entry.name);
-        self.blobs = Some(blobs);
+        let listed = |(number, name)| {
+            let at = blobs.binary_search_by_key(&name, |entry: &BlobEntry| entry.name).ok()?;
+            Some(NumberEntry { number, blob: at as u32 })
+        };
+        let mut numbers: Vec<_> = numbers.into_iter().filter_map(listed).collect();
+        numbers.sort_by_key(|entry| entry.number);
+        numbers.dedup_by_key(|entry| entry.number);
+        (self.blobs, self.numbers) = (Some(blobs), Some(numbers));
     }
 
     /// Returns the whole frame, for a trace of format version `version`.
@@ -111,12 +136,10 @@ where
 
 /// The blobs of an index as one byte string: 32 bytes per blob, sorted by name, without duplicates.
 mod entry_bytes {
-    use std::fmt;
-
     use gapii_abi::atom::BLOB_NAME_LEN;
-    use serde::Serializer;
-    use serde::de::{Deserializer, Error, Visitor};
+    use serde::{Deserializer, Serializer};
 
+    use super::fixed_bytes;
     use crate::blob_name::BlobName;
     use crate::blobs::BlobEntry;
 
@@ -130,15 +153,12 @@ mod entry_bytes {
         entries: &Option<Vec<BlobEntry>>,
         to: S,
     ) -> Result<S::Ok, S::Error> {
-        let Some(entries) = entries else { return to.serialize_none() };
-        let mut bytes = Vec::with_capacity(entries.len() * ENTRY_LEN);
-        for entry in entries {
-            bytes.extend_from_slice(&entry.name.0);
-            bytes.extend_from_slice(&entry.size.to_le_bytes());
-            bytes.extend_from_slice(&entry.block.to_le_bytes());
-            bytes.extend_from_slice(&entry.offset.to_le_bytes());
-        }
-        to.serialize_bytes(&bytes)
+        fixed_bytes::serialize(entries, to, |entry, bytes: &mut [u8; ENTRY_LEN]| {
+            bytes[..16].copy_from_slice(&entry.name.0);
+            bytes[16..24].copy_from_slice(&entry.size.to_le_bytes());
+            bytes[24..28].copy_from_slice(&entry.block.to_le_bytes());
+            bytes[28..].copy_from_slice(&entry.offset.to_le_bytes());
+        })
     }
 
     /// Reads the entries from a byte string, or nil.
@@ -148,16 +168,114 @@ mod entry_bytes {
     pub fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Option<Vec<BlobEntry>>, D::Error> {
-        from.deserialize_option(Entries)
+        fixed_bytes::deserialize(from, |bytes: &[u8; ENTRY_LEN]| BlobEntry {
+            name: BlobName(std::array::from_fn(|i| bytes[i])),
+            size: fixed_bytes::u64_at(bytes, 16),
+            block: fixed_bytes::u32_at(bytes, 24),
+            offset: fixed_bytes::u32_at(bytes, 28),
+        })
+    }
+}
+
+/// The numbers of an index as one byte string: 16 bytes per number, ascending.
+mod number_bytes {
+    use serde::{Deserializer, Serializer};
+
+    use super::{NumberEntry, fixed_bytes};
+    use crate::blobs::BlobNumber;
+
+    const ENTRY_LEN: usize = 16;
+
+    /// Writes the entries as one byte string, or nil.
+    ///
+    /// # Errors
+    /// The serializer's.
+    pub fn serialize<S: Serializer>(
+        entries: &Option<Vec<NumberEntry>>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        fixed_bytes::serialize(entries, to, |entry, bytes: &mut [u8; ENTRY_LEN]| {
+            bytes[..4].copy_from_slice(&entry.number.process.to_le_bytes());
+            bytes[4..8].copy_from_slice(&entry.blob.to_le_bytes());
+            bytes[8..].copy_from_slice(&entry.number.number.to_le_bytes());
+        })
     }
 
-    struct Entries;
+    /// Reads the entries from a byte string, or nil.
+    ///
+    /// # Errors
+    /// The deserializer's, or that the length is not a multiple of an entry's.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Vec<NumberEntry>>, D::Error> {
+        fixed_bytes::deserialize(from, |bytes: &[u8; ENTRY_LEN]| NumberEntry {
+            number: BlobNumber {
+                process: fixed_bytes::u32_at(bytes, 0),
+                number: fixed_bytes::u64_at(bytes, 8),
+            },
+            blob: fixed_bytes::u32_at(bytes, 4),
+        })
+    }
+}
 
-    impl<'de> Visitor<'de> for Entries {
-        type Value = Option<Vec<BlobEntry>>;
+/// Lists of entries of a fixed length as one byte string.
+mod fixed_bytes {
+    use std::fmt;
+    use std::marker::PhantomData;
+
+    use serde::Serializer;
+    use serde::de::{Deserializer, Error, Visitor};
+
+    /// Writes the entries as one byte string, or nil.
+    ///
+    /// # Errors
+    /// The serializer's.
+    pub fn serialize<S: Serializer, T, const N: usize>(
+        entries: &Option<Vec<T>>,
+        to: S,
+        put: impl Fn(&T, &mut [u8; N]),
+    ) -> Result<S::Ok, S::Error> {
+        let Some(entries) = entries else { return to.serialize_none() };
+        let mut all = Vec::with_capacity(entries.len() * N);
+        for entry in entries {
+            let mut bytes = [0; N];
+            put(entry, &mut bytes);
+            all.extend_from_slice(&bytes);
+        }
+        to.serialize_bytes(&all)
+    }
+
+    /// Reads the entries from a byte string, or nil.
+    ///
+    /// # Errors
+    /// The deserializer's, or that the length is not a multiple of an entry's.
+    pub fn deserialize<'de, D: Deserializer<'de>, T, const N: usize>(
+        from: D,
+        take: impl Fn(&[u8; N]) -> T,
+    ) -> Result<Option<Vec<T>>, D::Error> {
+        from.deserialize_option(Entries { take, entry: PhantomData })
+    }
+
+    /// Returns the little-endian number at byte `at`, which must be there.
+    pub fn u32_at<const N: usize>(bytes: &[u8; N], at: usize) -> u32 {
+        u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]))
+    }
+
+    /// Returns the little-endian number at byte `at`, which must be there.
+    pub fn u64_at<const N: usize>(bytes: &[u8; N], at: usize) -> u64 {
+        u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]))
+    }
+
+    struct Entries<F, T, const N: usize> {
+        take: F,
+        entry: PhantomData<T>,
+    }
+
+    impl<'de, F: Fn(&[u8; N]) -> T, T, const N: usize> Visitor<'de> for Entries<F, T, N> {
+        type Value = Option<Vec<T>>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            write!(f, "a byte string of {ENTRY_LEN} bytes for each blob")
+            write!(f, "a byte string of {N} bytes for each entry")
         }
 
         fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
@@ -173,21 +291,11 @@ mod entry_bytes {
         }
 
         fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-            let (entries, rest) = bytes.as_chunks::<ENTRY_LEN>();
+            let (entries, rest) = bytes.as_chunks::<N>();
             if !rest.is_empty() {
                 return Err(E::invalid_length(bytes.len(), &self));
             }
-            Ok(Some(entries.iter().map(entry).collect()))
-        }
-    }
-
-    fn entry(bytes: &[u8; ENTRY_LEN]) -> BlobEntry {
-        let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
-        BlobEntry {
-            name: BlobName(std::array::from_fn(|i| bytes[i])),
-            size: u64::from(word(16)) | u64::from(word(20)) << 32,
-            block: word(24),
-            offset: word(28),
+            Ok(Some(entries.iter().map(self.take).collect()))
         }
     }
 }

@@ -114,13 +114,19 @@ fn describe<M: SerializeMap>(seen: Observation<'_>, map: &mut M) -> Result<(), M
         Observation::None => (0, None),
         Observation::Bytes(bytes) => (bytes.len() as u64, Some(BlobName::of(bytes))),
         Observation::Blob { name, size } => (size, Some(name)),
-        Observation::Unrecorded { size } | Observation::Missing { size } => (size, None),
+        Observation::Unrecorded { size }
+        | Observation::Unnamed { size }
+        | Observation::Missing { size } => (size, None),
     };
     map.serialize_entry("size", &size)?;
     map.serialize_entry("hash", &name)?;
     match seen {
         Observation::Blob { .. } => map.serialize_entry("blob", &true),
         Observation::Unrecorded { .. } => map.serialize_entry("unrecorded", &true),
+        Observation::Unnamed { .. } => {
+            map.serialize_entry("blob", &true)?;
+            map.serialize_entry("missing", &true)
+        }
         Observation::Missing { .. } => map.serialize_entry("missing", &true),
         Observation::None | Observation::Bytes(_) => Ok(()),
     }

@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blob_name::BlobName;
+use super::blobs::NoBlobs;
 use super::description::Function;
-use super::value::{Observation, Observations, slots};
+use super::value::{Names, Observation, Observations, slots};
 
 /// Totals of the memory that the records of a stream hold and refer to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -39,35 +40,45 @@ impl MemoryTotals {
         self.referenced_bytes.saturating_sub(self.blob_bytes)
     }
 
-    /// Counts the observations in a command's record. Calls `refer` with the name and size of each blob
-    /// that they refer to.
-    pub fn command(
+    /// Counts the observations in a command's record.
+    pub fn command(&mut self, function: &Function, header: Header, payload: &[u8]) {
+        let names = Names { source: &NoBlobs, process: 0 };
+        self.observations(function, header, payload, names, |_, _| {});
+    }
+
+    /// Counts the observations in a command's record. `names` has the names of the blobs that they refer to. Calls
+    /// `refer` with the name and size of each of these blobs; without a name for a number that `names` does not have.
+    pub(super) fn observations(
         &mut self,
         function: &Function,
         header: Header,
         payload: &[u8],
-        mut refer: impl FnMut(BlobName, u64),
+        names: Names<'_>,
+        mut refer: impl FnMut(Option<BlobName>, u64),
     ) {
         let is_leave = header.flags() & LEAVE != 0;
-        let is_incomplete = each_observation(function, is_leave, payload, |seen| match seen {
-            Observation::Bytes(bytes) => self.observe(bytes.len() as u64),
-            Observation::Blob { name, size } => {
-                self.observe(size);
-                self.references += 1;
-                self.referenced_bytes = self.referenced_bytes.saturating_add(size);
-                refer(name, size);
-            }
-            Observation::None | Observation::Unrecorded { .. } | Observation::Missing { .. } => {}
-        });
+        let is_incomplete =
+            each_observation(function, is_leave, (payload, names), |seen| match seen {
+                Observation::Bytes(bytes) => self.observe(bytes.len() as u64),
+                Observation::Blob { name, size } => {
+                    self.refer(size);
+                    refer(Some(name), size);
+                }
+                Observation::Unnamed { size } => {
+                    self.refer(size);
+                    refer(None, size);
+                }
+                Observation::None
+                | Observation::Unrecorded { .. }
+                | Observation::Missing { .. } => {}
+            });
         self.incomplete += u64::from(is_incomplete && !is_leave);
     }
 
     /// Counts a frame that was read back, if its pixels are a blob.
     pub fn frame(&mut self, frame: &Frame) {
         if frame.has_pixels() {
-            self.observe(frame.size());
-            self.references += 1;
-            self.referenced_bytes = self.referenced_bytes.saturating_add(frame.size());
+            self.refer(frame.size());
         }
     }
 
@@ -87,6 +98,12 @@ impl MemoryTotals {
         self.blob_bytes = self.blob_bytes.saturating_add(size);
     }
 
+    fn refer(&mut self, size: u64) {
+        self.observe(size);
+        self.references += 1;
+        self.referenced_bytes = self.referenced_bytes.saturating_add(size);
+    }
+
     fn observe(&mut self, size: u64) {
         self.observed_bytes = self.observed_bytes.saturating_add(size);
     }
@@ -96,7 +113,7 @@ impl MemoryTotals {
 fn each_observation<'a>(
     function: &Function,
     is_leave: bool,
-    payload: &'a [u8],
+    (payload, names): (&'a [u8], Names<'a>),
     mut take: impl FnMut(Observation<'a>),
 ) -> bool {
     let fixed_len = match is_leave {
@@ -106,7 +123,7 @@ fn each_observation<'a>(
     if payload.len() <= fixed_len.next_multiple_of(8) {
         return false;
     }
-    let mut seen = Observations::new(payload, fixed_len);
+    let mut seen = Observations::new(payload, fixed_len, names);
     for _ in 0..slots(function, is_leave) {
         take(seen.slot());
     }

@@ -8,8 +8,8 @@ use super::append::append;
 use super::rings::{Account, Rings};
 use super::untrusted::Untrusted;
 use gapii_abi::atom::{
-    self, Block, CaptureEnd, Context, EndReason, Frame, Gap, InFlight, Keyframe, Seam, Short,
-    Stored, Subject, SwitchThread, Thread, ThreadState, TracedKind,
+    self, Block, CaptureEnd, Context, EndReason, Frame, Gap, InFlight, Keyframe, Numbered, Seam,
+    Short, Stored, Subject, SwitchThread, Thread, ThreadState, TracedKind,
 };
 
 /// A process and its frame count so far; precedes its first thread in each block.
@@ -134,6 +134,8 @@ pub enum Meta<'a> {
     Traced(Traced<'a>),
     /// A piece of a blob that the daemon's store has; in rings only.
     Stored(Stored),
+    /// The number of the thread's last blob.
+    Numbered(Numbered),
     /// Positions of rings.
     Rings(Rings),
     /// Totals of a thread that is gone.
@@ -262,6 +264,7 @@ impl<'a> Meta<'a> {
                 Self::Traced(Traced { id, kind, made, left, given })
             }
             atom::STORED => Self::Stored(Stored::decode(payload).map_err(fixed)?.0),
+            atom::NUMBERED => Self::Numbered(Numbered::decode(payload).map_err(fixed)?.0),
             atom::RINGS => Self::Rings(Rings::decode(payload).map_err(short)?),
             atom::ACCOUNT => Self::Account(Account::decode(payload).map_err(fixed)?),
             atom::SEAM => Self::Seam(Seam::decode(payload).map_err(fixed)?.0),

@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use super::blob_name::{BlobName, NamePrefix};
-use super::blobs::{BlobEntry, BlobSource};
+use super::blobs::{BlobEntry, BlobNumber, BlobSource};
 use super::block::BlockLocation;
 use super::block_file::BlockFile;
 pub use super::block_file::{BlockError, Reopen};
@@ -48,6 +48,7 @@ impl<R: Read + Seek> TraceReader<R> {
         let file = BlockFile::new(input, Arc::clone(&blocks));
         let mut index = parts.index;
         let blobs = index.as_mut().and_then(|index| index.blobs.take());
+        let numbers = index.as_mut().and_then(|index| index.numbers.take());
         Ok(Self {
             file: RefCell::new(file),
             file_len,
@@ -56,7 +57,7 @@ impl<R: Read + Seek> TraceReader<R> {
             index,
             footer: parts.footer,
             tail: parts.tail,
-            store: Store::of_index(blobs),
+            store: Store::of_index(blobs, numbers),
         })
     }
 
@@ -151,6 +152,10 @@ impl<R: Read + Seek> TraceReader<R> {
 }
 
 impl<R: Read + Seek> BlobSource for TraceReader<R> {
+    fn name(&self, number: BlobNumber) -> Option<BlobName> {
+        self.store.borrow_mut().name(&mut self.file.borrow_mut(), number)
+    }
+
     fn bytes(&self, name: BlobName, size: u64) -> Option<Arc<Vec<u8>>> {
         self.store.borrow_mut().cached(&mut self.file.borrow_mut(), name, size)
     }

@@ -11,11 +11,12 @@ use std::io::{self, Read, Seek};
 use std::sync::Arc;
 
 use super::blob_name::{BlobName, NamePrefix};
-use super::blobs::{BLOB_BYTES_MAX, BLOBS_MAX, BlobEntry, Collector};
+use super::blobs::{BLOB_BYTES_MAX, BLOBS_MAX, BlobEntry, BlobNumber, Collector};
 use super::block_file::{BlockError, BlockFile};
+use super::index::NumberEntry;
 use super::meta::Meta;
 use super::record::Records;
-use gapii_abi::atom::{BLOB, SWITCH_THREAD};
+use gapii_abi::atom::{self, BLOB, META_FIRST, SWITCH_THREAD};
 
 /// Why a blob can't be read.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +65,8 @@ const ROOM_BYTES_MAX: u64 = 16 << 20;
 pub(super) struct Store {
     /// The known blobs, by name; `None` before the first search.
     entries: Option<Vec<BlobEntry>>,
+    /// The numbers of the known blobs, ascending, with their names; `None` before the first search.
+    numbers: Option<Vec<(BlobNumber, BlobName)>>,
     /// True if the whole file has been read for blobs, so that there are no others.
     is_complete: bool,
     block: Option<usize>,
@@ -72,12 +75,42 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Makes a store that begins with the blobs that an index lists.
-    pub(super) fn of_index(mut entries: Option<Vec<BlobEntry>>) -> RefCell<Self> {
+    /// Makes a store that begins with the blobs that an index lists, and with their numbers.
+    pub(super) fn of_index(
+        mut entries: Option<Vec<BlobEntry>>,
+        numbers: Option<Vec<NumberEntry>>,
+    ) -> RefCell<Self> {
+        let named = |entry: NumberEntry| {
+            let blob = entries.as_ref()?.get(entry.blob as usize)?;
+            Some((entry.number, blob.name))
+        };
+        let mut numbers: Option<Vec<_>> =
+            numbers.map(|numbers| numbers.into_iter().filter_map(named).collect());
+        if let Some(numbers) = &mut numbers {
+            numbers.sort_by_key(|(number, _)| *number);
+        }
         if let Some(entries) = &mut entries {
             entries.sort_by_key(|entry| entry.name);
         }
-        RefCell::new(Self { entries, ..Self::default() })
+        RefCell::new(Self { entries, numbers, ..Self::default() })
+    }
+
+    /// Returns the name of the blob with this number; `None` if the file does not have it, or cannot be read.
+    pub(super) fn name<R: Read + Seek>(
+        &mut self,
+        file: &mut BlockFile<R>,
+        number: BlobNumber,
+    ) -> Option<BlobName> {
+        let found = |store: &Self| {
+            let numbers = store.numbers.as_ref()?;
+            let at = numbers.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+            numbers.get(at).map(|(_, name)| *name)
+        };
+        if let Some(name) = found(self) {
+            return Some(name);
+        }
+        self.read_all(file).ok()?;
+        found(self)
     }
 
     /// Returns the blobs that the index lists, as long as nothing else was needed.
@@ -157,24 +190,43 @@ impl Store {
             return Ok(());
         }
         let mut collector = Collector::default();
-        let mut entries = Vec::new();
+        let (mut entries, mut numbers) = (Vec::new(), Vec::new());
         for block in 0..file.blocks().len() {
             if !self.load(file, block)? {
                 continue;
             }
-            for (thread, at, record) in pieces(&self.raw) {
-                if let Ok(Meta::Blob(piece)) = Meta::decode(BLOB, record)
-                    && let Some(entry) = collector.piece(thread, (block as u32, at), &piece)
-                    && entries.len() < BLOBS_MAX
-                {
-                    entries.push(entry);
+            // Each block states its threads.
+            let (mut processes, mut current) = (HashMap::new(), None);
+            let records = Records::new(&self.raw).map_while(Result::ok);
+            for record in records.filter(|record| record.header.id() >= META_FIRST) {
+                match (Meta::decode(record.header.id(), record.payload), current) {
+                    (Ok(Meta::SwitchThread(switch)), _) => current = Some(switch.thread),
+                    (Ok(Meta::ThreadState(state)), _) => {
+                        processes.insert(state.thread, state.process);
+                    }
+                    (Ok(Meta::Blob(piece)), Some(thread)) => {
+                        let place = (block as u32, record.start as u32);
+                        let whole = collector.piece(thread, place, &piece);
+                        entries.extend(whole.filter(|_| entries.len() < BLOBS_MAX));
+                    }
+                    (Ok(Meta::Numbered(atom::Numbered { number })), Some(thread)) => {
+                        if let Some(name) = collector.numbered(thread)
+                            && let Some(&process) = processes.get(&thread)
+                            && numbers.len() < BLOBS_MAX
+                        {
+                            numbers.push((BlobNumber { process, number }, name));
+                        }
+                    }
+                    _ => {}
                 }
             }
         }
         // The first blob of a name precedes all references to it.
         entries.sort_by_key(|entry| entry.name);
         entries.dedup_by_key(|entry| entry.name);
-        self.entries = Some(entries);
+        numbers.sort_by_key(|(number, _)| *number);
+        numbers.dedup_by_key(|(number, _)| *number);
+        (self.entries, self.numbers) = (Some(entries), Some(numbers));
         self.is_complete = true;
         Ok(())
     }

@@ -298,6 +298,7 @@ impl Tracker {
                 }
             }
             Meta::Blob(_)
+            | Meta::Numbered(_)
             | Meta::Frame(_)
             | Meta::Snapshot(_)
             | Meta::Keyframe(_)

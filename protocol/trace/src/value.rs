@@ -3,8 +3,11 @@
 //! is `Value::Missing`; memory that could not be read is `Unrecorded` with its size.
 
 use super::blob_name::BlobName;
+use super::blobs::{BlobNumber, BlobSource};
 use super::description::{Function, Kind, Observed, Param, Repr, Type};
-use gapii_abi::atom::{BLOB_NAME_LEN, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE};
+use gapii_abi::atom::{
+    BLOB_NAME_LEN, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, OBSERVED_NUMBER,
+};
 
 /// A scalar of a record.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -50,6 +53,11 @@ pub enum Observation<'a> {
     Blob {
         /// Name of the blob.
         name: BlobName,
+        /// Its size in bytes.
+        size: u64,
+    },
+    /// The bytes are a blob of which the trace does not have the name.
+    Unnamed {
         /// Its size in bytes.
         size: u64,
     },
@@ -166,12 +174,17 @@ pub struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
-    pub(crate) fn new(function: &'a Function, enter: &'a [u8], leave: Option<&'a [u8]>) -> Self {
+    pub(crate) fn new(
+        function: &'a Function,
+        enter: &'a [u8],
+        leave: Option<&'a [u8]>,
+        names: Names<'a>,
+    ) -> Self {
         Self {
             params: function.params.iter(),
             enter,
-            inputs: Observations::new(enter, function.fixed_len as usize),
-            outputs: leave.map(|leave| Observations::new(leave, function.result_len())),
+            inputs: Observations::new(enter, function.fixed_len as usize, names),
+            outputs: leave.map(|leave| Observations::new(leave, function.result_len(), names)),
         }
     }
 }
@@ -192,8 +205,12 @@ impl<'a> Iterator for Args<'a> {
 }
 
 /// Returns the string that a result points at: the last slot of the leave record.
-pub(crate) fn result_text<'a>(function: &'a Function, leave: &'a [u8]) -> Observation<'a> {
-    let mut outputs = Observations::new(leave, function.result_len());
+pub(crate) fn result_text<'a>(
+    function: &'a Function,
+    leave: &'a [u8],
+    names: Names<'a>,
+) -> Observation<'a> {
+    let mut outputs = Observations::new(leave, function.result_len(), names);
     for _ in 1..slots(function, true) {
         outputs.slot();
     }
@@ -224,6 +241,15 @@ pub(super) fn slots(function: &Function, is_leave: bool) -> usize {
 pub(super) struct Observations<'a> {
     payload: &'a [u8],
     at: usize,
+    names: Names<'a>,
+}
+
+/// The names of the blobs that a process has given numbers to.
+#[derive(Clone, Copy)]
+pub(crate) struct Names<'a> {
+    pub source: &'a dyn BlobSource,
+    /// Index of the process in the trace.
+    pub process: u32,
 }
 
 /// The ranges at the end of a payload, in order.
@@ -231,8 +257,8 @@ pub struct Ranges<'a>(Observations<'a>);
 
 impl<'a> Ranges<'a> {
     /// Returns the ranges behind `slots` slots.
-    pub(super) fn of(payload: &'a [u8], fixed_len: usize, slots: usize) -> Self {
-        let mut all = Observations::new(payload, fixed_len);
+    pub(super) fn of(payload: &'a [u8], fixed_len: usize, slots: usize, names: Names<'a>) -> Self {
+        let mut all = Observations::new(payload, fixed_len, names);
         if all.at < payload.len() {
             for _ in 0..slots {
                 all.slot();
@@ -246,7 +272,7 @@ impl<'a> Iterator for Ranges<'a> {
     type Item = Range<'a>;
 
     fn next(&mut self) -> Option<Range<'a>> {
-        let Observations { payload, at } = &mut self.0;
+        let Observations { payload, at, .. } = &mut self.0;
         let rest = payload.get(*at..).filter(|rest| !rest.is_empty())?;
         let Some(address) = bytes(rest).map(u64::from_le_bytes).filter(|_| rest.len() >= 16) else {
             *at = payload.len();
@@ -260,8 +286,8 @@ impl<'a> Iterator for Ranges<'a> {
 }
 
 impl<'a> Observations<'a> {
-    pub(super) fn new(payload: &'a [u8], fixed_len: usize) -> Self {
-        Self { payload, at: fixed_len.saturating_add(7) & !7 }
+    pub(super) fn new(payload: &'a [u8], fixed_len: usize, names: Names<'a>) -> Self {
+        Self { payload, at: fixed_len.saturating_add(7) & !7, names }
     }
 
     /// The next slot. [`Observation::None`] when there are no more.
@@ -275,6 +301,7 @@ impl<'a> Observations<'a> {
             OBSERVED_NONE => (0, Observation::Unrecorded { size }),
             OBSERVED_INLINE => inline(rest, size),
             OBSERVED_BLOB => named(rest, size),
+            OBSERVED_NUMBER => numbered(rest, size, self.names),
             // The length of the data behind a word of a later version is unknown.
             _ => (rest.len(), Observation::Missing { size }),
         };
@@ -301,6 +328,18 @@ fn named(rest: &[u8], size: u64) -> (usize, Observation<'_>) {
     match bytes(rest) {
         Some(name) => (BLOB_NAME_LEN, Observation::Blob { name: BlobName(name), size }),
         None => (rest.len(), Observation::Missing { size }),
+    }
+}
+
+/// A blob that `rest` has the number of, and how many of `rest` the number takes.
+fn numbered<'a>(rest: &'a [u8], size: u64, names: Names<'a>) -> (usize, Observation<'a>) {
+    let Some(number) = bytes(rest).map(u64::from_le_bytes) else {
+        return (rest.len(), Observation::Missing { size });
+    };
+    let number = BlobNumber { process: names.process, number };
+    match names.source.name(number) {
+        Some(name) => (size_of::<u64>(), Observation::Blob { name, size }),
+        None => (size_of::<u64>(), Observation::Unnamed { size }),
     }
 }
 

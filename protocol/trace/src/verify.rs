@@ -19,7 +19,7 @@ use super::census::Census;
 use super::command::Command;
 use super::file_parts::Tail;
 use super::footer::Footer;
-use super::frame::TIMED_VERSION;
+use super::frame::Variety;
 use super::ledger::{Lost, by_cause};
 use super::memory_totals::MemoryTotals;
 pub use super::problem::{Problem, ProblemKind};
@@ -225,7 +225,7 @@ impl Verifier {
 
     /// Checks that only traces of a version with times have times.
     fn times(&mut self, version: u32, census: &Census) {
-        if census.timed > 0 && version < TIMED_VERSION {
+        if census.timed > 0 && Variety::of(version) == Variety::Untimed {
             let message = format!(
                 "{} records have a driver time, in a trace of format version {version}",
                 census.timed

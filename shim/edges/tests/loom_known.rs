@@ -1,4 +1,4 @@
-//! Models of KNOWN: a blob that is found was published before, and key and name belong together.
+//! Models of KNOWN: a blob that is found was published before, and key and number belong together.
 //!
 //! Run them with `cargo xtask models`.
 
@@ -14,8 +14,8 @@ use plain::Plain;
 use support::{Turnstile, model};
 
 const KEY: [u64; 2] = [1, 2];
-/// The blob's name under each tag: a mixture of two is none of them.
-const NAMES: [[u64; 2]; 3] = [[0, 0], [10, 11], [20, 21]];
+/// The blob's number under each tag.
+const NUMBERS: [u64; 3] = [0, 10, 20];
 
 /// An entry of a table, and what its users share.
 #[derive(Clone)]
@@ -31,14 +31,14 @@ impl Table {
 
     fn learn(&self, tag: u64) -> bool {
         self.turnstile.pass();
-        learn([&*self.entry].into_iter(), tag, KEY, NAMES[tag as usize])
+        learn([&*self.entry].into_iter(), tag, KEY, NUMBERS[tag as usize])
     }
 
-    /// Whether the blob was found; never under another name than the tag's.
+    /// Whether the blob was found; never with another number than the tag's.
     fn finds(&self, tag: u64) -> bool {
         self.turnstile.pass();
         let found = find([&*self.entry].into_iter(), tag, KEY);
-        assert!(found.is_none_or(|name| name == NAMES[tag as usize]), "{tag}: {found:?}");
+        assert!(found.is_none_or(|number| number == NUMBERS[tag as usize]), "{tag}: {found:?}");
         found.is_some()
     }
 }
@@ -63,7 +63,7 @@ fn records_of_a_blob_that_is_found_are_published() {
 }
 
 #[test]
-fn name_belongs_to_the_key_while_the_entry_is_written_over() {
+fn number_belongs_to_the_key_while_the_entry_is_written_over() {
     model(3, 100, || {
         let table = Table::new();
         assert!(table.learn(1));

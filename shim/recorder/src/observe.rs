@@ -9,11 +9,9 @@
 
 use core::ptr;
 
-use gapii_abi::atom::{
-    BLOB_NAME_LEN, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, observation_word,
-};
+use gapii_abi::atom::{OBSERVED_INLINE, OBSERVED_NONE, OBSERVED_NUMBER, observation_word};
 
-use crate::blob::{Kept, Name, Source};
+use crate::blob::{Kept, Number, Source};
 use crate::program::{guarded, pages};
 
 /// The attribute that ends an EGL attribute list.
@@ -225,12 +223,12 @@ impl Observation {
     }
 
     /// Returns the bytes that the observation takes in a record: its word, and then its bytes padded to 8, or the
-    /// blob's name.
+    /// blob's number.
     #[inline(always)]
     pub fn span(&self) -> u64 {
         8 + match self.kept {
             Kept::Inline => (self.size + 7) & !7,
-            Kept::Blob(_) => BLOB_NAME_LEN as u64,
+            Kept::Blob(_) => size_of::<Number>() as u64,
             Kept::Unrecorded => 0,
         }
     }
@@ -243,7 +241,7 @@ impl Observation {
     pub unsafe fn write(&self, out: *mut u8) -> *mut u8 {
         let kind = match self.kept {
             Kept::Inline if !self.address.is_null() => OBSERVED_INLINE,
-            Kept::Blob(_) => OBSERVED_BLOB,
+            Kept::Blob(_) => OBSERVED_NUMBER,
             Kept::Inline | Kept::Unrecorded => OBSERVED_NONE,
         };
         // SAFETY: the first 8 of the caller's bytes.
@@ -259,8 +257,8 @@ impl Observation {
                 // SAFETY: the span holds size bytes after the word.
                 unsafe { self.copy_directly(0, self.size, bytes) };
             }
-            // SAFETY: the span holds a name after the word.
-            Kept::Blob(name) => unsafe { bytes.cast::<Name>().write(name) },
+            // SAFETY: the span holds a number after the word.
+            Kept::Blob(number) => unsafe { bytes.cast::<Number>().write(number) },
             Kept::Inline | Kept::Unrecorded => {}
         }
         // SAFETY: the span is within the caller's bytes.
@@ -300,10 +298,14 @@ impl Source for Observation {
         self.size
     }
 
+    fn address(&self) -> Option<u64> {
+        self.strings.is_none().then_some(self.address as u64)
+    }
+
     unsafe fn copy(&self, from: u64, len: u64, out: *mut u8) -> bool {
-        if self.strings.is_none() {
+        if let Some(address) = self.address() {
             // SAFETY: the caller has the bytes at `out`.
-            return unsafe { guarded::read(self.address as u64 + from, out, len as usize) };
+            return unsafe { guarded::read(address + from, out, len as usize) };
         }
         // SAFETY: strings are looked at again while they are copied.
         unsafe { self.copy_directly(from, len, out) };

@@ -1,10 +1,10 @@
 //! Ranges: memory that a command reads or writes beyond its parameter slots, named one by one and written at the end of
 //! its record. Adjoining ranges of one parameter are joined. A record has at most `RANGES_MAX` (32,768) ranges in
-//! `STAGED_BYTES` (1 MiB); if they do not fit, those of 17 bytes or more become blobs. A last range with address 0 sums
+//! `STAGED_BYTES` (1 MiB); if they do not fit, those of 9 bytes or more become blobs. A last range with address 0 sums
 //! up those that still find no room.
 //!
 //! ```text
-//! address u64, word u64 (kind, parameter + 1, size), bytes padded to 8, or the name of a blob
+//! address u64, word u64 (kind, parameter + 1, size), bytes padded to 8, or the number of a blob
 //! ```
 //!
 //! A range of size 0 and kind 0 stands for memory of unknown extent, which the record does not have.
@@ -13,17 +13,16 @@
 
 use core::ptr;
 
-use gapii_abi::atom::{
-    BLOB_NAME_LEN, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, observation_word,
-};
+use gapii_abi::atom::{OBSERVED_INLINE, OBSERVED_NONE, OBSERVED_NUMBER, observation_word};
 
-use crate::blob::{BlobSender, Kept, Lost, Source};
+use crate::blob::{BlobSender, Kept, Lost, Number, Source};
 use crate::program::guarded;
 use crate::record::{TIME_BYTES, Writer};
 use crate::scratch::{Range, STAGED_BYTES, Scratch, ScratchSlot};
 
-/// Bytes in front of a range's own bytes or its blob's name.
+/// Bytes in front of a range's own bytes or its blob's number.
 const RANGE_HEADER_BYTES: usize = 16;
+const NUMBER_BYTES: usize = size_of::<Number>();
 
 /// Progress of collecting ranges for the next record. The ranges themselves are in the thread's [`Scratch`].
 #[derive(Default)]
@@ -121,7 +120,7 @@ impl Ranges {
         let Some(scratch) = slot.get() else { return Ok(payload_bytes) };
         let mut end = self.stage_in(scratch, blobs, writer, room, blobs.min_bytes())?;
         if end.unnamed_bytes > 0 {
-            end = self.stage_in(scratch, blobs, writer, room, BLOB_NAME_LEN as u64 + 1)?;
+            end = self.stage_in(scratch, blobs, writer, room, NUMBER_BYTES as u64 + 1)?;
         }
         self.staged_bytes = end.staged_bytes as u32;
         Ok(payload_bytes + end.staged_bytes as u64)
@@ -141,7 +140,7 @@ impl Ranges {
         let mut staged = Staged { at: 0, end, unnamed_bytes: self.unnamed_bytes, words: staged };
         for (range, source) in ranges.iter().zip(sources.iter()).take(self.count as usize) {
             let source = if self.are_copies { *source } else { range.address };
-            if !staged.has_room(RANGE_HEADER_BYTES + BLOB_NAME_LEN) {
+            if !staged.has_room(RANGE_HEADER_BYTES + NUMBER_BYTES) {
                 staged.unnamed_bytes += range.len();
             } else if range.len() == 0 {
                 staged.put_kept(*range, Kept::Unrecorded);
@@ -223,9 +222,9 @@ impl Staged<'_> {
     /// Appends a range whose bytes are a blob, or are missing.
     fn put_kept(&mut self, range: Range, kept: Kept) {
         match kept {
-            Kept::Blob(name) => {
-                self.put_header(range, OBSERVED_BLOB);
-                self.put_words(name);
+            Kept::Blob(number) => {
+                self.put_header(range, OBSERVED_NUMBER);
+                self.put_words([number]);
             }
             Kept::Inline | Kept::Unrecorded => self.put_header(range, OBSERVED_NONE),
         }
@@ -241,7 +240,7 @@ impl Staged<'_> {
         self.put_words([range.address, range.word(kind)]);
     }
 
-    fn put_words(&mut self, words: [u64; 2]) {
+    fn put_words<const N: usize>(&mut self, words: [u64; N]) {
         if let Some(out) = self.words.get_mut(self.at / 8..).and_then(|o| o.first_chunk_mut()) {
             *out = words;
             self.at += size_of_val(&words);
@@ -252,6 +251,10 @@ impl Staged<'_> {
 impl Source for Range {
     fn size(&self) -> u64 {
         self.len()
+    }
+
+    fn address(&self) -> Option<u64> {
+        Some(self.address)
     }
 
     unsafe fn copy(&self, from: u64, len: u64, out: *mut u8) -> bool {
@@ -280,7 +283,7 @@ mod tests {
         let mut words = [u64::MAX; 32];
         let mut staged = staged(&mut words, 256);
         staged.put_inline(range(2, &text), text.as_ptr() as u64);
-        staged.put_kept(range(255, &text), Kept::Blob([1, 2]));
+        staged.put_kept(range(255, &text), Kept::Blob(7));
         staged.put_kept(range(0, &text), Kept::Unrecorded);
         let address = text.as_ptr() as u64;
         let expected = [
@@ -289,9 +292,8 @@ mod tests {
             u64::from_le_bytes(*b"twelve b"),
             u64::from_le_bytes(*b"ytes\0\0\0\0"),
             address,
-            range_word(OBSERVED_BLOB, 255, 12),
-            1,
-            2,
+            range_word(OBSERVED_NUMBER, 255, 12),
+            7,
             address,
             range_word(OBSERVED_NONE, 0, 12),
         ];

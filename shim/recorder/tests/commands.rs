@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use gapii_abi::atom::{BLOB, Blob, range_word};
 use gapii_abi::atom::{
-    EFFECT, GAP, Gap, LEAVE, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, observation_word,
+    BLOB, Blob, EFFECT, GAP, Gap, LEAVE, NUMBERED, OBSERVED_INLINE, OBSERVED_NONE, OBSERVED_NUMBER,
+    observation_word, range_word,
 };
 use gapii_edges::Epoch;
 use gapii_recorder::{Call, Entered, Host, Outlook, Part, Shared, Thread, observe};
@@ -110,6 +110,12 @@ fn drain(consumer: &mut Consumer<SegmentRing>) -> Vec<Record> {
     records
 }
 
+/// Returns the bytes of the blob in these pieces.
+fn bytes_of(pieces: &[Record]) -> Vec<u8> {
+    assert!(pieces.iter().all(|piece| piece.is(BLOB, 0)), "{pieces:?}");
+    pieces.iter().flat_map(|piece| piece.payload[Blob::LEN..].to_vec()).collect()
+}
+
 #[test]
 fn command_is_in_the_ring_before_its_driver_call_and_its_result_behind_it() {
     let epoch = Epoch::none();
@@ -204,12 +210,13 @@ fn records_without_room_are_counted_and_reported_by_one_gap() {
 }
 
 #[test]
-fn memory_that_was_sent_is_named_and_ranges_stand_behind_observations() {
+fn memory_that_was_sent_is_referred_to_and_ranges_stand_behind_observations() {
     let epoch = Epoch::none();
     let (thread, mut consumer) = claim(shared(1, 1 << 16));
     epoch.begin(17, 2);
     drop(begin_epoch(thread, &epoch, false));
     let large: Vec<u8> = (0..=255).cycle().take(1500).collect();
+    let mut number = 0;
     for round in 0..2 {
         let mut call = enter(thread, &epoch).unwrap();
         let (at, len) = (large.as_ptr() as u64, large.len() as u64);
@@ -221,20 +228,75 @@ fn memory_that_was_sent_is_named_and_ranges_stand_behind_observations() {
         call.recorder().add_range(255, at + 20, 4);
         assert!(record(call, 1, &large));
         let records = drain(&mut consumer);
-        let (command, pieces) = records.split_last().unwrap();
-        let sent: Vec<u8> =
-            pieces.iter().flat_map(|piece| piece.payload[Blob::LEN..].to_vec()).collect();
-        assert!(pieces.iter().all(|piece| piece.is(BLOB, 0)), "{pieces:?}");
-        assert_eq!(sent, if round == 0 { large.as_slice() } else { &[] });
-        assert_eq!(command.word(1), observation_word(OBSERVED_BLOB, len));
-        assert_eq!([command.word(4), command.word(5)], [at, range_word(OBSERVED_INLINE, 2, 16)]);
-        let third = [command.word(8), command.word(9)];
+        let (command, before) = records.split_last().unwrap();
+        if round == 0 {
+            let (numbered, pieces) = before.split_last().unwrap();
+            assert!(numbered.is(NUMBERED, 0), "{numbered:?}");
+            number = numbered.word(0);
+            assert_eq!(bytes_of(pieces), large);
+        } else {
+            assert_eq!(before.len(), 0);
+        }
+        assert_eq!(command.word(1), observation_word(OBSERVED_NUMBER, len));
+        assert_eq!(command.word(2), number);
+        assert_eq!([command.word(3), command.word(4)], [at, range_word(OBSERVED_INLINE, 2, 16)]);
+        let third = [command.word(7), command.word(8)];
         assert_eq!(third, [at + 16, range_word(OBSERVED_INLINE, 2, 4)]);
-        let of_unknown_extent = [command.word(11), command.word(12)];
+        let of_unknown_extent = [command.word(10), command.word(11)];
         assert_eq!(of_unknown_extent, [at + 20, range_word(OBSERVED_NONE, 255, 0)]);
-        let last = [command.word(13), command.word(14)];
+        let last = [command.word(12), command.word(13)];
         assert_eq!(last, [at + 20, range_word(OBSERVED_INLINE, 255, 4)]);
     }
+}
+
+#[test]
+fn blob_that_is_known_leaves_no_stamp_unused() {
+    let epoch = Epoch::none();
+    let shared = shared(2, 1 << 16);
+    let ((first, mut of_first), (second, mut of_second)) = (claim(shared), claim(shared));
+    epoch.begin(17, 2);
+    drop(begin_epoch(first, &epoch, false));
+    drop(begin_epoch(second, &epoch, false));
+    let large = [7; 600];
+    assert!(record(enter(first, &epoch).unwrap(), 1, &large));
+    assert_eq!(drain(&mut of_first).len(), 3);
+    for round in 0..3 {
+        // The other thread takes stamps, so the first one needs its own for its next record.
+        assert!(record(enter(second, &epoch).unwrap(), round, &[]));
+        drain(&mut of_second);
+        assert!(record(enter(first, &epoch).unwrap(), round, &large));
+        let records = drain(&mut of_first);
+        assert!(records.len() == 1 && records[0].is(ID, EFFECT), "{records:?}");
+        assert!(records[0].header.is_stamped());
+    }
+}
+
+#[test]
+fn long_blobs_are_looked_up_until_many_in_a_row_were_new() {
+    let epoch = Epoch::none();
+    let (thread, mut consumer) = claim(shared(1, 1 << 16));
+    epoch.begin(17, 2);
+    drop(begin_epoch(thread, &epoch, false));
+    let mut send = |byte: u8| {
+        let long = [byte; 10_000];
+        assert!(record(enter(thread, &epoch).unwrap(), 1, &long));
+        let records = drain(&mut consumer);
+        let (command, before) = records.split_last().unwrap();
+        let number = command.word(2);
+        let Some((numbered, pieces)) = before.split_last() else { return (number, false) };
+        assert!(pieces.len() == 3 && numbered.is(NUMBERED, 0) && numbered.word(0) == number);
+        assert_eq!(bytes_of(pieces), long);
+        (number, true)
+    };
+    let (first, is_sent) = send(0);
+    assert!(is_sent);
+    assert_eq!(send(0), (first, false));
+    let sent: Vec<_> = (1..=8).map(&mut send).collect();
+    assert!(sent.iter().all(|(number, is_sent)| *is_sent && *number > first));
+    // It is sent without a look, and found to be known then.
+    let (again, is_sent) = send(0);
+    assert!(is_sent && again > first);
+    assert!(!send(0).1);
 }
 
 #[test]

@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use gapii_abi::atom::{
-    self, BLOB, EFFECT, FRAME, FRAME_END, Header, KEYFRAME, LEAVE, RECORD_LEN_MAX, SETUP, STORED,
+    self, BLOB, EFFECT, FRAME, FRAME_END, Header, KEYFRAME, LEAVE, NUMBERED, RECORD_LEN_MAX, SETUP,
+    STORED,
 };
 use gapii_trace::append::AppendTo;
 use gapii_trace::meta::{self, Meta};
@@ -290,10 +291,15 @@ impl StreamBuilder {
                     break;
                 }
             }
-            if matches!(header.id(), BLOB | STORED | FRAME) || self.plain.are_exceeded(header) {
+            if matches!(header.id(), BLOB | STORED | NUMBERED | FRAME)
+                || self.plain.are_exceeded(header)
+            {
                 let store = self.store_of(run.ring, header, &records[at..end]);
                 let at = (raw_len + at - start) as u32;
-                self.open.block.memory.push(Memory { thread: index, at, store });
+                let process =
+                    self.processes[self.rings[run.ring.0 as usize].process.0 as usize].index;
+                let process = process.unwrap_or(0);
+                self.open.block.memory.push(Memory { thread: index, process, at, store });
             }
             count += 1;
             at = end;

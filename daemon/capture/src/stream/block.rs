@@ -43,6 +43,8 @@ pub struct Block {
 #[derive(Clone, Debug)]
 pub struct Memory {
     pub thread: u32,
+    /// Index of the thread's process.
+    pub process: u32,
     /// Offset of the record in the block.
     pub at: u32,
     /// The store that has the named contents, or that is to hold the piece, and the store's number.
@@ -56,11 +58,14 @@ impl Block {
         for memory in &self.memory[first_memory..] {
             let at = memory.at as usize;
             let header = header_at(&self.raw, at);
-            if is_for_store(header) {
+            if !is_for_store(header) {
+                continue;
+            }
+            let plain = header.without_flags(SETUP);
+            self.raw[at..at + 8].copy_from_slice(&plain.0.to_le_bytes());
+            if header.id() == atom::BLOB {
                 let total_at = at + header.payload_offset();
                 let (total, _) = atom::of_store(word_at(&self.raw, total_at));
-                let plain = header.without_flags(SETUP);
-                self.raw[at..at + 8].copy_from_slice(&plain.0.to_le_bytes());
                 self.raw[total_at..total_at + 8].copy_from_slice(&total.to_le_bytes());
             }
         }

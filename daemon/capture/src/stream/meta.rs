@@ -55,7 +55,11 @@ impl StreamBuilder {
                 let process = &mut self.processes[process.0 as usize];
                 (process.named_bytes, process.is_missing) = (0, false);
             }
-            Meta::Limits(_) | Meta::Frame(_) | Meta::Subject(_) | Meta::Traced(_) => {}
+            Meta::Limits(_)
+            | Meta::Frame(_)
+            | Meta::Subject(_)
+            | Meta::Traced(_)
+            | Meta::Numbered(_) => {}
             Meta::Unknown(id) => return Err(Refusal::Unknown(id)),
             _ => return Err(Refusal::DaemonOnly(header.id())),
         }

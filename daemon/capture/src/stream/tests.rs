@@ -311,7 +311,7 @@ fn pieces_that_no_store_can_have_are_refused() {
             bench.stream.set_store(ProcessKey(0), Arc::new(Store::new(limit)));
         }
         let stored = |&[total, offset, len]: &[u64; 3]| {
-            let stored = atom::Stored { total, offset, len, name: [0; 16] };
+            let stored = atom::Stored { total, offset, len, number: 1 };
             record(STORED, 0, None, &stored.encode())
         };
         let records = [vec![thread(1, 1)], pieces.iter().map(stored).collect()].concat();

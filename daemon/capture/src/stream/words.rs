@@ -1,6 +1,6 @@
 //! Words of validated records.
 
-use gapii_abi::atom::{BLOB, Header, SETUP};
+use gapii_abi::atom::{BLOB, Header, NUMBERED, SETUP};
 use gapii_trace::meta::Meta;
 
 use super::refusal::Refusal;
@@ -24,7 +24,7 @@ pub fn decode(header: Header, record: &[u8]) -> Result<Meta<'_>, Refusal> {
     Ok(Meta::decode(header.id(), payload)?)
 }
 
-/// Returns whether the record is a piece of a blob that the store is to hold.
+/// Returns whether the record is a piece of a blob that the store is to hold, or the number of such a blob.
 pub fn is_for_store(header: Header) -> bool {
-    header.id() == BLOB && header.flags() & SETUP != 0
+    matches!(header.id(), BLOB | NUMBERED) && header.flags() & SETUP != 0
 }

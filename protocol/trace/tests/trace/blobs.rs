@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use gapii_abi::atom::EndReason;
+use gapii_abi::atom::{self, EndReason};
 use gapii_trace::blobs::{BlobEntry, BlobSource, NamePrefix};
 use gapii_trace::store::BlobError;
 use gapii_trace::value::Observation;
@@ -32,6 +32,7 @@ fn two_blobs() -> (Writer, [Vec<u8>; 2]) {
     w.piece(a, 3000, 1000, &blobs[0][1000..2500]);
     w.end_block();
     w.piece(a, 3000, 2500, &blobs[0][2500..]);
+    w.number(a, number_of(&blobs[0]));
     w.command(a, DATA, Some(3), &upload().blob(&blobs[0]));
     w.command(b, DATA, Some(4), &upload().blob(&blobs[1]).blob_range(2, 0x9000, &blobs[0]));
     w.swap(a, 5);
@@ -179,6 +180,68 @@ fn pieces_that_lie_make_no_blob() {
 }
 
 #[test]
+fn number_belongs_to_the_last_blob_of_its_thread_and_to_its_process() {
+    let (first, second) = (bytes(600, 1), bytes(700, 2));
+    let mut w = Writer::new();
+    let (p, q) = (w.process(1, "p"), w.process(2, "q"));
+    let (a, b, c) = (w.thread(p, 10, 1), w.thread(p, 11, 2), w.thread(q, 12, 3));
+    let refer = |size, number: u64| {
+        let word = atom::observation_word(atom::OBSERVED_NUMBER, size);
+        upload().u64(word).u64(number)
+    };
+    // Two processes give the same number, and pieces of three threads are mixed.
+    w.piece(a, 600, 0, &first[..300]);
+    w.piece(c, 700, 0, &second);
+    w.number(c, 5);
+    // No blob is whole here.
+    w.number(b, 5);
+    w.number(a, 6);
+    w.piece(a, 600, 300, &first[300..]);
+    w.end_block();
+    w.number(a, 5);
+    w.command(a, DATA, None, &refer(600, 5));
+    w.command(c, DATA, None, &refer(700, 5));
+    w.command(b, DATA, None, &refer(600, 5));
+    w.command(a, DATA, None, &refer(600, 6));
+    w.command(c, DATA, None, &refer(700, 7));
+    w.end_block();
+    let cut = w.file.clone();
+    for file in [cut, ended(w).finish()] {
+        let mut reader = open(&file);
+        let mut commands = reader.commands().unwrap();
+        let mut seen = Vec::new();
+        while let Some(command) = commands.next_command().unwrap() {
+            let observation = command.args().nth(2).unwrap().observation;
+            seen.push(match observation {
+                Observation::Blob { .. } => command.bytes_of(observation).map(|it| it.to_vec()),
+                Observation::Unnamed { .. } => None,
+                other => panic!("{other:?}"),
+            });
+        }
+        let (first, second) = (Some(first.clone()), Some(second.clone()));
+        let expected = [first.clone(), second, first, None, None];
+        assert_eq!(seen, expected);
+        assert_eq!(verify(&mut reader).unwrap().checked.missing_references, 2);
+    }
+}
+
+#[test]
+fn blob_is_found_by_its_name_where_an_older_record_has_that() {
+    let mut w = Writer::new();
+    let process = w.process(1, "p");
+    let thread = w.thread(process, 2, 1);
+    let blob = bytes(600, 3);
+    w.piece(thread, 600, 0, &blob);
+    w.command(thread, DATA, None, &upload().blob_by_name(&blob));
+    let mut reader = open(&ended(w).finish());
+    assert!(verify(&mut reader).unwrap().ok);
+    let mut commands = reader.commands().unwrap();
+    let command = commands.next_command().unwrap().unwrap();
+    let seen = command.args().nth(2).unwrap().observation;
+    assert_eq!(command.bytes_of(seen).as_deref(), Some(&blob[..]));
+}
+
+#[test]
 fn blob_that_is_begun_anew_is_whole() {
     let mut w = Writer::new();
     let process = w.process(1, "p");
@@ -228,6 +291,7 @@ fn ranges_that_lie_are_missing() {
         whole.clone(),
         whole.clone().u64(1 << 56 | 9).u64(0),
         whole.clone().u64(3 << 56 | 9).u64(0),
+        whole.clone().u64(4 << 56 | 9),
         whole.clone().u64(9 << 56 | 9).u64(0),
         whole.clone().u64(u64::MAX),
         whole.u64(1 << 56 | 8).u64(0).u32(1),

@@ -2,7 +2,7 @@
 //! tables.
 
 use gapii_abi::atom::{
-    OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, observation_word, range_word,
+    OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, OBSERVED_NUMBER, observation_word, range_word,
 };
 use gapii_commands::Descriptions;
 use gapii_trace::{BlobName, Description};
@@ -103,6 +103,11 @@ impl Payload {
     }
 
     pub fn blob(self, bytes: &[u8]) -> Self {
+        self.u64(observation_word(OBSERVED_NUMBER, bytes.len() as u64)).u64(number_of(bytes))
+    }
+
+    /// A blob by its name, as format versions up to 4 have it.
+    pub fn blob_by_name(self, bytes: &[u8]) -> Self {
         self.u64(observation_word(OBSERVED_BLOB, bytes.len() as u64)).name(bytes)
     }
 
@@ -123,8 +128,8 @@ impl Payload {
 
     /// A range of a blob of these bytes.
     pub fn blob_range(self, param: u8, address: u64, bytes: &[u8]) -> Self {
-        let word = range_word(OBSERVED_BLOB, param, bytes.len() as u64);
-        self.u64(address).u64(word).name(bytes)
+        let word = range_word(OBSERVED_NUMBER, param, bytes.len() as u64);
+        self.u64(address).u64(word).u64(number_of(bytes))
     }
 
     /// A range that is not in the trace.
@@ -135,6 +140,11 @@ impl Payload {
     pub fn unobserved(self) -> Self {
         self.u64(observation_word(OBSERVED_NONE, 0))
     }
+}
+
+/// The number that processes give to a blob of these bytes.
+pub fn number_of(bytes: &[u8]) -> u64 {
+    BlobName::of(bytes).0.first_chunk().copied().map_or(0, u64::from_le_bytes)
 }
 
 pub fn draw(mode: u32, first: i32, count: i32) -> Payload {

@@ -55,7 +55,7 @@ fn commands_have_the_driver_s_time_and_all_else_as_without() {
 #[test]
 fn times_in_a_trace_of_the_version_without_are_a_problem() {
     let found = verified(timed_file(UNTIMED_VERSION));
-    assert!(!found.ok && found.problems[0].message.contains("format version 2"), "{found:?}");
+    assert!(!found.ok && found.problems[0].message.contains("format version 5"), "{found:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use gapii_abi::atom::{
     self, EFFECT, EndReason, FRAME_END, GapCause, Header, InFlight, LEAVE, LEAVES,
 };
 use gapii_trace::append::AppendTo;
-use gapii_trace::blobs::{BlobEntry, Collector};
+use gapii_trace::blobs::{BlobEntry, BlobName, BlobNumber, Collector};
 use gapii_trace::footer::{Footer, GapEntry, ProcessEntry, ThreadLedger};
 use gapii_trace::meta::{self, Meta};
 use gapii_trace::{BlockEntry, Command, TraceHeader, TraceIndex, TraceReader, encode_block, json};
@@ -34,6 +34,7 @@ pub struct Writer {
     contexts: Vec<u64>,
     stamps: Vec<u64>,
     collector: Collector,
+    numbers: Vec<(BlobNumber, BlobName)>,
     pub blobs: Vec<BlobEntry>,
 }
 
@@ -66,6 +67,7 @@ impl Writer {
             stamps: Vec::new(),
             collector: Collector::default(),
             blobs: Vec::new(),
+            numbers: Vec::new(),
         }
     }
 
@@ -136,11 +138,17 @@ impl Writer {
         self.record(thread, atom::BLOB, 0, None, &payload);
     }
 
-    /// Writes a blob in pieces of `piece` bytes.
+    /// Writes a blob in pieces of `piece` bytes, and its number.
     pub fn blob(&mut self, thread: u32, bytes: &[u8], piece: usize) {
         for (index, part) in bytes.chunks(piece).enumerate() {
             self.piece(thread, bytes.len() as u64, (index * piece) as u64, part);
         }
+        self.number(thread, describe::number_of(bytes));
+    }
+
+    /// Writes the number of the thread's last blob.
+    pub fn number(&mut self, thread: u32, number: u64) {
+        self.record(thread, atom::NUMBERED, 0, None, &atom::Numbered { number }.encode());
     }
 
     pub fn gap(&mut self, thread: u32, records: u64, calls: u64, bytes: u64) {
@@ -213,13 +221,19 @@ impl Writer {
         let memory = &mut self.footer.totals.memory;
         let place = (self.index.blocks.len() as u32, self.raw.len() as u32);
         if let Some(function) = describe::description().function(header.id()) {
-            memory.command(function, header, payload, |_, _| {});
+            memory.command(function, header, payload);
         } else if let (atom::BLOB, Ok(Meta::Blob(piece))) =
             (header.id(), Meta::decode(header.id(), payload))
             && let Some(blob) = self.collector.piece(thread, place, &piece)
         {
             memory.blob(blob.size);
             self.blobs.push(blob);
+        } else if let Ok(Meta::Numbered(atom::Numbered { number })) =
+            Meta::decode(header.id(), payload)
+            && let Some(name) = self.collector.numbered(thread)
+        {
+            let process = self.footer.threads[thread as usize].process;
+            self.numbers.push((BlobNumber { process, number }, name));
         }
     }
 
@@ -263,7 +277,7 @@ impl Writer {
 
     /// The whole file, with index and footer.
     pub fn finish(mut self) -> Vec<u8> {
-        self.index.list_blobs(self.blobs);
+        self.index.list_blobs(self.blobs, self.numbers);
         let index_offset = self.file.len() as u64;
         self.file.extend_from_slice(&self.index.encode(self.version));
         let footer_offset = self.file.len() as u64;
@@ -348,6 +362,7 @@ pub fn small_trace() -> Writer {
     w.piece(loader, 20, 0, &bytes[..12]);
     w.end_block();
     w.piece(loader, 20, 12, &bytes[12..]);
+    w.number(loader, describe::number_of(&bytes));
     let data = Payload::new().u32(0x8892).u64(20).u64(0x1234).u32(0x88E4);
     w.command(loader, DATA, Some(11), &data.clone().blob(&bytes));
     w.command(loader, DATA, None, &data.unobserved().blob_range(2, 0x1234, &bytes));

@@ -1,13 +1,13 @@
-//! Blobs: larger pieces of the program's memory. A capture sends each once and afterwards refers to it by name.
+//! Blobs: larger pieces of the program's memory. A capture sends each once and afterwards refers to it by its number.
 
-mod name;
+mod number;
 mod piece;
 mod sender;
 mod source;
 mod stored;
 mod table;
 
-pub use name::{Name, name_bytes, name_words};
+pub use number::Number;
 pub use piece::{BLOB_MIN_BYTES, PIECE_BYTES, Piece};
 pub use sender::BlobSender;
 pub use source::{Kept, Lost, Source};

@@ -1,29 +1,37 @@
-//! Sends blobs: larger pieces of the program's memory. A capture sends each once and afterwards refers to it by name; a
-//! snapshot's blobs are sent once for all captures, as long as the daemon's store has room for them. A quick hash tells
-//! whether the process has sent the bytes before. After `NEW_IN_A_ROW` (8) new blobs a thread sends a blob of several
-//! pieces without looking first. Hashes and records are made from the same copy, because the program may change its
-//! memory meanwhile. If the ring has no room, the record that needs the blob is lost, too.
-
-use core::ptr;
+//! Sends blobs: larger pieces of the program's memory. A capture sends each once and afterwards refers to it by number; a
+//! snapshot's blobs are sent once for all captures, as long as the daemon's store has room for them. A hash of all
+//! bytes tells whether the process has sent them before.
+//!
+//! Memory is copied once, into the ring, and hashed there while it is in the cache. A blob of one piece
+//! (64 KiB) that turns out to be known is not published. A longer blob is published piece by piece, so the thread must
+//! decide before whether it looks first: after `NEW_IN_A_ROW` (8) new blobs of about this size it does not. The hash is
+//! that of the bytes in the records, because the program may change its memory meanwhile. If the ring has no room, the
+//! record that needs the blob is lost, too.
 
 use gapii_abi::atom::{
-    BLOB, Blob, HEADER_LEN, Header, SETUP, STORED, STORED_PIECE_MAX, Stored, for_store,
+    BLOB, Blob, HEADER_LEN, Header, NUMBERED, Numbered, SETUP, STORED, STORED_PIECE_MAX, Stored,
+    for_store,
 };
-use xxhash_rust::xxh3::Xxh3;
+use gapii_ringbuf::Reservation;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128_with_seed};
 
-use super::name::{Name, name_bytes, name_words};
+use super::number::{self, Number};
 use super::piece::Piece;
 use super::source::{Kept, Lost, Source};
+use super::stored::Terms;
+use super::table::Known;
 use crate::record::Writer;
 use crate::shared::Shared;
 
 /// Number of low bits of a store number that hold the epoch; the daemon's `blob_epoch` is in the bits above.
 const EPOCH_BITS: u32 = 20;
 /// After this many new blobs in a row, a thread sends a blob of several pieces without first looking whether it is
-/// known, because looking would copy every piece twice. A blob that is sent again by mistake does no harm.
-const NEW_IN_A_ROW: u32 = 8;
+/// known, because looking would read every piece twice. A blob that is sent again by mistake does no harm.
+const NEW_IN_A_ROW: u8 = 8;
+/// Classes of sizes for which new blobs are counted apart, a power of two.
+const SIZE_CLASSES: usize = 16;
 
-/// Why a blob could not be named.
+/// Why a blob has no number.
 enum Failure {
     Unreadable,
     Lost,
@@ -38,12 +46,27 @@ pub struct BlobSender {
     piece_bytes: u64,
     /// The epoch in which the thread records.
     epoch: u64,
-    /// How many blobs in a row, up to the last one, were new to the daemon.
-    new_blobs: u32,
+    /// How many blobs in a row, up to the last one of the class of sizes, were new to the daemon.
+    new_in_a_row: [u8; SIZE_CLASSES],
     /// The blobs belong to a snapshot, and not to recorded commands.
     is_describing: bool,
     /// The daemon may have some of the snapshot's content already, so look before sending.
     looks_first: bool,
+}
+
+/// Where a blob is looked up and noted.
+#[derive(Clone, Copy)]
+struct Sent<'a> {
+    known: &'a Known,
+    tag: u64,
+}
+
+/// The part of a blob's records that is the same in all of them.
+#[derive(Clone, Copy)]
+struct Kind {
+    flags: u16,
+    /// The size, with the store's number in it if the flags say so.
+    total: u64,
 }
 
 impl BlobSender {
@@ -53,7 +76,7 @@ impl BlobSender {
             min_bytes: shared.blob_min_bytes,
             piece_bytes: shared.piece_bytes,
             epoch: 0,
-            new_blobs: 0,
+            new_in_a_row: [0; SIZE_CLASSES],
             is_describing: false,
             looks_first: false,
         }
@@ -81,7 +104,7 @@ impl BlobSender {
         self.is_describing = false;
     }
 
-    /// Turns the bytes into a blob: returns its name, and sends the blob through `writer` first if it is new. `buffer`
+    /// Turns the bytes into a blob: returns its number, and sends the blob through `writer` first if it is new. `buffer`
     /// is overwritten.
     ///
     /// # Errors
@@ -97,8 +120,8 @@ impl BlobSender {
         source: &impl Source,
     ) -> Result<Kept, Lost> {
         // SAFETY: passed on.
-        match unsafe { self.name_of(writer, buffer, source) } {
-            Ok(name) => Ok(Kept::Blob(name)),
+        match unsafe { self.number_of(writer, buffer, source) } {
+            Ok(number) => Ok(Kept::Blob(number)),
             Err(Failure::Unreadable) => Ok(Kept::Unrecorded),
             Err(Failure::Lost) => Err(Lost),
         }
@@ -110,156 +133,262 @@ impl BlobSender {
         (u64::from(blob_epoch) << EPOCH_BITS) + self.epoch
     }
 
-    unsafe fn name_of(
+    unsafe fn number_of(
         &mut self,
         writer: &mut Writer,
         buffer: &mut Piece,
         source: &impl Source,
-    ) -> Result<Name, Failure> {
+    ) -> Result<Number, Failure> {
         let Some(shared) = writer.shared() else { return Err(Failure::Unreadable) };
         let known = &shared.known;
-        let tag = known.tag(self.store(shared.mode.blob_epoch()));
-        let stored = self.is_describing.then(|| shared.stored_terms());
-        let piece_bytes = self.piece_bytes.min(size_of_val(buffer) as u64);
-        let mut pieces = Pieces { source, buffer, piece_bytes, is_copied: false };
-        let mut quick = Xxh3::with_seed(known.seed());
-        let is_expected_new = source.size() > piece_bytes
-            && self.new_blobs >= NEW_IN_A_ROW
-            && !(self.is_describing && self.looks_first);
-        if !is_expected_new {
+        let sent = Sent { known, tag: known.tag(self.store(shared.mode.blob_epoch())) };
+        let size = source.size();
+        if self.is_describing {
+            let stored = shared.stored_terms();
             // SAFETY: passed on.
-            unsafe {
-                pieces.each(|_, bytes| {
-                    quick.update(bytes);
-                    Ok(())
-                })
-            }?;
-            let key = quick.digest128();
-            if let Some(name) = known.find(tag, key) {
-                self.new_blobs = 0;
-                return Ok(name);
-            }
-            if let Some(name) = stored.as_ref().and_then(|stored| stored.find(key)) {
-                self.name_stored(writer, source.size(), name)?;
-                known.learn(tag, key, name);
-                self.new_blobs = 0;
-                return Ok(name);
-            }
-            quick.reset();
+            return unsafe { self.describe(writer, buffer, source, sent, &stored) };
         }
-        let stored = stored.filter(|stored| stored.reserve(source.size()));
-        let (flags, total) = match &stored {
-            Some(stored) => (SETUP, for_store(source.size(), stored.number())),
-            None => (0, source.size()),
-        };
-        let mut naming = blake3::Hasher::new();
         // SAFETY: passed on.
-        let sent = unsafe {
-            pieces.each(|from, bytes| {
-                quick.update(bytes);
-                naming.update(bytes);
-                send_piece(writer, (flags, total), from, bytes)
-            })
+        if size <= self.piece_bytes
+            && let Some(done) = unsafe { send_at_once(writer, source, sent) }
+        {
+            return done;
+        }
+        let class = size_class(size);
+        let in_a_row = self.new_in_a_row.get(class).copied().unwrap_or_default();
+        let is_expected_new = size > self.piece_bytes && in_a_row >= NEW_IN_A_ROW;
+        let found = match is_expected_new {
+            true => None,
+            // SAFETY: passed on.
+            false => sent.find(unsafe { self.hash(buffer, source, known.seed()) }?),
         };
-        if let (Err(_), Some(stored)) = (&sent, &stored) {
-            stored.give_back(source.size());
+        let (number, is_new) = match found {
+            Some(number) => (number, false),
+            None => {
+                let kind = Kind { flags: 0, total: size };
+                // SAFETY: passed on.
+                let key = unsafe { self.send(writer, kind, source, known.seed()) }?;
+                let was_known = is_expected_new && sent.find(key).is_some();
+                (sent.enter(writer, kind.flags, key)?, !was_known)
+            }
+        };
+        if let Some(in_a_row) = self.new_in_a_row.get_mut(class) {
+            *in_a_row = if is_new { in_a_row.saturating_add(1) } else { 0 };
         }
-        sent?;
-        let (key, name) = (quick.digest128(), name_words(&naming.finalize()));
-        if let Some(stored) = stored {
-            stored.learn(writer.order(), key, name);
-        }
-        let was_known = is_expected_new && known.find(tag, key).is_some();
-        self.new_blobs = if was_known { 0 } else { self.new_blobs.saturating_add(1) };
-        known.learn(tag, key, name);
-        Ok(name)
+        Ok(number)
     }
 
-    /// Writes the records that name a blob which the daemon has, in place of its pieces.
-    fn name_stored(&self, writer: &mut Writer, total: u64, name: Name) -> Result<(), Failure> {
+    /// Does the same as [`Self::number_of`] for content of a snapshot, which goes to the daemon's store.
+    unsafe fn describe(
+        &self,
+        writer: &mut Writer,
+        buffer: &mut Piece,
+        source: &impl Source,
+        sent: Sent<'_>,
+        stored: &Terms<'_>,
+    ) -> Result<Number, Failure> {
+        let (size, seed) = (source.size(), sent.known.seed());
+        if self.looks_first || size <= self.piece_bytes {
+            // SAFETY: passed on.
+            let key = unsafe { self.hash(buffer, source, seed) }?;
+            if let Some(number) = sent.find(key) {
+                return Ok(number);
+            }
+            if let Some(number) = stored.find(key) {
+                self.refer_to_store(writer, size, number)?;
+                write_number(writer, 0, number)?;
+                sent.known.learn(sent.tag, key, number);
+                return Ok(number);
+            }
+        }
+        let has_room = stored.reserve(size);
+        let kind = match has_room {
+            true => Kind { flags: SETUP, total: for_store(size, stored.number()) },
+            false => Kind { flags: 0, total: size },
+        };
+        // SAFETY: passed on.
+        let key = unsafe { self.send(writer, kind, source, seed) };
+        let entered = key.and_then(|key| Ok((key, sent.enter(writer, kind.flags, key)?)));
+        match entered {
+            Ok((key, number)) if has_room => stored.learn(writer.order(), key, number),
+            Err(_) if has_room => stored.give_back(size),
+            _ => {}
+        }
+        entered.map(|(_, number)| number)
+    }
+
+    /// Returns the hash of the source's bytes.
+    unsafe fn hash(
+        &self,
+        buffer: &mut Piece,
+        source: &impl Source,
+        seed: u64,
+    ) -> Result<u128, Failure> {
+        let (size, piece_bytes) = (source.size(), self.piece_bytes.min(size_of_val(buffer) as u64));
+        let start = buffer.as_mut_ptr().cast::<u8>();
+        // SAFETY: the buffer's own bytes, which are initialized.
+        let buffer = unsafe { core::slice::from_raw_parts_mut(start, size_of_val(buffer)) };
+        let mut hash = Xxh3::with_seed(seed);
         let mut from = 0;
-        while from < total {
-            let len = (total - from).min(self.piece_bytes).min(STORED_PIECE_MAX);
-            let header = Header::new(STORED, 0, HEADER_LEN + Stored::LEN as u32);
+        while from < size {
+            let len = (size - from).min(piece_bytes);
+            // SAFETY: `len` is within the source and within the buffer.
+            if !unsafe { source.each(from, len, buffer, |bytes| hash.update(bytes)) } {
+                return Err(Failure::Unreadable);
+            }
+            from += len;
+        }
+        Ok(hash.digest128())
+    }
+
+    /// Publishes the source in pieces. Returns the hash of the bytes in them.
+    unsafe fn send(
+        &self,
+        writer: &mut Writer,
+        kind: Kind,
+        source: &impl Source,
+        seed: u64,
+    ) -> Result<u128, Failure> {
+        let size = source.size();
+        let mut hash = Xxh3::with_seed(seed);
+        let mut from = 0;
+        while from < size {
+            let len = (size - from).min(self.piece_bytes);
+            let header = kind.header(len);
             // SAFETY: the payload is written before the record is published.
             let Some(record) = (unsafe { writer.reserve(header) }) else {
                 return Err(Failure::Lost);
             };
-            let stored = Stored { total, offset: from, len, name: name_bytes(name) };
-            // SAFETY: the reserved payload has this length.
-            unsafe { record.payload.cast().write(stored.encode()) };
+            // SAFETY: `len` is within the source and within the record.
+            let Some(bytes) = (unsafe { put_piece(record, kind.total, source, from, len) }) else {
+                writer.give_back(record, header);
+                return Err(Failure::Unreadable);
+            };
+            hash.update(bytes);
             // SAFETY: the payload is whole.
             unsafe { writer.publish(record) };
             from += len;
         }
-        Ok(())
+        Ok(hash.digest128())
     }
-}
 
-/// Writes one piece of a blob. `flags` and `total` go together: `total` is the size, with the store's number in
-/// it if the flags say so.
-fn send_piece(
-    writer: &mut Writer,
-    (flags, total): (u16, u64),
-    from: u64,
-    bytes: &[u8],
-) -> Result<(), Failure> {
-    let payload_bytes = (Blob::LEN + bytes.len()) as u32;
-    let header = Header::new(BLOB, flags, HEADER_LEN + payload_bytes);
-    // SAFETY: the payload is written before the record is published.
-    let Some(record) = (unsafe { writer.reserve(header) }) else { return Err(Failure::Lost) };
-    // SAFETY: the reserved payload is longer than the fixed part.
-    unsafe { record.payload.cast().write(Blob { total, offset: from }.encode()) };
-    // SAFETY: the payload is reserved in whole words, and has more than two of them.
-    let last = unsafe { record.payload.add((payload_bytes as usize - 1) & !7) };
-    // SAFETY: as above.
-    unsafe { last.cast::<u64>().write(0) };
-    // SAFETY: the payload continues after the fixed part.
-    let out = unsafe { record.payload.add(Blob::LEN) };
-    #[expect(clippy::disallowed_methods, reason = "both ranges are the shim's own")]
-    // SAFETY: the piece's length is reserved; the ring does not overlap the thread's own buffer.
-    unsafe {
-        ptr::copy_nonoverlapping(bytes.as_ptr(), out.as_ptr(), bytes.len())
-    };
-    // SAFETY: the payload is whole.
-    unsafe { writer.publish(record) };
-    Ok(())
-}
-
-/// Reads a source in pieces of at most `piece_bytes`.
-struct Pieces<'a, S> {
-    source: &'a S,
-    buffer: &'a mut Piece,
-    piece_bytes: u64,
-    /// The whole source is in the buffer.
-    is_copied: bool,
-}
-
-impl<S: Source> Pieces<'_, S> {
-    /// Calls `take` with each piece and its offset. A source that fits into the buffer is copied only once, no matter
-    /// how often this is called.
-    ///
-    /// # Safety
-    /// The source is readable, or its `copy` reports that it is not.
-    unsafe fn each(
-        &mut self,
-        mut take: impl FnMut(u64, &[u8]) -> Result<(), Failure>,
+    /// Writes the records that name a blob which the daemon has, in place of its pieces.
+    fn refer_to_store(
+        &self,
+        writer: &mut Writer,
+        total: u64,
+        number: Number,
     ) -> Result<(), Failure> {
-        let size = self.source.size();
         let mut from = 0;
-        while from < size {
-            let len = (size - from).min(self.piece_bytes);
-            let buffer = self.buffer.as_mut_ptr().cast::<u8>();
-            // SAFETY: `len` is within the source and within the buffer.
-            if !self.is_copied && !unsafe { self.source.copy(from, len, buffer) } {
-                return Err(Failure::Unreadable);
-            }
-            self.is_copied = len == size;
-            // SAFETY: `len` bytes of the buffer are written.
-            let bytes = unsafe { core::slice::from_raw_parts(buffer, len as usize) };
-            take(from, bytes)?;
+        while from < total {
+            let len = (total - from).min(self.piece_bytes).min(STORED_PIECE_MAX);
+            let stored = Stored { total, offset: from, len, number };
+            write(writer, STORED, 0, stored.encode())?;
             from += len;
         }
         Ok(())
     }
+}
+
+impl Sent<'_> {
+    fn find(self, key: u128) -> Option<Number> {
+        self.known.find(self.tag, key)
+    }
+
+    /// Gives a number to the blob whose pieces are published, and notes it.
+    fn enter(self, writer: &mut Writer, flags: u16, key: u128) -> Result<Number, Failure> {
+        let number = number::next();
+        write_number(writer, flags, number)?;
+        self.known.learn(self.tag, key, number);
+        Ok(number)
+    }
+}
+
+impl Kind {
+    /// Returns the header of a piece of `len` bytes.
+    fn header(self, len: u64) -> Header {
+        Header::new(BLOB, self.flags, HEADER_LEN + Blob::LEN as u32 + len as u32)
+    }
+}
+
+/// Returns the class of a size. Blobs of one use have one size, so they share a class.
+fn size_class(size: u64) -> usize {
+    (size.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - SIZE_CLASSES.ilog2())) as usize
+}
+
+/// Copies a blob of one piece into the ring, and publishes it there if it is new. `None` if the ring has no room at hand;
+/// then nothing is done.
+///
+/// # Safety
+/// As for [`BlobSender::keep`].
+unsafe fn send_at_once(
+    writer: &mut Writer,
+    source: &impl Source,
+    sent: Sent<'_>,
+) -> Option<Result<Number, Failure>> {
+    let size = source.size();
+    let kind = Kind { flags: 0, total: size };
+    let header = kind.header(size);
+    // SAFETY: the payload is written before the record is published.
+    let record = unsafe { writer.reserve_at_once(header) }?;
+    // SAFETY: the record has room for the whole source.
+    let Some(bytes) = (unsafe { put_piece(record, size, source, 0, size) }) else {
+        writer.give_back(record, header);
+        return Some(Err(Failure::Unreadable));
+    };
+    let key = xxh3_128_with_seed(bytes, sent.known.seed());
+    if let Some(number) = sent.find(key) {
+        writer.give_back(record, header);
+        return Some(Ok(number));
+    }
+    // SAFETY: the payload is whole.
+    unsafe { writer.publish(record) };
+    Some(sent.enter(writer, kind.flags, key))
+}
+
+/// Writes the payload of a piece: the range `from..from + len` of the source. Returns the bytes as they are in the record.
+/// `None` if they are not readable.
+///
+/// # Safety
+/// The range is within the source, and the record was reserved for a piece of `len` bytes, at least one.
+unsafe fn put_piece<'a>(
+    record: Reservation,
+    total: u64,
+    source: &impl Source,
+    from: u64,
+    len: u64,
+) -> Option<&'a [u8]> {
+    // SAFETY: the reserved payload is longer than the fixed part.
+    unsafe { record.payload.cast().write(Blob { total, offset: from }.encode()) };
+    // SAFETY: the payload is reserved in whole words, and has more than two of them.
+    let last = unsafe { record.payload.add((Blob::LEN + len as usize - 1) & !7) };
+    // SAFETY: as above.
+    unsafe { last.cast::<u64>().write(0) };
+    // SAFETY: the payload continues after the fixed part.
+    let out = unsafe { record.payload.add(Blob::LEN) }.as_ptr();
+    // SAFETY: `len` bytes are reserved there, and in the source.
+    let is_copied = unsafe { source.copy(from, len, out) };
+    // SAFETY: these bytes were just written, and this thread alone writes to its ring.
+    is_copied.then(|| unsafe { core::slice::from_raw_parts(out, len as usize) })
+}
+
+/// Writes the record that gives a number to the thread's last blob.
+fn write_number(writer: &mut Writer, flags: u16, number: Number) -> Result<(), Failure> {
+    write(writer, NUMBERED, flags, Numbered { number }.encode())
+}
+
+fn write<const N: usize>(
+    writer: &mut Writer,
+    id: u16,
+    flags: u16,
+    payload: [u8; N],
+) -> Result<(), Failure> {
+    let header = Header::new(id, flags, HEADER_LEN + N as u32);
+    // SAFETY: the payload is written before the record is published.
+    let Some(record) = (unsafe { writer.reserve(header) }) else { return Err(Failure::Lost) };
+    // SAFETY: the reserved payload has this length.
+    unsafe { record.payload.cast().write(payload) };
+    // SAFETY: the payload is whole.
+    unsafe { writer.publish(record) };
+    Ok(())
 }

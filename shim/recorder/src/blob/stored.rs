@@ -10,7 +10,6 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use gapii_ringbuf::{ModePage, SegmentHeader, StoreTerms};
 
-use super::name::Name;
 use super::table::Known;
 
 /// The blobs of this process that are in the daemon's store.
@@ -53,7 +52,7 @@ impl Terms<'_> {
     }
 
     /// Returns the name of the blob whose quick hash is `key`, if the store has the blob.
-    pub fn find(&self, key: u128) -> Option<Name> {
+    pub fn find(&self, key: u128) -> Option<u64> {
         self.known.find(self.tag, key)
     }
 
@@ -79,9 +78,9 @@ impl Terms<'_> {
 
     /// Notes that the blob was sent: all records that hold it are published. Not if the daemon has given another order
     /// than `order`, which the sender follows: it may pass over these records.
-    pub fn learn(&self, order: u64, key: u128, name: Name) {
+    pub fn learn(&self, order: u64, key: u128, number: u64) {
         if self.mode.is_still(order) {
-            self.known.learn(self.tag, key, name);
+            self.known.learn(self.tag, key, number);
         }
     }
 }
@@ -120,8 +119,8 @@ mod tests {
             self.mode.generation()
         }
 
-        fn learn(&self, key: u128, name: Name) {
-            self.terms().learn(self.order(), key, name);
+        fn learn(&self, key: u128, number: u64) {
+            self.terms().learn(self.order(), key, number);
         }
 
         /// Bytes that were counted as sent for the store, and bytes that found no room.
@@ -136,9 +135,9 @@ mod tests {
     fn blob_is_there_until_the_store_has_another_number() {
         let mut bench = Bench::new(3, 100);
         assert!(bench.terms().is_empty());
-        bench.learn(5, [50, 51]);
+        bench.learn(5, 50);
         assert!(!bench.terms().is_empty());
-        assert_eq!((bench.terms().find(5), bench.terms().find(6)), (Some([50, 51]), None));
+        assert_eq!((bench.terms().find(5), bench.terms().find(6)), (Some(50), None));
         bench.writer.set_store(StoreTerms { number: 4, end: 100 });
         assert!(bench.terms().is_empty());
         assert_eq!(bench.terms().find(5), None);
@@ -147,7 +146,7 @@ mod tests {
         let late = bench.terms();
         let terms = StoreTerms { number: 6, end: 100 };
         let now = Terms { tag: bench.stored.known.tag(6), terms, ..bench.terms() };
-        late.learn(bench.order(), 7, [70, 71]);
+        late.learn(bench.order(), 7, 70);
         assert_eq!(now.find(7), None);
     }
 
@@ -157,10 +156,10 @@ mod tests {
         let mut bench = Bench::new(3, 100);
         let order = bench.order();
         bench.writer.set(ModeSettings::default());
-        bench.terms().learn(order, 5, [50, 51]);
+        bench.terms().learn(order, 5, 50);
         assert_eq!(bench.terms().find(5), None);
-        bench.learn(5, [50, 51]);
-        assert_eq!(bench.terms().find(5), Some([50, 51]));
+        bench.learn(5, 50);
+        assert_eq!(bench.terms().find(5), Some(50));
     }
 
     #[test]
@@ -188,12 +187,12 @@ mod tests {
         let taken = (0..1 << 20).take_while(|number| {
             let is_room = bench.terms().reserve(1);
             if is_room {
-                bench.learn(key(*number), [*number, 0]);
+                bench.learn(key(*number), *number);
             }
             is_room
         });
         let taken = taken.count() as u64;
         assert!(taken > 10_000, "{taken}");
-        assert!((0..taken).all(|number| bench.terms().find(key(number)) == Some([number, 0])));
+        assert!((0..taken).all(|number| bench.terms().find(key(number)) == Some(number)));
     }
 }

@@ -1,5 +1,5 @@
-//! The blobs that this process has sent in the running capture, or for the daemon's store: a table from the quick hash
-//! to the name that the trace uses. It has 65,536 entries; once half of them (`ENTRIES_USED_MAX`) are used, it forgets
+//! The blobs that this process has sent in the running capture, or for the daemon's store: a table from the hash
+//! to the number that records use. It has 65,536 entries; once half of them (`ENTRIES_USED_MAX`) are used, it forgets
 //! all, and blobs are sent again when they next occur. A forked child finds it empty.
 //!
 //! The table has no locks, and a forked child finds it empty. An entry is valid under the tag with which it was made.
@@ -16,7 +16,6 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crossbeam_utils::CachePadded;
 use gapii_edges::blob_table::{self, Entry};
 
-use super::name::Name;
 use crate::clock::clock_ns;
 use crate::own_memory;
 
@@ -61,8 +60,7 @@ impl Known {
         Some(Known { table, seed: random_word() })
     }
 
-    /// Returns the seed of quick hashes. No other process knows it, so nobody can construct two blobs with the same
-    /// quick hash.
+    /// Returns the seed of the hashes. No other process knows it, so nobody can construct two blobs with the same hash.
     pub fn seed(&self) -> u64 {
         self.seed
     }
@@ -74,8 +72,8 @@ impl Known {
         store << GENERATION_BITS | generation.wrapping_add(1)
     }
 
-    /// Returns the name of the blob whose quick hash is `key`, if the blob was sent under `tag`.
-    pub fn find(&self, tag: u64, key: u128) -> Option<Name> {
+    /// Returns the number of the blob whose hash is `key`, if the blob was sent under `tag`.
+    pub fn find(&self, tag: u64, key: u128) -> Option<u64> {
         let find = |segment| blob_table::find(self.probe(segment, key), tag, words(key));
         // The last segment has most entries, so it is searched first.
         (0..=self.segment(tag)).rev().find_map(find)
@@ -92,8 +90,8 @@ impl Known {
     }
 
     /// Notes that the blob was sent: all records that hold it are published.
-    pub fn learn(&self, tag: u64, key: u128, name: Name) {
-        if blob_table::learn(self.probe(self.segment(tag), key), tag, words(key), name) {
+    pub fn learn(&self, tag: u64, key: u128, number: u64) {
+        if blob_table::learn(self.probe(self.segment(tag), key), tag, words(key), number) {
             self.count(tag);
         }
     }
@@ -195,14 +193,14 @@ mod tests {
         let known = Known::map().unwrap();
         let (first, second) = (known.tag(1), known.tag(2));
         assert_eq!(known.find(first, key(5)), None);
-        known.learn(first, key(5), [50, 51]);
-        assert_eq!(known.find(first, key(5)), Some([50, 51]));
+        known.learn(first, key(5), 50);
+        assert_eq!(known.find(first, key(5)), Some(50));
         assert_eq!((known.find(first, key(6)), known.find(second, key(5))), (None, None));
-        known.learn(second, key(5), [60, 61]);
-        assert_eq!((known.find(second, key(5)), known.find(first, key(5))), (Some([60, 61]), None));
+        known.learn(second, key(5), 60);
+        assert_eq!((known.find(second, key(5)), known.find(first, key(5))), (Some(60), None));
         // A late thread must not overwrite a newer entry.
-        known.learn(first, key(5), [70, 71]);
-        assert_eq!(known.find(second, key(5)), Some([60, 61]));
+        known.learn(first, key(5), 70);
+        assert_eq!(known.find(second, key(5)), Some(60));
     }
 
     #[test]
@@ -212,7 +210,7 @@ mod tests {
         let first = known.tag(1);
         for number in 0..ENTRIES_USED_MAX {
             assert_eq!(known.tag(1), first, "{number} are too many");
-            known.learn(first, key(number), [number, 0]);
+            known.learn(first, key(number), number);
         }
         let found =
             (0..ENTRIES_USED_MAX).filter(|number| known.find(first, key(*number)).is_some());
@@ -220,8 +218,8 @@ mod tests {
         let second = known.tag(1);
         assert!(second > first);
         assert_eq!(known.find(second, key(1)), None);
-        known.learn(second, key(1), [9, 9]);
-        assert_eq!(known.find(second, key(1)), Some([9, 9]));
+        known.learn(second, key(1), 9);
+        assert_eq!(known.find(second, key(1)), Some(9));
     }
 
     #[test]
@@ -239,7 +237,7 @@ mod tests {
         miri,
         ignore = "two writers spin, which takes Miri minutes; a loom model checks the entries"
     )]
-    fn names_are_never_mixed_when_threads_write_over_each_other() {
+    fn numbers_are_never_mixed_when_threads_write_over_each_other() {
         let known = Known::map().unwrap();
         let epoch = AtomicU64::new(1);
         let done = AtomicBool::new(false);
@@ -251,7 +249,7 @@ mod tests {
                     while !done.load(Relaxed) {
                         let tag = known.tag(epoch.load(Relaxed));
                         let number = round % 61;
-                        known.learn(tag, key(number), [tag ^ number, tag]);
+                        known.learn(tag, key(number), tag ^ number << 48);
                         round += 1;
                         if round.is_multiple_of(97) {
                             epoch.fetch_add(1, Relaxed);
@@ -259,15 +257,16 @@ mod tests {
                     }
                 });
             }
-            let mut names = Vec::new();
+            let mut numbers = Vec::new();
             let mut number = 0;
-            while names.len() < 10_000 {
+            while numbers.len() < 10_000 {
                 number = (number + 1) % 61;
                 let tag = known.tag(epoch.load(Relaxed));
-                names.extend(known.find(tag, key(number)).map(|name| (name, [tag ^ number, tag])));
+                numbers
+                    .extend(known.find(tag, key(number)).map(|found| (found, tag ^ number << 48)));
             }
             done.store(true, Relaxed);
-            for (found, expected) in names {
+            for (found, expected) in numbers {
                 assert_eq!(found, expected);
             }
         });

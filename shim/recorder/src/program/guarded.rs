@@ -1,8 +1,10 @@
-//! Reads the program's memory where it may be unreadable: the answer is then "no" instead of a signal. For less than 1
-//! KiB (`KERNEL_MIN_BYTES`), the pages are looked up first ([`pages`](super::pages)). Larger memory is copied by the
-//! kernel, with `process_vm_readv` on this very process, or page by page where the kernel cannot copy it but loads can
-//! read it. Where a sandbox or an old kernel refuses `process_vm_readv` (`ENOSYS`, `EPERM`), larger memory is read
-//! directly, as the driver would read it.
+//! Reads the program's memory where it may be unreadable: the answer is then "no" instead of a signal. Memory in at most
+//! `PROBED_PAGES_MAX` (2) pages is looked up page by page ([`pages`](super::pages)), other memory by one
+//! `madvise(MADV_POPULATE_READ)`, which reads every page; then the memory is copied. Where the kernel has no such advice
+//! (before Linux 5.14), or a sandbox forbids it, or the memory is a device's, the kernel copies, with
+//! `process_vm_readv` on this very process, or memory is looked up page by page where the kernel cannot copy it but loads
+//! can read it. Where `process_vm_readv` is refused, too (`ENOSYS`, `EPERM`), memory is read directly, as the driver would
+//! read it.
 
 use core::ptr;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -10,27 +12,96 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use super::{Copied, PAGE_BYTES, kernel, pages};
 use crate::errno::ErrnoGuard;
 
-/// From this size on the kernel copies, in bytes.
-const KERNEL_MIN_BYTES: usize = 1024;
+/// Most pages that are looked up one by one: up to here that is cheaper than an advice.
+const PROBED_PAGES_MAX: u64 = 2;
+/// Bytes that [`each`] hands out at once: they stay in the processor's nearest cache.
+const CHUNK_BYTES: usize = 4096;
+
+/// What is known of a range of memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Access {
+    /// Every page was readable a moment ago. A correct program keeps memory mapped while a command that it was passed
+    /// to runs.
+    Readable,
+    Unreadable,
+    /// Only reading it tells.
+    Unknown,
+}
 
 /// Copies `len` bytes at `address` to `into`. False if some of them are not readable; the content of `into` is then
 /// undefined.
 ///
 /// # Safety
-/// `into` has `len` writable bytes in the shim's own memory. Where the kernel copies nothing ([`is_available`]),
-/// memory of 1 KiB or more at `address` must be readable.
+/// `into` has `len` writable bytes in the shim's own memory. Where the kernel answers no question
+/// ([`is_available`]), memory of more than two pages at `address` must be readable.
 #[inline]
 pub unsafe fn read(address: u64, into: *mut u8, len: usize) -> bool {
-    if len >= KERNEL_MIN_BYTES {
+    match look(address, len as u64) {
+        Access::Readable => {
+            // SAFETY: readable, and `into` is writable.
+            unsafe { copy(address as *const u8, into, len) };
+            true
+        }
+        Access::Unreadable => false,
         // SAFETY: passed on.
-        return unsafe { read_by_kernel(address, into, len) };
+        Access::Unknown => unsafe { read_by_kernel(address, into, len) },
     }
-    let readable = pages::are_readable(address, len as u64);
-    if readable {
-        // SAFETY: readable, and `into` is writable.
-        unsafe { copy(address as *const u8, into, len) };
+}
+
+/// Calls `take` with the `len` bytes at `address`, in order and in chunks. False if some of them are not readable; `take`
+/// may then have been called. `buffer` is overwritten.
+///
+/// # Safety
+/// As for [`read`]. `buffer` has `len` bytes.
+pub unsafe fn each(
+    address: u64,
+    len: usize,
+    buffer: &mut [u8],
+    mut take: impl FnMut(&[u8]),
+) -> bool {
+    match look(address, len as u64) {
+        Access::Readable => {}
+        Access::Unreadable => return false,
+        Access::Unknown => {
+            // SAFETY: passed on.
+            let is_read = unsafe { read_by_kernel(address, buffer.as_mut_ptr(), len) };
+            if let (true, Some(bytes)) = (is_read, buffer.get(..len)) {
+                take(bytes);
+            }
+            return is_read;
+        }
     }
-    readable
+    let mut done = 0;
+    while done < len {
+        let Some(chunk) = buffer.get_mut(..CHUNK_BYTES.min(len - done)) else { return false };
+        // SAFETY: readable, and as long as the chunk.
+        unsafe { copy((address + done as u64) as *const u8, chunk.as_mut_ptr(), chunk.len()) };
+        take(chunk);
+        done += chunk.len();
+    }
+    true
+}
+
+/// Finds out whether memory is readable, with at most one system call for memory of more than two pages.
+#[inline]
+fn look(address: u64, len: u64) -> Access {
+    let pages = (address % PAGE_BYTES + len).div_ceil(PAGE_BYTES);
+    if pages > PROBED_PAGES_MAX {
+        return look_by_advice(address, len);
+    }
+    match pages::are_readable(address, len) {
+        true => Access::Readable,
+        false => Access::Unreadable,
+    }
+}
+
+#[inline(never)]
+fn look_by_advice(address: u64, len: u64) -> Access {
+    let _errno = ErrnoGuard::save();
+    match kernel::populate(address, len) {
+        true => Access::Readable,
+        false => Access::Unknown,
+    }
 }
 
 #[inline(never)]
@@ -141,6 +212,11 @@ pub mod tests {
             // SAFETY: as above.
             let by_kernel = unsafe { read_by_kernel(memory + from, out.as_mut_ptr(), len) };
             assert_eq!((read, by_kernel), (expected, expected), "{len} bytes at {from}");
+            let (mut buffer, mut seen) = (vec![0; len], Vec::new());
+            let take = |bytes: &[u8]| seen.extend_from_slice(bytes);
+            // SAFETY: the buffer has the length.
+            assert_eq!(unsafe { each(memory + from, len, &mut buffer, take) }, expected);
+            assert!(!expected || seen == vec![7; len], "{len} bytes at {from}");
             assert!(!read || out[..len].iter().all(|byte| *byte == 7));
         };
         assert!(is_available());
@@ -149,6 +225,7 @@ pub mod tests {
         check(8192, 4096, true);
         check(1, 4096, false);
         check(0, 12288, false);
+        check(100, 12000, false);
         check(4096, 1, false);
     }
 

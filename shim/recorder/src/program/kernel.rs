@@ -2,7 +2,7 @@
 
 use core::ptr;
 
-use super::Copied;
+use super::{Copied, PAGE_BYTES};
 use crate::errno::errno;
 
 /// Copies at most `len` bytes at `address` to `into`.
@@ -25,6 +25,18 @@ pub(super) unsafe fn copy(address: u64, into: *mut u8, len: usize) -> Copied {
         libc::ENOSYS | libc::EPERM => Copied::Unavailable,
         _ => Copied::Fault,
     }
+}
+
+/// Has the kernel read every page of `len` bytes at `address`. True if all could be read. False if not, or if the kernel
+/// is too old, a sandbox forbids it, or the memory is a device's.
+pub(super) fn populate(address: u64, len: u64) -> bool {
+    let start = address & !(PAGE_BYTES - 1);
+    let bytes = address - start + len;
+    // SAFETY: changes no content and no right of access.
+    let result = unsafe {
+        libc::madvise(start as *mut libc::c_void, bytes as usize, libc::MADV_POPULATE_READ)
+    };
+    result == 0
 }
 
 /// Whether the page at address `page` is readable. Makes a system call that reads a word of the page and is then

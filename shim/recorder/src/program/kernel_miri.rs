@@ -11,6 +11,11 @@ pub(super) unsafe fn copy(_address: u64, _into: *mut u8, _len: usize) -> Copied 
     Copied::Unavailable
 }
 
+/// Whether the memory is not at address 0.
+pub(super) fn populate(address: u64, _len: u64) -> bool {
+    address != 0
+}
+
 /// Whether the page is not the one at address 0.
 pub(super) fn is_page_readable(page: u64) -> bool {
     page != 0

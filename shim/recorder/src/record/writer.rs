@@ -124,6 +124,11 @@ impl Writer {
         unsafe { self.producer.reserve(header) }
     }
 
+    /// Gives back the last reservation, which was made for `header` and will not be published.
+    pub fn give_back(&mut self, record: Reservation, header: Header) {
+        self.producer.give_back(record, header);
+    }
+
     /// Publishes a record: from here on the daemon can read it.
     ///
     /// # Safety
