@@ -141,6 +141,18 @@ pub fn tracked(way: Way, calls: u64) -> Vec<(String, f64)> {
     commands(&run_as(way, &session, &session.path("bench"), process).ok())
 }
 
+/// Returns the times that `programs/bench_uploads.c` takes for uploads of `size` bytes, in nanoseconds, in the order of the
+/// program's output.
+pub fn uploads(way: Way, size: u64, runs: u64) -> Vec<(String, f64)> {
+    /// Long enough for a ring to be drained.
+    const PAUSE_MS: u64 = 20;
+    let session = Session::new();
+    let mut process = Command::new(program("bench_uploads"));
+    process.args([size, runs, PAUSE_MS].map(|number| number.to_string()));
+    process.env("LD_LIBRARY_PATH", fake_driver(Driver::Bare));
+    commands(&run_as(way, &session, &session.path("bench"), process).ok())
+}
+
 /// Returns the time that each command of `level-zero/bench_kept.c` takes, in nanoseconds, in the order of the program's
 /// output: the fastest of `runs` runs. The first command is not kept.
 pub fn kept(way: Way, runs: u64) -> Vec<(String, f64)> {

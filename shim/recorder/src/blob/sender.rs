@@ -148,11 +148,12 @@ impl BlobSender {
             // SAFETY: passed on.
             return unsafe { self.describe(writer, buffer, source, sent, &stored) };
         }
-        // SAFETY: passed on.
-        if size <= self.piece_bytes
-            && let Some(done) = unsafe { send_at_once(writer, source, sent) }
-        {
-            return done;
+        if size <= self.piece_bytes {
+            // SAFETY: passed on.
+            let done = unsafe { send_at_once(writer, source, sent) };
+            if let Some(done) = done {
+                return done;
+            }
         }
         let class = size_class(size);
         let in_a_row = self.new_in_a_row.get(class).copied().unwrap_or_default();

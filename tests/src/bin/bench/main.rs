@@ -3,7 +3,7 @@
 //!
 //! With `--glmark2`, scenes of glmark2-es2 in the same way: frames a second, bytes a frame. With
 //! `--replay`, scenes and replays of their recordings. With `--tracked`, the cost of commands that the shim
-//! tracks at all times. With `--attach`, the cost of attaching to a running program. With `--tracers`, the
+//! tracks at all times. With `--uploads`, uploads of memory, beside a copy of it. With `--attach`, the cost of attaching to a running program. With `--tracers`, the
 //! cost of tracers of Level Zero and of OpenGL ES.
 //!
 //! Nothing else should run on the machine meanwhile.
@@ -16,6 +16,7 @@ mod replays;
 mod scenes;
 mod tracers;
 mod tracked;
+mod uploads;
 
 use std::process::ExitCode;
 
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Options { tracked: true, .. } => tracked::measure,
         Options { attach: true, .. } => attaches::measure,
         Options { tracers: true, .. } => tracers::measure,
+        Options { uploads: true, .. } => uploads::measure,
         _ => calls::measure,
     };
     measure(&options);

@@ -47,6 +47,10 @@ pub struct Options {
     #[arg(long)]
     pub tracked: bool,
 
+    /// Measure instead the cost of uploads, beside a copy of the same bytes
+    #[arg(long)]
+    pub uploads: bool,
+
     /// Measure instead the cost of attaching to a running program: the time that it is held, and the time
     /// until a frame is recorded
     #[arg(long)]
