@@ -28,9 +28,9 @@
 //! Bytes drawn as zero are written as zero and ignored by the reader.
 
 /// Oldest version of this protocol that this build speaks.
-pub const APP_VERSION_MIN: u16 = 1;
+pub const APP_VERSION_MIN: u16 = 2;
 /// Newest version of this protocol that this build speaks.
-pub const APP_VERSION_MAX: u16 = 1;
+pub const APP_VERSION_MAX: u16 = 2;
 
 /// Length of a hello, in bytes.
 pub const HELLO_LEN: usize = 512;
@@ -391,7 +391,7 @@ mod tests {
     #[test]
     fn layout_is_the_one_drawn() {
         let bytes = hello().to_bytes();
-        assert_eq!(bytes[8..12], [1, 0, 1, 0]);
+        assert_eq!(bytes[8..12], [2, 0, 2, 0]);
         assert_eq!(bytes[16..18], 4711u16.to_le_bytes());
         assert_eq!(&bytes[24..28], b"0123");
         assert_eq!(&bytes[40..48], b"/bin/cat");

@@ -52,7 +52,7 @@ fn every_command_of_a_timed_capture_has_its_time_in_the_driver() {
     let trace = &recording.trace;
     trace.is_whole("exit");
     let info = trace.info();
-    assert_eq!((&info["format_version"], &info["frames"]), (&3.into(), &(2 * ROUNDS / 16).into()));
+    assert_eq!((&info["format_version"], &info["frames"]), (&6.into(), &(2 * ROUNDS / 16).into()));
     let times: Vec<u64> = lines(trace).iter().map(|line| number(&line["driver_ns"])).collect();
     assert!(times.len() as u64 > 2 * 10 * ROUNDS, "{} commands", times.len());
     let stats = stats(trace);
@@ -96,7 +96,7 @@ fn untimed_capture_has_no_times_and_says_so() {
     let (_session, recording) = record(&[]);
     let trace = &recording.trace;
     trace.is_whole("exit");
-    assert_eq!(trace.info()["format_version"], 2);
+    assert_eq!(trace.info()["format_version"], 5);
     let lines = lines(trace);
     assert!(lines.len() as u64 > 2 * 10 * ROUNDS, "{} commands", lines.len());
     assert!(lines.iter().all(|line| line.get("driver_ns").is_none()));
@@ -150,7 +150,7 @@ fn program_is_timed_in_one_capture_and_not_in_the_next() {
     process.arg("2");
     fake_driver::use_in(&mut process, None);
     let running = run_idle(&session, &process);
-    for (options, version) in [(["--timing"].as_slice(), 3), (&[], 2), (&["--timing"], 3)] {
+    for (options, version) in [(["--timing"].as_slice(), 6), (&[], 5), (&["--timing"], 6)] {
         let trace = Trace::new(session.path("attached.gapii"));
         let mut start = session.ctl(["start", "--force", "--frames", "5"]);
         process::run(start.args(options).arg("-o").arg(&trace.path)).ok();
@@ -166,7 +166,7 @@ fn program_is_timed_in_one_capture_and_not_in_the_next() {
         assert!(commands >= 3 * 16 * 10, "{commands} commands");
         // Commands in flight at the end have no leave record.
         assert!(
-            if version == 3 { timed + 2 >= commands } else { timed == 0 },
+            if version == 6 { timed + 2 >= commands } else { timed == 0 },
             "{timed} of {commands}"
         );
         session.app_in_mode("idle");
