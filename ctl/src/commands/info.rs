@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use gapii_abi::atom::Seam;
 use gapii_analysis::graphics::{Driver, Graphics, Size, Viewer};
-use gapii_trace::footer::{Lost, ProcessEntry};
+use gapii_trace::footer::{LevelUse, Lost, ProcessEntry};
 use gapii_trace::frame::Variety;
 use gapii_trace::{Info as TraceInfo, Recorded, Untrusted};
 use indicatif::DecimalBytes;
@@ -105,6 +105,7 @@ impl Answer {
                 DecimalBytes(info.memory.totals.blob_bytes),
                 DecimalBytes(info.memory.saved_bytes),
             ),
+            format!("zstd       {}", levels(&info.levels)),
             format!("apis       {}", listed(&info.apis)),
             format!(
                 "begins     {}",
@@ -262,6 +263,22 @@ fn ending(info: &TraceInfo) -> String {
     };
     let signal = end.signal.map(|signal| format!(", signal {signal}")).unwrap_or_default();
     format!("{reason}{signal}")
+}
+
+/// Lists the levels of compression, the most used first.
+fn levels(levels: &[LevelUse]) -> String {
+    let mut levels: Vec<&LevelUse> = levels.iter().collect();
+    levels.sort_by_key(|used| std::cmp::Reverse(used.raw_bytes));
+    match levels[..] {
+        [] => "levels not known".to_owned(),
+        [only] => format!("level {}", only.level),
+        [..] => {
+            let each = levels
+                .iter()
+                .map(|used| format!("level {} for {}", used.level, DecimalBytes(used.raw_bytes)));
+            each.collect::<Vec<_>>().join(", ")
+        }
+    }
 }
 
 /// Names a format version by what its traces may have.

@@ -282,6 +282,11 @@ impl Backlog {
         self.0.take()
     }
 
+    /// Returns whether blocks have queued up a moment ago, because processors are short.
+    pub fn is_pressed(&self) -> bool {
+        self.0.lock().is_pressed()
+    }
+
     /// Notes that the writer begins to wait for its output, or has stopped waiting.
     pub fn set_writing(&self, writes: bool) {
         self.0.lock().writes_since = writes.then(Instant::now);

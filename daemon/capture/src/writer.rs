@@ -3,6 +3,7 @@
 //! file, and still tries to write the end, index and footer of a regular file. A trace with more than 4,194,304 frame
 //! ends has no index; above 2,097,152 blobs the index lists none.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
@@ -12,8 +13,8 @@ use gapii_control::{InFlight, Summary};
 use gapii_ringbuf::CounterMap;
 use gapii_trace::append::AppendTo;
 use gapii_trace::blobs::{BLOBS_MAX, BlobEntry, BlobName, BlobNumber, Collector};
-use gapii_trace::block::EncodeError;
-use gapii_trace::footer::{GapEntry, Lost, ProcessEntry, Totals};
+use gapii_trace::block::{EncodeError, FAST_LEVEL};
+use gapii_trace::footer::{GapEntry, LevelUse, Lost, ProcessEntry, Totals};
 use gapii_trace::frame::UNTIMED_VERSION;
 use gapii_trace::header::KeptFrom;
 use gapii_trace::meta;
@@ -111,6 +112,10 @@ pub struct Writer {
     output: Output,
     clock: Clock,
     encoder: BlockEncoder,
+    /// The zstd level while the writer keeps up.
+    level: i32,
+    /// Blocks that were compressed at each level.
+    levels: BTreeMap<i32, LevelUse>,
     frame: Vec<u8>,
     /// Format version of the trace.
     version: u32,
@@ -141,6 +146,8 @@ impl Writer {
             output,
             clock,
             encoder: BlockEncoder::new(level)?,
+            level,
+            levels: BTreeMap::new(),
             from: KeptFrom::default(),
             frame: Vec::new(),
             version: UNTIMED_VERSION,
@@ -194,8 +201,11 @@ impl Writer {
         match work {
             Work::Block(waiting, facts) => {
                 let block = waiting.block();
+                let is_short = waiting.frame().is_none() && backlog.is_pressed();
+                let level = if is_short { self.level.min(FAST_LEVEL) } else { self.level };
+                self.count_level(level, &facts);
                 backlog.set_writing(true);
-                self.write_block(block, &facts, waiting.frame());
+                self.write_block(block, &facts, waiting.frame(), level);
                 self.note_unfilled(&facts);
                 backlog.set_writing(false);
                 self.tell(progress);
@@ -203,6 +213,7 @@ impl Writer {
                 let _ = done.send(Done { releases: block.releases.clone() });
             }
             Work::Spilled(Ok(frame), facts) => {
+                self.count_level(self.level, &facts);
                 backlog.set_writing(true);
                 self.write_whole(&frame, &facts);
                 self.note_unfilled(&facts);
@@ -247,11 +258,11 @@ impl Writer {
         }
     }
 
-    fn write_block(&mut self, block: &Block, facts: &Facts, ahead: Option<&[u8]>) {
+    fn write_block(&mut self, block: &Block, facts: &Facts, ahead: Option<&[u8]>, level: i32) {
         if self.error.is_some() {
             return;
         }
-        match self.write_frame(block, ahead) {
+        match self.write_frame(block, ahead, level) {
             Ok(compressed_len) => self.enter(facts, compressed_len),
             Err(error) => self.note(Err(error)),
         }
@@ -271,12 +282,25 @@ impl Writer {
         progress.output_failed.store(self.error.is_some(), Ordering::Relaxed);
     }
 
-    /// Writes a block's frame, `ahead` if it was compressed in advance. Returns the frame's length.
-    fn write_frame(&mut self, block: &Block, ahead: Option<&[u8]>) -> Result<u32, OutputError> {
+    fn count_level(&mut self, level: i32, facts: &Facts) {
+        let used = self.levels.entry(level).or_default();
+        (used.level, used.blocks) = (level, used.blocks + 1);
+        used.raw_bytes += u64::from(facts.raw_len);
+    }
+
+    /// Writes a block's frame: `ahead` if it was compressed in advance, otherwise compressed at `level`. Returns the
+    /// frame's length.
+    fn write_frame(
+        &mut self,
+        block: &Block,
+        ahead: Option<&[u8]>,
+        level: i32,
+    ) -> Result<u32, OutputError> {
         let frame = match ahead {
             Some(frame) => frame,
             None => {
                 self.frame.clear();
+                self.encoder.set_level(level)?;
                 self.encoder.encode_into(&block.raw, &mut self.frame)?;
                 &self.frame
             }
@@ -392,6 +416,7 @@ impl Writer {
         for process in &mut footer.processes {
             process.frames = *counter_at(&mut self.frames, process.process);
         }
+        footer.levels = self.levels.values().copied().collect();
         footer.reason = end.reason;
         footer.in_flight = end.in_flight;
         footer.totals = self.totals;
@@ -449,7 +474,7 @@ impl Writer {
         atom::Block { number, first_seq, start_ns: self.clock.monotonic_ns() }
             .append_to(&mut block.raw);
         end.append_to(&mut block.raw);
-        let compressed_len = self.write_frame(&block, None)?;
+        let compressed_len = self.write_frame(&block, None, self.level)?;
         // The block holds no memory.
         let facts = Facts::of(&block, self.totals.blocks as u32, &mut Collector::default());
         self.enter(&facts, compressed_len);
@@ -484,4 +509,53 @@ fn counter_at(counters: &mut Vec<u64>, index: u32) -> &mut u64 {
         counters.resize(index + 1, 0);
     }
     &mut counters[index]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::OwnedFd;
+    use std::sync::{Arc, mpsc};
+
+    use super::*;
+    use gapii_abi::atom::EndReason;
+
+    use crate::backlog::backlog;
+    use crate::nameless;
+
+    /// Writes as many blocks of 1,000 bytes as wait at once, from rings of 4,000 bytes, at level 1. Returns the levels
+    /// at which they were compressed.
+    fn levels_of(blocks: u64) -> Vec<LevelUse> {
+        let (feed, backlog, _ahead) = backlog(4000);
+        let file: OwnedFd = nameless::make(&std::env::temp_dir()).unwrap().into();
+        let output = Output::new(file, Arc::default()).unwrap();
+        let clock = Clock { monotonic_ns: || 0, unix_ns: || 0 };
+        let mut writer = Writer::new(output, 1, clock).unwrap();
+        writer.begin(&TraceHeader::new("test", [0; 16], 0, 0));
+        let (done, _reports) = mpsc::channel();
+        for _ in 0..blocks {
+            feed.block(Block { raw: vec![7; 1000], ..Block::default() });
+        }
+        for _ in 0..blocks {
+            let work = backlog.next().unwrap();
+            assert!(writer.deal_with(work, &backlog, &Progress::default(), &done).is_none());
+        }
+        let finish = Finish {
+            end: meta::End { reason: EndReason::Stop, in_flight: Vec::new() },
+            ledger: Ledger::default(),
+            calls: 0,
+            stored_bytes: 0,
+            ends_for_memory: false,
+            footer: Footer::default(),
+        };
+        writer.finish(finish).footer.levels
+    }
+
+    #[test]
+    fn blocks_that_queue_up_are_compressed_at_a_fast_level() {
+        assert_eq!(levels_of(1), [LevelUse { level: 1, blocks: 1, raw_bytes: 1000 }]);
+        let levels = levels_of(3);
+        assert_eq!(levels[0].level, FAST_LEVEL, "{levels:?}");
+        assert_eq!(levels.iter().map(|used| used.blocks).sum::<u64>(), 3);
+        assert_eq!(levels.iter().map(|used| used.raw_bytes).sum::<u64>(), 3000);
+    }
 }

@@ -17,6 +17,9 @@ pub const BLOCK_BYTES_MAX: usize = 8 << 20;
 /// The zstd level of writers whose user chose none.
 pub const DEFAULT_LEVEL: i32 = 1;
 
+/// The zstd level at which a writer falls behind least. It still halves records, and leaves most memory as it is.
+pub const FAST_LEVEL: i32 = -3;
+
 /// Compresses blocks. Keeps its working memory from one block to the next.
 pub struct BlockEncoder {
     compressor: Compressor<'static>,
@@ -101,6 +104,14 @@ impl BlockEncoder {
         compressor.include_contentsize(true).map_err(encode_error)?;
         compressor.include_checksum(true).map_err(encode_error)?;
         Ok(Self { compressor })
+    }
+
+    /// Sets the zstd level of the next blocks.
+    ///
+    /// # Errors
+    /// [`EncodeError::Zstd`].
+    pub fn set_level(&mut self, level: i32) -> Result<(), EncodeError> {
+        self.compressor.set_compression_level(level).map_err(encode_error)
     }
 
     /// Appends the compressed block of the records `raw` to `out`. Returns the appended length in bytes.

@@ -36,6 +36,9 @@ pub struct Footer {
     pub set_back_ns: u64,
     /// Totals of the stream.
     pub totals: Totals,
+    /// Levels at which the blocks were compressed, ascending; those since the last seam. Empty if they are not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<LevelUse>,
     /// Totals of what the stream lacks.
     pub lost: Lost,
     /// The processes of the capture.
@@ -83,6 +86,18 @@ pub struct Totals {
     pub compressed_bytes: u64,
     /// Blobs and observations.
     pub memory: MemoryTotals,
+}
+
+/// How much of a trace was compressed at one level.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct LevelUse {
+    /// The zstd level.
+    pub level: i32,
+    /// Blocks.
+    pub blocks: u64,
+    /// Bytes of these blocks before compression.
+    pub raw_bytes: u64,
 }
 
 /// A process of the capture.

@@ -14,7 +14,7 @@ use super::block_file::BlockError;
 use super::census::Census;
 use super::description::Description;
 use super::file_parts::Tail;
-use super::footer::{Footer, ProcessEntry};
+use super::footer::{Footer, LevelUse, ProcessEntry};
 use super::ledger::{GapEntry, Lost, ThreadLedger, by_cause};
 use super::memory_totals::MemoryTotals;
 use super::meta::End;
@@ -70,6 +70,10 @@ pub struct Info {
     pub blocks: u64,
     /// Bytes of records before compression.
     pub raw_bytes: u64,
+    /// Levels at which the blocks were compressed: a lower one where processors were short. Those since the last seam.
+    /// Missing in a cut trace, and in a saved one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<LevelUse>,
     /// Bytes of the file.
     pub file_bytes: u64,
     /// Format version of the writer.
@@ -167,6 +171,7 @@ impl Info {
             snapshot: footer.snapshot,
             held_us: footer.held_us,
             missing: footer.missing,
+            levels: footer.levels,
             seams: footer.seams,
             records: footer.totals.records,
             memory: footer.totals.memory.into(),
@@ -224,6 +229,7 @@ impl Info {
             snapshot: census.snapshot,
             held_us: census.held_us,
             missing: census.missing.clone(),
+            levels: Vec::new(),
             seams: census.seams.clone(),
             processes: processes_of(&census),
             complete: file.complete && damage.is_none(),
@@ -273,6 +279,7 @@ impl Info {
             waits: 0,
             wait_ns: 0,
             memory: MemoryInfo::default(),
+            levels: Vec::new(),
             seams: Vec::new(),
         }
     }
