@@ -1,6 +1,6 @@
 //! EGL images, and the textures and renderbuffers that share storage with them, in all share groups of the process. The
 //! first thread that describes anything describes all of them. Missing are images of memory that belongs to no texture
-//! or renderbuffer, images in whose group no context is left, and the pixels of an image that no texture can be made
+//! or renderbuffer, images in a process without a context, and the pixels of an image that no texture can be made
 //! of. An image whose handle was destroyed has a spare handle (0xF0000000 and up) for that time.
 //!
 //! The objects are described in spare contexts of their groups: each storage is made once, and no group has to wait for
@@ -113,7 +113,24 @@ impl Shared {
             }
         }
         storages.retain(|_, storage| storage.is_described());
+        if groups.is_empty() && !storages.is_empty() {
+            groups.extend(Self::any_group(thread, epoch));
+        }
         Self { groups, storages }
+    }
+
+    /// A group that can hold the images of a group without a context: an image outlives the context that made it, and each
+    /// context can use it. The one with the highest version, since that can read most formats.
+    fn any_group(thread: &Thread, epoch: u64) -> Option<OfGroup> {
+        let process = &*thread.process;
+        let version = |group: &Arc<Group>| {
+            let contexts = contexts_of_group(process, group);
+            Some((highest_version(thread, &contexts)?.0, contexts))
+        };
+        let groups = all_groups(process).into_iter().map(|(_, group)| group);
+        let known = groups.filter_map(|group| Some((version(&group)?, group)));
+        let ((_, contexts), group) = known.max_by(|(one, _), (other, _)| one.0.cmp(&other.0))?;
+        OfGroup::new((thread, epoch), group, &contexts)
     }
 
     /// Images of memory that is not OpenGL ES's.
@@ -136,7 +153,7 @@ impl Shared {
                 root.limits = root.limits.filter(|_| is_es3);
             }
             if root.is_none() {
-                emitter.leave_out("an EGL image in whose group no context is left");
+                emitter.leave_out("an EGL image, since the process has no context");
             }
             let Some(storage) = self.storages.get_mut(&number) else { continue };
             if let Some(root) = root.as_mut().filter(|root| root.target == EGL_GL_RENDERBUFFER) {

@@ -45,8 +45,8 @@ pub struct Known {
     /// Of a buffer texture.
     buffer: Shown,
     view: Option<View>,
-    /// Handle of the pbuffer whose color buffer is the image of level 0; 0 for none.
-    surface: u64,
+    /// The pbuffer whose color buffer is the image of level 0; none for another texture.
+    surface: Ref<Surface>,
 }
 
 /// The part of another texture's storage that a texture is a view of.
@@ -83,7 +83,7 @@ impl Known {
             images: images_of(&texture.images),
             buffer: Shown::of(texture),
             view,
-            surface: texture.surface.name(),
+            surface: texture.surface,
         })
     }
 
@@ -317,16 +317,24 @@ pub fn bind_surfaces(emitter: &mut Emitter, process: &Process, context: &Context
         bound.map(|(object, it)| (object.name() as u32, it.target, it.surface)).collect()
     };
     for (name, target, surface) in bound {
-        let display = process.lock().surfaces.get(surface).map(|it| it.display);
-        let is_there = process.lock().surfaces.find(surface.name()) == surface;
-        let Some(display) = display.filter(|_| is_there) else {
-            emitter.leave_out_of("a destroyed pbuffer as the image of texture", name);
-            continue;
-        };
         emitter.command(GL_BIND_TEXTURE).arg(target).arg(name).done();
-        let command = emitter.command(EGL_BIND_TEX_IMAGE).arg(display).arg(surface.name());
-        command.arg(EGL_BACK_BUFFER as i32).returns(1_u32, []);
+        bind_surface(emitter, process, name, surface);
     }
+}
+
+/// Binds the color buffer of a pbuffer to the texture that is bound in the replay, `name`.
+fn bind_surface(emitter: &mut Emitter, process: &Process, name: u32, surface: Ref<Surface>) {
+    let display = {
+        let state = process.lock();
+        let is_there = state.surfaces.find(surface.name()) == surface;
+        state.surfaces.get(surface).filter(|_| is_there).map(|it| it.display)
+    };
+    let Some(display) = display else {
+        emitter.leave_out_of("a destroyed pbuffer as the image of texture", name);
+        return;
+    };
+    let command = emitter.command(EGL_BIND_TEX_IMAGE).arg(display).arg(surface.name());
+    command.arg(EGL_BACK_BUFFER as i32).returns(1_u32, []);
 }
 
 /// Makes a nameless texture under its spare name, unless the stream has it already. Returns whether it was made without
@@ -360,6 +368,9 @@ pub fn make_nameless(
         let sibling = None;
         let mut describing = Describing { emitter, has, sibling, context: Some(context) };
         describing.make(&texture, Pixels::LeftToOthers);
+        if texture.surface.is_some() {
+            bind_surface(emitter, process, texture.name, texture.surface);
+        }
     }
     if let Some(InUnit { parameters, .. }) = holder {
         emitter.command(GL_BIND_TEXTURE).arg(texture.target).arg(texture.name).done();
@@ -423,7 +434,7 @@ impl Describing<'_, '_> {
         self.emitter.command(GL_BIND_TEXTURE).arg(texture.target).arg(texture.name).done();
         // A driver may look at the parameters when it is given images.
         self.parameters(texture).describe(self.emitter, texture.target);
-        if texture.surface == 0 {
+        if texture.surface.is_none() {
             self.storage_and_pixels(texture, pixels);
         }
     }

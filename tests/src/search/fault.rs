@@ -145,6 +145,7 @@ const PERMITTED: &[Permitted] = &[
     ),
     // No context can be made that shares with one that is destroyed.
     Permitted::seen("all pixels: the driver makes no context to read them in", has_destroyed),
+    Permitted::seen("an EGL image, since the process has no context", has_destroyed),
     Permitted::seen("the contents of buffer", has_destroyed),
     Permitted::seen("the contents outside of the mapped part of buffer", has_destroyed),
     Permitted::seen("the pixels of renderbuffer", has_destroyed),

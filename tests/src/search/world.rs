@@ -64,6 +64,8 @@ pub struct Context {
     pub surface: usize,
     /// The surface that it reads from, if that is another one.
     pub reads_from: Option<usize>,
+    /// It is current without a surface.
+    pub has_no_surface: bool,
     /// The surface is destroyed, and the context keeps it until another one is current.
     pub has_lost_surface: bool,
     /// The context is destroyed. A thread may still have it.
@@ -151,7 +153,7 @@ pub struct Texture {
     pub storage: usize,
     /// Its texels are integers.
     pub is_integer: bool,
-    /// An EGL image has replaced its storage.
+    /// An EGL image or a pbuffer has replaced its storage.
     pub is_of_image: bool,
     /// It has levels besides level 0.
     pub has_mipmaps: bool,

@@ -79,6 +79,7 @@ fn create(world: &mut World, share: Option<usize>) {
         group,
         surface,
         reads_from: None,
+        has_no_surface: false,
         has_lost_surface: false,
         is_destroyed: false,
         version,
@@ -141,6 +142,7 @@ pub fn make_current(world: &mut World, context: usize) {
     let read = reads_from.unwrap_or(surface);
     world.step(format!("?8 eglMakeCurrent display s{surface} s{read} c{}", context + 1));
     world.current[thread] = Some(context);
+    world.contexts[context].has_no_surface = false;
     if needs_surface {
         // The contents of a new surface are undefined.
         pbuffers::clear(world);

@@ -49,7 +49,13 @@ pub fn define(world: &mut World) -> bool {
         return false;
     };
     let former = world.textures[texture].clone();
-    // In Mesa 22.3 a texture that is defined again with the same size and format still shares storage with EGL images of it.
+    // Mesa 22.3 reads memory before the attachments of a framebuffer without a read buffer, and may crash
+    // (_mesa_get_read_renderbuffer_for_format).
+    if world.here().has_no_surface {
+        return false;
+    }
+    // In Mesa 22.3 a texture that is defined again with the same size and format still shares storage with EGL images of it. One
+    // whose image was a pbuffer or an EGL image is still sampled in their format (surface_based), with red and blue swapped.
     let is_shared = world.images.iter().any(|image| image.source.storage == former.storage);
     if former.is_immutable || former.is_of_image || is_shared {
         return false;

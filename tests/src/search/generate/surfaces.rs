@@ -46,6 +46,7 @@ pub fn without(world: &mut World) -> bool {
     let context = world.at();
     world.step("glFinish");
     world.step(format!("?8 eglMakeCurrent display 0 0 c{}", context + 1));
+    world.context().has_no_surface = true;
     true
 }
 
@@ -90,6 +91,7 @@ pub fn bind_to_texture(world: &mut World) -> bool {
     let surface = cleared_pbuffer(world, attributes);
     let texture = new_bound(world, "GL_TEXTURE_2D");
     world.step(format!("?8 eglBindTexImage display s{surface} EGL_BACK_BUFFER"));
+    world.textures[texture].is_of_image = true;
     world.step("glTexParameteri GL_TEXTURE_2D GL_TEXTURE_MIN_FILTER GL_NEAREST");
     if world.chance(25) {
         world.step(format!("glDeleteTextures 1 ints:t{texture}"));
@@ -100,6 +102,7 @@ pub fn bind_to_texture(world: &mut World) -> bool {
         // Its image is undefined now.
         world
             .step("glTexImage2D GL_TEXTURE_2D 0 GL_RGBA 4 4 0 GL_RGBA GL_UNSIGNED_BYTE bytes:64:3");
+        world.textures[texture].is_of_image = false;
     }
     true
 }
