@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_3D, GL_TEXTURE_2D, GL_UNPACK_ALIGNMENT,
+    EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_3D, GL_RENDERBUFFER, GL_TEXTURE_2D, GL_UNPACK_ALIGNMENT,
 };
 use gapii_state::read_back::Driver;
 use gapii_state::{Group, Process, Ref, Texture, Thread};
@@ -24,7 +24,7 @@ use super::emit::Emitter;
 use super::formats::Layout;
 use super::image_layer::{self, Of};
 use super::image_storages::{
-    self, Kind, Root, SPARE_HANDLE, SPARE_ROOT, Storage, all_groups, members_of, root_of,
+    self, Kind, Member, Root, SPARE_HANDLE, SPARE_ROOT, Storage, all_groups, members_of, root_of,
     storages_of_images,
 };
 use super::renderbuffers;
@@ -43,7 +43,7 @@ pub fn describe(emitter: &mut Emitter, thread: &Thread, epoch: u64) {
     let process = &*thread.process;
     let mut shared = Shared::of(thread, epoch);
     shared.leave_out_foreign(emitter, process);
-    if shared.storages.is_empty() {
+    if shared.storages.is_empty() && shared.refused.is_empty() {
         return;
     }
     shared.choose_roots(emitter);
@@ -98,6 +98,8 @@ struct OfGroup {
 struct Shared {
     groups: Vec<OfGroup>,
     storages: BTreeMap<u32, Storage>,
+    /// Objects that the driver has refused to bind to an image, which the state has followed. They have no storage.
+    refused: Vec<Member>,
 }
 
 impl Shared {
@@ -112,11 +114,16 @@ impl Shared {
                 groups.extend(OfGroup::new((thread, epoch), group, &contexts));
             }
         }
+        let mut refused = Vec::new();
+        for storage in storages.values_mut() {
+            let lacks = |it: &mut Member| groups.get(it.group).is_some_and(|group| group.lacks(it));
+            refused.extend(storage.members.extract_if(.., lacks));
+        }
         storages.retain(|_, storage| storage.is_described());
         if groups.is_empty() && !storages.is_empty() {
             groups.extend(Self::any_group(thread, epoch));
         }
-        Self { groups, storages }
+        Self { groups, storages, refused }
     }
 
     /// A group that can hold the images of a group without a context: an image outlives the context that made it, and each
@@ -213,6 +220,12 @@ impl Shared {
 
     /// Binds the images to the other objects of a group.
     fn bind_members(&self, emitter: &mut Emitter, at: usize, group: &OfGroup) {
+        for member in self.refused.iter().filter(|member| member.group == at) {
+            match member.kind {
+                Kind::Bindable { target, .. } => group.name_texture(emitter, member.name, target),
+                _ => group.name_renderbuffer(emitter, member.name),
+            }
+        }
         for (number, storage) in &self.storages {
             let Some(root) = &storage.root else { continue };
             let spare = SPARE_HANDLE + u64::from(*number);
@@ -400,6 +413,34 @@ impl OfGroup {
         }
     }
 
+    /// Whether an object has nothing that could be an EGL image's: the driver has refused the command that the state has
+    /// followed.
+    fn lacks(&self, member: &Member) -> bool {
+        let name = member.name;
+        match member.kind {
+            Kind::Bindable { target, .. } => {
+                let ask = |sibling: &Sibling| {
+                    sibling.ask(move |_| {
+                        gl::bind_texture(target, name);
+                        let lacks = lacks_level(target, 0);
+                        gl::bind_texture(target, 0);
+                        lacks
+                    })
+                };
+                self.sibling.as_ref().and_then(ask) == Some(true)
+            }
+            Kind::Renderbuffer => self.renderbuffer(name).is_some_and(|known| known.width == 0),
+            Kind::Source { .. } => false,
+        }
+    }
+
+    /// Makes a texture without images.
+    fn name_texture(&self, emitter: &mut Emitter, name: u32, target: u32) {
+        emitter.make(GL_GEN_TEXTURES, name);
+        emitter.command(GL_BIND_TEXTURE).arg(target).arg(name).done();
+        self.describe_parameters(emitter, name, target);
+    }
+
     fn bind_texture(
         &self,
         emitter: &mut Emitter,
@@ -407,25 +448,31 @@ impl OfGroup {
         (target, is_immutable): (u32, bool),
         image: u64,
     ) {
+        emitter.make(GL_GEN_TEXTURES, name);
+        image_storages::bind_to_texture(emitter, name, (target, is_immutable), image);
+        self.describe_parameters(emitter, name, target);
+    }
+
+    /// Describes the parameters of the texture that is bound in the replay.
+    fn describe_parameters(&self, emitter: &mut Emitter, name: u32, target: u32) {
         let asked = self.sibling.as_ref().zip(self.has).and_then(|(sibling, has)| {
             sibling.ask(move |_| {
                 gl::bind_texture(target, name);
                 let parameters = Parameters::of_bound(target, has);
-                let has_level = lacks_level(target, 0) != Some(true);
                 gl::bind_texture(target, 0);
-                Some((parameters, has_level))
+                Some(parameters)
             })
         });
-        emitter.make(GL_GEN_TEXTURES, name);
         match asked {
-            // The driver has refused the command that the state has followed.
-            Some((_, false)) => emitter.command(GL_BIND_TEXTURE).arg(target).arg(name).done(),
-            _ => image_storages::bind_to_texture(emitter, name, (target, is_immutable), image),
-        }
-        match asked {
-            Some((parameters, _)) => parameters.describe(emitter, target),
+            Some(parameters) => parameters.describe(emitter, target),
             None => emitter.leave_out_of("the parameters of texture", name),
         }
+    }
+
+    /// Makes a renderbuffer without storage.
+    fn name_renderbuffer(&self, emitter: &mut Emitter, name: u32) {
+        emitter.make(GL_GEN_RENDERBUFFERS, name);
+        emitter.command(GL_BIND_RENDERBUFFER).arg(GL_RENDERBUFFER).arg(name).done();
     }
 
     fn bind_renderbuffer(&self, emitter: &mut Emitter, name: u32, image: u64) {

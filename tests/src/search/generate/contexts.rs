@@ -142,7 +142,12 @@ pub fn make_current(world: &mut World, context: usize) {
     let read = reads_from.unwrap_or(surface);
     world.step(format!("?8 eglMakeCurrent display s{surface} s{read} c{}", context + 1));
     world.current[thread] = Some(context);
-    world.contexts[context].has_no_surface = false;
+    let had_none = std::mem::take(&mut world.contexts[context].has_no_surface);
+    if had_none && world.here().framebuffer.is_some() && world.version() >= (3, 0) {
+        // In Mesa it is GL_FRONT if the surface was first made current while a framebuffer was bound, as in a replay.
+        world.step("glBindFramebuffer GL_FRAMEBUFFER 0");
+        world.step("glReadBuffer GL_BACK");
+    }
     if needs_surface {
         // The contents of a new surface are undefined.
         pbuffers::clear(world);

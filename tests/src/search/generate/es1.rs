@@ -328,10 +328,16 @@ pub fn enable(world: &mut World) -> bool {
     true
 }
 
-/// Whether every enabled array has memory.
+/// Whether every enabled array has memory that is not mapped. The specification lets no command read a mapped buffer
+/// (GL_OES_mapbuffer).
 fn may_draw(world: &World) -> bool {
     let arrays = &world.here().client_arrays;
-    arrays.values().all(|it| !it.is_enabled || it.source != Source::None)
+    let mut enabled = arrays.values().filter(|it| it.is_enabled);
+    enabled.all(|it| match it.source {
+        Source::None => false,
+        Source::Client => true,
+        Source::Buffer(buffer) => world.buffers[buffer].mapping.is_none(),
+    })
 }
 
 pub fn draw(world: &mut World) -> bool {
@@ -341,8 +347,9 @@ pub fn draw(world: &mut World) -> bool {
     let mode = world.one_of(&["GL_TRIANGLES", "GL_TRIANGLE_FAN", "GL_POINTS", "GL_LINE_STRIP"]);
     let (first, count) = (world.below(3), 3 + world.below(6));
     let array = world.here().array;
-    let elements = world.vertex_arrays[array].elements;
-    match elements.is_some_and(|buffer| world.buffers[buffer].size >= 64) && world.chance(30) {
+    let elements = world.vertex_arrays[array].elements.map(|buffer| &world.buffers[buffer]);
+    let has_indices = elements.is_some_and(|it| it.size >= 64 && it.mapping.is_none());
+    match has_indices && world.chance(30) {
         // A vertex of 255 lies beyond the memory of arrays in buffers, where Mesa reads nothing.
         true => world.step(format!("glDrawElements {mode} {count} GL_UNSIGNED_BYTE 4")),
         false => world.step(format!("glDrawArrays {mode} {first} {count}")),
