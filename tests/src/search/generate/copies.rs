@@ -49,8 +49,7 @@ pub fn define(world: &mut World) -> bool {
         return false;
     };
     let former = world.textures[texture].clone();
-    // Mesa 22.3 reads memory before the attachments of a framebuffer without a read buffer, and may crash
-    // (_mesa_get_read_renderbuffer_for_format).
+    // Without a surface there is nothing to copy from, and Mesa 22.3 may crash.
     if world.here().has_no_surface {
         return false;
     }
