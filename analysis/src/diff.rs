@@ -8,7 +8,7 @@
 //!
 //! Frames whose pixels both traces have, or the hashes of them (`--observe-frames`), are compared by number.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use gapii_trace::{BlobName, Command};
 use schemars::JsonSchema;
@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::alignment::{self, Step};
 pub use crate::causes::{Cause, Way};
 use crate::causes::{Causes, Key, place};
+use crate::digest::Map;
 use crate::identity::{Identity, Shape};
 pub use crate::sides::{Side, Sides};
 
@@ -82,17 +83,37 @@ pub struct Comparer {
     /// Threads, by the order in which they appear.
     threads: Vec<Thread>,
     found: Findings,
-    functions: BTreeMap<String, Sides<u64>>,
     /// Observed frames of one trace whose counterpart did not come yet, by process and number.
     frames: BTreeMap<(u32, u64), Sides<Option<Observed>>>,
+}
+
+/// Reduces the commands of one trace, in order, to what a [`Comparer`] compares. The traces' commands can be reduced on two
+/// threads.
+#[derive(Default)]
+pub struct Reducer {
+    identity: Identity,
+    /// By function id: true if the names of the function were handed out.
+    named: Vec<bool>,
+}
+
+/// A command as a [`Comparer`] takes it.
+pub struct Reduced {
+    command: Waiting,
+    thread: u32,
+    ends_frame: bool,
+    observed: Option<Box<Observed>>,
+    /// Only for the first command of a function.
+    names: Option<Box<Names>>,
 }
 
 /// State of one trace.
 #[derive(Default)]
 struct Trace {
-    identity: Identity,
+    reducer: Reducer,
     /// Position of each thread in `Comparer::threads`, by its index in the trace.
-    ranks: HashMap<u32, usize>,
+    ranks: Map<u32, usize>,
+    /// The thread of the last command, with its position.
+    last: Option<(u32, usize)>,
     is_over: bool,
 }
 
@@ -102,21 +123,23 @@ struct Findings {
     diff: Diff,
     causes: Causes,
     objects: Objects,
-    /// Functions that occurred in compared commands, by digest.
-    names: HashMap<u64, Names>,
+    /// Functions that occurred in commands, by digest.
+    names: Map<u64, Names>,
 }
 
 /// Names of a function and of its parameters.
 struct Names {
     function: String,
     params: Vec<String>,
+    /// Numbers of calls.
+    commands: Sides<u64>,
 }
 
 /// Which object of one trace is which of the other.
 #[derive(Default)]
 struct Objects {
-    of_a: HashMap<u64, u64>,
-    of_b: HashMap<u64, u64>,
+    of_a: Map<u64, u64>,
+    of_b: Map<u64, u64>,
 }
 
 /// Commands of a thread that wait for their counterparts.
@@ -146,20 +169,33 @@ struct Observed {
 impl Comparer {
     /// Takes the next command of a trace. Commands that took no effect are ignored.
     pub fn take(&mut self, side: Side, command: &Command<'_>) {
-        let Some(seq) = command.seq else { return };
-        self.count(side, command.name());
-        self.observe(side, command);
+        if let Some(reduced) = self.traces.of(side).reducer.reduce(command) {
+            self.add(side, reduced);
+        }
+    }
+
+    /// Takes the next command of a trace, which the trace's own [`Reducer`] has reduced.
+    pub fn add(&mut self, side: Side, reduced: Reduced) {
+        let Reduced { command, thread, ends_frame, observed, names } = reduced;
+        self.count(side, command.shape.function, names);
+        if let Some(observed) = observed {
+            self.observe(side, command.frame, *observed);
+        }
         let trace = self.traces.of(side);
-        let next = trace.ranks.len();
-        let rank = *trace.ranks.entry(command.thread).or_insert(next);
-        let shape = trace.identity.of(command);
-        self.found.names.entry(shape.function).or_insert_with(|| Names::of(command));
+        let rank = match trace.last {
+            Some((last, rank)) if last == thread => rank,
+            _ => {
+                let next = trace.ranks.len();
+                *trace.ranks.entry(thread).or_insert(next)
+            }
+        };
+        trace.last = Some((thread, rank));
         if self.threads.len() <= rank {
             self.threads.resize_with(rank + 1, Thread::default);
         }
         let windows = self.threads[rank].waiting.of(side);
-        windows.push(Waiting { seq, frame: (command.process, command.frame), shape });
-        if command.ends_frame {
+        windows.push(command);
+        if ends_frame {
             windows.0.push_back(VecDeque::new());
         }
         self.compare(rank);
@@ -179,9 +215,12 @@ impl Comparer {
         let mut diff = self.found.diff;
         diff.causes = self.found.causes.finish();
         diff.recorded.sort_by_key(|frame| (frame.process, frame.frame));
-        let differing = self.functions.into_iter().filter(|(_, count)| count.a != count.b);
-        diff.functions =
-            differing.map(|(name, commands)| FunctionDiff { name, commands }).collect();
+        let names = self.found.names.into_values();
+        let differing = names.filter(|Names { commands, .. }| commands.a != commands.b);
+        diff.functions = differing
+            .map(|Names { function: name, commands, .. }| FunctionDiff { name, commands })
+            .collect();
+        diff.functions.sort_by(|a, b| a.name.cmp(&b.name));
         diff
     }
 
@@ -191,21 +230,20 @@ impl Comparer {
         while self.threads[rank].compare(is_over, &mut self.found) {}
     }
 
-    fn count(&mut self, side: Side, name: &str) {
-        if !self.functions.contains_key(name) {
-            self.functions.insert(name.to_owned(), Sides::default());
+    /// Counts a command of the function with this digest.
+    fn count(&mut self, side: Side, function: u64, names: Option<Box<Names>>) {
+        let known = &mut self.found.names;
+        if let Some(names) = names {
+            known.entry(function).or_insert(*names);
         }
-        let function = self.functions.get_mut(name).expect("it was inserted above");
-        *function.of(side) += 1;
+        if let Some(names) = known.get_mut(&function) {
+            *names.commands.of(side) += 1;
+        }
         *self.found.diff.commands.of(side) += 1;
     }
 
     /// Compares the pixels of a frame once both traces had it.
-    fn observe(&mut self, side: Side, command: &Command<'_>) {
-        let Some(frame) = command.observed_frame else { return };
-        let size = [frame.width, frame.height];
-        let seen = Observed { size, name: frame.name, has_pixels: frame.has_pixels() };
-        let place = (command.process, command.frame);
+    fn observe(&mut self, side: Side, place: (u32, u64), seen: Observed) {
         let both = self.frames.entry(place).or_default();
         *both.of(side) = Some(seen);
         let Sides { a: Some(a), b: Some(b) } = *both else { return };
@@ -221,6 +259,30 @@ impl Comparer {
                 has_pixels: a.has_pixels && b.has_pixels,
             });
         }
+    }
+}
+
+impl Reducer {
+    /// Reduces the next command; `None` if it took no effect.
+    pub fn reduce(&mut self, command: &Command<'_>) -> Option<Reduced> {
+        let seq = command.seq?;
+        let observed = command.observed_frame.map(|frame| {
+            let size = [frame.width, frame.height];
+            Box::new(Observed { size, name: frame.name, has_pixels: frame.has_pixels() })
+        });
+        let id = usize::from(command.id);
+        if self.named.len() <= id {
+            self.named.resize(id + 1, false);
+        }
+        let is_first = !std::mem::replace(&mut self.named[id], true);
+        let shape = self.identity.of(command);
+        Some(Reduced {
+            command: Waiting { seq, frame: (command.process, command.frame), shape },
+            thread: command.thread,
+            ends_frame: command.ends_frame,
+            observed,
+            names: is_first.then(|| Box::new(Names::of(command))),
+        })
     }
 }
 
@@ -278,7 +340,7 @@ impl Findings {
             self.differ(Way::Changed, a, b, objects.clone(), objects);
             return true;
         }
-        let mut parts = self.parts(&a.shape, &a.shape.outputs, &b.shape.outputs);
+        let mut parts = self.answers(&a.shape, &b.shape);
         let objects = self.others(a, b, true, true);
         parts.extend(
             objects.iter().filter(|name| !parts.contains(name)).cloned().collect::<Vec<_>>(),
@@ -297,7 +359,7 @@ impl Findings {
 
     /// Notes two commands of one function that read something else.
     fn changed(&mut self, a: &Waiting, b: &Waiting) -> bool {
-        let mut parts = self.parts(&a.shape, &a.shape.inputs, &b.shape.inputs);
+        let mut parts = self.inputs(&a.shape, &b.shape);
         let objects = self.others(a, b, false, false);
         parts.extend(
             objects.iter().filter(|name| !parts.contains(name)).cloned().collect::<Vec<_>>(),
@@ -345,15 +407,21 @@ impl Findings {
         self.causes.add(Key { function, way, parts, objects }, command.frame, at);
     }
 
-    /// Names of the parts that differ.
-    fn parts(&self, shape: &Shape, a: &[u64], b: &[u64]) -> Vec<String> {
-        let of = |parts: &[u64], at| parts.get(at).copied();
-        let differs = |at: &usize| of(a, *at) != of(b, *at);
-        let is_answer = std::ptr::eq(a, &*shape.outputs);
-        (0..a.len().max(b.len()))
-            .filter(differs)
-            .map(|at| self.part(shape, at, is_answer))
-            .collect()
+    /// Names of the inputs that differ.
+    fn inputs(&self, a: &Shape, b: &Shape) -> Vec<String> {
+        let differs = |at: &usize| a.inputs.get(*at) != b.inputs.get(*at);
+        let all = 0..a.inputs.len().max(b.inputs.len());
+        all.filter(differs).map(|at| self.part(a, at, false)).collect()
+    }
+
+    /// Names of the answers that differ.
+    fn answers(&self, a: &Shape, b: &Shape) -> Vec<String> {
+        if a.outputs == b.outputs && a.inputs.len() == b.inputs.len() {
+            return Vec::new();
+        }
+        let differs = |at: &usize| a.output(*at) != b.output(*at);
+        let all = 0..a.inputs.len().max(b.inputs.len());
+        all.filter(differs).map(|at| self.part(a, at, true)).collect()
     }
 
     fn part(&self, shape: &Shape, at: usize, is_answer: bool) -> String {
@@ -365,18 +433,13 @@ impl Findings {
     /// Names of the parts in which the commands use other objects, or were given them. With `learn`, objects that
     /// occurred in neither trace become the same.
     fn others(&mut self, a: &Waiting, b: &Waiting, outputs: bool, learn: bool) -> Vec<String> {
-        let of = |shape: &Shape| -> Vec<_> {
-            shape.objects.iter().filter(|object| object.is_output == outputs).copied().collect()
-        };
-        let (of_a, of_b) = (of(&a.shape), of(&b.shape));
-        let parts = |objects: &[crate::identity::Object]| {
-            objects.iter().map(|it| it.part).collect::<Vec<_>>()
-        };
-        if parts(&of_a) != parts(&of_b) {
+        let of_a = a.shape.objects.iter().filter(|object| object.is_output == outputs);
+        let of_b = b.shape.objects.iter().filter(|object| object.is_output == outputs);
+        if !of_a.clone().map(|object| object.part).eq(of_b.clone().map(|object| object.part)) {
             return Vec::new();
         }
         let mut found = Vec::new();
-        for (a_object, b_object) in of_a.iter().zip(&of_b) {
+        for (a_object, b_object) in of_a.zip(of_b) {
             if !self.objects.agree(a_object.number, b_object.number, learn) {
                 let name = self.part(&a.shape, a_object.part, outputs);
                 if !found.contains(&name) {
@@ -454,7 +517,7 @@ impl Names {
     fn of(command: &Command<'_>) -> Self {
         let params = command.function.map_or(&[][..], |function| &function.params);
         let params = params.iter().map(|param| param.name.clone()).collect();
-        Self { function: command.name().to_owned(), params }
+        Self { function: command.name().to_owned(), params, commands: Sides::default() }
     }
 }
 
@@ -507,7 +570,9 @@ mod tests {
         for (side, words) in [(Side::A, a), (Side::B, b)] {
             for (seq, word) in (0..).zip(words) {
                 let command = waiting(seq, *word);
-                let names = Names { function: word.0.to_string(), params: vec!["value".into()] };
+                let function = word.0.to_string();
+                let params = vec!["value".into()];
+                let names = Names { function, params, commands: Sides::default() };
                 comparer.found.names.insert(command.shape.function, names);
                 let windows = comparer.threads[0].waiting.of(side);
                 windows.push(command);

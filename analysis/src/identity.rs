@@ -7,8 +7,7 @@
 //! An address with memory counts by the memory's bytes; without memory, below `OFFSET_MAX`, 1 MiB, it is an offset and
 //! counts by value, otherwise only as an address. Null counts as null. Structs count field by field.
 
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
 use gapii_commands::constants::GL_INVALID_INDEX;
 use gapii_trace::Command;
@@ -16,6 +15,7 @@ use gapii_trace::blobs::BlobName;
 use gapii_trace::description::{Function, Kind, Layout, Observed, Repr, Type};
 use gapii_trace::value::{Observation, Value};
 
+use crate::digest::{self, Digest, Map};
 use crate::locations::{Chosen, Locations, Name, Named};
 use crate::role::Role;
 
@@ -45,9 +45,24 @@ const NATIVES: [&str; 2] = ["native_window", "native_pixmap"];
 #[derive(Default)]
 pub struct Identity {
     /// Numbers of objects.
-    objects: HashMap<Handle, u64>,
+    objects: Map<Handle, u64>,
     next: u64,
     locations: Locations,
+    /// By function id; `None` before the function's first command.
+    functions: Vec<Option<Facts>>,
+    /// Memory for the digests of the next command.
+    spare: Vec<Digest>,
+}
+
+/// What is looked up once for each function.
+#[derive(Clone, Copy)]
+struct Facts {
+    /// Digest of the name.
+    digest: u64,
+    /// Whether the driver writes to a parameter.
+    asks: bool,
+    /// Whether the command has a result, or a parameter that the driver writes to.
+    answers: bool,
 }
 
 /// A handle: index of the process, namespace, value.
@@ -62,7 +77,8 @@ pub struct Shape {
     pub function: u64,
     /// Digest of what the command read, for each parameter; the last is memory that belongs to none.
     pub inputs: Box<[u64]>,
-    /// Digest of what the driver wrote, for each parameter; the last is the result, with memory that belongs to none.
+    /// Digest of what the driver wrote, for each parameter; the last is the result, with memory that belongs to none. Empty
+    /// if the driver wrote nothing.
     pub outputs: Box<[u64]>,
     /// The objects that the command used and was given.
     pub objects: Box<[Object]>,
@@ -82,7 +98,7 @@ pub struct Object {
 /// The parts of a command while they are computed.
 struct Parts<'a> {
     command: &'a Command<'a>,
-    hashers: Vec<DefaultHasher>,
+    hashers: Vec<Digest>,
     objects: Vec<Object>,
     /// The handles of `objects`; `None` for an object that the command does not name.
     handles: Vec<Option<Handle>>,
@@ -96,18 +112,42 @@ struct Parts<'a> {
 impl Identity {
     /// Returns the shape of the next command.
     pub fn of(&mut self, command: &Command<'_>) -> Shape {
-        let mut inputs = Parts::new(command, false);
-        self.inputs(command, &mut inputs);
+        let facts = self.facts(command);
+        let mut inputs = Parts::new(command, false, std::mem::take(&mut self.spare));
+        self.inputs(command, &mut inputs, facts.asks);
         self.locations.learn(command, inputs.named);
         self.forget(&inputs);
-        let (inputs, mut objects) = inputs.finish();
-        let mut outputs = Parts::new(command, true);
-        self.outputs(command, &mut outputs);
-        let (outputs, given) = outputs.finish();
-        objects.extend(given);
-        let function = hash_of(command.name());
-        let key = hash_of((function, &inputs));
+        let (inputs, mut objects, spare) = inputs.finish();
+        self.spare = spare;
+        let outputs = match facts.answers || command.ranges_written().next().is_some() {
+            true => {
+                let mut outputs = Parts::new(command, true, std::mem::take(&mut self.spare));
+                self.outputs(command, &mut outputs);
+                let (outputs, given, spare) = outputs.finish();
+                self.spare = spare;
+                objects.extend(given);
+                outputs
+            }
+            false => Box::default(),
+        };
+        let function = facts.digest;
+        let key = digest::of((function, &inputs));
         Shape { key, function, inputs, outputs, objects: objects.into() }
+    }
+
+    fn facts(&mut self, command: &Command<'_>) -> Facts {
+        let id = usize::from(command.id);
+        match self.functions.get(id) {
+            Some(Some(facts)) => *facts,
+            _ => {
+                let facts = Facts::of(command);
+                if self.functions.len() <= id {
+                    self.functions.resize(id + 1, None);
+                }
+                self.functions[id] = Some(facts);
+                facts
+            }
+        }
     }
 
     /// Makes handles that a command has destroyed other objects when they are used again. The objects to destroy are the
@@ -127,8 +167,7 @@ impl Identity {
         }
     }
 
-    fn inputs(&mut self, command: &Command<'_>, parts: &mut Parts<'_>) {
-        let asks = command.args().any(|arg| arg.param.observed == Observed::Out);
+    fn inputs(&mut self, command: &Command<'_>, parts: &mut Parts<'_>, asks: bool) {
         for (part, arg) in command.args().enumerate() {
             let name = arg.param.name.as_str();
             if asks && ROOMS.contains(&name) {
@@ -299,11 +338,32 @@ impl Identity {
     }
 }
 
+impl Facts {
+    fn of(command: &Command<'_>) -> Self {
+        let params = command.function.map_or(&[][..], |function| &function.params);
+        let asks = params.iter().any(|param| param.observed == Observed::Out);
+        let has_result = command.function.is_some_and(|function| !function.result.is_void());
+        Self { digest: digest::of(command.name()), asks, answers: asks || has_result }
+    }
+}
+
+impl Shape {
+    /// Returns the digest in `outputs` of a part; `None` if the command has no such part.
+    pub fn output(&self, part: usize) -> Option<u64> {
+        match self.outputs.is_empty() {
+            true => (part < self.inputs.len()).then(|| digest::begin().finish()),
+            false => self.outputs.get(part).copied(),
+        }
+    }
+}
+
 impl<'a> Parts<'a> {
-    fn new(command: &'a Command<'a>, is_output: bool) -> Self {
+    /// Begins with no part hashed; `hashers` is memory to use.
+    fn new(command: &'a Command<'a>, is_output: bool, mut hashers: Vec<Digest>) -> Self {
         let count = command.function.map_or(0, |function| function.params.len()) + 1;
         let makes = is_output && Role::Creates.is_of(command.known());
-        let hashers = vec![DefaultHasher::new(); count];
+        hashers.clear();
+        hashers.resize(count, digest::begin());
         Self {
             command,
             hashers,
@@ -329,8 +389,9 @@ impl<'a> Parts<'a> {
         self.objects.last().filter(|object| object.part == part).map(|object| object.number)
     }
 
-    fn finish(self) -> (Box<[u64]>, Vec<Object>) {
-        (self.hashers.iter().map(Hasher::finish).collect(), self.objects)
+    /// Returns the digests, the objects, and the memory of the hashers.
+    fn finish(self) -> (Box<[u64]>, Vec<Object>, Vec<Digest>) {
+        (self.hashers.iter().map(Hasher::finish).collect(), self.objects, self.hashers)
     }
 }
 
@@ -371,8 +432,8 @@ fn namespace(command: &Command<'_>, ty: Type, name: &str) -> u64 {
     let kind = name.trim_end_matches('s');
     match kind {
         // Names of queries and of transform feedback objects are passed as `id`.
-        "id" => hash_of((kind, Role::AboutQuery.is_of(command.known()))),
-        _ => hash_of(kind),
+        "id" => digest::of((kind, Role::AboutQuery.is_of(command.known()))),
+        _ => digest::of(kind),
     }
 }
 
@@ -403,7 +464,7 @@ fn numbers(parts: &mut Parts<'_>, part: usize, observation: Observation<'_>, cho
 }
 
 /// Hashes observed memory. Bytes in a record and the same bytes in a blob have the same hash.
-fn memory(observation: Observation<'_>, hasher: &mut DefaultHasher) {
+fn memory(observation: Observation<'_>, hasher: &mut Digest) {
     match observation {
         Observation::None => 0u64.hash(hasher),
         Observation::Bytes(bytes) => (bytes.len() as u64, BlobName::of(bytes)).hash(hasher),
@@ -412,10 +473,4 @@ fn memory(observation: Observation<'_>, hasher: &mut DefaultHasher) {
         | Observation::Unnamed { size }
         | Observation::Missing { size } => size.hash(hasher),
     }
-}
-
-fn hash_of(value: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
 }

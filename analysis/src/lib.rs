@@ -26,6 +26,7 @@
 mod alignment;
 mod causes;
 pub mod diff;
+mod digest;
 mod generated;
 pub mod graphics;
 mod identity;

@@ -8,8 +8,7 @@
 //!
 //! Programs and program pipelines are numbers that [`Identity`](crate::identity::Identity) gives out.
 
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::Hash;
 
 use gapii_commands::CommandId;
 use gapii_commands::constants::{
@@ -20,22 +19,23 @@ use gapii_trace::description::{Kind, Observed};
 use gapii_trace::value::{Arg, split_strings};
 use gapii_trace::{Bytes, Command};
 
+use crate::digest::{self, Map};
 use crate::role::Role;
 
 /// Names of the locations and indices of one trace.
 #[derive(Default)]
 pub struct Locations {
     /// By program.
-    names: HashMap<u64, HashMap<Place, Known>>,
+    names: Map<u64, Map<Place, Known>>,
     /// The program and the digest of the name that an attribute's location was asked for last, by process: commands that
     /// set an attribute name no program.
-    attributes: HashMap<(u32, u32), Name>,
+    attributes: Map<(u32, u32), Name>,
     /// The program that `glUseProgram` made current, by process and context.
-    current: HashMap<Context, u64>,
+    current: Map<Context, u64>,
     /// The program pipeline that is bound, by process and context.
-    bound: HashMap<Context, u64>,
+    bound: Map<Context, u64>,
     /// The active program of each program pipeline.
-    active: HashMap<u64, u64>,
+    active: Map<u64, u64>,
 }
 
 /// Process and handle.
@@ -235,7 +235,7 @@ impl Locations {
 }
 
 /// Sets or removes an entry.
-fn set<K: Eq + Hash>(map: &mut HashMap<K, u64>, key: K, value: Option<u64>) {
+fn set<K: Eq + Hash>(map: &mut Map<K, u64>, key: K, value: Option<u64>) {
     match value {
         Some(value) => map.insert(key, value),
         None => map.remove(&key),
@@ -300,9 +300,7 @@ fn text(command: &Command<'_>, arg: &Arg<'_>, way: Observed) -> Option<u64> {
 /// Returns the digest of a string up to its NUL, if it has one.
 fn digest(text: &[u8]) -> u64 {
     let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
-    let mut hasher = DefaultHasher::new();
-    text[..end].hash(&mut hasher);
-    hasher.finish()
+    digest::of(&text[..end])
 }
 
 /// Returns the memory that the parameter of this name points at.

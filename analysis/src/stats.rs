@@ -4,7 +4,7 @@
 //! flight have no time. Lists functions, and the slowest commands, 10 unless another number is asked for. Sums of times
 //! saturate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use gapii_commands::Api;
 use gapii_follow::follow::Follower;
@@ -159,14 +159,58 @@ pub struct ThreadStats {
 #[derive(Default)]
 pub struct Counter {
     stats: Stats,
-    functions: BTreeMap<String, FunctionStats>,
-    frames: BTreeMap<(u32, u64), FrameStats>,
-    threads: BTreeMap<u32, ThreadStats>,
+    /// Functions in the order of their first commands.
+    functions: Vec<FunctionStats>,
+    /// Positions in `functions`, by name.
+    positions: HashMap<String, usize>,
+    /// What is known of functions, by function id; `None` before the function's first command.
+    known: Vec<Option<Known>>,
+    frames: Latest<(u32, u64), FrameStats>,
+    threads: Latest<u32, ThreadStats>,
     follower: Follower,
     /// The functions to list; all if it is empty.
     listed: Filter,
     /// Number of slowest commands.
     slowest_max: Option<usize>,
+}
+
+/// What the counter looks up once for each function.
+#[derive(Clone, Copy)]
+struct Known {
+    /// Position in [`Counter::functions`]; `None` if the function is not listed.
+    position: Option<usize>,
+    /// Whether the function only sets state.
+    only_sets: bool,
+}
+
+/// Counts by key. The counts of the key that came last are at hand, because most commands have the key of the one before.
+struct Latest<K, V> {
+    all: BTreeMap<K, V>,
+    latest: Option<(K, V)>,
+}
+
+impl<K, V> Default for Latest<K, V> {
+    fn default() -> Self {
+        Self { all: BTreeMap::new(), latest: None }
+    }
+}
+
+impl<K: Ord + Copy, V> Latest<K, V> {
+    /// Returns the counts of a key, which are `new` before its first command.
+    fn of(&mut self, key: K, new: impl FnOnce() -> V) -> &mut V {
+        let Self { all, latest } = self;
+        if let Some((before, counts)) = latest.take_if(|(before, _)| *before != key) {
+            all.insert(before, counts);
+        }
+        let found = || (key, all.remove(&key).unwrap_or_else(new));
+        &mut latest.get_or_insert_with(found).1
+    }
+
+    /// Returns all counts, by key.
+    fn finish(mut self) -> Vec<V> {
+        self.all.extend(self.latest);
+        self.all.into_values().collect()
+    }
 }
 
 impl Counter {
@@ -184,7 +228,7 @@ impl Counter {
             return;
         }
         let known = command.known();
-        let (read, written) = observed_bytes(command);
+        let (read, written) = if command.has_memory() { observed_bytes(command) } else { (0, 0) };
         let is_draw = u64::from(Role::Draw.is_of(known));
         let uploaded = if Role::Upload.is_of(known) { read } else { 0 };
         let stats = &mut self.stats;
@@ -198,8 +242,8 @@ impl Counter {
         let changed = self.follow(command);
         self.rank(command);
         note(&mut self.stats.driver, command.driver_ns, command.seq);
-        if self.lists(command) {
-            let function = self.function(command.name());
+        if let Some(position) = self.known(command).position {
+            let function = &mut self.functions[position];
             note(&mut function.driver, command.driver_ns, command.seq);
             function.commands += 1;
             function.read_bytes += read;
@@ -210,15 +254,15 @@ impl Counter {
         self.stats.redundant_changes += u64::from(changed == Some(false));
 
         let Command { process, frame, thread, tid, .. } = *command;
-        let entry = self.frames.entry((process, frame));
-        let in_frame = entry.or_insert(FrameStats { process, frame, ..FrameStats::default() });
+        let new = || FrameStats { process, frame, ..FrameStats::default() };
+        let in_frame = self.frames.of((process, frame), new);
         in_frame.is_complete |= command.ends_frame;
         in_frame.commands += 1;
         in_frame.draws += is_draw;
         in_frame.uploaded_bytes += uploaded;
         add(&mut in_frame.driver_ns, command.driver_ns);
-        let entry = self.threads.entry(thread);
-        let of_thread = entry.or_insert(ThreadStats { thread, process, tid, ..Default::default() });
+        let new = || ThreadStats { thread, process, tid, ..Default::default() };
+        let of_thread = self.threads.of(thread, new);
         of_thread.commands += 1;
         of_thread.draws += is_draw;
         add(&mut of_thread.driver_ns, command.driver_ns);
@@ -226,9 +270,12 @@ impl Counter {
 
     /// Returns the counts.
     pub fn finish(mut self) -> Stats {
-        self.stats.functions = self.functions.into_values().collect();
-        self.stats.frames = self.frames.into_values().collect();
-        self.stats.threads = self.threads.into_values().collect();
+        // Those of a snapshot have no command that the program called.
+        self.functions.retain(|function| function.commands > 0);
+        self.functions.sort_by(|a, b| a.name.cmp(&b.name));
+        self.stats.functions = self.functions;
+        self.stats.frames = self.frames.finish();
+        self.stats.threads = self.threads.finish();
         let total_ns = self.stats.driver.map_or(0, |driver| driver.total_ns);
         let functions = self.stats.functions.iter_mut().map(|function| &mut function.driver);
         for driver in functions.chain([&mut self.stats.driver]).flatten() {
@@ -244,14 +291,14 @@ impl Counter {
         changes::take();
         self.follower.follow(command);
         let made = changes::take();
-        let sets = command.function.is_some_and(only_sets) && made.assignments > 0;
+        let sets = made.assignments > 0 && self.known(command).only_sets;
         sets.then_some(made.changes > 0)
     }
 
     /// Lists the command if it is one of the slowest so far. Of equal times the first one stays.
     fn rank(&mut self, command: &Command<'_>) {
         let Some(driver_ns) = command.driver_ns else { return };
-        if !self.lists(command) {
+        if self.known(command).position.is_none() {
             return;
         }
         let slowest = &mut self.stats.slowest;
@@ -272,12 +319,34 @@ impl Counter {
             || command.function.is_some_and(|function| self.listed.wants_function(function))
     }
 
-    fn function(&mut self, name: &str) -> &mut FunctionStats {
-        if !self.functions.contains_key(name) {
-            let fresh = FunctionStats { name: name.to_owned(), ..FunctionStats::default() };
-            self.functions.insert(name.to_owned(), fresh);
+    /// Returns what is known of the command's function.
+    fn known(&mut self, command: &Command<'_>) -> Known {
+        let id = usize::from(command.id);
+        match self.known.get(id) {
+            Some(Some(known)) => *known,
+            _ => self.learn(command),
         }
-        self.functions.get_mut(name).expect("it was inserted above")
+    }
+
+    #[cold]
+    fn learn(&mut self, command: &Command<'_>) -> Known {
+        let position = self.lists(command).then(|| {
+            let name = command.name();
+            let next = self.functions.len();
+            let position = *self.positions.entry(name.to_owned()).or_insert(next);
+            if position == next {
+                let new = FunctionStats { name: name.to_owned(), ..FunctionStats::default() };
+                self.functions.push(new);
+            }
+            position
+        });
+        let known = Known { position, only_sets: command.function.is_some_and(only_sets) };
+        let id = usize::from(command.id);
+        if self.known.len() <= id {
+            self.known.resize(id + 1, None);
+        }
+        self.known[id] = Some(known);
+        known
     }
 }
 

@@ -18,6 +18,11 @@ const NAME_DIGITS: usize = 12;
 /// Largest number of array elements that are printed.
 const ELEMENTS_MAX: usize = 16;
 
+/// Appends a command and a newline.
+pub fn append_line(command: &Command<'_>, line: &mut Vec<u8>) -> io::Result<()> {
+    write_line(command, line)
+}
+
 /// Writes a command and a newline.
 pub fn write_line(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> {
     match command.seq {

@@ -26,6 +26,7 @@ mod installation;
 mod json;
 mod keeping;
 mod launch;
+mod listing;
 mod local_time;
 mod longest;
 mod measuring;

@@ -53,6 +53,12 @@ impl ReadingProgress {
         }
     }
 
+    /// Counts processed commands.
+    pub fn add(&mut self, commands: u64) {
+        self.done += commands;
+        self.bar.set_position(self.done);
+    }
+
     /// Shows the number of commands that a first pass has read.
     pub fn set_surveyed(&mut self, done: u64) {
         self.bar.set_message("looked through ");

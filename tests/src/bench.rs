@@ -100,16 +100,7 @@ pub struct Sample {
 pub fn sample(on: On, way: Way, load: Load) -> Sample {
     let session = Session::new();
     let trace = session.path("bench");
-    let mut process = Command::new(program("bench_calls"));
-    process.args(
-        [load.threads, load.runs, load.calls_per_run, load.pause_ms, load.warm_up_runs]
-            .map(|n| n.to_string()),
-    );
-    match on {
-        On::Bare => drop(process.env("LD_LIBRARY_PATH", fake_driver(Driver::Bare))),
-        On::Mesa => surfaceless(&mut process),
-    }
-    let finished = run_as(way, &session, &trace, process).ok();
+    let finished = run_as(way, &session, &trace, bench_calls(on, load)).ok();
     let sample = parse(&finished, load);
     match way {
         Way::Native | Way::Idle | Way::Asleep => sample,
@@ -119,6 +110,25 @@ pub fn sample(on: On, way: Way, load: Load) -> Sample {
             Sample { bytes_per_call: bytes as f64 / total_calls(load), ..sample }
         }
     }
+}
+
+/// Records the program without pauses into `trace`, a new file or one to replace. Returns what the recording said.
+pub fn record(on: On, trace: &Path, load: Load) -> String {
+    run_as(Way::Captured, &Session::new(), trace, bench_calls(on, load)).ok().stderr
+}
+
+/// Returns the program with the arguments for `load`.
+fn bench_calls(on: On, load: Load) -> Command {
+    let mut process = Command::new(program("bench_calls"));
+    process.args(
+        [load.threads, load.runs, load.calls_per_run, load.pause_ms, load.warm_up_runs]
+            .map(|n| n.to_string()),
+    );
+    match on {
+        On::Bare => drop(process.env("LD_LIBRARY_PATH", fake_driver(Driver::Bare))),
+        On::Mesa => surfaceless(&mut process),
+    }
+    process
 }
 
 /// Measures calls of Level Zero in the same way, on the null driver, in one thread.

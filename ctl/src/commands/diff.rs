@@ -4,12 +4,18 @@
 //! lines of differing frames; `--json` has all. A damaged trace is compared up to the damage, which then fails the command.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
 
 use clap::{Args, ValueHint};
-use gapii_analysis::diff::{Cause, Comparer, Diff as Found, FunctionDiff, Side, Sides, Way};
+use gapii_analysis::diff::{
+    Cause, Comparer, Diff as Found, FunctionDiff, Reduced, Reducer, Side, Sides, Way,
+};
 use gapii_replay::images::Folder;
 use gapii_trace::Info;
+use gapii_trace::parallel::{Choice, Work};
 use indicatif::HumanCount;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,10 +29,12 @@ use crate::reading_progress::ReadingProgress;
 use crate::sandbox::{self, Needs};
 use crate::table::aligned;
 use crate::text::{self, counted};
-use crate::trace_file::{self, unreadable};
+use crate::trace_file::{self, Reader, unreadable};
 
 /// Largest number of lines about differing frames.
 const LISTED_MAX: usize = 100;
+/// Batches of commands of a trace that are read before they are compared.
+const BATCHES_AHEAD: usize = 4;
 /// Largest number of causes that are listed.
 const CAUSES_MAX: usize = 40;
 
@@ -128,7 +136,7 @@ fn frames_of(
     frame_differences::find([&args.a, &args.b], commands, is_replayed, folder, stop)
 }
 
-/// Reads both traces in step, one command of each at a time. Returns the differences of their commands, how many frames
+/// Reads both traces, and compares them in step, one command of each at a time. Returns the differences of their commands, how many frames
 /// each trace has, and that a trace is cut or damaged, if one is.
 fn compare(args: &Diff, stop: &Stop) -> Result<(Found, Sides<u64>, Option<Failure>), Failure> {
     let (mut a, mut b) = (trace_file::open(&args.a)?, trace_file::open(&args.b)?);
@@ -136,37 +144,88 @@ fn compare(args: &Diff, stop: &Stop) -> Result<(Found, Sides<u64>, Option<Failur
     let of_b = Info::of(&mut b).map_err(|error| unreadable(&args.b, &error))?;
     let frames = Sides { a: info.frames, b: of_b.frames };
     let mut progress = ReadingProgress::start(info.calls);
-    let mut a = a.commands().map_err(|error| unreadable(&args.a, &error))?;
-    let mut b = b.commands().map_err(|error| unreadable(&args.b, &error))?;
     let mut comparer = Comparer::default();
-    loop {
-        let mut is_over = true;
-        let sides = [(Side::A, &mut a, &args.a), (Side::B, &mut b, &args.b)];
-        for (side, commands, path) in sides {
-            match commands.next_command().map_err(|error| unreadable(path, &error))? {
-                Some(command) => {
-                    comparer.take(side, &command);
-                    is_over = false;
+    let compared = thread::scope(|scope| {
+        // In step: which commands of long frames are compared together depends on how far each trace has been read.
+        let mut sides = [
+            (Side::A, reduce_ahead(scope, &mut a), &args.a),
+            (Side::B, reduce_ahead(scope, &mut b), &args.b),
+        ];
+        loop {
+            let mut is_over = true;
+            for (side, commands, path) in &mut sides {
+                match commands.next().map_err(|error| unreadable(path, &error))? {
+                    Some(command) => {
+                        if let Some(command) = command {
+                            comparer.add(*side, command);
+                        }
+                        is_over = false;
+                    }
+                    None => comparer.end(*side),
                 }
-                None => comparer.end(side),
+            }
+            if is_over {
+                return Ok(());
+            }
+            progress.step();
+            if stop.is_asked() {
+                return Err(Failure::answer("stopped before the commands were compared, as asked"));
             }
         }
-        if is_over {
-            break;
-        }
-        progress.step();
-        if stop.is_asked() {
-            progress.clear();
-            return Err(Failure::answer("stopped before the commands were compared, as asked"));
-        }
-    }
+    });
     progress.clear();
+    compared?;
     let whole = trace_file::judge_tail(&args.a, a.tail())
         .and_then(|()| trace_file::judge_tail(&args.b, b.tail()));
     let cut = whole
         .err()
         .map(|why| Failure::system(format!("{why}; the traces were compared up to there")));
     Ok((comparer.finish(), frames, cut))
+}
+
+/// The commands of a trace, reduced on other threads. `None` stands for a command that took no effect.
+struct Ahead {
+    batches: Receiver<io::Result<Vec<Option<Reduced>>>>,
+    batch: std::vec::IntoIter<Option<Reduced>>,
+}
+
+impl Ahead {
+    /// Returns the next command; the outer `None` is the end.
+    fn next(&mut self) -> io::Result<Option<Option<Reduced>>> {
+        loop {
+            if let Some(command) = self.batch.next() {
+                return Ok(Some(command));
+            }
+            match self.batches.recv() {
+                Ok(batch) => self.batch = batch?.into_iter(),
+                Err(_) => return Ok(None),
+            }
+        }
+    }
+}
+
+/// Reads and reduces the commands of a trace on threads of their own, up to `BATCHES_AHEAD` batches ahead.
+fn reduce_ahead<'s>(scope: &'s thread::Scope<'s, '_>, reader: &'s mut Reader) -> Ahead {
+    let (to, batches) = sync_channel(BATCHES_AHEAD);
+    scope.spawn(move || {
+        let mut reducer = Reducer::default();
+        // One worker: the objects of a command are those that commands before it have made.
+        let reduce = |work: Work<'_>| -> Vec<_> {
+            work.commands().map(|command| reducer.reduce(&command)).collect()
+        };
+        let read = reader.commands().and_then(|mut commands| {
+            commands.in_parallel(
+                vec![reduce],
+                |_, _| Choice::Take,
+                |batch, _| to.send(Ok(batch)).map_err(|_| io::ErrorKind::BrokenPipe.into()),
+            )
+        });
+        // Nobody waits for the error if nobody takes the commands any more.
+        if let Err(error) = read {
+            _ = to.send(Err(error));
+        }
+    });
+    Ahead { batches, batch: Vec::new().into_iter() }
 }
 
 fn describe(args: &Diff, found: &Differences) -> Result<String, Failure> {

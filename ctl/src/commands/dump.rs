@@ -4,7 +4,6 @@
 //! status 2. `--resources` replays up to `--at`.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -13,6 +12,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use gapii_replay::Options;
 use gapii_replay::images::{At, Folder, Images};
 use gapii_trace::filter::Filter;
+use gapii_trace::parallel::Choice;
 use gapii_trace::tracker::Tracker;
 use gapii_trace::{Command, json};
 use rustix::fs::FileType;
@@ -24,6 +24,7 @@ use crate::args::{Frames, Json, Trace, command_range, one_or_more};
 use crate::call_text;
 use crate::commands::replay::judge_pictures;
 use crate::failure::Failure;
+use crate::listing::{self, Format, Stopped};
 use crate::longest::Longest;
 use crate::playing;
 use crate::reading_progress::ReadingProgress;
@@ -183,50 +184,55 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
     let mut commands = commands.map_err(|error| unreadable(path, &error))?.with_tracers();
     let top = args.top.map_or(usize::MAX, NonZeroUsize::get);
     let mut longest = args.sort.map(|Sort::DriverTime| Longest::new(top));
+    let line: Format = if args.json.json { json::append_line } else { call_text::append_line };
     let (mut problem, mut is_empty, mut listed) = (None, true, 0);
+    let mut unwritten = Ok(());
     text::print(|out| {
-        while longest.is_some() || listed < top {
-            match commands.advance() {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) => {
-                    problem = Some(unreadable(path, &error));
-                    break;
-                }
-            }
-            let command = commands.command();
+        let choose = |command: &Command<'_>, tracker: &Tracker| {
             is_empty = false;
             if let (Some(wanted), Some(seq)) = (&args.commands, command.seq)
                 && seq >= wanted.end
             {
-                break;
+                return Choice::Stop;
             }
-            progress.iter_mut().for_each(ReadingProgress::step);
             // A command that took no effect has no number.
             let has_number =
                 |wanted: &Range<u64>| command.seq.is_some_and(|it| wanted.contains(&it));
-            if !args.commands.as_ref().is_none_or(has_number)
-                || !fits(&chosen, &command, commands.assembler().tracker())
-            {
-                continue;
+            if !args.commands.as_ref().is_none_or(has_number) || !fits(&chosen, command, tracker) {
+                return Choice::Leave;
             }
             listed += 1;
             match &mut longest {
-                None => {
-                    // What reads the lines shows that the command goes on.
-                    if !is_to_file && let Some(mut progress) = progress.take() {
-                        progress.clear();
+                None if listed >= top => Choice::Last,
+                None => Choice::Take,
+                Some(longest) => match longest.offer(command.driver_ns, |out| line(command, out)) {
+                    Ok(()) => Choice::Leave,
+                    Err(error) => {
+                        unwritten = Err(error);
+                        Choice::Stop
                     }
-                    write_line(args, &command, out)?;
-                }
-                Some(longest) => {
-                    longest.offer(command.driver_ns, |line| write_line(args, &command, line))?
-                }
+                },
             }
+        };
+        let count = |read, has_lines: bool| {
+            // What reads the lines shows that the command goes on.
+            if has_lines
+                && !is_to_file
+                && let Some(mut progress) = progress.take()
+            {
+                progress.clear();
+            }
+            progress.iter_mut().for_each(|progress| progress.add(read));
+        };
+        match listing::write(&mut commands, line, choose, count, out) {
+            Ok(()) => {}
+            Err(Stopped::Reading(error)) => problem = Some(unreadable(path, &error)),
+            Err(Stopped::Writing(error)) => return Err(error),
         }
         if let Some(mut progress) = progress.take() {
             progress.clear();
         }
+        std::mem::replace(&mut unwritten, Ok(()))?;
         longest.take().map_or(Ok(()), |longest| longest.write(out))
     })?;
     problem.map_or(Ok(()), Err)?;
@@ -299,13 +305,6 @@ fn nothing_fits(path: &Path, chosen: &Filter, args: &Dump) -> Failure {
         false => Failure::no(format!(
             "{name} has no command{numbers}{frames} of {chosen}; `gapii-ctl stats {name}` lists its functions and threads"
         )),
-    }
-}
-
-fn write_line(args: &Dump, command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> {
-    match args.json.json {
-        true => json::write_line(command, out),
-        false => call_text::write_line(command, out),
     }
 }
 

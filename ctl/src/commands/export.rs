@@ -2,19 +2,23 @@
 //! is required; a filtered trace is refused. Changes of tracers are in JSON only. What the format or the trace lacks is
 //! counted in a message. Exports the readable part of a damaged trace, then reports the damage.
 
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use gapii_export::apitrace::{Exporter, Program, Summary};
 use gapii_trace::footer::ProcessEntry;
-use gapii_trace::{Command, Info, json};
+use gapii_trace::parallel::{Choice, Work};
+use gapii_trace::tracker::Tracker;
+use gapii_trace::{Command, Commands, Info, json};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{Force, Json, Trace};
 use crate::failure::Failure;
 use crate::finished_file::{self, FinishedFile};
+use crate::listing::{self, Stopped};
 use crate::reading_progress::ReadingProgress;
 use crate::text::{self, counted};
 use crate::trace_file::{self, Reader, unreadable};
@@ -133,8 +137,11 @@ fn write_json(
     out: &mut impl Write,
     progress: &mut ReadingProgress,
 ) -> Result<Exported, Failure> {
-    let write = |command: &Command<'_>| json::write_line(command, out);
-    let commands = each_command(args, reader, process, progress, Tracers::Told, write)?;
+    let list = |commands: Commands<'_, File>, choose: Choose<'_>| {
+        let mut commands = commands.with_tracers();
+        listing::write(&mut commands, json::append_line, choose, |read, _| progress.add(read), out)
+    };
+    let commands = each_command(args, reader, process, list)?;
     Ok(Exported::of(args, commands, None))
 }
 
@@ -142,7 +149,7 @@ fn write_apitrace(
     args: &Export,
     reader: &mut Reader,
     process: Option<&ProcessEntry>,
-    out: &mut impl Write,
+    out: &mut (impl Write + Send),
     progress: &mut ReadingProgress,
 ) -> Result<Exported, Failure> {
     let name = process.map_or("", |p| if p.exe.is_empty() { p.name.raw() } else { p.exe.raw() });
@@ -150,8 +157,15 @@ fn write_apitrace(
     let failed = |error: io::Error| unwritable(args, &error);
     let description = &reader.header().description;
     let mut exporter = Exporter::begin(out, &program, description).map_err(failed)?;
-    let write = |command: &Command<'_>| exporter.command(command);
-    let commands = each_command(args, reader, process, progress, Tracers::PassedOver, write)?;
+    // One worker: each command is written with what those before it have set.
+    let write = |work: Work<'_>| work.commands().try_for_each(|command| exporter.command(&command));
+    let export = |mut commands: Commands<'_, File>, choose: Choose<'_>| {
+        commands.in_parallel(vec![write], choose, |written: io::Result<()>, read| {
+            progress.add(read);
+            written.map_err(Stopped::Writing)
+        })
+    };
+    let commands = each_command(args, reader, process, export)?;
     let (_, summary) = exporter.finish().map_err(failed)?;
     Ok(Exported::of(args, commands, Some(&summary)))
 }
@@ -171,37 +185,29 @@ impl Exported {
     }
 }
 
-/// Whether the format can express the changes of tracers. If not, the export has the commands as the driver got
-/// them.
-#[derive(PartialEq, Eq)]
-enum Tracers {
-    Told,
-    PassedOver,
-}
+/// Chooses the commands of an export.
+type Choose<'a> = &'a mut dyn FnMut(&Command<'_>, &Tracker) -> Choice;
 
-/// Passes each command to `write`, and returns how many there were.
-fn each_command(
+/// Lets `export` write the commands of `process`, and returns how many there were.
+fn each_command<'r>(
     args: &Export,
-    reader: &mut Reader,
+    reader: &'r mut Reader,
     process: Option<&ProcessEntry>,
-    progress: &mut ReadingProgress,
-    tracers: Tracers,
-    mut write: impl FnMut(&Command<'_>) -> io::Result<()>,
+    export: impl FnOnce(Commands<'r, File>, Choose<'_>) -> Result<(), Stopped>,
 ) -> Result<u64, Failure> {
-    let mut written = 0;
-    let failed = |error: io::Error| unreadable(&args.trace.trace, &error);
-    let mut commands = reader.commands().map_err(failed)?;
-    if tracers == Tracers::Told {
-        commands = commands.with_tracers();
-    }
-    while let Some(command) = commands.next_command().map_err(failed)? {
-        if process.is_none_or(|process| process.pid == command.pid) {
-            write(&command).map_err(|error| unwritable(args, &error))?;
-            written += 1;
-        }
-        progress.step();
-    }
-    Ok(written)
+    let failed = |error: &io::Error| unreadable(&args.trace.trace, error);
+    let commands = reader.commands().map_err(|error| failed(&error))?;
+    let mut count = 0;
+    let mut choose = |command: &Command<'_>, _: &Tracker| {
+        let is_chosen = process.is_none_or(|process| process.pid == command.pid);
+        count += u64::from(is_chosen);
+        if is_chosen { Choice::Take } else { Choice::Leave }
+    };
+    export(commands, &mut choose).map_err(|stopped| match stopped {
+        Stopped::Reading(error) => failed(&error),
+        Stopped::Writing(error) => unwritable(args, &error),
+    })?;
+    Ok(count)
 }
 
 /// Reports what the export leaves out, without failing.

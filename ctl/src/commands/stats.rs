@@ -4,6 +4,7 @@
 //! damaged trace is counted up to the damage, with status 1.
 
 use std::cmp::Reverse;
+use std::io;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use gapii_analysis::stats::{
 };
 use gapii_trace::Info;
 use gapii_trace::filter::Filter;
+use gapii_trace::parallel::{Choice, Work};
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::args::{Json, Trace, one_or_more};
@@ -79,11 +81,18 @@ pub fn run(args: &Stats) -> Result<u8, Failure> {
     let mut commands = reader.commands().map_err(|error| unreadable(path, &error))?;
     let mut progress = ReadingProgress::start(info.calls);
     let mut counter = Counter::listing(listed, args.top.map(NonZeroUsize::get));
-    while let Some(command) = commands.next_command().map_err(|error| unreadable(path, &error))? {
-        counter.count(&command);
-        progress.step();
-    }
+    // One worker: what a command changes depends on those before it.
+    let count = |work: Work<'_>| work.commands().for_each(|command| counter.count(&command));
+    let counted: io::Result<()> = commands.in_parallel(
+        vec![count],
+        |_, _| Choice::Take,
+        |(), read| {
+            progress.add(read);
+            Ok(())
+        },
+    );
     progress.clear();
+    counted.map_err(|error| unreadable(path, &error))?;
     let mut stats = counter.finish();
     let is_empty = stats.functions.is_empty() && !args.functions.is_empty();
     keep_top(&mut stats, args);

@@ -8,9 +8,10 @@
 //! handed out. A thread without an open command holds nothing up.
 //!
 //! Modules: `queue` has the commands that wait, `held` one command with its bytes, `announced` the notes of a
-//! thread's records about its next command.
+//! thread's records about its next command, `batch` commands for another thread.
 
 mod announced;
+mod batch;
 mod held;
 mod queue;
 
@@ -19,10 +20,11 @@ use std::sync::Arc;
 use gapii_abi::atom::{EFFECT, FRAME_END, FrameKind, InFlight, LEAVE, LEAVES, META_FIRST, SETUP};
 
 use self::announced::{Announced, TracerNote};
+pub use self::batch::Batch;
 use self::held::{Budget, Held, Span};
 use self::queue::{EffectQueue, QueuePlace};
 use super::blobs::BlobSource;
-use super::command::{Blobs, Command};
+use super::command::Command;
 use super::description::Description;
 use super::meta::Meta;
 use super::record::{Located, RecordError, locate};
@@ -263,32 +265,25 @@ impl Assembler {
         blobs: &'a dyn BlobSource,
     ) -> Command<'a> {
         let held = &self.current;
-        let process = self.tracker.process_at(held.process);
-        let thread = self.tracker.thread_at(held.thread);
-        Command {
-            seq: held.seq,
-            process: held.process,
-            pid: process.map_or(0, |process| process.pid),
-            thread: held.thread,
-            tid: thread.map_or(0, |thread| thread.tid),
-            context: held.context,
-            limits: self.tracker.limits(held.process, held.context),
-            frame: held.frame,
-            enter_stamp: held.enter_stamp,
-            leave_stamp: held.leave_stamp,
-            driver_ns: held.driver_ns,
-            in_flight: held.in_flight,
-            is_setup: held.is_setup,
-            ends_frame: held.ends_frame,
-            id: held.id,
-            function: description.function(held.id),
-            description,
-            enter: held.enter.bytes(&self.block),
-            leave: held.leave.bytes(&self.block),
-            traces: held.traces.as_deref(),
-            observed_frame: held.observed_frame.as_deref(),
-            blobs: Blobs(blobs),
-        }
+        let [pid, tid] = self.ids();
+        let limits = self.tracker.limits(held.process, held.context);
+        held.command(&self.block, [pid, tid], limits, description, blobs)
+    }
+
+    /// Moves the command that [`Self::advance`] came to into `batch`, which has to be empty or have commands of the same
+    /// block.
+    pub(super) fn take_into(&mut self, batch: &mut Batch) {
+        let ids = self.ids();
+        let held = std::mem::take(&mut self.current);
+        self.budget.give_back(held.own_bytes());
+        batch.push(held, ids, &self.block, &self.tracker);
+    }
+
+    /// Returns the ids of the operating system of the current command's process and thread.
+    fn ids(&self) -> [u32; 2] {
+        let process = self.tracker.process_at(self.current.process);
+        let thread = self.tracker.thread_at(self.current.thread);
+        [process.map_or(0, |process| process.pid), thread.map_or(0, |thread| thread.tid)]
     }
 
     /// Returns the frame of the command that [`Self::advance`] came to.

@@ -88,6 +88,12 @@ impl<R: Read + Seek> BlockFile<R> {
         self.keep_bytes = bytes;
     }
 
+    /// Opens the file again, for blobs that another thread asks for. Returns `None` if that is not possible.
+    pub(super) fn beside(&self) -> Option<BlockFile<Box<dyn Input>>> {
+        let input = self.reopen.as_ref()?()?;
+        Some(BlockFile::new(input, Arc::clone(&self.blocks)))
+    }
+
     /// Returns the locations of the blocks.
     pub(super) fn blocks(&self) -> &[BlockLocation] {
         &self.blocks

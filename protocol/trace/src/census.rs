@@ -49,8 +49,8 @@ pub struct Census {
     pub frame_ends: Vec<FrameEnd>,
     /// Counts of each thread, by thread index.
     pub threads: BTreeMap<u32, ThreadCount>,
-    /// Number of enter records of each function, by function id.
-    pub functions: BTreeMap<u16, u64>,
+    /// Number of enter records of each function, by function id, up to the highest id of a record.
+    pub functions: Vec<u64>,
     /// Contradictions that were found.
     pub problems: Vec<Problem>,
     /// Blobs and observations.
@@ -71,6 +71,9 @@ pub struct Census {
     pub accounts: Vec<Account>,
     /// The GAPs in the stream, with their thread's index.
     pub gaps: Vec<(u32, Gap)>,
+    /// The thread whose records are being counted; `threads` gets its counts at the next thread's records, and at the end
+    /// of each block.
+    counted: Option<(u32, ThreadCount)>,
     collector: Collector,
     /// The blobs so far, each where it begins first.
     blobs: HashMap<BlobName, BlobEntry>,
@@ -126,6 +129,7 @@ impl Census {
                 break;
             }
         }
+        self.put_back();
         self.blocks += 1;
     }
 
@@ -149,7 +153,7 @@ impl Census {
             self.frame_ends.push(FrameEnd { process, frame: place.frame, block });
         }
         if record.header.flags() & LEAVE == 0 {
-            *self.functions.entry(record.header.id()).or_default() += 1;
+            self.count_function(record.header.id());
         }
         let Some(function) = description.function(record.header.id()) else {
             let message = format!("the header does not describe function {}", record.header.id());
@@ -215,7 +219,7 @@ impl Census {
             Meta::Gap(gap) => {
                 self.count_current_thread();
                 if let Some(thread) = self.tracker.current() {
-                    let count = self.threads.entry(thread).or_default();
+                    let count = self.count_of(thread);
                     count.lost_records = count.lost_records.saturating_add(gap.records);
                     count.lost_calls = count.lost_calls.saturating_add(gap.calls);
                     count.lost_bytes = count.lost_bytes.saturating_add(gap.bytes);
@@ -350,12 +354,36 @@ impl Census {
 
     fn count_record(&mut self, thread: u32, stamp: u64) {
         self.records += 1;
-        let count = self.threads.entry(thread).or_default();
+        let count = self.count_of(thread);
         count.records += 1;
         let before = count.stamp.replace(stamp);
         if let Some(before) = before.filter(|before| *before > stamp) {
             let message = format!("stamps of thread {thread} go back from {before} to {stamp}");
             self.problem(ProblemKind::Sequence, message);
+        }
+    }
+
+    fn count_function(&mut self, id: u16) {
+        let id = usize::from(id);
+        if self.functions.len() <= id {
+            self.functions.resize(id + 1, 0);
+        }
+        self.functions[id] += 1;
+    }
+
+    /// Returns the counts of a thread, for the records that come now.
+    #[inline]
+    fn count_of(&mut self, thread: u32) -> &mut ThreadCount {
+        if !matches!(self.counted, Some((counted, _)) if counted == thread) {
+            self.put_back();
+        }
+        let Self { counted, threads, .. } = self;
+        &mut counted.get_or_insert_with(|| (thread, threads.remove(&thread).unwrap_or_default())).1
+    }
+
+    fn put_back(&mut self) {
+        if let Some((thread, count)) = self.counted.take() {
+            self.threads.insert(thread, count);
         }
     }
 

@@ -143,13 +143,27 @@ impl<'a> Command<'a> {
         Some(Value::read(self.function?.result, given, 0))
     }
 
+    /// Returns false if the records of the command hold no memory and refer to none.
+    pub fn has_memory(&self) -> bool {
+        let is_longer = |payload: Option<&[u8]>, fixed_len: usize| {
+            payload.is_some_and(|payload| payload.len() > fixed_len.next_multiple_of(8))
+        };
+        self.function.is_some_and(|function| {
+            is_longer(self.enter, function.fixed_len as usize)
+                || is_longer(self.leave, function.result_len())
+        })
+    }
+
     /// Returns the memory that the command read and whose extent does not follow from its arguments.
     pub fn ranges_read(&self) -> Ranges<'a> {
         match (self.function, self.enter) {
-            (Some(function), Some(enter)) => {
-                Ranges::of(enter, function.fixed_len as usize, slots(function, false), self.names())
-            }
-            _ => Ranges::of(&[], 0, 0, self.names()),
+            (Some(function), Some(enter)) => Ranges::of(
+                enter,
+                function.fixed_len as usize,
+                || slots(function, false),
+                self.names(),
+            ),
+            _ => Ranges::of(&[], 0, || 0, self.names()),
         }
     }
 
@@ -162,9 +176,9 @@ impl<'a> Command<'a> {
     pub fn ranges_written(&self) -> Ranges<'a> {
         match (self.function, self.leave) {
             (Some(function), Some(leave)) => {
-                Ranges::of(leave, function.result_len(), slots(function, true), self.names())
+                Ranges::of(leave, function.result_len(), || slots(function, true), self.names())
             }
-            _ => Ranges::of(&[], 0, 0, self.names()),
+            _ => Ranges::of(&[], 0, || 0, self.names()),
         }
     }
 

@@ -4,15 +4,21 @@
 //!
 //! Reads a block when the blocks before it have no more commands to give.
 
+use std::cell::RefCell;
 use std::io::{self, Read, Seek};
 use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
 
-use super::assembler::{Advance, Anomalies, Assembler, HoldLimits};
-use super::block_file::BlockError;
+use super::assembler::{Advance, Anomalies, Assembler, Batch, HoldLimits};
+use super::blob_name::BlobName;
+use super::blobs::{BlobNumber, BlobSource};
+use super::block_file::{BlockError, BlockFile};
 use super::command::Command;
 use super::file_parts::Tail;
+use super::header::TraceHeader;
 use super::index::TraceIndex;
 use super::reader::TraceReader;
+use super::store::Store;
 use super::story::Begin;
 
 impl<R: Read + Seek> TraceReader<R> {
@@ -33,7 +39,10 @@ impl<R: Read + Seek> TraceReader<R> {
         assembler.begin(self.header.begin());
         assembler.expect_in_flight(self.end()?.map_or_else(Vec::new, |end| end.in_flight));
         Ok(Commands {
-            reader: self,
+            header: &self.header,
+            blobs: FileBlobs { file: &mut self.file, store: &mut self.store },
+            file_len: self.file_len,
+            tail: &mut self.tail,
             assembler,
             next_block: 0,
             blocks_read: 0,
@@ -71,7 +80,10 @@ impl<R: Read + Seek> TraceReader<R> {
 
 /// The commands of a trace in order of effect. Commands in flight at the end come last.
 pub struct Commands<'r, R> {
-    reader: &'r mut TraceReader<R>,
+    pub(super) header: &'r TraceHeader,
+    pub(super) blobs: FileBlobs<'r, R>,
+    file_len: u64,
+    tail: &'r mut Tail,
     assembler: Assembler,
     next_block: usize,
     blocks_read: usize,
@@ -82,7 +94,24 @@ pub struct Commands<'r, R> {
     frames: Option<RangeInclusive<u64>>,
 }
 
-impl<R: Read + Seek> Commands<'_, R> {
+/// The blobs of the file that commands are read from.
+pub(super) struct FileBlobs<'r, R> {
+    // `mut` although each use borrows from the cell: the commands can be sent to another thread then.
+    pub(super) file: &'r mut RefCell<BlockFile<R>>,
+    pub(super) store: &'r mut RefCell<Store>,
+}
+
+impl<R: Read + Seek> BlobSource for FileBlobs<'_, R> {
+    fn name(&self, number: BlobNumber) -> Option<BlobName> {
+        self.store.borrow_mut().name(&mut self.file.borrow_mut(), number)
+    }
+
+    fn bytes(&self, name: BlobName, size: u64) -> Option<Arc<Vec<u8>>> {
+        self.store.borrow_mut().cached(&mut *self.file.borrow_mut(), name, size)
+    }
+}
+
+impl<'r, R: Read + Seek> Commands<'r, R> {
     /// Hands out commands with the changes that tracers made to them, and commands that a tracer skipped, which
     /// have no number. Call this before the first command.
     pub fn with_tracers(mut self) -> Self {
@@ -115,13 +144,23 @@ impl<R: Read + Seek> Commands<'_, R> {
 
     /// Returns the command that [`Self::advance`] came to.
     pub fn command(&self) -> Command<'_> {
-        let reader = &*self.reader;
-        self.assembler.command(&reader.header.description, reader)
+        self.assembler.command(&self.header.description, &self.blobs)
+    }
+
+    /// Moves the command that [`Self::advance`] came to into `batch`. A batch has commands of one block: after a change of
+    /// [`Self::blocks_read`] the next command begins another one.
+    pub(super) fn take_into(&mut self, batch: &mut Batch) {
+        self.assembler.take_into(batch);
+    }
+
+    /// Returns the number of blocks that were read.
+    pub(super) fn blocks_read(&self) -> usize {
+        self.blocks_read
     }
 
     /// Returns how the readable part of the file ends.
     pub fn tail(&self) -> &Tail {
-        &self.reader.tail
+        self.tail
     }
 
     /// Returns the counts so far of records that are out of place; a complete trace has none.
@@ -152,18 +191,20 @@ impl<R: Read + Seek> Commands<'_, R> {
 
     fn read_next_block(&mut self) -> io::Result<()> {
         let index = self.next_block;
-        if self.damaged || index >= self.reader.blocks().len() {
+        let mut file = self.blobs.file.borrow_mut();
+        if self.damaged || index >= file.blocks().len() {
             self.assembler.finish();
             return Ok(());
         }
         self.next_block += 1;
-        let file = self.reader.file.get_mut();
         // For a single block, starting a thread costs more than it saves.
         if self.blocks_read == 1 {
             file.begin_ahead(index);
         }
         self.blocks_read += 1;
-        match self.assembler.refill(|| file.block(index)) {
+        let filled = self.assembler.refill(|| file.block(index));
+        drop(file);
+        match filled {
             Ok(()) => Ok(()),
             Err(BlockError::Io(error)) => Err(error),
             Err(error) => {
@@ -174,8 +215,8 @@ impl<R: Read + Seek> Commands<'_, R> {
     }
 
     fn stop_at_block(&mut self, index: usize, why: String) {
-        let at = self.reader.blocks().get(index).map_or(self.reader.file_len, |block| block.offset);
-        self.reader.tail = Tail::Damaged { at, why };
+        let offset = self.blobs.file.borrow().blocks().get(index).map(|block| block.offset);
+        *self.tail = Tail::Damaged { at: offset.unwrap_or(self.file_len), why };
         self.damaged = true;
     }
 }

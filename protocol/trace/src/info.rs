@@ -304,7 +304,8 @@ fn in_flight_info(
 }
 
 fn apis_of(census: &Census, description: &Description) -> Vec<Untrusted> {
-    let functions = census.functions.keys().filter_map(|id| description.function(*id));
+    let called = (0..).zip(&census.functions).filter(|(_, count)| **count > 0);
+    let functions = called.filter_map(|(id, _)| description.function(id));
     let apis: BTreeSet<_> = functions.map(|function| function.api.as_str()).collect();
     apis.into_iter().map(Untrusted::from).collect()
 }

@@ -25,63 +25,101 @@ pub fn write_line(command: &Command<'_>, out: &mut dyn io::Write) -> io::Result<
     const USUAL: usize = 512;
     // `out` gets the line in one piece, not a few bytes at a time.
     let mut line = Vec::with_capacity(USUAL);
-    serde_json::to_writer(&mut line, command)?;
-    line.push(b'\n');
+    append_line(command, &mut line)?;
     out.write_all(&line)
 }
 
-impl Serialize for Command<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut map = to.serialize_map(None)?;
-        map.serialize_entry("seq", &self.seq)?;
-        map.serialize_entry("pid", &self.pid)?;
-        map.serialize_entry("tid", &self.tid)?;
-        map.serialize_entry("context", &self.context)?;
-        map.serialize_entry("frame", &self.frame)?;
-        map.serialize_entry("stamps", &[self.enter_stamp, self.leave_stamp])?;
-        match self.function {
-            Some(function) => map.serialize_entry("name", &function.name)?,
-            None => map.serialize_entry("name", &format!("unknown_{}", self.id))?,
+/// Appends a command as one line.
+///
+/// # Errors
+/// None today: a vector takes every line.
+pub fn append_line(command: &Command<'_>, line: &mut Vec<u8>) -> io::Result<()> {
+    let description = command.description;
+    // Written by hand, because a map of the serializer costs as much as the values of most commands.
+    let mut object = Object(line);
+    object.member(r#"{"seq":"#, &command.seq)?;
+    object.member(r#","pid":"#, &command.pid)?;
+    object.member(r#","tid":"#, &command.tid)?;
+    object.member(r#","context":"#, &command.context)?;
+    object.member(r#","frame":"#, &command.frame)?;
+    object.member(r#","stamps":["#, &command.enter_stamp)?;
+    object.member(",", &command.leave_stamp)?;
+    match command.function {
+        Some(function) => object.member(r#"],"name":"#, &function.name)?,
+        None => object.member(r#"],"name":"#, &format!("unknown_{}", command.id))?,
+    }
+    let has_addresses = object.args(command)?;
+    if command.made().is_some() {
+        object.member(r#","made":"#, &MadeJson(command))?;
+    }
+    object.member(r#","result":"#, &ResultJson(command))?;
+    if let Some(given) = command.given() {
+        object.member(r#","given":"#, &Scalar(description, given))?;
+    }
+    if has_addresses {
+        object.member(r#","addresses":"#, &AddressesJson(command))?;
+    }
+    if command.ranges_read().next().is_some() {
+        object.member(r#","reads":"#, &RangesJson(command, Command::ranges_read))?;
+    }
+    if command.ranges_written().next().is_some() {
+        object.member(r#","writes":"#, &RangesJson(command, Command::ranges_written))?;
+    }
+    if let Some(frame) = command.observed_frame {
+        object.member(r#","observed_frame":"#, &FrameJson(frame))?;
+    }
+    if let Some(driver_ns) = command.driver_ns {
+        object.member(r#","driver_ns":"#, &driver_ns)?;
+    }
+    for (is_set, member) in [
+        (command.is_setup, r#","setup":true"#),
+        (command.traces.is_some_and(|traces| traces.is_skipped), r#","skipped":true"#),
+        (command.traces.is_some_and(|traces| traces.is_own), r#","tracer":true"#),
+        (command.in_flight, r#","in_flight":true"#),
+        (command.enter.is_none(), r#","enter_missing":true"#),
+    ] {
+        if is_set {
+            object.text(member);
         }
-        map.serialize_entry("args", &ArgsJson(self))?;
-        if self.made().is_some() {
-            map.serialize_entry("made", &MadeJson(self))?;
+    }
+    object.text("}\n");
+    Ok(())
+}
+
+/// The object of a command, while it is written.
+struct Object<'a>(&'a mut Vec<u8>);
+
+impl Object<'_> {
+    fn text(&mut self, text: &str) {
+        self.0.extend_from_slice(text.as_bytes());
+    }
+
+    /// Writes a value behind its key with the punctuation around the key.
+    fn member(&mut self, key: &str, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
+        self.text(key);
+        Ok(serde_json::to_writer(&mut *self.0, value)?)
+    }
+
+    /// Writes the arguments as an object, in the order of the parameters. Returns whether any has an address beside its
+    /// memory.
+    fn args(&mut self, command: &Command<'_>) -> io::Result<bool> {
+        let mut has_addresses = false;
+        let mut separator = r#","args":{"#;
+        for arg in command.args() {
+            has_addresses |= has_address(&arg);
+            self.member(separator, &arg.param.name)?;
+            separator = ",";
+            self.text(":");
+            match (arg.param.ty.kind, arg.observation) {
+                (Kind::Struct(_) | Kind::Chain, _) => self.member("", &ArgJson(command, arg))?,
+                (_, Observation::None) => {
+                    self.member("", &Scalar(command.description, arg.value))?;
+                }
+                _ => self.member("", &ArgJson(command, arg))?,
+            }
         }
-        map.serialize_entry("result", &ResultJson(self))?;
-        if let Some(given) = self.given() {
-            map.serialize_entry("given", &Scalar(self.description, given))?;
-        }
-        if addresses(self).next().is_some() {
-            map.serialize_entry("addresses", &AddressesJson(self))?;
-        }
-        if self.ranges_read().next().is_some() {
-            map.serialize_entry("reads", &RangesJson(self, Self::ranges_read))?;
-        }
-        if self.ranges_written().next().is_some() {
-            map.serialize_entry("writes", &RangesJson(self, Self::ranges_written))?;
-        }
-        if let Some(frame) = self.observed_frame {
-            map.serialize_entry("observed_frame", &FrameJson(frame))?;
-        }
-        if let Some(driver_ns) = self.driver_ns {
-            map.serialize_entry("driver_ns", &driver_ns)?;
-        }
-        if self.is_setup {
-            map.serialize_entry("setup", &true)?;
-        }
-        if self.traces.is_some_and(|traces| traces.is_skipped) {
-            map.serialize_entry("skipped", &true)?;
-        }
-        if self.traces.is_some_and(|traces| traces.is_own) {
-            map.serialize_entry("tracer", &true)?;
-        }
-        if self.in_flight {
-            map.serialize_entry("in_flight", &true)?;
-        }
-        if self.enter.is_none() {
-            map.serialize_entry("enter_missing", &true)?;
-        }
-        map.end()
+        self.text(if separator == "," { "}" } else { r#","args":{}"# });
+        Ok(has_addresses)
     }
 }
 
@@ -98,19 +136,6 @@ impl Serialize for FrameJson<'_> {
         map.serialize_entry("hash", &BlobName(frame.name))?;
         if frame.has_pixels() {
             map.serialize_entry("blob", &true)?;
-        }
-        map.end()
-    }
-}
-
-/// The arguments of a command as an object, in the order of the parameters.
-struct ArgsJson<'a>(&'a Command<'a>);
-
-impl Serialize for ArgsJson<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut map = to.serialize_map(None)?;
-        for arg in self.0.args() {
-            map.serialize_entry(&arg.param.name, &ArgJson(self.0, arg))?;
         }
         map.end()
     }
@@ -137,11 +162,13 @@ impl Serialize for AddressesJson<'_> {
 }
 
 fn addresses<'a>(command: &Command<'a>) -> impl Iterator<Item = (&'a str, String)> + use<'a> {
-    command.args().filter_map(|arg| match (arg.value, arg.observation) {
-        (_, Observation::None) => None,
-        (Value::Pointer(address), _) => Some((arg.param.name.as_str(), format!("{address:#x}"))),
-        _ => None,
-    })
+    let shown = command.args().filter(has_address);
+    shown.map(|arg| (arg.param.name.as_str(), format!("{:#x}", arg.value.bits())))
+}
+
+/// Whether an argument is an address that is shown as memory.
+fn has_address(arg: &Arg<'_>) -> bool {
+    matches!(arg.value, Value::Pointer(_)) && arg.observation != Observation::None
 }
 
 /// An argument: its value, or the memory that it points at.

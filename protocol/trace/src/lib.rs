@@ -55,6 +55,7 @@ mod json_memory;
 mod ledger;
 mod memory_totals;
 pub mod meta;
+pub mod parallel;
 mod problem;
 pub mod reader;
 pub mod record;

@@ -31,7 +31,7 @@ pub struct TraceReader<R> {
     index: Option<TraceIndex>,
     footer: Option<Footer>,
     pub(super) tail: Tail,
-    store: RefCell<Store>,
+    pub(super) store: RefCell<Store>,
 }
 
 impl<R: Read + Seek> TraceReader<R> {

@@ -64,9 +64,9 @@ const ROOM_BYTES_MAX: u64 = 16 << 20;
 #[derive(Default)]
 pub(super) struct Store {
     /// The known blobs, by name; `None` before the first search.
-    entries: Option<Vec<BlobEntry>>,
+    entries: Option<Arc<[BlobEntry]>>,
     /// The numbers of the known blobs, ascending, with their names; `None` before the first search.
-    numbers: Option<Vec<(BlobNumber, BlobName)>>,
+    numbers: Option<Arc<[(BlobNumber, BlobName)]>>,
     /// True if the whole file has been read for blobs, so that there are no others.
     is_complete: bool,
     block: Option<usize>,
@@ -92,6 +92,7 @@ impl Store {
         if let Some(entries) = &mut entries {
             entries.sort_by_key(|entry| entry.name);
         }
+        let (entries, numbers) = (entries.map(Arc::from), numbers.map(Arc::from));
         RefCell::new(Self { entries, numbers, ..Self::default() })
     }
 
@@ -111,6 +112,12 @@ impl Store {
         }
         self.read_all(file).ok()?;
         found(self)
+    }
+
+    /// Makes a store with the same lists of blobs and numbers, and a cache of its own.
+    pub(super) fn beside(&self) -> Self {
+        let (entries, numbers) = (self.entries.clone(), self.numbers.clone());
+        Self { entries, numbers, is_complete: self.is_complete, ..Self::default() }
     }
 
     /// Returns the blobs that the index lists, as long as nothing else was needed.
@@ -165,7 +172,7 @@ impl Store {
         most: usize,
     ) -> io::Result<Vec<BlobEntry>> {
         let found = |store: &Self| -> Vec<BlobEntry> {
-            let entries = store.entries.iter().flatten();
+            let entries = store.entries.iter().flat_map(|entries| entries.iter());
             entries.filter(|entry| prefix.begins(entry.name)).take(most).copied().collect()
         };
         if self.entries.is_some() {
@@ -226,7 +233,7 @@ impl Store {
         entries.dedup_by_key(|entry| entry.name);
         numbers.sort_by_key(|(number, _)| *number);
         numbers.dedup_by_key(|(number, _)| *number);
-        (self.entries, self.numbers) = (Some(entries), Some(numbers));
+        (self.entries, self.numbers) = (Some(entries.into()), Some(numbers.into()));
         self.is_complete = true;
         Ok(())
     }

@@ -6,6 +6,7 @@
 //! Uses no descriptions and keeps no payloads.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::meta::{End, Limits, Meta, MetaError, Process};
 use super::untrusted::Untrusted;
@@ -30,7 +31,9 @@ pub struct Tracker {
     block: Option<Block>,
     end: Option<End>,
     /// By process index and handle of the context.
-    limits: BTreeMap<(u32, u64), ContextLimits>,
+    limits: BTreeMap<(u32, u64), Arc<ContextLimits>>,
+    /// Number of LIMITS records so far.
+    limits_read: u64,
 }
 
 /// Limits and extensions that the driver reported for a context when it first became current.
@@ -294,7 +297,8 @@ impl Tracker {
                 thread.stamp = stamp.unwrap_or(thread.stamp);
                 let key = (thread.process, limits.context);
                 if self.limits.len() < CONTEXTS_MAX || self.limits.contains_key(&key) {
-                    self.limits.insert(key, ContextLimits::of(limits));
+                    self.limits.insert(key, Arc::new(ContextLimits::of(limits)));
+                    self.limits_read += 1;
                 }
             }
             Meta::Blob(_)
@@ -350,7 +354,17 @@ impl Tracker {
 
     /// Returns the limits that the driver reported for a context of a process, if they are in the stream.
     pub fn limits(&self, process: u32, context: u64) -> Option<&ContextLimits> {
+        self.shared_limits(process, context).map(Arc::as_ref)
+    }
+
+    /// Returns the same limits for another thread.
+    pub(crate) fn shared_limits(&self, process: u32, context: u64) -> Option<&Arc<ContextLimits>> {
         self.limits.get(&(process, context))
+    }
+
+    /// Returns a number that changes whenever the limits of a context change.
+    pub(crate) fn limits_read(&self) -> u64 {
+        self.limits_read
     }
 
     /// Returns the processes so far, with their indices.

@@ -257,10 +257,15 @@ pub struct Ranges<'a>(Observations<'a>);
 
 impl<'a> Ranges<'a> {
     /// Returns the ranges behind `slots` slots.
-    pub(super) fn of(payload: &'a [u8], fixed_len: usize, slots: usize, names: Names<'a>) -> Self {
+    pub(super) fn of(
+        payload: &'a [u8],
+        fixed_len: usize,
+        slots: impl Fn() -> usize,
+        names: Names<'a>,
+    ) -> Self {
         let mut all = Observations::new(payload, fixed_len, names);
         if all.at < payload.len() {
-            for _ in 0..slots {
+            for _ in 0..slots() {
                 all.slot();
             }
         }

@@ -3,11 +3,15 @@
 //! Losses that the footer explains, and commands from inside other commands, are warnings, not problems; so are missing
 //! blobs and unpaired records as far as records were lost. Missing vertices of draws are a problem.
 //!
-//! Reads the whole file and stops only at errors of the file.
+//! Reads the whole file and stops only at errors of the file. One thread decompresses blocks, one counts their records,
+//! and one checks their commands.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek};
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,6 +21,7 @@ use super::blobs::NoBlobs;
 use super::block_file::BlockError;
 use super::census::Census;
 use super::command::Command;
+use super::description::Description;
 use super::file_parts::Tail;
 use super::footer::Footer;
 use super::frame::Variety;
@@ -28,6 +33,8 @@ use super::value::{Observation, Value};
 
 /// Most problems that are listed. All are counted.
 pub const PROBLEMS_MAX: usize = 100;
+/// Most blocks that the census has counted and whose commands are not checked yet.
+const BLOCKS_WAITING_MAX: usize = 4;
 
 /// Result of a verification.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
@@ -105,33 +112,41 @@ pub fn verify_with<R: Read + Seek>(
     reader: &mut TraceReader<R>,
     mut begin_block: impl FnMut(u64),
 ) -> io::Result<Verification> {
-    let mut verifier = Verifier::default();
-    verifier.tail(reader.tail());
     let mut census = Census::default();
     census.begin(reader.header());
-    let mut assembler = Assembler::new(HoldLimits::default());
-    assembler.begin(reader.header().begin());
-    let mut raw = Vec::new();
-    for index in 0..reader.blocks().len() {
-        begin_block(index as u64);
-        match reader.read_block(index, &mut raw) {
-            Ok(()) => {}
-            Err(BlockError::Io(error)) => return Err(error),
-            Err(error) => {
-                verifier.problem(ProblemKind::Checksum, Some(index as u64), error.to_string());
-                census.blocks += 1;
-                continue;
+    let mut checker = Checker::default();
+    checker.verifier.tail(reader.tail());
+    checker.assembler.begin(reader.header().begin());
+    reader.file.get_mut().begin_ahead(0);
+    let reader = &*reader;
+    let description = &reader.header.description;
+    let checker = thread::scope(|scope| {
+        let (blocks, waiting) = sync_channel(BLOCKS_WAITING_MAX);
+        let checking = scope.spawn(move || checker.check_all(&waiting, description));
+        for index in 0..reader.blocks().len() {
+            begin_block(index as u64);
+            let block = match reader.file.borrow_mut().block(index) {
+                Ok(block) => {
+                    census.block(&block, description);
+                    Some(block)
+                }
+                Err(BlockError::Io(error)) => return Err(error),
+                Err(error) => {
+                    let (kind, block) = (ProblemKind::Checksum, Some(index as u64));
+                    census.problems.push(Problem { kind, block, message: error.to_string() });
+                    census.blocks += 1;
+                    None
+                }
+            };
+            let problems = std::mem::take(&mut census.problems);
+            if blocks.send(Counted { index: index as u64, problems, block }).is_err() {
+                break;
             }
         }
-        let block = Arc::new(std::mem::take(&mut raw));
-        census.block(&block, &reader.header().description);
-        verifier.problems(census.problems.drain(..));
-        let filled: Result<(), ()> = assembler.refill(|| Ok(block));
-        debug_assert!(filled.is_ok());
-        verifier.commands(&mut assembler, reader, index as u64);
-    }
-    assembler.finish();
-    verifier.commands(&mut assembler, reader, reader.blocks().len() as u64);
+        drop(blocks);
+        Ok(checking.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })?;
+    let Checker { mut verifier, assembler } = checker;
     verifier.pairing(&assembler, reader.footer());
     verifier.times(reader.header().version, &census);
     verifier.memory(reader.footer(), &census);
@@ -143,6 +158,46 @@ pub fn verify_with<R: Read + Seek>(
         None => verifier.problem(ProblemKind::Ledger, None, "there is no footer".to_owned()),
     }
     Ok(verifier.finish(&census))
+}
+
+/// A block that the census has counted.
+struct Counted {
+    index: u64,
+    /// What the census found.
+    problems: Vec<Problem>,
+    /// The records; `None` if the block is damaged.
+    block: Option<Arc<Vec<u8>>>,
+}
+
+/// Checks the commands of blocks, on a thread of its own behind the census.
+struct Checker {
+    verifier: Verifier,
+    assembler: Assembler,
+}
+
+impl Default for Checker {
+    fn default() -> Self {
+        let assembler = Assembler::new(HoldLimits::default());
+        Self { verifier: Verifier::default(), assembler }
+    }
+}
+
+impl Checker {
+    /// Checks blocks until no more come, and then the commands that are left.
+    fn check_all(mut self, blocks: &Receiver<Counted>, description: &Description) -> Self {
+        let mut count = 0;
+        for Counted { index, problems, block } in blocks {
+            self.verifier.problems(problems);
+            count = index + 1;
+            let Some(block) = block else { continue };
+            let filled: Result<(), ()> = self.assembler.refill(|| Ok(block));
+            debug_assert!(filled.is_ok());
+            self.verifier.commands(&mut self.assembler, description, index);
+        }
+        self.assembler.finish();
+        self.verifier.commands(&mut self.assembler, description, count);
+        self
+    }
 }
 
 #[derive(Default)]
@@ -182,12 +237,7 @@ impl Verifier {
     }
 
     /// Checks the payloads of the commands that the assembler can complete.
-    fn commands<R: Read + Seek>(
-        &mut self,
-        assembler: &mut Assembler,
-        reader: &TraceReader<R>,
-        block: u64,
-    ) {
+    fn commands(&mut self, assembler: &mut Assembler, description: &Description, block: u64) {
         loop {
             match assembler.advance() {
                 Ok(Advance::Command) => {}
@@ -195,7 +245,7 @@ impl Verifier {
                 // The census has noted it.
                 Err(_) => continue,
             }
-            let command = assembler.command(&reader.header().description, &NoBlobs);
+            let command = assembler.command(description, &NoBlobs);
             if let Some(what) = unreadable_part(&command) {
                 let message = format!("{}: the record is too short for {what}", command.name());
                 self.problem(ProblemKind::Payload, Some(block), message);

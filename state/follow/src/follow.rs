@@ -40,11 +40,11 @@ impl Follower {
         if !counts(command) {
             return;
         }
-        let process = self.processes.entry(command.process).or_default();
-        let thread = self
-            .threads
-            .entry(command.thread)
-            .or_insert_with(|| Thread::new(process.clone(), u64::from(command.thread)));
+        let Self { processes, threads, .. } = self;
+        let thread = threads.entry(command.thread).or_insert_with(|| {
+            let process = processes.entry(command.process).or_default();
+            Thread::new(process.clone(), u64::from(command.thread))
+        });
         adopt_context(thread, command.context);
         if let Some(limits) = command.limits {
             learn_limits(thread, limits);

@@ -5,9 +5,11 @@
 
 use gapii_abi::atom::{FRAME_END, Frame};
 
-use crate::command::Traces;
+use crate::blobs::BlobSource;
+use crate::command::{Blobs, Command, Traces};
+use crate::description::Description;
 use crate::record::Located;
-use crate::tracker::Place;
+use crate::tracker::{ContextLimits, Place};
 
 /// A command and where its bytes are.
 #[derive(Default)]
@@ -61,6 +63,41 @@ impl Held {
         self.ends_frame |= record.header.flags() & FRAME_END != 0;
         self.leave = Span::of(record);
         self.ready = true;
+    }
+
+    /// Returns the command. `ids` are those of its process and thread in the operating system.
+    pub(super) fn command<'a>(
+        &'a self,
+        block: &'a [u8],
+        [pid, tid]: [u32; 2],
+        limits: Option<&'a ContextLimits>,
+        description: &'a Description,
+        blobs: &'a dyn BlobSource,
+    ) -> Command<'a> {
+        Command {
+            seq: self.seq,
+            process: self.process,
+            pid,
+            thread: self.thread,
+            tid,
+            context: self.context,
+            limits,
+            frame: self.frame,
+            enter_stamp: self.enter_stamp,
+            leave_stamp: self.leave_stamp,
+            driver_ns: self.driver_ns,
+            in_flight: self.in_flight,
+            is_setup: self.is_setup,
+            ends_frame: self.ends_frame,
+            id: self.id,
+            function: description.function(self.id),
+            description,
+            enter: self.enter.bytes(block),
+            leave: self.leave.bytes(block),
+            traces: self.traces.as_deref(),
+            observed_frame: self.observed_frame.as_deref(),
+            blobs: Blobs(blobs),
+        }
     }
 
     /// Copies the bytes that lie in `block`, which is about to go. Returns how many records did not fit the

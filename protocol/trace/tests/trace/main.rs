@@ -10,6 +10,7 @@ mod damage;
 mod describe;
 mod hostile;
 mod json;
+mod parallel;
 mod recorded;
 mod roundtrip;
 mod timed;

@@ -6,6 +6,8 @@
 //! tracks at all times. With `--uploads`, uploads of memory, beside a copy of it. With `--attach`, the cost of attaching to a running program. With `--tracers`, the
 //! cost of tracers of Level Zero and of OpenGL ES.
 //!
+//! `--make-trace` records a trace of any size and measures nothing.
+//!
 //! Nothing else should run on the machine meanwhile.
 
 mod attaches;
@@ -21,6 +23,7 @@ mod uploads;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use gapii_tests::bench::{self, Load};
 use gapii_tests::process::missing;
 
 use crate::options::Options;
@@ -32,6 +35,12 @@ fn main() -> ExitCode {
     {
         eprintln!("bench: {what_to_do}, or leave it out with --without-apitrace");
         return ExitCode::FAILURE;
+    }
+    if let Some(trace) = &options.make_trace {
+        let threads = options.threads.first().copied().unwrap_or(1);
+        let load = Load::sustained(threads, options.sustained_calls);
+        print!("{}", bench::record(options.driver, trace, load));
+        return ExitCode::SUCCESS;
     }
     let measure = match &options {
         Options { replay: true, .. } => replays::measure,

@@ -1,5 +1,7 @@
 //! Options of the command line, for all measurements.
 
+use std::path::PathBuf;
+
 use clap::Parser;
 use gapii_tests::bench::On;
 
@@ -61,6 +63,11 @@ pub struct Options {
     #[arg(long)]
     pub tracers: bool,
 
+    /// Measure nothing, and record the calls of a sustained run into this file: a trace of any size, to measure what reads
+    /// traces
+    #[arg(long, value_name = "FILE")]
+    pub make_trace: Option<PathBuf>,
+
     /// Seconds that a scene of glmark2-es2 lasts
     #[arg(long, default_value_t = 3)]
     pub seconds: u64,
@@ -73,7 +80,11 @@ pub struct Options {
 impl Options {
     /// Whether the chosen measurement runs apitrace.
     pub fn runs_apitrace(&self) -> bool {
-        !(self.without_apitrace || self.tracked || self.tracers || self.attach)
+        !(self.without_apitrace
+            || self.tracked
+            || self.tracers
+            || self.attach
+            || self.make_trace.is_some())
     }
 }
 
