@@ -3,8 +3,8 @@
 //!
 //! With `--glmark2`, scenes of glmark2-es2 in the same way: frames a second, bytes a frame. With
 //! `--replay`, scenes and replays of their recordings. With `--tracked`, the cost of commands that the shim
-//! tracks at all times. With `--uploads`, uploads of memory, beside a copy of it. With `--attach`, the cost of attaching to a running program. With `--tracers`, the
-//! cost of tracers of Level Zero and of OpenGL ES.
+//! tracks at all times. With `--uploads`, uploads of memory, beside a copy of it. With `--attach`, the cost of
+//! attaching to a running program. With `--tracers`, the cost of tracers of Level Zero and of OpenGL ES.
 //!
 //! `--make-trace` records a trace of any size and measures nothing.
 //!
