@@ -274,11 +274,12 @@ fn blob_that_is_known_leaves_no_stamp_unused() {
 #[test]
 fn long_blobs_are_looked_up_until_many_in_a_row_were_new() {
     let epoch = Epoch::none();
-    let (thread, mut consumer) = claim(shared(1, 1 << 16));
+    let (thread, mut consumer) = claim(shared(1, RING_BYTES));
     epoch.begin(17, 2);
     drop(begin_epoch(thread, &epoch, false));
     let mut send = |byte: u8| {
-        let long = [byte; 10_000];
+        // Three pieces in so small a ring.
+        let long = [byte; 600];
         assert!(record(enter(thread, &epoch).unwrap(), 1, &long));
         let records = drain(&mut consumer);
         let (command, before) = records.split_last().unwrap();
