@@ -54,7 +54,7 @@ pub struct Identity {
     spare: Vec<Digest>,
 }
 
-/// What is looked up once for each function.
+/// Facts about a function, looked up once.
 #[derive(Clone, Copy)]
 struct Facts {
     /// Digest of the name.

@@ -163,7 +163,7 @@ pub struct Counter {
     functions: Vec<FunctionStats>,
     /// Positions in `functions`, by name.
     positions: HashMap<String, usize>,
-    /// What is known of functions, by function id; `None` before the function's first command.
+    /// Facts about functions, by function id; `None` before the function's first command.
     known: Vec<Option<Known>>,
     frames: Latest<(u32, u64), FrameStats>,
     threads: Latest<u32, ThreadStats>,

@@ -136,8 +136,8 @@ fn frames_of(
     frame_differences::find([&args.a, &args.b], commands, is_replayed, folder, stop)
 }
 
-/// Reads both traces, and compares them in step, one command of each at a time. Returns the differences of their commands, how many frames
-/// each trace has, and that a trace is cut or damaged, if one is.
+/// Reads both traces, and compares them in step, one command of each at a time. Returns the differences of their
+/// commands, how many frames each trace has, and that a trace is cut or damaged, if one is.
 fn compare(args: &Diff, stop: &Stop) -> Result<(Found, Sides<u64>, Option<Failure>), Failure> {
     let (mut a, mut b) = (trace_file::open(&args.a)?, trace_file::open(&args.b)?);
     let info = Info::of(&mut a).map_err(|error| unreadable(&args.a, &error))?;

@@ -4,9 +4,9 @@
 //! no room and the last capture used less than half of it. Without a file or memory file nothing is stored. Ends with
 //! the application's connection.
 //!
-//! Holds blobs by name, and the application's numbers of them, in a file without a name. It trusts no name from the application: it computes names from the
-//! bytes. The store's number tells the application what the store holds, and changes whenever the two could differ; see
-//! docs/memory-model.md.
+//! Holds blobs by name, and the application's numbers of them, in a file without a name. It trusts no name from the
+//! application: it computes names from the bytes. The store's number tells the application what the store holds, and
+//! changes whenever the two could differ; see docs/memory-model.md.
 
 use std::collections::HashMap;
 use std::fs::File;

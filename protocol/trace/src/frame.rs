@@ -25,10 +25,12 @@ pub const UNTIMED_VERSION: u32 = 5;
 pub const TIMED_VERSION: u32 = 6;
 /// Format version of saved traces: they may begin at a keyframe, and have further ones.
 pub const KEPT_VERSION: u32 = 7;
-/// How much newer a version with numbers of blobs is than the same without.
-const NUMBERS: u32 = 3;
+/// [`TIMED_VERSION`] without numbers of blobs.
+const TIMED_VERSION_BY_NAME: u32 = 3;
+/// [`KEPT_VERSION`] without numbers of blobs.
+const KEPT_VERSION_BY_NAME: u32 = 4;
 
-/// What a format version says of its traces.
+/// Kind of traces that a format version stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Variety {
     /// Leave records have no times.
@@ -40,13 +42,11 @@ pub enum Variety {
 }
 
 impl Variety {
-    /// Returns what `version` says; versions that this build does not read count as untimed.
+    /// Returns the kind that `version` stands for; versions that this build does not read count as untimed.
     pub fn of(version: u32) -> Self {
         match version {
-            TIMED_VERSION => Self::Timed,
-            KEPT_VERSION => Self::Kept,
-            _ if version + NUMBERS == TIMED_VERSION => Self::Timed,
-            _ if version + NUMBERS == KEPT_VERSION => Self::Kept,
+            TIMED_VERSION_BY_NAME | TIMED_VERSION => Self::Timed,
+            KEPT_VERSION_BY_NAME | KEPT_VERSION => Self::Kept,
             _ => Self::Untimed,
         }
     }

@@ -110,13 +110,7 @@ impl Object<'_> {
             self.member(separator, &arg.param.name)?;
             separator = ",";
             self.text(":");
-            match (arg.param.ty.kind, arg.observation) {
-                (Kind::Struct(_) | Kind::Chain, _) => self.member("", &ArgJson(command, arg))?,
-                (_, Observation::None) => {
-                    self.member("", &Scalar(command.description, arg.value))?;
-                }
-                _ => self.member("", &ArgJson(command, arg))?,
-            }
+            self.member("", &ArgJson(command, arg))?;
         }
         self.text(if separator == "," { "}" } else { r#","args":{}"# });
         Ok(has_addresses)

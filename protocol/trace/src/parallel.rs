@@ -280,7 +280,7 @@ struct SharedBlobs(Mutex<(BlockFile<Box<dyn Input>>, Store)>);
 
 impl SharedBlobs {
     fn lock(&self) -> MutexGuard<'_, (BlockFile<Box<dyn Input>>, Store)> {
-        // What a thread that panicked left behind is a cache.
+        // A thread that panicked leaves at worst an incomplete cache behind.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,6 @@
 //! Files of older and newer writers.
 
-use gapii_trace::frame::{FORMAT_VERSIONS, FrameError};
+use gapii_trace::frame::{FORMAT_VERSIONS, FrameError, Variety};
 use gapii_trace::header::HeaderError;
 use gapii_trace::reader::OpenError;
 use gapii_trace::{TraceHeader, TraceReader, encode_block};
@@ -24,6 +24,16 @@ fn frame(body: &Value, version: u32) -> Vec<u8> {
 
 fn body() -> Value {
     serde_json::to_value(header()).unwrap()
+}
+
+#[test]
+fn every_version_that_a_header_can_state_has_a_variety() {
+    let varieties = [1, 2, 3, 4, 5, 6, 7, 8, u32::MAX].map(Variety::of);
+    use Variety::{Kept, Timed, Untimed};
+    let known = [Untimed, Timed, Kept];
+    assert_eq!(varieties[0], Untimed);
+    assert_eq!([&varieties[1..4], &varieties[4..7]], [known; 2]);
+    assert_eq!(varieties[7..], [Untimed; 2]);
 }
 
 #[test]

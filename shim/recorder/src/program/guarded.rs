@@ -17,7 +17,7 @@ const PROBED_PAGES_MAX: u64 = 2;
 /// Bytes that [`each`] hands out at once: they stay in the processor's nearest cache.
 const CHUNK_BYTES: usize = 4096;
 
-/// What is known of a range of memory.
+/// Whether a range of memory is readable, as far as that is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Access {
     /// Every page was readable a moment ago. A correct program keeps memory mapped while a command that it was passed
