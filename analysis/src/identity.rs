@@ -470,7 +470,7 @@ fn memory(observation: Observation<'_>, hasher: &mut Digest) {
         Observation::Bytes(bytes) => (bytes.len() as u64, BlobName::of(bytes)).hash(hasher),
         Observation::Blob { name, size } => (size, name).hash(hasher),
         Observation::Unrecorded { size }
-        | Observation::Unnamed { size }
+        | Observation::Unnamed { size, .. }
         | Observation::Missing { size } => size.hash(hasher),
     }
 }

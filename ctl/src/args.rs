@@ -141,6 +141,13 @@ pub struct Limits {
     #[arg(long, value_name = "MS", default_value_t = gapii_control::STALL_MS_DEFAULT)]
     pub stall_ms: u64,
 
+    /// Memory in the program for what a snapshot copies, with K, M or G, or 0
+    ///
+    /// At the start of a capture of a running program, the program is held while textures and buffers are copied. The copies
+    /// are sent while it runs on. What finds no room is sent while the program is held, which takes longer.
+    #[arg(long, value_name = "SIZE", value_parser = copies, default_value = "512M")]
+    pub attach_memory: u64,
+
     /// Read back every Nth frame just before it is presented, and record its hash for `replay --verify`
     #[arg(long, value_name = "N", value_parser = one_or_more::<NonZeroU32>)]
     pub observe_frames: Option<NonZeroU32>,
@@ -247,6 +254,7 @@ impl Limits {
                 Overflow::Drop => gapii_control::Overflow::Drop,
             },
             stall_ms: self.stall_ms,
+            attach_memory: self.attach_memory,
             observe_frames: self.observe_frames.map(NonZeroU32::get),
             frame_pixels: self.frame_pixels,
             timing: self.timing,
@@ -404,6 +412,18 @@ pub fn capture_name(text: &str) -> Result<String, String> {
 
 /// Parses a size in bytes with an optional suffix K, M or G; rejects sizes below [`KEEP_BYTES_MIN`].
 fn size(text: &str) -> Result<u64, String> {
+    match bytes(text)? {
+        bytes if bytes >= KEEP_BYTES_MIN => Ok(bytes),
+        _ => Err(format!("the smallest size is {} MiB", KEEP_BYTES_MIN >> 20)),
+    }
+}
+
+/// Parses the size of a snapshot's copies: as [`size`], or 0.
+fn copies(text: &str) -> Result<u64, String> {
+    if bytes(text)? == 0 { Ok(0) } else { size(text) }
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
     let (number, unit) = match text.char_indices().last() {
         Some((at, 'K' | 'k')) => (&text[..at], 10),
         Some((at, 'M' | 'm')) => (&text[..at], 20),
@@ -413,11 +433,7 @@ fn size(text: &str) -> Result<u64, String> {
     let number: u64 = number
         .parse()
         .map_err(|_| "a size is a whole number with an optional suffix K, M or G".to_owned())?;
-    match number.checked_mul(1 << unit) {
-        Some(bytes) if bytes >= KEEP_BYTES_MIN => Ok(bytes),
-        Some(_) => Err(format!("the smallest size is {} MiB", KEEP_BYTES_MIN >> 20)),
-        None => Err("the size exceeds 2^64 bytes".to_owned()),
-    }
+    number.checked_mul(1 << unit).ok_or_else(|| "the size exceeds 2^64 bytes".to_owned())
 }
 
 /// Parses a time with its unit.

@@ -144,7 +144,7 @@ fn write_memory(
             (size, format!(", blob {}", digits.get(..NAME_DIGITS).unwrap_or(&digits)))
         }
         Observation::Unrecorded { size } => (size, ", not recorded".to_owned()),
-        Observation::Unnamed { size } | Observation::Missing { size } => {
+        Observation::Unnamed { size, .. } | Observation::Missing { size } => {
             (size, ", not in the trace".to_owned())
         }
     };

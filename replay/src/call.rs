@@ -355,7 +355,7 @@ pub(crate) fn size_of_observation(observation: Observation<'_>) -> u64 {
         Observation::Bytes(bytes) => bytes.len() as u64,
         Observation::Blob { size, .. }
         | Observation::Unrecorded { size }
-        | Observation::Unnamed { size }
+        | Observation::Unnamed { size, .. }
         | Observation::Missing { size } => size,
     }
 }

@@ -50,7 +50,7 @@ use crate::sync::{AtomicU32, AtomicU64};
 /// First word of a segment: `GAPIISEG`.
 pub const SEGMENT_MAGIC: u64 = u64::from_le_bytes(*b"GAPIISEG");
 /// Version of the layout in this file.
-pub const SEGMENT_VERSION: u32 = 4;
+pub const SEGMENT_VERSION: u32 = 5;
 /// Default number of slots in a segment.
 pub const SLOT_COUNT_DEFAULT: u32 = 4096;
 /// Default size of a ring, in bytes: 4 MiB.
@@ -199,6 +199,16 @@ pub struct SegmentHeader {
     /// means that no slot is free. Daemon: after it has freed a slot, with `Release` (FREE). Application: with `Acquire`
     /// (FREE); by compare-exchange, `Relaxed`, when it has found the slots up to an index taken.
     pub(crate) free_from: AtomicU64,
+    /// Offset 168. Blobs that records refer to and that are still to be sent. Application: adds 1 before the record that
+    /// refers to the blob, subtracts 1 with `Release` (ENDED) once the blob is sent or given up. Daemon: with `Acquire`
+    /// (ENDED), when the process has left a capture: it waits for the blobs.
+    pub owed_blobs: AtomicU64,
+    /// Offset 176. Blobs that records refer to and that were given up, ever. Application: before it subtracts from
+    /// `owed_blobs`. Daemon: reports.
+    pub unsent_blobs: AtomicU64,
+    /// Offset 184. Bytes ever that snapshots sent while they held the program, because
+    /// [`ModeSettings::attach_bytes`](crate::ModeSettings::attach_bytes) had no room. Application. Daemon: reports.
+    pub held_bytes: AtomicU64,
 }
 
 /// Value of [`Slot::state`].
@@ -414,6 +424,7 @@ impl Overflow {
 ///  48  observe_pixels   52  times_driver     120  takers u32          124  counts_submits u32
 ///  56  keyframe_every   60  keyframes_asked  128  drain_sleeping u32  132  (reserved)
 ///                                           136  keyframe_at u64
+///                                           144  attach_bytes u64
 /// ```
 ///
 /// `drain_sleeping` changes with each sleep of the drain. It has a cache line of its own, so that the entry points'
@@ -481,6 +492,8 @@ pub struct ModePage {
     /// for none. Reset to 0 with the settings, else set with `Release` (KEYFRAME). Application: with `Acquire`
     /// (KEYFRAME), at the end of a frame.
     pub(crate) keyframe_at: AtomicU64,
+    /// Offset 144. S. Bytes of contents that a snapshot may copy, to send them while the program runs on; 0 for none.
+    pub(crate) attach_bytes: AtomicU64,
 }
 
 #[cfg(not(loom))]
@@ -504,7 +517,10 @@ const _: () = {
     assert!(offset_of!(SegmentHeader, foreign_calls) == 144);
     assert!(offset_of!(SegmentHeader, slots_used) == 152);
     assert!(offset_of!(SegmentHeader, free_from) == 160);
-    assert!(size_of::<SegmentHeader>() == 168);
+    assert!(offset_of!(SegmentHeader, owed_blobs) == 168);
+    assert!(offset_of!(SegmentHeader, unsent_blobs) == 176);
+    assert!(offset_of!(SegmentHeader, held_bytes) == 184);
+    assert!(size_of::<SegmentHeader>() == 192);
     assert!(size_of::<SegmentHeader>() as u64 <= SLOTS_AT);
 
     assert!(size_of::<Slot>() as u64 == SLOT_BYTES && align_of::<Slot>() == 64);
@@ -555,7 +571,8 @@ const _: () = {
     assert!(offset_of!(ModePage, counts_submits) == 124);
     assert!(offset_of!(ModePage, drain_sleeping) == 128);
     assert!(offset_of!(ModePage, keyframe_at) == 136);
-    assert!(size_of::<ModePage>() == 144);
+    assert!(offset_of!(ModePage, attach_bytes) == 144);
+    assert!(size_of::<ModePage>() == 152);
     assert!(size_of::<ModePage>() as u64 <= PAGE_BYTES);
 };
 

@@ -40,6 +40,8 @@ pub struct ModeSettings {
     pub keyframe_every: u32,
     /// A frame is a submission to a queue of a compute API, also in a process that swaps buffers.
     pub counts_submits: bool,
+    /// Bytes of contents that a snapshot may copy, to send them while the program runs on; 0 for none.
+    pub attach_bytes: u64,
 }
 
 /// Terms of the daemon's store: the blobs of a process that it holds, and the number of bytes that it still
@@ -75,6 +77,7 @@ impl Default for ModeSettings {
             times_driver: false,
             keyframe_every: 0,
             counts_submits: false,
+            attach_bytes: 0,
         }
     }
 }
@@ -104,6 +107,7 @@ impl ModePage {
             times_driver: self.times_driver.load(Ordering::Relaxed) != 0,
             keyframe_every: self.keyframe_every.load(Ordering::Relaxed),
             counts_submits: self.counts_submits.load(Ordering::Relaxed) != 0,
+            attach_bytes: self.attach_bytes.load(Ordering::Relaxed),
         };
         // MODE: pairs with the fence in ModePage::publish.
         fence(Ordering::Acquire);
@@ -206,6 +210,7 @@ impl ModePage {
         self.times_driver.store(u32::from(settings.times_driver), Ordering::Relaxed);
         self.keyframe_every.store(settings.keyframe_every, Ordering::Relaxed);
         self.counts_submits.store(u32::from(settings.counts_submits), Ordering::Relaxed);
+        self.attach_bytes.store(settings.attach_bytes, Ordering::Relaxed);
         // Relaxed: as above. Wishes count from here on, not from when the process reads the settings: one
         // that comes before that is a wish for the new capture.
         self.keyframes_asked.store(0, Ordering::Relaxed);
@@ -327,6 +332,7 @@ impl ModePage {
             drain_sleeping: AtomicU32::new(0),
             line_2: 0,
             keyframe_at: AtomicU64::new(0),
+            attach_bytes: AtomicU64::new(0),
         }
     }
 

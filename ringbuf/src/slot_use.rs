@@ -123,6 +123,9 @@ impl SegmentHeader {
             foreign_calls: word(),
             slots_used: word(),
             free_from: word(),
+            owed_blobs: word(),
+            unsent_blobs: word(),
+            held_bytes: word(),
         }
     }
 }

@@ -282,6 +282,7 @@ fn settings_are_of_one_moment() {
             times_driver: false,
             keyframe_every: 0,
             counts_submits: false,
+            attach_bytes: 0,
         };
         let turnstile = Arc::new(Turnstile::default());
         let writer = {

@@ -13,6 +13,7 @@ use gapii_commands::Api;
 use gapii_recorder::{Call, Entered, ErrnoGuard, Part, Recorder, Thread};
 
 use crate::capture::{self, EPOCH, NOT_CAPTURING};
+use crate::claim;
 use crate::connection::Connection;
 use crate::contexts::OPENGL_ES_API;
 use crate::dlopen;
@@ -176,7 +177,7 @@ fn begin_epoch(entered: &mut Entered, words: &Words, epoch: u64) -> Result<(), O
     snapshot::arrive(epoch);
     let part = Part { epoch, order, is_new_capture, is_timed: capture::times_driver() };
     entered.begin_epoch(part);
-    introduce(entered, thread.tid());
+    claim::introduce(entered, thread.tid());
     introduce_context(entered, words);
     update_ready(thread, words);
     if capture::began_in_the_middle(epoch) {
@@ -196,21 +197,11 @@ fn is_current(thread: &Thread, connection: &Connection, epoch: u64) -> bool {
 
 /// Claims a free slot for this thread. If there is none, counts the command that is not recorded.
 fn claim(connection: &'static Connection) -> Option<&'static Thread> {
-    let segment = &connection.shared.segment;
-    let tid = gettid();
-    let slot = if segment.is_full() { None } else { segment.claim(tid, thread_name()) };
-    let Some(slot) = slot else {
-        segment.header().unslotted_calls.fetch_add(1, Relaxed);
-        return None;
-    };
-    // SAFETY: a claimed slot's state is this thread's alone, and stays mapped.
-    unsafe { Thread::claim(connection.thread(slot), tid, &connection.shared, slot) }
-}
-
-/// Writes the THREAD record, with which a thread's part of a capture begins.
-fn introduce(recorder: &mut Recorder, tid: u32) {
-    let record = atom::Thread { tid, flags: 0, name: thread_name() };
-    recorder.write_meta(atom::THREAD, &record.encode());
+    let claimed = claim::claim(connection);
+    if claimed.is_none() {
+        connection.shared.segment.header().unslotted_calls.fetch_add(1, Relaxed);
+    }
+    claimed
 }
 
 fn introduce_context(recorder: &mut Recorder, words: &Words) {
@@ -269,16 +260,4 @@ fn is_glx_loaded() -> bool {
         unsafe { libc::dlclose(handle) };
     }
     !handle.is_null()
-}
-
-fn gettid() -> u32 {
-    // SAFETY: has no failure.
-    unsafe { libc::gettid() as u32 }
-}
-
-fn thread_name() -> [u8; 16] {
-    let mut name = [0; 16];
-    // SAFETY: the kernel writes at most 16 bytes.
-    unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
-    name
 }

@@ -42,6 +42,7 @@ pub static CAPTURE: Capture = Capture {
     observe_pixels: AtomicBool::new(false),
     times_driver: AtomicBool::new(false),
     counts_submits: AtomicBool::new(false),
+    attach_bytes: AtomicU64::new(0),
     first_epoch: AtomicU64::new(0),
     keyframe_every: AtomicU32::new(0),
     next_keyframe: AtomicU64::new(0),
@@ -86,6 +87,8 @@ pub struct Capture {
     pub times_driver: AtomicBool,
     /// A frame ends with a submit to a Level Zero queue, and not with a swap.
     pub counts_submits: AtomicBool,
+    /// Bytes of contents that the first snapshot may copy, to send them while the program runs on.
+    pub attach_bytes: AtomicU64,
     /// The epoch with which the capture began. Each keyframe adds one to the epoch.
     pub first_epoch: AtomicU64,
     /// Frames from one keyframe to the next; 0 for never.
@@ -145,12 +148,7 @@ pub fn count_frame() -> (bool, bool) {
 /// process wants more frames.
 fn frame_limit() -> u64 {
     let limit = CAPTURE.frame_limit.load(Relaxed);
-    let generation = CAPTURE.generation.load(Relaxed);
-    let is_lifted = || {
-        process::connection()
-            .is_some_and(|daemon| daemon.shared.mode.has_no_frame_limit(generation))
-    };
-    if limit == 0 || !is_lifted() {
+    if limit == 0 || !has_several_takers() {
         return limit;
     }
     CAPTURE.frame_limit.store(0, Relaxed);
@@ -165,6 +163,17 @@ pub fn frame_to_observe() -> Option<(u64, bool)> {
     let limit = frame_limit();
     let is_observed = every != 0 && frame.is_multiple_of(every) && (limit == 0 || frame < limit);
     is_observed.then(|| (frame, CAPTURE.observe_pixels.load(Relaxed)))
+}
+
+/// Bytes of contents that the first snapshot of the capture may copy, to send them while the program runs on.
+pub fn attach_bytes() -> u64 {
+    CAPTURE.attach_bytes.load(Relaxed)
+}
+
+/// Whether another capture has joined the running one, as far as the daemon has said so by now.
+pub fn has_several_takers() -> bool {
+    let generation = CAPTURE.generation.load(Relaxed);
+    process::connection().is_some_and(|daemon| daemon.shared.mode.has_no_frame_limit(generation))
 }
 
 /// Whether the running capture observes frames.

@@ -1,6 +1,7 @@
 //! Answers to a thread whose ring is full. The thread looks around every `LOOK_AROUND` (10 ms), and leaves the capture if
 //! the daemon has stopped it, or once the daemon has released nothing for the stall limit (default 2 s); without a daemon
-//! see `orphan.rs`. In a capture that drops records the thread does not wait.
+//! see `orphan.rs`. In a capture that drops records the thread does not wait. A thread that sends what a snapshot owes
+//! waits in any capture, also when the capture is over.
 
 use core::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use gapii_ringbuf::Overflow;
 use crate::capture::{self, CAPTURE};
 use crate::connection::Connection;
 use crate::orphan;
-use crate::tls::words;
+use crate::tls::{SENDS_OWED, words};
 
 /// How often a thread that waits for room checks that the daemon is alive, and has not stopped the capture.
 const LOOK_AROUND: Duration = Duration::from_millis(10);
@@ -19,7 +20,10 @@ const LOOK_AROUND: Duration = Duration::from_millis(10);
 /// Threads that record over a connection ask it what to do while their rings are full.
 impl Host for Connection {
     fn overflow(&self) -> Overflow {
-        capture::overflow()
+        match words().is_aside(SENDS_OWED) {
+            true => Overflow::Wait,
+            false => capture::overflow(),
+        }
     }
 
     fn look_around(&self) -> Duration {
@@ -27,7 +31,7 @@ impl Host for Connection {
     }
 
     fn outlook(&self, stalled: Duration) -> Outlook {
-        if is_stopped(self) {
+        if is_stopped(self) && !words().is_aside(SENDS_OWED) {
             return Outlook::Stopped;
         }
         if !self.is_daemon_gone() {

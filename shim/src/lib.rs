@@ -15,6 +15,7 @@ mod arena;
 mod attach;
 mod begin;
 mod capture;
+mod claim;
 mod code;
 mod command;
 mod connection;

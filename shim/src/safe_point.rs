@@ -99,12 +99,15 @@ pub fn forget() {
     table::switch(Hooks::at_rest());
 }
 
-/// Registers an `atexit` handler that writes the end of the capture when the process exits normally.
+/// Registers an `atexit` handler that writes the end of the capture when the process exits normally, and waits until the
+/// contents are sent that the snapshot owes.
 fn announce_exit() {
     extern "C" fn at_exit() {
-        if is_running() && process::connection().is_some() {
+        let Some(connection) = process::connection() else { return };
+        if is_running() {
             write_capture_end(ProcessEnd::Exit);
         }
+        snapshot::wait_until_sent(connection);
     }
     static REGISTERED: AtomicBool = AtomicBool::new(false);
     if !REGISTERED.swap(true, Relaxed) {
@@ -153,6 +156,7 @@ fn follow(connection: &Connection, moment: Moment) -> bool {
         CAPTURE.observe_pixels.store(settings.observe_pixels, Relaxed);
         CAPTURE.times_driver.store(settings.times_driver, Relaxed);
         CAPTURE.counts_submits.store(settings.counts_submits, Relaxed);
+        CAPTURE.attach_bytes.store(settings.attach_bytes, Relaxed);
         CAPTURE.keyframe_every.store(settings.keyframe_every, Relaxed);
         CAPTURE.keyframes_made.store(0, Relaxed);
         CAPTURE.keyframe_at_made.store(0, Relaxed);

@@ -26,7 +26,8 @@ pub struct Words {
     pub context_version: Cell<u32>,
     /// The API that `eglBindAPI` has bound; 0 for the default, OpenGL ES.
     pub bound_api: Cell<u32>,
-    /// Bits, [`IN_HOOK`] and [`IN_SLOW_PATH`]: why commands of the thread go straight to the driver at present.
+    /// Bits, [`IN_HOOK`], [`IN_SLOW_PATH`] and [`SENDS_OWED`]: why commands of the thread go straight to the driver at
+    /// present.
     aside: Cell<u8>,
     /// A tracer's callback runs.
     pub in_callback: Cell<bool>,
@@ -40,6 +41,8 @@ pub struct Words {
 pub const IN_HOOK: u8 = 1;
 /// The thread attaches itself or waits for room.
 pub const IN_SLOW_PATH: u8 = 2;
+/// The thread is the shim's own, and sends contents of a snapshot.
+pub const SENDS_OWED: u8 = 4;
 
 impl Words {
     /// Whether commands of the thread go straight to the driver for any of `reasons`, bits.

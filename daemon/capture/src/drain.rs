@@ -184,6 +184,7 @@ impl Drain {
                 busy |= taker.flush_for_others();
             }
         }
+        self.add_settled(now_ns);
         self.look_after_takers(now_ns);
         if self.takers.is_empty() && self.members.iter().all(Member::is_over) {
             match self.handle.close(&self.orders) {
@@ -324,6 +325,7 @@ impl Drain {
             left: None,
             put_back: false,
             is_cut: false,
+            owed: None,
         });
         match lost_ns {
             None => self.takers[taker].add(index, &self.members[index], &self.lanes, now_ns),
@@ -369,6 +371,10 @@ impl Drain {
         let Some(at) = self.taker(capture) else { return };
         let index = self.members.iter().position(|member| member.is(process.index));
         match index.map(|index| (index, self.members[index].phase)) {
+            // The keyframe would end what the process still sends for its first snapshot.
+            Some((index, Phase::Recording)) if !self.members[index].owes_nothing() => {
+                self.takers[at].wants.push(Arc::clone(process));
+            }
             Some((index, Phase::Recording)) => {
                 self.takers.iter_mut().for_each(Taker::limit_frames);
                 self.takers[at].add_late(index, &self.members[index], now_ns);
@@ -385,6 +391,35 @@ impl Drain {
                 }
             }
         }
+    }
+
+    /// Adds processes that have sent what they owed to the captures that wait for that.
+    fn add_settled(&mut self, now_ns: u64) {
+        if self.takers.iter().all(|taker| taker.wants.is_empty()) {
+            return;
+        }
+        let is_settled =
+            |member: &&Member| member.phase == Phase::Recording && member.owes_nothing();
+        let settled: Vec<_> =
+            self.members.iter().filter(is_settled).map(|it| Arc::clone(&it.process)).collect();
+        for process in settled {
+            for capture in self.stop_waiting_for(process.index) {
+                self.want(&process, capture, now_ns);
+            }
+        }
+    }
+
+    /// Returns the captures that wait for a process, which they do no longer.
+    fn stop_waiting_for(&mut self, process: u32) -> Vec<u64> {
+        let mut waited = Vec::new();
+        for taker in &mut self.takers {
+            let before = taker.wants.len();
+            taker.wants.retain(|wanted| wanted.index != process);
+            if taker.wants.len() < before {
+                waited.push(taker.id());
+            }
+        }
+        waited
     }
 
     fn leave(&mut self, index: u32, how: Departure) {
@@ -612,14 +647,11 @@ impl Drain {
             if taker.end_member(index, member, &self.lanes, now_ns) {
                 waiting.push(taker.id());
             }
-            let before = taker.wants.len();
-            taker.wants.retain(|wanted| wanted.index != process.index);
-            if taker.wants.len() < before {
-                waiting.push(taker.id());
-            }
         }
         member.phase = Phase::Over;
         let has_left = member.left.is_some();
+        waiting.extend(self.stop_waiting_for(process.index));
+        let member = &mut self.members[index];
         let lanes = std::mem::take(&mut member.lanes);
         let mut rings = Vec::with_capacity(lanes.len());
         for &at in &lanes {

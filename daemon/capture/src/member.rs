@@ -1,6 +1,7 @@
 //! Processes in a drain, and the phase of each: recording, stopping, emptying, over. A process that is told to stop has
 //! `GOODBYE_NS`, 500 ms, to put its hooks back; then its rings are read up to the records that exist by then, whatever
-//! it writes later; the next capture passes over that. The rings of a process that is gone are read to their end.
+//! it writes later; the next capture passes over that. A process that owes blobs of its snapshot has longer: until it has
+//! sent none for `OWED_NS`, 10 s. The rings of a process that is gone are read to their end.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,6 +15,9 @@ use crate::process::{Process, Rings};
 
 /// Time that a process has to put its hooks back: 500 ms.
 const GOODBYE_NS: u64 = 500_000_000;
+
+/// How long the drain waits for a process that has left the capture to send another blob that it owes: 10 s.
+const OWED_NS: u64 = 10_000_000_000;
 
 /// A process that was told to record and is about to join a drain.
 #[derive(Debug)]
@@ -56,6 +60,9 @@ pub struct Member {
     pub put_back: bool,
     /// The rings are read up to their cuts only. Slots that are used from then on have nothing that is wanted.
     pub is_cut: bool,
+    /// The blobs that the process owed when that was last asked, and since when it has owed as many. `None`: it has not been
+    /// asked.
+    pub owed: Option<(u64, u64)>,
 }
 
 /// Phase of a process in the drain. Only the drain's thread changes it, and only forward, so no ordering is
@@ -155,12 +162,33 @@ impl Member {
         if self.left.is_some() {
             self.phase = Phase::Emptying;
             Look::Ended { is_cut: false }
-        } else if late || self.put_back {
+        } else if (late || self.put_back) && !self.owes(now_ns) {
             (self.phase, self.is_cut) = (Phase::Emptying, true);
             Look::Ended { is_cut: true }
         } else {
             Look::GoesOn
         }
+    }
+}
+
+impl Member {
+    /// Returns whether the process has sent all blobs that records refer to so far.
+    pub fn owes_nothing(&self) -> bool {
+        // Relaxed: a claim of the application's.
+        self.process.claims().owed_blobs.load(Ordering::Relaxed) == 0
+    }
+
+    /// Returns whether the process still sends blobs that records refer to.
+    fn owes(&mut self, now_ns: u64) -> bool {
+        // ENDED: pairs with the release in the shim's snapshot::owed, so that the blobs which are not owed any more are
+        // below the heads that are read next.
+        let owed = self.process.claims().owed_blobs.load(Ordering::Acquire);
+        let since = match self.owed {
+            Some((before, since)) if before == owed => since,
+            _ => now_ns,
+        };
+        self.owed = Some((owed, since));
+        owed > 0 && now_ns.saturating_sub(since) < OWED_NS
     }
 }
 
@@ -201,6 +229,15 @@ impl PassedOn {
             foreign_calls: self.foreign_calls.saturating_sub(begun.foreign_calls),
         }
     }
+}
+
+/// Returns how many blobs that records refer to a process has given up or not sent, since it connected, as it claims.
+pub fn unsent_blobs(process: &Process) -> u64 {
+    let claims = process.claims();
+    // Relaxed, both: claims of the application's.
+    let [owed, unsent] =
+        [&claims.owed_blobs, &claims.unsent_blobs].map(|word| word.load(Ordering::Relaxed));
+    owed.saturating_add(unsent)
 }
 
 /// Returns how many calls were not recorded because no slot was free, since the process began.

@@ -33,6 +33,8 @@ pub struct Plan {
     pub frame_pixels: bool,
     pub timing: bool,
     pub counts_submits: bool,
+    /// Bytes of contents that a snapshot may copy, to send them while the program runs on.
+    pub attach_memory: u64,
     pub keep: Option<KeepLimits>,
     /// The capture's name, if the client gave one.
     pub name: Option<String>,
@@ -67,6 +69,8 @@ impl Plan {
             // Without kept frames no keyframe comes by itself. Another capture of the process may ask for one.
             keyframe_every: self.keep.map_or(u32::MAX, |keep| keep.keyframe_every),
             counts_submits: self.counts_submits,
+            // Kept frames may be saved at any moment, so their keyframes must be whole.
+            attach_bytes: if self.keep.is_none() { self.attach_memory } else { 0 },
         }
     }
 
@@ -113,6 +117,7 @@ impl Plan {
             observe_frames: first.observe_frames,
             frame_pixels: first.frame_pixels,
             timing: first.timing,
+            attach_memory: first.attach_memory,
             ..self
         })
     }
@@ -129,6 +134,7 @@ impl Plan {
             frame_pixels: settings.observe_pixels,
             timing: settings.times_driver,
             counts_submits: settings.counts_submits,
+            attach_memory: settings.attach_bytes,
             ..self
         }
     }
@@ -176,6 +182,7 @@ impl Plan {
             frame_pixels: false,
             timing: false,
             counts_submits: false,
+            attach_memory: 0,
             keep: None,
             name: None,
             bytes: None,

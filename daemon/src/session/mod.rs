@@ -319,6 +319,7 @@ impl Session {
             frame_pixels: request.frame_pixels,
             timing: request.timing,
             counts_submits: request.counts_submits,
+            attach_memory: request.attach_memory,
             keep: None,
             name: request.name.clone(),
             bytes: request.bytes,

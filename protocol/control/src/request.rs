@@ -12,6 +12,8 @@ use crate::{CTL_VERSION_MAX, CTL_VERSION_MIN};
 
 /// Longest name of a capture, in bytes.
 pub const NAME_LEN_MAX: usize = 64;
+/// Default of [`StartRequest::attach_memory`], in bytes: 512 MiB.
+pub const ATTACH_MEMORY_DEFAULT: u64 = 512 << 20;
 /// Default of [`StartRequest::stall_ms`], in milliseconds.
 pub const STALL_MS_DEFAULT: u64 = 2_000;
 
@@ -156,6 +158,8 @@ pub struct StartRequest {
     pub timing: bool,
     /// Counts submissions to a queue of a compute API as frames, also in processes that swap.
     pub counts_submits: bool,
+    /// Bytes of contents that a snapshot may copy in the process, to send them while the program runs on.
+    pub attach_memory: u64,
     /// Writes nothing, and keeps the last frames of each process of the target in memory, also of processes
     /// that connect later. Keeping lasts until the daemon ends, also after this client is gone. Such a request
     /// has no descriptor.
@@ -187,6 +191,7 @@ impl Default for StartRequest {
             frame_pixels: false,
             timing: false,
             counts_submits: false,
+            attach_memory: ATTACH_MEMORY_DEFAULT,
             keep: None,
             name: None,
             bytes: None,

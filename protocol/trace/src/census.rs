@@ -13,7 +13,7 @@ use super::blobs::{BLOBS_MAX, BlobEntry, BlobNumber, BlobSource, Collector};
 use super::description::Description;
 use super::header::{KeptFrom, TraceHeader};
 use super::index::FrameEnd;
-use super::memory_totals::MemoryTotals;
+use super::memory_totals::{MemoryTotals, Reference};
 use super::meta::{Blob, Meta};
 use super::problem::{Problem, ProblemKind};
 use super::record::{Record, Records};
@@ -22,7 +22,7 @@ use super::story::Story;
 use super::tracker::{THREADS_MAX, TrackError, Tracker};
 use super::untrusted::Untrusted;
 use super::value::Names;
-use gapii_abi::atom::{self, Block, EFFECT, FRAME_END, Gap, LEAVE, META_FIRST, Seam};
+use gapii_abi::atom::{self, Block, EFFECT, FRAME_END, Gap, LEAVE, META_FIRST, SETUP, Seam};
 
 /// Most seams that are listed.
 const SEAMS_MAX: usize = 1 << 16;
@@ -55,10 +55,10 @@ pub struct Census {
     pub problems: Vec<Problem>,
     /// Blobs and observations.
     pub memory: MemoryTotals,
-    /// References to blobs that do not precede them.
-    pub missing_references: u64,
-    /// Bytes of these blobs.
-    pub missing_bytes: u64,
+    /// References to blobs that do not precede them, without those that may come later.
+    missing_blobs: References,
+    /// References of set-up commands to blobs that have not come so far.
+    owed: HashMap<BlobNumber, References>,
     /// True if the stream has a snapshot.
     pub snapshot: bool,
     /// The longest that a thread stood still for a snapshot, in microseconds.
@@ -78,6 +78,31 @@ pub struct Census {
     /// The blobs so far, each where it begins first.
     blobs: HashMap<BlobName, BlobEntry>,
     numbers: Numbers,
+}
+
+/// Number of references to blobs, and the bytes of these blobs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct References {
+    /// References.
+    pub count: u64,
+    /// Bytes of the blobs, once for each reference.
+    pub bytes: u64,
+}
+
+impl References {
+    fn add(&mut self, size: u64) {
+        self.add_all(Self { count: 1, bytes: size });
+    }
+
+    fn add_all(&mut self, other: Self) {
+        self.count += other.count;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+
+    /// Whether all of them can be to a blob of this size.
+    fn are_of(self, size: Option<u64>) -> bool {
+        size.and_then(|size| size.checked_mul(self.count)) == Some(self.bytes)
+    }
 }
 
 /// The numbers of blobs so far.
@@ -161,14 +186,16 @@ impl Census {
             return Ok(());
         };
         let is_told = self.is_told();
-        let Self { memory, blobs, missing_references, missing_bytes, numbers, .. } = self;
+        let may_owe = record.header.flags() & SETUP != 0;
+        let Self { memory, blobs, missing_blobs, owed, numbers, .. } = self;
         let names = Names { source: numbers, process: place.process };
-        memory.observations(function, record.header, record.payload, names, |name, size| {
-            let blob = name.and_then(|name| blobs.get(&name));
-            if is_told && blob.is_none_or(|blob| blob.size != size) {
-                *missing_references += 1;
-                *missing_bytes = missing_bytes.saturating_add(size);
+        memory.observations(function, record.header, record.payload, names, |it, size| match it {
+            _ if !is_told => {}
+            Reference::Name(name) if blobs.get(&name).is_some_and(|blob| blob.size == size) => {}
+            Reference::Number(number) if may_owe && owed.len() < BLOBS_MAX => {
+                owed.entry(number).or_default().add(size);
             }
+            _ => missing_blobs.add(size),
         });
         Ok(())
     }
@@ -263,8 +290,7 @@ impl Census {
     /// Counts a reference whose blob does not precede it.
     fn refer(&mut self, name: BlobName, size: u64) {
         if self.blobs.get(&name).is_none_or(|blob| blob.size != size) {
-            self.missing_references += 1;
-            self.missing_bytes = self.missing_bytes.saturating_add(size);
+            self.missing_blobs.add(size);
         }
     }
 
@@ -285,10 +311,22 @@ impl Census {
         let Some(thread) = self.tracker.current() else { return };
         let Some(name) = self.collector.numbered(thread) else { return };
         let process = self.tracker.thread_at(thread).map_or(0, |thread| thread.process);
+        let number = BlobNumber { process, number };
         let Numbers(numbers) = &mut self.numbers;
         if numbers.len() < BLOBS_MAX {
-            numbers.insert(BlobNumber { process, number }, name);
+            numbers.insert(number, name);
         }
+        let size = self.blobs.get(&name).map(|blob| blob.size);
+        if let Some(owed) = self.owed.remove(&number).filter(|owed| !owed.are_of(size)) {
+            self.missing_blobs.add_all(owed);
+        }
+    }
+
+    /// Returns the references to blobs that do not precede them, or, for those of set-up commands, that have not come at all.
+    pub fn missing_blobs(&self) -> References {
+        let mut all = self.missing_blobs;
+        self.owed.values().for_each(|owed| all.add_all(*owed));
+        all
     }
 
     /// Returns the numbers of blobs so far, with their names.

@@ -115,7 +115,7 @@ fn describe<M: SerializeMap>(seen: Observation<'_>, map: &mut M) -> Result<(), M
         Observation::Bytes(bytes) => (bytes.len() as u64, Some(BlobName::of(bytes))),
         Observation::Blob { name, size } => (size, Some(name)),
         Observation::Unrecorded { size }
-        | Observation::Unnamed { size }
+        | Observation::Unnamed { size, .. }
         | Observation::Missing { size } => (size, None),
     };
     map.serialize_entry("size", &size)?;

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blob_name::BlobName;
-use super::blobs::NoBlobs;
+use super::blobs::{BlobNumber, NoBlobs};
 use super::description::Function;
 use super::value::{Names, Observation, Observations, slots};
 
@@ -30,6 +30,14 @@ pub struct MemoryTotals {
     pub incomplete: u64,
 }
 
+/// How a record refers to a blob.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reference {
+    Name(BlobName),
+    /// By a number that has no name so far.
+    Number(BlobNumber),
+}
+
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }
@@ -47,14 +55,14 @@ impl MemoryTotals {
     }
 
     /// Counts the observations in a command's record. `names` has the names of the blobs that they refer to. Calls
-    /// `refer` with the name and size of each of these blobs; without a name for a number that `names` does not have.
+    /// `refer` with each of these blobs and its size.
     pub(super) fn observations(
         &mut self,
         function: &Function,
         header: Header,
         payload: &[u8],
         names: Names<'_>,
-        mut refer: impl FnMut(Option<BlobName>, u64),
+        mut refer: impl FnMut(Reference, u64),
     ) {
         let is_leave = header.flags() & LEAVE != 0;
         let is_incomplete =
@@ -62,11 +70,11 @@ impl MemoryTotals {
                 Observation::Bytes(bytes) => self.observe(bytes.len() as u64),
                 Observation::Blob { name, size } => {
                     self.refer(size);
-                    refer(Some(name), size);
+                    refer(Reference::Name(name), size);
                 }
-                Observation::Unnamed { size } => {
+                Observation::Unnamed { number, size } => {
                     self.refer(size);
-                    refer(None, size);
+                    refer(Reference::Number(number), size);
                 }
                 Observation::None
                 | Observation::Unrecorded { .. }

@@ -58,6 +58,8 @@ pub enum Observation<'a> {
     },
     /// The bytes are a blob of which the trace does not have the name.
     Unnamed {
+        /// Number of the blob.
+        number: BlobNumber,
         /// Its size in bytes.
         size: u64,
     },
@@ -344,7 +346,7 @@ fn numbered<'a>(rest: &'a [u8], size: u64, names: Names<'a>) -> (usize, Observat
     let number = BlobNumber { process: names.process, number };
     match names.source.name(number) {
         Some(name) => (size_of::<u64>(), Observation::Blob { name, size }),
-        None => (size_of::<u64>(), Observation::Unnamed { size }),
+        None => (size_of::<u64>(), Observation::Unnamed { number, size }),
     }
 }
 

@@ -19,7 +19,7 @@ use serde::Serialize;
 use super::assembler::{Advance, Assembler, HoldLimits};
 use super::blobs::NoBlobs;
 use super::block_file::BlockError;
-use super::census::Census;
+use super::census::{Census, References};
 use super::command::Command;
 use super::description::Description;
 use super::file_parts::Tail;
@@ -286,12 +286,12 @@ impl Verifier {
 
     /// Checks that blobs precede their references. A blob may be missing where records were lost.
     fn memory(&mut self, footer: Option<&Footer>, census: &Census) {
-        let missing = census.missing_references;
-        if missing == 0 {
+        let missing = census.missing_blobs();
+        if missing.count == 0 {
             return;
         }
-        let bytes = census.missing_bytes;
-        let message = format!("{missing} references, to {bytes} bytes, have no blob before them");
+        let References { count, bytes } = missing;
+        let message = format!("{count} references, to {bytes} bytes, have no blob before them");
         match footer.is_some_and(|footer| footer.lost.records > 0) {
             true => self.found.warnings.push(message),
             false => self.problem(ProblemKind::Memory, None, message),
@@ -464,7 +464,7 @@ impl Verifier {
         checked.threads = census.threads.len() as u64;
         checked.raw_bytes = census.raw_bytes;
         checked.memory = census.memory;
-        checked.missing_references = census.missing_references;
+        checked.missing_references = census.missing_blobs().count;
         checked.timed = census.timed;
         checked.seams = census.seams.len() as u64;
         self.found.ok = self.found.problem_count == 0;

@@ -72,6 +72,7 @@ fn settings_reach_the_reader_with_their_generation() {
         times_driver: true,
         keyframe_every: 9,
         counts_submits: true,
+        attach_bytes: 9,
     };
     let generation = writer.set(settings);
     assert!(generation > idle);

@@ -34,8 +34,19 @@ pub struct Ranges {
     unnamed_bytes: u64,
     /// The next range is not joined to the one before.
     is_apart: bool,
-    /// The bytes of the ranges are copies, at the addresses in [`Scratch::sources`].
-    are_copies: bool,
+    of: Of,
+}
+
+/// What the ranges of a record are of, and what [`Scratch::sources`] has.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Of {
+    /// Memory where it is; nothing.
+    #[default]
+    Memory,
+    /// Copies of memory; their addresses.
+    Copies,
+    /// Blobs that are still to be sent; their numbers.
+    Owed,
 }
 
 impl Ranges {
@@ -60,13 +71,35 @@ impl Ranges {
     /// Names a range for the next record whose bytes are a copy at `source`. All ranges of a record are copies, or none
     /// is.
     pub fn add_copy(&mut self, slot: &mut ScratchSlot, param: u8, address: u64, copy: &[u8]) {
-        let at = self.count as usize;
         let (source, len) = (copy.as_ptr() as u64, copy.len() as u64);
+        self.add_of(slot, (param, address, len), Of::Copies, source);
+    }
+
+    /// Names a range for the next record that is a blob which is still to be sent. All ranges of a record are, or none is.
+    pub fn add_owed(
+        &mut self,
+        slot: &mut ScratchSlot,
+        param: u8,
+        address: u64,
+        len: u64,
+        number: Number,
+    ) {
+        self.add_of(slot, (param, address, len), Of::Owed, number);
+    }
+
+    fn add_of(
+        &mut self,
+        slot: &mut ScratchSlot,
+        (param, address, len): (u8, u64, u64),
+        of: Of,
+        source: u64,
+    ) {
+        let at = self.count as usize;
         self.set_apart();
         self.add(slot, param, address, len);
         if let Some(place) = slot.get().and_then(|scratch| scratch.sources.get_mut(at)) {
             *place = source;
-            self.are_copies = true;
+            self.of = of;
         }
     }
 
@@ -139,11 +172,13 @@ impl Ranges {
         let end = room.min(STAGED_BYTES as u64) as usize;
         let mut staged = Staged { at: 0, end, unnamed_bytes: self.unnamed_bytes, words: staged };
         for (range, source) in ranges.iter().zip(sources.iter()).take(self.count as usize) {
-            let source = if self.are_copies { *source } else { range.address };
+            let source = if self.of == Of::Memory { range.address } else { *source };
             if !staged.has_room(RANGE_HEADER_BYTES + NUMBER_BYTES) {
                 staged.unnamed_bytes += range.len();
             } else if range.len() == 0 {
                 staged.put_kept(*range, Kept::Unrecorded);
+            } else if self.of == Of::Owed {
+                staged.put_kept(*range, Kept::Blob(source));
             } else if range.len() < blob_min_bytes {
                 staged.put_inline(*range, source);
             } else {

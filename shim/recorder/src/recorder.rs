@@ -10,7 +10,7 @@
 use gapii_abi::atom::{HEADER_LEN, Header, LEAVE};
 use gapii_ringbuf::Reservation;
 
-use crate::blob::{BlobSender, Kept, Lost, Source};
+use crate::blob::{BlobSender, Kept, Lost, Number, Source};
 use crate::observe::Observation;
 use crate::part::Part;
 use crate::ranges::Ranges;
@@ -90,6 +90,19 @@ impl Recorder {
     /// Names memory of the program at `address`, of which the shim has a copy, for the next record.
     pub fn add_copied_range(&mut self, param: u8, address: u64, copy: &[u8]) {
         self.ranges.add_copy(&mut self.scratch, param, address, copy);
+    }
+
+    /// Names `len` bytes at `address` for the next record, which are a blob of this number that is still to be sent: see
+    /// [`Recorder::send_owed`].
+    pub fn add_owed_range(&mut self, param: u8, address: u64, len: u64, number: Number) {
+        self.ranges.add_owed(&mut self.scratch, param, address, len, number);
+    }
+
+    /// Sends a blob of a snapshot that records refer to by `number` already. Returns false if the ring has no room for it.
+    pub fn send_owed(&mut self, bytes: &[u8], number: Number) -> bool {
+        let Self { blobs, writer, scratch, .. } = self;
+        let Some(scratch) = scratch.get() else { return false };
+        blobs.send_owed(writer, &mut scratch.piece, bytes, number).is_ok()
     }
 
     /// Names memory from `address` on for the next record, of which the record will say that its extent is not known.

@@ -33,7 +33,7 @@ pub struct Range {
 pub struct Scratch {
     /// The ranges that were named.
     pub ranges: [Range; RANGES_MAX],
-    /// Where the bytes of the ranges are, if those are copies.
+    /// Where the bytes of the ranges are, if those are copies; the numbers of the blobs, if those are still to be sent.
     pub sources: [u64; RANGES_MAX],
     /// The ranges as they will be in the record.
     pub staged: [u64; STAGED_BYTES / 8],

@@ -16,6 +16,7 @@ use gapii_ze_api::types::{ze_image_desc_t, ze_image_format_t};
 
 use super::emit::{Command, Emitter};
 use super::level_zero_calls::OwnList;
+use super::owed::Uploaded;
 use crate::generated::ids;
 use crate::kept::entry::{Entry, Role};
 use crate::kept::facts::Kind;
@@ -125,7 +126,7 @@ pub fn create_list<T>(
         .arg(device)
         .arg(at)
         .arg(at_list)
-        .range_at(2, at, size)
+        .uploaded(2, Uploaded::at(at, size))
         .returns(SUCCESS, [observe::array(at_list, 1, 8)]);
 }
 

@@ -26,6 +26,7 @@ use super::gl;
 use super::held::Held;
 use super::image_layer::layer_of;
 use super::levels::{Levels, base_level, can_be_base};
+use super::owed::Uploaded;
 use super::sibling::Sibling;
 use super::textures::{At, Known, layers_of, upload};
 use crate::driver_calls::Gl;
@@ -55,7 +56,7 @@ pub fn describe(
             let at = At { face: *face, level: *level, layer };
             match (Unit { unit, texture }).read(&feedback, at, image) {
                 Some((layout, pixels)) => {
-                    upload(emitter, texture.target, at, image, (layout, &pixels));
+                    upload(emitter, texture.target, at, image, (layout, Uploaded::of(&pixels)));
                 }
                 None => are_all = false,
             }

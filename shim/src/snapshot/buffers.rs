@@ -17,6 +17,7 @@ use super::data_store::{DataStore, Mapped};
 use super::emit::Emitter;
 use super::found::Found;
 use super::identity::{self, Kind};
+use super::owed::Uploaded;
 use super::sibling::Sibling;
 use super::{gl, late_buffers};
 use crate::driver_calls::Gl;
@@ -81,6 +82,11 @@ impl Known {
     /// How a part of the data store is described.
     pub fn way(&self) -> Way {
         Way::of(self.is_immutable, self.usage)
+    }
+
+    /// The contents of the data store, which lie at `address`. 0: there are none.
+    pub fn at(&self, address: u64) -> Uploaded {
+        Uploaded::at(address, if address == 0 { 0 } else { self.size as u64 })
     }
 
     /// Size of the data store in bytes.
@@ -152,12 +158,12 @@ fn in_sibling(
     let name = object.name() as u32;
     if let Some(mapped) = buffer.mapping.filter(|it| (it.offset, it.length) == (0, buffer.size)) {
         // The program may have written there what the driver does not have yet.
-        define(emitter, buffer, mapped.address);
+        define(emitter, buffer, buffer.at(mapped.address));
         return;
     }
     let size = buffer.size();
-    let done = sibling.with_buffer(name, size, |bytes| {
-        define(emitter, buffer, bytes.as_ptr() as u64);
+    let done = sibling.send_buffer(emitter, name, size, |emitter, contents| {
+        define(emitter, buffer, contents);
     });
     if done.is_some() {
         return;
@@ -187,10 +193,10 @@ fn define_mapped_part(emitter: &mut Emitter, buffer: &Known) -> Option<[usize; 2
         Some((bytes, [begin, end]))
     };
     let Some((bytes, mapped)) = read() else {
-        define(emitter, buffer, 0);
+        define(emitter, buffer, buffer.at(0));
         return None;
     };
-    define(emitter, buffer, bytes.as_ptr() as u64);
+    define(emitter, buffer, buffer.at(bytes.as_ptr() as u64));
     Some(mapped)
 }
 
@@ -224,7 +230,7 @@ fn in_program(emitter: &mut Emitter, context: &Context, name: u32, buffer: &Know
         false => &Known { usage, ..*buffer },
     };
     if at != 0 {
-        define(emitter, buffer, at);
+        define(emitter, buffer, buffer.at(at));
     } else if define_mapped_part(emitter, buffer).is_some() {
         emitter.leave_out_of("the contents outside of the mapped part of buffer", name);
     } else {
@@ -297,16 +303,16 @@ pub fn describe_with_contents(emitter: &mut Emitter, spare: u32, buffer: Known, 
     emitter.command(GL_BIND_BUFFER).arg(GL_ARRAY_BUFFER).arg(spare).done();
     if buffer.size > 0 {
         let at = if bytes.is_empty() { 0 } else { bytes.as_ptr() as u64 };
-        define(emitter, &buffer, at);
+        define(emitter, &buffer, buffer.at(at));
     }
 }
 
-/// Gives the buffer that is bound in the replay its data store, with the bytes at `address` unless that is 0.
-pub fn define(emitter: &mut Emitter, buffer: &Known, address: u64) {
+/// Gives the buffer that is bound in the replay its data store, with these contents.
+pub fn define(emitter: &mut Emitter, buffer: &Known, contents: Uploaded) {
     let id = if buffer.is_immutable { GL_BUFFER_STORAGE_EXT } else { GL_BUFFER_DATA };
-    let command =
-        emitter.command(id).arg(GL_ARRAY_BUFFER).arg(buffer.size).arg(address).arg(buffer.usage);
-    command.range_at(2, address, if address == 0 { 0 } else { buffer.size as u64 }).done();
+    let command = emitter.command(id).arg(GL_ARRAY_BUFFER).arg(buffer.size);
+    let command = command.arg(contents.address).arg(buffer.usage);
+    command.uploaded(2, contents).done();
 }
 
 /// Gives the buffer that is bound in the replay its data store, as far as the program has mapped it, and maps it. Returns

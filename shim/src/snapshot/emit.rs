@@ -14,6 +14,7 @@ use gapii_recorder::{Recorder, Scalar};
 use gapii_state::NO_PARAM;
 
 use super::missing::Missing;
+use super::owed::{Debts, Uploaded};
 use crate::capture;
 use crate::contexts::OPENGL_ES_API;
 use crate::generated::ids::GL_GET_FLOATV;
@@ -33,6 +34,7 @@ pub struct Emitter<'r> {
     missing: Missing,
     /// When the thread stopped to write the snapshot.
     since: Instant,
+    debts: Debts,
 }
 
 /// A command that is being written.
@@ -49,7 +51,8 @@ impl<'r> Emitter<'r> {
     /// The thread must be inside the shim.
     pub fn new(recorder: &'r mut Recorder) -> Self {
         let is_timed = recorder.begin_describing();
-        Self { recorder, is_timed, missing: Missing::default(), since: Instant::now() }
+        let (missing, debts) = (Missing::default(), Debts::default());
+        Self { recorder, is_timed, missing, since: Instant::now(), debts }
     }
 
     /// Writes the SNAPSHOT record, which ends the part and lists the missing state. The thread is still inside the shim.
@@ -60,6 +63,17 @@ impl<'r> Emitter<'r> {
         payload.extend_from_slice(missing.as_bytes());
         self.recorder.write_meta(SNAPSHOT, &payload);
         self.recorder.end_describing(self.is_timed);
+    }
+
+    /// Whether contents of this size would be sent while the program runs on.
+    pub fn owes(&self, bytes: usize) -> bool {
+        self.debts.take(bytes)
+    }
+
+    /// What a command uploads: the bytes, which are sent later if there is room for a copy. They may stay in `bytes`, and
+    /// must live there until the command is written.
+    pub fn uploaded(&mut self, bytes: &mut Vec<u8>) -> Uploaded {
+        self.debts.owe(bytes).unwrap_or_else(|| Uploaded::of(bytes))
     }
 
     /// Begins the description of a subject. In a capture with keyframes, an earlier one may have described it.
@@ -171,9 +185,13 @@ impl Command<'_> {
         self
     }
 
-    /// [`Command::range`] for memory that may be unmapped: bytes that can't be copied are left out.
-    pub fn range_at(self, param: u8, address: u64, len: u64) -> Self {
-        self.recorder.add_range(param, address, len);
+    /// [`Command::range`] for memory that may be unmapped or is still to be sent: bytes that can't be copied are left out.
+    pub fn uploaded(self, param: u8, contents: Uploaded) -> Self {
+        let Uploaded { address, len, owed } = contents;
+        match owed {
+            Some(number) => self.recorder.add_owed_range(param, address, len, number),
+            None => self.recorder.add_range(param, address, len),
+        }
         self
     }
 

@@ -27,6 +27,7 @@ use super::emit::{Command, Emitter};
 use super::formats::{self, Layout, Read};
 use super::held::Held;
 use super::image_layer::has_layers;
+use super::owed::Uploaded;
 use super::sibling::OnDemand;
 use super::texture_parameters::Has;
 use super::textures::At;
@@ -632,7 +633,7 @@ impl<'a> Attachments<'a> {
         }
         emitter.command(GL_BIND_TEXTURE).arg(known.target).arg(known.name).done();
         emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
-        textures::upload(emitter, known.target, at, &image, (layout, &pixels));
+        textures::upload(emitter, known.target, at, &image, (layout, Uploaded::of(&pixels)));
     }
 
     fn renderbuffer(
@@ -668,7 +669,7 @@ impl<'a> Attachments<'a> {
         match pixels {
             Some((layout, pixels)) if self.context.version.0 >= 3 => {
                 emitter.command(GL_PIXEL_STOREI).arg(GL_UNPACK_ALIGNMENT).arg(1_i32).done();
-                known.blit(emitter, layout, &pixels);
+                known.blit(emitter, layout, Uploaded::of(&pixels));
                 self.renderbuffers_done.insert(object);
                 self.unread.renderbuffers.remove(&object);
             }

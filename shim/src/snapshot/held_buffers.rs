@@ -134,7 +134,7 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context) {
         let bytes = contents.found.bytes.as_slice();
         if is_first {
             let at = if bytes.is_empty() { 0 } else { bytes.as_ptr() as u64 };
-            buffers::define(emitter, &known, at);
+            buffers::define(emitter, &known, known.at(at));
             buffers::map(emitter, context, &known);
         } else {
             contents.found.describe(emitter, known.way());

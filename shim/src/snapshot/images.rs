@@ -27,6 +27,7 @@ use super::image_storages::{
     self, Kind, Member, Root, SPARE_HANDLE, SPARE_ROOT, Storage, all_groups, members_of, root_of,
     storages_of_images,
 };
+use super::owed::Uploaded;
 use super::renderbuffers;
 use super::sibling::Sibling;
 use super::spare_context::SpareContext;
@@ -400,7 +401,7 @@ impl OfGroup {
             let whole = image_layer::Image { of, width, height, is_shared: true };
             let done = sibling.with_pixels(whole, layout, |pixels| {
                 let at = At { face: target, level: 0, layer: 0 };
-                upload(emitter, target, at, &image, (layout, pixels));
+                upload(emitter, target, at, &image, (layout, Uploaded::of(pixels)));
             });
             sibling.ask(move |_| {
                 gl::delete_texture(texture);

@@ -21,6 +21,7 @@
 mod allocations;
 mod aside;
 mod block_reader;
+mod blocked_signals;
 mod bound_framebuffers;
 mod bound_textures;
 mod buffer_textures;
@@ -61,6 +62,7 @@ mod link_parameters;
 mod made;
 mod memory_objects;
 mod missing;
+mod owed;
 mod own_framebuffer;
 mod picture;
 mod pipelines;
@@ -115,6 +117,7 @@ use crate::seats;
 use crate::tls::words;
 use emit::Emitter;
 pub use emit::subject;
+pub use owed::wait_until_sent;
 use sibling::{OnDemand, Sibling};
 use spare_context::SpareContext;
 use texture_parameters::Has;
@@ -463,6 +466,7 @@ pub fn forget() {
     DESCRIBING.store(false, Relaxed);
     PROCESS_IN.store(0, Relaxed);
     sibling::forget_idle();
+    owed::forget();
 }
 
 /// Holds [`DESCRIBING`] until it is dropped.

@@ -20,6 +20,7 @@ use super::emit::Emitter;
 use super::formats::Layout;
 use super::held::Held;
 use super::image_layer::{Image, Of};
+use super::owed::Uploaded;
 use super::samples::{Multisampled, Whose};
 use super::sibling::Sibling;
 use super::{gl, identity, image_storages, spare};
@@ -203,7 +204,8 @@ impl Known {
         let Some((_, layout)) = self.staging() else { return false };
         let of = Of::Renderbuffer { name: self.name, format };
         let image = Image { of, width, height, is_shared: false };
-        sibling.with_pixels(image, layout, |pixels| self.blit(emitter, layout, pixels)).is_some()
+        let blit = |emitter: &mut Emitter, pixels| self.blit(emitter, layout, pixels);
+        sibling.send_pixels(emitter, image, layout, blit).is_some()
     }
 
     /// Format of the texture from which [`Self::blit`] takes the pixels, and how they are read for it. `None`: they are
@@ -214,7 +216,7 @@ impl Known {
     }
 
     /// Blits pixels to the renderbuffer.
-    pub fn blit(&self, emitter: &mut Emitter, layout: Layout, pixels: &[u8]) {
+    pub fn blit(&self, emitter: &mut Emitter, layout: Layout, pixels: Uploaded) {
         let (width, height) = (self.width, self.height);
         let (point, bits) = point_and_mask(layout);
         emitter.make(GL_GEN_TEXTURES, spare_names::FIRST);
@@ -222,8 +224,8 @@ impl Known {
         let command = emitter.command(GL_TEX_IMAGE2D).arg(GL_TEXTURE_2D).arg(0_i32);
         let format = staging_format(self.format);
         let command = command.arg(format).arg(width).arg(height).arg(0_i32);
-        let command = command.arg(layout.format).arg(layout.kind).arg(pixels.as_ptr());
-        command.range(8, pixels).done();
+        let command = command.arg(layout.format).arg(layout.kind).arg(pixels.address);
+        command.uploaded(8, pixels).done();
         spare::read_from_texture(emitter, point);
         emitter.make(GL_GEN_FRAMEBUFFERS, TO);
         emitter.command(GL_BIND_FRAMEBUFFER).arg(GL_DRAW_FRAMEBUFFER).arg(TO).done();

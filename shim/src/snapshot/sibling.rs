@@ -16,9 +16,12 @@ use gapii_commands::constants;
 use gapii_commands::constants::EGL_OPENGL_ES_API;
 use gapii_state::Process;
 
+use super::blocked_signals::Blocked;
+use super::emit::Emitter;
 use super::formats::Layout;
 use super::gl;
 use super::image_layer::Image;
+use super::owed::Uploaded;
 use super::pixels::Reader;
 use super::staging::{BYTES_AT_ONCE, BufferReader};
 use crate::capture;
@@ -162,6 +165,42 @@ impl Sibling {
         self.with(take, move |readers, out| readers.images.read_blocks(image, block, out))
     }
 
+    /// As [`Self::with_pixels`]; the pixels may be sent while the program runs on.
+    pub fn send_pixels(
+        &self,
+        emitter: &mut Emitter,
+        image: Image,
+        layout: Layout,
+        take: impl FnOnce(&mut Emitter, Uploaded),
+    ) -> Option<()> {
+        self.send(emitter, take, move |readers, out| readers.images.read(image, layout, out))
+    }
+
+    /// As [`Self::with_blocks`]; the blocks may be sent while the program runs on.
+    pub fn send_blocks(
+        &self,
+        emitter: &mut Emitter,
+        image: Image,
+        block: (i32, i32, usize),
+        take: impl FnOnce(&mut Emitter, Uploaded),
+    ) -> Option<()> {
+        self.send(emitter, take, move |readers, out| readers.images.read_blocks(image, block, out))
+    }
+
+    /// As [`Self::with_buffer`]; the bytes may be sent while the program runs on.
+    pub fn send_buffer(
+        &self,
+        emitter: &mut Emitter,
+        name: u32,
+        size: usize,
+        take: impl FnOnce(&mut Emitter, Uploaded),
+    ) -> Option<()> {
+        if !emitter.owes(size) {
+            return self.with_buffer(name, size, |bytes| take(emitter, Uploaded::of(bytes)));
+        }
+        self.send(emitter, take, move |readers, out| readers.buffers.read(name, size, out))
+    }
+
     /// Has `take` look at the first `size` bytes of a buffer. `None`: they can't be read.
     pub fn with_buffer(&self, name: u32, size: usize, take: impl FnOnce(&[u8])) -> Option<()> {
         if size > BYTES_AT_ONCE {
@@ -187,6 +226,21 @@ impl Sibling {
         let mut out = spare.take();
         let out = self.ask(move |readers| read(readers, &mut out).map(|()| out))?;
         take(&out);
+        spare.set(out);
+        Some(())
+    }
+
+    fn send(
+        &self,
+        emitter: &mut Emitter,
+        take: impl FnOnce(&mut Emitter, Uploaded),
+        read: impl FnOnce(&mut Readers, &mut Vec<u8>) -> Option<()> + Send + 'static,
+    ) -> Option<()> {
+        let spare = &self.working.as_ref()?.spare;
+        let mut out = spare.take();
+        let mut out = self.ask(move |readers| read(readers, &mut out).map(|()| out))?;
+        let contents = emitter.uploaded(&mut out);
+        take(emitter, contents);
         spare.set(out);
         Some(())
     }
@@ -352,32 +406,5 @@ impl Drop for Current {
         }
         gl::egl_destroy_context(self.display, self.context);
         gl::egl_release_thread();
-    }
-}
-
-/// While this lives, all signals are blocked on this thread. Threads that it starts meanwhile inherit that for good.
-struct Blocked {
-    before: libc::sigset_t,
-}
-
-impl Blocked {
-    fn all() -> Option<Self> {
-        // SAFETY: a set is plain numbers.
-        let mut all: libc::sigset_t = unsafe { core::mem::zeroed() };
-        let mut before = all;
-        // SAFETY: a set of this thread's own.
-        unsafe { libc::sigfillset(&raw mut all) };
-        // SAFETY: as above.
-        let refused =
-            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before) };
-        (refused == 0).then_some(Self { before })
-    }
-}
-
-impl Drop for Blocked {
-    fn drop(&mut self) {
-        let before = &raw const self.before;
-        // SAFETY: the set that the thread had before.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, core::ptr::null_mut()) };
     }
 }

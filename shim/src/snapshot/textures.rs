@@ -27,6 +27,7 @@ use super::formats::{self, Layout};
 use super::found::Found;
 use super::image_layer::{Image, Of, has_layers};
 use super::levels::level_integer;
+use super::owed::Uploaded;
 use super::samples::{self, Multisampled};
 use super::sibling::Sibling;
 use super::texture_parameters::{Has, Parameters};
@@ -565,7 +566,7 @@ impl Describing<'_, '_> {
                 let whose = Whose { texture, face: *face, level: *level, image };
                 match formats::block(image.format).is_some() || image.compressed_bytes > 0 {
                     false => self.define(&whose),
-                    true => self.define_blocks(&whose, &[]),
+                    true => self.define_blocks(&whose, &mut Vec::new()),
                 }
             }
         }
@@ -690,7 +691,7 @@ impl Describing<'_, '_> {
         for layer in layers {
             let emitter = &mut *self.emitter;
             let at = At { face: whose.face, level: whose.level, layer };
-            sibling.with_pixels(whose.layer(layer), layout, |pixels| {
+            sibling.send_pixels(emitter, whose.layer(layer), layout, |emitter, pixels| {
                 upload(emitter, texture.target, at, image, (layout, pixels));
             })?;
         }
@@ -699,30 +700,15 @@ impl Describing<'_, '_> {
 
     /// An image in a compressed format.
     fn blocks(&mut self, whose: &Whose<'_>, block: (i32, i32, usize)) {
-        let Whose { texture, face, level, image } = *whose;
-        let has_layers = has_layers(texture.target);
-        let is_immutable = texture.immutable_levels > 0;
+        let is_immutable = whose.texture.immutable_levels > 0;
         let mut all = Vec::new();
         for layer in 0..whose.layers() {
-            let emitter = &mut *self.emitter;
-            let read = |sibling: &Sibling| {
-                sibling.with_blocks(whose.layer(layer), block, |blocks| {
-                    if !is_immutable {
-                        all.extend_from_slice(blocks);
-                        return;
-                    }
-                    let id = match has_layers {
-                        true => GL_COMPRESSED_TEX_SUB_IMAGE3D,
-                        false => GL_COMPRESSED_TEX_SUB_IMAGE2D,
-                    };
-                    let command = emitter.command(id).arg(face).arg(level).arg(0_i32).arg(0_i32);
-                    let command = if has_layers { command.arg(layer) } else { command };
-                    let command = command.arg(image.width).arg(image.height);
-                    let command = if has_layers { command.arg(1_i32) } else { command };
-                    let command = command.arg(image.format).arg(blocks.len() as i32);
-                    let param = if has_layers { 10 } else { 8 };
-                    command.arg(blocks.as_ptr()).range(param, blocks).done();
-                })
+            let (emitter, image) = (&mut *self.emitter, whose.layer(layer));
+            let read = |sibling: &Sibling| match is_immutable {
+                true => sibling.send_blocks(emitter, image, block, |emitter, blocks| {
+                    fill_with_blocks(emitter, whose, layer, blocks);
+                }),
+                false => sibling.with_blocks(image, block, |blocks| all.extend_from_slice(blocks)),
             };
             if self.sibling.and_then(read).is_none() {
                 self.leave_out(whose);
@@ -731,34 +717,46 @@ impl Describing<'_, '_> {
             }
         }
         if !is_immutable {
-            self.define_blocks(whose, &all);
+            self.define_blocks(whose, &mut all);
         }
     }
 
     /// Defines a mutable image in a compressed format. Without blocks its pixels are undefined.
-    fn define_blocks(&mut self, whose: &Whose<'_>, blocks: &[u8]) {
+    fn define_blocks(&mut self, whose: &Whose<'_>, blocks: &mut Vec<u8>) {
         let Whose { texture, face, level, image } = *whose;
         let has_layers = has_layers(texture.target);
         let id = if has_layers { GL_COMPRESSED_TEX_IMAGE3D } else { GL_COMPRESSED_TEX_IMAGE2D };
-        let bytes = match blocks.len() {
-            0 => image.compressed_bytes,
-            bytes => bytes as i32,
+        let (bytes, uploaded) = match blocks.len() {
+            0 => (image.compressed_bytes, Uploaded::at(0, 0)),
+            bytes => (bytes as i32, self.emitter.uploaded(blocks)),
         };
         let command = self.emitter.command(id).arg(face).arg(level).arg(image.format);
         let command = command.arg(image.width).arg(image.height);
         let command = if has_layers { command.arg(image.depth) } else { command };
-        let command = command.arg(0_i32).arg(bytes);
-        let param = if has_layers { 8 } else { 7 };
-        match blocks.is_empty() {
-            true => command.arg(0_u64).done(),
-            false => command.arg(blocks.as_ptr()).range(param, blocks).done(),
-        }
+        let command = command.arg(0_i32).arg(bytes).arg(uploaded.address);
+        command.uploaded(if has_layers { 8 } else { 7 }, uploaded).done();
     }
 
     fn leave_out(&mut self, whose: &Whose<'_>) {
         let (name, level) = (whose.texture.name, whose.level);
         self.emitter.leave_out_of(&format!("the pixels on level {level} of texture"), name);
     }
+}
+
+/// Uploads a layer of an immutable image in a compressed format to the texture that is bound in the replay.
+fn fill_with_blocks(emitter: &mut Emitter, whose: &Whose<'_>, layer: i32, blocks: Uploaded) {
+    let Whose { texture, face, level, image } = *whose;
+    let has_layers = has_layers(texture.target);
+    let id = match has_layers {
+        true => GL_COMPRESSED_TEX_SUB_IMAGE3D,
+        false => GL_COMPRESSED_TEX_SUB_IMAGE2D,
+    };
+    let command = emitter.command(id).arg(face).arg(level).arg(0_i32).arg(0_i32);
+    let command = if has_layers { command.arg(layer) } else { command };
+    let command = command.arg(image.width).arg(image.height);
+    let command = if has_layers { command.arg(1_i32) } else { command };
+    let command = command.arg(image.format).arg(blocks.len as i32).arg(blocks.address);
+    command.uploaded(if has_layers { 10 } else { 8 }, blocks).done();
 }
 
 /// The part of a texture that is attached to a framebuffer.
@@ -792,7 +790,7 @@ pub fn upload(
     target: u32,
     at: At,
     image: &TextureImage,
-    (layout, pixels): (Layout, &[u8]),
+    (layout, pixels): (Layout, Uploaded),
 ) {
     let has_layers = has_layers(target);
     let id = if has_layers { GL_TEX_SUB_IMAGE3D } else { GL_TEX_SUB_IMAGE2D };
@@ -801,8 +799,8 @@ pub fn upload(
         true => (command.arg(at.layer).arg(image.width).arg(image.height).arg(1_i32), 10),
         false => (command.arg(image.width).arg(image.height), 8),
     };
-    let command = command.arg(layout.format).arg(layout.kind).arg(pixels.as_ptr());
-    command.range(param, pixels).done();
+    let command = command.arg(layout.format).arg(layout.kind).arg(pixels.address);
+    command.uploaded(param, pixels).done();
 }
 
 /// An image of a texture, and where it is.

@@ -10,7 +10,7 @@ use gapii_trace::rings::RingState;
 use gapii_trace::story::Begin;
 
 use super::block::Block;
-use super::figures::Figures;
+use super::figures::{Figures, add_new};
 use super::process::{ProcessKey, StreamProcess};
 use super::refusal::Refusal;
 use super::ring::{Ring, RingKey, RingNote, RingPlace, RingSite};
@@ -247,6 +247,11 @@ impl StreamBuilder {
     /// Returns the longest time that a thread was held for a snapshot, in microseconds.
     pub fn held_us(&self) -> u64 {
         self.figures.held_us
+    }
+
+    /// Notes state that a snapshot has described and that the stream lacks.
+    pub fn lacks(&mut self, sentence: &str) {
+        add_new(&mut self.figures.missing, &sentence.into());
     }
 
     /// Returns the state that snapshots leave out, one sentence per item.

@@ -224,11 +224,17 @@ impl Taker {
             false => 0,
         };
         let begun = membership.has_begun();
+        let unsent = if begun { membership.unsent_blobs() } else { 0 };
         membership.passed_on_ended = Some(match begun {
             true => PassedOn::of(&membership.process),
             false => membership.passed_on_begun,
         });
         membership.state = MembershipState::Over;
+        if unsent > 0 {
+            self.stream.lacks(&format!(
+                "the contents of {unsent} levels or buffers: they were not sent before the capture ended"
+            ));
+        }
         self.outlet.give_up_space();
         self.tally.unslotted_calls = self.tally.unslotted_calls.saturating_add(unslotted);
         self.lifetime.ends.push(ended);

@@ -1,11 +1,12 @@
 //! A member's part in one capture.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use gapii_abi::atom::GapCause;
 
 use crate::armed::Armed;
-use crate::member::{PassedOn, unslotted_calls};
+use crate::member::{PassedOn, unsent_blobs, unslotted_calls};
 use crate::process::Process;
 use crate::stream::ProcessKey;
 
@@ -19,6 +20,8 @@ pub(super) struct Membership {
     pub(super) armed: Option<Armed>,
     /// [`unslotted_calls`] when the capture began with the process.
     pub(super) unslotted_calls_begun: u64,
+    /// [`unsent_blobs`] when the capture began with the process. `None` if it begins at a keyframe, which owes none.
+    pub(super) unsent_blobs_begun: Option<u64>,
     /// The commands that the process had passed on when this daemon's part of the capture began with it, and when it
     /// ended.
     pub(super) passed_on_begun: PassedOn,
@@ -100,6 +103,18 @@ impl Membership {
     pub(super) fn passed_on(&self) -> PassedOn {
         let ended = self.passed_on_ended.unwrap_or_else(|| PassedOn::of(&self.process));
         ended.since(self.passed_on_begun)
+    }
+
+    /// Returns whether the process still sends contents of the snapshot with which the capture began.
+    pub(super) fn owes_blobs(&self) -> bool {
+        // Relaxed: a claim of the application's.
+        let owed = self.process.claims().owed_blobs.load(Ordering::Relaxed);
+        self.has_begun() && self.unsent_blobs_begun.is_some() && owed > 0
+    }
+
+    /// Returns the number of blobs that records of the capture refer to and that the process has not sent.
+    pub(super) fn unsent_blobs(&self) -> u64 {
+        self.unsent_blobs_begun.map_or(0, |begun| unsent_blobs(&self.process).saturating_sub(begun))
     }
 
     /// Returns the number of calls since the capture began with the process that were not recorded because no slot

@@ -58,7 +58,8 @@ impl Taker {
     fn report_state(&self) {
         let progress = &self.profile.progress;
         let misses = |it: &Membership| matches!(it.state, MembershipState::Missing { .. });
-        let describing = self.stream.frames() == 0 && self.stream.is_describing();
+        let owes = self.memberships.values().any(Membership::owes_blobs);
+        let describing = owes || self.stream.frames() == 0 && self.stream.is_describing();
         for (flag, value) in [
             (&progress.describing, describing),
             (&progress.is_missing, self.memberships.values().any(misses)),

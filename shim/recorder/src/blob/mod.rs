@@ -7,7 +7,7 @@ mod source;
 mod stored;
 mod table;
 
-pub use number::Number;
+pub use number::{Number, next as next_number};
 pub use piece::{BLOB_MIN_BYTES, PIECE_BYTES, Piece};
 pub use sender::BlobSender;
 pub use source::{Kept, Lost, Source};

@@ -7,6 +7,8 @@
 //! decide before whether it looks first: after `NEW_IN_A_ROW` (8) new blobs of about this size it does not. The hash is
 //! that of the bytes in the records, because the program may change its memory meanwhile. If the ring has no room, the
 //! record that needs the blob is lost, too.
+//!
+//! An owed blob is one of a snapshot that records refer to before it is sent: it gets its number first.
 
 use gapii_abi::atom::{
     BLOB, Blob, HEADER_LEN, Header, NUMBERED, Numbered, SETUP, STORED, STORED_PIECE_MAX, Stored,
@@ -17,7 +19,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128_with_seed};
 
 use super::number::{self, Number};
 use super::piece::Piece;
-use super::source::{Kept, Lost, Source};
+use super::source::{Kept, Lost, Own, Source};
 use super::stored::Terms;
 use super::table::Known;
 use crate::record::Writer;
@@ -127,6 +129,26 @@ impl BlobSender {
         }
     }
 
+    /// Sends a snapshot's blob that records refer to by `number` already. `buffer` is overwritten.
+    ///
+    /// # Errors
+    /// The ring has no room for the blob.
+    pub fn send_owed(
+        &self,
+        writer: &mut Writer,
+        buffer: &mut Piece,
+        bytes: &[u8],
+        number: Number,
+    ) -> Result<(), Lost> {
+        let Some(shared) = writer.shared() else { return Err(Lost) };
+        let known = &shared.known;
+        let sent = Sent { known, tag: known.tag(self.store(shared.mode.blob_epoch())) };
+        let (source, places) = (Own(bytes), (sent, &shared.stored_terms()));
+        // SAFETY: the bytes are readable.
+        let done = unsafe { self.describe(writer, buffer, &source, places, Some(number)) };
+        done.map(|_| ()).map_err(|_| Lost)
+    }
+
     /// Returns the number of the store that this thread's blobs go to. The number changes whenever the daemon or this
     /// process starts over, and only rises.
     fn store(&self, blob_epoch: u32) -> u64 {
@@ -146,7 +168,7 @@ impl BlobSender {
         if self.is_describing {
             let stored = shared.stored_terms();
             // SAFETY: passed on.
-            return unsafe { self.describe(writer, buffer, source, sent, &stored) };
+            return unsafe { self.describe(writer, buffer, source, (sent, &stored), None) };
         }
         if size <= self.piece_bytes {
             // SAFETY: passed on.
@@ -170,7 +192,7 @@ impl BlobSender {
                 // SAFETY: passed on.
                 let key = unsafe { self.send(writer, kind, source, known.seed()) }?;
                 let was_known = is_expected_new && sent.find(key).is_some();
-                (sent.enter(writer, kind.flags, key)?, !was_known)
+                (sent.enter(writer, kind.flags, key, number::next())?, !was_known)
             }
         };
         if let Some(in_a_row) = self.new_in_a_row.get_mut(class) {
@@ -179,24 +201,28 @@ impl BlobSender {
         Ok(number)
     }
 
-    /// Does the same as [`Self::number_of`] for content of a snapshot, which goes to the daemon's store.
+    /// Does the same as [`Self::number_of`] for content of a snapshot, which goes to the daemon's store. `owed` is the number
+    /// that the blob must get.
     unsafe fn describe(
         &self,
         writer: &mut Writer,
         buffer: &mut Piece,
         source: &impl Source,
-        sent: Sent<'_>,
-        stored: &Terms<'_>,
+        (sent, stored): (Sent<'_>, &Terms<'_>),
+        owed: Option<Number>,
     ) -> Result<Number, Failure> {
         let (size, seed) = (source.size(), sent.known.seed());
         if self.looks_first || size <= self.piece_bytes {
             // SAFETY: passed on.
             let key = unsafe { self.hash(buffer, source, seed) }?;
-            if let Some(number) = sent.find(key) {
+            if owed.is_none()
+                && let Some(number) = sent.find(key)
+            {
                 return Ok(number);
             }
-            if let Some(number) = stored.find(key) {
-                self.refer_to_store(writer, size, number)?;
+            if let Some(in_store) = stored.find(key) {
+                self.refer_to_store(writer, size, in_store)?;
+                let number = owed.unwrap_or(in_store);
                 write_number(writer, 0, number)?;
                 sent.known.learn(sent.tag, key, number);
                 return Ok(number);
@@ -209,7 +235,8 @@ impl BlobSender {
         };
         // SAFETY: passed on.
         let key = unsafe { self.send(writer, kind, source, seed) };
-        let entered = key.and_then(|key| Ok((key, sent.enter(writer, kind.flags, key)?)));
+        let number = owed.unwrap_or_else(number::next);
+        let entered = key.and_then(|key| Ok((key, sent.enter(writer, kind.flags, key, number)?)));
         match entered {
             Ok((key, number)) if has_room => stored.learn(writer.order(), key, number),
             Err(_) if has_room => stored.give_back(size),
@@ -296,9 +323,14 @@ impl Sent<'_> {
         self.known.find(self.tag, key)
     }
 
-    /// Gives a number to the blob whose pieces are published, and notes it.
-    fn enter(self, writer: &mut Writer, flags: u16, key: u128) -> Result<Number, Failure> {
-        let number = number::next();
+    /// Gives the blob whose pieces are published its number, and notes it.
+    fn enter(
+        self,
+        writer: &mut Writer,
+        flags: u16,
+        key: u128,
+        number: Number,
+    ) -> Result<Number, Failure> {
         write_number(writer, flags, number)?;
         self.known.learn(self.tag, key, number);
         Ok(number)
@@ -344,7 +376,7 @@ unsafe fn send_at_once(
     }
     // SAFETY: the payload is whole.
     unsafe { writer.publish(record) };
-    Some(sent.enter(writer, kind.flags, key))
+    Some(sent.enter(writer, kind.flags, key, number::next()))
 }
 
 /// Writes the payload of a piece: the range `from..from + len` of the source. Returns the bytes as they are in the record.

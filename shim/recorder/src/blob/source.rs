@@ -42,6 +42,34 @@ pub trait Source {
     }
 }
 
+/// Bytes of the shim's own.
+pub struct Own<'a>(pub &'a [u8]);
+
+impl Source for Own<'_> {
+    fn size(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn address(&self) -> Option<u64> {
+        None
+    }
+
+    unsafe fn copy(&self, from: u64, len: u64, out: *mut u8) -> bool {
+        let Some(bytes) = self.0.get(from as usize..(from + len) as usize) else { return false };
+        #[expect(clippy::disallowed_methods, reason = "both ranges are the shim's own")]
+        // SAFETY: the caller provides `len` writable bytes at `out`, in memory of its own.
+        unsafe {
+            core::ptr::copy_nonoverlapping(bytes.as_ptr(), out, bytes.len())
+        };
+        true
+    }
+
+    unsafe fn each(&self, from: u64, len: u64, _: &mut [u8], mut take: impl FnMut(&[u8])) -> bool {
+        let bytes = self.0.get(from as usize..(from + len) as usize);
+        bytes.map(&mut take).is_some()
+    }
+}
+
 /// How an observation is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kept {
