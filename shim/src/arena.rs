@@ -1,6 +1,7 @@
 //! The shim's own heap, which serves all Rust allocations of this library. The shim never calls the program's `malloc`:
 //! the program may have replaced it, may be inside it, or may count its calls. One lock is held for one allocation and
-//! never across a call of the program or the driver. A `fork` takes the lock, so that the child finds the heap whole.
+//! never across a call of the program or the driver. While a snapshot copies contents, large allocations come from
+//! `copies.rs`. A `fork` takes the lock, so that the child finds the heap whole.
 //! It gives up after `FORK_WAIT` (100 ms), as when a signal handler forks in the middle of an allocation; then the
 //! child starts an empty heap and never reuses memory that it frees.
 
@@ -13,6 +14,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_utils::Backoff;
 use dlmalloc::Dlmalloc;
+
+use crate::copies::COPIES;
 
 #[cfg_attr(not(test), global_allocator)]
 static ARENA: Arena = Arena {
@@ -66,16 +69,26 @@ impl Arena {
 // SAFETY: dlmalloc gives memory of the size and alignment asked for, to one caller at a time.
 unsafe impl GlobalAlloc for Arena {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if let Some(at) = COPIES.take(layout) {
+            return at;
+        }
         // SAFETY: the layout is one that the caller may ask for.
         self.with(|heap| unsafe { heap.malloc(layout.size(), layout.align()) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if let Some(at) = COPIES.take(layout) {
+            return at;
+        }
         // SAFETY: as for `alloc`.
         self.with(|heap| unsafe { heap.calloc(layout.size(), layout.align()) })
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        if COPIES.has(at) {
+            // SAFETY: as the caller says.
+            return unsafe { COPIES.free(at, layout) };
+        }
         // Relaxed: set before the child has a second thread.
         if self.is_left_over.load(Relaxed) {
             return;
@@ -86,7 +99,7 @@ unsafe impl GlobalAlloc for Arena {
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         // Relaxed: as above.
-        if !self.is_left_over.load(Relaxed) {
+        if !self.is_left_over.load(Relaxed) && !COPIES.has(at) {
             // SAFETY: `at` came from this heap with this layout, as the caller says.
             return self
                 .with(|heap| unsafe { heap.realloc(at, layout.size(), layout.align(), new_size) });
@@ -101,6 +114,8 @@ unsafe impl GlobalAlloc for Arena {
             unsafe {
                 ptr::copy_nonoverlapping(at, moved, layout.size().min(new_size))
             };
+            // SAFETY: `at` has this layout, as the caller says, and its bytes have moved.
+            unsafe { self.dealloc(at, layout) };
         }
         moved
     }
@@ -146,6 +161,7 @@ extern "C" fn in_child() {
         ARENA.is_left_over.store(true, Relaxed);
     }
     ARENA.taken.store(false, Release);
+    COPIES.forget();
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod command;
 mod connection;
 mod contexts;
 mod convention;
+mod copies;
 mod descriptor;
 mod dial;
 mod dlopen;

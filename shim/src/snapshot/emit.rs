@@ -65,9 +65,9 @@ impl<'r> Emitter<'r> {
         self.recorder.end_describing(self.is_timed);
     }
 
-    /// Whether contents of this size would be sent while the program runs on.
-    pub fn owes(&self, bytes: usize) -> bool {
-        self.debts.take(bytes)
+    /// Whether contents of this size would be sent while the program runs on, as far as there is room for copies.
+    pub fn owes(&mut self, bytes: usize) -> bool {
+        self.debts.prepare(bytes)
     }
 
     /// What a command uploads: the bytes, which are sent later if there is room for a copy. They may stay in `bytes`, and

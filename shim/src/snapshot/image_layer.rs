@@ -1,5 +1,7 @@
 //! Images whose pixels are read: which object and which part of it.
 
+use std::alloc::Layout;
+
 use gapii_commands::constants::{
     GL_TEXTURE_2D_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_CUBE_MAP_POSITIVE_X,
 };
@@ -41,11 +43,20 @@ pub fn layer_of(target: u32, face: u32) -> i32 {
     if face == target { 0 } else { face.wrapping_sub(GL_TEXTURE_CUBE_MAP_POSITIVE_X) as i32 }
 }
 
-/// Gives `bytes` a length; new bytes are 0. `None` if there is no memory.
+/// Gives `bytes` a length. What they are is not defined. `None` if there is no memory.
 pub fn resize(bytes: &mut Vec<u8>, len: usize) -> Option<()> {
     if len > bytes.capacity() {
-        bytes.try_reserve_exact(len - bytes.len()).ok()?;
+        // Nothing is copied, and the kernel's new pages are not written twice.
+        *bytes = zeros(len)?;
     }
     bytes.resize(len, 0);
     Some(())
+}
+
+fn zeros(len: usize) -> Option<Vec<u8>> {
+    let layout = Layout::array::<u8>(len).ok().filter(|_| len > 0)?;
+    // SAFETY: the layout has a size.
+    let at = unsafe { std::alloc::alloc_zeroed(layout) };
+    // SAFETY: as many bytes with this alignment, all written, from the allocator of all vectors.
+    (!at.is_null()).then(|| unsafe { Vec::from_raw_parts(at, len, len) })
 }

@@ -22,13 +22,12 @@ use super::blocked_signals::Blocked;
 use crate::capture;
 use crate::claim;
 use crate::connection::Connection;
+use crate::copies::COPIES;
 use crate::process;
 use crate::tls::{SENDS_OWED, words};
 
 /// Contents of fewer bytes are sent at once.
 const BYTES_MIN: usize = 16 << 10;
-/// Pages of copies of this size or more are not copied by `fork`.
-const APART_MIN: usize = 64 << 10;
 /// How much less the sending thread gets of a processor than others (`setpriority`).
 const NICE: libc::c_int = 10;
 /// How often a program that exits looks whether all is sent.
@@ -59,10 +58,13 @@ impl Uploaded {
     }
 }
 
-/// Takes copies from the thread that describes to the thread that sends them, which it starts.
+/// The copies of one thread's part of the snapshot, and the thread that sends them when the program runs on.
 pub struct Outbox {
-    parcels: Sender<Parcel>,
+    parcels: Vec<Parcel>,
+    to_sender: Sender<Parcel>,
     connection: &'static Connection,
+    /// The region of memory for the copies is this one's to close.
+    has_region: bool,
 }
 
 /// A copy that is still to be sent.
@@ -83,19 +85,22 @@ pub enum Debts {
 }
 
 impl Debts {
-    /// Whether contents of this size would be owed.
-    pub fn take(&self, bytes: usize) -> bool {
-        bytes >= BYTES_MIN && !matches!(self, Self::Refused) && is_allowed()
+    /// Whether contents of this size would be owed, as far as there is room. Makes ready for them.
+    pub fn prepare(&mut self, bytes: usize) -> bool {
+        if bytes < BYTES_MIN || matches!(self, Self::Refused) || !is_allowed() {
+            return false;
+        }
+        if matches!(self, Self::None) {
+            *self = Outbox::begin().map_or(Self::Refused, Self::Open);
+        }
+        matches!(self, Self::Open(_))
     }
 
     /// Takes the bytes, to be sent later. They may stay in `bytes`. `None`: they must be sent now.
     pub fn owe(&mut self, bytes: &mut Vec<u8>) -> Option<Uploaded> {
         let len = bytes.len() as u64;
-        if !self.take(bytes.len()) {
+        if !self.prepare(bytes.len()) {
             return None;
-        }
-        if matches!(self, Self::None) {
-            *self = Outbox::begin().map_or(Self::Refused, Self::Open);
         }
         let Self::Open(outbox) = self else { return None };
         let header = outbox.connection.shared.segment.header();
@@ -103,19 +108,12 @@ impl Debts {
             header.held_bytes.fetch_add(len, Relaxed);
             return None;
         };
-        let contents =
-            Uploaded { address: parcel.bytes.as_ptr() as u64, len, owed: Some(parcel.number) };
+        let address = parcel.bytes.as_ptr() as u64;
+        let uploaded = Uploaded { address, len, owed: Some(parcel.number) };
         // Relaxed: see ENDED. The daemon learns of a capture's end after the records of its snapshot.
         header.owed_blobs.fetch_add(1, Relaxed);
-        match outbox.parcels.send(parcel) {
-            Ok(()) => Some(contents),
-            Err(mpsc::SendError(mut parcel)) => {
-                header.owed_blobs.fetch_sub(1, Release);
-                *bytes = core::mem::take(&mut parcel.bytes);
-                *self = Self::Refused;
-                None
-            }
-        }
+        outbox.parcels.push(parcel);
+        Some(uploaded)
     }
 }
 
@@ -124,7 +122,7 @@ impl Outbox {
     fn begin() -> Option<Self> {
         let connection = process::connection()?;
         let epoch = words().thread()?.epoch();
-        let (parcels, to_send) = mpsc::channel::<Parcel>();
+        let (to_sender, to_send) = mpsc::channel::<Parcel>();
         let (started, starts) = mpsc::sync_channel(1);
         let blocked = Blocked::all();
         let thread = std::thread::Builder::new().spawn(move || {
@@ -136,9 +134,28 @@ impl Outbox {
             claim::end_sending(entered);
             connection.shared.counter.ring_doorbell();
         });
-        drop(blocked);
         thread.ok()?;
-        starts.recv().ok()?.then_some(Self { parcels, connection })
+        starts.recv().ok().filter(|is_in| *is_in)?;
+        let has_region = usize::try_from(capture::attach_bytes()).is_ok_and(|it| COPIES.open(it));
+        if has_region {
+            // Without the thread the kernel makes the memory when it is written.
+            let _ = std::thread::Builder::new().spawn(|| COPIES.populate());
+        }
+        drop(blocked);
+        Some(Self { parcels: Vec::new(), to_sender, connection, has_region })
+    }
+}
+
+/// The part is described: the program runs on, and the copies are sent.
+impl Drop for Outbox {
+    fn drop(&mut self) {
+        if self.has_region {
+            COPIES.close();
+        }
+        for parcel in self.parcels.drain(..) {
+            // The sending thread takes all that come.
+            let _ = self.to_sender.send(parcel);
+        }
     }
 }
 
@@ -151,28 +168,12 @@ impl Parcel {
         COPIED.fetch_update(Relaxed, Relaxed, with).ok()?;
         let is_tight = bytes.capacity() - bytes.len() <= bytes.len() / 4;
         let own = if is_tight { core::mem::take(bytes) } else { bytes.clone() };
-        let parcel = Self { number: next_number(), bytes: own };
-        parcel.advise(libc::MADV_DONTFORK);
-        Some(parcel)
-    }
-
-    /// Advises the kernel about the pages that have nothing but the copy.
-    fn advise(&self, advice: libc::c_int) {
-        const PAGE: usize = 4096;
-        if self.bytes.len() < APART_MIN {
-            return;
-        }
-        let range = self.bytes.as_ptr_range();
-        let from = range.start.map_addr(|at| at.next_multiple_of(PAGE));
-        let bytes = (range.end.addr() & !(PAGE - 1)) - from.addr();
-        // SAFETY: whole pages of the copy.
-        unsafe { libc::madvise(from.cast_mut().cast(), bytes, advice) };
+        Some(Self { number: next_number(), bytes: own })
     }
 }
 
 impl Drop for Parcel {
     fn drop(&mut self) {
-        self.advise(libc::MADV_DOFORK);
         COPIED.fetch_sub(self.bytes.len() as u64, Relaxed);
     }
 }

@@ -173,6 +173,8 @@ impl Sibling {
         layout: Layout,
         take: impl FnOnce(&mut Emitter, Uploaded),
     ) -> Option<()> {
+        // A pixel has a byte at least, and what is not owed then is sent at once.
+        emitter.owes(image.width.unsigned_abs() as usize * image.height.unsigned_abs() as usize);
         self.send(emitter, take, move |readers, out| readers.images.read(image, layout, out))
     }
 
