@@ -1,6 +1,6 @@
 //! Writes a crash report, `FILE.crash.txt`, beside a trace: for each thread, the commands that had not returned, and
 //! the last 20 commands (`LISTED`). Written if the program crashed or was lost; not for SIGHUP, SIGINT and SIGTERM, not
-//! to standard output, and not while a process of a lost capture lives. Reads the last 4 frames, and 4 times as many
+//! to standard output or a pipe, and not while a process of a lost capture lives. Reads the last 4 frames, and 4 times as many
 //! until each thread has 20 commands or 4,000,000 were read. A failure is only printed.
 
 use std::collections::BTreeMap;
@@ -33,7 +33,9 @@ type Last = BTreeMap<u32, Vec<String>>;
 /// Writes the report if the program died, and prints its path. A failure to write it is printed and does not fail the
 /// capture.
 pub fn write_if_it_died(summary: &Summary, place: &Place) {
-    let Some(trace) = place.path().filter(|_| has_died(summary)) else { return };
+    // A pipe cannot be read again.
+    let trace = place.path().filter(|path| has_died(summary) && path.is_file());
+    let Some(trace) = trace else { return };
     match write(trace) {
         Ok(Some(report)) => {
             text::say(&format_args!(

@@ -124,8 +124,15 @@ fn held(summary: &Summary) -> String {
         0 => String::new(),
         bytes => format!(", {} not sent again", DecimalBytes(bytes)),
     };
+    let without_room = match summary.held_bytes {
+        0 => String::new(),
+        bytes => format!(", also to send {} (see --attach-memory)", DecimalBytes(bytes)),
+    };
     match summary.snapshot {
-        true => format!("held {:.1?}{stored}; ", Duration::from_micros(summary.held_us)),
+        true => {
+            let held = Duration::from_micros(summary.held_us);
+            format!("held {held:.1?}{without_room}{stored}; ")
+        }
         false => String::new(),
     }
 }
@@ -258,6 +265,12 @@ mod tests {
         let again = Summary { stored_bytes: 2_500_000, ..attached.clone() };
         let line = super::line(&again, &"x.gapii", None);
         assert!(line.contains("; held 12.3ms, 2.50 MB not sent again; 0 waits;"), "{line}");
+        let long = Summary { held_bytes: 1_800_000, ..attached.clone() };
+        let line = super::line(&long, &"x.gapii", None);
+        assert!(
+            line.contains("; held 12.3ms, also to send 1.80 MB (see --attach-memory); "),
+            "{line}"
+        );
         let lines: Vec<String> = super::missing(&attached).collect();
         assert_eq!(lines, ["not in the snapshot: the samples of texture 7"]);
     }

@@ -47,6 +47,8 @@ pub struct Producer<B: RingBytes = MappedBytes> {
     floor: u64,
     /// `write + 1` as of the beginning of the last wait; 0 before the first wait.
     waited: u64,
+    /// The slot does not count the waits.
+    counts_no_waits: bool,
     slot: *const Slot,
     /// Value of `limit` after [`Self::resume`].
     held_limit: u64,
@@ -98,6 +100,7 @@ impl<B: RingBytes> Producer<B> {
             last_stamp: 0,
             floor: 0,
             waited: 0,
+            counts_no_waits: false,
             slot: std::ptr::null(),
             held_limit: 0,
         }
@@ -137,6 +140,7 @@ impl<B: RingBytes> Producer<B> {
             last_stamp: NO_STAMP,
             floor: 0,
             waited: 0,
+            counts_no_waits: false,
             slot,
             held_limit: 0,
         };
@@ -372,6 +376,11 @@ impl<B: RingBytes> Producer<B> {
         Room::Ready
     }
 
+    /// Has the slot not count waits from here on: this is no thread of the program.
+    pub fn count_no_waits(&mut self) {
+        self.counts_no_waits = true;
+    }
+
     /// Waits for up to `timeout` until a record of `len` bytes (without a stamp word) fits. May return
     /// [`Room::Full`] early: the caller then checks its clock and whether the daemon is alive, and calls
     /// again. The slot counts the time, and several calls for one record as one wait. Changes `errno`.
@@ -382,7 +391,7 @@ impl<B: RingBytes> Producer<B> {
         let begins = self.waited != self.write + 1;
         self.waited = self.write + 1;
         let room = self.sleep_for_room(len, timeout);
-        if let Some(slot) = self.slot() {
+        if let Some(slot) = self.slot().filter(|_| !self.counts_no_waits) {
             slot.count_wait(begins.into(), started.elapsed().as_nanos() as u64);
         }
         room

@@ -41,6 +41,7 @@ pub fn begin_sending(epoch: u64) -> Option<Entered> {
     }
     thread.begin_epoch(epoch);
     entered.begin_epoch(Part { epoch, order, is_new_capture: true, is_timed: false });
+    entered.count_no_waits();
     introduce(&mut entered, thread.tid());
     let no_context = atom::Context { context: 0, api: 0, client_version: 0 };
     entered.write_meta(atom::CONTEXT, &no_context.encode());

@@ -1,9 +1,12 @@
 //! Captures of programs that are running: begun at any moment, again and again, and killed meanwhile.
 
+use std::fs::File;
+use std::path::PathBuf;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rustix::fs::{FileType, Mode};
 use rustix::process::Signal;
 
 use crate::gapii::{Session, Trace, append};
@@ -178,4 +181,28 @@ pub fn anonymous_bytes(pid: u32) -> u64 {
     let field = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
     let kib = field.and_then(|field| field.trim().trim_end_matches(" kB").parse::<u64>().ok());
     kib.expect("the process runs") << 10
+}
+
+/// A pipe that takes the output of a capture and that nobody reads.
+pub struct UnreadPipe {
+    pub path: PathBuf,
+    /// Keeps the pipe open, so that the capture can open it.
+    open: File,
+}
+
+impl UnreadPipe {
+    /// Makes the pipe.
+    pub fn new(path: PathBuf) -> Self {
+        let mode = Mode::RUSR | Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &path, FileType::Fifo, mode, 0).expect("a pipe");
+        let open = File::options().read(true).write(true).open(&path).expect("the pipe opens");
+        Self { path, open }
+    }
+
+    /// Reads all that comes until the capture closes the pipe.
+    pub fn read_into(self, file: &mut File) {
+        let mut reader = File::open(&self.path).expect("the pipe opens");
+        drop(self.open);
+        std::io::copy(&mut reader, file).expect("the whole trace");
+    }
 }

@@ -15,6 +15,8 @@ pub struct Finish {
     pub calls: u64,
     /// Bytes of blobs that came from stores.
     pub stored_bytes: u64,
+    /// Bytes of a snapshot that had no room for a copy in the program.
+    pub held_bytes: u64,
     /// The daemon ended the capture because it held too much memory.
     pub ends_for_memory: bool,
     /// The footer without the parts that only the writer knows: totals, and accounts of the records in the file.

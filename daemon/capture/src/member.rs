@@ -231,13 +231,33 @@ impl PassedOn {
     }
 }
 
-/// Returns how many blobs that records refer to a process has given up or not sent, since it connected, as it claims.
-pub fn unsent_blobs(process: &Process) -> u64 {
-    let claims = process.claims();
-    // Relaxed, both: claims of the application's.
-    let [owed, unsent] =
-        [&claims.owed_blobs, &claims.unsent_blobs].map(|word| word.load(Ordering::Relaxed));
-    owed.saturating_add(unsent)
+/// What has become of the contents that the snapshots of a process were to copy, since it connected, as it claims.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Copies {
+    /// Blobs that records refer to and that were given up or not sent so far.
+    pub unsent: u64,
+    /// Bytes for which there was no room.
+    pub without_room_bytes: u64,
+}
+
+impl Copies {
+    /// Returns the numbers of a process so far.
+    pub fn of(process: &Process) -> Self {
+        let claims = process.claims();
+        let [owed, unsent, without_room_bytes] =
+            [&claims.owed_blobs, &claims.unsent_blobs, &claims.held_bytes]
+                // Relaxed, all: claims of the application's.
+                .map(|word| word.load(Ordering::Relaxed));
+        Self { unsent: owed.saturating_add(unsent), without_room_bytes }
+    }
+
+    /// Returns the numbers since `begun`.
+    pub fn since(self, begun: Self) -> Self {
+        Self {
+            unsent: self.unsent.saturating_sub(begun.unsent),
+            without_room_bytes: self.without_room_bytes.saturating_sub(begun.without_room_bytes),
+        }
+    }
 }
 
 /// Returns how many calls were not recorded because no slot was free, since the process began.

@@ -84,7 +84,7 @@ fn finish(excerpt: &Excerpt, origin: &Origin, exited: Option<Exited>) -> Finish 
         ..Footer::default()
     };
     let calls = facts().map(|facts| u64::from(facts.seqs)).sum();
-    Finish { end, ledger, calls, stored_bytes: 0, ends_for_memory: false, footer }
+    Finish { end, ledger, calls, stored_bytes: 0, held_bytes: 0, ends_for_memory: false, footer }
 }
 
 /// Returns the end reason: the parent's report if the program said nothing.

@@ -40,6 +40,8 @@ pub struct Written {
     pub wait_ns: u64,
     pub file_bytes: u64,
     pub stored_bytes: u64,
+    /// Bytes of a snapshot that had no room for a copy in the program.
+    pub held_bytes: u64,
     pub error: Option<OutputError>,
 }
 
@@ -72,6 +74,7 @@ impl Written {
             blob_bytes: totals.memory.blob_bytes,
             saved_bytes: totals.memory.saved_bytes(),
             stored_bytes: self.stored_bytes,
+            held_bytes: self.held_bytes,
             file_bytes: self.file_bytes,
             lost: gapii_control::Lost { calls: lost.calls, bytes: lost.bytes },
             paused: self.paused(),
@@ -363,8 +366,8 @@ impl Writer {
 
     /// Ends the stream, and writes index and footer.
     pub fn finish(mut self, finish: Finish) -> Written {
-        let Finish { mut end, mut ledger, mut footer, calls, stored_bytes, ends_for_memory } =
-            finish;
+        let Finish { mut end, mut ledger, mut footer, calls, .. } = finish;
+        let Finish { stored_bytes, held_bytes, ends_for_memory, .. } = finish;
         if let Some(survey) = self.survey.take() {
             match survey.finish(self.output.len_bytes()) {
                 Ok(surveyed) => self.take_over(surveyed, &mut ledger, &mut footer),
@@ -400,6 +403,7 @@ impl Writer {
             wait_ns,
             file_bytes: self.output.len_bytes(),
             stored_bytes,
+            held_bytes,
             error: self.error,
         }
     }
@@ -544,6 +548,7 @@ mod tests {
             ledger: Ledger::default(),
             calls: 0,
             stored_bytes: 0,
+            held_bytes: 0,
             ends_for_memory: false,
             footer: Footer::default(),
         };

@@ -64,6 +64,8 @@ pub struct Summary {
     pub saved_bytes: u64,
     /// Bytes among `blob_bytes` that the daemon already had from earlier snapshots.
     pub stored_bytes: u64,
+    /// Bytes of the first snapshot that were sent while a program was held, because there was no room for a copy of them.
+    pub held_bytes: u64,
     /// Bytes of the file.
     pub file_bytes: u64,
     /// Commands that were not recorded.

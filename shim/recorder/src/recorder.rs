@@ -105,6 +105,11 @@ impl Recorder {
         blobs.send_owed(writer, &mut scratch.piece, bytes, number).is_ok()
     }
 
+    /// From here on the thread is one of the shim's own: the program does not wait where it waits.
+    pub fn count_no_waits(&mut self) {
+        self.writer.count_no_waits();
+    }
+
     /// Names memory from `address` on for the next record, of which the record will say that its extent is not known.
     pub fn add_unknown_range(&mut self, param: u8, address: u64) {
         self.ranges.add_unknown(&mut self.scratch, param, address);

@@ -191,8 +191,8 @@ fn begin_thread(epoch: u64) -> Option<Entered> {
     words().set_aside(SENDS_OWED, true);
     // SAFETY: a name that ends, and this thread.
     unsafe { libc::prctl(libc::PR_SET_NAME, c"gapii contents".as_ptr()) };
-    // SAFETY: of this thread alone; without the right to it, nothing changes.
-    unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, NICE) };
+    // SAFETY: of this thread alone, which 0 means; without the right to it, nothing changes.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
     claim::begin_sending(epoch)
 }
 

@@ -5,13 +5,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use gapii_tests::artifacts::artifact;
-use gapii_tests::attaching::run_idle;
+use gapii_tests::attaching::{UnreadPipe, run_idle};
 use gapii_tests::gapii::{Session, Trace};
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::{LIMIT, Running, run};
 use gapii_tests::programs::program;
 use gapii_tests::wait;
-use rustix::fs::{FileType, Mode};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -47,22 +46,16 @@ fn client_says_how_much_of_the_program_was_copied() {
     let program = offscreen(&program("holds_images"), ["rgba8", "64"]);
     let running = run_idle(&session, &program);
     wait::until("frames", LIMIT, || session.apps()[0]["frames"].as_u64().filter(|&n| n > 0));
-    let pipe = session.path("pipe");
-    let mode = Mode::RUSR | Mode::WUSR;
-    rustix::fs::mknodat(rustix::fs::CWD, &pipe, FileType::Fifo, mode, 0).expect("a pipe");
-    let unread = File::options().read(true).write(true).open(&pipe).expect("the pipe opens");
-    let client = start(&session, pipe.to_str().expect("a plain name"));
+    let pipe = UnreadPipe::new(session.path("pipe"));
+    let client = start(&session, pipe.path.to_str().expect("a plain name"));
 
     described(&session, LEAST_BYTES);
     client.wait_for_words("copying the program's state: ", LIMIT);
     let status = run(&mut session.ctl(["status"])).ok();
     assert!(status.stdout.contains(" of the program's state, "), "{status}");
 
-    let mut reader = File::open(&pipe).expect("the pipe opens");
-    drop(unread);
     let trace = Trace::new(session.path("attached.gapii"));
-    let mut file = File::create(&trace.path).expect("a file");
-    std::io::copy(&mut reader, &mut file).expect("the whole trace");
+    pipe.read_into(&mut File::create(&trace.path).expect("a file"));
     let finished = client.finish(Duration::from_secs(20)).ok();
     assert!(finished.stdout.contains("gapii-ctl: 1 frame, "), "{finished}");
     trace.is_whole("frames");

@@ -1,6 +1,7 @@
 //! Recording: programs behave as they do natively, and their traces hold all their commands.
 
 mod attach;
+mod attach_copies;
 mod attach_objects;
 mod attach_progress;
 mod children;

@@ -14,7 +14,7 @@ use crate::armed::Armed;
 use crate::end::{Departure, MemberEnd};
 use crate::lane::Lane;
 use crate::ledger::Account;
-use crate::member::{Member, PassedOn};
+use crate::member::{Copies, Member, PassedOn};
 use crate::stream::{RingKey, name_text};
 use crate::taker::Taker;
 use crate::taker::membership::{Membership, MembershipState};
@@ -224,17 +224,19 @@ impl Taker {
             false => 0,
         };
         let begun = membership.has_begun();
-        let unsent = if begun { membership.unsent_blobs() } else { 0 };
+        let copies = if begun { membership.copies() } else { Copies::default() };
         membership.passed_on_ended = Some(match begun {
             true => PassedOn::of(&membership.process),
             false => membership.passed_on_begun,
         });
         membership.state = MembershipState::Over;
-        if unsent > 0 {
+        if copies.unsent > 0 {
             self.stream.lacks(&format!(
-                "the contents of {unsent} levels or buffers: they were not sent before the capture ended"
+                "the contents of {} levels or buffers: they were not sent before the capture ended",
+                copies.unsent
             ));
         }
+        self.tally.held_bytes = self.tally.held_bytes.saturating_add(copies.without_room_bytes);
         self.outlet.give_up_space();
         self.tally.unslotted_calls = self.tally.unslotted_calls.saturating_add(unslotted);
         self.lifetime.ends.push(ended);

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use gapii_abi::atom::GapCause;
 
 use crate::armed::Armed;
-use crate::member::{PassedOn, unsent_blobs, unslotted_calls};
+use crate::member::{Copies, PassedOn, unslotted_calls};
 use crate::process::Process;
 use crate::stream::ProcessKey;
 
@@ -20,8 +20,9 @@ pub(super) struct Membership {
     pub(super) armed: Option<Armed>,
     /// [`unslotted_calls`] when the capture began with the process.
     pub(super) unslotted_calls_begun: u64,
-    /// [`unsent_blobs`] when the capture began with the process. `None` if it begins at a keyframe, which owes none.
-    pub(super) unsent_blobs_begun: Option<u64>,
+    /// What the process claims of its snapshots when the capture began with it. `None` if it begins at a keyframe, for which
+    /// nothing is copied.
+    pub(super) copies_begun: Option<Copies>,
     /// The commands that the process had passed on when this daemon's part of the capture began with it, and when it
     /// ended.
     pub(super) passed_on_begun: PassedOn,
@@ -109,12 +110,12 @@ impl Membership {
     pub(super) fn owes_blobs(&self) -> bool {
         // Relaxed: a claim of the application's.
         let owed = self.process.claims().owed_blobs.load(Ordering::Relaxed);
-        self.has_begun() && self.unsent_blobs_begun.is_some() && owed > 0
+        self.has_begun() && self.copies_begun.is_some() && owed > 0
     }
 
-    /// Returns the number of blobs that records of the capture refer to and that the process has not sent.
-    pub(super) fn unsent_blobs(&self) -> u64 {
-        self.unsent_blobs_begun.map_or(0, |begun| unsent_blobs(&self.process).saturating_sub(begun))
+    /// Returns what has become of the copies of the snapshot with which the capture began.
+    pub(super) fn copies(&self) -> Copies {
+        self.copies_begun.map(|begun| Copies::of(&self.process).since(begun)).unwrap_or_default()
     }
 
     /// Returns the number of calls since the capture began with the process that were not recorded because no slot

@@ -36,7 +36,7 @@ use crate::end::{Cause, Departure, Exited, MemberEnd};
 use crate::fault::{self, Fault};
 use crate::filtering::Filtering;
 use crate::lane::Lane;
-use crate::member::{Member, unsent_blobs};
+use crate::member::{Copies, Member};
 use crate::process::Process;
 use crate::profile::Profile;
 use crate::recover::Recovered;
@@ -217,7 +217,7 @@ impl Taker {
         let does = if is_armed { "waits in" } else { "records" };
         tracing::info!(capture, pid, %name, "capture {capture} {does} {}", process.described());
         let (process, unslotted_calls_begun) = (Arc::clone(process), *unslotted_calls);
-        let unsent_blobs_begun = (!waits).then(|| unsent_blobs(&process));
+        let copies_begun = (!waits).then(|| Copies::of(&process));
         let membership = Membership {
             passed_on_begun: *passed_on,
             passed_on_ended: None,
@@ -226,7 +226,7 @@ impl Taker {
             state,
             armed: None,
             unslotted_calls_begun,
-            unsent_blobs_begun,
+            copies_begun,
         };
         self.memberships.put(index, membership);
         if !is_armed {

@@ -108,7 +108,9 @@ impl Taker {
         let footer = self.footer();
         let (calls, stored_bytes) = (self.stream.calls(), self.stream.stored_bytes());
         let ends_for_memory = self.lifetime.cause == Some(Cause::Memory);
-        let finish = Finish { end, ledger, calls, stored_bytes, ends_for_memory, footer };
+        let held_bytes = self.tally.held_bytes;
+        let finish =
+            Finish { end, ledger, calls, stored_bytes, held_bytes, ends_for_memory, footer };
         self.outlet.finish(finish);
     }
 

@@ -15,6 +15,8 @@ pub(super) struct Tally {
     pub(super) ledger: Ledger,
     /// Calls that were not recorded because no slot was free, of memberships that are over.
     pub(super) unslotted_calls: u64,
+    /// Bytes of snapshots that had no room for a copy, of memberships that are over.
+    pub(super) held_bytes: u64,
     /// Commands that are missing in the stream.
     pub(super) missed_calls: u64,
     /// Bytes that came through rings.

@@ -62,6 +62,11 @@ impl Writer {
         unsafe { self.producer.attach(&shared.segment, slot, &shared.counter, &shared.mode) }
     }
 
+    /// See [`Producer::count_no_waits`].
+    pub fn count_no_waits(&mut self) {
+        self.producer.count_no_waits();
+    }
+
     /// Gives the ring up: the thread ends.
     pub fn retire(&mut self) {
         self.producer.retire();
