@@ -301,6 +301,38 @@ fn long_blobs_are_looked_up_until_many_in_a_row_were_new() {
 }
 
 #[test]
+fn owed_blob_has_the_number_by_which_an_earlier_record_refers_to_it() {
+    const NUMBER: u64 = 77;
+    let epoch = Epoch::none();
+    let (thread, mut consumer) = claim(shared(1, RING_BYTES));
+    epoch.begin(17, 2);
+    drop(begin_epoch(thread, &epoch, false));
+    let bytes = [5; 200];
+    let mut call = enter(thread, &epoch).unwrap();
+    call.recorder().add_owed_range(2, 0x5000, bytes.len() as u64, NUMBER);
+    assert!(record(call, 1, &[]));
+    let referring = drain(&mut consumer);
+    assert!(referring.len() == 1 && referring[0].is(ID, EFFECT), "{referring:?}");
+    let range = [0x5000, range_word(OBSERVED_NUMBER, 2, bytes.len() as u64), NUMBER];
+    let words = referring[0].payload.len() / 8;
+    assert_eq!([3, 2, 1].map(|back| referring[0].word(words - back)), range);
+
+    let mut call = enter(thread, &epoch).unwrap();
+    assert!(call.recorder().send_owed(&bytes, NUMBER));
+    call.in_flight().finish();
+    let sent = drain(&mut consumer);
+    let (numbered, pieces) = sent.split_last().unwrap();
+    assert!(numbered.is(NUMBERED, 0) && numbered.word(0) == NUMBER, "{numbered:?}");
+    let sent: Vec<u8> =
+        pieces.iter().flat_map(|piece| piece.payload[Blob::LEN..].to_vec()).collect();
+    assert_eq!(sent, bytes);
+    // From here on other records refer to it, too.
+    assert!(record(enter(thread, &epoch).unwrap(), 1, &bytes));
+    let again = drain(&mut consumer);
+    assert!(again.len() == 1 && again[0].payload.ends_with(&NUMBER.to_le_bytes()), "{again:?}");
+}
+
+#[test]
 fn timed_command_has_a_leave_record_with_its_time() {
     let epoch = Epoch::none();
     let (thread, mut consumer) = claim(shared(1, RING_BYTES));

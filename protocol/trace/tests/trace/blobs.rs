@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use gapii_abi::atom::{self, EndReason};
+use gapii_abi::atom::{self, EFFECT, EndReason, SETUP};
 use gapii_trace::blobs::{BlobEntry, BlobSource, NamePrefix};
 use gapii_trace::store::BlobError;
 use gapii_trace::value::Observation;
@@ -222,6 +222,42 @@ fn number_belongs_to_the_last_blob_of_its_thread_and_to_its_process() {
         let expected = [first.clone(), second, first, None, None];
         assert_eq!(seen, expected);
         assert_eq!(verify(&mut reader).unwrap().checked.missing_references, 2);
+    }
+}
+
+#[test]
+fn set_up_command_may_refer_to_a_blob_that_comes_later() {
+    let blob = bytes(600, 1);
+    let refer = |size| {
+        let word = atom::observation_word(atom::OBSERVED_NUMBER, size);
+        upload().u64(word).u64(5)
+    };
+    // The flags of the command, the size that it refers to, whether the blob comes, and the references that lack one.
+    let cases = [
+        (SETUP | EFFECT, 600, true, 0),
+        (EFFECT, 600, true, 1),
+        (SETUP | EFFECT, 500, true, 1),
+        (SETUP | EFFECT, 600, false, 1),
+    ];
+    for (flags, size, comes, missing) in cases {
+        let mut w = Writer::new();
+        let process = w.process(1, "p");
+        let (thread, sender) = (w.thread(process, 2, 1), w.thread(process, 3, 2));
+        w.enter(thread, DATA, flags, None, &refer(size));
+        w.end_block();
+        if comes {
+            w.piece(sender, 600, 0, &blob);
+            w.number(sender, 5);
+        }
+        let mut reader = open(&ended(w).finish());
+        let verification = verify(&mut reader).unwrap();
+        assert_eq!(verification.checked.missing_references, missing, "{flags:#x} {size} {comes}");
+        assert_eq!(verification.ok, missing == 0);
+        let mut commands = reader.commands().unwrap();
+        let command = commands.next_command().unwrap().unwrap();
+        let seen = command.args().nth(2).unwrap().observation;
+        let is_read = command.bytes_of(seen).as_deref() == Some(&blob[..]);
+        assert_eq!(is_read, comes && size == 600, "{seen:?}");
     }
 }
 
