@@ -372,7 +372,7 @@ impl Drain {
         let index = self.members.iter().position(|member| member.is(process.index));
         match index.map(|index| (index, self.members[index].phase)) {
             // The keyframe would end what the process still sends for its first snapshot.
-            Some((index, Phase::Recording)) if !self.members[index].owes_nothing() => {
+            Some((index, Phase::Recording)) if self.members[index].owes(now_ns) => {
                 self.takers[at].wants.push(Arc::clone(process));
             }
             Some((index, Phase::Recording)) => {
@@ -398,10 +398,10 @@ impl Drain {
         if self.takers.iter().all(|taker| taker.wants.is_empty()) {
             return;
         }
-        let is_settled =
-            |member: &&Member| member.phase == Phase::Recording && member.owes_nothing();
-        let settled: Vec<_> =
-            self.members.iter().filter(is_settled).map(|it| Arc::clone(&it.process)).collect();
+        let recording = self.members.iter_mut().filter(|it| it.phase == Phase::Recording);
+        let settled =
+            recording.filter_map(|it| (!it.owes(now_ns)).then(|| Arc::clone(&it.process)));
+        let settled: Vec<_> = settled.collect();
         for process in settled {
             for capture in self.stop_waiting_for(process.index) {
                 self.want(&process, capture, now_ns);

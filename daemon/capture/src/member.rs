@@ -172,14 +172,8 @@ impl Member {
 }
 
 impl Member {
-    /// Returns whether the process has sent all blobs that records refer to so far.
-    pub fn owes_nothing(&self) -> bool {
-        // Relaxed: a claim of the application's.
-        self.process.claims().owed_blobs.load(Ordering::Relaxed) == 0
-    }
-
     /// Returns whether the process still sends blobs that records refer to.
-    fn owes(&mut self, now_ns: u64) -> bool {
+    pub fn owes(&mut self, now_ns: u64) -> bool {
         // ENDED: pairs with the release in the shim's snapshot::owed, so that the blobs which are not owed any more are
         // below the heads that are read next.
         let owed = self.process.claims().owed_blobs.load(Ordering::Acquire);
