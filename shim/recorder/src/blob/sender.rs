@@ -212,15 +212,20 @@ impl BlobSender {
         owed: Option<Number>,
     ) -> Result<Number, Failure> {
         let (size, seed) = (source.size(), sent.known.seed());
+        let mut is_sent = false;
         if self.looks_first || size <= self.piece_bytes {
             // SAFETY: passed on.
             let key = unsafe { self.hash(buffer, source, seed) }?;
-            if owed.is_none()
-                && let Some(number) = sent.find(key)
-            {
+            // The store first: what this capture has put there is found as sent, too, whichever thread has sent it.
+            let in_store = stored.find(key);
+            let sent_as = sent.find(key);
+            if let (Some(number), None) = (sent_as, owed) {
                 return Ok(number);
             }
-            if let Some(in_store) = stored.find(key) {
+            is_sent = sent_as.is_some();
+            // The daemon fills a block from what the store has before the block. So it cannot refer to what this capture
+            // has sent, perhaps in the same block.
+            if let Some(in_store) = in_store.filter(|_| !is_sent) {
                 self.refer_to_store(writer, size, in_store)?;
                 let number = owed.unwrap_or(in_store);
                 write_number(writer, 0, number)?;
@@ -228,7 +233,7 @@ impl BlobSender {
                 return Ok(number);
             }
         }
-        let has_room = stored.reserve(size);
+        let has_room = !is_sent && stored.reserve(size);
         let kind = match has_room {
             true => Kind { flags: SETUP, total: for_store(size, stored.number()) },
             false => Kind { flags: 0, total: size },
