@@ -26,6 +26,11 @@ pub fn directory() -> PathBuf {
     }
 }
 
+/// True if the product is built as it ships.
+pub fn are_release() -> bool {
+    directory().file_name().is_some_and(|profile| profile == "release")
+}
+
 /// Folder for programs that the tests compile; kept from run to run, shared by the profiles.
 pub fn cache_directory() -> PathBuf {
     let profile = profile_directory();

@@ -218,6 +218,7 @@ fn hint(program: &OsStr) -> String {
         ("testgles2", "libsdl2-tests"),
         ("mpv", "mpv"),
         ("setarch", "util-linux"),
+        ("valgrind", "valgrind"),
         ("unshare", "util-linux"),
     ];
     let name = std::path::Path::new(program).file_name().unwrap_or(program);

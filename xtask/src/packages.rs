@@ -42,6 +42,7 @@ pub const TEST: &[Package] = &[
     package("g++", "compiles the tools' headers as C++"),
     package("pkgconf", "finds the tools' headers, as people do"),
     package("systemd", "judges the units, and starts the daemon by its sockets"),
+    package("valgrind", "counts instructions"),
     package("python3-pip", "fetches the Khronos registry"),
 ];
 

@@ -311,6 +311,7 @@ impl Progress {
                 if took >= LONG || std::env::var_os("GAPII_TEST_TIMES").is_some() {
                     println!("ok      {times}  {}", job.name);
                 }
+                notes(output).for_each(|note| println!("{}: {note}", job.name));
             }
             Err(why) => {
                 println!("{}\nFAILED  {times}  {}: {why}", output.trim_end(), job.name);
@@ -342,6 +343,11 @@ impl Progress {
     }
 }
 
+/// The lines that a test wrote to be shown although it passes.
+fn notes(output: &str) -> impl Iterator<Item = &str> {
+    output.lines().filter_map(|line| line.strip_prefix("note: "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -364,6 +370,12 @@ mod tests {
         let outcome = run(jobs, 2).unwrap();
         assert_eq!((outcome.passed, outcome.failed.as_slice()), (2, &["a".to_owned()][..]));
         assert!(require_success(&outcome).unwrap_err().to_string().contains("a"));
+    }
+
+    #[test]
+    fn notes_are_the_lines_that_begin_with_the_word() {
+        let output = "\nrunning 1 test\nnote: not counted\na note: no\n";
+        assert_eq!(notes(output).collect::<Vec<_>>(), ["not counted"]);
     }
 
     #[test]

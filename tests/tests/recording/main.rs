@@ -12,6 +12,7 @@ mod filters;
 mod frames;
 mod guest;
 mod headless;
+mod instruction_counts;
 mod kill;
 mod loading;
 mod locked;

@@ -1,0 +1,46 @@
+//! Instructions of recording and of decoding, compared with those of `data/instructions.json`: a change of more than 3 %
+//! fails. With other compilers, another C library or another valgrind the test only reports. It counts in the product
+//! as it ships, so in `cargo xtask test --release`; in the profile of the tests it says that it counts nothing.
+//!
+//! A change that is meant writes the file anew: `GAPII_UPDATE_EXPECTED=1 cargo xtask test --release instruction_counts`.
+
+use std::io::Write as _;
+
+use gapii_tests::artifacts;
+use gapii_tests::instruction_counts::{Counted, expected, expected_file};
+use gapii_tests::process::require;
+
+const UPDATE: &str = "GAPII_UPDATE_EXPECTED=1 cargo xtask test --release instruction_counts";
+
+#[test]
+fn calls_and_decoding_take_as_many_instructions_as_before() {
+    if !artifacts::are_release() {
+        return note(
+            "instructions are counted in the product as it ships: cargo xtask test --release",
+        );
+    }
+    require("valgrind");
+    let found = Counted::now();
+    if std::env::var_os("GAPII_UPDATE_EXPECTED").is_some() {
+        let text = serde_json::to_string_pretty(&found).expect("counts are JSON");
+        std::fs::write(expected_file(), text + "\n").expect("the folder is writable");
+    }
+    let expected = expected();
+    let differences = found.differences(&expected);
+    let list = differences.join("\n  ");
+    if found.build != expected.build {
+        let (now, before) = (&found.build, &expected.build);
+        note(&format!(
+            "instructions are not compared, because the builds differ: {now:?}, before {before:?}"
+        ));
+        differences.iter().for_each(|difference| note(difference));
+        return;
+    }
+    assert!(differences.is_empty(), "counts differ; if this is meant: {UPDATE}\n  {list}");
+}
+
+/// Prints a line that `cargo xtask test` shows although the test passes.
+fn note(line: &str) {
+    let written = writeln!(std::io::stderr(), "note: {line}");
+    written.expect("standard error takes lines");
+}
