@@ -4,9 +4,12 @@
 //! recording alone. *Sustained* is wall time of many calls without a pause, nothing lost: the
 //! whole path down to the file. Prints nothing.
 
+use std::ffi::OsStr;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Instant;
 
+use crate::artifacts::artifact;
 use crate::display::surfaceless;
 use crate::gapii::{Session, Trace, append};
 use crate::level_zero;
@@ -115,6 +118,20 @@ pub fn sample(on: On, way: Way, load: Load) -> Sample {
 /// Records the program without pauses into `trace`, a new file or one to replace. Returns what the recording said.
 pub fn record(on: On, trace: &Path, load: Load) -> String {
     run_as(Way::Captured, &Session::new(), trace, bench_calls(on, load)).ok().stderr
+}
+
+/// Runs `gapii-ctl` with `words`, whose standard output goes nowhere, and returns the seconds that it took.
+///
+/// # Panics
+/// If it fails.
+pub fn seconds_of_ctl(words: &[&OsStr]) -> f64 {
+    let mut command = Command::new(artifact("gapii-ctl"));
+    command.args(words).stdin(Stdio::null()).stdout(Stdio::null());
+    let began = Instant::now();
+    let status = command.status().expect("gapii-ctl starts");
+    let took = began.elapsed();
+    assert!(status.success(), "{words:?}: {status}");
+    took.as_secs_f64()
 }
 
 /// Returns the program with the arguments for `load`.

@@ -28,6 +28,7 @@ pub mod instruction_counts;
 pub mod kill;
 pub mod level_zero;
 pub mod loading;
+pub mod lttng;
 pub mod once;
 pub mod order;
 pub mod pictures;

@@ -219,6 +219,10 @@ fn hint(program: &OsStr) -> String {
         ("mpv", "mpv"),
         ("setarch", "util-linux"),
         ("valgrind", "valgrind"),
+        ("lttng", "lttng-tools"),
+        ("lttng-sessiond", "lttng-tools"),
+        ("pkg-config", "pkgconf"),
+        ("taskset", "util-linux"),
         ("unshare", "util-linux"),
     ];
     let name = std::path::Path::new(program).file_name().unwrap_or(program);

@@ -1,7 +1,7 @@
 //! The C programs of `tests/programs/`, `tests/apps/`, `tests/cases/`, `tests/level-zero/`, `tests/preload/` and
 //! `tests/tracers/`, the examples of `tool/examples/`, and the fake driver, compiled with `cc` and kept.
 //!
-//! Needs `gcc`, `libegl-dev`, `libgles-dev` and `libze-dev`; a failed compilation ends the test with the
+//! Needs `gcc`, `libegl-dev`, `libgles-dev` and `libze-dev`, and `liblttng-ust-dev` for one program of the benchmark; a failed compilation ends the test with the
 //! compiler's words and the packages' names.
 
 use std::path::{Path, PathBuf};
@@ -40,11 +40,14 @@ pub fn program(name: &str) -> PathBuf {
     let libraries = match name {
         "load_dlopen" | "load_deepbind" => &["-ldl"],
         "load_procaddress" => &["-lEGL"],
+        "bench_tracepoint" => &["-llttng-ust", "-ldl"][..],
         "load_glx" => &["-lGL", "-lEGL", "-lX11"][..],
         "compare_threads" => &["-lEGL", "-lGLESv1_CM", "-lpthread"],
         _ => LINKED,
     };
-    compile(name, &source, &[], libraries, &[])
+    // LTTng-UST's headers include the program's own header by its name.
+    let include = format!("-I{}", source_directory().display());
+    compile(name, &source, &[&include], libraries, &[])
 }
 
 /// A program of `tests/apps/`: one subject, a number of frames, the same on every run.

@@ -30,7 +30,7 @@ pub struct Rates {
 }
 
 /// Runs a scene once in every way.
-pub fn round(display: &Display, scene: &str, seconds: u64, with_eglretrace: bool) -> Rates {
+pub fn round(display: &Display, scene: &str, seconds: f64, with_eglretrace: bool) -> Rates {
     let session = Session::new();
     let trace = session.path("glmark2");
     let scene_of = |way: Way| {

@@ -65,8 +65,8 @@ enum Command {
     CheckApi,
     /// Check formatting, and clippy without warnings
     Lint,
-    /// Measure a call natively, with the shim loaded, captured, timed and under apitrace; with --tracked,
-    /// --glmark2, --replay, --uploads, --attach or --tracers, other things; with --make-trace, record a trace of any size
+    /// Measure the bars of speed and print a table of them with verdicts; with --calls, --tracked, --glmark2, --replay,
+    /// --uploads, --attach or --tracers, one measurement in detail; with --make-trace, record a trace of any size
     Bench(tests_bin::Arguments),
     /// Record and replay the test programs on every driver at hand, from their start and after an attach, and print
     /// a table of the results; makes a folder with Debian's newest Mesa the first time

@@ -1,5 +1,5 @@
-//! The Debian packages that the build's commands need, and why (`DEMO`, `TEST`); installs those that are missing with
-//! apt-get, through sudo if not root. On other systems it prints the list and goes on.
+//! The Debian packages that the build's commands need, and why (`DEMO`, `TEST`, `BENCH`, `DRIVERS`); installs those that
+//! are missing with apt-get, through sudo if not root. On other systems it prints the list and goes on.
 
 use std::process::Command;
 
@@ -44,6 +44,12 @@ pub const TEST: &[Package] = &[
     package("systemd", "judges the units, and starts the daemon by its sockets"),
     package("valgrind", "counts instructions"),
     package("python3-pip", "fetches the Khronos registry"),
+];
+
+/// Debian packages that `bench` needs besides.
+pub const BENCH: &[Package] = &[
+    package("lttng-tools", "starts the tracer that recorded calls are compared with"),
+    package("liblttng-ust-dev", "headers for its tracepoints"),
 ];
 
 /// Debian packages that `drivers` needs besides.

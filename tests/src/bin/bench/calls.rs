@@ -9,11 +9,11 @@ use crate::bars::{Bar, print_bars};
 use crate::options::{Options, describe};
 
 /// Samples of every round, by number of threads and way.
-type Samples = BTreeMap<(u64, Way), Vec<Sample>>;
+pub type Samples = BTreeMap<(u64, Way), Vec<Sample>>;
 
 /// Runs and prints everything.
 pub fn measure(options: &Options) {
-    let (burst, sustained) = rounds(options);
+    let (burst, sustained) = rounds(options, &Way::ALL);
     println!("driver: {}", describe(options.driver));
     println!("median of {} rounds\n", options.rounds);
     print_burst(&burst);
@@ -25,12 +25,11 @@ pub fn measure(options: &Options) {
     }
 }
 
-/// Runs every combination once a round.
-fn rounds(options: &Options) -> (Samples, Samples) {
+/// Runs every combination of threads and `ways` once a round, in bursts and without pauses.
+pub fn rounds(options: &Options, ways: &[Way]) -> (Samples, Samples) {
     let (mut burst, mut sustained) = (Samples::new(), Samples::new());
-    let ways =
-        Way::ALL.into_iter().filter(|way| !(options.without_apitrace && *way == Way::Apitrace));
-    let ways: Vec<Way> = ways.collect();
+    let left_out = |way: Way| options.without_apitrace && way == Way::Apitrace;
+    let ways: Vec<Way> = ways.iter().copied().filter(|&way| !left_out(way)).collect();
     for round in 1..=options.rounds {
         for &threads in &options.threads {
             for &way in &ways {
@@ -99,47 +98,38 @@ fn print_sustained(options: &Options, sustained: &Samples) {
     println!();
 }
 
-fn bars(burst: &Samples, sustained: &Samples) -> Vec<Bar> {
-    let added = |threads, way| cpu_ns(burst, threads, way) - cpu_ns(burst, threads, Way::Native);
-    let captured = |figure: fn(&Sample) -> f64| middle(sustained, 1, Way::Captured, figure);
+/// The bars of commands that are captured, and of those that are not.
+pub fn bars(burst: &Samples, sustained: &Samples) -> Vec<Bar> {
+    let added = |threads, way| added_ns(burst, threads, way);
+    let captured =
+        |threads, figure: fn(&Sample) -> f64| middle(sustained, threads, Way::Captured, figure);
+    let most = |what: &'static str, measured, limit| Bar {
+        what: what.into(),
+        measured,
+        limit,
+        least: false,
+    };
+    let least = |what: &'static str, measured, limit| Bar {
+        what: what.into(),
+        measured,
+        limit,
+        least: true,
+    };
+    let rate = |threads| captured(threads, |s| s.calls_per_second) / 1e6;
     vec![
-        Bar {
-            what: "idle, one thread: ns added".into(),
-            measured: added(1, Way::Idle),
-            limit: 2.0,
-            least: false,
-        },
-        Bar {
-            what: "captured, burst, one thread: ns added".into(),
-            measured: added(1, Way::Captured),
-            limit: 15.0,
-            least: false,
-        },
-        Bar {
-            what: "captured, burst, each of two threads: ns added".into(),
-            measured: added(2, Way::Captured),
-            limit: 30.0,
-            least: false,
-        },
-        Bar {
-            what: "captured, sustained: M commands/s".into(),
-            measured: captured(|s| s.calls_per_second) / 1e6,
-            limit: 10.0,
-            least: true,
-        },
-        Bar {
-            what: "captured, sustained: bytes a command".into(),
-            measured: captured(|s| s.bytes_per_call),
-            limit: 3.0,
-            least: false,
-        },
-        Bar {
-            what: "captured, sustained: commands lost".into(),
-            measured: captured(|s| s.lost_calls as f64),
-            limit: 0.0,
-            least: false,
-        },
+        most("idle, one thread: ns added", added(1, Way::Idle), 2.0),
+        most("captured, burst, one thread: ns added", added(1, Way::Captured), 4.0),
+        most("captured, burst, each of two threads: ns added", added(2, Way::Captured), 9.0),
+        least("captured, sustained: M commands/s", rate(1), 60.0),
+        least("captured, sustained, two threads: M commands/s", rate(2), 45.0),
+        most("captured, sustained: bytes a command", captured(1, |s| s.bytes_per_call), 1.5),
+        most("captured, sustained: commands lost", captured(1, |s| s.lost_calls as f64), 0.0),
     ]
+}
+
+/// CPU time that a way adds to a command in bursts, in nanoseconds.
+pub fn added_ns(burst: &Samples, threads: u64, way: Way) -> f64 {
+    cpu_ns(burst, threads, way) - cpu_ns(burst, threads, Way::Native)
 }
 
 fn as_json(options: &Options, burst: &Samples, sustained: &Samples, bars: &[Bar]) -> Value {

@@ -1,7 +1,7 @@
-//! Measures the cost of recording: the program of cheap calls natively, with the shim loaded, captured, timed,
-//! and under apitrace, interleaved; medians, added nanoseconds and ratios, and which bars are reached.
+//! Measures the cost of recording, and prints a table of bars with verdicts.
 //!
-//! With `--glmark2`, scenes of glmark2-es2 in the same way: frames a second, bytes a frame. With
+//! With `--calls`, measures only the program of cheap calls natively, with the shim loaded, captured, timed, and under
+//! apitrace, interleaved; medians, added nanoseconds and ratios, and which bars are reached. With `--glmark2`, scenes of glmark2-es2 in the same way: frames a second, bytes a frame. With
 //! `--replay`, scenes and replays of their recordings. With `--tracked`, the cost of commands that the shim
 //! tracks at all times. With `--uploads`, uploads of memory, beside a copy of it. With `--attach`, the cost of
 //! attaching to a running program. With `--tracers`, the cost of tracers of Level Zero and of OpenGL ES.
@@ -14,8 +14,10 @@ mod attaches;
 mod bars;
 mod calls;
 mod options;
+mod readers;
 mod replays;
 mod scenes;
+mod table;
 mod tracers;
 mod tracked;
 mod uploads;
@@ -30,7 +32,7 @@ use crate::options::Options;
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    if options.runs_apitrace()
+    if options.requires_apitrace()
         && let Some(what_to_do) = missing("apitrace")
     {
         eprintln!("bench: {what_to_do}, or leave it out with --without-apitrace");
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let measure = match &options {
+        options if options.prints_bars() => table::measure,
         Options { replay: true, .. } => replays::measure,
         Options { glmark2: true, .. } => scenes::measure,
         Options { tracked: true, .. } => tracked::measure,

@@ -6,7 +6,7 @@ use clap::Parser;
 use gapii_tests::bench::On;
 
 /// Measure the cost of recording
-#[derive(Parser)]
+#[derive(Clone, Parser)]
 #[command(name = "bench")]
 pub struct Options {
     /// Rounds; each runs everything once, and medians are taken over them
@@ -37,11 +37,23 @@ pub struct Options {
     #[arg(long)]
     pub without_apitrace: bool,
 
-    /// Measure scenes of glmark2-es2 instead: frames a second, and bytes of the trace for each
+    /// Print the table of bars, which a run without another measurement does too; with --glmark2, also its scenes
+    #[arg(long)]
+    pub bars: bool,
+
+    /// Measure instead the program of cheap calls in every way
+    #[arg(long)]
+    pub calls: bool,
+
+    /// Measure instead scenes of glmark2-es2: frames a second, and bytes of the trace for each
     #[arg(long)]
     pub glmark2: bool,
 
-    /// Measure replays of scenes of glmark2-es2 instead: frames a second
+    /// With --glmark2: all scenes of its default list, with the program on one core and on all cores
+    #[arg(long, requires = "glmark2")]
+    pub all_scenes: bool,
+
+    /// Measure instead replays of scenes of glmark2-es2: frames a second
     #[arg(long)]
     pub replay: bool,
 
@@ -68,9 +80,13 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub make_trace: Option<PathBuf>,
 
+    /// With the table of bars: commands of the trace that is read
+    #[arg(long, default_value_t = 10_000_000)]
+    pub trace_calls: u64,
+
     /// Seconds that a scene of glmark2-es2 lasts
-    #[arg(long, default_value_t = 3)]
-    pub seconds: u64,
+    #[arg(long, default_value_t = 3.0)]
+    pub seconds: f64,
 
     /// Print the figures as JSON too, on the last line
     #[arg(long)]
@@ -78,9 +94,23 @@ pub struct Options {
 }
 
 impl Options {
-    /// Whether the chosen measurement runs apitrace.
-    pub fn runs_apitrace(&self) -> bool {
+    /// Whether the table of bars is chosen: by its name, or by no other measurement.
+    pub fn prints_bars(&self) -> bool {
+        let another = self.calls
+            || self.glmark2
+            || self.replay
+            || self.tracked
+            || self.uploads
+            || self.attach
+            || self.tracers
+            || self.make_trace.is_some();
+        self.bars || !another
+    }
+
+    /// Whether the chosen measurement cannot do without apitrace. The table of bars names it as missing.
+    pub fn requires_apitrace(&self) -> bool {
         !(self.without_apitrace
+            || self.prints_bars()
             || self.tracked
             || self.tracers
             || self.attach
