@@ -5,7 +5,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::bench::Load;
 use crate::gapii::Session;
@@ -50,15 +50,19 @@ fn lttng(home: &Path, words: &[&str]) -> Finished {
     run(at_home("lttng", home).args(["--no-sessiond", "--quiet"]).args(words))
 }
 
-/// Waits until the session daemon answers.
+/// Waits until the session daemon answers, for up to [`START`].
 fn daemon_listens(daemon: &Running, home: &Path) -> Result<(), String> {
+    let deadline = Instant::now() + START;
     let listens = || {
         if daemon.ended_within(Duration::ZERO) {
             return Some(Err("lttng-sessiond has ended:".to_owned()));
         }
+        if Instant::now() > deadline {
+            return Some(Err(format!("lttng-sessiond does not listen within {START:?}:")));
+        }
         lttng(home, &["list"]).status.success().then_some(Ok(()))
     };
-    crate::wait::until("lttng-sessiond to listen", START, listens)
+    crate::wait::until("lttng-sessiond to listen", LIMIT, listens)
 }
 
 fn measure(home: &Path, runs: u64) -> Result<f64, String> {
