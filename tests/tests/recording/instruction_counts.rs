@@ -39,8 +39,9 @@ fn calls_and_decoding_take_as_many_instructions_as_before() {
     assert!(differences.is_empty(), "counts differ; if this is meant: {UPDATE}\n  {list}");
 }
 
-/// Prints a line that `cargo xtask test` shows although the test passes.
+/// Prints a line that `cargo xtask test` shows although the test passes. The test's name may stand on the line before, without
+/// its end.
 fn note(line: &str) {
-    let written = writeln!(std::io::stderr(), "note: {line}");
+    let written = writeln!(std::io::stderr(), "\nnote: {line}");
     written.expect("standard error takes lines");
 }

@@ -114,13 +114,13 @@ impl Limit {
 
 /// Prints the table of bars.
 pub fn print_rows(rows: &[Row]) {
-    println!("{:62}{:>10}  {:18}verdict", "what", "measured", "bar");
+    println!("{:64}{:>10}  {:18}verdict", "what", "measured", "bar");
     for row in rows {
         let figure = row.measured.as_ref().map_or("-".to_owned(), |figure| format!("{figure:.2}"));
         let detail =
             if row.detail.is_empty() { String::new() } else { format!(": {}", row.detail) };
         let (what, limit, verdict) = (&row.what, row.limit.describe(), row.verdict());
-        println!("{what:62}{figure:>10}  {limit:18}{verdict}{detail}");
+        println!("{what:64}{figure:>10}  {limit:18}{verdict}{detail}");
     }
 }
 
