@@ -15,6 +15,9 @@ use crate::process::{LIMIT, run};
 use crate::programs::program;
 use crate::wait;
 
+/// Room for copies of all that a program holds here.
+const COPIES: &str = "3G";
+
 /// Figures of one attach that records one frame.
 #[derive(Clone, Debug)]
 pub struct Attach {
@@ -69,7 +72,8 @@ fn draws(session: &Session) {
 }
 
 fn attach(session: &Session, trace: &Path) -> Attach {
-    let mut start = session.ctl(["start", "--frames", "1", "--force", "-o"]);
+    let options = ["start", "--frames", "1", "--force", "--attach-memory", COPIES, "-o"];
+    let mut start = session.ctl(options);
     let began = Instant::now();
     let finished = run(start.arg(trace));
     let recorded = began.elapsed();

@@ -15,8 +15,6 @@ use crate::{calls, readers, scenes, uploads};
 
 /// Sizes of what a program holds when it is attached to, in MiB, and the milliseconds for which it may be held.
 const HELD_MAX_MS: [(u64, f64); 3] = [(16, 20.0), (256, 50.0), (2048, 100.0)];
-/// The size that is measured.
-const HELD_MIB: u64 = 256;
 const HELD_FORMATS: [&str; 2] = ["buffers", "rgba8"];
 /// Percent by which instructions may differ from the expected ones.
 const INSTRUCTIONS_PERCENT: f64 = 3.0;
@@ -89,9 +87,6 @@ fn call_rows(options: &Options) -> Vec<Row> {
 fn attach_rows(options: &Options) -> Vec<Row> {
     let row = |(mib, most): (u64, f64), format: &str| {
         let what = format!("attach, {mib} MiB of {format}: ms held");
-        if mib != HELD_MIB {
-            return Row::missing(what, format!("only {HELD_MIB} MiB is"), Limit::AtMost(most));
-        }
         let held = (1..=options.rounds).map(|round| {
             eprintln!("round {round} of {}: {what}", options.rounds);
             let attaches = attach_cost::to_images(format, mib);
