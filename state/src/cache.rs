@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::Acquire;
 use crate::group::GroupOf;
 use crate::objects::{Object, Objects};
 use crate::reference::Ref;
+use crate::stored::{Reader, Stored, Writer};
 
 /// Number of entries. A name always has the same entry: its value modulo this number.
 const ENTRIES: usize = 64;
@@ -95,6 +96,15 @@ impl<T> NameCache<T> {
             }
             _ => &Ref::NONE,
         }
+    }
+}
+
+/// Nothing of a cache is stored: its names are found in the group again.
+impl<T> Stored for NameCache<T> {
+    fn store(&self, _: &mut Writer) {}
+
+    fn restore(_: &mut Reader<'_>) -> Option<Self> {
+        Some(Self::default())
     }
 }
 

@@ -1,6 +1,8 @@
 //! The set of extensions that a context has, among those that descriptions test with `extension(…)`: at most 256 names,
 //! checked at compile time. Other extensions are not kept.
 
+use crate::stored::{Reader, Stored, Writer};
+
 /// A bit for each of [`NAMES`](crate::generated::extensions::NAMES).
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Extensions([u64; 4]);
@@ -37,6 +39,16 @@ impl Extensions {
     /// Whether the set has the extension at index `bit` of the sorted names.
     pub fn has(&self, bit: usize) -> bool {
         self.0.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 != 0)
+    }
+}
+
+impl Stored for Extensions {
+    fn store(&self, to: &mut Writer) {
+        self.0.store(to);
+    }
+
+    fn restore(from: &mut Reader<'_>) -> Option<Self> {
+        Stored::restore(from).map(Self)
     }
 }
 

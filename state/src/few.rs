@@ -4,6 +4,7 @@
 //! The entries are in a list sorted by key: for two or three entries, a search in a list is faster than in a tree.
 
 use crate::at::At;
+use crate::stored::{Reader, Stored, Writer};
 
 /// Maximum number of entries. No API has more targets of one kind.
 const ENTRIES_MAX: usize = 64;
@@ -69,6 +70,16 @@ impl<K: Ord, V: Default> At<K> for Few<K, V> {
             Some(at) => self.0.get_mut(at).map(|(_, value)| value),
             None => self.make(key),
         }
+    }
+}
+
+impl<K: Stored, V: Stored> Stored for Few<K, V> {
+    fn store(&self, to: &mut Writer) {
+        self.0.store(to);
+    }
+
+    fn restore(from: &mut Reader<'_>) -> Option<Self> {
+        Stored::restore(from).map(Self)
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::Tracked;
 use crate::generated::fields::GroupState;
+use crate::stored::Stored;
 
 /// A share group with state `G` behind one short lock, which no thread holds while it waits.
 #[derive(Debug)]
@@ -22,6 +23,10 @@ pub struct GroupOf<G> {
     pub links: AtomicU64,
     /// The last capture whose stream describes the group's objects; 0 for none.
     pub described: AtomicU64,
+}
+
+crate::stored_struct! {
+    impl<G: Stored> GroupOf<G> { state, version, persistent_maps, index_sources, links, described }
 }
 
 /// A share group with state in scope `S`.

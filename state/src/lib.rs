@@ -48,6 +48,7 @@ mod process;
 pub mod read_back;
 mod reference;
 mod scope;
+pub mod stored;
 pub mod walk;
 
 pub use at::At;

@@ -43,6 +43,9 @@ macro_rules! state_struct {
         }
 
         $crate::state_struct!(whole $name);
+        $crate::stored_struct! {
+            $name<Whole> { $($field,)* } _scope: std::marker::PhantomData
+        }
     };
     (object $(#[$meta:meta])* $name:ident<$scope:ident> {
         $($(#[$doc:meta])* $field:ident: $ty:ty = $first:expr,)*
@@ -64,6 +67,7 @@ macro_rules! state_struct {
         }
 
         $crate::state_struct!(whole $name);
+        $crate::stored_struct! { $name<Whole> { $($field,)* } }
     };
     (object $(#[$meta:meta])* $name:ident $fields:tt) => {
         $crate::state_struct! { value $(#[$meta])* $name $fields }
@@ -86,6 +90,8 @@ macro_rules! state_struct {
                 Self { $($field: $first,)* }
             }
         }
+
+        $crate::stored_struct! { $name { $($field,)* } }
     };
     (whole $name:ident) => {
         impl<S: Scope> Scoped for $name<S> {

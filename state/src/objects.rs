@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Release};
 
 use crate::reference::Ref;
+use crate::stored::{Reader, Stored, Writer};
 
 /// Maximum number of deleted objects that are kept.
 const DELETED_MAX: usize = 4096;
@@ -35,6 +36,40 @@ pub struct Objects<T: Object> {
 struct Slot<T: Object> {
     bearer: Ref<T::Kind>,
     object: T,
+}
+
+impl<T: Object + Stored> Stored for Slot<T> {
+    fn store(&self, to: &mut Writer) {
+        self.bearer.store(to);
+        self.object.store(to);
+    }
+
+    fn restore(from: &mut Reader<'_>) -> Option<Self> {
+        Some(Self { bearer: Ref::restore(from)?, object: T::restore(from)? })
+    }
+}
+
+impl<T: Object + Stored> Stored for Objects<T> {
+    fn store(&self, to: &mut Writer) {
+        let Self { names, slots, free, deleted, made, version } = self;
+        names.store(to);
+        slots.store(to);
+        free.store(to);
+        deleted.store(to);
+        made.store(to);
+        version.store(to);
+    }
+
+    fn restore(from: &mut Reader<'_>) -> Option<Self> {
+        Some(Self {
+            names: Stored::restore(from)?,
+            slots: Stored::restore(from)?,
+            free: Stored::restore(from)?,
+            deleted: Stored::restore(from)?,
+            made: Stored::restore(from)?,
+            version: Stored::restore(from)?,
+        })
+    }
 }
 
 impl<T: Object> Default for Objects<T> {

@@ -5,12 +5,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::Tracked;
 use crate::egl::Contexts;
 use crate::generated::fields::ProcessState;
+use crate::stored::Stored;
 
 /// The state of a process behind one short lock, and its contexts behind another.
 #[derive(Default, Debug)]
 pub struct ProcessOf<P, C> {
     state: Mutex<P>,
     contexts: Mutex<C>,
+}
+
+crate::stored_struct! {
+    impl<P: Stored, C: Stored> ProcessOf<P, C> { state, contexts }
 }
 
 /// A process with state in scope `S`.

@@ -49,6 +49,8 @@ impl<T> Ref<T> {
     }
 }
 
+crate::stored_struct! { impl<T> Ref<T> { name, slot, serial } kind: PhantomData }
+
 impl<T> Clone for Ref<T> {
     fn clone(&self) -> Self {
         *self

@@ -7,14 +7,17 @@
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::artifacts::artifact;
 use crate::display::surfaceless;
 use crate::gapii::{Session, Trace, append};
 use crate::level_zero;
-use crate::process::{Finished, run};
+use crate::process::{Finished, Running, run};
 use crate::programs::{self, Driver, fake_driver, program};
+
+/// How long the recording of a large trace may take: 10 GB on a busy machine.
+const RECORDING_LIMIT: Duration = Duration::from_secs(1800);
 
 /// Driver that the program runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -134,6 +137,23 @@ pub fn seconds_of_ctl(words: &[&OsStr]) -> f64 {
     took.as_secs_f64()
 }
 
+/// Records `frames` frames into `trace`, a new file or one to replace. Each frame draws `objects` objects and uploads
+/// `upload_bytes` new bytes. Returns what the recording said.
+pub fn record_frames(
+    on: On,
+    trace: &Path,
+    frames: u64,
+    objects: u64,
+    upload_bytes: u64,
+) -> String {
+    let numbers = [frames, objects, upload_bytes].map(|number| number.to_string());
+    let mut process = Command::new(program("bench_frames"));
+    process.args(numbers);
+    let session = Session::new();
+    let mut recording = session.run_command(&[], trace, &on_driver(on, process));
+    Running::start(&mut recording).finish(RECORDING_LIMIT).ok().stderr
+}
+
 /// Returns the program with the arguments for `load`.
 fn bench_calls(on: On, load: Load) -> Command {
     let mut process = Command::new(program("bench_calls"));
@@ -141,6 +161,11 @@ fn bench_calls(on: On, load: Load) -> Command {
         [load.threads, load.runs, load.calls_per_run, load.pause_ms, load.warm_up_runs]
             .map(|n| n.to_string()),
     );
+    on_driver(on, process)
+}
+
+/// Returns the program with the environment in which it finds the driver.
+fn on_driver(on: On, mut process: Command) -> Command {
     match on {
         On::Bare => drop(process.env("LD_LIBRARY_PATH", fake_driver(Driver::Bare))),
         On::Mesa => surfaceless(&mut process),

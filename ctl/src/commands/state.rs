@@ -1,5 +1,5 @@
-//! `state`: shows the state that a program had set up after one of its commands, by default the last. The text form
-//! shows only state that differs from its initial value, also of objects; `--all` and the JSON form show all state, and so
+//! `state`: shows the state that a program had set up after one of its commands, by default the last. It is followed from
+//! the last checkpoint before that command, if the trace has any, otherwise from the first command. The text form shows only state that differs from its initial value, also of objects; `--all` and the JSON form show all state, and so
 //! does a choice of sections or objects for what it chooses. `--sections` lists the sections. A filtered trace, a command
 //! number beyond the last, and a choice that nothing fits, are refused with status 1.
 
@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
+use gapii_follow::checkpoint_file::Entry;
 use gapii_follow::follow::Follower;
 use gapii_follow::value::{Describe, Value};
 use gapii_follow::{Context, Group, Process, Thread};
@@ -16,15 +17,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{Json, Trace};
+use crate::checkpoints::{self, Checkpoints};
 use crate::failure::Failure;
 use crate::reading_progress::ReadingProgress;
 use crate::state_choice::{Scope, StateChoice};
 use crate::state_value;
 use crate::text;
-use crate::trace_file::{self, unreadable};
+use crate::trace_file::{self, Reader, unreadable};
 
 const AFTER_HELP: &str = "\
 Examples:
+  gapii-ctl state x.gapii --frame 5000                    the state at the end of frame 5000
   gapii-ctl state x.gapii --at 4711 --sections            which sections the state has at command 4711
   gapii-ctl state x.gapii --at 4711 --section viewport --section 'context.stencil_*'
   gapii-ctl state x.gapii --at 4711 --object texture:5    texture 5 alone";
@@ -39,6 +42,10 @@ pub struct State {
     #[arg(long, value_name = "SEQ")]
     at: Option<u64>,
 
+    /// Frame at whose end the state is shown; of several processes, the first one that ends it
+    #[arg(long, value_name = "N", conflicts_with = "at")]
+    frame: Option<u64>,
+
     /// Also show what still has its initial value
     #[arg(long)]
     all: bool,
@@ -51,6 +58,9 @@ pub struct State {
     sections: bool,
 
     #[command(flatten)]
+    checkpoints: checkpoints::Choice,
+
+    #[command(flatten)]
     json: Json,
 }
 
@@ -58,23 +68,50 @@ pub fn run(args: &State) -> Result<u8, Failure> {
     let path = &args.trace.trace;
     let mut reader = trace_file::open(path)?;
     trace_file::judge_filter(path, &reader, "does not hold all of the program's state")?;
-    let count = match args.at {
-        Some(at) => at.saturating_add(1),
-        None => Info::of(&mut reader).map_err(|error| unreadable(path, &error))?.calls,
-    };
+    if let Some(frame) = args.frame {
+        let wanted = frame..frame.saturating_add(1);
+        trace_file::judge_wish(path, &mut reader, Some(&wanted), None)?;
+    }
     let first = reader.header().kept.map_or(0, |kept| kept.seq);
+    let end_block = args.frame.and_then(|frame| end_of_frame(&reader, frame));
+    let end = match (args.at, end_block) {
+        (Some(at), _) => at.saturating_add(1),
+        (None, Some((_, end_seq))) => end_seq,
+        (None, None) => {
+            let info = Info::of(&mut reader).map_err(|error| unreadable(path, &error))?;
+            first.saturating_add(info.calls)
+        }
+    };
+    let mut checkpoints = Checkpoints::open(path, &mut reader, &args.checkpoints);
     let mut commands = reader.commands().map_err(|error| unreadable(path, &error))?;
-    let mut progress = ReadingProgress::start(count.saturating_sub(args.at.map_or(0, |_| first)));
-    let mut follower = Follower::default();
-    let mut at = None;
-    while let Some(command) = commands.next_command().map_err(|error| unreadable(path, &error))? {
+    let is_before = |entry: &Entry| match (args.frame, end_block) {
+        (None, _) => args.at.is_none_or(|at| entry.end_seq <= at),
+        (Some(_), Some((block, _))) => entry.block <= block,
+        (Some(_), None) => true,
+    };
+    let (mut follower, mut at) = match checkpoints.resume(&mut commands, is_before) {
+        Some((follower, last)) => (follower, Some(last)),
+        None => (Follower::default(), None),
+    };
+    let begin = at.map_or(first, |last| last.saturating_add(1));
+    let mut progress = ReadingProgress::start(end.saturating_sub(begin));
+    loop {
+        if !commands.advance_in_block() {
+            checkpoints.pass(&mut commands, &follower, at);
+            if !commands.advance().map_err(|error| unreadable(path, &error))? {
+                break;
+            }
+        }
+        let command = commands.command();
         follower.follow(&command);
         at = command.seq.max(at);
         progress.step();
-        if args.at.is_some() && at >= args.at {
+        let is_wanted = args.at.is_some() && at >= args.at;
+        if is_wanted || (command.ends_frame && args.frame == Some(command.frame)) {
             break;
         }
     }
+    checkpoints.finish();
     progress.clear();
     let Some(at) = at else {
         return Err(Failure::no(format!(
@@ -103,10 +140,18 @@ pub fn run(args: &State) -> Result<u8, Failure> {
         (false, true) => text::print_json(&picture.answer(at))?,
         (false, false) => text::print(|out| write!(out, "{}", picture.text(at, all)))?,
     }
-    if args.at.is_none() {
+    if args.at.is_none() && args.frame.is_none() {
         trace_file::judge_tail(path, commands.tail())?;
     }
     Ok(0)
+}
+
+/// Returns the block in which the first process ends a frame, by the index, and the number of the first command behind it.
+fn end_of_frame(reader: &Reader, frame: u64) -> Option<(u64, u64)> {
+    let index = reader.index()?;
+    let end = index.frame_ends.iter().find(|end| end.frame == frame)?;
+    let block = index.blocks.get(end.block as usize)?;
+    Some((u64::from(end.block), block.first_seq.saturating_add(u64::from(block.seqs))))
 }
 
 /// Sections of the state after a command.

@@ -8,16 +8,19 @@
 //! handed out. A thread without an open command holds nothing up.
 //!
 //! Modules: `queue` has the commands that wait, `held` one command with its bytes, `announced` the notes of a
-//! thread's records about its next command, `batch` commands for another thread.
+//! thread's records about its next command, `batch` commands for another thread, `saved` an assembler between two
+//! blocks as bytes.
 
 mod announced;
 mod batch;
 mod held;
 mod queue;
+mod saved;
 
 use std::sync::Arc;
 
 use gapii_abi::atom::{EFFECT, FRAME_END, FrameKind, InFlight, LEAVE, LEAVES, META_FIRST, SETUP};
+use serde::{Deserialize, Serialize};
 
 use self::announced::{Announced, TracerNote};
 pub use self::batch::Batch;
@@ -54,7 +57,7 @@ const WAITING_MAX: usize = 1 << 16;
 
 /// Counts of records that are out of place. A complete trace has none; a cut file, and reading from the middle,
 /// cause them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Anomalies {
     /// Leave records whose enter record was not read.
     pub orphan_leaves: u64,
@@ -119,7 +122,7 @@ pub struct Assembler {
 }
 
 /// State of a thread's last command.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 enum LastCommand {
     /// Complete, or the thread has had none.
     #[default]

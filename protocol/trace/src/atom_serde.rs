@@ -77,6 +77,39 @@ list! {
     seams: Seam, "SeamFields"
 }
 
+/// A frame that was read back.
+pub mod frame {
+    use gapii_abi::atom::{Frame, FrameKind};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    /// Fields of a frame: surface, frame, width, height, kind and name.
+    type Fields = (u64, u64, u32, u32, u32, [u8; 16]);
+
+    /// Writes the frame, or none.
+    ///
+    /// # Errors
+    /// The serializer's.
+    pub fn serialize<S: Serializer>(frame: &Option<Box<Frame>>, to: S) -> Result<S::Ok, S::Error> {
+        let fields = frame.as_deref().map(|frame| -> Fields {
+            let Frame { surface, frame, width, height, kind, name } = *frame;
+            (surface, frame, width, height, kind.code(), name)
+        });
+        fields.serialize(to)
+    }
+
+    /// Reads the frame, or none.
+    ///
+    /// # Errors
+    /// The deserializer's.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Box<Frame>>, D::Error> {
+        let fields = Option::<Fields>::deserialize(from)?;
+        Ok(fields.map(|(surface, frame, width, height, kind, name)| {
+            let kind = FrameKind::from_code(kind);
+            Box::new(Frame { surface, frame, width, height, kind, name })
+        }))
+    }
+}
+
 /// A gap's cause, as its number.
 pub mod gap_cause {
     use gapii_abi::atom::GapCause;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::ahead::{Ahead, Input};
 use super::block::{BLOCK_BYTES_MAX, BlockDecoder, BlockLocation, DecodeError};
+use super::file_parts::read_range;
 
 /// A file with the locations of its blocks.
 pub(super) struct BlockFile<R> {
@@ -92,6 +93,11 @@ impl<R: Read + Seek> BlockFile<R> {
     pub(super) fn beside(&self) -> Option<BlockFile<Box<dyn Input>>> {
         let input = self.reopen.as_ref()?()?;
         Some(BlockFile::new(input, Arc::clone(&self.blocks)))
+    }
+
+    /// Reads `len` bytes of the file.
+    pub(super) fn read(&mut self, offset: u64, len: u64) -> io::Result<Vec<u8>> {
+        read_range(&mut self.input, offset, len)
     }
 
     /// Returns the locations of the blocks.

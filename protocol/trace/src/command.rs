@@ -11,6 +11,8 @@ use std::sync::Arc;
 use gapii_abi::atom::Frame;
 use gapii_commands::CommandId;
 
+use serde::{Deserialize, Serialize};
+
 use super::blob_name::BlobName;
 use super::blobs::BlobSource;
 use super::description::{Description, Function, Kind, Type};
@@ -65,7 +67,7 @@ pub struct Command<'a> {
 }
 
 /// Changes that tracers made to a command.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Traces {
     /// True if a tracer's callback called the command.
     pub is_own: bool,

@@ -142,6 +142,44 @@ impl<'r, R: Read + Seek> Commands<'r, R> {
         Ok(false)
     }
 
+    /// Goes on to the next command as [`Self::advance`] does, but reads no block for it. Returns false if the next command
+    /// needs one, or at the end.
+    pub fn advance_in_block(&mut self) -> bool {
+        loop {
+            match self.assembler.advance() {
+                Ok(Advance::Command) => return true,
+                Ok(Advance::NeedsBlock | Advance::Done) => return false,
+                Err(error) => self.stop_at_block(self.next_block - 1, error.to_string()),
+            }
+        }
+    }
+
+    /// Returns the block that is read next, and what [`Self::resume`] needs to go on there. `None` at the end of the trace,
+    /// unless [`Self::advance_in_block`] has just returned false, and if a range of frames is read.
+    pub fn pause(&mut self) -> Option<(usize, Vec<u8>)> {
+        let is_inside = self.next_block < self.blobs.file.get_mut().blocks().len();
+        if !is_inside || self.damaged || self.frames.is_some() {
+            return None;
+        }
+        Some((self.next_block, self.assembler.save()?))
+    }
+
+    /// Goes on at `block` with what [`Self::pause`] returned there. Call this before the first command. Returns false, and
+    /// changes nothing, if there is no such block, or `saved` is something else.
+    pub fn resume(&mut self, block: usize, saved: &[u8]) -> bool {
+        let is_there = block < self.blobs.file.get_mut().blocks().len();
+        if !is_there || !self.assembler.resume(saved) {
+            return false;
+        }
+        self.next_block = block;
+        true
+    }
+
+    /// Returns the block that is read next.
+    pub fn next_block(&self) -> usize {
+        self.next_block
+    }
+
     /// Returns the command that [`Self::advance`] came to.
     pub fn command(&self) -> Command<'_> {
         self.assembler.command(&self.header.description, &self.blobs)

@@ -65,6 +65,8 @@ pub(super) struct FileParts {
     pub index: Option<TraceIndex>,
     pub footer: Option<Footer>,
     pub tail: Tail,
+    /// Where index and footer begin, if the trailer says it.
+    pub tables_at: Option<(u64, u64)>,
 }
 
 impl FileParts {
@@ -132,7 +134,13 @@ fn parts_by_trailer<R: Read + Seek>(
         return Ok(None);
     };
     let Some(blocks) = locate_blocks(&index, header_len, index_at) else { return Ok(None) };
-    Ok(Some(FileParts { blocks, index: Some(index), footer: Some(footer), tail: Tail::Complete }))
+    Ok(Some(FileParts {
+        blocks,
+        index: Some(index),
+        footer: Some(footer),
+        tail: Tail::Complete,
+        tables_at: Some((index_at, footer_at)),
+    }))
 }
 
 /// Returns the blocks of an index, if they are in order between the header and `end`.
@@ -195,7 +203,7 @@ fn parts_by_scan<R: Read + Seek>(
             tail = Tail::Damaged { at: file_len, why };
         }
     }
-    Ok(FileParts { blocks, index, footer, tail })
+    Ok(FileParts { blocks, index, footer, tail, tables_at: None })
 }
 
 enum Table {
@@ -256,7 +264,7 @@ fn trailer_fits(frame: &[u8], offset: u64) -> bool {
     trailer == Some(Trailer { index_offset: NO_INDEX, footer_offset: offset })
 }
 
-fn read_range<R: Read + Seek>(input: &mut R, offset: u64, len: u64) -> io::Result<Vec<u8>> {
+pub(super) fn read_range<R: Read + Seek>(input: &mut R, offset: u64, len: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; len as usize];
     input.seek(SeekFrom::Start(offset))?;
     input.read_exact(&mut bytes)?;

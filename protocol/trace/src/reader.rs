@@ -15,6 +15,7 @@ pub use super::commands::Commands;
 use super::file_parts::{FileParts, read_header};
 pub use super::file_parts::{OpenError, Tail};
 use super::footer::Footer;
+use super::frame::FRAME_HEADER_BYTES;
 use super::header::TraceHeader;
 use super::index::TraceIndex;
 use super::meta::{End, Meta};
@@ -32,6 +33,8 @@ pub struct TraceReader<R> {
     footer: Option<Footer>,
     pub(super) tail: Tail,
     pub(super) store: RefCell<Store>,
+    header_len: u64,
+    tables_at: Option<(u64, u64)>,
 }
 
 impl<R: Read + Seek> TraceReader<R> {
@@ -58,6 +61,8 @@ impl<R: Read + Seek> TraceReader<R> {
             footer: parts.footer,
             tail: parts.tail,
             store: Store::of_index(blobs, numbers),
+            header_len,
+            tables_at: parts.tables_at,
         })
     }
 
@@ -97,6 +102,28 @@ impl<R: Read + Seek> TraceReader<R> {
     /// is read.
     pub fn tail(&self) -> &Tail {
         &self.tail
+    }
+
+    /// Returns a hash that no other trace has: of the file's length, its header, the checksum of its index, and its footer.
+    /// `None` for a trace without index or footer, which may grow.
+    ///
+    /// # Errors
+    /// An error of the file.
+    pub fn identity(&mut self) -> io::Result<Option<[u8; 32]>> {
+        let Some((index_at, footer_at)) = self.tables_at else { return Ok(None) };
+        let file = self.file.get_mut();
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.file_len.to_le_bytes());
+        let parts = [
+            (0, self.header_len),
+            // The head of the frame has the checksum of the rest.
+            (index_at, FRAME_HEADER_BYTES as u64),
+            (footer_at, self.file_len - footer_at),
+        ];
+        for (offset, len) in parts {
+            hasher.update(&file.read(offset, len)?);
+        }
+        Ok(Some(*hasher.finalize().as_bytes()))
     }
 
     /// Returns the length of the file when it was opened, in bytes.

@@ -7,6 +7,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::meta::Meta;
 use gapii_abi::atom::{SETUP, Subject, SubjectKind};
 
@@ -14,7 +16,7 @@ use gapii_abi::atom::{SETUP, Subject, SubjectKind};
 const SUBJECTS_MAX: usize = 1 << 20;
 
 /// Where in its capture the reading begins.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Begin {
     /// At the beginning of the capture. A keyframe in it follows a gap, so objects that were known may have
     /// changed.
@@ -30,7 +32,7 @@ pub enum Begin {
 }
 
 /// The subjects and threads that have been described so far.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Story {
     begin: Begin,
     /// True for threads that have written a THREAD or a GAP, by thread index.

@@ -8,6 +8,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::meta::{End, Limits, Meta, MetaError, Process};
 use super::untrusted::Untrusted;
 use gapii_abi::atom::{Block, EFFECT, FRAME_END, Header, LIMITS_STRING_MAX, Thread, ThreadState};
@@ -19,25 +21,29 @@ pub const THREADS_MAX: u32 = 1 << 18;
 /// Most contexts whose limits are kept, over all processes. Beyond this, the first ones stay.
 const CONTEXTS_MAX: usize = 1 << 12;
 
-/// State as of the last record.
-#[derive(Default)]
+/// State as of the last record. What belongs to a block, and END, is not serialized.
+#[derive(Default, Serialize, Deserialize)]
 pub struct Tracker {
     processes: Vec<ProcessTrack>,
     threads: Vec<ThreadTrack>,
     /// Thread of the records that come now, an index in `threads`; `None` before a block's first
     /// SWITCH_THREAD.
+    #[serde(skip)]
     current: Option<u32>,
     seq: u64,
+    #[serde(skip)]
     block: Option<Block>,
+    #[serde(skip)]
     end: Option<End>,
     /// By process index and handle of the context.
+    #[serde(with = "shared_limits")]
     limits: BTreeMap<(u32, u64), Arc<ContextLimits>>,
     /// Number of LIMITS records so far.
     limits_read: u64,
 }
 
 /// Limits and extensions that the driver reported for a context when it first became current.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ContextLimits {
     /// Client version: major, minor.
     pub version: (u16, u16),
@@ -61,7 +67,7 @@ pub struct ContextLimits {
 
 /// The default framebuffer of a context when the context first became current. All fields are 0 without a
 /// surface.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct DefaultFramebuffer {
     /// Bits of red.
     pub red_bits: i32,
@@ -122,7 +128,7 @@ fn answer(bytes: &[u8]) -> Untrusted {
 }
 
 /// A process as of the last record.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ProcessTrack {
     /// Process id of the operating system.
     pub pid: u32,
@@ -136,7 +142,7 @@ pub struct ProcessTrack {
 }
 
 /// A thread as of the last record.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ThreadTrack {
     /// Index of the thread's process.
     pub process: u32,
@@ -444,6 +450,35 @@ impl Tracker {
         let no_thread = TrackError::NoThread { id };
         let Some(current) = self.current else { return Err(no_thread) };
         self.threads.get_mut(current as usize).ok_or(no_thread)
+    }
+}
+
+/// The limits of contexts as a list.
+mod shared_limits {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::ContextLimits;
+
+    type Limits = BTreeMap<(u32, u64), Arc<ContextLimits>>;
+
+    /// Writes the list.
+    ///
+    /// # Errors
+    /// The serializer's.
+    pub fn serialize<S: Serializer>(limits: &Limits, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(limits.iter().map(|(context, limits)| (context, limits.as_ref())))
+    }
+
+    /// Reads the list.
+    ///
+    /// # Errors
+    /// The deserializer's.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Limits, D::Error> {
+        let list = Vec::<((u32, u64), ContextLimits)>::deserialize(from)?;
+        Ok(list.into_iter().map(|(context, limits)| (context, Arc::new(limits))).collect())
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gapii_state::generated::fields::SurfaceKind;
+use gapii_state::stored::{Reader, Stored, Writer};
 use gapii_state::{DefaultFramebuffer, Extensions, Limits, Nothing, egl};
 use gapii_trace::Command;
 use gapii_trace::tracker::ContextLimits;
@@ -91,6 +92,19 @@ impl Follower {
     /// Processes seen so far, by their index in the trace.
     pub fn processes(&self) -> impl Iterator<Item = (u32, &Process)> {
         self.processes.iter().map(|(index, process)| (*index, process.as_ref()))
+    }
+}
+
+/// The functions that were looked up are not stored.
+impl Stored for Follower {
+    fn store(&self, to: &mut Writer) {
+        self.processes.store(to);
+        self.threads.store(to);
+    }
+
+    fn restore(from: &mut Reader<'_>) -> Option<Self> {
+        let (processes, threads) = (Stored::restore(from)?, Stored::restore(from)?);
+        Some(Self { processes, threads, ..Self::default() })
     }
 }
 

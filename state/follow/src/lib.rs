@@ -23,6 +23,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod checkpoint;
+pub mod checkpoint_file;
 pub mod dispatch;
 pub mod follow;
 pub mod generated;

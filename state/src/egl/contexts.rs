@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::{Context, Group, Program, Ref, Scope, Texture, Tracked};
+use crate::{Context, Group, Program, Ref, Scope, Texture, Tracked, Whole};
 
 /// Contexts by handle.
 #[derive(Debug)]
@@ -42,6 +42,10 @@ enum Fate {
     /// Destroyed while current: it is removed when its thread releases it.
     Ended,
 }
+
+crate::stored_enum! { Fate { Alive, Ending, Ended } }
+crate::stored_struct! { Entry<Whole> { display, group, idle, described, fate } }
+crate::stored_struct! { Contexts<Whole> { entries } }
 
 impl<S: Scope> Contexts<S> {
     /// Adds a context, in the group of `share` if that context exists. It replaces a context whose handle the driver

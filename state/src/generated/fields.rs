@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicU64;
 
 use crate::{
     Extensions, Few, Group, NameCache, Objects, Process, Ref, Scope, Scoped, Shared, Tracked,
-    Whole, number, state,
+    Whole, number, state, stored_enum,
 };
 
 state! {
@@ -832,6 +832,8 @@ pub enum SurfaceKind {
     StreamProducer,
 }
 
+stored_enum! { SurfaceKind { Window, Pbuffer, Pixmap, ClientBuffer, StreamProducer } }
+
 /// The variants of `Outcome`.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Outcome {
@@ -840,6 +842,8 @@ pub enum Outcome {
     Failed,
     Succeeded,
 }
+
+stored_enum! { Outcome { Unknown, Failed, Succeeded } }
 
 /// The source of the last glCompileShader: none, the present source, or one that glShaderSource has
 /// replaced since.
@@ -850,3 +854,5 @@ pub enum Compilation {
     OfSource,
     OfEarlierSource,
 }
+
+stored_enum! { Compilation { Never, OfSource, OfEarlierSource } }

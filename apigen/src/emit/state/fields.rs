@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicU64;
 
 use crate::{
     Extensions, Few, Group, NameCache, Objects, Process, Ref, Scope, Scoped, Shared, Tracked, Whole,
-    number, state,
+    number, state, stored_enum,
 };
 ";
 
@@ -206,13 +206,17 @@ fn choice(choice: &Enum) -> String {
         false => docs(&choice.docs),
     };
     let mut variants = String::new();
+    let mut names = Vec::new();
     for (at, variant) in choice.variants.iter().enumerate() {
         variants += if at == 0 { "#[default]\n" } else { "" };
         variants += &format!("{},\n", field(variant));
+        names.push(field(variant));
     }
     format!(
         "{about}#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]\n\
-         pub enum {} {{\n{variants}}}\n",
-        choice.name
+         pub enum {name} {{\n{variants}}}\n\n\
+         stored_enum! {{ {name} {{ {names} }} }}\n",
+        name = choice.name,
+        names = names.join(", "),
     )
 }

@@ -36,7 +36,7 @@ pub use gapii_follow::{dispatch, kinds, record, value};
 pub use gapii_state::{
     At, Extensions, Few, GroupOf, Ignore, Memory, NO_PARAM, NameCache, Nothing, Object, Objects,
     Observer, ProcessOf, Ref, Scalar, Scope, Scoped, Shared, Tracked, Values, Whole, at,
-    command_modules, memory, number, observe, set, state, walk,
+    command_modules, memory, number, observe, set, state, stored_enum, walk,
 };
 pub use generated::fields::*;
 pub use toy::changed_maps;

@@ -5,20 +5,22 @@
 use std::collections::BTreeMap;
 
 use gapii_abi::atom::{Frame, TracedKind};
+use serde::{Deserialize, Serialize};
 
 use super::held::Held;
 use crate::command::Traces;
 use crate::meta::Traced;
 
 /// Notes about the next command, by thread.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct Announced {
     threads: BTreeMap<u32, Announcement>,
 }
 
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 struct Announcement {
     /// The frame that was read back before the command.
+    #[serde(with = "crate::atom_serde::frame")]
     frame: Option<Box<Frame>>,
     /// Function id of the command, and the changes that tracers made to it.
     traces: Option<(u16, Box<Traces>)>,

@@ -4,6 +4,7 @@
 //! Decides nothing about order: `queue` and `Assembler` do.
 
 use gapii_abi::atom::{FRAME_END, Frame};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::blobs::BlobSource;
 use crate::command::{Blobs, Command, Traces};
@@ -12,7 +13,7 @@ use crate::record::Located;
 use crate::tracker::{ContextLimits, Place};
 
 /// A command and where its bytes are.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct Held {
     pub seq: Option<u64>,
     pub enter_stamp: Option<u64>,
@@ -32,12 +33,14 @@ pub(super) struct Held {
     pub ends_frame: bool,
     pub enter: Span,
     pub leave: Span,
+    #[serde(with = "crate::atom_serde::frame")]
     pub observed_frame: Option<Box<Frame>>,
     pub traces: Option<Box<Traces>>,
 }
 
-/// Bytes of a record's payload.
-#[derive(Default)]
+/// Bytes of a record's payload. Those in a block are not serialized.
+#[derive(Default, Deserialize)]
+#[serde(from = "Option<Box<[u8]>>")]
 pub(super) enum Span {
     /// The record was not read, or its bytes exceeded the budget.
     #[default]
@@ -51,7 +54,7 @@ pub(super) enum Span {
 /// Limit of the bytes of copies that are held at one time, and the bytes that are held now.
 pub(super) struct Budget {
     max_bytes: usize,
-    used_bytes: usize,
+    pub(super) used_bytes: usize,
 }
 
 impl Held {
@@ -153,6 +156,21 @@ impl Span {
         match self {
             Self::Own(bytes) => bytes.len(),
             Self::None | Self::Block { .. } => 0,
+        }
+    }
+}
+
+impl From<Option<Box<[u8]>>> for Span {
+    fn from(bytes: Option<Box<[u8]>>) -> Self {
+        bytes.map_or(Self::None, Self::Own)
+    }
+}
+
+impl Serialize for Span {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Own(bytes) => Some(bytes).serialize(to),
+            Self::None | Self::Block { .. } => None::<&[u8]>.serialize(to),
         }
     }
 }

@@ -4,15 +4,17 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use super::held::{Budget, Held};
 
 /// Where a command is in the queue, counted from the beginning of the stream: it stays the same while
 /// commands before it are handed out.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct QueuePlace(u64);
 
 /// Commands in the order of their effects.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct EffectQueue {
     commands: VecDeque<Held>,
     /// Commands that have left `commands` at its front since the stream began.
@@ -104,6 +106,16 @@ impl EffectQueue {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.commands.is_empty()
+    }
+
+    /// Returns all commands, also those set aside.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Held> {
+        self.commands.iter().chain(&self.aside)
+    }
+
+    /// Returns false if no stream is so long that the queue could be in it.
+    pub(super) fn is_possible(&self) -> bool {
+        self.popped <= u64::MAX / 2
     }
 
     /// Copies the bytes of all commands that lie in `block`, which is about to go. Returns how many records

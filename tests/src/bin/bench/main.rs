@@ -6,7 +6,8 @@
 //! tracks at all times. With `--uploads`, uploads of memory, beside a copy of it. With `--attach`, the cost of
 //! attaching to a running program. With `--tracers`, the cost of tracers of Level Zero and of OpenGL ES.
 //!
-//! `--make-trace` records a trace of any size and measures nothing.
+//! `--make-trace` records a trace of any size and measures nothing; with `--frames` the trace has frames, objects and
+//! uploads.
 //!
 //! Nothing else should run on the machine meanwhile.
 
@@ -39,9 +40,17 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     if let Some(trace) = &options.make_trace {
-        let threads = options.threads.first().copied().unwrap_or(1);
-        let load = Load::sustained(threads, options.sustained_calls);
-        print!("{}", bench::record(options.driver, trace, load));
+        let said = match options.frames {
+            Some(frames) => {
+                bench::record_frames(options.driver, trace, frames, options.objects, options.upload)
+            }
+            None => {
+                let threads = options.threads.first().copied().unwrap_or(1);
+                let load = Load::sustained(threads, options.sustained_calls);
+                bench::record(options.driver, trace, load)
+            }
+        };
+        print!("{said}");
         return ExitCode::SUCCESS;
     }
     let measure = match &options {

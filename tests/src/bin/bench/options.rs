@@ -84,6 +84,19 @@ pub struct Options {
     #[arg(long, default_value_t = 10_000_000)]
     pub trace_calls: u64,
 
+    /// Record this many frames with --make-trace, each with --objects and --upload, instead of a sustained run
+    #[arg(long, requires = "make_trace", value_parser = clap::value_parser!(u64).range(1..))]
+    pub frames: Option<u64>,
+
+    /// Objects that each of the --frames draws, with ten commands each
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..))]
+    pub objects: u64,
+
+    /// Bytes that each of the --frames uploads. They are new and cannot be compressed, so the trace has about as many
+    /// bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 20)]
+    pub upload: u64,
+
     /// Seconds that a scene of glmark2-es2 lasts
     #[arg(long, default_value_t = 3.0)]
     pub seconds: f64,

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicU64;
 
 use crate::{
     Extensions, Few, Group, NameCache, Objects, Process, Ref, Scope, Scoped, Shared, Tracked,
-    Whole, number, state,
+    Whole, number, state, stored_enum,
 };
 
 state! {
@@ -147,3 +147,5 @@ pub enum Contents {
     Zero,
     Program,
 }
+
+stored_enum! { Contents { Unknown, Zero, Program } }
