@@ -1,11 +1,12 @@
 //! Commands with any arguments, in any order, cause no panic: tools follow traces that they cannot trust, and
-//! programs may call anything.
+//! programs may call anything. State that is stored between any two of them goes on as if it had not been.
 
 use std::sync::Arc;
 
 use gapii_follow::generated::dispatch::COMMANDS;
 use gapii_follow::{Context, Group, Process, Thread};
 use gapii_state::Memory;
+use gapii_state::stored::{Reader, Stored, Writer};
 use proptest::prelude::*;
 
 /// A few arbitrary bytes, repeated, and nothing readable beyond them.
@@ -62,6 +63,29 @@ fn call() -> impl Strategy<Value = Call> {
     (any::<prop::sample::Index>(), any::<bool>(), args, argument())
 }
 
+/// A thread with a current context of this version.
+fn thread(version: (u8, u8)) -> Thread {
+    let mut thread = Thread::new(Arc::new(Process::default()), 1);
+    thread.context = Some(Box::new(Context::new(1, Arc::new(Group::default()), version)));
+    thread
+}
+
+fn follow(thread: &mut Thread, space: &Space, (command, returned, args, result): &Call) {
+    let command = command.get(COMMANDS);
+    if let Some(enter) = command.enter {
+        enter(thread, space, args, *result);
+    }
+    if let Some(leave) = command.leave.filter(|_| *returned) {
+        leave(thread, space, args, *result);
+    }
+}
+
+fn stored(thread: &Thread) -> Vec<u8> {
+    let mut writer = Writer::default();
+    thread.store(&mut writer);
+    writer.into_bytes()
+}
+
 proptest! {
     #[test]
     fn any_commands_with_any_arguments_are_followed(
@@ -69,23 +93,54 @@ proptest! {
         bytes in prop::collection::vec(any::<u8>(), 1..256),
         calls in prop::collection::vec(call(), 1..80),
     ) {
-        let mut thread = Thread::new(Arc::new(Process::default()), 1);
-        let group = Arc::new(Group::default());
-        thread.context = Some(Box::new(Context::new(1, group, version)));
+        let mut thread = thread(version);
         let space = Space(bytes);
-        for (command, returned, args, result) in calls {
-            let command = command.get(COMMANDS);
-            // EGL commands create and remove contexts; this test is about what happens in one.
-            if command.name.starts_with("egl") {
-                continue;
-            }
-            if let Some(enter) = command.enter {
-                enter(&mut thread, &space, &args, result);
-            }
-            if let Some(leave) = command.leave.filter(|_| returned) {
-                leave(&mut thread, &space, &args, result);
-            }
-        }
+        // EGL commands create and remove contexts; this test is about what happens in one.
+        let is_of_a_context = |call: &&Call| !call.0.get(COMMANDS).name.starts_with("egl");
+        calls.iter().filter(is_of_a_context).for_each(|call| follow(&mut thread, &space, call));
         prop_assert!(thread.context.is_some());
+    }
+
+    #[test]
+    fn restored_state_goes_on_like_the_one_that_was_stored(
+        version in prop::sample::select(vec![(1, 1), (2, 0), (3, 2)]),
+        bytes in prop::collection::vec(any::<u8>(), 1..256),
+        before in prop::collection::vec(call(), 1..80),
+        behind in prop::collection::vec(call(), 1..40),
+    ) {
+        let mut thread = thread(version);
+        let space = Space(bytes);
+        before.iter().for_each(|call| follow(&mut thread, &space, call));
+        let bytes = stored(&thread);
+        let mut reader = Reader::new(&bytes);
+        let mut restored = Thread::restore(&mut reader).expect("it was stored");
+        prop_assert!(reader.is_at_end());
+        prop_assert!(stored(&restored) == bytes);
+        for call in &behind {
+            follow(&mut thread, &space, call);
+            follow(&mut restored, &space, call);
+        }
+        prop_assert!(stored(&restored) == stored(&thread));
+    }
+
+    #[test]
+    fn bytes_that_no_state_was_stored_as_are_refused_or_followed(
+        bytes in prop::collection::vec(any::<u8>(), 1..256),
+        before in prop::collection::vec(call(), 1..40),
+        behind in prop::collection::vec(call(), 1..40),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        end in any::<prop::sample::Index>(),
+    ) {
+        let mut thread = thread((3, 2));
+        let space = Space(bytes);
+        before.iter().for_each(|call| follow(&mut thread, &space, call));
+        let mut bytes = stored(&thread);
+        prop_assert!(Thread::restore(&mut Reader::new(&bytes[..end.index(bytes.len())])).is_none());
+        for (at, byte) in changes {
+            *at.get_mut(&mut bytes) = byte;
+        }
+        if let Some(mut thread) = Thread::restore(&mut Reader::new(&bytes)) {
+            behind.iter().for_each(|call| follow(&mut thread, &space, call));
+        }
     }
 }
