@@ -1,8 +1,8 @@
 //! `Checkpoints`: the file `TRACE.checkpoints` beside a trace, from which the state is followed instead of from the first
 //! command. A command that follows the state writes it, and adds the checkpoints that it passes behind the last one. It may
-//! be deleted at any time. A file of another trace or of another `gapii-ctl`, and one that is cut or damaged, are
-//! made anew. Where the file cannot be written, or the trace has no index yet, there is none, and nobody is told: only time
-//! is lost.
+//! be deleted at any time. A file of another trace or of another `gapii-ctl`, and one that is cut or damaged, are made
+//! anew; one that belongs neither to this user nor to the trace's owner is not read. Where the file cannot be written, or
+//! the trace has no index yet, there is none, and nobody is told: only time is lost.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -36,13 +36,14 @@ pub struct Choice {
     #[arg(long)]
     no_checkpoints: bool,
 
-    /// Bytes of records between two checkpoints, for tests
+    /// Bytes of records between two checkpoints, whatever share of the trace these are; for tests
     #[arg(long, hide = true, value_name = "BYTES")]
     checkpoint_spacing: Option<u64>,
 }
 
 /// Checkpoints of a trace that is being followed.
 pub struct Checkpoints {
+    trace: PathBuf,
     path: PathBuf,
     /// `None` if there are and will be no checkpoints.
     owner: Option<Owner>,
@@ -50,6 +51,7 @@ pub struct Checkpoints {
     /// Raw and compressed bytes of the blocks before each block.
     before: Vec<[u64; 2]>,
     spacing_bytes: u64,
+    share: u64,
     /// The first block at which a checkpoint may be made.
     next: usize,
     draft: Option<Draft>,
@@ -65,10 +67,10 @@ struct Draft {
 impl Checkpoints {
     /// Opens the file beside the trace at `path`, if there is one.
     pub fn open(path: &Path, reader: &mut Reader, choice: &Choice) -> Checkpoints {
-        let mut name = OsString::from(path);
-        name.push(".checkpoints");
-        let path = PathBuf::from(name);
-        let spacing_bytes = choice.checkpoint_spacing.unwrap_or(SPACING_BYTES);
+        // Beside the trace itself, also if a link or a descriptor names it.
+        let trace = path.canonicalize();
+        let spacing = choice.checkpoint_spacing.map(|bytes| (bytes, 0));
+        let (spacing_bytes, share) = spacing.unwrap_or((SPACING_BYTES, SHARE));
         let mut sum = [0, 0];
         let mut before = vec![sum];
         before.extend(reader.blocks().iter().map(|block| {
@@ -78,13 +80,15 @@ impl Checkpoints {
         }));
         // In a small trace everything is near the beginning.
         let is_small = sum[0] < 2 * spacing_bytes;
-        let owner = match choice.no_checkpoints || is_small {
-            true => None,
-            false => owner(reader).ok().flatten(),
+        let owner = match &trace {
+            Ok(_) if !choice.no_checkpoints && !is_small => owner(reader).ok().flatten(),
+            _ => None,
         };
-        let known = owner.as_ref().and_then(|owner| open(&path, owner).ok().flatten());
+        let trace = trace.unwrap_or_default();
+        let path = file_of(&trace);
+        let known = owner.as_ref().and_then(|owner| open(&path, &trace, owner).ok().flatten());
         let mut checkpoints =
-            Checkpoints { path, owner, known, before, spacing_bytes, next: 0, draft: None };
+            Checkpoints { trace, path, owner, known, before, spacing_bytes, share, next: 0, draft: None };
         let last = checkpoints.known.as_ref().and_then(|known| known.entries().last().copied());
         match last {
             Some(last) => checkpoints.set_next(last.block as usize, last.compressed_len()),
@@ -165,8 +169,7 @@ impl Checkpoints {
         };
         let ((file, path), on_stop) = OnStop::making(make)?;
         // Who may not read the trace may not read what is in it.
-        let trace = self.path.with_extension("");
-        file.set_permissions(trace.metadata()?.permissions())?;
+        file.set_permissions(self.trace.metadata()?.permissions())?;
         let writer = CheckpointWriter::begin(BufWriter::new(file), owner, self.known.as_mut())?;
         Ok(Draft { writer, path, _on_stop: on_stop })
     }
@@ -176,10 +179,17 @@ impl Checkpoints {
         let [raw, compressed] = self.before.get(block).copied().unwrap_or_default();
         let is_due = |before: &[u64; 2]| {
             before[0] >= raw.saturating_add(self.spacing_bytes)
-                && before[1] >= compressed.saturating_add(len.saturating_mul(SHARE))
+                && before[1] >= compressed.saturating_add(len.saturating_mul(self.share))
         };
-        self.next = self.before.iter().position(is_due).unwrap_or(usize::MAX);
+        let mut behind = self.before.iter().skip(block + 1);
+        self.next = behind.position(is_due).map_or(usize::MAX, |at| block + 1 + at);
     }
+}
+
+fn file_of(trace: &Path) -> PathBuf {
+    let mut name = OsString::from(trace);
+    name.push(".checkpoints");
+    PathBuf::from(name)
 }
 
 /// Returns the trace and this program. `None` for a trace without index or footer, which may grow.
@@ -193,9 +203,11 @@ fn owner(reader: &mut Reader) -> io::Result<Option<Owner>> {
     Ok(Some(Owner { trace, build: *blake3::hash(&bytes).as_bytes() }))
 }
 
-fn open(path: &Path, owner: &Owner) -> io::Result<Option<CheckpointFile<File>>> {
-    // Opening a pipe would wait for its writer.
-    if !path.metadata()?.is_file() {
+fn open(path: &Path, trace: &Path, owner: &Owner) -> io::Result<Option<CheckpointFile<File>>> {
+    let found = path.symlink_metadata()?;
+    let users = [rustix::process::geteuid().as_raw(), trace.metadata()?.uid()];
+    // Opening a pipe would wait for its writer. Another user could show a state that the trace does not have.
+    if !found.is_file() || !users.contains(&found.uid()) {
         return Ok(None);
     }
     CheckpointFile::open(File::open(path)?, owner)

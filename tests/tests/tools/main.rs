@@ -3,6 +3,7 @@
 mod analysis;
 mod apitrace;
 mod bad_input;
+mod checkpoints;
 mod export;
 mod export_apps;
 mod glmark2;
