@@ -12,6 +12,7 @@ use super::footer::{FOOTER_FRAME_BYTES_MAX, Footer};
 use super::frame::{FrameKind, NO_INDEX, SKIPPABLE_HEADER_BYTES, TRAILER_BYTES, Trailer};
 use super::header::{HEADER_FRAME_BYTES_MAX, HeaderError, TraceHeader};
 use super::index::{INDEX_FRAME_BYTES_MAX, TraceIndex};
+use super::listing::Listing;
 use super::scan::{Found, FoundFrame, Scanner, Step};
 
 /// How the readable part of a file ends. Offsets are in bytes from the file's start.
@@ -63,6 +64,8 @@ pub enum OpenError {
 pub(super) struct FileParts {
     pub blocks: Vec<BlockLocation>,
     pub index: Option<TraceIndex>,
+    /// The lists of blobs of the index, if they are not in `index`.
+    pub listing: Option<Listing>,
     pub footer: Option<Footer>,
     pub tail: Tail,
     /// Where index and footer begin, if the trailer says it.
@@ -130,13 +133,15 @@ fn parts_by_trailer<R: Read + Seek>(
     }
     let footer = read_range(input, footer_at, file_len - footer_at)?;
     let index = read_range(input, index_at, footer_at - index_at)?;
-    let (Ok(footer), Ok(index)) = (Footer::decode(&footer), TraceIndex::decode(&index)) else {
+    let (Ok(footer), Ok((index, listing))) = (Footer::decode(&footer), TraceIndex::open(index))
+    else {
         return Ok(None);
     };
     let Some(blocks) = locate_blocks(&index, header_len, index_at) else { return Ok(None) };
     Ok(Some(FileParts {
         blocks,
         index: Some(index),
+        listing,
         footer: Some(footer),
         tail: Tail::Complete,
         tables_at: Some((index_at, footer_at)),
@@ -203,7 +208,7 @@ fn parts_by_scan<R: Read + Seek>(
             tail = Tail::Damaged { at: file_len, why };
         }
     }
-    Ok(FileParts { blocks, index, footer, tail, tables_at: None })
+    Ok(FileParts { blocks, index, listing: None, footer, tail, tables_at: None })
 }
 
 enum Table {

@@ -2,11 +2,14 @@
 //! MiB. A file without an index, or with one that does not fit its blocks, is read from its beginning instead; an index
 //! without a list of blobs makes readers search the blocks.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::blob_name::BlobName;
 use super::blobs::{BlobEntry, BlobNumber};
 use super::frame::{FrameError, FrameKind, decode_frame, encode_frame};
+use super::listing::Listing;
 
 /// Longest index frame that a reader accepts, in bytes.
 pub const INDEX_FRAME_BYTES_MAX: usize = 256 << 20;
@@ -26,6 +29,18 @@ pub struct TraceIndex {
     /// version 4.
     #[serde(default, with = "number_bytes", skip_serializing_if = "Option::is_none")]
     pub numbers: Option<Vec<NumberEntry>>,
+}
+
+/// An index whose lists of blobs are searched where they are.
+#[derive(Deserialize)]
+struct Searched<'a> {
+    blocks: Vec<BlockEntry>,
+    #[serde(default)]
+    frame_ends: Vec<FrameEnd>,
+    #[serde(default, borrow)]
+    blobs: Option<&'a [u8]>,
+    #[serde(default, borrow)]
+    numbers: Option<&'a [u8]>,
 }
 
 /// The number of a blob, and the blob.
@@ -122,20 +137,46 @@ impl TraceIndex {
     pub fn decode(frame: &[u8]) -> Result<Self, TableError> {
         decode_table(FrameKind::Index, frame)
     }
+
+    /// Returns the index whose frame is `frame`. Its lists of blobs and numbers stay in the frame if they are in order, as
+    /// the listing.
+    ///
+    /// # Errors
+    /// [`TableError`].
+    pub(super) fn open(frame: Vec<u8>) -> Result<(Self, Option<Listing>), TableError> {
+        let Searched { blocks, frame_ends, blobs, numbers } =
+            decode_table(FrameKind::Index, &frame)?;
+        let place = |bytes: &[u8]| {
+            let start = bytes.as_ptr().addr() - frame.as_ptr().addr();
+            start..start + bytes.len()
+        };
+        let Some(blobs) = blobs.map(place) else {
+            return Ok((Self { blocks, frame_ends, blobs: None, numbers: None }, None));
+        };
+        let numbers = numbers.map_or(0..0, place);
+        let frame = Arc::new(frame);
+        match Listing::of(Arc::clone(&frame), blobs, numbers) {
+            Some(listing) => {
+                let index = Self { blocks, frame_ends, blobs: None, numbers: None };
+                Ok((index, Some(listing)))
+            }
+            None => Ok((Self::decode(&frame)?, None)),
+        }
+    }
 }
 
 /// Returns the MessagePack body of the index or footer whose frame fills `frame`.
-pub(crate) fn decode_table<T>(kind: FrameKind, frame: &[u8]) -> Result<T, TableError>
-where
-    T: for<'de> Deserialize<'de>,
-{
+pub(crate) fn decode_table<'a, T: Deserialize<'a>>(
+    kind: FrameKind,
+    frame: &'a [u8],
+) -> Result<T, TableError> {
     let body = decode_frame(kind, frame)?;
     rmp_serde::from_slice(body)
         .map_err(|error| TableError::MessagePack { kind: kind.name(), why: error.to_string() })
 }
 
 /// The blobs of an index as one byte string: 32 bytes per blob, sorted by name, without duplicates.
-mod entry_bytes {
+pub(super) mod entry_bytes {
     use gapii_abi::atom::BLOB_NAME_LEN;
     use serde::{Deserializer, Serializer};
 
@@ -143,7 +184,8 @@ mod entry_bytes {
     use crate::blob_name::BlobName;
     use crate::blobs::BlobEntry;
 
-    const ENTRY_LEN: usize = BLOB_NAME_LEN + 16;
+    /// Bytes of an entry.
+    pub const ENTRY_LEN: usize = BLOB_NAME_LEN + 16;
 
     /// Writes the entries as one byte string, or nil.
     ///
@@ -168,23 +210,29 @@ mod entry_bytes {
     pub fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Option<Vec<BlobEntry>>, D::Error> {
-        fixed_bytes::deserialize(from, |bytes: &[u8; ENTRY_LEN]| BlobEntry {
+        fixed_bytes::deserialize(from, entry)
+    }
+
+    /// Returns the entry that `bytes` are.
+    pub fn entry(bytes: &[u8; ENTRY_LEN]) -> BlobEntry {
+        BlobEntry {
             name: BlobName(std::array::from_fn(|i| bytes[i])),
             size: fixed_bytes::u64_at(bytes, 16),
             block: fixed_bytes::u32_at(bytes, 24),
             offset: fixed_bytes::u32_at(bytes, 28),
-        })
+        }
     }
 }
 
 /// The numbers of an index as one byte string: 16 bytes per number, ascending.
-mod number_bytes {
+pub(super) mod number_bytes {
     use serde::{Deserializer, Serializer};
 
     use super::{NumberEntry, fixed_bytes};
     use crate::blobs::BlobNumber;
 
-    const ENTRY_LEN: usize = 16;
+    /// Bytes of an entry.
+    pub const ENTRY_LEN: usize = 16;
 
     /// Writes the entries as one byte string, or nil.
     ///
@@ -208,13 +256,18 @@ mod number_bytes {
     pub fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Option<Vec<NumberEntry>>, D::Error> {
-        fixed_bytes::deserialize(from, |bytes: &[u8; ENTRY_LEN]| NumberEntry {
+        fixed_bytes::deserialize(from, entry)
+    }
+
+    /// Returns the entry that `bytes` are.
+    pub fn entry(bytes: &[u8; ENTRY_LEN]) -> NumberEntry {
+        NumberEntry {
             number: BlobNumber {
                 process: fixed_bytes::u32_at(bytes, 0),
                 number: fixed_bytes::u64_at(bytes, 8),
             },
             blob: fixed_bytes::u32_at(bytes, 4),
-        })
+        }
     }
 }
 

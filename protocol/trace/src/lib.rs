@@ -53,6 +53,7 @@ pub mod info;
 pub mod json;
 mod json_memory;
 mod ledger;
+mod listing;
 mod memory_totals;
 pub mod meta;
 pub mod parallel;

@@ -2,7 +2,7 @@
 //! the file, and allocates no more than the limits beside each type. A cut or damaged end is a `Tail`, not an error:
 //! everything before it is read. A damaged block is found when it is read.
 
-use std::cell::{Ref, RefCell};
+use std::cell::RefCell;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
@@ -60,7 +60,10 @@ impl<R: Read + Seek> TraceReader<R> {
             index,
             footer: parts.footer,
             tail: parts.tail,
-            store: Store::of_index(blobs, numbers),
+            store: match parts.listing {
+                Some(listing) => Store::of_listing(listing),
+                None => Store::of_index(blobs, numbers),
+            },
             header_len,
             tables_at: parts.tables_at,
         })
@@ -159,8 +162,8 @@ impl<R: Read + Seek> TraceReader<R> {
     }
 
     /// Returns the blobs that the index lists, by name; `None` if there is no such list.
-    pub fn listed_blobs(&self) -> Option<Ref<'_, [BlobEntry]>> {
-        Ref::filter_map(self.store.borrow(), Store::listed).ok()
+    pub fn listed_blobs(&self) -> Option<Vec<BlobEntry>> {
+        self.store.borrow().listed()
     }
 
     /// Returns the END record if the stream has one. Reads the last block.

@@ -14,6 +14,7 @@ use super::blob_name::{BlobName, NamePrefix};
 use super::blobs::{BLOB_BYTES_MAX, BLOBS_MAX, BlobEntry, BlobNumber, Collector};
 use super::block_file::{BlockError, BlockFile};
 use super::index::NumberEntry;
+use super::listing::Listing;
 use super::meta::Meta;
 use super::record::Records;
 use gapii_abi::atom::{self, BLOB, META_FIRST, SWITCH_THREAD};
@@ -63,6 +64,8 @@ const ROOM_BYTES_MAX: u64 = 16 << 20;
 /// The known blobs of a file.
 #[derive(Default)]
 pub(super) struct Store {
+    /// The blobs that the index lists, until all blobs are known.
+    listing: Option<Listing>,
     /// The known blobs, by name; `None` before the first search.
     entries: Option<Arc<[BlobEntry]>>,
     /// The numbers of the known blobs, ascending, with their names; `None` before the first search.
@@ -75,7 +78,12 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Makes a store that begins with the blobs that an index lists, and with their numbers.
+    /// Makes a store that begins with the blobs that an index lists.
+    pub(super) fn of_listing(listing: Listing) -> RefCell<Self> {
+        RefCell::new(Self { listing: Some(listing), ..Self::default() })
+    }
+
+    /// Makes a store that begins with the blobs that an index lists, in any order, and with their numbers.
     pub(super) fn of_index(
         mut entries: Option<Vec<BlobEntry>>,
         numbers: Option<Vec<NumberEntry>>,
@@ -103,6 +111,9 @@ impl Store {
         number: BlobNumber,
     ) -> Option<BlobName> {
         let found = |store: &Self| {
+            if let Some(listing) = &store.listing {
+                return listing.name(number);
+            }
             let numbers = store.numbers.as_ref()?;
             let at = numbers.binary_search_by_key(&number, |(number, _)| *number).ok()?;
             numbers.get(at).map(|(_, name)| *name)
@@ -116,13 +127,18 @@ impl Store {
 
     /// Makes a store with the same lists of blobs and numbers, and a cache of its own.
     pub(super) fn beside(&self) -> Self {
-        let (entries, numbers) = (self.entries.clone(), self.numbers.clone());
-        Self { entries, numbers, is_complete: self.is_complete, ..Self::default() }
+        let Self { listing, entries, numbers, is_complete, .. } = self;
+        let (entries, numbers) = (entries.clone(), numbers.clone());
+        let listing = listing.clone();
+        Self { listing, entries, numbers, is_complete: *is_complete, ..Self::default() }
     }
 
     /// Returns the blobs that the index lists, as long as nothing else was needed.
-    pub(super) fn listed(&self) -> Option<&[BlobEntry]> {
-        self.entries.as_deref().filter(|_| !self.is_complete)
+    pub(super) fn listed(&self) -> Option<Vec<BlobEntry>> {
+        match &self.listing {
+            Some(listing) => Some(listing.entries().collect()),
+            None => self.entries.as_deref().filter(|_| !self.is_complete).map(<[_]>::to_vec),
+        }
     }
 
     /// Returns the bytes of a blob that a command refers to, and caches them for the next command.
@@ -172,10 +188,12 @@ impl Store {
         most: usize,
     ) -> io::Result<Vec<BlobEntry>> {
         let found = |store: &Self| -> Vec<BlobEntry> {
-            let entries = store.entries.iter().flat_map(|entries| entries.iter());
-            entries.filter(|entry| prefix.begins(entry.name)).take(most).copied().collect()
+            let listed = store.listing.iter().flat_map(Listing::entries);
+            let entries = store.entries.iter().flat_map(|entries| entries.iter().copied());
+            let all = listed.chain(entries);
+            all.filter(|entry| prefix.begins(entry.name)).take(most).collect()
         };
-        if self.entries.is_some() {
+        if self.listing.is_some() || self.entries.is_some() {
             let listed = found(self);
             if !listed.is_empty() {
                 return Ok(listed);
@@ -186,6 +204,9 @@ impl Store {
     }
 
     fn entry(&self, name: BlobName) -> Option<BlobEntry> {
+        if let Some(listing) = &self.listing {
+            return listing.entry(name);
+        }
         let entries = self.entries.as_ref()?;
         let at = entries.binary_search_by_key(&name, |entry| entry.name).ok()?;
         entries.get(at).copied()
@@ -234,6 +255,7 @@ impl Store {
         numbers.sort_by_key(|(number, _)| *number);
         numbers.dedup_by_key(|(number, _)| *number);
         (self.entries, self.numbers) = (Some(entries.into()), Some(numbers.into()));
+        self.listing = None;
         self.is_complete = true;
         Ok(())
     }
