@@ -87,8 +87,17 @@ impl Checkpoints {
         let trace = trace.unwrap_or_default();
         let path = file_of(&trace);
         let known = owner.as_ref().and_then(|owner| open(&path, &trace, owner).ok().flatten());
-        let mut checkpoints =
-            Checkpoints { trace, path, owner, known, before, spacing_bytes, share, next: 0, draft: None };
+        let mut checkpoints = Checkpoints {
+            trace,
+            path,
+            owner,
+            known,
+            before,
+            spacing_bytes,
+            share,
+            next: 0,
+            draft: None,
+        };
         let last = checkpoints.known.as_ref().and_then(|known| known.entries().last().copied());
         match last {
             Some(last) => checkpoints.set_next(last.block as usize, last.compressed_len()),
@@ -198,7 +207,8 @@ fn owner(reader: &mut Reader) -> io::Result<Option<Owner>> {
     // Another build may follow the state in another way. Its executable has another ctime, which nobody can choose; to hash
     // the executable would take longer than to find the state.
     let program = std::fs::metadata("/proc/self/exe")?;
-    let numbers = [program.ino(), program.len(), program.ctime() as u64, program.ctime_nsec() as u64];
+    let numbers =
+        [program.ino(), program.len(), program.ctime() as u64, program.ctime_nsec() as u64];
     let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     Ok(Some(Owner { trace, build: *blake3::hash(&bytes).as_bytes() }))
 }

@@ -139,13 +139,7 @@ pub fn seconds_of_ctl(words: &[&OsStr]) -> f64 {
 
 /// Records `frames` frames into `trace`, a new file or one to replace. Each frame draws `objects` objects and uploads
 /// `upload_bytes` new bytes. Returns what the recording said.
-pub fn record_frames(
-    on: On,
-    trace: &Path,
-    frames: u64,
-    objects: u64,
-    upload_bytes: u64,
-) -> String {
+pub fn record_frames(on: On, trace: &Path, frames: u64, objects: u64, upload_bytes: u64) -> String {
     let numbers = [frames, objects, upload_bytes].map(|number| number.to_string());
     let mut process = Command::new(program("bench_frames"));
     process.args(numbers);

@@ -12,7 +12,7 @@ use super::footer::{FOOTER_FRAME_BYTES_MAX, Footer};
 use super::frame::{FrameKind, NO_INDEX, SKIPPABLE_HEADER_BYTES, TRAILER_BYTES, Trailer};
 use super::header::{HEADER_FRAME_BYTES_MAX, HeaderError, TraceHeader};
 use super::index::{INDEX_FRAME_BYTES_MAX, TraceIndex};
-use super::listing::Listing;
+use super::listing::{Listing, open_index};
 use super::scan::{Found, FoundFrame, Scanner, Step};
 
 /// How the readable part of a file ends. Offsets are in bytes from the file's start.
@@ -133,8 +133,7 @@ fn parts_by_trailer<R: Read + Seek>(
     }
     let footer = read_range(input, footer_at, file_len - footer_at)?;
     let index = read_range(input, index_at, footer_at - index_at)?;
-    let (Ok(footer), Ok((index, listing))) = (Footer::decode(&footer), TraceIndex::open(index))
-    else {
+    let (Ok(footer), Ok((index, listing))) = (Footer::decode(&footer), open_index(index)) else {
         return Ok(None);
     };
     let Some(blocks) = locate_blocks(&index, header_len, index_at) else { return Ok(None) };
@@ -269,7 +268,11 @@ fn trailer_fits(frame: &[u8], offset: u64) -> bool {
     trailer == Some(Trailer { index_offset: NO_INDEX, footer_offset: offset })
 }
 
-pub(super) fn read_range<R: Read + Seek>(input: &mut R, offset: u64, len: u64) -> io::Result<Vec<u8>> {
+pub(super) fn read_range<R: Read + Seek>(
+    input: &mut R,
+    offset: u64,
+    len: u64,
+) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; len as usize];
     input.seek(SeekFrom::Start(offset))?;
     input.read_exact(&mut bytes)?;

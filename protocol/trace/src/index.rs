@@ -2,14 +2,11 @@
 //! MiB. A file without an index, or with one that does not fit its blocks, is read from its beginning instead; an index
 //! without a list of blobs makes readers search the blocks.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use super::blob_name::BlobName;
 use super::blobs::{BlobEntry, BlobNumber};
 use super::frame::{FrameError, FrameKind, decode_frame, encode_frame};
-use super::listing::Listing;
 
 /// Longest index frame that a reader accepts, in bytes.
 pub const INDEX_FRAME_BYTES_MAX: usize = 256 << 20;
@@ -29,18 +26,6 @@ pub struct TraceIndex {
     /// version 4.
     #[serde(default, with = "number_bytes", skip_serializing_if = "Option::is_none")]
     pub numbers: Option<Vec<NumberEntry>>,
-}
-
-/// An index whose lists of blobs are searched where they are.
-#[derive(Deserialize)]
-struct Searched<'a> {
-    blocks: Vec<BlockEntry>,
-    #[serde(default)]
-    frame_ends: Vec<FrameEnd>,
-    #[serde(default, borrow)]
-    blobs: Option<&'a [u8]>,
-    #[serde(default, borrow)]
-    numbers: Option<&'a [u8]>,
 }
 
 /// The number of a blob, and the blob.
@@ -136,32 +121,6 @@ impl TraceIndex {
     /// [`TableError`].
     pub fn decode(frame: &[u8]) -> Result<Self, TableError> {
         decode_table(FrameKind::Index, frame)
-    }
-
-    /// Returns the index whose frame is `frame`. Its lists of blobs and numbers stay in the frame if they are in order, as
-    /// the listing.
-    ///
-    /// # Errors
-    /// [`TableError`].
-    pub(super) fn open(frame: Vec<u8>) -> Result<(Self, Option<Listing>), TableError> {
-        let Searched { blocks, frame_ends, blobs, numbers } =
-            decode_table(FrameKind::Index, &frame)?;
-        let place = |bytes: &[u8]| {
-            let start = bytes.as_ptr().addr() - frame.as_ptr().addr();
-            start..start + bytes.len()
-        };
-        let Some(blobs) = blobs.map(place) else {
-            return Ok((Self { blocks, frame_ends, blobs: None, numbers: None }, None));
-        };
-        let numbers = numbers.map_or(0..0, place);
-        let frame = Arc::new(frame);
-        match Listing::of(Arc::clone(&frame), blobs, numbers) {
-            Some(listing) => {
-                let index = Self { blocks, frame_ends, blobs: None, numbers: None };
-                Ok((index, Some(listing)))
-            }
-            None => Ok((Self::decode(&frame)?, None)),
-        }
     }
 }
 

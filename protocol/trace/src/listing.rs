@@ -4,9 +4,27 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::Deserialize;
+
 use super::blob_name::BlobName;
 use super::blobs::{BlobEntry, BlobNumber};
-use super::index::{NumberEntry, entry_bytes, number_bytes};
+use super::frame::FrameKind;
+use super::index::{
+    BlockEntry, FrameEnd, NumberEntry, TableError, TraceIndex, decode_table, entry_bytes,
+    number_bytes,
+};
+
+/// An index whose lists of blobs are searched where they are.
+#[derive(Deserialize)]
+struct Searched<'a> {
+    blocks: Vec<BlockEntry>,
+    #[serde(default)]
+    frame_ends: Vec<FrameEnd>,
+    #[serde(default, borrow)]
+    blobs: Option<&'a [u8]>,
+    #[serde(default, borrow)]
+    numbers: Option<&'a [u8]>,
+}
 
 /// Blobs by name, and numbers of blobs.
 #[derive(Clone)]
@@ -15,6 +33,31 @@ pub(super) struct Listing {
     frame: Arc<Vec<u8>>,
     blobs: Range<usize>,
     numbers: Range<usize>,
+}
+
+/// Returns the index whose frame is `frame`. Its lists of blobs and numbers stay in the frame if they are in order, as
+/// the listing.
+///
+/// # Errors
+/// [`TableError`].
+pub(super) fn open_index(frame: Vec<u8>) -> Result<(TraceIndex, Option<Listing>), TableError> {
+    let Searched { blocks, frame_ends, blobs, numbers } = decode_table(FrameKind::Index, &frame)?;
+    let place = |bytes: &[u8]| {
+        let start = bytes.as_ptr().addr() - frame.as_ptr().addr();
+        start..start + bytes.len()
+    };
+    let Some(blobs) = blobs.map(place) else {
+        return Ok((TraceIndex { blocks, frame_ends, blobs: None, numbers: None }, None));
+    };
+    let numbers = numbers.map_or(0..0, place);
+    let frame = Arc::new(frame);
+    match Listing::of(Arc::clone(&frame), blobs, numbers) {
+        Some(listing) => {
+            let index = TraceIndex { blocks, frame_ends, blobs: None, numbers: None };
+            Ok((index, Some(listing)))
+        }
+        None => Ok((TraceIndex::decode(&frame)?, None)),
+    }
 }
 
 impl Listing {
@@ -68,7 +111,6 @@ impl Listing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::TraceIndex;
 
     fn blob(name: u8) -> BlobEntry {
         BlobEntry { name: BlobName([name; 16]), size: name.into(), block: 0, offset: 0 }
@@ -83,7 +125,7 @@ mod tests {
     fn open(blobs: &[BlobEntry], numbers: &[NumberEntry]) -> (TraceIndex, Option<Listing>) {
         let (blobs, numbers) = (Some(blobs.to_vec()), Some(numbers.to_vec()));
         let index = TraceIndex { blobs, numbers, ..TraceIndex::default() };
-        TraceIndex::open(index.encode(5)).expect("an index")
+        open_index(index.encode(5)).expect("an index")
     }
 
     #[test]

@@ -142,8 +142,8 @@ impl<R: Read + Seek> CheckpointFile<R> {
                 && entry.len <= most
                 && end.is_some_and(|end| end <= offset)
         };
-        let is_sorted = entries
-            .is_sorted_by(|one, next| one.block < next.block && one.end_seq <= next.end_seq);
+        let is_sorted =
+            entries.is_sorted_by(|one, next| one.block < next.block && one.end_seq <= next.end_seq);
         Ok((is_sorted && entries.iter().all(is_inside)).then_some(Self { input, entries }))
     }
 

@@ -12,6 +12,7 @@ mod hostile;
 mod json;
 mod parallel;
 mod recorded;
+mod resuming;
 mod roundtrip;
 mod timed;
 mod tracers;
