@@ -24,6 +24,8 @@ const PARTS: &[Part] = &[
     ),
     part("apis", &["apigen", "gapii-state", "gapii-follow"], API),
     part("apigen", &["gapii-state", "gapii-follow"], API),
+    part("ctl/src/checkpoints.rs", &[], &["tools::checkpoints"]),
+    part("ctl/src/commands/state.rs", &[], &["tools::checkpoints", "tools::analysis"]),
     part("ctl/src/playing.rs", &[], &["replay::limits", "replay::images"]),
     part("ctl/src/replay_guard.rs", &[], &["replay::limits"]),
     part(
@@ -46,7 +48,7 @@ const PARTS: &[Part] = &[
     part(
         "protocol",
         &["gapii-ctl", "gapii-export"],
-        &["tools::older_traces", "recording::trace_file"],
+        &["tools::older_traces", "tools::checkpoints", "recording::trace_file"],
     ),
     part("remote", &["gapiid"], &["daemon::remote::"]),
     part("replay", &[], &["tools::older_traces", "replay::images", "replay::sources"]),

@@ -66,3 +66,19 @@ impl Assembler {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assembler::HoldLimits;
+
+    #[test]
+    fn command_that_waits_in_a_thread_that_is_not_there_is_refused() {
+        let new = || Assembler::new(HoldLimits::default());
+        let mut one = new();
+        one.queue.push(Held { thread: 3, ..Held::default() });
+        assert!(!new().resume(&one.save().expect("it has no block")));
+        one.last.resize_with(4, LastCommand::default);
+        assert!(new().resume(&one.save().expect("it has no block")));
+    }
+}
