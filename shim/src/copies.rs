@@ -55,9 +55,10 @@ pub struct Region {
 }
 
 impl Region {
-    /// Maps a region of `bytes` bytes, of which none takes memory so far. Does nothing if there is one, or no address
-    /// space. Returns whether the caller must close it.
+    /// Maps a region of `bytes` bytes, or somewhat less, of which none takes memory so far. Does nothing if there is one, or
+    /// no address space. Returns whether the caller must close it.
     pub fn open(&self, bytes: usize) -> bool {
+        let bytes = bytes & !(HUGE_BYTES - 1);
         // COPIES: pairs with the release in `leave`, so that the former region is unmapped.
         if self.state.compare_exchange(CLOSED, OPENING, Acquire, Relaxed).is_err() {
             return false;
@@ -86,12 +87,13 @@ impl Region {
 
     /// Has the kernel make memory ahead of what is given out, until the region is closed.
     pub fn populate(&self) {
-        let (begin, end) = (self.begin.load(Relaxed), self.end.load(Relaxed));
-        let mut made = begin;
+        let mut made = 0;
         while self.enter() {
-            let next = self.next.load(Relaxed);
+            // Relaxed, all: ordered by `enter`. If this is a later region, the kernel makes some memory of it in vain.
+            let [begin, end, next] =
+                [&self.begin, &self.end, &self.next].map(|word| word.load(Relaxed));
             let wanted = (next - begin).clamp(HUGE_BYTES, AHEAD_BYTES) + next;
-            made = made.max(next & !(HUGE_BYTES - 1));
+            made = made.clamp(next & !(HUGE_BYTES - 1), end);
             if made < wanted.min(end) {
                 advise(made, HUGE_BYTES.min(end - made), libc::MADV_POPULATE_WRITE);
                 made += HUGE_BYTES;
@@ -178,15 +180,16 @@ impl Region {
 fn map(bytes: usize) -> Option<usize> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    let whole = bytes.checked_add(HUGE_BYTES).filter(|_| bytes > 0)?;
     // SAFETY: a new mapping of our own.
-    let at = unsafe { libc::mmap(ptr::null_mut(), bytes + HUGE_BYTES, protection, flags, -1, 0) };
+    let at = unsafe { libc::mmap(ptr::null_mut(), whole, protection, flags, -1, 0) };
     if at == libc::MAP_FAILED {
         return None;
     }
-    let whole = at.expose_provenance();
-    let at = whole.next_multiple_of(HUGE_BYTES);
-    unmap(whole, at - whole);
-    unmap(at + bytes, whole + HUGE_BYTES - at);
+    let begin = at.expose_provenance();
+    let at = begin.next_multiple_of(HUGE_BYTES);
+    unmap(begin, at - begin);
+    unmap(at + bytes, begin + HUGE_BYTES - at);
     advise(at, bytes, libc::MADV_WIPEONFORK);
     advise(at, bytes, libc::MADV_HUGEPAGE);
     Some(at)
@@ -205,4 +208,73 @@ fn advise(at: usize, bytes: usize, advice: libc::c_int) {
     // SAFETY: pages of the region that no allocation has, or that one has whose bytes nobody needs, or advice that
     // changes no byte.
     unsafe { libc::madvise(ptr::with_exposed_provenance_mut(at), bytes, advice) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn region() -> Region {
+        let word = || AtomicUsize::new(0);
+        let state = AtomicU32::new(CLOSED);
+        Region { state, begin: word(), end: word(), next: word(), users: word() }
+    }
+
+    fn large(bytes: usize) -> Layout {
+        Layout::from_size_align(bytes, 1).unwrap()
+    }
+
+    #[test]
+    fn large_allocations_come_from_an_open_region_until_it_is_full() {
+        let region = region();
+        assert!(region.take(large(LARGE_BYTES)).is_none(), "it is closed");
+        assert!(region.open(4 * HUGE_BYTES));
+        assert!(!region.open(HUGE_BYTES), "there is one");
+        assert!(region.take(large(LARGE_BYTES - 1)).is_none(), "too small");
+        let taken = [3, 1].map(|huge| region.take(large(huge * HUGE_BYTES)).unwrap());
+        assert!(region.take(large(LARGE_BYTES)).is_none(), "full");
+        for (at, mark) in taken.into_iter().zip([1, 2]) {
+            assert!(region.has(at));
+            // SAFETY: as many bytes are the test's.
+            let bytes = unsafe { core::slice::from_raw_parts_mut(at, HUGE_BYTES) };
+            assert!(bytes.iter().all(|byte| *byte == 0));
+            bytes.fill(mark);
+        }
+        region.close();
+        assert!(region.take(large(LARGE_BYTES)).is_none(), "closed again");
+        // SAFETY: taken with this layout.
+        unsafe { region.free(taken[0], large(3 * HUGE_BYTES)) };
+        // SAFETY: as above, and not freed.
+        assert_eq!(unsafe { *taken[1] }, 2, "the other one lives");
+        // SAFETY: taken with this layout.
+        unsafe { region.free(taken[1], large(HUGE_BYTES)) };
+        assert!(!region.has(taken[0]) && region.state.load(Relaxed) == CLOSED);
+        assert!(region.open(HUGE_BYTES), "the next one");
+        region.close();
+    }
+
+    #[test]
+    fn memory_is_made_ahead_while_threads_take_and_free() {
+        const EACH: usize = 64;
+        let region = region();
+        assert!(region.open(2 * EACH * LARGE_BYTES));
+        let work = |mark: u8| {
+            for _ in 0..EACH {
+                let at = region.take(large(LARGE_BYTES)).unwrap();
+                // SAFETY: as many bytes are this thread's.
+                let bytes = unsafe { core::slice::from_raw_parts_mut(at, LARGE_BYTES) };
+                bytes.fill(mark);
+                assert!(bytes.iter().all(|byte| *byte == mark));
+                // SAFETY: taken with this layout.
+                unsafe { region.free(at, large(LARGE_BYTES)) };
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| region.populate());
+            let workers = [1, 2].map(|mark| scope.spawn(move || work(mark)));
+            workers.into_iter().for_each(|worker| worker.join().unwrap());
+            region.close();
+        });
+        assert_eq!(region.state.load(Relaxed), CLOSED);
+    }
 }

@@ -100,6 +100,11 @@ proptest! {
         calls.iter().filter(is_of_a_context).for_each(|call| follow(&mut thread, &space, call));
         prop_assert!(thread.context.is_some());
     }
+}
+
+proptest! {
+    // Each case stores the whole state several times.
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn restored_state_goes_on_like_the_one_that_was_stored(
