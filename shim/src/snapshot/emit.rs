@@ -70,7 +70,7 @@ impl<'r> Emitter<'r> {
         self.debts.prepare(bytes)
     }
 
-    /// What a command uploads: the bytes, which are sent later if there is room for a copy. They may stay in `bytes`, and
+    /// The bytes that a command uploads; they are sent later if there is room for a copy. They may stay in `bytes`, and
     /// must live there until the command is written.
     pub fn uploaded(&mut self, bytes: &mut Vec<u8>) -> Uploaded {
         self.debts.owe(bytes).unwrap_or_else(|| Uploaded::of(bytes))

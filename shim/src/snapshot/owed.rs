@@ -73,7 +73,7 @@ struct Parcel {
     bytes: Vec<u8>,
 }
 
-/// What a snapshot may owe.
+/// The contents that a thread owes in its part of a snapshot.
 #[derive(Default)]
 pub enum Debts {
     /// Nothing was owed so far.

@@ -23,7 +23,7 @@ pub struct Row {
     pub detail: String,
 }
 
-/// What a figure has to be.
+/// The values that a figure may have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
     AtMost(f64),
