@@ -177,7 +177,7 @@ impl Checkpoints {
             Ok(((file, path), move || drop(std::fs::remove_file(temporary))))
         };
         let ((file, path), on_stop) = OnStop::making(make)?;
-        // Who may not read the trace may not read what is in it.
+        // The file shows contents of the trace, so only those may read it who may read the trace.
         file.set_permissions(self.trace.metadata()?.permissions())?;
         let writer = CheckpointWriter::begin(BufWriter::new(file), owner, self.known.as_mut())?;
         Ok(Draft { writer, path, _on_stop: on_stop })

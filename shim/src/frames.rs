@@ -8,10 +8,9 @@
 //! follows.
 
 use core::ffi::c_void;
-use core::ptr;
 
 use gapii_abi::atom::{BLOB_NAME_LEN, FRAME, Frame, FrameKind};
-use gapii_recorder::blob::{Kept, Source};
+use gapii_recorder::blob::{Kept, Own};
 use gapii_recorder::{ErrnoGuard, Recorder};
 use gapii_state::read_back::Aside;
 
@@ -21,34 +20,6 @@ use crate::tls::words;
 
 /// The most bytes of a frame: a reader takes no larger blob.
 const FRAME_BYTES_MAX: u64 = 1 << 30;
-
-/// Pixels in the shim's own memory.
-struct Pixels {
-    at: *const u8,
-    bytes: u64,
-}
-
-impl Source for Pixels {
-    fn size(&self) -> u64 {
-        self.bytes
-    }
-
-    /// None: the pixels are not the program's.
-    fn address(&self) -> Option<u64> {
-        None
-    }
-
-    unsafe fn copy(&self, from: u64, len: u64, out: *mut u8) -> bool {
-        // SAFETY: the caller stays within the size.
-        let at = unsafe { self.at.add(from as usize) };
-        #[expect(clippy::disallowed_methods, reason = "both ranges are the shim's own")]
-        // SAFETY: as above; `out` is the caller's own.
-        unsafe {
-            ptr::copy_nonoverlapping(at, out, len as usize)
-        };
-        true
-    }
-}
 
 /// Observes the frame that a recorded swap is about to show, if it is one of those to observe.
 pub fn observe(recorder: &mut Recorder, display: *mut c_void, surface: *mut c_void) {
@@ -70,17 +41,18 @@ pub fn observe(recorder: &mut Recorder, display: *mut c_void, surface: *mut c_vo
     if draw.size() != Some([width, height]) {
         return;
     }
-    let pixels = Pixels { at, bytes };
+    // SAFETY: as many bytes of the shim's own, which no other thread writes.
+    let pixels = unsafe { core::slice::from_raw_parts(at, bytes as usize) };
     let kept = match keeps_pixels {
         // SAFETY: the shim's own pixels are readable.
-        true => unsafe { recorder.keep(&pixels) },
+        true => unsafe { recorder.keep(&Own(pixels)) },
         false => Kept::Inline,
     };
     let kind = match kept {
         Kept::Blob(_) => FrameKind::Blob,
         Kept::Inline | Kept::Unrecorded => FrameKind::Hash,
     };
-    let name = pixels.name();
+    let name = name_of(pixels);
     let record = Frame { surface: surface as u64, frame, width, height, kind, name };
     recorder.write_meta(FRAME, &record.encode());
 }
@@ -112,12 +84,7 @@ fn read(at: *mut u8, width: u32, height: u32) -> bool {
     true
 }
 
-impl Pixels {
-    /// Returns the name of a blob of these bytes.
-    fn name(&self) -> [u8; BLOB_NAME_LEN] {
-        // SAFETY: `bytes` bytes are readable, and no other thread writes them.
-        let bytes = unsafe { core::slice::from_raw_parts(self.at, self.bytes as usize) };
-        let hash = blake3::hash(bytes);
-        hash.as_bytes().first_chunk().copied().unwrap_or_default()
-    }
+/// Returns the name of a blob of these bytes.
+fn name_of(bytes: &[u8]) -> [u8; BLOB_NAME_LEN] {
+    blake3::hash(bytes).as_bytes().first_chunk().copied().unwrap_or_default()
 }

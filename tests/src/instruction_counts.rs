@@ -139,7 +139,7 @@ fn calls(way: Way, commands: &[&str]) -> Counts {
     let finished = run_as(way, &session, &trace, process).ok();
     let profiles = profiles(&session.path("counts"));
     if way == Way::Captured {
-        // What was counted was recorded.
+        // The counted calls were recorded.
         assert_eq!(Trace::new(trace).info()["lost"]["commands"], 0);
     }
     let mut counts = Counts::new();

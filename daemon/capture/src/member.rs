@@ -169,9 +169,7 @@ impl Member {
             Look::GoesOn
         }
     }
-}
 
-impl Member {
     /// Returns whether the process still sends blobs that records refer to.
     pub fn owes(&mut self, now_ns: u64) -> bool {
         // ENDED: pairs with the release in the shim's snapshot::owed, so that the blobs which are not owed any more are

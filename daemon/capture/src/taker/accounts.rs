@@ -14,7 +14,7 @@ use crate::armed::Armed;
 use crate::end::{Departure, MemberEnd};
 use crate::lane::Lane;
 use crate::ledger::Account;
-use crate::member::{Copies, Member, PassedOn};
+use crate::member::{Member, PassedOn};
 use crate::stream::{RingKey, name_text};
 use crate::taker::Taker;
 use crate::taker::membership::{Membership, MembershipState};
@@ -224,7 +224,7 @@ impl Taker {
             false => 0,
         };
         let begun = membership.has_begun();
-        let copies = if begun { membership.copies() } else { Copies::default() };
+        let copies = membership.copies();
         membership.passed_on_ended = Some(match begun {
             true => PassedOn::of(&membership.process),
             false => membership.passed_on_begun,

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::describe::*;
 use crate::writer::{Writer, line, open};
 
-/// What a thread does next.
+/// The next step of a thread.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Clear,
@@ -144,7 +144,7 @@ proptest! {
             let resumed = read(&file, Some((*block, saved))).expect("a reader saved it");
             prop_assert_eq!(&resumed.0, &all[*before..], "from block {}", block);
             prop_assert_eq!(&resumed.2, &anomalies);
-            // What is saved later is the same, too.
+            // Later saves have the same bytes, too.
             let behind: Vec<_> = pauses.iter().filter(|pause| pause.0 > *block).collect();
             let later: Vec<_> = resumed.1.iter().filter(|pause| pause.0 > *block).collect();
             prop_assert_eq!(behind.len(), later.len());

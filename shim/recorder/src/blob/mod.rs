@@ -10,6 +10,6 @@ mod table;
 pub use number::{Number, next as next_number};
 pub use piece::{BLOB_MIN_BYTES, PIECE_BYTES, Piece};
 pub use sender::BlobSender;
-pub use source::{Kept, Lost, Source};
+pub use source::{Kept, Lost, Own, Source};
 pub use stored::{Stored, Terms};
 pub use table::Known;

@@ -70,7 +70,7 @@ impl Figures {
         bars.collect()
     }
 
-    /// What a copy of 64 KiB takes, and what apitrace adds to the upload of a new one. Without a bar.
+    /// The time of a copy of 64 KiB, and the time that apitrace adds to the upload of a new one. Without a bar.
     pub fn peers(&self) -> [Row; 2] {
         const SIZE: u64 = 64 << 10;
         let (copy, _) = self.beside(SIZE, Way::Captured);
