@@ -30,6 +30,12 @@ pub fn write_line(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> 
         None => write!(out, "{:>8} ", "-")?,
     }
     write!(out, "{:>6} {:>5} ", command.tid, command.frame)?;
+    write_call(command, out)?;
+    writeln!(out, "{}", if command.in_flight { "  (in flight)" } else { "" })
+}
+
+/// Writes the function with its arguments, its result and its memory, without the numbers in front of them.
+pub fn write_call(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> {
     match command.function {
         Some(function) => write!(out, "{}(", function.name)?,
         None => write!(out, "unknown_{}(", command.id)?,
@@ -74,7 +80,7 @@ pub fn write_line(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> 
     if command.is_setup {
         write!(out, "  (set-up)")?;
     }
-    writeln!(out, "{}", if command.in_flight { "  (in flight)" } else { "" })
+    Ok(())
 }
 
 /// Writes the changes that tracers made to a command.

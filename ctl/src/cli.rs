@@ -9,8 +9,8 @@ use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::args::Connect;
 use crate::commands::{
-    apps, blob, completions, diff, doctor, dump, export, info, list, man, montage, pair, relay,
-    replay, run, save, schema, start, state, stats, status, stop, verify, watch,
+    apps, blob, completions, diff, doctor, dump, export, frames, info, list, man, montage, pair,
+    relay, replay, run, save, schema, start, state, stats, status, stop, ui, verify, watch,
 };
 use crate::failure::{Failure, RUN};
 use crate::{json, text};
@@ -64,8 +64,12 @@ enum Command {
     Watch(watch::Watch),
     /// Summarize a trace
     Info(info::Info),
+    /// Show a trace in the browser: frames, commands, state, pictures, textures, shaders
+    Ui(ui::Ui),
     /// List the commands of a trace
     Dump(dump::Dump),
+    /// List the frames of a trace
+    Frames(frames::Frames),
     /// Show the state that the program had set up after a given command of a trace
     State(state::State),
     /// Print statistics of a trace: functions, frames, threads, memory, redundant state changes, and
@@ -104,7 +108,9 @@ const OF_OTHER_MACHINES: [&str; 2] = ["via", "credentials"];
 /// Commands that ask no daemon: their help does not have the options that name one.
 const WITHOUT_DAEMON: &[&str] = &[
     "info",
+    "ui",
     "dump",
+    "frames",
     "state",
     "stats",
     "diff",
@@ -197,7 +203,9 @@ impl Cli {
             Command::Apps(args) => apps::run(args, connect),
             Command::Watch(args) => watch::run(args, connect),
             Command::Info(args) => info::run(args),
+            Command::Ui(args) => ui::run(args),
             Command::Dump(args) => dump::run(args),
+            Command::Frames(args) => frames::run(args),
             Command::State(args) => state::run(args),
             Command::Stats(args) => stats::run(args),
             Command::Diff(args) => diff::run(args),

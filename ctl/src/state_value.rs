@@ -62,6 +62,43 @@ pub fn write_tree(value: &Value, before: Option<&Value>, depth: usize, text: &mu
     }
 }
 
+/// Takes the path to a changed part, and its value before and after; `None` where it does not exist.
+pub type Changed<'c> = dyn FnMut(&[String], [Option<&Value>; 2]) + 'c;
+
+/// Calls `changed` with the path and both values of each part that differs between two values: the smallest parts, and
+/// whole objects or entries that only one of them has. `path` leads to the values themselves.
+pub fn compare(
+    before: Option<&Value>,
+    after: Option<&Value>,
+    path: &mut Vec<String>,
+    changed: &mut Changed<'_>,
+) {
+    let (Some(old), Some(new)) = (before, after) else {
+        if before.is_some() || after.is_some() {
+            changed(path, [before, after]);
+        }
+        return;
+    };
+    if old == new {
+        return;
+    }
+    let has_parts = |value| parts(value).next().is_some() && !is_short(value);
+    // A list of another length is another value: its elements have no names.
+    let is_other_list =
+        matches!((old, new), (Value::List(old), Value::List(new)) if old.len() != new.len());
+    if !has_parts(old) || !has_parts(new) || is_other_list {
+        return changed(path, [before, after]);
+    }
+    let gone = parts(old).filter(|(name, _)| part_of(new, name).is_none());
+    for (name, _) in parts(new).chain(gone) {
+        path.push(name);
+        let name = path.last().map_or("", String::as_str);
+        let (old, new) = (part_of(old, name), part_of(new, name));
+        compare(old, new, path, changed);
+        path.pop();
+    }
+}
+
 /// Whether a value is a list of numbers that fits in a line, such as a colour or a matrix.
 fn is_short(value: &Value) -> bool {
     let Value::List(elements) = value else { return false };
@@ -231,6 +268,33 @@ mod tests {
         text.clear();
         write_tree(&blend(0x0302, true), None, 0, &mut text);
         assert_eq!(text, "factor: GL_SRC_ALPHA\non: true\nunits: [0, 7]\n");
+    }
+
+    #[test]
+    fn comparison_finds_the_smallest_parts_that_differ() {
+        let objects = |entries: &[(&str, u64)]| {
+            let entries = entries
+                .iter()
+                .map(|(name, factor)| (Value::Text((*name).to_owned()), blend(*factor, true)));
+            Value::Map(entries.collect())
+        };
+        let differing = |before: &Value, after: &Value| {
+            let mut found = Vec::new();
+            compare(Some(before), Some(after), &mut Vec::new(), &mut |path, [old, new]| {
+                found.push((path.join("."), old.is_some(), new.is_some()));
+            });
+            found
+        };
+        let before = objects(&[("a", 0x0302), ("b", 0x0302)]);
+        assert_eq!(differing(&before, &before), []);
+        let after = objects(&[("b", 0x0303), ("c", 0x0302)]);
+        let part = |path: &str, old, new| (path.to_owned(), old, new);
+        let expected = [
+            part("\"b\".factor", true, true),
+            part("\"c\"", false, true),
+            part("\"a\"", true, false),
+        ];
+        assert_eq!(differing(&before, &after), expected);
     }
 
     #[test]

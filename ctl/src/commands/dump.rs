@@ -24,7 +24,7 @@ use crate::args::{Frames, Json, Trace, command_range, one_or_more};
 use crate::call_text;
 use crate::commands::replay::judge_pictures;
 use crate::failure::Failure;
-use crate::listing::{self, Format, Stopped};
+use crate::listing::{self, Format, Matching, Stopped};
 use crate::longest::Longest;
 use crate::playing;
 use crate::reading_progress::ReadingProgress;
@@ -59,9 +59,16 @@ pub struct Dump {
 
     /// List only commands of this thread, by thread id or name (* and ? match); may be repeated
     ///
-    /// --frames, --commands, --function and --thread combine: a command is listed if it matches each option that is given.
+    /// --frames, --commands, --function, --thread and --match combine: a command is listed if it matches each option that
+    /// is given.
     #[arg(long = "thread", value_name = "TID|NAME")]
     threads: Vec<String>,
+
+    /// List only commands whose text has these characters, in upper or lower case: names, arguments, strings, results
+    ///
+    /// The text is that of the list without --json, from the function's name on.
+    #[arg(long = "match", value_name = "TEXT", conflicts_with = "sort")]
+    matching: Option<String>,
 
     /// Order of the list [default: the order in which the commands took effect]
     #[arg(long, value_enum, value_name = "BY")]
@@ -79,7 +86,7 @@ pub struct Dump {
     /// Instead of listing commands, replay the trace up to --at and write the current context's resources to
     /// this folder: textures as PNG, buffers as raw bytes, shaders as text
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "at")]
-    #[arg(conflicts_with_all = ["frames", "commands", "functions", "threads", "sort", "top"])]
+    #[arg(conflicts_with_all = ["frames", "commands", "functions", "threads", "matching", "sort", "top"])]
     resources: Option<PathBuf>,
 
     /// Command after which the resources are written, by its number in `dump`
@@ -177,12 +184,14 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
     }
     let mut progress = listing_progress(args, &reader);
     let is_to_file = is_to_file();
-    let commands = match &args.frames.frames {
-        None => reader.commands(),
-        Some(frames) => reader.commands_in_frames(frames.start..=frames.end - 1),
+    let commands = match (&args.frames.frames, &args.commands) {
+        (Some(frames), _) => reader.commands_in_frames(frames.start..=frames.end - 1),
+        (None, Some(numbers)) => reader.commands_numbered(numbers.clone()),
+        (None, None) => reader.commands(),
     };
     let mut commands = commands.map_err(|error| unreadable(path, &error))?.with_tracers();
     let top = args.top.map_or(usize::MAX, NonZeroUsize::get);
+    let matching = args.matching.as_deref().map(|text| Matching::new(text, top));
     let mut longest = args.sort.map(|Sort::DriverTime| Longest::new(top));
     let line: Format = if args.json.json { json::append_line } else { call_text::append_line };
     let (mut problem, mut is_empty, mut listed) = (None, true, 0);
@@ -203,7 +212,7 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
             }
             listed += 1;
             match &mut longest {
-                None if listed >= top => Choice::Last,
+                None if listed >= top && matching.is_none() => Choice::Last,
                 None => Choice::Take,
                 Some(longest) => match longest.offer(command.driver_ns, |out| line(command, out)) {
                     Ok(()) => Choice::Leave,
@@ -224,8 +233,9 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
             }
             progress.iter_mut().for_each(|progress| progress.add(read));
         };
-        match listing::write(&mut commands, line, choose, count, out) {
-            Ok(()) => {}
+        match listing::write(&mut commands, line, matching.as_ref(), choose, count, out) {
+            Ok(lines) if matching.is_some() => listed = lines,
+            Ok(_) => {}
             Err(Stopped::Reading(error)) => problem = Some(unreadable(path, &error)),
             Err(Stopped::Writing(error)) => return Err(error),
         }
@@ -240,20 +250,22 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
     if is_empty && let Some(frames) = &args.frames.frames {
         trace_file::judge_wish(path, &mut reader, Some(frames), None)?;
     }
-    if let Some(wanted) = args.commands.as_ref().filter(|_| listed == 0 && chosen.is_empty()) {
+    let is_choosing = !chosen.is_empty() || args.matching.is_some();
+    if let Some(wanted) = args.commands.as_ref().filter(|_| listed == 0 && !is_choosing) {
         trace_file::judge_wish(path, &mut reader, None, Some(wanted.start))?;
     }
-    match listed == 0 && (!chosen.is_empty() || args.commands.is_some()) {
+    match listed == 0 && (is_choosing || args.commands.is_some()) {
         false => Ok(0),
         true => Err(nothing_fits(path, &chosen, args)),
     }
 }
 
 /// Shows how much of the trace was read, until the first line is listed; if the list goes to a file, or is sorted, until the
-/// end. `None` for a range of frames, which is found without reading the trace before it.
+/// end. `None` for a range of frames or numbers, which is found without reading the trace before it.
 fn listing_progress(args: &Dump, reader: &Reader) -> Option<ReadingProgress> {
     let commands = reader.footer()?.totals.calls;
-    args.frames.frames.is_none().then(|| ReadingProgress::start(commands))
+    let is_near = args.frames.frames.is_some() || args.commands.is_some();
+    (!is_near).then(|| ReadingProgress::start(commands))
 }
 
 /// Whether standard output is a regular file.
@@ -298,6 +310,14 @@ fn nothing_fits(path: &Path, chosen: &Filter, args: &Dump) -> Failure {
     let name = path.display();
     let frames = if args.frames.frames.is_some() { " in these frames" } else { "" };
     let numbers = if args.commands.is_some() { " with these numbers" } else { "" };
+    if let Some(text) = &args.matching {
+        let of = if chosen.is_empty() { String::new() } else { format!(" of {chosen}") };
+        return Failure::no(format!(
+            "{name} has no command{numbers}{frames}{of} whose text has \"{}\"; `gapii-ctl dump {name} --top 20` shows how \
+             commands are written",
+            text.escape_debug()
+        ));
+    }
     match chosen.is_empty() {
         true => Failure::no(format!(
             "{name} has no command{numbers}{frames}; `gapii-ctl info {name}` says how many it has"

@@ -139,7 +139,8 @@ fn write_json(
 ) -> Result<Exported, Failure> {
     let list = |commands: Commands<'_, File>, choose: Choose<'_>| {
         let mut commands = commands.with_tracers();
-        listing::write(&mut commands, json::append_line, choose, |read, _| progress.add(read), out)
+        let progress = |read, _| progress.add(read);
+        listing::write(&mut commands, json::append_line, None, choose, progress, out).map(|_| ())
     };
     let commands = each_command(args, reader, process, list)?;
     Ok(Exported::of(args, commands, None))

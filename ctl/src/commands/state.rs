@@ -1,7 +1,7 @@
 //! `state`: shows the state that a program had set up after one of its commands, by default the last. It is followed from
 //! the last checkpoint before that command, if the trace has any, otherwise from the first command. The text form shows only state that differs from its initial value, also of objects; `--all` and the JSON form show all state, and so
-//! does a choice of sections or objects for what it chooses. `--sections` lists the sections. A filtered trace, a command
-//! number beyond the last, and a choice that nothing fits, are refused with status 1.
+//! does a choice of sections or objects for what it chooses. `--sections` lists the sections, and `--since` what commands have
+//! changed. A filtered trace, a command number beyond the last, and a choice that nothing fits, are refused with status 1.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -30,7 +30,8 @@ Examples:
   gapii-ctl state x.gapii --frame 5000                    the state at the end of frame 5000
   gapii-ctl state x.gapii --at 4711 --sections            which sections the state has at command 4711
   gapii-ctl state x.gapii --at 4711 --section viewport --section 'context.stencil_*'
-  gapii-ctl state x.gapii --at 4711 --object texture:5    texture 5 alone";
+  gapii-ctl state x.gapii --at 4711 --object texture:5    texture 5 alone
+  gapii-ctl state x.gapii --at 4711 --since 4710          what command 4711 has changed";
 
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
@@ -45,6 +46,10 @@ pub struct State {
     /// Frame at whose end the state is shown; of several processes, the first one that ends it
     #[arg(long, value_name = "N", conflicts_with = "at")]
     frame: Option<u64>,
+
+    /// Show only what the commands after command SEQ have changed, up to --at or the end of --frame
+    #[arg(long, value_name = "SEQ", conflicts_with_all = ["all", "sections"])]
+    since: Option<u64>,
 
     /// Also show what still has its initial value
     #[arg(long)]
@@ -68,6 +73,14 @@ pub fn run(args: &State) -> Result<u8, Failure> {
     let path = &args.trace.trace;
     let mut reader = trace_file::open(path)?;
     trace_file::judge_filter(path, &reader, "does not hold all of the program's state")?;
+    if let (Some(since), Some(at)) = (args.since, args.at)
+        && since >= at
+    {
+        return Err(Failure::usage(format!(
+            "--since {since} must be a command before --at {at}; type `--at {at} --since {}` for what command {at} has changed",
+            at.saturating_sub(1)
+        )));
+    }
     if let Some(frame) = args.frame {
         let wanted = frame..frame.saturating_add(1);
         trace_file::judge_wish(path, &mut reader, Some(&wanted), None)?;
@@ -84,10 +97,13 @@ pub fn run(args: &State) -> Result<u8, Failure> {
     };
     let mut checkpoints = Checkpoints::open(path, &mut reader, &args.checkpoints);
     let mut commands = reader.commands().map_err(|error| unreadable(path, &error))?;
-    let is_before = |entry: &Entry| match (args.frame, end_block) {
+    let is_before_end = |entry: &Entry| match (args.frame, end_block) {
         (None, _) => args.at.is_none_or(|at| entry.end_seq <= at),
         (Some(_), Some((block, _))) => entry.block <= block,
         (Some(_), None) => true,
+    };
+    let is_before = |entry: &Entry| {
+        is_before_end(entry) && args.since.is_none_or(|since| entry.end_seq <= since)
     };
     let (mut follower, mut at) = match checkpoints.resume(&mut commands, is_before) {
         Some((follower, last)) => (follower, Some(last)),
@@ -95,6 +111,7 @@ pub fn run(args: &State) -> Result<u8, Failure> {
     };
     let begin = at.map_or(first, |last| last.saturating_add(1));
     let mut progress = ReadingProgress::start(end.saturating_sub(begin));
+    let mut earlier = None;
     loop {
         if !commands.advance_in_block() {
             checkpoints.pass(&mut commands, &follower, at);
@@ -105,6 +122,9 @@ pub fn run(args: &State) -> Result<u8, Failure> {
         let command = commands.command();
         follower.follow(&command);
         at = command.seq.max(at);
+        if earlier.is_none() && args.since.is_some() && at >= args.since {
+            earlier = at.zip(Some(Picture::of(&follower)));
+        }
         progress.step();
         let is_wanted = args.at.is_some() && at >= args.at;
         if is_wanted || (command.ends_frame && args.frame == Some(command.frame)) {
@@ -133,6 +153,22 @@ pub fn run(args: &State) -> Result<u8, Failure> {
     }
     let mut picture = Picture::of(&follower);
     picture.choose(path, &args.choice)?;
+    if let Some(since) = args.since {
+        let Some((_, mut earlier)) = earlier.filter(|(since, _)| *since < at) else {
+            let name = path.display();
+            return Err(Failure::no(format!(
+                "{name} has no command between {since} and {at}; type `--since {}`",
+                at.saturating_sub(1)
+            )));
+        };
+        // What the choice fits may have been made since then.
+        _ = earlier.choose(path, &args.choice);
+        let changes = Changes { seq: at, since, changes: picture.changes(&earlier) };
+        return match args.json.json {
+            true => text::print_json(&changes).map(|()| 0),
+            false => text::print(|out| changes.write(out)).map(|()| 0),
+        };
+    }
     let all = args.all || args.choice.is_partial();
     match (args.sections, args.json.json) {
         (true, true) => text::print_json(&Sections { seq: at, sections: picture.sections() })?,
@@ -152,6 +188,52 @@ fn end_of_frame(reader: &Reader, frame: u64) -> Option<(u64, u64)> {
     let end = index.frame_ends.iter().find(|end| end.frame == frame)?;
     let block = index.blocks.get(end.block as usize)?;
     Some((u64::from(end.block), block.first_seq.saturating_add(u64::from(block.seqs))))
+}
+
+/// What commands have changed in the state.
+#[derive(Serialize, JsonSchema)]
+pub struct Changes {
+    /// Number of the last of these commands.
+    seq: u64,
+    /// Number of the command before the first of them.
+    since: u64,
+    /// The changes, in the order in which the state is shown.
+    changes: Vec<Changed>,
+}
+
+/// A changed part of the state of a process, a thread, a share group or a context.
+#[derive(Serialize, JsonSchema)]
+struct Changed {
+    /// What it belongs to, such as `process 0` or `context 0x5599d8970750`.
+    owner: String,
+    /// The names that lead to it, such as `["textures", "Texture 5", "label"]`; none for the whole state of the owner.
+    path: Vec<String>,
+    /// Its value before; null if it did not exist.
+    before: Option<serde_json::Value>,
+    /// Its value; null if it does not exist any more.
+    after: Option<serde_json::Value>,
+}
+
+impl Changes {
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "changes from command {} to command {}", self.since, self.seq)?;
+        let shown = |value: &Option<serde_json::Value>| match value {
+            None => "nothing".to_owned(),
+            Some(serde_json::Value::Object(fields)) => format!("{} fields", fields.len()),
+            Some(serde_json::Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+        };
+        let mut owner = "";
+        for change in &self.changes {
+            if change.owner != owner {
+                owner = &change.owner;
+                writeln!(out, "{owner}")?;
+            }
+            let path = change.path.join(".");
+            writeln!(out, "  {path}: {} -> {}", shown(&change.before), shown(&change.after))?;
+        }
+        Ok(())
+    }
 }
 
 /// Sections of the state after a command.
@@ -341,6 +423,40 @@ impl Picture {
                 })
             })
             .collect()
+    }
+
+    /// Returns what is different from an earlier picture of the same trace.
+    fn changes(&self, earlier: &Picture) -> Vec<Changed> {
+        let mut changes = Vec::new();
+        let states = |picture: &Picture| -> Vec<(String, Value)> {
+            let states = picture.processes.iter().flat_map(|process| {
+                let prefix = format!("process {}", process.index);
+                process.states().into_iter().map(move |(scope, owner, state)| match scope {
+                    Scope::Process => (owner, state.clone()),
+                    _ => (format!("{prefix}, {owner}"), state.clone()),
+                })
+            });
+            states.collect()
+        };
+        let (before, after) = (states(earlier), states(self));
+        let find = |all: &[(String, Value)], owner: &String| {
+            all.iter().find(|(known, _)| known == owner).map(|(_, state)| state.clone())
+        };
+        let gone = before.iter().filter(|(owner, _)| find(&after, owner).is_none());
+        for (owner, _) in after.iter().chain(gone) {
+            let (old, new) = (find(&before, owner), find(&after, owner));
+            state_value::compare(
+                old.as_ref(),
+                new.as_ref(),
+                &mut Vec::new(),
+                &mut |path, parts| {
+                    let [before, after] = parts.map(|part| part.map(state_value::json));
+                    let owner = owner.clone();
+                    changes.push(Changed { owner, path: path.to_vec(), before, after });
+                },
+            );
+        }
+        changes
     }
 
     fn answer(&self, at: u64) -> Answer {

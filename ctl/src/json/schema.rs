@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 
 use super::{Failed, Remark, VERSION, VERSION_KEY, printed_name};
 use crate::capture_answer::{CaptureAnswer, RunAnswer, SavedAnswer};
-use crate::commands::{blob, diff, doctor, dump, export, info, montage, pair, state, stop, watch};
+use crate::commands::{
+    blob, diff, doctor, dump, export, frames, info, montage, pair, state, stop, ui, watch,
+};
 
 /// One form of JSON output.
 pub struct Form {
@@ -55,10 +57,13 @@ pub const FORMS: &[Form] = &[
     document::<Vec<gapii_control::AppInfo>>("apps"),
     lines::<watch::Refresh<'_>>("watch"),
     document::<info::Answer>("info"),
+    document::<ui::Address>("ui"),
     commands::<dump::Line>("dump"),
     document::<dump::Written>("dump --resources"),
+    document::<frames::Answer>("frames"),
     document::<state::Answer>("state"),
     document::<state::Sections>("state --sections"),
+    document::<state::Changes>("state --since"),
     document::<gapii_analysis::stats::Stats>("stats"),
     document::<diff::Differences>("diff"),
     document::<montage::Sheeted>("montage"),
@@ -199,9 +204,8 @@ mod tests {
     fn every_command_with_json_has_a_schema() {
         let mut expected = Vec::new();
         with_json(&Cli::command(), "", &mut expected);
-        let others =
-            ["dump --resources", "state --sections", "error", "message"].map(str::to_owned);
-        expected.extend(others);
+        let others = ["dump --resources", "state --sections", "state --since", "error", "message"];
+        expected.extend(others.map(str::to_owned));
         let mut listed: Vec<_> = FORMS.iter().map(|form| form.command.to_owned()).collect();
         expected.sort();
         listed.sort();

@@ -83,6 +83,19 @@ fn commands_are_chosen_by_function_thread_and_frame() {
 }
 
 #[test]
+fn commands_are_chosen_by_their_text() {
+    let folder = folder(false);
+    check(&folder, &["--match", "count = 30"], &[2, 5]);
+    check(&folder, &["--match", "GLDRAW"], &[1, 2, 4, 5]);
+    check(&folder, &["--match", "gldraw", "--top", "3"], &[1, 2, 4]);
+    check(&folder, &["--match", "count = 3", "--function", "glDraw*", "--frames", "1"], &[4, 5]);
+    check(&folder, &["--match", "gl_triangles", "--commands", "2..5"], &[2, 4]);
+    let (_, stderr) = dump(&folder, &["--match", "count = 31", "--thread", "load*"], 1);
+    let expected = "no command of threads load* whose text has \"count = 31\"";
+    assert!(one_sentence(&stderr).contains(expected), "{stderr}");
+}
+
+#[test]
 fn dearest_draw_comes_first() {
     let folder = folder(true);
     check(&folder, &["--sort", "driver-time"], &[5, 3, 7, 0, 2, 1, 4, 6]);

@@ -1,10 +1,13 @@
 //! The commands of a trace file, in order of effect. Reading some frames skips the blocks before them if the file has
-//! an index and a footer; commands that were entered there come without arguments. At the first damaged block the
-//! commands that were read are handed out, and `tail` names the damage; only an error of the file itself is an error.
+//! an index and a footer; commands that were entered there come without arguments. Reading some numbers skips the blocks
+//! before the first of these commands was entered, unless the trace was kept or the numbers lie in more than 64 blocks
+//! (`NUMBERED_BLOCKS_MAX`). At the first damaged block the commands that were read are handed out, and `tail` names the
+//! damage; only an error of the file itself is an error.
 //!
 //! Reads a block when the blocks before it have no more commands to give.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io::{self, Read, Seek};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
@@ -20,6 +23,9 @@ use super::index::TraceIndex;
 use super::reader::TraceReader;
 use super::store::Store;
 use super::story::Begin;
+
+/// Most blocks in which a range of numbers is looked for; a longer range is read with everything before it.
+const NUMBERED_BLOCKS_MAX: usize = 64;
 
 impl<R: Read + Seek> TraceReader<R> {
     /// Reads all commands, from the first block on.
@@ -75,6 +81,51 @@ impl<R: Read + Seek> TraceReader<R> {
         }
         commands.frames = Some(frames);
         Ok(commands)
+    }
+
+    /// Reads the commands with these numbers, and others around them. With an index, blocks in which none of these commands
+    /// was entered are not read; commands that describe what a block before has described are then handed out, too.
+    ///
+    /// # Errors
+    /// An error of the file.
+    pub fn commands_numbered(&mut self, numbers: Range<u64>) -> io::Result<Commands<'_, R>> {
+        let is_kept = self.header.kept.is_some();
+        let index = self.index().filter(|_| !is_kept && self.footer().is_some());
+        let wanted = index.map(|index| blocks_of_numbers(index, &numbers));
+        let Some(blocks) = wanted.filter(|blocks| blocks.len() <= NUMBERED_BLOCKS_MAX) else {
+            return self.commands();
+        };
+        // What a record says of the thread's next command may be in the block before.
+        let (mut start, mut back) = (blocks.start.saturating_sub(1), 1);
+        while start > 0 && self.lacks_arguments(start..blocks.end, &numbers)? {
+            start = start.saturating_sub(back);
+            back *= 4;
+        }
+        let mut commands = self.commands()?;
+        (commands.next_block, commands.enough_at) = (start, blocks.end);
+        Ok(commands)
+    }
+
+    /// Whether a reader that begins with these blocks would hand out a command with one of these numbers without its
+    /// arguments, because the command was entered before these blocks.
+    fn lacks_arguments(&mut self, blocks: Range<usize>, numbers: &Range<u64>) -> io::Result<bool> {
+        let mut commands = self.commands()?;
+        (commands.next_block, commands.enough_at) = (blocks.start, blocks.end);
+        let mut threads = BTreeSet::new();
+        while commands.advance()? {
+            let command = commands.command();
+            // A later command of a thread lacks its enter record only if that is lost. A command of a snapshot may come while
+            // another command of the thread is in flight.
+            let is_first = !command.is_setup && threads.insert(command.thread);
+            let is_wanted = command.seq.is_some_and(|seq| numbers.contains(&seq));
+            if is_first && is_wanted && command.enter.is_none() {
+                return Ok(true);
+            }
+            if command.seq.is_some_and(|seq| seq >= numbers.end) {
+                break;
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -257,6 +308,13 @@ impl<'r, R: Read + Seek> Commands<'r, R> {
         *self.tail = Tail::Damaged { at: offset.unwrap_or(self.file_len), why };
         self.damaged = true;
     }
+}
+
+/// Returns the blocks in which the commands with these numbers take effect, by the index.
+fn blocks_of_numbers(index: &TraceIndex, numbers: &Range<u64>) -> Range<usize> {
+    let begun = |end: u64| index.blocks.partition_point(|block| block.first_seq < end);
+    let start = begun(numbers.start.saturating_add(1)).saturating_sub(1);
+    start..begun(numbers.end).max(start)
 }
 
 /// Returns the blocks that hold these frames of all `processes`, by the index.

@@ -89,6 +89,7 @@ pub fn form_of(command: &Command) -> Option<String> {
         Some(two) => Some(two),
         None if has("--resources") => Some("dump --resources".to_owned()),
         None if has("--sections") => Some("state --sections".to_owned()),
+        None if has("--since") => Some("state --since".to_owned()),
         None => Some(own[at].clone().into_owned()),
     }
 }

@@ -1,9 +1,11 @@
-//! Reading that pauses between two blocks and goes on there in another reader: the commands are those of a reader that read
-//! everything. Bytes that no reader saved are refused, or give other commands, and no panic.
+//! Reading that begins in the middle of a trace, because it paused between two blocks and goes on there in another reader, or
+//! because commands are wanted by their numbers: the commands are those of a reader that read everything. Bytes that no
+//! reader saved are refused, or give other commands, and no panic.
 
 use gapii_abi::atom::{
     self, EFFECT, EndReason, Frame, FrameKind, InFlight, Keyframe, SETUP, Subject, SubjectKind,
 };
+use gapii_trace::Commands;
 use proptest::prelude::*;
 
 use crate::describe::*;
@@ -153,6 +155,30 @@ proptest! {
     }
 
     #[test]
+    fn numbered_commands_are_those_of_a_reader_that_read_everything(
+        steps in prop::collection::vec(step(), 1..60),
+        bounds in prop::array::uniform2(0..30u64),
+    ) {
+        // A reader in the middle cannot know which objects were described before. A frame is observed just before its swap.
+        let is_known = |step: &&(u32, Step)| !matches!(step.1, Step::Describe(_) | Step::Frame);
+        let steps: Vec<_> = steps.iter().filter(is_known).copied().collect();
+        let file = written(&steps, Vec::new());
+        let (first, end) = (bounds[0].min(bounds[1]), bounds[0].max(bounds[1]) + 1);
+        let lines = |commands: Commands<'_, _>| {
+            let mut commands = commands;
+            let mut lines = Vec::new();
+            while let Some(command) = commands.next_command().unwrap() {
+                if command.seq.is_some_and(|seq| (first..end).contains(&seq)) {
+                    lines.push(line(&command));
+                }
+            }
+            lines
+        };
+        let expected = lines(open(&file).commands().unwrap());
+        prop_assert_eq!(lines(open(&file).commands_numbered(first..end).unwrap()), expected);
+    }
+
+    #[test]
     fn changed_bytes_are_refused_or_read(
         steps in prop::collection::vec(step(), 10..40),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
@@ -179,4 +205,35 @@ fn block_that_is_not_there_and_other_bytes_are_refused() {
     assert!(read(&file, Some((99, saved))).is_none());
     assert!(read(&file, Some((*block, &saved[..saved.len() - 1]))).is_none());
     assert!(read(&file, Some((*block, b"other"))).is_none());
+}
+
+#[test]
+fn blocks_far_from_the_wanted_numbers_are_not_read() {
+    let mut steps = vec![(0, Step::EnterGen), (1, Step::Clear), (0, Step::EndBlock)];
+    for _ in 0..20 {
+        steps.extend([(1, Step::Clear), (1, Step::EndBlock)]);
+    }
+    steps.extend([(0, Step::LeaveGen), (2, Step::Frame), (0, Step::EndBlock)]);
+    steps.extend([(2, Step::EnterSwap), (2, Step::LeaveSwap), (0, Step::EndBlock)]);
+    let mut file = written(&steps, Vec::new());
+    let blocks = open(&file).blocks().to_vec();
+    let read = |file: &[u8], number: u64| {
+        let mut reader = open(file);
+        let mut commands = reader.commands_numbered(number..number + 1).unwrap();
+        let mut found = Vec::new();
+        while let Some(command) = commands.next_command().unwrap() {
+            found.extend(command.seq.filter(|seq| *seq == number).map(|_| line(&command)));
+        }
+        found
+    };
+    // The frame is in the block before.
+    assert!(read(&file, 22)[0].contains("observed_frame"));
+    // This command was entered in the first block.
+    let last = read(&file, 21);
+    assert!(last.len() == 1 && !last[0].contains("enter_missing"), "{last:?}");
+    let middle = read(&file, 10);
+    file[blocks[3].offset as usize + 12] ^= 1;
+    file[blocks[17].offset as usize + 12] ^= 1;
+    assert_eq!(middle.len(), 1);
+    assert_eq!(read(&file, 10), middle);
 }

@@ -1,0 +1,73 @@
+// Asks the server. A failure is an Error with the sentence that gapii-ctl says.
+
+async function response(path, signal) {
+  const answer = await fetch(`api/${path}`, { signal });
+  if (answer.ok) return answer;
+  let sentence = `the server answers ${answer.status}`;
+  try {
+    sentence = (await answer.json()).error;
+  } catch {
+    // It is not one of our own answers.
+  }
+  throw new Error(sentence);
+}
+
+// Returns a query string of the values that are neither null nor undefined nor empty.
+export function query(values) {
+  const given = Object.entries(values).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
+}
+
+// Integers above 2^53 become strings, because a number would lose their last digits: handles, addresses, stamps.
+function exact(key, value, context) {
+  const source = context?.source;
+  if (typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source ?? "")) return source;
+  return value;
+}
+
+// Returns the JSON at `path`.
+export async function ask(path, signal) {
+  return JSON.parse(await (await response(path, signal)).text(), exact);
+}
+
+// Calls `take` with each line of JSON at `path`, as it comes.
+export async function lines(path, take, signal) {
+  const reader = (await response(path, signal)).body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    const parts = (rest + value).split("\n");
+    rest = parts.pop();
+    for (const line of parts) take(JSON.parse(line, exact));
+  }
+}
+
+// Returns the bytes at `path`.
+export async function bytes(path, signal) {
+  return (await response(path, signal)).arrayBuffer();
+}
+
+// Remembers the answers to the last `most` questions, so that two panes ask once.
+export class Answers {
+  #answers = new Map();
+
+  constructor(most) {
+    this.most = most;
+  }
+
+  of(path) {
+    let answer = this.#answers.get(path);
+    if (answer === undefined) {
+      answer = ask(path);
+      // The next one asks again.
+      answer.catch(() => this.#answers.delete(path));
+    }
+    this.#answers.delete(path);
+    this.#answers.set(path, answer);
+    if (this.#answers.size > this.most) this.#answers.delete(this.#answers.keys().next().value);
+    return answer;
+  }
+}
+
+export const answers = new Answers(24);

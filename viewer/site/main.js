@@ -1,0 +1,79 @@
+// The page: a head, the timeline, the list of commands, and the panes.
+
+import { answers, ask } from "./ask.js";
+import { Commands } from "./commands.js";
+import { fill, make } from "./element.js";
+import { address, onPlace } from "./place.js";
+import { count } from "./text.js";
+import { Timeline } from "./timeline.js";
+import * as call from "./panes/call.js";
+import * as compare from "./panes/compare.js";
+import * as mesh from "./panes/mesh.js";
+import * as objects from "./panes/objects.js";
+import * as picture from "./panes/picture.js";
+import * as problems from "./panes/problems.js";
+import * as shaders from "./panes/shaders.js";
+import * as state from "./panes/state.js";
+import * as statistics from "./panes/statistics.js";
+
+// By the name in the address. A pane has a `title`, and `show(element, place, trace)`; `key(place)` is what it shows: while
+// that stays the same, the pane is not made again.
+const PANES = { call, state, picture, objects, mesh, shaders, statistics, problems, compare };
+
+const element = (id) => document.getElementById(id);
+
+function showHead({ info, subject }) {
+  const name = subject.trace.split("/").pop();
+  document.title = `${name} – gapii`;
+  const programs = (info.processes ?? []).map((process) => `${process.name} (${process.pid})`).join(", ");
+  fill(
+    element("head"),
+    make("strong", { title: subject.trace }, name),
+    subject.other ? make("span", { title: subject.other }, `compared with ${subject.other.split("/").pop()}`) : null,
+    make("span", {}, programs),
+    make("span", {}, `${count(info.commands)} commands, ${count(info.frames)} frames`),
+    info.complete ? null : make("span", { class: "error" }, "the trace is cut or damaged"),
+  );
+}
+
+function showTabs(place) {
+  const tabs = Object.entries(PANES).map(([name, { title }]) =>
+    make(
+      "a",
+      { href: address({ pane: name }), role: "tab", id: `tab-${name}`, "aria-selected": String(place.pane === name) },
+      title,
+    ),
+  );
+  fill(element("panes"), tabs);
+}
+
+let shown = null;
+
+function showPane(place, trace) {
+  const pane = PANES[place.pane] ?? call;
+  const key = JSON.stringify([place.pane, pane.key(place)]);
+  showTabs(place);
+  if (key === shown) return;
+  shown = key;
+  const host = element("pane");
+  host.dataset.pane = place.pane;
+  pane.show(host, place, trace);
+}
+
+async function begin() {
+  let trace;
+  try {
+    const [subject, info, frames] = await Promise.all([ask("subject"), answers.of("info"), answers.of("frames")]);
+    trace = { subject, info, ...frames };
+  } catch (error) {
+    fill(element("pane"), make("p", { class: "error", role: "alert" }, error.message));
+    return;
+  }
+  showHead(trace);
+  new Timeline(element("timeline"), trace);
+  new Commands(element("commands"), trace);
+  onPlace((place) => showPane(place, trace));
+  document.body.dataset.ready = "";
+}
+
+begin();

@@ -1,0 +1,55 @@
+// The selected command: its arguments, its memory, its place and its times.
+
+import { lines, query } from "../ask.js";
+import { make, table, whenReady } from "../element.js";
+import { address } from "../place.js";
+import { callLine, time, valueText } from "../text.js";
+
+export const title = "command";
+export const key = (place) => place.at;
+
+async function command(at) {
+  let found = null;
+  await lines(`commands${query({ from: at, to: at + 1 })}`, (it) => (found = it.seq === at ? it : found));
+  if (found === null) throw new Error(`the trace has no command ${at}`);
+  return found;
+}
+
+function facts(it) {
+  return [
+    ["number", String(it.seq)],
+    ["frame", String(it.frame)],
+    ["process, thread", `${it.pid}, ${it.tid}`],
+    ["context", it.context === 0 ? "none" : `0x${BigInt(it.context).toString(16)}`],
+    ["time in the driver", it.driver_ns === undefined ? "not recorded" : time(it.driver_ns)],
+    ["stamps", it.stamps.map((stamp) => stamp ?? "none").join(", ")],
+  ];
+}
+
+function shown(it, trace) {
+  const memory = [...(it.reads ?? []).map((range) => ["reads", range]), ...(it.writes ?? []).map((range) => ["writes", range])];
+  return [
+    make("p", { class: "line" }, callLine(it)),
+    table(["argument", "value", "address"], Object.entries(it.args).map(([name, value]) => [name, valueText(value), it.addresses?.[name] ?? ""]), { id: "arguments" }),
+    memory.length === 0 ? null : table(["memory", "contents"], memory.map(([verb, range]) => [verb, valueText(range)])),
+    table(["", ""], facts(it), { class: "facts" }),
+    make("p", { class: "note" }, "On the command line: ", make("code", {}, `gapii-ctl dump ${trace.subject.trace} --commands ${it.seq}`)),
+    make(
+      "p",
+      {},
+      make("a", { href: address({ function: it.name, pane: "statistics" }) }, "statistics"),
+      " · ",
+      make("a", { href: address({ pane: "state" }) }, "what it changed"),
+      " · ",
+      make("a", { href: address({ pane: "picture" }) }, "what it drew"),
+    ),
+  ];
+}
+
+export function show(host, place, trace) {
+  if (place.at === null) {
+    host.replaceChildren(make("p", {}, "Select a command in the list, or a frame in the timeline."));
+    return;
+  }
+  whenReady(host, command(place.at), (it) => shown(it, trace));
+}

@@ -1,0 +1,120 @@
+// Textures and buffers after the selected command. A texture is shown with all its levels, layers and faces, a buffer as a table
+// by a struct that is typed; below are the commands that name the object.
+
+import { answers, bytes, lines, query } from "../ask.js";
+import { fill, make, table, whenReady } from "../element.js";
+import { decode } from "../png.js";
+import { address, go } from "../place.js";
+import { stage } from "../stage.js";
+import { objectsOf, stateAt } from "../state.js";
+import { rowsOf, structOf } from "../struct.js";
+import { callLine, commandLink, size, valueText } from "../text.js";
+
+export const title = "objects";
+export const key = (place) => [place.at, place.object, place.struct];
+
+const SECTIONS = ["textures", "buffers", "renderbuffers", "samplers", "framebuffers", "vertex_arrays", "queries", "syncs"];
+const HISTORY_MAX = 500;
+const ROWS_MAX = 1000;
+
+// What is most worth knowing about an object, in a line.
+function summary({ section, object }) {
+  if (section === "buffers") return `${size(object.size ?? 0)}, ${object.usage ?? ""}`;
+  const facts = ["target", "format", "internal_format", "width", "height", "depth", "levels", "samples"];
+  return facts.filter((fact) => object[fact] !== undefined && object[fact] !== null).map((fact) => `${fact} ${valueText(object[fact])}`).join(", ");
+}
+
+function list(answer, place) {
+  const objects = objectsOf(answer).filter((it) => SECTIONS.includes(it.section));
+  if (objects.length === 0) return make("p", {}, "No object exists after this command.");
+  const rows = objects.map((it) => [make("a", { href: address({ object: it.name }), "aria-current": it.name === place.object ? "true" : null }, it.name), it.object.label ?? "", summary(it)]);
+  return table(["object", "label", ""], rows, { id: "objects" });
+}
+
+function images(at, files, name) {
+  const own = files.filter((file) => file.name.startsWith(`texture-${name}.`) || file.name.startsWith(`texture-${name}-`));
+  if (own.length === 0) return make("p", { class: "note" }, "There is no picture of it.");
+  return own.map((file) => {
+    const host = make("div", {});
+    whenReady(host, bytes(`objects/${at}/${file.name}`).then(decode), stage, "reading the picture");
+    return make("details", { open: file === own[0] }, make("summary", {}, file.name), host);
+  });
+}
+
+function bufferTable(buffer, text) {
+  const struct = structOf(text);
+  const rows = rowsOf(struct, buffer, ROWS_MAX);
+  const all = Math.floor(buffer.byteLength / struct.stride);
+  return [
+    table(["", ...struct.fields.map((field) => field.type)], rows.map((row, at) => [String(at), ...row.map(valueText)]), { id: "buffer" }),
+    all > ROWS_MAX ? make("p", { class: "note" }, `The first ${ROWS_MAX} of ${all} elements are shown.`) : null,
+  ];
+}
+
+function buffer(at, files, name, place) {
+  const file = files.find((it) => it.name === `buffer-${name}.bin`);
+  if (file === undefined) return make("p", { class: "note" }, "There are no contents of it.");
+  const text = place.struct ?? "f32x4";
+  const field = make("input", { name: "struct", value: text, size: 24, "aria-label": "Struct of an element" });
+  const form = make(
+    "form",
+    {
+      class: "controls",
+      onsubmit: (event) => {
+        event.preventDefault();
+        go({ struct: field.value }, { replaces: true });
+      },
+    },
+    "an element is ",
+    field,
+    make("button", {}, "show"),
+    make("span", { class: "note" }, "such as f32x3 u8x4 norm, with pad4 for 4 bytes between"),
+  );
+  const host = make("div", {});
+  whenReady(host, bytes(`objects/${at}/${file.name}`).then((buffer) => bufferTable(buffer, text)), (rows) => rows, "reading the buffer");
+  return [form, host];
+}
+
+// The commands that have the object's name as an argument, or write it.
+async function history(kind, name) {
+  const found = [];
+  const isNamed = ([param, value]) => param.toLowerCase().startsWith(kind) && (value === name || (Array.isArray(value) && value.includes(name)));
+  const take = (command) => {
+    if (found.length < HISTORY_MAX && Object.entries(command.args).some(isNamed)) found.push(command);
+  };
+  await lines(`commands${query({ match: String(name), function: `*${kind[0].toUpperCase()}${kind.slice(1)}*` })}`, take);
+  return found;
+}
+
+function detail(answer, place) {
+  const [kind, number] = (place.object ?? "").split(" ");
+  if (!number) return null;
+  const name = Number(number);
+  const found = objectsOf(answer).find((it) => it.name === place.object);
+  const contents = make("div", { id: "contents" });
+  const past = make("div", { id: "history" });
+  const draw = ({ files, notes }) => [
+    kind === "Texture" ? images(place.at, files, name) : kind === "Buffer" ? buffer(place.at, files, name, place) : null,
+    notes.map((note) => make("p", { class: "note" }, note)),
+  ].flat();
+  if (kind === "Texture" || kind === "Buffer") whenReady(contents, answers.of(`objects/${place.at}`), draw, "playing the trace");
+  const rows = (commands) => (commands.length === 0 ? make("p", {}, "none") : commands.map((it) => make("div", { class: "line" }, commandLink(it.seq), " ", callLine(it))));
+  whenReady(past, history(kind.toLowerCase(), name), rows);
+  const facts = found === undefined ? [] : Object.entries(found.object).filter(([, value]) => value === null || typeof value !== "object");
+  return [
+    make("h2", {}, place.object),
+    contents,
+    table(["", ""], facts.map(([fact, value]) => [fact.replaceAll("_", " "), valueText(value)]), { class: "facts" }),
+    make("h2", {}, "commands that name it"),
+    past,
+  ];
+}
+
+export function show(host, place) {
+  if (place.at === null) {
+    fill(host, make("p", {}, "Select a command: textures, buffers and other objects after it are shown."));
+    return;
+  }
+  const asked = stateAt(place.at, { sections: SECTIONS.map((section) => `*.${section}`) });
+  whenReady(host, asked, (answer) => [list(answer, place), detail(answer, place)].flat());
+}

@@ -1,0 +1,68 @@
+// What the program has drawn after the selected command: the attachments of the framebuffer, before and after it, and its own
+// contribution.
+
+import { answers, bytes } from "../ask.js";
+import { fill, make, whenReady } from "../element.js";
+import { decode } from "../png.js";
+import { address, go } from "../place.js";
+import { difference, stage } from "../stage.js";
+import { count } from "../text.js";
+
+export const title = "picture";
+export const key = (place) => [place.at, place.attachment, place.when];
+
+const WHENS = { after: "after the command", before: "before it", difference: "its own contribution" };
+
+// Names of attachments, such as color0, by their files at-004711-color0.png.
+function attachments(files) {
+  return new Map(files.map(({ name }) => [name.replace(/^at-\d+-/, "").replace(/\.png$/, ""), name]));
+}
+
+async function pictureAt(at, attachment) {
+  const { files } = await answers.of(`pictures/${at}`);
+  const name = attachments(files).get(attachment);
+  if (name === undefined) throw new Error(`there is no ${attachment} after command ${at}`);
+  return decode(await bytes(`pictures/${at}/${name}`));
+}
+
+async function shownPicture(at, attachment, when) {
+  if (when === "before") return { picture: await pictureAt(at - 1, attachment) };
+  const after = await pictureAt(at, attachment);
+  if (when !== "difference") return { picture: after };
+  return difference(after, await pictureAt(at - 1, attachment));
+}
+
+function shown({ files, notes }, place) {
+  const names = [...attachments(files).keys()];
+  const attachment = names.includes(place.attachment) ? place.attachment : names[0];
+  const when = place.when in WHENS ? place.when : "after";
+  const remarks = notes.map((note) => make("p", { class: "note" }, note));
+  if (attachment === undefined) return [make("p", {}, "Nothing is drawn to there."), remarks].flat();
+  const choice = (id, label, values, chosen, change) => {
+    const select = make("select", { id, "aria-label": label, onchange: () => go({ [change]: select.value }, { replaces: true }) }, values.map(([value, text]) => make("option", { value, selected: value === chosen }, text)));
+    return select;
+  };
+  const controls = make(
+    "div",
+    { class: "controls" },
+    choice("attachment", "Attachment", names.map((name) => [name, name]), attachment, "attachment"),
+    choice("when", "When", Object.entries(WHENS), when, "when"),
+    make("a", { href: `api/pictures/${place.at}/${attachments(files).get(attachment)}`, download: attachments(files).get(attachment) }, "PNG file"),
+  );
+  const picture = make("div", { id: "picture" });
+  const show = (answer) => [stage(answer.picture), answer.pixels === undefined ? null : make("p", { id: "changed" }, `${count(answer.pixels)} pixels differ`)];
+  whenReady(picture, shownPicture(place.at, attachment, when), show, "playing the trace");
+  return [controls, picture, ...remarks];
+}
+
+export function show(host, place) {
+  if (place.at === null) {
+    fill(host, make("p", {}, "Select a command: a replay shows what it has drawn."));
+    return;
+  }
+  const before = make("a", { href: address({ at: Math.max(0, place.at - 1) }) }, "previous command");
+  const behind = make("a", { href: address({ at: place.at + 1 }) }, "next command");
+  const contents = make("div", {});
+  fill(host, make("p", {}, before, " · ", behind), contents);
+  whenReady(contents, answers.of(`pictures/${place.at}`), (answer) => shown(answer, place), "playing the trace");
+}

@@ -1,0 +1,75 @@
+// Shows a command of `gapii-ctl dump --json` as text, with links where an argument leads somewhere.
+
+import { make } from "./element.js";
+import { address } from "./place.js";
+import { swatch } from "./colour.js";
+
+const TEXT_MAX = 120;
+const LIST_MAX = 16;
+
+// Returns a value as text.
+export function valueText(value) {
+  if (value === null || value === undefined) return "null";
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) {
+    const shown = value.slice(0, LIST_MAX).map(valueText).join(", ");
+    return value.length > LIST_MAX ? `[${shown}, … ${value.length} in all]` : `[${shown}]`;
+  }
+  if (typeof value === "object") {
+    const fields = Object.entries(value).map(([name, part]) => `${name}: ${valueText(part)}`);
+    return `{${fields.join(", ")}}`;
+  }
+  return String(value);
+}
+
+function shortened(text) {
+  return text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text;
+}
+
+// Returns the function with its arguments and its result, as one line of elements.
+export function callLine(command) {
+  const args = Object.entries(command.args);
+  const parts = args.flatMap(([name, value], at) => [
+    at === 0 ? "" : ", ",
+    make("span", { class: "param" }, `${name} = `),
+    make("span", { class: "value" }, shortened(valueText(value))),
+  ]);
+  const result = command.result === null ? [] : [" = ", make("span", { class: "value" }, shortened(valueText(command.result)))];
+  const notes = ["in_flight", "setup", "skipped", "tracer", "enter_missing"].filter((note) => command[note]);
+  return [
+    make("span", { class: "function" }, command.name),
+    "(",
+    ...parts,
+    ")",
+    ...result,
+    swatch(command),
+    notes.length === 0 ? null : make("span", { class: "note" }, ` ${notes.join(", ").replaceAll("_", " ")}`),
+  ];
+}
+
+// Returns a link that selects a command.
+export function commandLink(seq, text = String(seq)) {
+  return make("a", { href: address({ at: seq }), class: "seq" }, text);
+}
+
+// Returns a whole number with its digits in groups.
+export function count(number) {
+  return number.toLocaleString("en");
+}
+
+// Returns a time in nanoseconds with a unit.
+export function time(ns) {
+  if (ns === null || ns === undefined) return "";
+  if (ns < 1e3) return `${ns} ns`;
+  if (ns < 1e6) return `${(ns / 1e3).toFixed(1)} µs`;
+  if (ns < 1e9) return `${(ns / 1e6).toFixed(2)} ms`;
+  return `${(ns / 1e9).toFixed(2)} s`;
+}
+
+// Returns a size in bytes with a unit.
+export function size(bytes) {
+  if (bytes < 1 << 10) return `${bytes} B`;
+  if (bytes < 1 << 20) return `${(bytes / 1024).toFixed(1)} KiB`;
+  if (bytes < 2 ** 30) return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+  return `${(bytes / 2 ** 30).toFixed(2)} GiB`;
+}

@@ -1,0 +1,167 @@
+// The timeline: a bar for each frame. The wheel zooms, dragging moves, a click selects the command that ended the frame.
+
+import { answers } from "./ask.js";
+import { fill, make } from "./element.js";
+import { go, onPlace } from "./place.js";
+import { count, size, time } from "./text.js";
+
+const HEIGHT = 96;
+const TOP = 6;
+
+// What the height of a bar shows. A measure that needs the statistics of the trace reads it once.
+const MEASURES = {
+  duration: { title: "time", text: time, of: (frame) => frame.duration_ns ?? 0, has: (frames) => frames.some((it) => typeof it.duration_ns === "number") },
+  commands: { title: "commands", text: count, of: (frame) => frame.commands, has: () => true },
+  uploads: { title: "uploads", text: size, of: (frame) => frame.uploaded_bytes ?? 0, has: () => true, needs: "statistics" },
+  draws: { title: "draws", text: count, of: (frame) => frame.draws ?? 0, has: () => true, needs: "statistics" },
+  driver: { title: "time in the driver", text: time, of: (frame) => frame.driver_ns ?? 0, has: () => true, needs: "statistics" },
+};
+
+export class Timeline {
+  #first = 0;
+  #shown;
+  #order;
+  #measure;
+  #selected = -1;
+  #most = 1;
+
+  constructor(host, trace) {
+    this.frames = trace.frames.map((frame) => ({ ...frame }));
+    this.#order = this.frames;
+    this.#shown = Math.max(1, this.frames.length);
+    this.#measure = MEASURES.duration.has(this.frames) ? "duration" : "commands";
+    this.canvas = make("canvas", { height: HEIGHT, tabindex: 0, role: "img" });
+    this.label = make("output", {});
+    const choices = Object.entries(MEASURES)
+      .filter(([, measure]) => measure.has(this.frames))
+      .map(([name, { title }]) => make("option", { value: name, selected: name === this.#measure }, title));
+    const measure = make("select", { id: "measure", "aria-label": "Height of the bars", onchange: () => this.#choose(measure.value) }, choices);
+    const sorted = make("input", { type: "checkbox", id: "longest-first", onchange: () => this.#sort(sorted.checked) });
+    const controls = make("div", { class: "controls" }, measure, make("label", {}, sorted, " largest first"), this.label);
+    fill(host, controls, this.canvas);
+    this.canvas.addEventListener("wheel", (event) => this.#zoom(event), { passive: false });
+    this.canvas.addEventListener("pointerdown", (event) => this.#press(event));
+    this.canvas.addEventListener("pointermove", (event) => this.#tell(this.#frameAt(event)));
+    this.canvas.addEventListener("pointerleave", () => this.#tell(this.#order[this.#selected]));
+    this.canvas.addEventListener("keydown", (event) => this.#step(event));
+    new ResizeObserver(() => this.#draw()).observe(host);
+    this.#choose(this.#measure);
+    onPlace((place) => this.#select(place.at));
+  }
+
+  async #choose(name) {
+    const measure = MEASURES[name];
+    if (measure.needs) {
+      this.label.textContent = "reading the trace …";
+      try {
+        const counted = new Map();
+        for (const frame of (await answers.of(measure.needs)).frames) counted.set(`${frame.process} ${frame.frame}`, frame);
+        for (const frame of this.frames) {
+          const { draws, uploaded_bytes, driver_ns } = counted.get(`${frame.process} ${frame.frame}`) ?? {};
+          Object.assign(frame, { draws, uploaded_bytes, driver_ns });
+        }
+      } catch (error) {
+        this.label.textContent = error.message;
+        return;
+      }
+    }
+    this.#measure = name;
+    this.#most = this.frames.reduce((most, frame) => Math.max(most, measure.of(frame)), 1);
+    this.#sort(this.#order !== this.frames);
+    this.#tell(this.#order[this.#selected]);
+  }
+
+  #sort(isSorted) {
+    const selected = this.#order[this.#selected];
+    const { of } = MEASURES[this.#measure];
+    this.#order = isSorted ? this.frames.toSorted((one, other) => of(other) - of(one)) : this.frames;
+    this.#selected = this.#order.indexOf(selected);
+    if (isSorted) this.#first = 0;
+    this.#draw();
+  }
+
+  // The frame that a command belongs to is the first one that ends at it or behind it.
+  #select(at) {
+    const frame = at === null ? undefined : this.frames.find((it) => it.seq >= at);
+    this.#selected = frame === undefined ? -1 : this.#order.indexOf(frame);
+    this.#tell(frame);
+    this.#draw();
+  }
+
+  #tell(frame) {
+    const { title, text, of } = MEASURES[this.#measure];
+    this.label.textContent =
+      frame === undefined
+        ? `${count(this.frames.length)} frames, at most ${text(this.#most)} (${title})`
+        : `frame ${frame.frame}${frame.process === 0 ? "" : ` of process ${frame.process}`}: ${text(of(frame))}, ${count(frame.commands)} commands`;
+  }
+
+  #frameAt(event) {
+    const part = (event.clientX - this.canvas.getBoundingClientRect().left) / this.canvas.clientWidth;
+    return this.#order[Math.floor(this.#first + part * this.#shown)];
+  }
+
+  #zoom(event) {
+    event.preventDefault();
+    const part = (event.clientX - this.canvas.getBoundingClientRect().left) / this.canvas.clientWidth;
+    const under = this.#first + part * this.#shown;
+    this.#shown = Math.min(this.frames.length, Math.max(10, this.#shown * (event.deltaY > 0 ? 1.25 : 0.8)));
+    this.#move(under - part * this.#shown);
+  }
+
+  #move(first) {
+    this.#first = Math.max(0, Math.min(first, this.frames.length - this.#shown));
+    this.#draw();
+  }
+
+  #press(event) {
+    const { clientX } = event;
+    const first = this.#first;
+    let hasMoved = false;
+    const drag = (move) => {
+      hasMoved ||= Math.abs(move.clientX - clientX) > 3;
+      if (hasMoved) this.#move(first - ((move.clientX - clientX) / this.canvas.clientWidth) * this.#shown);
+    };
+    const release = () => {
+      removeEventListener("pointermove", drag);
+      const frame = this.#frameAt(event);
+      if (!hasMoved && frame !== undefined) go({ at: frame.seq });
+    };
+    addEventListener("pointermove", drag);
+    addEventListener("pointerup", release, { once: true });
+  }
+
+  #step(event) {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const frame = this.#order[this.#selected + by];
+    if (by === undefined || frame === undefined) return;
+    event.preventDefault();
+    go({ at: frame.seq });
+  }
+
+  #draw() {
+    const { canvas } = this;
+    const width = canvas.clientWidth || canvas.parentElement.clientWidth;
+    const scale = devicePixelRatio;
+    [canvas.width, canvas.height] = [width * scale, HEIGHT * scale];
+    const context = canvas.getContext("2d");
+    context.scale(scale, scale);
+    const style = getComputedStyle(canvas);
+    const { of } = MEASURES[this.#measure];
+    const barWidth = width / this.#shown;
+    const last = Math.min(this.#order.length, Math.ceil(this.#first + this.#shown));
+    // Where several frames share a pixel, the largest one is seen.
+    for (let at = Math.floor(this.#first); at < last; at += 1) {
+      const height = Math.max(1, (of(this.#order[at]) / this.#most) * (HEIGHT - TOP));
+      context.fillStyle = style.getPropertyValue(at === this.#selected ? "--chosen" : "--bar");
+      const left = (at - this.#first) * barWidth;
+      context.fillRect(left, HEIGHT - height, Math.max(1, barWidth - (barWidth > 3 ? 1 : 0)), height);
+    }
+    if (this.#selected >= 0) {
+      context.fillStyle = style.getPropertyValue("--chosen");
+      context.fillRect((this.#selected - this.#first) * barWidth, 0, Math.max(1, barWidth), 3);
+    }
+    canvas.dataset.frames = this.#order.length;
+    canvas.setAttribute("aria-label", `${this.#order.length} frames`);
+  }
+}

@@ -1,0 +1,14 @@
+//! What a viewer shows.
+
+use std::path::PathBuf;
+
+/// What a viewer shows, and with which program.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// The executable `gapii-ctl`.
+    pub tool: PathBuf,
+    /// The trace, as an absolute path.
+    pub trace: PathBuf,
+    /// A second trace, which is compared with the first; an absolute path.
+    pub other: Option<PathBuf>,
+}
