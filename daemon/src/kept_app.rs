@@ -140,7 +140,7 @@ impl KeptApp {
         };
         let selection = self.kept.select(last).ok_or_else(nothing)?;
         let ends = selection.blocks.iter().flat_map(|block| &block.facts.frame_ends);
-        let first_frame = ends.map(|(_, frame)| *frame).next().unwrap_or(0);
+        let first_frame = ends.map(|end| end.frame).next().unwrap_or(0);
         let exited = *self.exited.lock().unwrap_or_else(PoisonError::into_inner);
         let written = save::save(&selection, &self.origin, exited, output, clock::SYSTEM).map_err(
             |error| {

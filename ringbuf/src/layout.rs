@@ -49,8 +49,8 @@ use crate::sync::{AtomicU32, AtomicU64};
 
 /// First word of a segment: `GAPIISEG`.
 pub const SEGMENT_MAGIC: u64 = u64::from_le_bytes(*b"GAPIISEG");
-/// Version of the layout in this file.
-pub const SEGMENT_VERSION: u32 = 5;
+/// Version of the layout in this file, and of the kinds of records that a ring may hold.
+pub const SEGMENT_VERSION: u32 = 6;
 /// Default number of slots in a segment.
 pub const SLOT_COUNT_DEFAULT: u32 = 4096;
 /// Default size of a ring, in bytes: 4 MiB.

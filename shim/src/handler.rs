@@ -388,9 +388,9 @@ macro_rules! hooked {
                         )
                     });
                 });
-                if let Some(call) = call {
+                if let Some(mut call) = call {
                     $($(let $returned = result;)?)?
-                    $crate::handler::end!(call, $id, result, $($end)*);
+                    $crate::handler::end_hooked!(call, $id, result, $($end)*);
                 }
                 hooks::$name(&scope $(, $arg)* $(, { let result: $result = result; result })?)
             }
@@ -456,6 +456,23 @@ macro_rules! end {
     }};
 }
 pub(crate) use end;
+
+/// Does the same for a hooked command, which may end a frame.
+macro_rules! end_hooked {
+    ($call:ident, $id:ident, $result:ident, finish) => { $call.finish() };
+    ($call:ident, $id:ident, $result:ident, result $flags:expr) => {{
+        let flags = $flags;
+        hooks::tell_frame_end(&mut $call, flags);
+        $call.leave_result($id, flags, $result)
+    }};
+    ($call:ident, $id:ident, $result:ident, leave $flags:expr, [$($write:expr),*]) => {{
+        let flags = $flags;
+        hooks::tell_frame_end(&mut $call, flags);
+        let mut writes = [$($write),*];
+        $call.leave($id, flags, $result, &mut writes)
+    }};
+}
+pub(crate) use end_hooked;
 
 /// The tracker of a command, unless its keeper calls it.
 macro_rules! tracker {

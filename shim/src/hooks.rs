@@ -12,11 +12,11 @@ mod level_zero;
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use gapii_abi::atom::{EFFECT, FRAME_END, LEAVES};
+use gapii_abi::atom::{EFFECT, FRAME_END, LEAVES, TimeKind};
 use gapii_commands::Api;
 use gapii_commands::constants;
 use gapii_recorder::program::pages;
-use gapii_recorder::{Call, clock_ns};
+use gapii_recorder::{Call, InFlight, clock_ns};
 use gapii_ringbuf::SegmentHeader;
 
 use crate::attach;
@@ -294,19 +294,28 @@ pub fn frame_is_over(has_ended: bool) {
     frame_ended(has_ended && !capture::counts_submits());
 }
 
-/// Returns the flags of the leave record of a command that ended a frame, and counts the frame.
+/// Returns the flags of the leave record of a command that ended a frame, counts the frame, and notes when it ended.
 fn frame_flags() -> u16 {
     let (is_in_capture, is_last) = capture::count_frame();
-    words().last_frame.set(is_last);
+    let words = words();
+    words.last_frame.set(is_last);
+    words.frame_end_ns.set(clock_ns());
     if is_in_capture { FRAME_END } else { 0 }
 }
 
-/// Counts a frame that has ended, and notes the longest time between two ends of frames, in nanoseconds.
-fn count_frame(header: &SegmentHeader) {
+/// Writes when the frame ended, ahead of the leave record that ends it; `flags` are those of the leave record.
+#[inline(always)]
+pub fn tell_frame_end(call: &mut InFlight, flags: u16) {
+    if flags & FRAME_END != 0 {
+        call.recorder().tell_time(TimeKind::Command, words().frame_end_ns.get());
+    }
+}
+
+/// Counts a frame that has ended at `now_ns`, and notes the longest time between two ends of frames, in nanoseconds.
+fn count_frame(header: &SegmentHeader, now_ns: u64) {
     static LAST_NS: AtomicU64 = AtomicU64::new(0);
     // Relaxed: each number stands on its own.
     header.frames.fetch_add(1, Relaxed);
-    let now_ns = clock_ns();
     let last_ns = LAST_NS.swap(now_ns, Relaxed);
     if last_ns != 0 {
         header.longest_frame_ns.fetch_max(now_ns.saturating_sub(last_ns), Relaxed);
@@ -324,8 +333,11 @@ fn swapped(display: Handle, surface: Handle, result: u32) -> u32 {
 
 /// Safe point after a command that can end a frame. `has_ended`: it ended one.
 fn frame_ended(has_ended: bool) {
+    // The clock has been read if the frame's end is recorded.
+    let recorded_ns = words().frame_end_ns.take();
     if has_ended && let Some(connection) = process::connection() {
-        count_frame(connection.shared.segment.header());
+        let now_ns = if recorded_ns == 0 { clock_ns() } else { recorded_ns };
+        count_frame(connection.shared.segment.header(), now_ns);
     }
     let is_last = words().last_frame.take();
     safe_point::safe_point(match has_ended {

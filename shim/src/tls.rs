@@ -18,6 +18,8 @@ pub struct Words {
     state: Cell<*const RefCell<gapii_state::Thread>>,
     /// The thread's seat among the threads that use EGL; null until it has one.
     seat: Cell<*const Seat>,
+    /// When the driver returned from the command in progress that ends a frame, if the command is recorded; otherwise 0.
+    pub frame_end_ns: Cell<u64>,
     /// Handle of the current context; 0 without a context.
     pub context: Cell<u64>,
     /// API of the current context; 0 without a context.
@@ -100,7 +102,7 @@ impl Words {
     }
 }
 
-const WORDS_BYTES: usize = 48;
+const WORDS_BYTES: usize = 56;
 const _: () = assert!(size_of::<Words>() == WORDS_BYTES);
 
 global_asm!(

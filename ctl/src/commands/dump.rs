@@ -146,6 +146,9 @@ pub struct Line {
     /// The frame that was read back before a swap.
     #[serde(skip_serializing_if = "Option::is_none")]
     observed_frame: Option<Value>,
+    /// When the command ended a frame, in nanoseconds of `CLOCK_MONOTONIC`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_ns: Option<u64>,
     /// Nanoseconds in the driver, from a trace with `--timing`.
     #[serde(skip_serializing_if = "Option::is_none")]
     driver_ns: Option<u64>,

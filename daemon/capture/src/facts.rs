@@ -7,6 +7,7 @@ use gapii_trace::Description;
 use gapii_trace::Untrusted;
 use gapii_trace::blobs::{BlobEntry, BlobName, BlobNumber, Collector, MemoryTotals};
 use gapii_trace::footer::GapEntry;
+use gapii_trace::index::FrameEnd;
 use gapii_trace::meta::Meta;
 use gapii_trace::record;
 
@@ -22,8 +23,8 @@ pub struct Facts {
     /// Number of records of each thread in the block.
     pub records: Vec<(u32, u64)>,
     pub threads: Vec<ThreadLabel>,
-    /// Ends of frames: process and frame number.
-    pub frame_ends: Vec<(u32, u64)>,
+    /// Ends of frames, as in the trace's index, except that `block` is 0.
+    pub frame_ends: Vec<FrameEnd>,
     /// Memory, except for blobs.
     pub memory: MemoryTotals,
     /// Blobs that are complete at the block's end, by the blocks of their capture.

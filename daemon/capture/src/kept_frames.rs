@@ -210,12 +210,15 @@ impl State {
 
 #[cfg(test)]
 mod tests {
+    use gapii_trace::index::FrameEnd;
+
     use super::*;
 
     const LIMITS: KeepLimits = KeepLimits { frames: 3, bytes: 100_000, keyframe_every: 2 };
 
     fn block(is_keyframe: bool, frames: u64, len: usize) -> KeptBlock {
-        let frame_ends = (0..frames).map(|frame| (0, frame)).collect();
+        let frame_ends =
+            (0..frames).map(|frame| FrameEnd { frame, ..FrameEnd::default() }).collect();
         let facts = Facts { is_keyframe, frame_ends, ..Facts::default() };
         KeptBlock { frame: vec![0; len].into(), facts }
     }

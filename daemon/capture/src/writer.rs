@@ -314,10 +314,10 @@ impl Writer {
 
     /// Enters a written block into the index and the sums.
     fn enter(&mut self, facts: &Facts, compressed_len: u32) {
-        for &(process, frame) in &facts.frame_ends {
-            *counter_at(&mut self.frames, process) += 1;
+        for &end in &facts.frame_ends {
+            *counter_at(&mut self.frames, end.process) += 1;
             if self.index.frame_ends.len() <= FRAME_ENDS_MAX {
-                self.index.push_frame_end(process, frame);
+                self.index.push_frame_end(end);
             }
         }
         self.totals.memory.add(&facts.memory);

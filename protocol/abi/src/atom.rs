@@ -20,7 +20,9 @@
 
 pub use gapii_ringbuf::record::{HEADER_LEN, Header, PAD, RECORD_LEN_MAX, STAMPED, TIMED};
 
-pub use crate::codes::{EndReason, FrameKind, GapCause, ProcessEnd, SubjectKind, TracedKind};
+pub use crate::codes::{
+    EndReason, FrameKind, GapCause, ProcessEnd, SubjectKind, TimeKind, TracedKind,
+};
 pub use crate::layout::{Atom, Short};
 pub use crate::observation::{
     BLOB_NAME_LEN, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, OBSERVED_NUMBER,
@@ -218,6 +220,13 @@ atoms! {
     pub struct Numbered = NUMBERED 0xFF0E, Shim, 8 bytes {
         /// The number.
         0 number: u64,
+    }
+    /// A time of the thread. Ahead of each record with `FRAME_END`: when the frame ended.
+    pub struct Time = TIME 0xFF0F, Shim, 16 bytes {
+        /// `CLOCK_MONOTONIC` in nanoseconds.
+        0 at_ns: u64,
+        /// What it is the time of: a TimeKind.
+        8 kind: TimeKind,
     }
     /// First record of a block.
     pub struct Block = BLOCK 0xFF10, Daemon, 24 bytes {

@@ -198,6 +198,11 @@ codes! {
         /// Ahead of the enter record of a command that a callback calls: nothing follows.
         Own = 4 "OWN",
     }
+    /// What a TIME is the time of: its `kind`.
+    pub enum TimeKind: u32, default Self::Other(0) => {
+        /// The thread's next record of a command. Ahead of a leave record: when the driver returned.
+        Command = 1 "command",
+    }
     /// The thing that a SUBJECT names: its `kind`. `id` distinguishes the subjects of a kind in a process.
     pub enum SubjectKind: u32, default Self::Other(0) => {
         /// The process: `id` 0 for displays, contexts and surfaces, 1 for fences.

@@ -19,7 +19,7 @@ use super::problem::{Problem, ProblemKind};
 use super::record::{Record, Records};
 use super::rings::Account;
 use super::story::Story;
-use super::tracker::{THREADS_MAX, TrackError, Tracker};
+use super::tracker::{Place, THREADS_MAX, TrackError, Tracker};
 use super::untrusted::Untrusted;
 use super::value::Names;
 use gapii_abi::atom::{self, Block, EFFECT, FRAME_END, Gap, LEAVE, META_FIRST, SETUP, Seam};
@@ -121,6 +121,8 @@ pub struct ThreadCount {
     /// Bytes of the lost records, by the thread's GAPs.
     pub lost_bytes: u64,
     stamp: Option<u64>,
+    /// When the thread's last frame ended.
+    frame_end_ns: Option<u64>,
 }
 
 impl BlobSource for Numbers {
@@ -174,8 +176,7 @@ impl Census {
         self.time(record);
         self.calls += u64::from(record.header.flags() & EFFECT != 0);
         if record.header.flags() & FRAME_END != 0 {
-            let (process, block) = (place.process, self.blocks as u32);
-            self.frame_ends.push(FrameEnd { process, frame: place.frame, block });
+            self.end_frame(&place);
         }
         if record.header.flags() & LEAVE == 0 {
             self.count_function(record.header.id());
@@ -217,6 +218,7 @@ impl Census {
             | Meta::Keyframe(_)
             | Meta::Subject(_)
             | Meta::Traced(_)
+            | Meta::Time(_)
             | Meta::CaptureEnd(_) => {
                 self.count_current_thread();
             }
@@ -262,6 +264,22 @@ impl Census {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Notes the end of a frame. Times of a thread do not fall; those of several threads of a process may.
+    fn end_frame(&mut self, place: &Place) {
+        let Place { process, frame, command_seq: seq, time_ns, .. } = *place;
+        let block = self.blocks as u32;
+        self.frame_ends.push(FrameEnd { process, frame, block, seq, time_ns });
+        let Some(now_ns) = time_ns else { return };
+        let before_ns = self.count_of(place.thread).frame_end_ns.replace(now_ns);
+        if let Some(before_ns) = before_ns.filter(|before_ns| *before_ns > now_ns) {
+            let message = format!(
+                "the clock of thread {} goes back from {before_ns} ns to {now_ns} ns at the end of frame {frame}",
+                place.thread
+            );
+            self.problem(ProblemKind::Sequence, message);
+        }
     }
 
     /// Counts a record with the driver's time, which only a leave record of a command may have.

@@ -45,6 +45,9 @@ pub struct Command<'a> {
     pub leave_stamp: Option<u64>,
     /// How long the driver took, in nanoseconds; `None` if that was not measured.
     pub driver_ns: Option<u64>,
+    /// When the frame that the command ended was over, in nanoseconds of `CLOCK_MONOTONIC`; `None` if the command ended no
+    /// frame, or an older writer did not record it.
+    pub frame_end_ns: Option<u64>,
     /// True if the command had not returned when the stream ended.
     pub in_flight: bool,
     /// True if the program did not call the command: it is part of a snapshot and recreates earlier state.

@@ -52,8 +52,8 @@ pub struct BlockEntry {
     pub seqs: u32,
 }
 
-/// The end of a frame: a successful swap returned.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+/// The end of a frame: a successful swap returned, or a submit that counts as a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct FrameEnd {
     /// Index of the process in the trace.
     pub process: u32,
@@ -61,6 +61,24 @@ pub struct FrameEnd {
     pub frame: u64,
     /// Index of the block in [`TraceIndex::blocks`].
     pub block: u32,
+    /// Number of the command that ended the frame; `None` if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    /// When the command returned, in nanoseconds of `CLOCK_MONOTONIC`; `None` if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ns: Option<u64>,
+}
+
+impl FrameEnd {
+    /// Returns false if `self`, of an index, contradicts `found` in the stream. The index need not know command and time.
+    pub(crate) fn agrees_with(&self, found: &Self) -> bool {
+        let known = Self {
+            seq: found.seq.filter(|_| self.seq.is_some()),
+            time_ns: found.time_ns.filter(|_| self.time_ns.is_some()),
+            ..*found
+        };
+        *self == known
+    }
 }
 
 /// Why an index or a footer is rejected.
@@ -85,10 +103,10 @@ impl TraceIndex {
         self.blocks.push(entry);
     }
 
-    /// Appends the end of a frame that is in the block which is pushed next.
-    pub fn push_frame_end(&mut self, process: u32, frame: u64) {
+    /// Appends the end of a frame. It is in the block which is pushed next, whatever its `block` says.
+    pub fn push_frame_end(&mut self, end: FrameEnd) {
         let block = self.blocks.len() as u32;
-        self.frame_ends.push(FrameEnd { process, frame, block });
+        self.frame_ends.push(FrameEnd { block, ..end });
     }
 
     /// Sets the list of blobs, given in the order of the stream, and their numbers.
@@ -109,8 +127,18 @@ impl TraceIndex {
         (self.blobs, self.numbers) = (Some(blobs), Some(numbers));
     }
 
-    /// Returns the whole frame, for a trace of format version `version`.
-    pub fn encode(&self, version: u32) -> Vec<u8> {
+    /// Returns the whole frame, for a trace of format version `version`. If it would exceed [`INDEX_FRAME_BYTES_MAX`],
+    /// commands and times of the ends of frames are left out.
+    pub fn encode(&mut self, version: u32) -> Vec<u8> {
+        let mut frame = self.encode_whole(version);
+        if frame.len() > INDEX_FRAME_BYTES_MAX {
+            self.frame_ends.iter_mut().for_each(|end| (end.seq, end.time_ns) = (None, None));
+            frame = self.encode_whole(version);
+        }
+        frame
+    }
+
+    fn encode_whole(&self, version: u32) -> Vec<u8> {
         let body = rmp_serde::to_vec_named(self).expect("an index has no unserializable value");
         encode_frame(FrameKind::Index, version, &body, None)
     }

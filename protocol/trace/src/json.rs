@@ -68,6 +68,9 @@ pub fn append_line(command: &Command<'_>, line: &mut Vec<u8>) -> io::Result<()> 
     if let Some(frame) = command.observed_frame {
         object.member(r#","observed_frame":"#, &FrameJson(frame))?;
     }
+    if let Some(time_ns) = command.frame_end_ns {
+        object.member(r#","time_ns":"#, &time_ns)?;
+    }
     if let Some(driver_ns) = command.driver_ns {
         object.member(r#","driver_ns":"#, &driver_ns)?;
     }

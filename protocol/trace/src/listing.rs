@@ -124,7 +124,7 @@ mod tests {
     #[track_caller]
     fn open(blobs: &[BlobEntry], numbers: &[NumberEntry]) -> (TraceIndex, Option<Listing>) {
         let (blobs, numbers) = (Some(blobs.to_vec()), Some(numbers.to_vec()));
-        let index = TraceIndex { blobs, numbers, ..TraceIndex::default() };
+        let mut index = TraceIndex { blobs, numbers, ..TraceIndex::default() };
         open_index(index.encode(5)).expect("an index")
     }
 

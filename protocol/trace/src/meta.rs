@@ -9,7 +9,7 @@ use super::rings::{Account, Rings};
 use super::untrusted::Untrusted;
 use gapii_abi::atom::{
     self, Block, CaptureEnd, Context, EndReason, Frame, Gap, InFlight, Keyframe, Numbered, Seam,
-    Short, Stored, Subject, SwitchThread, Thread, ThreadState, TracedKind,
+    Short, Stored, Subject, SwitchThread, Thread, ThreadState, Time, TracedKind,
 };
 
 /// A process and its frame count so far; precedes its first thread in each block.
@@ -136,6 +136,8 @@ pub enum Meta<'a> {
     Stored(Stored),
     /// The number of the thread's last blob.
     Numbered(Numbered),
+    /// A time of the thread.
+    Time(Time),
     /// Positions of rings.
     Rings(Rings),
     /// Totals of a thread that is gone.
@@ -265,6 +267,7 @@ impl<'a> Meta<'a> {
             }
             atom::STORED => Self::Stored(Stored::decode(payload).map_err(fixed)?.0),
             atom::NUMBERED => Self::Numbered(Numbered::decode(payload).map_err(fixed)?.0),
+            atom::TIME => Self::Time(Time::decode(payload).map_err(fixed)?.0),
             atom::RINGS => Self::Rings(Rings::decode(payload).map_err(short)?),
             atom::ACCOUNT => Self::Account(Account::decode(payload).map_err(fixed)?),
             atom::SEAM => Self::Seam(Seam::decode(payload).map_err(fixed)?.0),

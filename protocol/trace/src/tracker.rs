@@ -1,5 +1,5 @@
-//! Follows the state of a stream: process, thread, context, frame, stamp and sequence number of every record, from the
-//! records before it in its block. At most 65,536 processes and 262,144 threads; more are an error. The limits of 4,096
+//! Follows the state of a stream: process, thread, context, frame, stamp, time and sequence number of every record, from
+//! the records before it in its block. At most 65,536 processes and 262,144 threads; more are an error. The limits of 4,096
 //! contexts are kept; those of further ones are unknown. A block must begin with BLOCK and describe a thread before its
 //! records, and nothing may follow END. Uses no descriptions.
 //!
@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::meta::{End, Limits, Meta, MetaError, Process};
 use super::untrusted::Untrusted;
-use gapii_abi::atom::{Block, EFFECT, FRAME_END, Header, LIMITS_STRING_MAX, Thread, ThreadState};
+use gapii_abi::atom::{
+    Block, EFFECT, FRAME_END, Header, LEAVE, LIMITS_STRING_MAX, Thread, ThreadState, TimeKind,
+};
 
 /// Most processes of a trace.
 pub const PROCESSES_MAX: u32 = 1 << 16;
@@ -33,6 +35,8 @@ pub struct Tracker {
     seq: u64,
     #[serde(skip)]
     block: Option<Block>,
+    /// Number of the block that follows the last one in the stream.
+    next_block: u64,
     #[serde(skip)]
     end: Option<End>,
     /// By process index and handle of the context.
@@ -156,6 +160,10 @@ pub struct ThreadTrack {
     pub stamp: u64,
     /// The kernel's name for the thread, NUL-padded.
     pub name: [u8; 16],
+    /// Time of the thread's next record of a command, if a TIME has told it, in nanoseconds of `CLOCK_MONOTONIC`.
+    pub next_ns: Option<u64>,
+    /// Ordinal of the thread's last command, if it has taken effect.
+    pub last_seq: Option<u64>,
     known: bool,
     /// Number of the block that restated this thread last, counted from 1.
     block: u64,
@@ -176,6 +184,10 @@ pub struct Place {
     pub stamp: u64,
     /// Ordinal of the command, if it takes effect at this record.
     pub seq: Option<u64>,
+    /// Ordinal of the command, if it takes effect at this record or has at its enter record.
+    pub command_seq: Option<u64>,
+    /// Time of the record in nanoseconds of `CLOCK_MONOTONIC`, if a TIME has told it.
+    pub time_ns: Option<u64>,
 }
 
 /// Why a record can't follow the records before it.
@@ -257,11 +269,17 @@ impl Tracker {
             frame: process.frames,
             stamp: thread.stamp,
             seq: None,
+            command_seq: None,
+            time_ns: thread.next_ns.take(),
         };
         if header.flags() & EFFECT != 0 {
             place.seq = Some(self.seq);
             self.seq = self.seq.wrapping_add(1);
         }
+        if header.flags() & (EFFECT | LEAVE) != LEAVE {
+            thread.last_seq = place.seq;
+        }
+        place.command_seq = thread.last_seq;
         if header.flags() & FRAME_END != 0 {
             process.frames = process.frames.wrapping_add(1);
         }
@@ -307,6 +325,19 @@ impl Tracker {
                     self.limits_read += 1;
                 }
             }
+            Meta::Time(time) => {
+                let thread = self.current_mut(id)?;
+                thread.stamp = stamp.unwrap_or(thread.stamp);
+                if time.kind == TimeKind::Command {
+                    thread.next_ns = Some(time.at_ns);
+                }
+            }
+            Meta::Gap(_) => {
+                let thread = self.current_mut(id)?;
+                thread.stamp = stamp.unwrap_or(thread.stamp);
+                // The record that the time belongs to is lost.
+                thread.next_ns = None;
+            }
             Meta::Blob(_)
             | Meta::Numbered(_)
             | Meta::Frame(_)
@@ -314,7 +345,6 @@ impl Tracker {
             | Meta::Keyframe(_)
             | Meta::Subject(_)
             | Meta::Traced(_)
-            | Meta::Gap(_)
             | Meta::CaptureEnd(_) => {
                 let thread = self.current_mut(id)?;
                 thread.stamp = stamp.unwrap_or(thread.stamp);
@@ -390,6 +420,13 @@ impl Tracker {
     }
 
     fn block(&mut self, block: Block) {
+        if block.number != self.next_block {
+            // Blocks are missing, and with them the records that these belong to.
+            for thread in &mut self.threads {
+                (thread.next_ns, thread.last_seq) = (None, None);
+            }
+        }
+        self.next_block = block.number.wrapping_add(1);
         self.seq = block.first_seq;
         self.current = None;
         self.block = Some(block);
@@ -426,8 +463,20 @@ impl Tracker {
             self.threads.resize_with(index as usize + 1, ThreadTrack::default);
         }
         let block = self.block.map_or(0, |block| block.number.wrapping_add(1));
-        self.threads[index as usize] =
-            ThreadTrack { process, tid, api, context, stamp, name, known: true, block };
+        let thread = &mut self.threads[index as usize];
+        let ThreadTrack { next_ns, last_seq, .. } = *thread;
+        *thread = ThreadTrack {
+            process,
+            tid,
+            api,
+            context,
+            stamp,
+            name,
+            next_ns,
+            last_seq,
+            known: true,
+            block,
+        };
         Ok(())
     }
 

@@ -311,9 +311,11 @@ impl Verifier {
 
     fn index<R: Read + Seek>(&mut self, reader: &TraceReader<R>, census: &Census) {
         let Some(index) = reader.index() else { return };
-        if index.frame_ends != census.frame_ends {
+        let are_equal = index.frame_ends.len() == census.frame_ends.len()
+            && index.frame_ends.iter().zip(&census.frame_ends).all(|(end, it)| end.agrees_with(it));
+        if !are_equal {
             let message = format!(
-                "the index lists {} ends of frames and the stream has {}, or their places differ",
+                "the index lists {} ends of frames and the stream has {}, or their places or times differ",
                 index.frame_ends.len(),
                 census.frame_ends.len()
             );

@@ -7,7 +7,7 @@
 //! memory that state leads to. Nothing here allocates, takes a lock or makes a system call, except where a ring is
 //! full or memory may be unreadable.
 
-use gapii_abi::atom::{HEADER_LEN, Header, LEAVE};
+use gapii_abi::atom::{HEADER_LEN, Header, LEAVE, TIME, Time, TimeKind};
 use gapii_ringbuf::Reservation;
 
 use crate::blob::{BlobSender, Kept, Lost, Number, Source};
@@ -69,6 +69,11 @@ impl Recorder {
     /// Writes a record that is not a command. The record is dropped and counted if there is no room.
     pub fn write_meta(&mut self, id: u16, payload: &[u8]) {
         self.writer.write_meta(id, payload);
+    }
+
+    /// Writes a time of the thread, in nanoseconds of `CLOCK_MONOTONIC`, also while a command is in progress.
+    pub fn tell_time(&mut self, kind: TimeKind, at_ns: u64) {
+        self.writer.write_between(TIME, &Time { at_ns, kind }.encode());
     }
 
     /// Turns memory into a blob. If the ring has no room for it, or the memory is not readable, the answer is

@@ -10,8 +10,8 @@ use std::thread;
 use std::time::Duration;
 
 use gapii_abi::atom::{
-    BLOB, Blob, EFFECT, GAP, Gap, LEAVE, NUMBERED, OBSERVED_INLINE, OBSERVED_NONE, OBSERVED_NUMBER,
-    observation_word, range_word,
+    BLOB, Blob, EFFECT, FRAME_END, GAP, Gap, LEAVE, NUMBERED, OBSERVED_INLINE, OBSERVED_NONE,
+    OBSERVED_NUMBER, TIME, Time, TimeKind, observation_word, range_word,
 };
 use gapii_edges::Epoch;
 use gapii_recorder::{Call, Entered, Host, Outlook, Part, Shared, Thread, observe};
@@ -141,6 +141,28 @@ fn command_is_in_the_ring_before_its_driver_call_and_its_result_behind_it() {
         left.len() == 1 && left[0].is(ID, LEAVE) && left[0].payload == [5, 0, 0, 0],
         "{left:?}"
     );
+}
+
+#[test]
+fn time_is_told_while_the_command_is_in_progress() {
+    let epoch = Epoch::none();
+    for is_timed in [false, true] {
+        let (thread, mut consumer) = claim(shared(1, RING_BYTES));
+        epoch.begin(17, 2);
+        drop(begin_epoch(thread, &epoch, is_timed));
+        // SAFETY: the command has no arguments.
+        let mut call =
+            unsafe { enter(thread, &epoch).unwrap().reserve(EFFECT, 0).unwrap().publish() };
+        call.recorder().tell_time(TimeKind::Command, 77);
+        // The daemon takes a command with these records for one in flight.
+        assert_eq!(consumer.finished_untrusted(), 0);
+        call.leave_result(ID, FRAME_END, 5_u32);
+        let [enter, time, leave] = &drain(&mut consumer)[..] else { panic!("three records") };
+        assert!(enter.is(ID, EFFECT) && leave.is(ID, LEAVE | FRAME_END), "{leave:?}");
+        let told = Time { at_ns: 77, kind: TimeKind::Command };
+        assert!(time.is(TIME, 0) && time.payload == told.encode(), "{time:?}");
+        assert_eq!(consumer.finished_untrusted(), consumer.read_index());
+    }
 }
 
 #[test]

@@ -173,6 +173,9 @@ fn frames_of_a_program_that_shows_nothing_are_its_submits() {
         let commands = trace.commands();
         assert_eq!(named(&commands, "zeCommandQueueExecuteCommandLists").count(), 2, "{option}");
         assert_eq!(trace.info()["frames"], 2, "{option}");
+        let lines = values(&trace.ask("dump", &["--json"]).ok().stdout).expect("JSON");
+        let times: Vec<_> = lines.iter().filter_map(|line| line["time_ns"].as_u64()).collect();
+        assert!(times.len() == 2 && times[0] < times[1], "{times:?}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! `--timing`: how long the driver takes for each command.
 
+use std::collections::HashSet;
 use std::process::Command as Process;
 
 use gapii_test_json::values;
@@ -11,6 +12,7 @@ use gapii_tests::process::LIMIT;
 use gapii_tests::programs::{app, program};
 use gapii_tests::random::Random;
 use gapii_tests::{fake_driver, process, replays};
+use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 
 /// Rounds of each of two threads; every 16th round ends in glFinish and a swap.
@@ -39,6 +41,16 @@ fn number(value: &Value) -> u64 {
 fn function<'a>(stats: &'a Value, name: &str) -> &'a Value {
     let functions = stats["functions"].as_array().expect("functions");
     functions.iter().find(|entry| entry["name"] == name).expect(name)
+}
+
+fn monotonic_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// When the frame of a command ended.
+fn time_of(line: &&Value) -> u64 {
+    number(&line["time_ns"])
 }
 
 fn lines(trace: &Trace) -> Vec<Value> {
@@ -92,7 +104,8 @@ fn slow_commands_have_longer_times_and_are_listed_first() {
 }
 
 #[test]
-fn untimed_capture_has_no_times_and_says_so() {
+fn untimed_capture_has_times_of_its_frames_alone_and_says_so() {
+    let began_ns = monotonic_ns();
     let (_session, recording) = record(&[]);
     let trace = &recording.trace;
     trace.is_whole("exit");
@@ -100,6 +113,17 @@ fn untimed_capture_has_no_times_and_says_so() {
     let lines = lines(trace);
     assert!(lines.len() as u64 > 2 * 10 * ROUNDS, "{} commands", lines.len());
     assert!(lines.iter().all(|line| line.get("driver_ns").is_none()));
+    let ends: Vec<_> = lines.iter().filter(|line| line.get("time_ns").is_some()).collect();
+    assert_eq!(ends.len() as u64, 2 * ROUNDS / 16);
+    let now_ns = monotonic_ns();
+    for tid in ends.iter().map(|end| &end["tid"]).collect::<HashSet<_>>() {
+        let times: Vec<_> = ends.iter().filter(|end| end["tid"] == *tid).map(time_of).collect();
+        // The program is in glFinish for a millisecond in each frame.
+        let are_apart = |pair: &[u64]| pair[0] + 1_000_000 <= pair[1];
+        assert!(times.windows(2).all(are_apart), "{times:?}");
+        let all = began_ns..=now_ns;
+        assert!(times.iter().all(|time_ns| all.contains(time_ns)), "{times:?} {all:?}");
+    }
     let stats = stats(trace);
     assert!(stats["driver"].is_null() && stats["driver_in_frames"].is_null(), "{stats}");
     assert!(function(&stats, "glFinish")["driver"].is_null());

@@ -10,6 +10,7 @@ use gapii_abi::atom::{
     STORED,
 };
 use gapii_trace::append::AppendTo;
+use gapii_trace::index::FrameEnd;
 use gapii_trace::meta::{self, Meta};
 
 use super::block::{Block, Memory};
@@ -17,7 +18,7 @@ use super::builder::StreamBuilder;
 use super::process::StreamProcess;
 use super::refusal::Refusal;
 use super::ring::{RingKey, Run};
-use super::thread::{LastCommand, StreamThread, ThreadLabel};
+use super::thread::{LastCommand, Pending, StreamThread, ThreadLabel};
 use super::words::{decode, header_at, is_for_store, word_at};
 use crate::selection::is_landmark;
 use crate::store::Store;
@@ -262,7 +263,8 @@ impl StreamBuilder {
         // The stamp that readers know: records that were left out may have had later stamps.
         let mut stamp = self.threads[index as usize].stamp;
         let (mut at, mut count, mut calls) = (start, 0, 0);
-        let mut last_command = None;
+        let mut last_command: Option<(Header, u64, usize)> = None;
+        let mut pending = self.threads[index as usize].pending;
         let (mut refused, mut is_last) = (Ok(()), false);
         // Records that are not plain are taken one by one.
         let limit = if self.is_plain(run.ring) { limit } else { start + 1 };
@@ -281,12 +283,17 @@ impl StreamBuilder {
             }
             if header.id() < atom::META_FIRST {
                 calls += u64::from(header.flags() & EFFECT != 0);
-                last_command = Some((header, stamp, end));
                 if header.flags() & FRAME_END != 0 {
-                    is_last = self.end_frame(run.ring);
+                    let enter = last_command.map(|(header, ..)| header);
+                    let last = if header.flags() & EFFECT != 0 { Some(header) } else { enter };
+                    pending.seq = pending.last_seq(last, self.figures.calls + calls);
+                    is_last = self.end_frame(run.ring, pending);
                 }
+                pending.next_ns = None;
+                last_command = Some((header, stamp, end));
             } else {
-                refused = self.take_meta(index, run.ring, header, &records[at..end]);
+                let record = &records[at..end];
+                refused = self.take_meta(index, run.ring, header, record, &mut pending);
                 if refused.is_err() {
                     break;
                 }
@@ -311,19 +318,20 @@ impl StreamBuilder {
                 break;
             }
         }
-        self.count_walked(index, run, Walked { count, calls, stamp, last_command });
+        self.count_walked(index, run, Walked { count, calls, stamp, last_command, pending });
         Walk { end: at, refused, is_last }
     }
 
     /// Counts records that were taken.
     fn count_walked(&mut self, index: u32, run: &Run<'_>, walked: Walked) {
-        let Walked { count, calls, stamp, last_command } = walked;
+        let Walked { count, calls, stamp, last_command, mut pending } = walked;
         self.figures.calls += calls;
         self.figures.records += count;
+        pending.seq = pending.last_seq(last_command.map(|(header, ..)| header), self.figures.calls);
         let place = &mut self.rings[run.ring.0 as usize].place;
         (place.records, place.stamp) = (place.records.wrapping_add(count), place.stamp.max(stamp));
         let thread = &mut self.threads[index as usize];
-        thread.stamp = stamp;
+        (thread.stamp, thread.pending) = (stamp, pending);
         thread.records += count;
         thread.records_in_block += count;
         if let Some((header, stamp, end)) = last_command {
@@ -353,11 +361,14 @@ impl StreamBuilder {
             || self.processes[ring.process.0 as usize].selection.is_none()
     }
 
-    /// Counts the end of a frame. Returns whether the process' part ends there.
-    fn end_frame(&mut self, ring: RingKey) -> bool {
+    /// Counts the end of a frame, by a command of a thread whose pending notes are these. Returns whether the process' part
+    /// ends there.
+    fn end_frame(&mut self, ring: RingKey, pending: Pending) -> bool {
         let process = &mut self.processes[self.rings[ring.0 as usize].process.0 as usize];
+        let Pending { seq, next_ns: time_ns } = pending;
         // A process with a record has an index.
-        self.open.block.frame_ends.push((process.index.unwrap_or(0), process.frames));
+        let (index, frame) = (process.index.unwrap_or(0), process.frames);
+        self.open.block.frame_ends.push(FrameEnd { process: index, frame, block: 0, seq, time_ns });
         process.frames += 1;
         process.frame_limit.is_some_and(|limit| process.frames >= limit)
     }
@@ -392,6 +403,7 @@ struct Walked {
     stamp: u64,
     /// The last record of a command: its header, its stamp, and its end in the run.
     last_command: Option<(Header, u64, usize)>,
+    pending: Pending,
 }
 
 /// Returns the THREAD record that the records begin with, if they do.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use gapii_abi::atom::{self, SETUP};
 use gapii_trace::Untrusted;
 use gapii_trace::footer::GapEntry;
+use gapii_trace::index::FrameEnd;
 
 use super::ring::RingKey;
 use super::thread::ThreadLabel;
@@ -20,8 +21,8 @@ pub struct Block {
     pub seqs: u32,
     /// Number of records of each thread in the block.
     pub records: Vec<(u32, u64)>,
-    /// Ends of frames: process and number, as in the trace's index.
-    pub frame_ends: Vec<(u32, u64)>,
+    /// Ends of frames, as in the trace's index, except that `block` is 0.
+    pub frame_ends: Vec<FrameEnd>,
     /// The records that hold memory, in order.
     pub memory: Vec<Memory>,
     /// Bytes that some of these records only name and that are filled in later; see [`fill`](crate::fill).

@@ -14,7 +14,7 @@ use gapii_trace::story::Begin;
 use super::builder::StreamBuilder;
 use super::process::{ProcessKey, StreamProcess};
 use super::ring::{Ring, RingKey, RingNote, RingPlace};
-use super::thread::{LastCommand, StreamThread};
+use super::thread::{LastCommand, Pending, StreamThread};
 use crate::recover::Recovered;
 use crate::selection::Selection;
 
@@ -40,6 +40,7 @@ impl StreamBuilder {
             (thread.tid, thread.name) = (track.tid, track.name);
             (thread.api, thread.context) = (track.api, track.context);
             thread.stamp = track.stamp;
+            thread.pending = Pending { seq: track.last_seq, next_ns: track.next_ns };
         }
         self.processes = recovered
             .processes

@@ -2,7 +2,7 @@
 //! daemon may write, for another thread's introduction, and for contents of the store that it cannot have: pieces above
 //! `STORED_PIECE_MAX`, 64 KiB, or before its next keyframe more than four times the store's limit (`NAMED_TIMES`).
 
-use gapii_abi::atom::{self, Header, STORED_PIECE_MAX};
+use gapii_abi::atom::{self, Header, STORED_PIECE_MAX, TimeKind};
 use gapii_trace::footer::GapEntry;
 use gapii_trace::meta::{self, Meta};
 
@@ -10,6 +10,7 @@ use super::builder::StreamBuilder;
 use super::figures::{add_gap, add_new};
 use super::refusal::Refusal;
 use super::ring::RingKey;
+use super::thread::Pending;
 use super::words::decode;
 
 /// Limit of the bytes that a process may name of its store before its next keyframe, as a multiple of the store's
@@ -17,13 +18,14 @@ use super::words::decode;
 const NAMED_TIMES: u64 = 4;
 
 impl StreamBuilder {
-    /// Takes a record that is not a command.
+    /// Takes a record that is not a command. `pending` has the notes for the thread's next record.
     pub(super) fn take_meta(
         &mut self,
         index: u32,
         ring: RingKey,
         header: Header,
         record: &[u8],
+        pending: &mut Pending,
     ) -> Result<(), Refusal> {
         let thread = &mut self.threads[index as usize];
         match decode(header, record)? {
@@ -38,7 +40,16 @@ impl StreamBuilder {
                 thread.context = context.context;
                 thread.api = context.api;
             }
-            Meta::Gap(gap) => self.take_gap(index, &gap),
+            Meta::Time(time) => {
+                if time.kind == TimeKind::Command {
+                    pending.next_ns = Some(time.at_ns);
+                }
+            }
+            Meta::Gap(gap) => {
+                // The record that the time belongs to is lost.
+                pending.next_ns = None;
+                self.take_gap(index, &gap);
+            }
             Meta::CaptureEnd(ended) => {
                 let process = self.rings[ring.0 as usize].process;
                 self.processes[process.0 as usize].ended = Some(ended);

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use gapii_abi::atom::{
     self, BLOB, EFFECT, FRAME_END, Header, KEYFRAME, LEAVE, SETUP, STORED, STORED_PIECE_MAX,
 };
-use gapii_abi::atom::{GapCause, LEAVES};
+use gapii_abi::atom::{GapCause, LEAVES, Time, TimeKind};
 use gapii_trace::Description;
+use gapii_trace::census::Census;
 use gapii_trace::filter::Filter;
 use gapii_trace::meta::Meta;
 use gapii_trace::record::Records;
@@ -241,8 +242,59 @@ fn frames_are_numbered_per_process() {
     let swap = record(9, LEAVE | FRAME_END, None, &[0; 4]);
     bench.append(0, &[thread(1, 1), swap.clone(), draw(), swap]).unwrap();
     bench.flush();
-    assert_eq!(bench.blocks[0].frame_ends, [(0, 0), (0, 1)]);
+    let ends = bench.blocks[0].frame_ends.iter().map(|end| (end.process, end.frame));
+    assert_eq!(ends.collect::<Vec<_>>(), [(0, 0), (0, 1)]);
     assert_eq!(bench.stream.frames(), 2);
+}
+
+#[test]
+fn ends_of_frames_have_their_commands_and_times() {
+    let time =
+        |at_ns| record(atom::TIME, 0, None, &Time { at_ns, kind: TimeKind::Command }.encode());
+    let gap = || record(atom::GAP, 0, None, &atom::Gap::default().encode());
+    let swap = |effects: [u16; 2], at_ns| {
+        let leave = record(9, LEAVE | FRAME_END | effects[1], None, &[0; 4]);
+        [record(9, LEAVES | effects[0], None, &[1; 16]), time(at_ns), leave]
+    };
+    let records = [
+        vec![thread(1, 1), draw()],
+        swap([EFFECT, 0], 700).to_vec(),
+        vec![draw()],
+        swap([0, EFFECT], 800).to_vec(),
+        swap([0, 0], 900).to_vec(),
+        // The time's record is lost.
+        vec![time(1000), gap()],
+        vec![record(9, EFFECT | LEAVES, None, &[]), record(9, LEAVE | FRAME_END, None, &[0; 4])],
+        // The time is that of the command before.
+        vec![time(1100), draw(), record(9, LEAVE | FRAME_END, None, &[0; 4])],
+    ]
+    .concat();
+    let expected = [
+        (Some(1), Some(700)),
+        (Some(3), Some(800)),
+        (None, Some(900)),
+        (Some(4), None),
+        (Some(5), None),
+    ];
+    // At once, in blocks that end behind each record, and record by record.
+    for (block_bytes, at_once) in [(1 << 20, true), (1, true), (1 << 20, false)] {
+        let mut bench = Bench::new(block_bytes, 1);
+        match at_once {
+            true => bench.append(0, &records).unwrap(),
+            false => {
+                records.iter().for_each(|it| bench.append(0, std::slice::from_ref(it)).unwrap())
+            }
+        }
+        bench.flush();
+        let ends = bench.blocks.iter().flat_map(|block| &block.frame_ends);
+        let ends: Vec<_> = ends.map(|end| (end.seq, end.time_ns)).collect();
+        assert_eq!(ends, expected, "{block_bytes} {at_once}");
+        let mut census = Census::default();
+        let description = Description::built_in();
+        bench.blocks.iter().for_each(|block| census.block(&block.raw, description));
+        let counted: Vec<_> = census.frame_ends.iter().map(|end| (end.seq, end.time_ns)).collect();
+        assert_eq!(counted, expected, "{block_bytes} {at_once}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A thread in the stream. At most `THREADS_MAX`, 65,536 threads in one capture; the ring of one more is refused.
 
-use gapii_abi::atom::LEAVE;
+use gapii_abi::atom::{EFFECT, Header, LEAVE};
 use gapii_trace::footer::Lost;
 
 /// Largest number of threads in one capture: limits what an application can make the daemon remember.
@@ -40,10 +40,32 @@ pub struct StreamThread {
     /// Number of the thread's records in the stream.
     pub records: u64,
     pub last_command: Option<LastCommand>,
+    pub(super) pending: Pending,
     /// Losses that the thread's GAP records state.
     pub told: Lost,
     pub(super) stated_in: u64,
     pub(super) records_in_block: u64,
+}
+
+/// Facts of a thread's records that its next record may need.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pending {
+    /// Ordinal of the thread's last command, if the command has taken effect and the stream knows the ordinal.
+    pub seq: Option<u64>,
+    /// Time of the next record of a command in nanoseconds of `CLOCK_MONOTONIC`, if a TIME has told it.
+    pub next_ns: Option<u64>,
+}
+
+impl Pending {
+    /// Returns the ordinal of the last command. `last` is the header of the thread's last record of a command since
+    /// `self`, if there is one; `calls` commands have taken effect up to there, this one included.
+    pub(super) fn last_seq(&self, last: Option<Header>, calls: u64) -> Option<u64> {
+        match last {
+            None => self.seq,
+            Some(last) if last.flags() & EFFECT != 0 => calls.checked_sub(1),
+            Some(_) => None,
+        }
+    }
 }
 
 /// The last record of a thread that belongs to a command.

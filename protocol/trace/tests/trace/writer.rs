@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use std::io::Cursor;
 
 use gapii_abi::atom::{
-    self, EFFECT, EndReason, FRAME_END, GapCause, Header, InFlight, LEAVE, LEAVES,
+    self, EFFECT, EndReason, FRAME_END, GapCause, Header, InFlight, LEAVE, LEAVES, META_FIRST,
+    TimeKind,
 };
 use gapii_trace::append::AppendTo;
 use gapii_trace::blobs::{BlobEntry, BlobName, BlobNumber, Collector};
 use gapii_trace::footer::{Footer, GapEntry, ProcessEntry, ThreadLedger};
+use gapii_trace::index::FrameEnd;
 use gapii_trace::meta::{self, Meta};
 use gapii_trace::{BlockEntry, Command, TraceHeader, TraceIndex, TraceReader, encode_block, json};
 
@@ -33,6 +35,8 @@ pub struct Writer {
     restated_processes: BTreeSet<u32>,
     contexts: Vec<u64>,
     stamps: Vec<u64>,
+    /// Of each thread: the ordinal of its last command, and the time of its next record of a command.
+    pending: Vec<(Option<u64>, Option<u64>)>,
     collector: Collector,
     numbers: Vec<(BlobNumber, BlobName)>,
     pub blobs: Vec<BlobEntry>,
@@ -65,6 +69,7 @@ impl Writer {
             restated_processes: BTreeSet::new(),
             contexts: Vec::new(),
             stamps: Vec::new(),
+            pending: Vec::new(),
             collector: Collector::default(),
             blobs: Vec::new(),
             numbers: Vec::new(),
@@ -93,6 +98,7 @@ impl Writer {
         self.footer.threads.push(ThreadLedger { thread, process, tid, name, ..Default::default() });
         self.contexts.push(0);
         self.stamps.push(0);
+        self.pending.push((None, None));
         let record = atom::Thread { tid, flags: 0, name: *b"t\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0" };
         self.record(thread, atom::THREAD, 0, Some(stamp), &record.encode());
         self.context(thread, 0x77);
@@ -131,6 +137,21 @@ impl Writer {
         self.leave(thread, describe::SWAP, FRAME_END, Some(stamp + 1), &result);
     }
 
+    /// A swap that ends a frame, at this time.
+    pub fn swap_at(&mut self, thread: u32, stamp: u64, at_ns: u64) {
+        self.enter(thread, describe::SWAP, EFFECT, Some(stamp), &describe::swap_args());
+        self.time(thread, at_ns);
+        let result = Payload::new().u32(1);
+        self.leave(thread, describe::SWAP, FRAME_END, Some(stamp + 1), &result);
+    }
+
+    /// The time of the thread's next record of a command.
+    pub fn time(&mut self, thread: u32, at_ns: u64) {
+        let record = atom::Time { at_ns, kind: TimeKind::Command };
+        self.record(thread, atom::TIME, 0, None, &record.encode());
+        self.pending[thread as usize].1 = Some(at_ns);
+    }
+
     /// A piece of a blob.
     pub fn piece(&mut self, thread: u32, total: u64, offset: u64, bytes: &[u8]) {
         let mut payload = atom::Blob { total, offset }.encode().to_vec();
@@ -164,6 +185,7 @@ impl Writer {
             cause,
         };
         self.record(thread, atom::GAP, 0, None, &record.encode());
+        self.pending[thread as usize].1 = None;
         let gap = GapEntry { thread, records, calls, bytes, cause, ..GapEntry::default() };
         self.footer.gaps.push(gap);
         let ledger = &mut self.footer.threads[thread as usize];
@@ -205,16 +227,26 @@ impl Writer {
         ledger.emitted += 1;
         ledger.produced += 1;
         self.footer.totals.records += 1;
+        if header.id() >= META_FIRST {
+            return;
+        }
+        let (seq, time_ns) = &mut self.pending[thread as usize];
+        if flags & (EFFECT | LEAVE) != LEAVE {
+            *seq = (flags & EFFECT != 0).then_some(self.seq);
+        }
         if flags & EFFECT != 0 {
             self.seq += 1;
             self.footer.totals.calls += 1;
         }
         if flags & FRAME_END != 0 {
-            let process = &mut self.footer.processes[ledger.process as usize];
-            self.index.push_frame_end(process.process, process.frames);
-            process.frames += 1;
+            let ProcessEntry { process, frames: frame, .. } =
+                self.footer.processes[ledger.process as usize];
+            let (seq, time_ns) = (*seq, *time_ns);
+            self.index.push_frame_end(FrameEnd { process, frame, block: 0, seq, time_ns });
+            self.footer.processes[process as usize].frames += 1;
             self.footer.totals.frames += 1;
         }
+        self.pending[thread as usize].1 = None;
     }
 
     fn count_memory(&mut self, thread: u32, header: Header, payload: &[u8]) {

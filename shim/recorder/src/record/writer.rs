@@ -179,7 +179,15 @@ impl Writer {
 
     /// Writes a record that is not a command. The record is dropped and counted if there is no room.
     pub fn write_meta(&mut self, id: u16, payload: &[u8]) {
-        self.untimed(|writer| writer.write_meta_untimed(id, payload));
+        self.untimed(|writer| {
+            writer.write_untimed(id, payload);
+            writer.producer.finish();
+        });
+    }
+
+    /// Does the same while a command is in progress: the slot does not say that the command has returned.
+    pub fn write_between(&mut self, id: u16, payload: &[u8]) {
+        self.untimed(|writer| writer.write_untimed(id, payload));
     }
 
     /// Counts a record that is not written because a record that must come before it was lost.
@@ -204,7 +212,7 @@ impl Writer {
         }
     }
 
-    fn write_meta_untimed(&mut self, id: u16, payload: &[u8]) {
+    fn write_untimed(&mut self, id: u16, payload: &[u8]) {
         let header = Header::new(id, 0, HEADER_LEN + payload.len() as u32);
         // SAFETY: the payload is written below.
         let Some(record) = (unsafe { self.reserve(header) }) else { return };
@@ -215,7 +223,6 @@ impl Writer {
         };
         // SAFETY: the payload is whole.
         unsafe { self.producer.publish(record) };
-        self.producer.finish();
     }
 
     #[cold]
