@@ -104,7 +104,7 @@ pub const LIES: &[Lie] = &[
         &["record 0xff10 0 24"],
         Refused("reserved-id"),
     ),
-    ("record of a kind that there is not", &["record 0xff0f 0 24"], Refused("record 0xff0f")),
+    ("record of a kind that there is not", &["record 0xff03 0 24"], Refused("record 0xff03")),
     ("command that there is not", &["record 0xfe00 4 8"], Taken),
     ("command whose arguments are cut off", &["record 1 4 0"], Taken),
     ("time in a capture without times", &["record 1 0x22 16"], Refused("record 0x0001 has a time")),

@@ -151,8 +151,9 @@ fn time_is_told_while_the_command_is_in_progress() {
         epoch.begin(17, 2);
         drop(begin_epoch(thread, &epoch, is_timed));
         // SAFETY: the command has no arguments.
-        let mut call =
-            unsafe { enter(thread, &epoch).unwrap().reserve(EFFECT, 0).unwrap().publish() };
+        let entering = unsafe { enter(thread, &epoch).unwrap().reserve(EFFECT, 0) }.unwrap();
+        // SAFETY: as above.
+        let mut call = unsafe { entering.publish() };
         call.recorder().tell_time(TimeKind::Command, 77);
         // The daemon takes a command with these records for one in flight.
         assert_eq!(consumer.finished_untrusted(), 0);
