@@ -9,6 +9,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use gapii_commands::CommandId;
 use gapii_commands::constants::GL_INVALID_INDEX;
 use gapii_trace::Command;
 use gapii_trace::blobs::BlobName;
@@ -314,7 +315,8 @@ impl Identity {
             Value::Pointer(address) if has_memory || address >= OFFSET_MAX => 1,
             Value::Pointer(offset) => offset << 1,
             Value::Unsigned(handle) if ty.kind == Kind::Handle && handle != 0 => {
-                let handle = (parts.command.process, namespace(parts.command, ty, name), handle);
+                let handle =
+                    (parts.command.process, namespace(parts.command.known(), ty, name), handle);
                 let number = self.object(parts.makes, handle);
                 parts.handles.push(Some(handle));
                 parts.objects.push(Object { part, is_output: parts.is_output, number });
@@ -403,7 +405,7 @@ fn place<'a>(command: &Command<'a>, param: Option<u8>) -> (usize, &'a str) {
 }
 
 /// Type of a result. The description has the names of programs and shaders, which a command returns, as numbers.
-fn result_type(function: &Function) -> Type {
+pub fn result_type(function: &Function) -> Type {
     match function.result {
         Type { repr: Some(Repr::U32), kind: Kind::Number }
             if Role::Creates.is_of(function.known) =>
@@ -415,7 +417,7 @@ fn result_type(function: &Function) -> Type {
 }
 
 /// Name of the parameter by which a result is passed to other commands.
-fn result_name(function: &Function) -> &str {
+pub fn result_name(function: &Function) -> &str {
     match function.known {
         known if Role::CreatesProgram.is_of(known) => "program",
         known if Role::CreatesShader.is_of(known) => "shader",
@@ -425,14 +427,14 @@ fn result_name(function: &Function) -> &str {
 
 /// Objects with equal handles in different namespaces are different ones. Handles that are addresses have one namespace; the
 /// names of OpenGL ES (OpenGL ES 3.2, 2.6) have one for each kind of object, which the parameter's name tells.
-fn namespace(command: &Command<'_>, ty: Type, name: &str) -> u64 {
+pub fn namespace(command: Option<CommandId>, ty: Type, name: &str) -> u64 {
     if ty.repr == Some(Repr::Pointer) {
         return 0;
     }
     let kind = name.trim_end_matches('s');
     match kind {
         // Names of queries and of transform feedback objects are passed as `id`.
-        "id" => digest::of((kind, Role::AboutQuery.is_of(command.known()))),
+        "id" => digest::of((kind, Role::AboutQuery.is_of(command))),
         _ => digest::of(kind),
     }
 }

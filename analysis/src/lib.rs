@@ -1,5 +1,5 @@
-//! Statistics of a trace ([`stats`]), differences of two traces ([`diff`]), drivers and surfaces of a program
-//! ([`graphics`]), and why a trace has no frame ([`presentation`]).
+//! Statistics of a trace ([`stats`]), its problems ([`problems`]), differences of two traces ([`diff`]), drivers and
+//! surfaces of a program ([`graphics`]), and why a trace has no frame ([`presentation`]).
 //!
 //! The caller passes commands one by one. The crate opens no file and calls no driver.
 //!
@@ -32,6 +32,7 @@ pub mod graphics;
 mod identity;
 mod locations;
 pub mod presentation;
+pub mod problems;
 mod role;
 mod sides;
 pub mod stats;

@@ -6,7 +6,7 @@ use gapii_commands::{COUNT, CommandId};
 pub use crate::generated::roles::Role;
 
 /// By id: a bit for each role of the command.
-static ROLES: [u16; COUNT] = {
+static ROLES: [u32; COUNT] = {
     let mut table = [0; COUNT];
     let mut role = 0;
     while role < Role::COMMANDS.len() {

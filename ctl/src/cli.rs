@@ -10,7 +10,8 @@ use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::args::Connect;
 use crate::commands::{
     apps, blob, completions, diff, doctor, dump, export, frames, info, list, man, montage, pair,
-    relay, replay, run, save, schema, start, state, stats, status, stop, ui, verify, watch,
+    problems, relay, replay, run, save, schema, start, state, stats, status, stop, ui, verify,
+    watch,
 };
 use crate::failure::{Failure, RUN};
 use crate::{json, text};
@@ -75,6 +76,9 @@ enum Command {
     /// Print statistics of a trace: functions, frames, threads, memory, redundant state changes, and
     /// driver times and the slowest commands if it was recorded with --timing
     Stats(stats::Stats),
+    /// List the problems of a trace: errors, failed commands and shaders, slow frames, repeated uploads, stalls, leaks, and
+    /// what the trace lacks
+    Problems(problems::Problems),
     /// Compare two traces: commands, answers of the driver and frames that differ, grouped by cause
     Diff(diff::Diff),
     /// Replay a trace and write a contact sheet of its frames
@@ -113,6 +117,7 @@ const WITHOUT_DAEMON: &[&str] = &[
     "frames",
     "state",
     "stats",
+    "problems",
     "diff",
     "montage",
     "export",
@@ -208,6 +213,7 @@ impl Cli {
             Command::Frames(args) => frames::run(args),
             Command::State(args) => state::run(args),
             Command::Stats(args) => stats::run(args),
+            Command::Problems(args) => problems::run(args),
             Command::Diff(args) => diff::run(args),
             Command::Montage(args) => montage::run(args),
             Command::Export(args) => export::run(args),

@@ -378,6 +378,28 @@ pub enum Role {
     BindsPipeline,
     /// The command makes a program the active one of a program pipeline.
     ActivatesProgram,
+    /// The command returns the error flag of a context or a thread.
+    AsksError,
+    /// The command says whether a context was reset.
+    AsksReset,
+    /// The command says whether a framebuffer is complete.
+    AsksFramebuffer,
+    /// The command says whether a shader was compiled, or a program linked.
+    AsksBuilt,
+    /// The command reads messages of the driver from the debug log.
+    ReadsMessages,
+    /// The command reads the log of the last compilation or link.
+    ReadsLog,
+    /// The command has failed if its result is 0.
+    FailsWithZero,
+    /// The result of the command is a code that says whether the command has failed.
+    ReturnsResult,
+    /// The command compiles shaders or kernels.
+    Compiles,
+    /// The command reads pixels into the program's memory, or into a buffer.
+    ReadsPixels,
+    /// The command returns when the device has executed all commands before it.
+    Finishes,
 }
 
 impl Role {
@@ -418,8 +440,8 @@ impl Role {
         Self::Unkept,
     ];
 
-    /// The roles that statistics and differences of traces need. Each is a role of commands.
-    pub const OF_ANALYSIS: [Self; 13] = [
+    /// The roles that statistics, differences and problems of traces need. Each is a role of commands.
+    pub const OF_ANALYSIS: [Self; 24] = [
         Self::Draw,
         Self::Dispatch,
         Self::Upload,
@@ -433,6 +455,17 @@ impl Role {
         Self::AboutAttribute,
         Self::BindsPipeline,
         Self::ActivatesProgram,
+        Self::AsksError,
+        Self::AsksReset,
+        Self::AsksFramebuffer,
+        Self::AsksBuilt,
+        Self::ReadsMessages,
+        Self::ReadsLog,
+        Self::FailsWithZero,
+        Self::ReturnsResult,
+        Self::Compiles,
+        Self::ReadsPixels,
+        Self::Finishes,
     ];
 }
 

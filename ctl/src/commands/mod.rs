@@ -13,6 +13,7 @@ pub mod list;
 pub mod man;
 pub mod montage;
 pub mod pair;
+pub mod problems;
 pub mod relay;
 pub mod replay;
 pub mod run;

@@ -65,6 +65,7 @@ pub const FORMS: &[Form] = &[
     document::<state::Sections>("state --sections"),
     document::<state::Changes>("state --since"),
     document::<gapii_analysis::stats::Stats>("stats"),
+    document::<gapii_analysis::problems::Problems>("problems"),
     document::<diff::Differences>("diff"),
     document::<montage::Sheeted>("montage"),
     document::<export::Exported>("export"),

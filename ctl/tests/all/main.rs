@@ -10,6 +10,7 @@ mod exports;
 mod frames;
 mod infos;
 mod measures;
+mod problems;
 mod run_daemons;
 mod states;
 mod support;

@@ -2,7 +2,7 @@
 
 use gapii_abi::atom::{
     self, EFFECT, EndReason, FRAME_END, FrameKind, GapCause, Header, LEAVE, LEAVES, OBSERVED_BLOB,
-    OBSERVED_INLINE, observation_word,
+    OBSERVED_INLINE, observation_word, range_word,
 };
 use gapii_trace::append::AppendTo;
 use gapii_trace::footer::{Footer, Lost, ProcessEntry, ThreadLedger, Totals};
@@ -61,6 +61,17 @@ impl WrittenTrace {
         }
     }
 
+    /// The arguments of a command as its record has them.
+    pub fn args(&self, name: &str, values: &[u64]) -> Vec<u8> {
+        let function = self.header.description.named(name).unwrap();
+        let mut bytes = vec![0; (function.fixed_len as usize).next_multiple_of(8)];
+        for (param, value) in function.params.iter().zip(values) {
+            let (at, size) = (param.offset as usize, param.ty.repr.unwrap().size().into());
+            bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+        }
+        bytes
+    }
+
     /// A command without a result; with a time, if there is one.
     pub fn command(&mut self, thread: u32, name: &str, args: &[u8], driver_ns: Option<u64>) {
         self.enter(thread, name, args);
@@ -72,6 +83,35 @@ impl WrittenTrace {
         self.enter(thread, "eglSwapBuffers", &[0; 16]);
         self.leave("eglSwapBuffers", FRAME_END, &1_u32.to_le_bytes(), driver_ns);
         self.frames += 1;
+    }
+
+    /// A command with a result, and the memory that its parameters point at, as it read and wrote it.
+    pub fn call(
+        &mut self,
+        name: &str,
+        args: &[u8],
+        read: &[&[u8]],
+        result: &[u8],
+        written: &[&[u8]],
+    ) {
+        self.enter(0, name, &[args, &all(read)].concat());
+        let mut answer = result.to_vec();
+        answer.resize(result.len().next_multiple_of(8), 0);
+        self.leave(name, 0, &[answer, all(written)].concat(), None);
+    }
+
+    /// A command without a result that reads a blob, for the parameter with this index, in a range. The blob is written
+    /// unless it was before.
+    pub fn upload(&mut self, name: &str, args: &[u8], (param, bytes): (u8, &[u8]), is_known: bool) {
+        if !is_known {
+            let mut piece = atom::Blob { total: bytes.len() as u64, offset: 0 }.encode().to_vec();
+            piece.extend_from_slice(bytes);
+            self.record(0, Header::new(atom::BLOB, 0, 0), None, &piece);
+        }
+        let word = range_word(OBSERVED_BLOB, param, bytes.len() as u64);
+        let range = [0x5555, word].map(u64::to_le_bytes).concat();
+        self.enter(0, name, &[args, &range, &BlobName::of(bytes).0].concat());
+        self.leave(name, 0, &[], None);
     }
 
     /// `glGetString`, with its answer.
@@ -119,7 +159,6 @@ impl WrittenTrace {
     /// A command without a result: the memory that its parameters point at, as it read and wrote it, in the order of the
     /// parameters.
     pub fn exchange(&mut self, name: &str, args: &[u8], read: &[&[u8]], written: &[&[u8]]) {
-        let all = |memory: &[&[u8]]| memory.iter().flat_map(|it| inline(it)).collect::<Vec<_>>();
         self.enter(0, name, &[args, &all(read)].concat());
         self.leave(name, 0, &all(written), None);
     }
@@ -257,6 +296,20 @@ impl WrittenTrace {
             self.raw.clear();
         }
     }
+}
+
+/// Observed memory of several parameters in a record.
+fn all(memory: &[&[u8]]) -> Vec<u8> {
+    memory.iter().flat_map(|it| inline(it)).collect()
+}
+
+/// Observed memory of the parameter with this index, in a range.
+pub fn range(param: u8, bytes: &[u8]) -> Vec<u8> {
+    let mut range = 0x5555_u64.to_le_bytes().to_vec();
+    range.extend_from_slice(&range_word(OBSERVED_INLINE, param, bytes.len() as u64).to_le_bytes());
+    range.extend_from_slice(bytes);
+    range.resize(range.len().next_multiple_of(8), 0);
+    range
 }
 
 /// Observed memory in a record.

@@ -23,7 +23,7 @@ const COPIED_BYTES_MAX: i64 = 4 << 20;
 impl<S: Scope> Context<S> {
     /// Returns the buffer that is bound to a target; none for an invalid target.
     #[inline]
-    pub(super) fn buffer_at(&self, target: u32) -> Ref<Buffer> {
+    pub fn buffer_at(&self, target: u32) -> Ref<Buffer> {
         match target {
             GL_ARRAY_BUFFER => self.array_buffer,
             GL_ELEMENT_ARRAY_BUFFER => self.arrays().element_buffer,

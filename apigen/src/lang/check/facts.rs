@@ -68,6 +68,17 @@ const ROLES: &[(&str, Role, Of)] = &[
     ("about_attribute", Role::AboutAttribute, Of::Command),
     ("binds_pipeline", Role::BindsPipeline, Of::Command),
     ("activates_program", Role::ActivatesProgram, Of::Command),
+    ("asks_error", Role::AsksError, Of::Command),
+    ("asks_reset", Role::AsksReset, Of::Command),
+    ("asks_framebuffer", Role::AsksFramebuffer, Of::Command),
+    ("asks_built", Role::AsksBuilt, Of::Command),
+    ("reads_messages", Role::ReadsMessages, Of::Command),
+    ("reads_log", Role::ReadsLog, Of::Command),
+    ("fails_with_zero", Role::FailsWithZero, Of::Command),
+    ("returns_result", Role::ReturnsResult, Of::Command),
+    ("compiles", Role::Compiles, Of::Command),
+    ("reads_pixels", Role::ReadsPixels, Of::Command),
+    ("finishes", Role::Finishes, Of::Command),
 ];
 
 impl<'a> Checker<'a> {

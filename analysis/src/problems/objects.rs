@@ -1,0 +1,258 @@
+//! Objects that are made in many frames and never deleted, and objects that no command uses. Names come from commands
+//! with the role `creates` and go with the role `deletes`; a command with a name as an argument uses it. Names of objects
+//! that contexts do not share, such as vertex arrays, count as shared: equal ones of two contexts are one object, so that
+//! too few problems are found, not too many.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gapii_commands::Api;
+use gapii_trace::Command;
+use gapii_trace::description::{Function, Kind, Observed, Repr, Type};
+use gapii_trace::value::Observation;
+
+use super::groups::{Found, Groups};
+use super::{Begun, Place, ProblemKind, Seen, Severity, name_of};
+use crate::digest::Map;
+use crate::identity::{namespace, result_name, result_type};
+use crate::role::Role;
+
+/// Most live objects.
+const LIVE_MAX: usize = 65_536;
+/// Fewest frames in which leaked objects are made.
+const FRAMES_MIN: usize = 8;
+
+/// The objects that live.
+#[derive(Default)]
+pub struct ObjectTable {
+    live: Map<Name, Object>,
+    /// Objects made in frames, by the function that made them.
+    made: BTreeMap<(u32, u64, u16), u64>,
+    /// Objects that were deleted without having been used.
+    unused: Vec<Object>,
+    /// By function id; `None` before the function's first command.
+    functions: Vec<Option<Facts>>,
+    /// Namespaces with commands that use objects.
+    usable: BTreeSet<u64>,
+    /// Function names by id, of functions that made an object.
+    names: BTreeMap<u16, String>,
+}
+
+/// Index of the process, share group, namespace, name.
+type Name = (u32, u64, u64, u64);
+
+#[derive(Clone, Copy)]
+struct Object {
+    /// Id of the function that made it.
+    maker: u16,
+    /// Share group.
+    space: u64,
+    namespace: u64,
+    place: Place,
+    /// Whether it was made after the first frame.
+    is_in_frames: bool,
+    is_used: bool,
+}
+
+/// What a function does with objects.
+#[derive(Clone, Default)]
+struct Facts {
+    creates: bool,
+    deletes: bool,
+    is_gles: bool,
+    /// Parameters that are names or lead to names: their position and namespace.
+    params: Vec<(usize, u64)>,
+    /// Namespace of the result, if it is the name of a new object.
+    result: Option<u64>,
+}
+
+impl ObjectTable {
+    pub fn look(&mut self, seen: &Seen<'_>) {
+        let command = seen.command;
+        let Some(function) = command.function else { return };
+        let id = usize::from(command.id);
+        if self.functions.get(id).is_none_or(Option::is_none) {
+            self.learn(command, function);
+        }
+        let Some(Some(facts)) = self.functions.get(id) else { return };
+        if facts.params.is_empty() && facts.result.is_none() {
+            return;
+        }
+        let facts = facts.clone();
+        let space = match facts.is_gles {
+            true => seen.thread.and_then(|thread| thread.context.as_deref()),
+            false => None,
+        };
+        let space = space.map_or(0, |context| context.group.number());
+        let mut params = facts.params.iter().peekable();
+        for (position, arg) in command.args().enumerate() {
+            let Some((_, namespace)) = params.next_if(|(at, _)| *at == position) else { continue };
+            if arg.param.ty.kind == Kind::Handle {
+                self.touch((command.process, space, *namespace, arg.value.bits()), facts.deletes);
+                continue;
+            }
+            let makes = facts.creates && arg.param.observed == Observed::Out;
+            for name in names(command, arg.observation, arg.param.element) {
+                self.name(seen, (command.process, space, *namespace, name), makes, facts.deletes);
+            }
+        }
+        let ranges = command.ranges_read().map(|range| (range, false));
+        let written = command.ranges_written().map(|range| (range, facts.creates));
+        for (range, makes) in ranges.chain(written) {
+            let of_param = |(at, _): &&(usize, u64)| range.param.map(usize::from) == Some(*at);
+            let Some((_, namespace)) = facts.params.iter().find(of_param) else { continue };
+            for name in names(command, range.observation, command.element_of(&range)) {
+                self.name(seen, (command.process, space, *namespace, name), makes, facts.deletes);
+            }
+        }
+        if let Some((namespace, (value, _))) = facts.result.zip(command.result()) {
+            self.make(seen, (command.process, space, namespace, value.bits()));
+        }
+    }
+
+    /// A name in a memory: of a new object, or of one that the command uses or deletes.
+    fn name(&mut self, seen: &Seen<'_>, name: Name, makes: bool, deletes: bool) {
+        match makes {
+            true => self.make(seen, name),
+            false => self.touch(name, deletes),
+        }
+    }
+
+    fn make(&mut self, seen: &Seen<'_>, key: Name) {
+        let command = seen.command;
+        let (_, space, namespace, name) = key;
+        if name == 0 || (self.live.len() >= LIVE_MAX && !self.live.contains_key(&key)) {
+            return;
+        }
+        if !seen.is_wanted {
+            self.live.remove(&key);
+            return;
+        }
+        let (maker, is_in_frames) = (command.id, seen.is_in_frames);
+        let place = seen.place();
+        let made = Object { maker, space, namespace, place, is_in_frames, is_used: false };
+        self.live.insert(key, made);
+        self.names.entry(maker).or_insert_with(|| name_of(command.name()));
+        if is_in_frames && (self.made.len() < LIVE_MAX) {
+            *self.made.entry((command.process, space, maker)).or_default() += 1;
+        }
+    }
+
+    fn touch(&mut self, name: Name, deletes: bool) {
+        if name.3 == 0 {
+            return;
+        }
+        if !deletes {
+            if let Some(object) = self.live.get_mut(&name) {
+                object.is_used = true;
+            }
+        } else if let Some(object) = self.live.remove(&name)
+            && !object.is_used
+            && self.unused.len() < LIVE_MAX
+        {
+            self.unused.push(object);
+        }
+    }
+
+    pub fn finish(self, processes: &BTreeMap<u32, Begun>, groups: &mut Groups) {
+        let Self { live, made, unused, usable, names, .. } = self;
+        let name = |maker| names.get(&maker).map_or("", String::as_str);
+        let mut live: Vec<Object> = live.into_values().collect();
+        live.sort_by_key(|object| (object.place.process, object.place.seq));
+
+        let mut kinds: BTreeMap<(u32, u64, u16), Vec<&Object>> = BTreeMap::new();
+        for object in live.iter().filter(|object| object.is_in_frames) {
+            let key = (object.place.process, object.space, object.maker);
+            kinds.entry(key).or_default().push(object);
+        }
+        for (key, objects) in kinds {
+            let frames: BTreeSet<u64> = objects.iter().map(|it| it.place.frame).collect();
+            let made = made.get(&key).copied().unwrap_or(0);
+            // Most of what the function makes stays.
+            if frames.len() < FRAMES_MIN || (objects.len() as u64) < made.div_ceil(2) {
+                continue;
+            }
+            let sentence =
+                format!("objects of {} are made inside frames and never deleted", name(key.2));
+            for object in &objects {
+                let found = Found::one(ProblemKind::Leak, Severity::Warning, sentence.clone());
+                groups.add(found, object.place);
+            }
+        }
+
+        // The trace ends before the program could use what it made last.
+        let is_last = |object: &Object| {
+            let begun = processes.get(&object.place.process);
+            begun.is_none_or(|begun| object.place.frame >= begun.last_frame)
+        };
+        let rest = live.into_iter().filter(|object| !object.is_used && !is_last(object));
+        let mut unused: Vec<Object> = unused.into_iter().chain(rest).collect();
+        unused.retain(|object| usable.contains(&object.namespace));
+        unused.sort_by_key(|object| (object.place.process, object.place.seq));
+        for object in unused {
+            let sentence = format!("objects of {} are never used", name(object.maker));
+            let found = Found::one(ProblemKind::UnusedObject, Severity::Note, sentence);
+            groups.add(found, object.place);
+        }
+    }
+
+    #[cold]
+    fn learn(&mut self, command: &Command<'_>, function: &Function) {
+        if self.usable.is_empty() {
+            self.usable = usable(command);
+        }
+        let id = usize::from(command.id);
+        if self.functions.len() <= id {
+            self.functions.resize(id + 1, None);
+        }
+        self.functions[id] = Some(Facts::of(function));
+    }
+}
+
+impl Facts {
+    fn of(function: &Function) -> Self {
+        let known = function.known;
+        let creates = Role::Creates.is_of(known);
+        let is_handle = |ty: &Type| ty.kind == Kind::Handle;
+        let params = function.params.iter().enumerate().filter_map(|(at, param)| {
+            let ty = match param.ty.kind {
+                Kind::Handle => param.ty,
+                _ => param.element.filter(is_handle)?,
+            };
+            Some((at, namespace(known, ty, &param.name)))
+        });
+        let result = result_type(function);
+        let result = (creates && is_handle(&result))
+            .then(|| namespace(known, result, result_name(function)));
+        let mut params: Vec<_> = params.collect();
+        let deletes = Role::Deletes.is_of(known);
+        if deletes {
+            // The objects to delete are the last parameter: `eglDestroyContext(dpy, ctx)`.
+            params.drain(..params.len().saturating_sub(1));
+        }
+        let is_gles = Api::named(&function.api) == Some(Api::Gles);
+        Self { creates, deletes, is_gles, params, result }
+    }
+}
+
+/// Namespaces with a command that takes a name and does more than to make or delete it.
+fn usable(command: &Command<'_>) -> BTreeSet<u64> {
+    let facts = command.description().functions().iter().map(Facts::of);
+    let using = facts.filter(|facts| !facts.creates && !facts.deletes);
+    using.flat_map(|facts| facts.params).map(|(_, namespace)| namespace).collect()
+}
+
+/// The names in a memory.
+fn names(command: &Command<'_>, seen: Observation<'_>, ty: Option<Type>) -> Vec<u64> {
+    let bytes = command.bytes_of(seen);
+    let bytes = bytes.as_deref().unwrap_or_default();
+    match ty.and_then(|ty| ty.repr) {
+        Some(Repr::U32) => {
+            let words = bytes.as_chunks::<4>().0.iter();
+            words.map(|word| u32::from_le_bytes(*word).into()).collect()
+        }
+        Some(Repr::Pointer | Repr::U64) => {
+            bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,164 @@
+//! Uploads that repeat: the same bytes go to the same place of the same object in at least `FRAMES_MIN` frames in a row.
+//! Bytes are the same if they are the same blob; uploads of fewer than 512 bytes are no blobs, and not looked at.
+
+use std::hash::{Hash, Hasher};
+
+use gapii_state::generated::functions::{bound_texture, is_buffer_target};
+use gapii_trace::Command;
+use gapii_trace::description::Observed;
+use gapii_trace::value::Observation;
+
+use super::groups::{Found, Groups};
+use super::{Place, ProblemKind, Seen, Severity};
+use crate::digest::{self, Map};
+use crate::role::Role;
+
+/// Fewest frames in a row that make a problem.
+const FRAMES_MIN: u64 = 8;
+/// Most uploads that are kept.
+const RUNS_MAX: usize = 16_384;
+
+/// The last uploads.
+#[derive(Default)]
+pub struct Uploads {
+    /// By digest of the process, the object, the arguments and the bytes.
+    runs: Map<u64, Run>,
+}
+
+/// An upload that repeats.
+struct Run {
+    place: Place,
+    function: String,
+    /// The object, for a sentence.
+    object: String,
+    /// Bytes of one upload.
+    size: u64,
+    last_frame: u64,
+    /// Frames in a row.
+    frames: u64,
+    /// Uploads in them.
+    uploads: u64,
+}
+
+impl Uploads {
+    pub fn look(&mut self, seen: &Seen<'_>, groups: &mut Groups) {
+        if !seen.is_in_frames || !Role::Upload.is_of(seen.known) || !seen.command.has_memory() {
+            return;
+        }
+        let mut key = digest::begin();
+        let size = blobs(seen.command, &mut key);
+        if size == 0 {
+            return;
+        }
+        let object = object(seen);
+        let Command { process, id, frame, .. } = *seen.command;
+        (process, id, &object).hash(&mut key);
+        let key = key.finish();
+        if self.runs.len() >= RUNS_MAX && !self.runs.contains_key(&key) {
+            self.forget_before(frame, groups);
+            if self.runs.len() >= RUNS_MAX {
+                return;
+            }
+        }
+        let begin = || Run {
+            place: seen.place(),
+            function: seen.name(),
+            object: object.1,
+            size,
+            last_frame: frame,
+            frames: 1,
+            uploads: 0,
+        };
+        let run = self.runs.entry(key).or_insert_with(begin);
+        match frame.saturating_sub(run.last_frame) {
+            0 => {}
+            1 => run.frames += 1,
+            _ => {
+                run.tell(groups);
+                (run.place, run.frames, run.uploads) = (seen.place(), 1, 0);
+            }
+        }
+        run.last_frame = frame;
+        run.uploads += 1;
+    }
+
+    pub fn finish(&mut self, groups: &mut Groups) {
+        let mut runs: Vec<Run> = self.runs.drain().map(|(_, run)| run).collect();
+        runs.sort_by_key(|run| run.place.seq);
+        runs.iter().for_each(|run| run.tell(groups));
+    }
+
+    /// Forgets uploads that ended before a frame. Those of other processes, whose frames have other numbers, may go as well.
+    fn forget_before(&mut self, frame: u64, groups: &mut Groups) {
+        self.runs.retain(|_, run| {
+            let is_kept = run.last_frame.saturating_add(1) >= frame;
+            if !is_kept {
+                run.tell(groups);
+            }
+            is_kept
+        });
+    }
+}
+
+impl Run {
+    /// Adds the run to the problems, if it is long.
+    fn tell(&self, groups: &mut Groups) {
+        if self.frames < FRAMES_MIN {
+            return;
+        }
+        let Self { function, object, size, .. } = self;
+        let count = self.uploads.saturating_sub(1);
+        let sentence =
+            format!("{function} passes the bytes that {object} has, in many frames in a row");
+        let found = Found {
+            detail: Some(format!("{size} bytes in each of {} frames", self.frames)),
+            count,
+            frames: Some(self.frames),
+            last_frame: Some(self.last_frame),
+            bytes: Some(count.saturating_mul(*size)),
+            ..Found::one(ProblemKind::RepeatedUpload, Severity::Warning, sentence)
+        };
+        groups.add(found, self.place);
+    }
+}
+
+/// Hashes the arguments that are no memory, and the blobs that the command read. Returns the bytes of the blobs.
+fn blobs(command: &Command<'_>, key: &mut digest::Digest) -> u64 {
+    let mut total: u64 = 0;
+    let mut add = |observation: Observation<'_>, key: &mut digest::Digest| match observation {
+        Observation::Blob { name, size } => {
+            name.hash(key);
+            total = total.saturating_add(size);
+        }
+        Observation::Bytes(bytes) => bytes.hash(key),
+        _ => {}
+    };
+    for arg in command.args() {
+        match arg.observation {
+            Observation::None => arg.value.bits().hash(key),
+            seen if arg.param.observed == Observed::In => add(seen, key),
+            _ => {}
+        }
+    }
+    for range in command.ranges_read() {
+        add(range.observation, key);
+    }
+    total
+}
+
+/// The object that the command fills: a number that tells apart objects of different share groups, and words.
+fn object(seen: &Seen<'_>) -> (u64, String) {
+    let context = seen.thread.and_then(|thread| thread.context.as_deref());
+    let group = context.map_or(0, |context| context.group.number());
+    let named = |param: &'static str| Some((param, seen.number(param)?));
+    let bound = || {
+        let target = seen.number("target")? as u32;
+        let context = context?;
+        Some(match is_buffer_target(target) {
+            true => ("buffer", context.buffer_at(target).name()),
+            false => ("texture", bound_texture(context, target).name()),
+        })
+    };
+    let found = named("texture").or_else(|| named("buffer")).or_else(bound);
+    (group, found.map_or_else(|| "the object".to_owned(), |(kind, name)| format!("{kind} {name}")))
+}
