@@ -4,7 +4,8 @@
 use gapii_commands::Api;
 
 use super::groups::{Found, Groups};
-use super::{ProblemKind, Seen, Severity, name_of};
+use super::problem::{ProblemKind, Severity};
+use super::seen::{Seen, name_of};
 use crate::digest::Map;
 use crate::role::Role;
 
@@ -31,6 +32,7 @@ struct Since {
 }
 
 impl Errors {
+    /// Counts a command, and adds the error that a question tells.
     pub fn look(&mut self, seen: &Seen<'_>, groups: &mut Groups) {
         let Some(function) = seen.command.function else { return };
         let asks = Role::AsksError.is_of(seen.known);

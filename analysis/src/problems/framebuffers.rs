@@ -4,9 +4,11 @@ use gapii_commands::constants::GL_FRAMEBUFFER_COMPLETE;
 use gapii_state::generated::functions::bound_framebuffer;
 
 use super::groups::{Found, Groups};
-use super::{ProblemKind, Seen, Severity};
+use super::problem::{ProblemKind, Severity};
+use super::seen::Seen;
 use crate::role::Role;
 
+/// Adds a framebuffer that is not complete.
 pub fn look(seen: &Seen<'_>, groups: &mut Groups) {
     if !Role::AsksFramebuffer.is_of(seen.known) {
         return;

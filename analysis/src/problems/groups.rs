@@ -3,7 +3,8 @@
 
 use gapii_trace::Untrusted;
 
-use super::{Place, Problem, ProblemKind, Problems, Severity};
+use super::problem::{Problem, ProblemKind, Problems, Severity};
+use super::seen::Place;
 use crate::digest::Map;
 
 /// Most problems that are kept.

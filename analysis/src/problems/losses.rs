@@ -4,8 +4,10 @@
 use gapii_trace::Info;
 
 use super::groups::{Found, Groups};
-use super::{ProblemKind, Severity, name_of};
+use super::problem::{ProblemKind, Severity};
+use super::seen::name_of;
 
+/// Adds what a trace lacks.
 pub fn look(info: &Info, groups: &mut Groups) {
     let mut add = |kind, severity, count: u64, sentence: String, detail: Option<String>| {
         groups.add_to_trace(Found { count, detail, ..Found::one(kind, severity, sentence) });

@@ -6,9 +6,11 @@ use gapii_commands::constants::{
 };
 
 use super::groups::{Found, Groups};
-use super::{ProblemKind, Seen, Severity};
+use super::problem::{ProblemKind, Severity};
+use super::seen::Seen;
 use crate::role::Role;
 
+/// Adds the messages that a command reads.
 pub fn look(seen: &Seen<'_>, groups: &mut Groups) {
     if !Role::ReadsMessages.is_of(seen.known) {
         return;

@@ -12,165 +12,26 @@ mod groups;
 mod losses;
 mod messages;
 mod objects;
+mod problem;
 mod results;
+mod seen;
 mod shaders;
 mod slow_frames;
 mod stalls;
 mod uploads;
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::ops;
+use std::ops::Range;
 
-use gapii_commands::CommandId;
-use gapii_follow::Thread;
 use gapii_follow::follow::Follower;
-use gapii_trace::description::Observed;
-use gapii_trace::value::{Arg, Range, Value};
-use gapii_trace::{Bytes, Command, Info, Untrusted};
-use schemars::JsonSchema;
-use serde::Serialize;
+use gapii_trace::{Command, Info};
 
 use groups::Groups;
+pub use problem::{Problem, ProblemKind, Problems, Severity};
+use seen::{Begun, Seen};
 
 /// Frames of a process that do not count as mid-run, because programs load in them.
 const LOADING_FRAMES: u64 = 10;
-/// Longest name of a function in a sentence, in bytes.
-const NAME_BYTES_MAX: usize = 100;
-
-/// Problems of a trace.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
-pub struct Problems {
-    /// Number of problems of the severity `error`.
-    pub errors: u64,
-    /// Number of problems of the severity `warning`.
-    pub warnings: u64,
-    /// Number of problems of the severity `note`.
-    pub notes: u64,
-    /// The problems: errors, then warnings, then notes; of one severity in the order of their first commands.
-    pub problems: Vec<Problem>,
-    /// Occurrences of further problems, beyond the 1,000 that are kept.
-    pub left_out: u64,
-}
-
-/// Equal occurrences of one problem.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "TraceProblem")]
-pub struct Problem {
-    /// Sort of the problem.
-    pub kind: ProblemKind,
-    /// How bad it is.
-    pub severity: Severity,
-    /// What is wrong, in one sentence.
-    pub sentence: Untrusted,
-    /// More text: a message or a log of the driver, or the worst case; `None` if the trace has none.
-    pub detail: Option<Untrusted>,
-    /// Number of the first command with the problem; `None` for a problem of the trace, or if the command took no effect.
-    pub seq: Option<u64>,
-    /// Number of the first command after which the problem can have happened, if that is another command: the program
-    /// learned of it only at `seq`.
-    pub since: Option<u64>,
-    /// Index of the process in the trace; `None` for a problem of the trace.
-    pub process: Option<u32>,
-    /// Number of the first frame with the problem; `None` for a problem of the trace.
-    pub frame: Option<u64>,
-    /// Number of the last frame with the problem.
-    pub last_frame: Option<u64>,
-    /// Index of the first command's thread in the trace; `None` for a problem without a command.
-    pub thread: Option<u32>,
-    /// Thread id of the operating system.
-    pub tid: Option<u32>,
-    /// Number of occurrences.
-    pub count: u64,
-    /// Number of frames with the problem.
-    pub frames: u64,
-    /// Bytes that were passed in vain, for `repeated_upload`; otherwise `None`.
-    pub bytes: Option<u64>,
-    /// Numbers of the first 16 commands with the problem.
-    pub examples: Vec<u64>,
-}
-
-/// Sorts of problems.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(rename = "TraceProblemKind")]
-pub enum ProblemKind {
-    /// An error flag that the program read (`glGetError`, `eglGetError`), or a reset of a context.
-    ApiError,
-    /// A message of the driver that the program read from the debug log.
-    DebugMessage,
-    /// A command of EGL, OpenGL ES or Level Zero whose result says that it failed.
-    FailedResult,
-    /// A framebuffer that is not complete.
-    IncompleteFramebuffer,
-    /// A shader that did not compile, or a program that did not link.
-    FailedBuild,
-    /// A compilation or a link after the first frames.
-    LateBuild,
-    /// A frame that took much longer than the median.
-    SlowFrame,
-    /// Bytes that an object already had.
-    RepeatedUpload,
-    /// A command that waits inside a frame until the device is done.
-    Stall,
-    /// Objects that are made in many frames and never deleted.
-    Leak,
-    /// Objects that no command uses.
-    UnusedObject,
-    /// Commands, memory or state that the trace lacks.
-    Missing,
-    /// A program that a signal ended.
-    Crash,
-}
-
-/// How bad a problem is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// Something failed.
-    Error,
-    /// Something costs time or memory, or will fail elsewhere.
-    Warning,
-    /// Something to know.
-    Note,
-}
-
-impl ProblemKind {
-    /// Returns the word for the kind in answers: `api_error`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ApiError => "api_error",
-            Self::DebugMessage => "debug_message",
-            Self::FailedResult => "failed_result",
-            Self::IncompleteFramebuffer => "incomplete_framebuffer",
-            Self::FailedBuild => "failed_build",
-            Self::LateBuild => "late_build",
-            Self::SlowFrame => "slow_frame",
-            Self::RepeatedUpload => "repeated_upload",
-            Self::Stall => "stall",
-            Self::Leak => "leak",
-            Self::UnusedObject => "unused_object",
-            Self::Missing => "missing",
-            Self::Crash => "crash",
-        }
-    }
-}
-
-impl fmt::Display for ProblemKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Note => "note",
-        })
-    }
-}
 
 /// Finds the problems of one trace.
 ///
@@ -188,7 +49,7 @@ impl fmt::Display for Severity {
 pub struct Finder {
     groups: Groups,
     /// The frames of interest.
-    frames: ops::Range<u64>,
+    frames: Range<u64>,
     is_filtered: bool,
     follower: Follower,
     processes: BTreeMap<u32, Begun>,
@@ -199,42 +60,6 @@ pub struct Finder {
     slow_frames: slow_frames::FrameTimes,
 }
 
-/// What a finder knows of a process.
-#[derive(Clone, Copy, Debug)]
-struct Begun {
-    /// The first frame in the trace.
-    first_frame: u64,
-    /// The frame of the last command.
-    last_frame: u64,
-    /// True if the process ran before the trace began.
-    is_attached: bool,
-}
-
-/// A command that a finder looks at.
-struct Seen<'a> {
-    command: &'a Command<'a>,
-    /// The command of this build.
-    known: Option<CommandId>,
-    /// The state of its thread, behind the command.
-    thread: Option<&'a Thread>,
-    /// Whether the command is in a frame of interest.
-    is_wanted: bool,
-    /// Whether a frame ended before the command, and so the program draws frames.
-    is_in_frames: bool,
-    /// Whether the program has drawn its first frames.
-    is_in_mid_run: bool,
-}
-
-/// Where an occurrence is.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    seq: Option<u64>,
-    process: u32,
-    frame: u64,
-    /// Index and id of the thread.
-    thread: Option<(u32, u32)>,
-}
-
 impl Default for Finder {
     fn default() -> Self {
         Self::within(0..u64::MAX)
@@ -243,7 +68,7 @@ impl Default for Finder {
 
 impl Finder {
     /// Returns a finder of problems in these frames of each process. It has to see all commands nevertheless.
-    pub fn within(frames: ops::Range<u64>) -> Self {
+    pub fn within(frames: Range<u64>) -> Self {
         Self {
             groups: Groups::default(),
             frames,
@@ -325,56 +150,4 @@ impl Finder {
         }
         self.groups.finish()
     }
-}
-
-impl<'a> Seen<'a> {
-    fn place(&self) -> Place {
-        let Command { seq, process, frame, thread, tid, .. } = *self.command;
-        Place { seq, process, frame, thread: Some((thread, tid)) }
-    }
-
-    /// Name of the function, for a sentence.
-    fn name(&self) -> String {
-        name_of(self.command.name())
-    }
-
-    /// Bits of the argument with this name; `None` if the command lacks it.
-    fn number(&self, param: &str) -> Option<u64> {
-        self.command.args().find(|arg| arg.param.name == param).map(|arg| arg.value.bits())
-    }
-
-    /// The memory that the driver wrote at the parameter with this name.
-    fn output(&self, param: &str) -> Option<Bytes<'a>> {
-        let is_it = |arg: &Arg<'_>| arg.param.name == param && arg.param.observed == Observed::Out;
-        let is_range = |range: &Range<'_>| self.command.param_of(range) == Some(param);
-        let seen = match self.command.args().find(is_it) {
-            Some(arg) => arg.observation,
-            None => self.command.ranges_written().find(is_range)?.observation,
-        };
-        self.command.bytes_of(seen)
-    }
-
-    /// The result: its bits, and its name or number.
-    fn result(&self) -> Option<(u64, String)> {
-        let (value, _) = self.command.result()?;
-        let bits = value.bits();
-        let name = match value {
-            Value::Enum { group, bits } => self.command.description().enum_name(group, bits),
-            _ => None,
-        };
-        Some((bits, name.map_or_else(|| format!("{bits:#x}"), name_of)))
-    }
-}
-
-/// Returns a name of a trace as it stands in a sentence.
-fn name_of(name: &str) -> String {
-    match name {
-        "" => "a command that the trace does not describe".to_owned(),
-        name => Untrusted::from(name).cut(NAME_BYTES_MAX).raw().to_owned(),
-    }
-}
-
-/// The first 32-bit word of a memory.
-fn first_word(bytes: Option<&[u8]>) -> Option<u32> {
-    bytes?.first_chunk().copied().map(u32::from_le_bytes)
 }

@@ -11,7 +11,8 @@ use gapii_trace::description::{Function, Kind, Observed, Repr, Type};
 use gapii_trace::value::Observation;
 
 use super::groups::{Found, Groups};
-use super::{Begun, Place, ProblemKind, Seen, Severity, name_of};
+use super::problem::{ProblemKind, Severity};
+use super::seen::{Begun, Place, Seen, name_of};
 use crate::digest::Map;
 use crate::identity::{namespace, result_name, result_type};
 use crate::role::Role;
@@ -66,6 +67,7 @@ struct Facts {
 }
 
 impl ObjectTable {
+    /// Notes the objects that a command makes, uses and deletes.
     pub fn look(&mut self, seen: &Seen<'_>) {
         let command = seen.command;
         let Some(function) = command.function else { return };
@@ -153,6 +155,7 @@ impl ObjectTable {
         }
     }
 
+    /// Adds the objects that leak, and those that no command uses.
     pub fn finish(self, processes: &BTreeMap<u32, Begun>, groups: &mut Groups) {
         let Self { live, made, unused, usable, names, .. } = self;
         let name = |maker| names.get(&maker).map_or("", String::as_str);

@@ -11,7 +11,8 @@ use gapii_commands::constants::{
 };
 
 use super::groups::{Found, Groups};
-use super::{ProblemKind, Seen, Severity};
+use super::problem::{ProblemKind, Severity};
+use super::seen::Seen;
 use crate::role::Role;
 
 /// Codes that are no failure.
@@ -35,6 +36,7 @@ const REFUSALS: [u32; 5] = [
     ZE_RESULT_ERROR_UNSUPPORTED_VERSION,
 ];
 
+/// Adds a command that failed.
 pub fn look(seen: &Seen<'_>, groups: &mut Groups) {
     let is_zero = Role::FailsWithZero.is_of(seen.known);
     if !is_zero && !Role::ReturnsResult.is_of(seen.known) {

@@ -4,7 +4,8 @@
 use gapii_commands::constants::{GL_COMPILE_STATUS, GL_LINK_STATUS};
 
 use super::groups::{Found, Groups};
-use super::{ProblemKind, Seen, Severity, first_word};
+use super::problem::{ProblemKind, Severity};
+use super::seen::{Seen, first_word};
 use crate::digest::Map;
 use crate::role::Role;
 
@@ -19,6 +20,7 @@ pub struct Shaders {
 }
 
 impl Shaders {
+    /// Adds a build that failed or is late, or the log of a failed one.
     pub fn look(&mut self, seen: &Seen<'_>, groups: &mut Groups) {
         if Role::AsksBuilt.is_of(seen.known) {
             self.answer(seen, groups);

@@ -2,7 +2,8 @@
 //! least 10 frames must have times.
 
 use super::groups::{Found, Groups};
-use super::{Place, ProblemKind, Severity};
+use super::problem::{ProblemKind, Severity};
+use super::seen::Place;
 
 /// Most frames whose times are kept.
 const FRAMES_MAX: usize = 1 << 20;
@@ -26,12 +27,14 @@ struct Timed {
 }
 
 impl FrameTimes {
+    /// Notes the time of a frame.
     pub fn add(&mut self, process: u32, frame: u64, seq: Option<u64>, time_ns: u64) {
         if self.frames.len() < FRAMES_MAX {
             self.frames.push(Timed { process, frame, seq, time_ns });
         }
     }
 
+    /// Adds the frames that are slow.
     pub fn finish(mut self, groups: &mut Groups) {
         self.frames.sort_by_key(|timed| (timed.process, timed.frame));
         for frames in self.frames.chunk_by(|a, b| a.process == b.process) {

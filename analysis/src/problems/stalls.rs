@@ -2,9 +2,11 @@
 //! 16.1) and finishes.
 
 use super::groups::{Found, Groups};
-use super::{ProblemKind, Seen, Severity};
+use super::problem::{ProblemKind, Severity};
+use super::seen::Seen;
 use crate::role::Role;
 
+/// Adds a command that waits inside a frame.
 pub fn look(seen: &Seen<'_>, groups: &mut Groups) {
     if !seen.is_in_frames {
         return;

@@ -9,7 +9,8 @@ use gapii_trace::description::Observed;
 use gapii_trace::value::Observation;
 
 use super::groups::{Found, Groups};
-use super::{Place, ProblemKind, Seen, Severity};
+use super::problem::{ProblemKind, Severity};
+use super::seen::{Place, Seen};
 use crate::digest::{self, Map};
 use crate::role::Role;
 
@@ -41,6 +42,7 @@ struct Run {
 }
 
 impl Uploads {
+    /// Notes an upload.
     pub fn look(&mut self, seen: &Seen<'_>, groups: &mut Groups) {
         if !seen.is_in_frames || !Role::Upload.is_of(seen.known) || !seen.command.has_memory() {
             return;
@@ -82,6 +84,7 @@ impl Uploads {
         run.uploads += 1;
     }
 
+    /// Adds the uploads that repeat until the end.
     pub fn finish(&mut self, groups: &mut Groups) {
         let mut runs: Vec<Run> = self.runs.drain().map(|(_, run)| run).collect();
         runs.sort_by_key(|run| run.place.seq);

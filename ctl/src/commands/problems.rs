@@ -25,8 +25,7 @@ const DETAIL_BYTES_MAX: usize = 160;
 const AFTER_HELP: &str = "\
 Examples:
   gapii-ctl problems x.gapii                     errors, warnings and notes, each with its first command
-  gapii-ctl problems x.gapii --frames 100..200   those in these frames
-  gapii-ctl dump x.gapii --commands 4711         the command with the number 4711";
+  gapii-ctl problems x.gapii --frames 100..200   those in these frames";
 
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]

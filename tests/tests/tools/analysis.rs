@@ -278,3 +278,20 @@ fn two_runs_of_a_program_in_a_window_are_the_same() {
     let size = ["kind: Window", "width: 200", "height: 200"];
     assert!(size.iter().all(|line| surfaces.contains(line)), "{surfaces}");
 }
+
+#[test]
+fn problems_of_a_program_are_those_that_it_saw() {
+    let (_session, recording) = record("bad_enums");
+    let answer = parsed(&recording.trace.ask("problems", &["--json"]).ok());
+    let problems = answer["problems"].as_array().expect("a list");
+    let asked = recording.trace.commands();
+    let errors = asked.iter().filter(|it| it.name == "glGetError" && it.result != "GL_NO_ERROR");
+    let told = problems.iter().filter(|it| it["kind"] == "api_error");
+    let told: u64 = told.map(|it| it["count"].as_u64().expect("a count")).sum();
+    assert!(told > 10, "{answer:#}");
+    assert_eq!(told, errors.count() as u64, "{answer:#}");
+    // The program makes and uses its objects as it should.
+    for kind in ["leak", "failed_build", "incomplete_framebuffer", "missing"] {
+        assert!(problems.iter().all(|it| it["kind"] != kind), "{answer:#}");
+    }
+}
