@@ -1,15 +1,9 @@
-// Asks the server. A failure is an Error with the sentence that gapii-ctl says.
+// Asks the server. What gapii-ctl refuses is an Error with its sentence.
 
 async function response(path, signal) {
   const answer = await fetch(`api/${path}`, { signal });
-  if (answer.ok) return answer;
-  let sentence = `the server answers ${answer.status}`;
-  try {
-    sentence = (await answer.json()).error;
-  } catch {
-    // It is not one of our own answers.
-  }
-  throw new Error(sentence);
+  if (!answer.ok) throw new Error(`the server answers ${answer.status} to ${path}`);
+  return answer;
 }
 
 // Returns a query string of the values that are neither null nor undefined nor empty.
@@ -27,7 +21,9 @@ function exact(key, value, context) {
 
 // Returns the JSON at `path`.
 export async function ask(path, signal) {
-  return JSON.parse(await (await response(path, signal)).text(), exact);
+  const answer = JSON.parse(await (await response(path, signal)).text(), exact);
+  if (typeof answer.error === "string") throw new Error(answer.error);
+  return answer;
 }
 
 // Calls `take` with each line of JSON at `path`, as it comes.

@@ -1,5 +1,9 @@
 // Makes elements. Content is always text: nothing from a trace is parsed as HTML.
 
+function present(children) {
+  return children.flat(Infinity).filter((child) => child !== null && child !== undefined);
+}
+
 // Makes an element. `properties` sets attributes; one that begins with "on" adds a listener; null and false are left out.
 export function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
@@ -9,13 +13,13 @@ export function make(tag, properties = {}, ...children) {
       element.setAttribute(name, value === true ? "" : value);
     }
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...present(children));
   return element;
 }
 
 // Replaces the children of an element.
 export function fill(element, ...children) {
-  element.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.replaceChildren(...present(children));
 }
 
 // Makes a table. A cell is text or an element.

@@ -2,9 +2,13 @@
 
 import { answers, query } from "./ask.js";
 
-// Returns the state after a command, of these kinds of objects and these sections.
-export function stateAt(at, { objects, sections }) {
-  return answers.of(`state${query({ at, object: objects?.join(","), section: sections?.join(",") })}`);
+// Returns the sections of the state after a command whose names, with or without their scope, are in a list. A program without
+// OpenGL ES has none of most.
+export async function stateAt(at, wanted) {
+  const { sections } = await answers.of(`sections/${at}`);
+  const isWanted = (name) => wanted.includes(name) || wanted.includes(name.split(".")[1]);
+  const names = new Set(sections.map((it) => it.name).filter(isWanted));
+  return names.size === 0 ? { seq: at, processes: [] } : answers.of(`state${query({ at, section: [...names].join(",") })}`);
 }
 
 // Calls `take` with each object in a state: its key such as "Texture 5", its state, the section that holds it, and the index

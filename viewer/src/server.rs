@@ -166,7 +166,8 @@ impl IntoResponse for Unanswered {
     fn into_response(self) -> Response {
         let status = match self {
             Self::Io(_) => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Refused(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            // That a trace has no such command or picture is an answer.
+            Self::Refused(_) => StatusCode::OK,
         };
         (status, axum::Json(json!({ "error": self.to_string() }))).into_response()
     }

@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod browser;
 mod build;
 mod check;
 mod child;
@@ -55,6 +56,8 @@ enum Command {
     Models(models::Models),
     /// Run under Miri the unit tests that need no system call; installs a nightly toolchain if there is none
     Miri,
+    /// Test the viewer's page in Chromium; with --screenshots, make the pictures of docs/viewer.md anew
+    Browser(browser::Browser),
     /// Type-check the fuzzers, which are workspaces of their own
     CheckFuzz,
     /// Build the daemon, the control tool, the shim with its headers, and Level Zero's layer, in release
@@ -83,6 +86,7 @@ fn main() -> ExitCode {
         Command::Tidy(args) => tidy::run(&args),
         Command::Models(args) => models::run(&args),
         Command::Miri => miri::run(),
+        Command::Browser(args) => browser::run(&args),
         Command::CheckFuzz => fuzz::run(),
         Command::Build(args) => build::run(args.profile()),
         Command::Generate(args) => generate::run(&args),

@@ -1,4 +1,4 @@
-//! The Debian packages that the build's commands need, and why (`DEMO`, `TEST`, `BENCH`, `DRIVERS`); installs those that
+//! The Debian packages that the build's commands need, and why (`DEMO`, `TEST`, `BENCH`, `BROWSER`, `DRIVERS`); installs those that
 //! are missing with apt-get, through sudo if not root. On other systems it prints the list and goes on.
 
 use std::process::Command;
@@ -50,6 +50,12 @@ pub const TEST: &[Package] = &[
 pub const BENCH: &[Package] = &[
     package("lttng-tools", "starts the tracer that recorded calls are compared with"),
     package("liblttng-ust-dev", "headers for its tracepoints"),
+];
+
+/// Debian packages that `browser` needs besides.
+pub const BROWSER: &[Package] = &[
+    package("chromium", "the browser that shows the viewer's page"),
+    package("chromium-driver", "drives it"),
 ];
 
 /// Debian packages that `drivers` needs besides.

@@ -1,12 +1,15 @@
-//! `frames`: lists the frames of a trace, with the number of the command that ended each. Frames of several processes are in
-//! the order in which they ended. Read from the index; a trace whose index lacks these numbers, or that has no index, is read
-//! whole. Status 1 if it has no frame.
+//! `frames`: lists the frames of a trace, with the number of the command that ended each, and how long it took. Frames of
+//! several processes are in the order in which they ended. Read from the index; a trace whose index lacks these numbers, or
+//! that has no index, is read whole. Older traces have no times. Status 1 if the trace has no frame.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use clap::Args;
-use gapii_trace::{Command, Info};
+use gapii_trace::Info;
+use gapii_trace::index::FrameEnd;
 use indicatif::HumanCount;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,8 +23,8 @@ use crate::trace_file::{self, Reader, unreadable};
 
 const AFTER_HELP: &str = "\
 Examples:
-  gapii-ctl frames x.gapii --sort commands --top 10         the ten frames with the most commands
-  gapii-ctl frames x.gapii --json                           all frames, for a program";
+  gapii-ctl frames x.gapii --sort duration --top 10    the ten longest frames
+  gapii-ctl frames x.gapii --json                      all frames, for a program";
 
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
@@ -43,6 +46,8 @@ pub struct Frames {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Sort {
+    /// The longest first
+    Duration,
     /// The most commands first
     Commands,
 }
@@ -69,6 +74,10 @@ struct Frame {
     seq: u64,
     /// Commands since the frame before, of all processes.
     commands: u64,
+    /// When it ended, in nanoseconds of `CLOCK_MONOTONIC`; null if the trace does not have the time.
+    time_ns: Option<u64>,
+    /// Nanoseconds since the frame of the process before; null for the first one, and without times.
+    duration_ns: Option<u64>,
 }
 
 pub fn run(args: &Frames) -> Result<u8, Failure> {
@@ -77,16 +86,25 @@ pub fn run(args: &Frames) -> Result<u8, Failure> {
     let info = Info::of(&mut reader).map_err(|error| unreadable(path, &error))?;
     let first_seq = reader.header().kept.map_or(0, |kept| kept.seq);
     let end_seq = first_seq.saturating_add(info.calls);
-    let mut frames = of_commands(args, &mut reader, &info, first_seq)?;
+    let ends = match reader.index().map(|index| &index.frame_ends) {
+        Some(ends) if ends.iter().all(|end| end.seq.is_some()) => ends.clone(),
+        _ => ends_among_commands(args, &mut reader, &info)?,
+    };
+    let mut frames = frames_of(&ends, first_seq);
     let has_none = frames.is_empty();
     match args.sort {
         None => {}
+        Some(Sort::Duration) => frames.sort_by_key(|frame| Reverse(frame.duration_ns)),
         Some(Sort::Commands) => frames.sort_by_key(|frame| Reverse(frame.commands)),
     }
     frames.truncate(args.top.map_or(usize::MAX, NonZeroUsize::get));
     match args.json.json {
         true => text::print_json(&Answer { first_seq, end_seq, frames })?,
-        false => text::print(|out| write!(out, "{}", aligned(rows(&frames))))?,
+        false if has_none => {}
+        false => {
+            let began_ns = reader.header().started_ns;
+            text::print(|out| write!(out, "{}", aligned(rows(&frames, began_ns))))?;
+        }
     }
     trace_file::judge_tail(path, reader.tail())?;
     match has_none {
@@ -96,34 +114,60 @@ pub fn run(args: &Frames) -> Result<u8, Failure> {
 }
 
 /// Finds the ends of frames among all commands.
-fn of_commands(
+fn ends_among_commands(
     args: &Frames,
     reader: &mut Reader,
     info: &Info,
-    first_seq: u64,
-) -> Result<Vec<Frame>, Failure> {
+) -> Result<Vec<FrameEnd>, Failure> {
     let path = &args.trace.trace;
     let mut commands = reader.commands().map_err(|error| unreadable(path, &error))?;
     let mut progress = ReadingProgress::start(info.calls);
-    let (mut frames, mut begun) = (Vec::new(), first_seq);
+    let mut ends = Vec::new();
     while commands.advance().map_err(|error| unreadable(path, &error))? {
         progress.step();
         let command = commands.command();
-        let Some(seq) = command.seq.filter(|_| command.ends_frame) else { continue };
-        let end = seq.saturating_add(1);
-        let Command { process, frame, .. } = command;
-        frames.push(Frame { process, frame, seq, commands: end.saturating_sub(begun) });
-        begun = end;
+        if command.ends_frame {
+            let (process, frame, seq) = (command.process, command.frame, command.seq);
+            let time_ns = command.frame_end_ns;
+            ends.push(FrameEnd { process, frame, seq, time_ns, ..FrameEnd::default() });
+        }
     }
     progress.clear();
-    Ok(frames)
+    Ok(ends)
 }
 
-fn rows(frames: &[Frame]) -> impl Iterator<Item = [String; 4]> {
-    let head = ["FRAME", "PROCESS", "SEQ", "COMMANDS"].map(str::to_owned);
-    let row = |frame: &Frame| {
-        let Frame { process, frame, seq, commands } = frame;
-        [frame.to_string(), process.to_string(), seq.to_string(), HumanCount(*commands).to_string()]
+fn frames_of(ends: &[FrameEnd], first_seq: u64) -> Vec<Frame> {
+    let mut begun = first_seq;
+    let mut before = BTreeMap::new();
+    let frame = |end: &FrameEnd| {
+        let FrameEnd { process, frame, time_ns, .. } = *end;
+        let seq = end.seq?;
+        let commands = seq.saturating_add(1).saturating_sub(begun);
+        begun = seq.saturating_add(1);
+        let last_ns = time_ns.and_then(|time_ns| before.insert(process, time_ns));
+        let duration_ns = time_ns.zip(last_ns).map(|(end, begin)| end.saturating_sub(begin));
+        Some(Frame { process, frame, seq, commands, time_ns, duration_ns })
+    };
+    ends.iter().filter_map(frame).collect()
+}
+
+/// END is the time since the capture began.
+fn rows(frames: &[Frame], began_ns: u64) -> impl Iterator<Item = [String; 6]> {
+    let head = ["FRAME", "PROCESS", "SEQ", "COMMANDS", "END", "DURATION"].map(str::to_owned);
+    let row = move |frame: &Frame| {
+        let Frame { process, frame, seq, commands, time_ns, duration_ns } = *frame;
+        let seconds = |ns: u64| format!("{:.6} s", Duration::from_nanos(ns).as_secs_f64());
+        let milliseconds = |ns: u64| format!("{:.3} ms", ns as f64 / 1e6);
+        let end = time_ns.map(|ns| seconds(ns.saturating_sub(began_ns)));
+        let unknown = || "-".to_owned();
+        [
+            frame.to_string(),
+            process.to_string(),
+            seq.to_string(),
+            HumanCount(commands).to_string(),
+            end.unwrap_or_else(unknown),
+            duration_ns.map_or_else(unknown, milliseconds),
+        ]
     };
     std::iter::once(head).chain(frames.iter().map(row))
 }

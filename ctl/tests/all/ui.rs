@@ -96,9 +96,9 @@ fn page_and_answers_are_served() {
     assert_eq!(viewer.json("api/state?at=1&section=context.viewport")["seq"], 1);
     // The tool's own sentence.
     let (status, refusal) = viewer.get("api/state?at=7");
-    assert!(status == 422 && refusal.contains("has no command 7; its last one is 1"), "{refusal}");
+    assert!(status == 200 && refusal.contains("has no command 7; its last one is 1"), "{refusal}");
     let (status, refusal) = viewer.get("api/differences");
-    assert!(status == 422 && refusal.contains("gapii-ctl ui FILE OTHER"), "{refusal}");
+    assert!(status == 200 && refusal.contains("gapii-ctl ui FILE OTHER"), "{refusal}");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn paths_lead_to_no_other_files() {
         "index.html",
     ] {
         let (status, answer) = viewer.get(path);
-        assert!(matches!(status, 400 | 403 | 404 | 422), "{path}: {status}");
+        assert!(matches!(status, 200 | 400 | 403 | 404), "{path}: {status}");
         assert!(!answer.contains("root:") && !answer.contains("import "), "{path}: {answer}");
     }
     // Numbers that are none, and options in values.
@@ -205,7 +205,7 @@ fn hostile_traces_end_questions_and_not_the_viewer() {
         let viewer = Viewer::start(folder.path());
         for path in ["api/info", "api/frames", "api/commands", "api/state?at=3", "api/statistics"] {
             let (status, answer) = viewer.get(path);
-            assert!(matches!(status, 200 | 422), "{path}: {status} {answer}");
+            assert_eq!(status, 200, "{path}: {answer}");
         }
         assert_eq!(viewer.get("").0, 200);
         tried += 1;

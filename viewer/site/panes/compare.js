@@ -21,7 +21,11 @@ function part(name, value) {
   return make("p", {}, `${name.replaceAll("_", " ")}: ${valueText(value)}`);
 }
 
-export function show(host) {
+export function show(host, place, trace) {
+  if (trace.subject.other === null) {
+    host.replaceChildren(make("p", {}, "There is no second trace: begin with ", make("code", {}, `gapii-ctl ui ${trace.subject.trace} OTHER`), "."));
+    return;
+  }
   const shown = (answer) => Object.entries(answer).filter(([name]) => name !== "json_version").flatMap(([name, value]) => part(name, value));
   whenReady(host, answers.of("differences"), shown, "comparing");
 }

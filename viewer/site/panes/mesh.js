@@ -88,8 +88,8 @@ async function mesh(place) {
   if (draw === null || !/^glDraw(Arrays|Elements|RangeElements)/.test(draw.name)) {
     throw new Error("select a draw: a command that begins with glDrawArrays, glDrawElements or glDrawRangeElements");
   }
-  const sections = ["context.vertex_array", "context.vertex_arrays", "context.default_arrays", "share_group.vertex_arrays"];
-  const [answer, { files }] = await Promise.all([stateAt(at, { sections }), answers.of(`objects/${at}`)]);
+  const sections = ["vertex_array", "vertex_arrays", "default_arrays"];
+  const [answer, { files }] = await Promise.all([stateAt(at, sections), answers.of(`objects/${at}`)]);
   const context = contextOf(answer, draw);
   if (context === undefined) throw new Error("the context of this draw is not known");
   const arrays = arraysOf(answer, context);

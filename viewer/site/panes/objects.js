@@ -75,10 +75,11 @@ function buffer(at, files, name, place) {
   return [form, host];
 }
 
-// The commands that have the object's name as an argument, or write it.
+// The commands that have the object's name as an argument, or in an array.
 async function history(kind, name) {
   const found = [];
-  const isNamed = ([param, value]) => param.toLowerCase().startsWith(kind) && (value === name || (Array.isArray(value) && value.includes(name)));
+  const names = (value) => value === name || value?.values?.includes(name);
+  const isNamed = ([param, value]) => param.toLowerCase().startsWith(kind) && names(value);
   const take = (command) => {
     if (found.length < HISTORY_MAX && Object.entries(command.args).some(isNamed)) found.push(command);
   };
@@ -115,6 +116,5 @@ export function show(host, place) {
     fill(host, make("p", {}, "Select a command: textures, buffers and other objects after it are shown."));
     return;
   }
-  const asked = stateAt(place.at, { sections: SECTIONS.map((section) => `*.${section}`) });
-  whenReady(host, asked, (answer) => [list(answer, place), detail(answer, place)].flat());
+  whenReady(host, stateAt(place.at, SECTIONS), (answer) => [list(answer, place), detail(answer, place)].flat());
 }

@@ -7,16 +7,25 @@ import { commandLink, count } from "../text.js";
 export const title = "problems";
 export const key = () => "";
 
-function shown({ problems }) {
-  if (problems.length === 0) return make("p", {}, "No problem was found.");
-  const rows = problems.map((it) => [
+function row(it) {
+  const examples = it.examples.slice(1).flatMap((seq) => [commandLink(seq), " "]);
+  const since = it.since === null ? [] : [" after ", commandLink(it.since)];
+  return [
     make("span", { class: `severity ${it.severity}` }, it.severity),
-    it.sentence,
+    make("span", {}, it.sentence, it.detail === null ? null : make("pre", {}, it.detail)),
     count(it.count),
-    it.seq === null || it.seq === undefined ? "" : commandLink(it.seq),
-    (it.examples ?? []).map((seq) => [commandLink(seq), " "]).flat(),
-  ].map((cell) => (Array.isArray(cell) ? make("span", {}, cell) : cell)));
-  return table(["", "problem", "times", "first", "examples"], rows, { id: "problems" });
+    it.frame === null ? "" : it.frame === it.last_frame ? String(it.frame) : `${it.frame} to ${it.last_frame}`,
+    it.seq === null ? "" : make("span", {}, commandLink(it.seq), ...since),
+    make("span", {}, ...examples),
+  ];
+}
+
+function shown({ problems, left_out: leftOut }) {
+  if (problems.length === 0) return make("p", {}, "No problem was found.");
+  return [
+    table(["", "problem", "times", "frames", "first", "others"], problems.map(row), { id: "problems" }),
+    leftOut === 0 ? null : make("p", { class: "note" }, `${count(leftOut)} further problems are not listed.`),
+  ];
 }
 
 export function show(host) {

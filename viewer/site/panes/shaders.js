@@ -62,5 +62,5 @@ export function show(host, place) {
     fill(host, make("p", {}, "Select a command: shaders and programs after it are shown."));
     return;
   }
-  whenReady(host, stateAt(place.at, { sections: ["share_group.programs", "share_group.shaders", "context.program"] }), shown);
+  whenReady(host, stateAt(place.at, ["programs", "shaders", "context.program"]), shown);
 }
