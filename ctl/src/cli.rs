@@ -10,8 +10,8 @@ use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::args::Connect;
 use crate::commands::{
     apps, blob, completions, diff, doctor, dump, export, frames, info, list, man, montage, pair,
-    problems, relay, replay, run, save, schema, start, state, stats, status, stop, ui, verify,
-    watch,
+    play_part, problems, relay, replay, run, save, schema, start, state, stats, status, stop, trim,
+    ui, verify, watch,
 };
 use crate::failure::{Failure, RUN};
 use crate::{json, text};
@@ -87,6 +87,11 @@ enum Command {
     Export(export::Export),
     /// Replay a trace on the driver of this machine
     Replay(replay::Replay),
+    /// Write some frames of a trace as a trace of their own, which replays alone
+    Trim(trim::Trim),
+    /// Replay the beginning of a trace; `trim` runs this
+    #[command(hide = true)]
+    PlayPart(play_part::PlayPart),
     /// Write a blob (memory that a trace holds) to a file, by its hash
     Blob(blob::Blob),
     /// Check a trace: its structure, its checksums, and that every recorded command is in it or counted as lost
@@ -122,6 +127,8 @@ const WITHOUT_DAEMON: &[&str] = &[
     "montage",
     "export",
     "replay",
+    "trim",
+    "play-part",
     "blob",
     "verify",
     "pair",
@@ -218,6 +225,8 @@ impl Cli {
             Command::Montage(args) => montage::run(args),
             Command::Export(args) => export::run(args),
             Command::Replay(args) => replay::run(args),
+            Command::Trim(args) => trim::run(args),
+            Command::PlayPart(args) => play_part::run(args),
             Command::Blob(args) => blob::run(args),
             Command::Verify(args) => verify::run(args),
             Command::Doctor(args) => doctor::run(args, connect),

@@ -21,6 +21,7 @@ mod file_lock;
 mod finished_file;
 mod finisher;
 mod frame_differences;
+mod frame_ends;
 mod frame_times;
 mod held;
 mod installation;

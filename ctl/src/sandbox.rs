@@ -47,6 +47,11 @@ const DEVICES: [&str; 7] = ["dri", "null", "nvidia*", "kfd", "dxg", "mali*", "kg
 const WITHOUT_CACHES: [(&str, &str); 2] =
     [("MESA_SHADER_CACHE_DISABLE", "true"), ("__GL_SHADER_DISK_CACHE", "0")];
 
+/// Whether a trace belongs to another user, so that it is played in the sandbox by default.
+pub fn is_of_another_user(trace: &Path) -> bool {
+    stranger(trace).is_some()
+}
+
 /// Confines this process if `wish` says so. It must have one thread.
 pub fn enter(wish: Wish, needs: &Needs<'_>) -> Result<(), Failure> {
     let stranger = match wish {

@@ -8,6 +8,11 @@ pub trait Events: Send {
         let _ = frame;
     }
 
+    /// Called before each command that is played, with its number.
+    fn command(&mut self, seq: Option<u64>) {
+        let _ = seq;
+    }
+
     /// Called before anything is played: `done` of `of` commands have been surveyed; `of` is 0 if
     /// the total is unknown.
     fn surveyed(&mut self, done: u64, of: u64) {

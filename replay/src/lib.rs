@@ -60,6 +60,7 @@ pub mod verify;
 pub use driver::{Driver, Interceptor, Loader, SystemLoader};
 pub use events::{Events, FrameEnd, Quiet};
 pub use limits::Limits;
+pub use memory::Unknown;
 pub use names::Kind;
 pub use player::{Options, ReplayError, replay};
 pub use report::Report;

@@ -16,10 +16,10 @@ use serde::Serialize;
 
 use crate::args::{Json, Trace, one_or_more};
 use crate::failure::Failure;
-use crate::reading_progress::ReadingProgress;
+use crate::frame_ends;
 use crate::table::aligned;
 use crate::text;
-use crate::trace_file::{self, Reader, unreadable};
+use crate::trace_file::{self, unreadable};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -86,10 +86,7 @@ pub fn run(args: &Frames) -> Result<u8, Failure> {
     let info = Info::of(&mut reader).map_err(|error| unreadable(path, &error))?;
     let first_seq = reader.header().kept.map_or(0, |kept| kept.seq);
     let end_seq = first_seq.saturating_add(info.calls);
-    let ends = match reader.index().map(|index| &index.frame_ends) {
-        Some(ends) if ends.iter().all(|end| end.seq.is_some()) => ends.clone(),
-        _ => ends_among_commands(args, &mut reader, &info)?,
-    };
+    let ends = frame_ends::of(path, &mut reader, &info)?;
     let mut frames = frames_of(&ends, first_seq);
     let has_none = frames.is_empty();
     match args.sort {
@@ -111,29 +108,6 @@ pub fn run(args: &Frames) -> Result<u8, Failure> {
         true => Err(trace_file::no_such_frame(path, &[])),
         false => Ok(0),
     }
-}
-
-/// Finds the ends of frames among all commands.
-fn ends_among_commands(
-    args: &Frames,
-    reader: &mut Reader,
-    info: &Info,
-) -> Result<Vec<FrameEnd>, Failure> {
-    let path = &args.trace.trace;
-    let mut commands = reader.commands().map_err(|error| unreadable(path, &error))?;
-    let mut progress = ReadingProgress::start(info.calls);
-    let mut ends = Vec::new();
-    while commands.advance().map_err(|error| unreadable(path, &error))? {
-        progress.step();
-        let command = commands.command();
-        if command.ends_frame {
-            let (process, frame, seq) = (command.process, command.frame, command.seq);
-            let time_ns = command.frame_end_ns;
-            ends.push(FrameEnd { process, frame, seq, time_ns, ..FrameEnd::default() });
-        }
-    }
-    progress.clear();
-    Ok(ends)
 }
 
 fn frames_of(ends: &[FrameEnd], first_seq: u64) -> Vec<Frame> {

@@ -70,6 +70,7 @@ pub const FORMS: &[Form] = &[
     document::<montage::Sheeted>("montage"),
     document::<export::Exported>("export"),
     document::<gapii_replay::Report>("replay"),
+    document::<CaptureAnswer>("trim"),
     document::<blob::Described>("blob"),
     document::<gapii_trace::Verification>("verify"),
     document::<pair::Made<'_>>("pair new"),

@@ -47,6 +47,16 @@ const KEPT_GRANULES: usize = 1024;
 /// Bytes of the arena that are kept between commands.
 const KEPT_BYTES: usize = 64 << 20;
 
+/// Memory of the program that a trace does not have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Unknown {
+    /// It reads as zeros, so a driver that reads too far does not end the replay.
+    #[default]
+    Zeros,
+    /// It cannot be read, so what records the replay notices where the program's memory ended.
+    Unreadable,
+}
+
 /// Memory that commands read.
 pub struct Memory {
     region: Region,
@@ -69,6 +79,8 @@ pub struct Memory {
     most_granules: usize,
     /// Granules that are never released, with the upper bits of the program's addresses in them.
     held: HashMap<usize, u64>,
+    /// Access to memory that the trace does not have.
+    unknown: i32,
 }
 
 /// Observed memory that lies together, in addresses of the program.
@@ -81,9 +93,17 @@ struct Cluster {
 impl Memory {
     /// Memory with an arena of `arena_bytes`. A command may read the same number of bytes in the
     /// window.
-    pub fn new(arena_bytes: usize) -> std::io::Result<Self> {
+    pub fn new(arena_bytes: usize, unknown: Unknown) -> std::io::Result<Self> {
+        let unknown = match unknown {
+            Unknown::Zeros => libc::PROT_READ,
+            Unknown::Unreadable => libc::PROT_NONE,
+        };
         let new = |before, window_bytes, behind| {
-            let region = Region::new(before, 0, window_bytes + arena_bytes + behind)?;
+            let bytes = window_bytes + arena_bytes + behind;
+            let region = Region::new(before, 0, bytes)?;
+            if unknown == libc::PROT_NONE {
+                region.protect(0, before + bytes, unknown)?;
+            }
             let access = libc::PROT_READ | libc::PROT_WRITE;
             region.protect(before + window_bytes, arena_bytes, access)?;
             Ok(Self {
@@ -98,6 +118,7 @@ impl Memory {
                 writable: HashSet::new(),
                 most_granules: arena_bytes.div_ceil(GRANULE_BYTES) + 2,
                 held: HashMap::new(),
+                unknown,
             })
         };
         new(VOID_BEFORE, WINDOW_BYTES, VOID_BEHIND).or_else(|_| new(LEAST, LEAST, LEAST))
@@ -117,7 +138,7 @@ impl Memory {
                 let at = self.start + granule * GRANULE_BYTES;
                 self.region.release(at, GRANULE_BYTES);
                 // If this fails, the granule stays writable, which is harmless.
-                let _ = self.region.protect(at, GRANULE_BYTES, libc::PROT_READ);
+                let _ = self.region.protect(at, GRANULE_BYTES, self.unknown);
             }
         }
         self.used = 0;
@@ -339,7 +360,7 @@ mod tests {
 
     fn memory() -> (MutexGuard<'static, ()>, Memory) {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        (turn, Memory::new(1 << 20).unwrap())
+        (turn, Memory::new(1 << 20, Unknown::Zeros).unwrap())
     }
 
     fn read(at: *const u8, len: usize) -> Vec<u8> {

@@ -4,5 +4,5 @@ mod inputs;
 mod outputs;
 mod region;
 
-pub use inputs::Memory;
+pub use inputs::{Memory, Unknown};
 pub use outputs::{FILLED_BYTES, Output, Outputs, UNWRITTEN};

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use crate::images::Images;
 use crate::limits::Limits;
+use crate::memory::Unknown;
 use crate::verify::Verifier;
 
 /// Options of a replay.
@@ -24,6 +25,8 @@ pub struct Options {
     pub images: Images,
     /// Whether to compare the driver's answers.
     pub verify: Verifier,
+    /// What the driver finds at addresses whose memory the trace does not have.
+    pub unknown: Unknown,
 }
 
 /// Error that prevents a replay or ends it.

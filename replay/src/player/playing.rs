@@ -160,6 +160,7 @@ impl<R: Read + Seek + Send> Plays for Player<'_, '_, R> {
                     }
                 }
                 Ok((known, play)) => {
+                    self.events.command(command.seq);
                     play_one(&mut self.parts, &mut self.observers, &command, (known, play));
                     if command.ends_frame
                         && let Some(seq) = command.seq

@@ -49,7 +49,7 @@ pub fn replay<R: Read + Seek + Send>(
     let observers = Observers { images: options.images, verify: options.verify };
     let parts = Parts {
         driver,
-        memory: Memory::new(limits.input_bytes).map_err(ReplayError::Memory)?,
+        memory: Memory::new(limits.input_bytes, options.unknown).map_err(ReplayError::Memory)?,
         outputs: Outputs::new(limits.output_bytes).map_err(ReplayError::Memory)?,
         names: Names::new(limits.names),
         mappings: Mappings::default(),

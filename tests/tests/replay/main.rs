@@ -6,3 +6,4 @@ mod limits;
 mod replay_programs;
 mod sandbox;
 mod sources;
+mod trim;
