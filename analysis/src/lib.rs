@@ -1,5 +1,6 @@
 //! Statistics of a trace ([`stats`]), its problems ([`problems`]), differences of two traces ([`diff`]), drivers and
-//! surfaces of a program ([`graphics`]), and why a trace has no frame ([`presentation`]).
+//! surfaces of a program ([`graphics`]), how long its frames took ([`frame_clock`]), and why a trace has no frame
+//! ([`presentation`]).
 //!
 //! The caller passes commands one by one. The crate opens no file and calls no driver.
 //!
@@ -27,6 +28,7 @@ mod alignment;
 mod causes;
 pub mod diff;
 mod digest;
+pub mod frame_clock;
 mod generated;
 pub mod graphics;
 mod identity;

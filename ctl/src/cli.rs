@@ -10,8 +10,8 @@ use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::args::Connect;
 use crate::commands::{
     apps, blob, completions, diff, doctor, dump, export, frames, info, list, man, montage, pair,
-    play_part, problems, relay, replay, run, save, schema, start, state, stats, status, stop, trim,
-    ui, verify, watch,
+    play_part, problems, relay, replay, report, run, save, schema, start, state, stats, status,
+    stop, trim, ui, verify, watch,
 };
 use crate::failure::{Failure, RUN};
 use crate::{json, text};
@@ -83,6 +83,8 @@ enum Command {
     Diff(diff::Diff),
     /// Replay a trace and write a contact sheet of its frames
     Montage(montage::Montage),
+    /// Write a report about a trace: one HTML file with graphs of its frames, thumbnails, statistics and problems
+    Report(report::Report),
     /// Convert a trace to the format of another tool
     Export(export::Export),
     /// Replay a trace on the driver of this machine
@@ -125,6 +127,7 @@ const WITHOUT_DAEMON: &[&str] = &[
     "problems",
     "diff",
     "montage",
+    "report",
     "export",
     "replay",
     "trim",
@@ -223,6 +226,7 @@ impl Cli {
             Command::Problems(args) => problems::run(args),
             Command::Diff(args) => diff::run(args),
             Command::Montage(args) => montage::run(args),
+            Command::Report(args) => report::run(args),
             Command::Export(args) => export::run(args),
             Command::Replay(args) => replay::run(args),
             Command::Trim(args) => trim::run(args),

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use gapii_abi::atom::EndReason;
@@ -26,6 +27,9 @@ const LISTED: u64 = 20;
 const FIRST_FRAMES: u64 = 4;
 /// Reading stops after this number of commands, so that the report appears quickly.
 const COMMANDS_MAX: u64 = 4_000_000;
+
+/// Most bytes of a report that are read again.
+const REPORT_BYTES_MAX: u64 = 1 << 20;
 
 /// The last commands of each thread as lines, oldest first.
 type Last = BTreeMap<u32, Vec<String>>;
@@ -55,6 +59,16 @@ pub fn write_if_it_died(summary: &Summary, place: &Place) {
 /// Returns the report beside a trace, if the program died and there is one.
 pub fn beside(trace: &Path, summary: &Summary) -> Option<PathBuf> {
     Some(name_beside(trace)).filter(|report| has_died(summary) && report.is_file())
+}
+
+/// Returns the text of the report beside a trace, if there is one.
+pub fn text_beside(trace: &Path) -> Option<String> {
+    let mut bytes = Vec::new();
+    let file = File::open(name_beside(trace)).ok()?;
+    // A pipe of that name would never end, and a long file is none of these reports.
+    let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
+    file.take(REPORT_BYTES_MAX).read_to_end(&mut bytes).ok().filter(|_| is_file)?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn name_beside(trace: &Path) -> PathBuf {

@@ -52,6 +52,7 @@ const PARTS: &[Part] = &[
     ),
     part("remote", &["gapiid"], &["daemon::remote::"]),
     part("replay", &[], &["tools::older_traces", "replay::images", "replay::sources"]),
+    part("report", &["gapii-ctl"], &["replay::images::report"]),
     part("ringbuf", &["gapii-shim"], &["recording::order", "recording::loading"]),
     part("shim/src/kept", &["gapii-shim"], &["level_zero::attach", "level_zero::recording"]),
     part("shim/src/snapshot", &[], SNAPSHOT),

@@ -26,6 +26,7 @@ use std::ops::Range;
 use gapii_follow::follow::Follower;
 use gapii_trace::{Command, Info};
 
+use crate::frame_clock::FrameClock;
 use groups::Groups;
 pub use problem::{Problem, ProblemKind, Problems, Severity};
 use seen::{Begun, Seen};
@@ -34,18 +35,6 @@ use seen::{Begun, Seen};
 const LOADING_FRAMES: u64 = 10;
 
 /// Finds the problems of one trace.
-///
-/// ```
-/// use gapii_analysis::problems::Finder;
-///
-/// let mut finder = Finder::default();
-/// for frame in 0..20 {
-///     let time_ns = if frame == 12 { 90_000_000 } else { 16_000_000 };
-///     finder.time_frame(0, frame, None, time_ns);
-/// }
-/// let found = finder.finish();
-/// assert_eq!((found.warnings, found.problems[0].frame), (1, Some(12)));
-/// ```
 pub struct Finder {
     groups: Groups,
     /// The frames of interest.
@@ -57,6 +46,7 @@ pub struct Finder {
     shaders: shaders::Shaders,
     uploads: uploads::Uploads,
     objects: objects::ObjectTable,
+    clock: FrameClock,
     slow_frames: slow_frames::FrameTimes,
 }
 
@@ -79,6 +69,7 @@ impl Finder {
             shaders: shaders::Shaders::default(),
             uploads: uploads::Uploads::default(),
             objects: objects::ObjectTable::default(),
+            clock: FrameClock::default(),
             slow_frames: slow_frames::FrameTimes::default(),
         }
     }
@@ -118,21 +109,17 @@ impl Finder {
         let groups = &mut self.groups;
         self.errors.look(&seen, groups);
         self.objects.look(&seen);
+        let time_ns = self.clock.look(command);
         if seen.is_wanted {
+            if let Some(time_ns) = time_ns {
+                self.slow_frames.add(&seen, time_ns);
+            }
             messages::look(&seen, groups);
             results::look(&seen, groups);
             framebuffers::look(&seen, groups);
             stalls::look(&seen, groups);
             self.shaders.look(&seen, groups);
             self.uploads.look(&seen, groups);
-        }
-    }
-
-    /// Notes how long a frame took, in nanoseconds, with the number of the command that ended it. In any order; a frame
-    /// without a known time is not noted.
-    pub fn time_frame(&mut self, process: u32, frame: u64, seq: Option<u64>, time_ns: u64) {
-        if self.frames.contains(&frame) {
-            self.slow_frames.add(process, frame, seq, time_ns);
         }
     }
 

@@ -3,7 +3,7 @@
 
 use super::groups::{Found, Groups};
 use super::problem::{ProblemKind, Severity};
-use super::seen::Place;
+use super::seen::{Place, Seen};
 
 /// Most frames whose times are kept.
 const FRAMES_MAX: usize = 1 << 20;
@@ -20,24 +20,26 @@ pub struct FrameTimes {
 
 #[derive(Clone, Copy)]
 struct Timed {
-    process: u32,
-    frame: u64,
-    seq: Option<u64>,
+    place: Place,
     time_ns: u64,
 }
 
 impl FrameTimes {
-    /// Notes the time of a frame.
-    pub fn add(&mut self, process: u32, frame: u64, seq: Option<u64>, time_ns: u64) {
+    /// Notes how long the frame took that a command ended.
+    pub fn add(&mut self, seen: &Seen<'_>, time_ns: u64) {
+        self.add_at(seen.place(), time_ns);
+    }
+
+    fn add_at(&mut self, place: Place, time_ns: u64) {
         if self.frames.len() < FRAMES_MAX {
-            self.frames.push(Timed { process, frame, seq, time_ns });
+            self.frames.push(Timed { place, time_ns });
         }
     }
 
     /// Adds the frames that are slow.
     pub fn finish(mut self, groups: &mut Groups) {
-        self.frames.sort_by_key(|timed| (timed.process, timed.frame));
-        for frames in self.frames.chunk_by(|a, b| a.process == b.process) {
+        self.frames.sort_by_key(|timed| (timed.place.process, timed.place.frame));
+        for frames in self.frames.chunk_by(|a, b| a.place.process == b.place.process) {
             slow_ones(frames, groups);
         }
     }
@@ -54,14 +56,14 @@ fn slow_ones(frames: &[Timed], groups: &mut Groups) {
     let Some(slowest) = slow().max_by_key(|timed| timed.time_ns) else { return };
     let ms = |ns: u64| format!("{:.1} ms", ns as f64 / 1e6);
     let sentence = format!("frames took more than twice the median of {}", ms(*median_ns));
-    let detail = format!("the slowest is frame {} with {}", slowest.frame, ms(slowest.time_ns));
+    let detail =
+        format!("the slowest is frame {} with {}", slowest.place.frame, ms(slowest.time_ns));
     for timed in slow() {
         let found = Found {
             detail: Some(detail.clone()),
             ..Found::one(ProblemKind::SlowFrame, Severity::Warning, sentence.clone())
         };
-        let Timed { process, frame, seq, .. } = *timed;
-        groups.add(found, Place { seq, process, frame, thread: None });
+        groups.add(found, timed.place);
     }
 }
 
@@ -69,10 +71,14 @@ fn slow_ones(frames: &[Timed], groups: &mut Groups) {
 mod tests {
     use super::*;
 
+    fn at(frame: u64) -> Place {
+        Place { seq: Some(frame * 10), process: 3, frame, thread: Some((0, 7)) }
+    }
+
     fn check(times_ms: &[u64], expected: &[u64]) {
         let mut times = FrameTimes::default();
         for (frame, ms) in (0..).zip(times_ms) {
-            times.add(3, frame, Some(frame * 10), ms * 1_000_000);
+            times.add_at(at(frame), ms * 1_000_000);
         }
         let mut groups = Groups::default();
         times.finish(&mut groups);
@@ -97,7 +103,7 @@ mod tests {
     fn slowest_frame_is_named() {
         let mut times = FrameTimes::default();
         for frame in 0..20 {
-            times.add(0, frame, None, if frame % 7 == 6 { 40_000_000 + frame } else { 8_000_000 });
+            times.add_at(at(frame), if frame % 7 == 6 { 40_000_000 + frame } else { 8_000_000 });
         }
         let mut groups = Groups::default();
         times.finish(&mut groups);

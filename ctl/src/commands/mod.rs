@@ -17,6 +17,7 @@ pub mod play_part;
 pub mod problems;
 pub mod relay;
 pub mod replay;
+pub mod report;
 pub mod run;
 pub mod save;
 pub mod schema;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{Failed, Remark, VERSION, VERSION_KEY, printed_name};
 use crate::capture_answer::{CaptureAnswer, RunAnswer, SavedAnswer};
 use crate::commands::{
-    blob, diff, doctor, dump, export, frames, info, montage, pair, state, stop, ui, watch,
+    blob, diff, doctor, dump, export, frames, info, montage, pair, report, state, stop, ui, watch,
 };
 
 /// One form of JSON output.
@@ -68,6 +68,7 @@ pub const FORMS: &[Form] = &[
     document::<gapii_analysis::problems::Problems>("problems"),
     document::<diff::Differences>("diff"),
     document::<montage::Sheeted>("montage"),
+    document::<report::Reported>("report"),
     document::<export::Exported>("export"),
     document::<gapii_replay::Report>("replay"),
     document::<CaptureAnswer>("trim"),

@@ -11,6 +11,7 @@ mod frames;
 mod infos;
 mod measures;
 mod problems;
+mod reports;
 mod run_daemons;
 mod states;
 mod support;

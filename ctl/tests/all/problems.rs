@@ -358,3 +358,18 @@ fn problems_are_chosen_by_frame() {
     assert_eq!(found[0]["last_frame"], 2);
     assert_eq!(trace().found(&[])[0]["count"], 4);
 }
+
+#[test]
+fn slow_frames_are_told_by_the_times_at_which_frames_ended() {
+    let mut trace = Trace::new();
+    let mut now_ns = BEGAN_NS;
+    for frame in 0..30 {
+        now_ns += if frame == 7 || frame == 20 { 50_000_000 + frame } else { 16_000_000 };
+        trace.0.swap_at(now_ns);
+    }
+    let sentence = "frames took more than twice the median of 16.0 ms";
+    let found = trace.check(&[("slow_frame", "warning", 2, sentence)]);
+    assert_eq!(found[0]["detail"], "the slowest is frame 20 with 50.0 ms");
+    assert_eq!((&found[0]["frame"], &found[0]["last_frame"]), (&7.into(), &20.into()));
+    assert_eq!(found[0]["seq"], 7);
+}

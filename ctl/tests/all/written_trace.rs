@@ -2,7 +2,7 @@
 
 use gapii_abi::atom::{
     self, EFFECT, EndReason, FRAME_END, FrameKind, GapCause, Header, LEAVE, LEAVES, OBSERVED_BLOB,
-    OBSERVED_INLINE, observation_word, range_word,
+    OBSERVED_INLINE, TimeKind, observation_word, range_word,
 };
 use gapii_trace::append::AppendTo;
 use gapii_trace::footer::{Footer, Lost, ProcessEntry, ThreadLedger, Totals};
@@ -112,6 +112,15 @@ impl WrittenTrace {
         let range = [0x5555, word].map(u64::to_le_bytes).concat();
         self.enter(0, name, &[args, &range, &BlobName::of(bytes).0].concat());
         self.leave(name, 0, &[], None);
+    }
+
+    /// The end of a frame at this time of `CLOCK_MONOTONIC`, in nanoseconds.
+    pub fn swap_at(&mut self, at_ns: u64) {
+        let time = atom::Time { at_ns, kind: TimeKind::Command };
+        self.enter(0, "eglSwapBuffers", &[0; 16]);
+        self.record(0, Header::new(atom::TIME, 0, 0), None, &time.encode());
+        self.leave("eglSwapBuffers", FRAME_END, &1_u32.to_le_bytes(), None);
+        self.frames += 1;
     }
 
     /// `glGetString`, with its answer.

@@ -57,6 +57,11 @@ impl Sheet {
         self.tiles.len()
     }
 
+    /// The small pictures, each with its frame, in the order in which they were added.
+    pub fn pictures(&self) -> impl Iterator<Item = (FrameOf, &Picture)> {
+        self.tiles.iter().map(|(frame, picture)| (*frame, picture))
+    }
+
     /// Adds a frame's picture, scaled down.
     pub fn add(&mut self, frame: FrameOf, picture: &Picture) {
         self.tiles.push((frame, scaled(picture, self.tile)));

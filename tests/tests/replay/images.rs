@@ -390,3 +390,35 @@ fn frame_or_command_that_there_is_not_is_said() {
     check("replay", &["--images", text, "--at", "0"], "no picture of command 0 could be taken");
     assert!(!folder.exists() || files(&folder).is_empty());
 }
+
+#[test]
+fn report_has_thumbnails_of_the_frames() {
+    let session = Session::new();
+    let (recording, native) = recorded(&session, &app("animation"));
+    let file = session.path("report.html");
+    let text = file.to_str().expect("a plain name");
+    let options = ["-o", text, "--json"];
+    let finished = run(&mut played(&session, "report", &recording.trace, &options)).ok();
+    let answer: serde_json::Value = serde_json::from_str(&finished.stdout).expect("JSON");
+    let count = files(&native).len();
+    assert_eq!(answer["without_thumbnails"], serde_json::Value::Null, "{answer:#}");
+    assert_eq!(answer["thumbnails"], count, "{answer:#}");
+    let page = fs::read_to_string(&file).expect("the report");
+    assert!(page.contains("llvmpipe"), "the driver is not in {text}");
+    // Pictures in the order of the frames, in their own size, which is less than that of a thumbnail.
+    let pictures = page.split("<img src=\"data:image/png;base64,").skip(1);
+    let numbers: Vec<_> = pictures
+        .map(|picture| {
+            assert!(picture.contains("width=\"96\""), "{picture}");
+            let (_, number) = picture.split_once("alt=\"frame ").expect("a number");
+            number.split('"').next().unwrap_or_default().parse::<usize>().expect("a number")
+        })
+        .collect();
+    assert_eq!(numbers, Vec::from_iter(0..count));
+    // A program that never swaps has none, and its report says so.
+    let session = Session::new();
+    let (recording, _) = recorded(&session, &program("attachments"));
+    let options = ["-o", text, "--force"];
+    let finished = run(&mut played(&session, "report", &recording.trace, &options)).ok();
+    assert!(finished.stderr.contains("no thumbnails: the trace has no frame"), "{finished}");
+}
