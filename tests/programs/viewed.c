@@ -65,7 +65,7 @@ static void start(void)
 
 static void draw(int frame)
 {
-    const float angle = 0.1f * (float)frame;
+    const float angle = 0.1f * (float)(frame % 12);
     glPushDebugGroup(GL_DEBUG_SOURCE_APPLICATION, 1, -1, SCRIPT);
     glClearColor(0.2f, 0.4f, 0.6f, 1);
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);

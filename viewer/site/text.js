@@ -16,6 +16,9 @@ export function valueText(value) {
     return value.length > LIST_MAX ? `[${shown}, … ${value.length} in all]` : `[${shown}]`;
   }
   if (typeof value === "object") {
+    // Memory: its elements, if they were listed, and otherwise where its bytes are.
+    if (Array.isArray(value.values)) return valueText(value.values);
+    if (value.size !== undefined && value.hash !== undefined) return `<${size(value.size)}, blob ${value.hash.slice(0, 12)}>`;
     const fields = Object.entries(value).map(([name, part]) => `${name}: ${valueText(part)}`);
     return `{${fields.join(", ")}}`;
   }

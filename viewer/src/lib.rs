@@ -11,6 +11,8 @@
 #![warn(missing_docs)]
 
 mod gate;
+mod kept;
+mod parts;
 mod pictures;
 mod question;
 mod server;

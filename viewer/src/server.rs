@@ -22,9 +22,27 @@ use crate::tool::{Cost, Tool, Unanswered};
 /// What all answers are made from.
 struct Viewer {
     tool: Tool,
+    shown: Shown,
+    other: Option<Shown>,
+}
+
+/// A trace that is shown.
+struct Shown {
     trace: PathBuf,
-    other: Option<PathBuf>,
     pictures: Pictures,
+}
+
+impl Shown {
+    fn new(trace: PathBuf, whole_below: u64) -> std::io::Result<Self> {
+        Ok(Self { pictures: Pictures::new(&trace, whole_below)?, trace })
+    }
+}
+
+impl Viewer {
+    fn other(&self) -> Result<&Shown, Unanswered> {
+        let why = "there is no second trace; begin with `gapii-ctl ui FILE OTHER`";
+        self.other.as_ref().ok_or_else(|| Unanswered::Refused(why.to_owned()))
+    }
 }
 
 type Shared = State<Arc<Viewer>>;
@@ -35,8 +53,9 @@ type Answer = Result<Response, Unanswered>;
 /// # Errors
 /// The scratch folder cannot be made.
 pub fn router(subject: Subject, token: &str, port: u16) -> std::io::Result<Router> {
-    let Subject { tool, trace, other } = subject;
-    let viewer = Viewer { tool: Tool::new(tool), trace, other, pictures: Pictures::new()? };
+    let Subject { tool, trace, other, whole_below } = subject;
+    let other = other.map(|path| Shown::new(path, whole_below)).transpose()?;
+    let viewer = Viewer { tool: Tool::new(tool), shown: Shown::new(trace, whole_below)?, other };
     let answers = Router::new()
         .route("/subject", get(subject_of))
         .route("/info", get(info))
@@ -47,6 +66,9 @@ pub fn router(subject: Subject, token: &str, port: u16) -> std::io::Result<Route
         .route("/statistics", get(statistics))
         .route("/problems", get(problems))
         .route("/differences", get(differences))
+        .route("/other/frames", get(other_frames))
+        .route("/other/pictures/{at}", get(other_framebuffer))
+        .route("/other/pictures/{at}/{file}", get(other_framebuffer_file))
         .route("/pictures/{at}", get(framebuffer))
         .route("/pictures/{at}/{file}", get(framebuffer_file))
         .route("/objects/{at}", get(objects))
@@ -72,84 +94,99 @@ fn page(name: &str) -> Response {
 
 /// The names of the traces, for titles and for command lines.
 async fn subject_of(State(viewer): Shared) -> Response {
-    let Viewer { trace, other, .. } = &*viewer;
-    axum::Json(json!({ "trace": trace.to_string_lossy(), "other": other.as_ref().map(|it| it.to_string_lossy()) }))
-        .into_response()
+    let name = |shown: &Shown| shown.trace.to_string_lossy().into_owned();
+    let names = json!({ "trace": name(&viewer.shown), "other": viewer.other.as_ref().map(name) });
+    axum::Json(names).into_response()
 }
 
 async fn info(State(viewer): Shared) -> Answer {
-    document(&viewer, Words::of("info", &viewer.trace)).await
+    document(&viewer, Words::of("info", &viewer.shown.trace)).await
 }
 
 async fn frames(State(viewer): Shared, Query(asked): Query<question::Frames>) -> Answer {
-    document(&viewer, asked.words(&viewer.trace)).await
+    document(&viewer, asked.words(&viewer.shown.trace)).await
 }
 
 /// Lines of JSON, as they are found.
 async fn commands(State(viewer): Shared, Query(asked): Query<question::Commands>) -> Answer {
-    let words = asked.words(&viewer.trace);
+    let words = asked.words(&viewer.shown.trace);
     let pieces = viewer.tool.stream(Cost::Read, words.as_slice()).await?;
     let content_type = [(header::CONTENT_TYPE, "application/x-ndjson")];
     Ok((content_type, Body::from_stream(pieces)).into_response())
 }
 
 async fn state(State(viewer): Shared, Query(asked): Query<question::State>) -> Answer {
-    document(&viewer, asked.words(&viewer.trace)).await
+    document(&viewer, asked.words(&viewer.shown.trace)).await
 }
 
 async fn sections(State(viewer): Shared, Path((_, at)): Path<(String, u64)>) -> Answer {
-    document(&viewer, Words::of("state", &viewer.trace).with("at", at).word("--sections")).await
+    document(&viewer, Words::of("state", &viewer.shown.trace).with("at", at).word("--sections"))
+        .await
 }
 
 async fn statistics(State(viewer): Shared) -> Answer {
-    document(&viewer, Words::of("stats", &viewer.trace)).await
+    document(&viewer, Words::of("stats", &viewer.shown.trace)).await
 }
 
 async fn problems(State(viewer): Shared) -> Answer {
-    document(&viewer, Words::of("problems", &viewer.trace)).await
+    document(&viewer, Words::of("problems", &viewer.shown.trace)).await
 }
 
 async fn differences(State(viewer): Shared) -> Answer {
-    let Some(other) = &viewer.other else {
-        let why = "there is no second trace; begin with `gapii-ctl ui FILE OTHER`";
-        return Err(Unanswered::Refused(why.to_owned()));
-    };
-    document(&viewer, Words::of("diff", &viewer.trace).word(other)).await
+    let words = Words::of("diff", &viewer.shown.trace).word(&viewer.other()?.trace);
+    // It plays both traces.
+    let answer = viewer.tool.ask(Cost::Replay, words.as_slice()).await?;
+    Ok(json_answer(answer))
 }
 
-async fn framebuffer(viewer: Shared, at: Path<(String, u64)>) -> Answer {
-    set(viewer, Content::Framebuffer, at).await
+async fn other_frames(State(viewer): Shared, Query(asked): Query<question::Frames>) -> Answer {
+    document(&viewer, asked.words(&viewer.other()?.trace)).await
 }
 
-async fn objects(viewer: Shared, at: Path<(String, u64)>) -> Answer {
-    set(viewer, Content::Objects, at).await
+type At = Path<(String, u64)>;
+type FileAt = Path<(String, u64, String)>;
+
+async fn framebuffer(State(viewer): Shared, at: At) -> Answer {
+    set(&viewer, &viewer.shown, Content::Framebuffer, at).await
 }
 
-async fn framebuffer_file(viewer: Shared, file: Path<(String, u64, String)>) -> Answer {
-    set_file(viewer, Content::Framebuffer, file).await
+async fn objects(State(viewer): Shared, at: At) -> Answer {
+    set(&viewer, &viewer.shown, Content::Objects, at).await
 }
 
-async fn objects_file(viewer: Shared, file: Path<(String, u64, String)>) -> Answer {
-    set_file(viewer, Content::Objects, file).await
+async fn other_framebuffer(State(viewer): Shared, at: At) -> Answer {
+    set(&viewer, viewer.other()?, Content::Framebuffer, at).await
+}
+
+async fn framebuffer_file(State(viewer): Shared, file: FileAt) -> Answer {
+    set_file(&viewer, &viewer.shown, Content::Framebuffer, file).await
+}
+
+async fn objects_file(State(viewer): Shared, file: FileAt) -> Answer {
+    set_file(&viewer, &viewer.shown, Content::Objects, file).await
+}
+
+async fn other_framebuffer_file(State(viewer): Shared, file: FileAt) -> Answer {
+    set_file(&viewer, viewer.other()?, Content::Framebuffer, file).await
 }
 
 /// Answers with the names of the files that a replay up to a command writes.
-async fn set(State(viewer): Shared, of: Content, Path((_, at)): Path<(String, u64)>) -> Answer {
-    let set = viewer.pictures.set((of, at), &viewer.trace, &viewer.tool).await?;
+async fn set(viewer: &Viewer, of: &Shown, content: Content, Path((_, at)): At) -> Answer {
+    let set = of.pictures.set((content, at), &viewer.tool).await?;
     Ok(axum::Json(set).into_response())
 }
 
 /// Answers with one of these files.
 async fn set_file(
-    State(viewer): Shared,
-    of: Content,
-    Path((_, at, name)): Path<(String, u64, String)>,
+    viewer: &Viewer,
+    of: &Shown,
+    content: Content,
+    Path((_, at, name)): FileAt,
 ) -> Answer {
-    let set = viewer.pictures.set((of, at), &viewer.trace, &viewer.tool).await?;
+    let set = of.pictures.set((content, at), &viewer.tool).await?;
     let Some(content) = set.read(&name) else { return Ok(StatusCode::NOT_FOUND.into_response()) };
     let content_type = match name.rsplit('.').next() {
         Some("png") => "image/png",
-        Some("json") => "application/json",
         Some("bin") => "application/octet-stream",
         _ => "text/plain; charset=utf-8",
     };
@@ -158,8 +195,11 @@ async fn set_file(
 
 /// Answers with the document that the tool prints.
 async fn document(viewer: &Viewer, words: Words) -> Answer {
-    let answer = viewer.tool.ask(Cost::Read, words.as_slice()).await?;
-    Ok(([(header::CONTENT_TYPE, "application/json")], answer).into_response())
+    Ok(json_answer(viewer.tool.ask(Cost::Read, words.as_slice()).await?))
+}
+
+fn json_answer(answer: Vec<u8>) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], answer).into_response()
 }
 
 impl IntoResponse for Unanswered {

@@ -29,6 +29,7 @@ files! {
     "ask.js",
     "colour.js",
     "element.js",
+    "pictures.js",
     "place.js",
     "png.js",
     "stage.js",

@@ -11,4 +11,7 @@ pub struct Subject {
     pub trace: PathBuf,
     /// A second trace, which is compared with the first; an absolute path.
     pub other: Option<PathBuf>,
+    /// Number of the command below which the trace is played from its beginning for each picture; behind it, a part of the
+    /// trace is cut out first.
+    pub whole_below: u64,
 }

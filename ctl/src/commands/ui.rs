@@ -45,6 +45,10 @@ pub struct Ui {
     #[arg(long)]
     no_open: bool,
 
+    /// Number of the command below which the trace is played from its beginning for each picture; for tests
+    #[arg(long, value_name = "SEQ", default_value_t = 200_000, hide = true)]
+    whole_below: u64,
+
     #[command(flatten)]
     json: Json,
 }
@@ -62,6 +66,7 @@ pub fn run(args: &Ui) -> Result<u8, Failure> {
             .map_err(|error| Failure::system(format!("can't find this program: {error}")))?,
         trace: readable(&args.trace.trace)?,
         other: args.other.as_deref().map(readable).transpose()?,
+        whole_below: args.whole_below,
     };
     let failed = |error: io::Error| Failure::system(format!("can't serve the viewer: {error}"));
     let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;

@@ -47,9 +47,14 @@ impl WebDriverCompatibleCommand for Log {
 impl Browser {
     /// Serves `traces`, of which a second one is compared with the first, and opens the page.
     pub async fn open(session: &Session, traces: &[&Path]) -> Browser {
+        Browser::open_with(session, &[], traces).await
+    }
+
+    /// Does the same with options of `gapii-ctl ui`.
+    pub async fn open_with(session: &Session, options: &[&str], traces: &[&Path]) -> Browser {
         require("chromedriver");
         let mut ui = session.ctl(["ui", "--json"]);
-        surfaceless(ui.args(traces));
+        surfaceless(ui.args(options).args(traces));
         let viewer = Running::start(&mut ui);
         let line = gapii_tests::wait::until("the viewer's address", LIMIT, || viewer.stdout_line());
         let answer: Value = serde_json::from_str(&line).expect("one line of JSON");

@@ -180,7 +180,10 @@ async fn sdl_program_compared_with_itself() {
     every_pane_at(&browser, draw, &[]).await;
     pictures_are_those_of_replay(&browser, &session, &one, draw).await;
     browser.go("pane=compare").await;
-    browser.text_with("#pane", "eglSwapBuffers").await;
+    browser.text_with("#causes", "eglSwapBuffers").await;
+    // The same command of both: the pictures are equal.
+    browser.go(&format!("pane=compare&a={draw}&b={draw}")).await;
+    browser.text_with("#beside", "difference: 0 pixels").await;
     browser.close().await;
 }
 
@@ -241,6 +244,28 @@ async fn attached_program() {
     // The commands of the snapshot are those of the shim.
     browser.go("at=2&pane=call").await;
     browser.text_with("#commands .setup", "(").await;
+    browser.close().await;
+}
+
+/// Pictures in the middle of a long trace come from a part that was cut out.
+#[tokio::test]
+async fn pictures_of_a_part_are_those_of_the_whole() {
+    let session = Session::new();
+    let recording = session.record(&[], &offscreen(&program("viewed"), ["80"]));
+    let trace = recording.trace;
+    let browser = Browser::open_with(&session, &["--whole-below", "0"], &[&trace.path]).await;
+    let draws: Vec<u64> = trace
+        .commands()
+        .iter()
+        .filter(|command| command.name == "glDrawElements")
+        .filter_map(|command| command.seq)
+        .collect();
+    for frame in [3, 30, 31, 59, 60, 79] {
+        pictures_are_those_of_replay(&browser, &session, &trace, draws[frame]).await;
+    }
+    let names = browser.run("return fetch('api/pictures/' + location.hash.match(/at=(\\d+)/)[1]).then((it) => it.json())").await;
+    let first = names["files"][0]["name"].as_str().expect("a name");
+    assert_eq!(first, format!("at-{:06}-color0.png", draws[79]));
     browser.close().await;
 }
 

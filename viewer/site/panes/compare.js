@@ -1,31 +1,83 @@
-// The differences between the trace and a second one.
+// The differences between the trace, A, and a second one, B: commands by cause, frames, and pictures of both side by side.
 
 import { answers } from "../ask.js";
-import { make, table, whenReady } from "../element.js";
-import { commandLink, count, valueText } from "../text.js";
+import { fill, make, table, whenReady } from "../element.js";
+import { pictureAt } from "../pictures.js";
+import { address } from "../place.js";
+import { difference, stage } from "../stage.js";
+import { commandLink, count } from "../text.js";
 
 export const title = "compare";
-export const key = () => "";
+export const key = (place) => [place.a, place.b];
 
-function cell(value, name) {
-  if (name === "seq" || name.endsWith("_seq")) return value === null ? "" : commandLink(value);
-  return typeof value === "number" ? count(value) : valueText(value);
+// A link that shows the pictures of both traces after these commands.
+function look(a, b) {
+  return a === null || b === null ? "" : make("a", { href: address({ a, b }) }, "pictures");
 }
 
-// Lists of objects as tables, all else as a line.
-function part(name, value) {
-  if (Array.isArray(value) && value.length > 0 && typeof value[0] === "object") {
-    const heads = Object.keys(value[0]);
-    return [make("h2", {}, name.replaceAll("_", " ")), table(heads.map((head) => head.replaceAll("_", " ")), value.map((row) => heads.map((head) => cell(row[head] ?? null, head))))];
-  }
-  return make("p", {}, `${name.replaceAll("_", " ")}: ${valueText(value)}`);
+// The last command before the end of a frame, in a list of frames.
+function lastOf(frames, { process, frame }) {
+  const found = frames.find((it) => it.process === process && it.frame === frame);
+  return found === undefined ? null : Math.max(0, found.seq - 1);
+}
+
+function causes(list) {
+  const row = (it) => [
+    it.function,
+    it.way.replaceAll("_", " "),
+    it.parts.join(", "),
+    count(it.commands),
+    count(it.frames),
+    it.first.a === null ? "" : commandLink(it.first.a),
+    it.first.b === null ? "" : String(it.first.b),
+    look(it.first.a, it.first.b),
+  ];
+  return table(["function", "difference", "parts", "commands", "frames", "first in A", "in B", ""], list.map(row), { id: "causes" });
+}
+
+function frames(list, own, others) {
+  const row = (it) => [
+    make("span", {}, `${it.frame}${it.process === 0 ? "" : ` of process ${it.process}`}`),
+    it.difference?.pixels === undefined ? "" : `${count(it.difference.pixels)} of ${count(it.difference.of)}`,
+    look(lastOf(own, it), lastOf(others, it)),
+  ];
+  return table(["frame", "pixels that differ", ""], list.map(row), { id: "frames" });
+}
+
+function shown([answer, others], trace) {
+  if (answer.differing === 0 && !answer.frames?.length) return make("p", { id: "equal" }, "The traces have the same commands.");
+  const first = answer.first === null ? null : make("p", {}, "The first difference: ", answer.first.a === null ? "" : commandLink(answer.first.a), answer.first.b === null ? "" : ` in A, ${answer.first.b} in B`);
+  return [
+    make("p", {}, `A has ${count(answer.commands.a)} commands, B has ${count(answer.commands.b)}; ${count(answer.differing)} differ.`),
+    first,
+    make("h2", {}, "causes"),
+    causes(answer.causes),
+    answer.frames?.length ? [make("h2", {}, "frames that differ"), frames(answer.frames, trace.frames, others.frames)] : null,
+  ];
+}
+
+async function pictures(a, b) {
+  const [one, other] = await Promise.all([pictureAt("pictures", a), pictureAt("other/pictures", b)]);
+  return [one, other, difference(one, other)];
 }
 
 export function show(host, place, trace) {
   if (trace.subject.other === null) {
-    host.replaceChildren(make("p", {}, "There is no second trace: begin with ", make("code", {}, `gapii-ctl ui ${trace.subject.trace} OTHER`), "."));
+    fill(host, make("p", {}, "There is no second trace: begin with ", make("code", {}, `gapii-ctl ui ${trace.subject.trace} OTHER`), "."));
     return;
   }
-  const shown = (answer) => Object.entries(answer).filter(([name]) => name !== "json_version").flatMap(([name, value]) => part(name, value));
-  whenReady(host, answers.of("differences"), shown, "comparing");
+  const beside = make("div", { id: "beside" });
+  const list = make("div", {});
+  fill(host, beside, list);
+  if (/^\d+$/.test(place.a ?? "") && /^\d+$/.test(place.b ?? "")) {
+    const side = (name, picture) => make("figure", {}, make("figcaption", {}, name), stage(picture));
+    const show = ([one, other, { picture, pixels }]) => [
+      side(`A after command ${place.a}`, one),
+      side(`B after command ${place.b}`, other),
+      side(`difference: ${count(pixels)} pixels`, picture),
+    ];
+    whenReady(beside, pictures(place.a, place.b), show, "playing both traces");
+  }
+  const both = Promise.all([answers.of("differences"), answers.of("other/frames")]);
+  whenReady(list, both, (found) => shown(found, trace), "comparing");
 }

@@ -1,9 +1,9 @@
 // What the program has drawn after the selected command: the attachments of the framebuffer, before and after it, and its own
 // contribution.
 
-import { answers, bytes } from "../ask.js";
+import { answers } from "../ask.js";
 import { fill, make, whenReady } from "../element.js";
-import { decode } from "../png.js";
+import { attachments, pictureAt } from "../pictures.js";
 import { address, go } from "../place.js";
 import { difference, stage } from "../stage.js";
 import { count } from "../text.js";
@@ -13,23 +13,11 @@ export const key = (place) => [place.at, place.attachment, place.when];
 
 const WHENS = { after: "after the command", before: "before it", difference: "its own contribution" };
 
-// Names of attachments, such as color0, by their files at-004711-color0.png.
-function attachments(files) {
-  return new Map(files.map(({ name }) => [name.replace(/^at-\d+-/, "").replace(/\.png$/, ""), name]));
-}
-
-async function pictureAt(at, attachment) {
-  const { files } = await answers.of(`pictures/${at}`);
-  const name = attachments(files).get(attachment);
-  if (name === undefined) throw new Error(`there is no ${attachment} after command ${at}`);
-  return decode(await bytes(`pictures/${at}/${name}`));
-}
-
 async function shownPicture(at, attachment, when) {
-  if (when === "before") return { picture: await pictureAt(at - 1, attachment) };
-  const after = await pictureAt(at, attachment);
+  if (when === "before") return { picture: await pictureAt("pictures", at - 1, attachment) };
+  const after = await pictureAt("pictures", at, attachment);
   if (when !== "difference") return { picture: after };
-  return difference(after, await pictureAt(at - 1, attachment));
+  return difference(after, await pictureAt("pictures", at - 1, attachment));
 }
 
 function shown({ files, notes }, place) {

@@ -1,0 +1,56 @@
+//! Makes the pictures of docs/viewer.md: each pane of the viewer, on a scene of glmark2. Run by `cargo xtask browser
+//! --screenshots`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use gapii_browser_tests::Browser;
+use gapii_tests::display::Display;
+use gapii_tests::gapii::{Session, Trace};
+
+/// Name of the picture, pane, and the rest of the place.
+const PICTURES: [(&str, &str); 9] = [
+    ("command", "pane=call"),
+    ("state", "pane=state&section=context.default_arrays"),
+    ("picture", "pane=picture"),
+    ("objects", "pane=objects&object=Buffer 1&struct=f32x3"),
+    ("mesh", "pane=mesh"),
+    ("shaders", "pane=shaders"),
+    ("statistics", "pane=statistics"),
+    ("problems", "pane=problems"),
+    ("compare", "pane=compare"),
+];
+
+fn record(session: &Session, display: &Display, scene: &str) -> Trace {
+    let program = display.command(&["glmark2-es2", "-s", "400x300", "-b", scene]);
+    let recording = session.record(&["--frames", "60", "--quit"], &program);
+    recording.run.ok();
+    let name = scene.split(':').nth(1).unwrap_or("scene").replace('=', "-");
+    let path = session.path(&format!("{name}.gapii"));
+    fs::rename(&recording.trace.path, &path).expect("a name");
+    Trace::new(path)
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/viewer");
+    fs::create_dir_all(&folder).expect("a folder");
+    let (display, session) = (Display::start(), Session::new());
+    let phong = record(&session, &display, "shading:shading=phong:duration=60.0");
+    let gouraud = record(&session, &display, "shading:shading=gouraud:duration=60.0");
+    let commands = phong.commands();
+    let draws = commands.iter().filter(|command| command.name == "glDrawArrays");
+    let draw = draws.filter_map(|command| command.seq).nth(30).expect("a draw");
+    let browser = Browser::open(&session, &[&phong.path, &gouraud.path]).await;
+    for (name, place) in PICTURES {
+        browser.go(&format!("at={draw}&{place}")).await;
+        browser.find("#pane:not(:has(.waiting))").await;
+        // Canvases are drawn with the next frame of the page.
+        browser
+            .run("return new Promise((ready) => requestAnimationFrame(() => requestAnimationFrame(ready)))")
+            .await;
+        let picture = browser.client.screenshot().await.expect("a picture");
+        fs::write(folder.join(format!("{name}.png")), picture).expect("a file");
+    }
+    browser.close().await;
+}
