@@ -114,7 +114,8 @@ impl Parts {
         }
         let ends: Vec<u64> = listed(&path, tool).await?.frames.iter().map(|it| it.seq).collect();
         let pair = frames.get(first as usize).map(|frame| frame.seq).zip(ends.first().copied());
-        let lower_by = pair.and_then(|(whole, own)| whole.checked_signed_diff(own));
+        let lower_by = pair
+            .and_then(|(whole, own)| Some(i64::try_from(whole).ok()?.saturating_sub_unsigned(own)));
         Ok(lower_by.map(|lower_by| Part { path, lower_by, ends }))
     }
 }

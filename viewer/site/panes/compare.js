@@ -36,12 +36,18 @@ function causes(list) {
 }
 
 function frames(list, own, others) {
+  const how = (it) => {
+    if (it.pixels) return `${count(it.pixels.pixels)} of ${count(it.pixels.of)} pixels, by ${it.pixels.largest} of 255 at most`;
+    if (it.sizes) return `${it.sizes.map((size) => size.join(" × ")).join(" and ")} pixels`;
+    if (it.hashes) return "other pixels; the traces have only their hashes";
+    return "only_in_a" in it ? "in A only" : "in B only";
+  };
   const row = (it) => [
     make("span", {}, `${it.frame}${it.process === 0 ? "" : ` of process ${it.process}`}`),
-    it.difference?.pixels === undefined ? "" : `${count(it.difference.pixels)} of ${count(it.difference.of)}`,
+    how(it),
     look(lastOf(own, it), lastOf(others, it)),
   ];
-  return table(["frame", "pixels that differ", ""], list.map(row), { id: "frames" });
+  return table(["frame", "difference", ""], list.map(row), { id: "frames" });
 }
 
 function shown([answer, others], trace) {
