@@ -1,5 +1,5 @@
 //! Statistics of a trace ([`stats`]), its problems ([`problems`]), differences of two traces ([`diff`]), drivers and
-//! surfaces of a program ([`graphics`]), how long its frames took ([`frame_clock`]), and why a trace has no frame
+//! surfaces of a program ([`graphics`]), how long its frames took ([`frame_clock`]), words for its objects ([`object_names`]), and why a trace has no frame
 //! ([`presentation`]).
 //!
 //! The caller passes commands one by one. The crate opens no file and calls no driver.
@@ -33,6 +33,7 @@ mod generated;
 pub mod graphics;
 mod identity;
 mod locations;
+pub mod object_names;
 pub mod presentation;
 pub mod problems;
 mod role;

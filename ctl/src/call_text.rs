@@ -5,6 +5,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use gapii_analysis::object_names::ObjectNames;
 use gapii_trace::BlobName;
 use gapii_trace::description::{Description, Kind, Repr, Type};
 use gapii_trace::structs::Structs;
@@ -18,24 +19,22 @@ const NAME_DIGITS: usize = 12;
 /// Largest number of array elements that are printed.
 const ELEMENTS_MAX: usize = 16;
 
-/// Appends a command and a newline.
-pub fn append_line(command: &Command<'_>, line: &mut Vec<u8>) -> io::Result<()> {
-    write_line(command, line)
-}
+/// The words for objects that lines show, if they are known.
+pub type Words<'a> = Option<&'a ObjectNames>;
 
 /// Writes a command and a newline.
-pub fn write_line(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_line(command: &Command<'_>, words: Words<'_>, out: &mut dyn Write) -> io::Result<()> {
     match command.seq {
         Some(seq) => write!(out, "{seq:>8} ")?,
         None => write!(out, "{:>8} ", "-")?,
     }
     write!(out, "{:>6} {:>5} ", command.tid, command.frame)?;
-    write_call(command, out)?;
+    write_call(command, words, out)?;
     writeln!(out, "{}", if command.in_flight { "  (in flight)" } else { "" })
 }
 
 /// Writes the function with its arguments, its result and its memory, without the numbers in front of them.
-pub fn write_call(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_call(command: &Command<'_>, words: Words<'_>, out: &mut dyn Write) -> io::Result<()> {
     match command.function {
         Some(function) => write!(out, "{}(", function.name)?,
         None => write!(out, "unknown_{}(", command.id)?,
@@ -43,19 +42,22 @@ pub fn write_call(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> 
     for (index, arg) in command.args().enumerate() {
         let separator = if index == 0 { "" } else { ", " };
         write!(out, "{separator}{} = ", arg.param.name)?;
-        write_arg(command, &arg, out)?;
+        write_arg(command, (index, &arg), words, out)?;
     }
     write!(out, ")")?;
     if let (Some((value, observation)), Some(function)) = (command.result(), command.function) {
         write!(out, " = ")?;
         match command.bytes_of(observation) {
             Some(bytes) if function.result.kind == Kind::String => write_text(&bytes, out)?,
-            _ => write_typed(command.description(), value, function.result, out)?,
+            _ => {
+                write_typed(command.description(), value, function.result, out)?;
+                write_word(command, words, function.result, &function.name, value, out)?;
+            }
         }
     }
     write_traces(command, out)?;
     for (verb, ranges) in [("reads", command.ranges_read()), ("writes", command.ranges_written())] {
-        for range in ranges.filter(|range| !is_of_structs(command, range)) {
+        for range in ranges.filter(|range| !is_shown_at_its_argument(command, range)) {
             write!(out, "  {verb} {} ", command.param_of(&range).unwrap_or("memory"))?;
             if range.is_unknown() {
                 write!(
@@ -106,13 +108,42 @@ fn write_traces(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "{}", if traces.is_own { "  (a tracer's)" } else { "" })
 }
 
-/// Whether a memory range is printed with the structs that its argument points at.
-fn is_of_structs(command: &Command<'_>, range: &Range<'_>) -> bool {
-    let param = range.param.and_then(|at| command.function?.params.get(usize::from(at)));
-    param.is_some_and(|param| matches!(param.ty.kind, Kind::Struct(_) | Kind::Chain))
+/// Whether a memory range is printed with the argument that points at it: structs, and short arrays.
+fn is_shown_at_its_argument(command: &Command<'_>, range: &Range<'_>) -> bool {
+    let Some(at) = range.param.map(usize::from) else { return false };
+    let Some(arg) = command.args().nth(at) else { return false };
+    matches!(arg.param.ty.kind, Kind::Struct(_) | Kind::Chain) || is_array(&arg, range)
 }
 
-fn write_arg<'a>(command: &'a Command<'a>, arg: &Arg<'a>, out: &mut dyn Write) -> io::Result<()> {
+/// Whether a memory range is a short array of known elements that begins where the argument points.
+fn is_array(arg: &Arg<'_>, range: &Range<'_>) -> bool {
+    let Observation::Bytes(bytes) = range.observation else { return false };
+    let size = arg.param.element.map_or(0, element_size);
+    arg.observation == Observation::None
+        && arg.value == Value::Pointer(range.address)
+        && size > 0
+        && bytes.len().is_multiple_of(size)
+        && bytes.len() <= size * ELEMENTS_MAX
+}
+
+/// Returns the bytes of the array that an argument points at, if it is in a range.
+fn array<'a>(command: &Command<'a>, arg: &Arg<'a>, at: usize) -> Option<&'a [u8]> {
+    arg.param.element?;
+    let is_it =
+        |range: &Range<'_>| range.param.map(usize::from) == Some(at) && is_array(arg, range);
+    let ranges = command.ranges_read().chain(command.ranges_written());
+    match { ranges }.find(is_it)?.observation {
+        Observation::Bytes(bytes) => Some(bytes),
+        _ => None,
+    }
+}
+
+fn write_arg<'a>(
+    command: &'a Command<'a>,
+    (at, arg): (usize, &Arg<'a>),
+    words: Words<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     if let Some(structs) = Structs::of(command, arg) {
         return Ok(serde_json::to_writer(out, &structs)?);
     }
@@ -120,7 +151,13 @@ fn write_arg<'a>(command: &'a Command<'a>, arg: &Arg<'a>, out: &mut dyn Write) -
     let kind = arg.param.ty.kind;
     let is_text = matches!(kind, Kind::String | Kind::Strings | Kind::Attributes(_));
     let bytes = match arg.observation {
-        Observation::None => return write_typed(description, arg.value, arg.param.ty, out),
+        Observation::None => {
+            if let Some(bytes) = array(command, arg, at) {
+                return write_elements(command, arg, bytes, words, out);
+            }
+            write_typed(description, arg.value, arg.param.ty, out)?;
+            return write_word(command, words, arg.param.ty, &arg.param.name, arg.value, out);
+        }
         Observation::Bytes(bytes) => Some(Bytes::Record(bytes)),
         seen if is_text => command.bytes_of(seen),
         _ => None,
@@ -132,7 +169,7 @@ fn write_arg<'a>(command: &'a Command<'a>, arg: &Arg<'a>, out: &mut dyn Write) -
         (Kind::Attributes(group), Some(bytes)) => {
             write_attributes(description, arg, group, &bytes, out)
         }
-        (_, Some(bytes)) => write_elements(description, arg.param.element, &bytes, out),
+        (_, Some(bytes)) => write_elements(command, arg, &bytes, words, out),
     }
 }
 
@@ -243,12 +280,13 @@ fn write_attributes(
 }
 
 fn write_elements(
-    description: &Description,
-    element: Option<Type>,
+    command: &Command<'_>,
+    arg: &Arg<'_>,
     bytes: &[u8],
+    words: Words<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let element = element.unwrap_or(BYTE);
+    let element = arg.param.element.unwrap_or(BYTE);
     let size = element_size(element);
     if bytes.len() > size * ELEMENTS_MAX {
         return write!(out, "<{} bytes>", bytes.len());
@@ -256,9 +294,27 @@ fn write_elements(
     write!(out, "[")?;
     for at in (0..bytes.len()).step_by(size) {
         write!(out, "{}", if at == 0 { "" } else { ", " })?;
-        write_typed(description, Value::read(element, bytes, at), element, out)?;
+        let value = Value::read(element, bytes, at);
+        write_typed(command.description(), value, element, out)?;
+        write_word(command, words, element, &arg.param.name, value, out)?;
     }
     write!(out, "]")
+}
+
+/// Writes the word for an object behind its handle or name, if there is one: ` (context 2)`, ` "main"`.
+fn write_word(
+    command: &Command<'_>,
+    words: Words<'_>,
+    ty: Type,
+    name: &str,
+    value: Value,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match words.and_then(|words| words.word(command, ty, name, value)) {
+        None => Ok(()),
+        Some(word) if word.numbered.is_some() => write!(out, " ({word})"),
+        Some(word) => write!(out, " {word}"),
+    }
 }
 
 /// Element type of memory whose type is unknown.
@@ -310,15 +366,5 @@ mod tests {
         };
         assert_eq!(shown(Repr::Pointer, Value::Unsigned(0x5599_d897_0750)), "0x5599d8970750");
         assert_eq!(shown(Repr::U32, Value::Unsigned(16)), "16");
-    }
-
-    #[test]
-    fn arrays_are_shown_while_they_are_short() {
-        let floats = Some(Type { repr: Some(Repr::F32), kind: Kind::Number });
-        let none = Description::default();
-        let two = [1.5f32.to_le_bytes(), 2.0f32.to_le_bytes()].concat();
-        assert_eq!(text_of(|out| write_elements(&none, floats, &two, out)), "[1.5, 2]");
-        let many = [0u8; 4 * 17];
-        assert_eq!(text_of(|out| write_elements(&none, floats, &many, out)), "<68 bytes>");
     }
 }

@@ -149,7 +149,7 @@ fn lines_from(reader: &mut Reader, first: u64, mut left: BTreeMap<u32, u64>) -> 
         let left = left.entry(command.tid).or_default();
         if *left <= LISTED {
             let mut line = Vec::new();
-            call_text::write_line(&command, &mut line)?;
+            call_text::write_line(&command, None, &mut line)?;
             let line = String::from_utf8_lossy(&line).into_owned();
             last.entry(command.tid).or_default().push(line);
         }

@@ -8,27 +8,27 @@ use gapii_trace::parallel::{self, Choice, Work};
 use gapii_trace::tracker::Tracker;
 use gapii_trace::{Command, Commands};
 
-use crate::call_text;
-
 /// Appends the line of a command.
-pub type Format = fn(&Command<'_>, &mut Vec<u8>) -> io::Result<()>;
+pub type Format<'a> = &'a (dyn Fn(&Command<'_>, &mut Vec<u8>) -> io::Result<()> + Sync);
 
 /// The text that commands are chosen by, and the most lines that are written.
-pub struct Matching {
+pub struct Matching<'a> {
+    /// Appends the line for people.
+    line: Format<'a>,
     /// In lower case.
     text: String,
     lines_max: usize,
 }
 
-impl Matching {
+impl<'a> Matching<'a> {
     /// Takes commands whose line for people has `text`, in upper or lower case, and writes the first `lines_max` of them.
-    pub fn new(text: &str, lines_max: usize) -> Matching {
-        Matching { text: text.to_ascii_lowercase(), lines_max }
+    pub fn new(text: &str, lines_max: usize, line: Format<'a>) -> Matching<'a> {
+        Matching { line, text: text.to_ascii_lowercase(), lines_max }
     }
 
     fn fits(&self, command: &Command<'_>, scratch: &mut Vec<u8>) -> io::Result<bool> {
         scratch.clear();
-        call_text::write_call(command, scratch)?;
+        (self.line)(command, scratch)?;
         scratch.make_ascii_lowercase();
         Ok(String::from_utf8_lossy(scratch).contains(&self.text))
     }
@@ -66,8 +66,8 @@ impl From<io::Error> for End {
 /// number of lines.
 pub fn write(
     commands: &mut Commands<'_, File>,
-    format: Format,
-    matching: Option<&Matching>,
+    format: Format<'_>,
+    matching: Option<&Matching<'_>>,
     choose: impl FnMut(&Command<'_>, &Tracker) -> Choice,
     mut progress: impl FnMut(u64, bool),
     out: &mut dyn Write,

@@ -32,6 +32,7 @@ mod listing;
 mod local_time;
 mod longest;
 mod measuring;
+mod named_json;
 mod observer;
 mod output_file;
 mod pairing;

@@ -400,6 +400,20 @@ pub enum Role {
     ReadsPixels,
     /// The command returns when the device has executed all commands before it.
     Finishes,
+    /// The command gives an object a label.
+    Labels,
+    /// The result of the command is a display.
+    GivesDisplay,
+    /// The result of the command is a new context.
+    GivesContext,
+    /// The result of the command is a new surface.
+    GivesSurface,
+    /// The result of the command is a new image.
+    GivesImage,
+    /// The result of the command is a new sync object.
+    GivesSync,
+    /// The result of the command is a new stream.
+    GivesStream,
 }
 
 impl Role {
@@ -441,7 +455,7 @@ impl Role {
     ];
 
     /// The roles that statistics, differences and problems of traces need. Each is a role of commands.
-    pub const OF_ANALYSIS: [Self; 24] = [
+    pub const OF_ANALYSIS: [Self; 31] = [
         Self::Draw,
         Self::Dispatch,
         Self::Upload,
@@ -466,6 +480,13 @@ impl Role {
         Self::Compiles,
         Self::ReadsPixels,
         Self::Finishes,
+        Self::Labels,
+        Self::GivesDisplay,
+        Self::GivesContext,
+        Self::GivesSurface,
+        Self::GivesImage,
+        Self::GivesSync,
+        Self::GivesStream,
     ];
 }
 

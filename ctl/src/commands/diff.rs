@@ -365,7 +365,8 @@ fn command_lines(path: &Path, seqs: &BTreeSet<u64>) -> Result<BTreeMap<u64, Stri
     {
         let Some(seq) = command.seq.filter(|seq| seqs.contains(seq)) else { continue };
         let mut line = Vec::new();
-        call_text::write_line(&command, &mut line).map_err(|error| unreadable(path, &error))?;
+        call_text::write_line(&command, None, &mut line)
+            .map_err(|error| unreadable(path, &error))?;
         lines.insert(seq, String::from_utf8_lossy(&line).into_owned());
     }
     Ok(lines)

@@ -7,14 +7,16 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
 
 use clap::{Args, ValueEnum, ValueHint};
+use gapii_analysis::object_names::ObjectNames;
 use gapii_replay::Options;
 use gapii_replay::images::{At, Folder, Images};
+use gapii_trace::Command;
 use gapii_trace::filter::Filter;
 use gapii_trace::parallel::Choice;
 use gapii_trace::tracker::Tracker;
-use gapii_trace::{Command, json};
 use rustix::fs::FileType;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -26,6 +28,7 @@ use crate::commands::replay::judge_pictures;
 use crate::failure::Failure;
 use crate::listing::{self, Format, Matching, Stopped};
 use crate::longest::Longest;
+use crate::named_json;
 use crate::playing;
 use crate::reading_progress::ReadingProgress;
 use crate::sandbox::{self, Needs, Wish};
@@ -134,6 +137,10 @@ pub struct Line {
     /// Result that the program got, if a tool changed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     given: Option<Value>,
+    /// Words for the objects that arguments name, by the names of the arguments, and `result`: numbers of handles of EGL by
+    /// kind, such as `context 2`, and labels of objects. Only if the list begins with the first command of the trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    names: Option<BTreeMap<String, String>>,
     /// Addresses of arguments that are shown as memory, by the name of the argument.
     #[serde(skip_serializing_if = "Option::is_none")]
     addresses: Option<BTreeMap<String, String>>,
@@ -194,14 +201,28 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
     };
     let mut commands = commands.map_err(|error| unreadable(path, &error))?.with_tracers();
     let top = args.top.map_or(usize::MAX, NonZeroUsize::get);
-    let matching = args.matching.as_deref().map(|text| Matching::new(text, top));
+    let names = knows_objects(args).then(RwLock::<ObjectNames>::default);
+    let words = || names.as_ref().map(|names| names.read().unwrap_or_else(PoisonError::into_inner));
+    let for_people = |command: &Command<'_>, line: &mut Vec<u8>| {
+        call_text::write_line(command, words().as_deref(), line)
+    };
+    let for_programs = |command: &Command<'_>, line: &mut Vec<u8>| {
+        named_json::append_line(command, words().as_deref(), line)
+    };
+    let matched = |command: &Command<'_>, line: &mut Vec<u8>| {
+        call_text::write_call(command, words().as_deref(), line)
+    };
+    let matching = args.matching.as_deref().map(|text| Matching::new(text, top, &matched));
     let mut longest = args.sort.map(|Sort::DriverTime| Longest::new(top));
-    let line: Format = if args.json.json { json::append_line } else { call_text::append_line };
+    let line: Format<'_> = if args.json.json { &for_programs } else { &for_people };
     let (mut problem, mut is_empty, mut listed) = (None, true, 0);
     let mut unwritten = Ok(());
     text::print(|out| {
         let choose = |command: &Command<'_>, tracker: &Tracker| {
             is_empty = false;
+            if let Some(names) = names.as_ref().filter(|_| ObjectNames::is_told_by(command)) {
+                names.write().unwrap_or_else(PoisonError::into_inner).learn(command);
+            }
             if let (Some(wanted), Some(seq)) = (&args.commands, command.seq)
                 && seq >= wanted.end
             {
@@ -269,6 +290,12 @@ fn listing_progress(args: &Dump, reader: &Reader) -> Option<ReadingProgress> {
     let commands = reader.footer()?.totals.calls;
     let is_near = args.frames.frames.is_some() || args.commands.is_some();
     (!is_near).then(|| ReadingProgress::start(commands))
+}
+
+/// Whether the list reads all commands before those that it shows, and so learns the words for objects.
+fn knows_objects(args: &Dump) -> bool {
+    let ranges = [&args.frames.frames, &args.commands];
+    ranges.iter().all(|range| range.as_ref().is_none_or(|range| range.start == 0))
 }
 
 /// Whether standard output is a regular file.

@@ -140,7 +140,7 @@ fn write_json(
     let list = |commands: Commands<'_, File>, choose: Choose<'_>| {
         let mut commands = commands.with_tracers();
         let progress = |read, _| progress.add(read);
-        listing::write(&mut commands, json::append_line, None, choose, progress, out).map(|_| ())
+        listing::write(&mut commands, &json::append_line, None, choose, progress, out).map(|_| ())
     };
     let commands = each_command(args, reader, process, list)?;
     Ok(Exported::of(args, commands, None))

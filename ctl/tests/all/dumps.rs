@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::{ctl, one_sentence, run};
-use crate::written_trace::WrittenTrace;
+use crate::written_trace::{WrittenTrace, range};
 
 /// `glDrawArrays` of this number of vertices.
 fn draw(trace: &mut WrittenTrace, thread: u32, count: i32, driver_ns: Option<u64>) {
@@ -222,4 +222,89 @@ fn statistics_list_what_is_asked_for() {
     let (_, stderr) =
         run(ctl(folder.path()).args(["stats", "t.gapii", "--function", "glClear"]), 1);
     assert!(stderr.contains("has no command of glClear"), "{stderr}");
+}
+
+/// A trace of two contexts that share a labelled texture, of one that does not, and of an array of enums.
+fn named_objects() -> TempDir {
+    let mut trace = WrittenTrace::new(false);
+    let gives = |trace: &mut WrittenTrace, name: &str, values: &[u64], result: u64| {
+        let args = trace.args(name, values);
+        trace.call(name, &args, &[], &result.to_le_bytes(), &[]);
+    };
+    gives(&mut trace, "eglGetDisplay", &[0], 0xD0);
+    gives(&mut trace, "eglGetDisplay", &[0], 0xD0);
+    gives(&mut trace, "eglCreateContext", &[0xD0, 0xC0, 0, 0], 0x66);
+    gives(&mut trace, "eglCreateContext", &[0xD0, 0xC0, 0x66, 0], 0x77);
+    gives(&mut trace, "eglCreateWindowSurface", &[0xD0, 0xC0, 9, 0], 0x5F);
+    let args = trace.args("glObjectLabel", &[0x1702, 7, u64::MAX, 0x1000]);
+    trace.call("glObjectLabel", &args, &[b"shadow\x1b[2J"], &[], &[]);
+    let bind = trace.args("glBindTexture", &[0x0DE1, 7]);
+    trace.command(0, "glBindTexture", &bind, None);
+    let bind_other = trace.args("glBindBuffer", &[0x8892, 7]);
+    trace.command(0, "glBindBuffer", &bind_other, None);
+    let args = trace.args("glDeleteTextures", &[1]);
+    trace.exchange("glDeleteTextures", &args, &[&7_u32.to_le_bytes()], &[]);
+    trace.command(0, "glBindTexture", &bind, None);
+    for count in [2, 17] {
+        let enums = [0x8CE0_u32, 0].map(u32::to_le_bytes).concat();
+        let enums = enums.into_iter().cycle().take(4 * count).collect::<Vec<_>>();
+        let args = trace.args("glDrawBuffers", &[count as u64, 0x5555]);
+        trace.command(0, "glDrawBuffers", &[args, range(1, &enums)].concat(), None);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("t.gapii"), trace.finish(1_000_000_000)).unwrap();
+    folder
+}
+
+#[test]
+fn objects_have_numbers_and_labels() {
+    let folder = named_objects();
+    let (text, _) = dump(&folder, &[], 0);
+    let lines: Vec<&str> = text.lines().collect();
+    let ends = [
+        "eglGetDisplay(display_id = 0x0) = 0xd0 (display 1)",
+        "eglGetDisplay(display_id = 0x0) = 0xd0 (display 1)",
+        "= 0x66 (context 1)",
+        "= 0x77 (context 2)",
+        "= 0x5f (surface 1)",
+        r#"label = "shadow\u{1b}[2J")"#,
+        r#"glBindTexture(target = GL_TEXTURE_2D, texture = 7 "shadow\u{1b}[2J")"#,
+        // Another object of that name.
+        "glBindBuffer(target = GL_ARRAY_BUFFER, buffer = 7)",
+        r#"textures = [7 "shadow\u{1b}[2J"])"#,
+        "glBindTexture(target = GL_TEXTURE_2D, texture = 7)",
+    ];
+    for (line, end) in lines.iter().zip(ends) {
+        assert!(line.ends_with(end), "{line}\n{end}");
+    }
+    assert!(lines[3].contains("share_context = 0x66 (context 1)"), "{}", lines[3]);
+    assert!(lines[3].contains("dpy = 0xd0 (display 1)"), "{}", lines[3]);
+
+    let (json, _) = dump(&folder, &["--json"], 0);
+    let names: Vec<Value> = json
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["names"].clone())
+        .collect();
+    let expected = json!({"dpy": "display 1", "share_context": "context 1", "result": "context 2"});
+    assert_eq!(names[3], expected);
+    assert_eq!(names[6], json!({"texture": "shadow\u{1b}[2J"}));
+    assert_eq!([&names[7], &names[9]], [&Value::Null; 2]);
+
+    // The text is searched as it is shown. A list that begins later does not know the words.
+    let (matching, _) = dump(&folder, &["--match", "context 2"], 0);
+    assert_eq!(matching.lines().count(), 1, "{matching}");
+    let (later, _) = dump(&folder, &["--commands", "3..7"], 0);
+    assert!(!later.contains("(context") && later.contains("= 0x77\n"), "{later}");
+    let (first, _) = dump(&folder, &["--commands", "..7"], 0);
+    assert!(first.contains("(context 2)"), "{first}");
+}
+
+#[test]
+fn short_arrays_of_enums_are_shown_by_name_in_place_of_their_address() {
+    let (text, _) = dump(&named_objects(), &["--function", "glDrawBuffers"], 0);
+    let lines: Vec<&str> = text.lines().collect();
+    let call = "glDrawBuffers(n = 2, bufs = [GL_COLOR_ATTACHMENT0, GL_NONE])";
+    assert!(lines[0].ends_with(call), "{}", lines[0]);
+    let call = "glDrawBuffers(n = 17, bufs = 0x5555)  reads bufs <68 bytes at 0x5555>";
+    assert!(lines[1].ends_with(call), "{}", lines[1]);
 }

@@ -79,6 +79,13 @@ const ROLES: &[(&str, Role, Of)] = &[
     ("compiles", Role::Compiles, Of::Command),
     ("reads_pixels", Role::ReadsPixels, Of::Command),
     ("finishes", Role::Finishes, Of::Command),
+    ("labels", Role::Labels, Of::Command),
+    ("gives_display", Role::GivesDisplay, Of::Command),
+    ("gives_context", Role::GivesContext, Of::Command),
+    ("gives_surface", Role::GivesSurface, Of::Command),
+    ("gives_image", Role::GivesImage, Of::Command),
+    ("gives_sync", Role::GivesSync, Of::Command),
+    ("gives_stream", Role::GivesStream, Of::Command),
 ];
 
 impl<'a> Checker<'a> {
