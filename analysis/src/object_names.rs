@@ -40,6 +40,17 @@ const KINDS: [(Role, &str); 6] = [
     (Role::GivesStream, "stream"),
 ];
 
+/// The roles of commands with something to learn.
+const TELLING: u32 = {
+    let mut roles = Role::Labels.bit() | Role::Deletes.bit();
+    let mut kind = 0;
+    while kind < KINDS.len() {
+        roles |= KINDS[kind].0.bit();
+        kind += 1;
+    }
+    roles
+};
+
 /// The words of one trace.
 #[derive(Default)]
 pub struct ObjectNames {
@@ -71,10 +82,7 @@ pub struct Word<'a> {
 impl ObjectNames {
     /// Whether a command has something to learn.
     pub fn is_told_by(command: &Command<'_>) -> bool {
-        let known = command.known();
-        Role::Labels.is_of(known)
-            || Role::Deletes.is_of(known)
-            || KINDS.iter().any(|(role, _)| role.is_of(known))
+        Role::is_any_of(TELLING, command.known())
     }
 
     /// Learns from the next command.
@@ -93,8 +101,14 @@ impl ObjectNames {
         }
     }
 
-    /// Returns the word for the value of a parameter, of an element of its memory, or of the result, whose name is that of
-    /// the function then; `None` if the value names no object, or one without a word.
+    /// Returns the word for the result of a command; `None` if it is no object, or one without a word.
+    pub fn result_word(&self, command: &Command<'_>, value: Value) -> Option<Word<'_>> {
+        let function = command.function?;
+        self.word(command, result_type(function), result_name(function), value)
+    }
+
+    /// Returns the word for the value of a parameter, or of an element of its memory; `None` if the value names no object, or
+    /// one without a word.
     pub fn word(
         &self,
         command: &Command<'_>,
@@ -102,11 +116,6 @@ impl ObjectNames {
         name: &str,
         value: Value,
     ) -> Option<Word<'_>> {
-        let result = command.function.filter(|function| function.name == name);
-        let (ty, name) = match result {
-            Some(function) => (result_type(function), result_name(function)),
-            None => (ty, name),
-        };
         let bits = value.bits();
         if ty.kind != Kind::Handle || bits == 0 {
             return None;

@@ -24,7 +24,17 @@ static ROLES: [u32; COUNT] = {
 impl Role {
     /// Whether a command has the role.
     pub fn is_of(self, command: Option<CommandId>) -> bool {
-        command.is_some_and(|command| ROLES[command.index()] & (1 << self as u16) != 0)
+        command.is_some_and(|command| ROLES[command.index()] & self.bit() != 0)
+    }
+
+    /// The bit of the role in a set of roles.
+    pub const fn bit(self) -> u32 {
+        1 << self as u32
+    }
+
+    /// Whether a command has one of the roles of a set.
+    pub fn is_any_of(roles: u32, command: Option<CommandId>) -> bool {
+        command.is_some_and(|command| ROLES[command.index()] & roles != 0)
     }
 }
 

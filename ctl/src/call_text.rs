@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use gapii_analysis::object_names::ObjectNames;
+use gapii_analysis::object_names::{ObjectNames, Word};
 use gapii_trace::BlobName;
 use gapii_trace::description::{Description, Kind, Repr, Type};
 use gapii_trace::structs::Structs;
@@ -51,7 +51,8 @@ pub fn write_call(command: &Command<'_>, words: Words<'_>, out: &mut dyn Write) 
             Some(bytes) if function.result.kind == Kind::String => write_text(&bytes, out)?,
             _ => {
                 write_typed(command.description(), value, function.result, out)?;
-                write_word(command, words, function.result, &function.name, value, out)?;
+                let word = words.and_then(|words| words.result_word(command, value));
+                write_word(word, out)?;
             }
         }
     }
@@ -156,7 +157,7 @@ fn write_arg<'a>(
                 return write_elements(command, arg, bytes, words, out);
             }
             write_typed(description, arg.value, arg.param.ty, out)?;
-            return write_word(command, words, arg.param.ty, &arg.param.name, arg.value, out);
+            return write_word(word(command, words, arg.param.ty, arg, arg.value), out);
         }
         Observation::Bytes(bytes) => Some(Bytes::Record(bytes)),
         seen if is_text => command.bytes_of(seen),
@@ -296,21 +297,25 @@ fn write_elements(
         write!(out, "{}", if at == 0 { "" } else { ", " })?;
         let value = Value::read(element, bytes, at);
         write_typed(command.description(), value, element, out)?;
-        write_word(command, words, element, &arg.param.name, value, out)?;
+        write_word(word(command, words, element, arg, value), out)?;
     }
     write!(out, "]")
 }
 
-/// Writes the word for an object behind its handle or name, if there is one: ` (context 2)`, ` "main"`.
-fn write_word(
+/// Returns the word for the value of an argument, or of an element of its memory.
+fn word<'a>(
     command: &Command<'_>,
-    words: Words<'_>,
+    words: Words<'a>,
     ty: Type,
-    name: &str,
+    arg: &Arg<'_>,
     value: Value,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    match words.and_then(|words| words.word(command, ty, name, value)) {
+) -> Option<Word<'a>> {
+    words.filter(|_| ty.kind == Kind::Handle)?.word(command, ty, &arg.param.name, value)
+}
+
+/// Writes the word for an object behind its handle or name, if there is one: ` (context 2)`, ` "main"`.
+fn write_word(word: Option<Word<'_>>, out: &mut dyn Write) -> io::Result<()> {
+    match word {
         None => Ok(()),
         Some(word) if word.numbered.is_some() => write!(out, " ({word})"),
         Some(word) => write!(out, " {word}"),

@@ -4,6 +4,7 @@
 use std::io;
 
 use gapii_analysis::object_names::{ObjectNames, Word};
+use gapii_trace::description::{Kind, Param};
 use gapii_trace::{Command, json};
 use serde_json::{Map, Value};
 
@@ -31,12 +32,14 @@ fn names(command: &Command<'_>, words: &ObjectNames) -> Map<String, Value> {
             names.insert(name.to_owned(), word.plain().into());
         }
     };
-    for arg in command.args() {
-        let name = arg.param.name.as_str();
-        add(name, words.word(command, arg.param.ty, name, arg.value));
+    let is_handle = |param: &Param| param.ty.kind == Kind::Handle;
+    if command.function.is_some_and(|function| function.params.iter().any(is_handle)) {
+        for arg in command.args().filter(|arg| is_handle(arg.param)) {
+            add(&arg.param.name, words.word(command, arg.param.ty, &arg.param.name, arg.value));
+        }
     }
-    if let (Some(function), Some((value, _))) = (command.function, command.result()) {
-        add("result", words.word(command, function.result, &function.name, value));
+    if let Some((value, _)) = command.result() {
+        add("result", words.result_word(command, value));
     }
     names
 }

@@ -26,8 +26,8 @@ const FRAMES_MIN: usize = 8;
 #[derive(Default)]
 pub struct ObjectTable {
     live: Map<Name, Object>,
-    /// Objects made in frames, by the function that made them.
-    made: BTreeMap<(u32, u64, u16), u64>,
+    /// Counts of objects by process, share group and the function that makes them.
+    made: BTreeMap<Maker, Made>,
     /// Objects that were deleted without having been used.
     unused: Vec<Object>,
     /// By function id; `None` before the function's first command.
@@ -36,6 +36,20 @@ pub struct ObjectTable {
     usable: BTreeSet<u64>,
     /// Function names by id, of functions that made an object.
     names: BTreeMap<u16, String>,
+}
+
+/// Index of the process, share group, id of the function.
+type Maker = (u32, u64, u16);
+
+/// Objects that a function made.
+#[derive(Clone, Copy, Default)]
+struct Made {
+    /// Those that live.
+    live: u64,
+    /// Those that lived when the first one was made in a frame.
+    live_before: Option<u64>,
+    /// Those made in frames.
+    in_frames: u64,
 }
 
 /// Index of the process, share group, namespace, name.
@@ -51,6 +65,8 @@ struct Object {
     place: Place,
     /// Whether it was made after the first frame.
     is_in_frames: bool,
+    /// Whether it was made in a frame of interest.
+    is_wanted: bool,
     is_used: bool,
 }
 
@@ -125,18 +141,30 @@ impl ObjectTable {
         if name == 0 || (self.live.len() >= LIVE_MAX && !self.live.contains_key(&key)) {
             return;
         }
-        if !seen.is_wanted {
-            self.live.remove(&key);
-            return;
-        }
-        let (maker, is_in_frames) = (command.id, seen.is_in_frames);
+        self.remove(&key);
+        let (maker, is_in_frames, is_wanted) = (command.id, seen.is_in_frames, seen.is_wanted);
         let place = seen.place();
-        let made = Object { maker, space, namespace, place, is_in_frames, is_used: false };
-        self.live.insert(key, made);
+        let is_used = false;
+        let object = Object { maker, space, namespace, place, is_in_frames, is_wanted, is_used };
+        self.live.insert(key, object);
         self.names.entry(maker).or_insert_with(|| name_of(command.name()));
-        if is_in_frames && (self.made.len() < LIVE_MAX) {
-            *self.made.entry((command.process, space, maker)).or_default() += 1;
+        if self.made.len() < LIVE_MAX {
+            let made = self.made.entry(object.made_by()).or_default();
+            if is_in_frames {
+                made.live_before.get_or_insert(made.live);
+                made.in_frames += 1;
+            }
+            made.live += 1;
         }
+    }
+
+    /// Takes an object out of the table.
+    fn remove(&mut self, name: &Name) -> Option<Object> {
+        let object = self.live.remove(name)?;
+        if let Some(made) = self.made.get_mut(&object.made_by()) {
+            made.live = made.live.saturating_sub(1);
+        }
+        Some(object)
     }
 
     fn touch(&mut self, name: Name, deletes: bool) {
@@ -147,8 +175,9 @@ impl ObjectTable {
             if let Some(object) = self.live.get_mut(&name) {
                 object.is_used = true;
             }
-        } else if let Some(object) = self.live.remove(&name)
+        } else if let Some(object) = self.remove(&name)
             && !object.is_used
+            && object.is_wanted
             && self.unused.len() < LIVE_MAX
         {
             self.unused.push(object);
@@ -162,16 +191,16 @@ impl ObjectTable {
         let mut live: Vec<Object> = live.into_values().collect();
         live.sort_by_key(|object| (object.place.process, object.place.seq));
 
-        let mut kinds: BTreeMap<(u32, u64, u16), Vec<&Object>> = BTreeMap::new();
-        for object in live.iter().filter(|object| object.is_in_frames) {
-            let key = (object.place.process, object.space, object.maker);
-            kinds.entry(key).or_default().push(object);
+        let mut kinds: BTreeMap<Maker, Vec<&Object>> = BTreeMap::new();
+        for object in live.iter().filter(|object| object.is_in_frames && object.is_wanted) {
+            kinds.entry(object.made_by()).or_default().push(object);
         }
         for (key, objects) in kinds {
             let frames: BTreeSet<u64> = objects.iter().map(|it| it.place.frame).collect();
-            let made = made.get(&key).copied().unwrap_or(0);
-            // Most of what the function makes stays.
-            if frames.len() < FRAMES_MIN || (objects.len() as u64) < made.div_ceil(2) {
+            let made = made.get(&key).copied().unwrap_or_default();
+            let grown = made.live.saturating_sub(made.live_before.unwrap_or(0));
+            // A program that replaces old objects by new ones has not more of them.
+            if frames.len() < FRAMES_MIN || grown < made.in_frames.div_ceil(2) {
                 continue;
             }
             let sentence =
@@ -187,7 +216,8 @@ impl ObjectTable {
             let begun = processes.get(&object.place.process);
             begun.is_none_or(|begun| object.place.frame >= begun.last_frame)
         };
-        let rest = live.into_iter().filter(|object| !object.is_used && !is_last(object));
+        let is_wanted = |object: &Object| object.is_wanted && !object.is_used && !is_last(object);
+        let rest = live.into_iter().filter(is_wanted);
         let mut unused: Vec<Object> = unused.into_iter().chain(rest).collect();
         unused.retain(|object| usable.contains(&object.namespace));
         unused.sort_by_key(|object| (object.place.process, object.place.seq));
@@ -208,6 +238,12 @@ impl ObjectTable {
             self.functions.resize(id + 1, None);
         }
         self.functions[id] = Some(Facts::of(function));
+    }
+}
+
+impl Object {
+    fn made_by(&self) -> Maker {
+        (self.place.process, self.space, self.maker)
     }
 }
 

@@ -39,6 +39,11 @@ impl Trace {
         self.0.call(name, &args, &[], &[], written);
     }
 
+    fn deletes_texture(&mut self, name: u32) {
+        let args = self.0.args("glDeleteTextures", &[1]);
+        self.0.exchange("glDeleteTextures", &args, &[&name.to_le_bytes()], &[]);
+    }
+
     fn swaps(&mut self, count: u64) {
         (0..count).for_each(|_| self.0.swap(0, None));
     }
@@ -264,8 +269,7 @@ fn textures(lifetime: Option<u32>) -> Trace {
         trace.writes("glGenTextures", &[1], &[&frame.to_le_bytes()]);
         trace.does("glBindTexture", &[0x0DE1, frame.into()]);
         if let Some(old) = lifetime.and_then(|lifetime| frame.checked_sub(lifetime)) {
-            let args = trace.0.args("glDeleteTextures", &[1]);
-            trace.0.exchange("glDeleteTextures", &args, &[&old.to_le_bytes()], &[]);
+            trace.deletes_texture(old);
         }
         trace.swaps(1);
     }
@@ -279,6 +283,19 @@ fn objects_that_are_made_in_frames_and_stay_leak() {
     assert_eq!(found[0]["frames"], 20);
     textures(Some(0)).check(&[]);
     textures(Some(3)).check(&[]);
+    // Half of 20 textures are replaced, one in each frame: there are never more of them.
+    let mut trace = Trace::new();
+    let names: Vec<u8> = (1..=20_u32).flat_map(u32::to_le_bytes).collect();
+    trace.writes("glGenTextures", &[20], &[&names]);
+    (1..=20).for_each(|name| trace.does("glBindTexture", &[0x0DE1, name]));
+    trace.swaps(1);
+    for old in 1..=10_u32 {
+        trace.deletes_texture(old);
+        trace.writes("glGenTextures", &[1], &[&(100 + old).to_le_bytes()]);
+        trace.does("glBindTexture", &[0x0DE1, u64::from(100 + old)]);
+        trace.swaps(1);
+    }
+    trace.check(&[]);
 }
 
 #[test]
