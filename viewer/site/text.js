@@ -10,6 +10,8 @@ const LIST_MAX = 16;
 // Returns a value as text.
 export function valueText(value) {
   if (value === null || value === undefined) return "null";
+  // Whole numbers that large are handles and addresses.
+  if (Number.isInteger(value) && value > 0xffffffff) return `0x${value.toString(16)}`;
   if (typeof value === "string") return value;
   if (Array.isArray(value)) {
     const shown = value.slice(0, LIST_MAX).map(valueText).join(", ");
