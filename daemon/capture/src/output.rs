@@ -130,6 +130,18 @@ impl Output {
         matches!(self.kind, Kind::Regular(_))
     }
 
+    /// Takes back everything behind the first `len` bytes of the trace.
+    ///
+    /// # Errors
+    /// The output is no regular file, or it cannot be truncated.
+    pub fn go_back(&mut self, len: u64) -> io::Result<()> {
+        let Kind::Regular(start) = self.kind else { return Err(io::ErrorKind::Unsupported.into()) };
+        self.file.set_len(start + len)?;
+        self.file.seek(SeekFrom::Start(start + len))?;
+        self.len = len;
+        Ok(())
+    }
+
     fn take_back(&mut self) {
         let Kind::Regular(start) = self.kind else { return };
         let end = start + self.len;

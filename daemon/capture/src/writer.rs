@@ -1,9 +1,10 @@
 //! The thread that compresses blocks and writes them, so that the drain never waits for a file. Ring space is free only
 //! after the write of its records has returned. After an error it takes blocks only to report that they are not in the
-//! file, and still tries to write the end, index and footer of a regular file. A trace with more than 4,194,304 frame
-//! ends has no index; above 2,097,152 blobs the index lists none.
+//! file, and still tries to write the end, index and footer of a regular file, if need be in place of the last blocks, up to
+//! 64 KiB of them (`TAKEN_BACK`). A trace with more than 4,194,304 frame ends has no index; above 2,097,152 blobs the index
+//! lists none.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
@@ -110,6 +111,9 @@ const FRAME_ENDS_MAX: usize = 4 << 20;
 /// Largest number of blobs in an index. If more are sent, it lists none, and readers find them in the blocks.
 const BLOB_ENTRIES_MAX: usize = BLOBS_MAX;
 
+/// Bytes of blocks that may be taken back for the end of a trace whose output is full.
+const TAKEN_BACK: u64 = 64 << 10;
+
 /// Writes one trace.
 pub struct Writer {
     output: Output,
@@ -139,7 +143,35 @@ pub struct Writer {
     unfilled: Vec<GapEntry>,
     /// Survey of the blocks that other daemons wrote.
     survey: Option<Survey>,
+    /// What was written before each of the last blocks, which together have at least `TAKEN_BACK` bytes if the file does.
+    marks: VecDeque<Mark>,
     error: Option<OutputError>,
+}
+
+/// What a trace had when only a part of it was written.
+struct Mark {
+    file_bytes: u64,
+    totals: Totals,
+    records: Vec<u64>,
+    frames: Vec<u64>,
+    blocks: usize,
+    frame_ends: usize,
+}
+
+/// What the end of a trace is made from.
+#[derive(Clone)]
+struct Ending {
+    end: meta::End,
+    ledger: Ledger,
+    footer: Footer,
+    calls: u64,
+}
+
+/// A trace that has ended.
+struct Ended {
+    footer: Footer,
+    waits: u64,
+    wait_ns: u64,
 }
 
 impl Writer {
@@ -163,6 +195,7 @@ impl Writer {
             lists_blobs: true,
             unfilled: Vec::new(),
             survey: None,
+            marks: VecDeque::new(),
             error: None,
         })
     }
@@ -255,8 +288,12 @@ impl Writer {
         if self.error.is_some() {
             return;
         }
+        let mark = self.mark();
         match self.output.write(frame) {
-            Ok(()) => self.enter(facts, frame.len() as u32),
+            Ok(()) => {
+                self.remember_mark(mark);
+                self.enter(facts, frame.len() as u32);
+            }
             Err(error) => self.note(Err(error)),
         }
     }
@@ -265,8 +302,12 @@ impl Writer {
         if self.error.is_some() {
             return;
         }
+        let mark = self.mark();
         match self.write_frame(block, ahead, level) {
-            Ok(compressed_len) => self.enter(facts, compressed_len),
+            Ok(compressed_len) => {
+                self.remember_mark(mark);
+                self.enter(facts, compressed_len);
+            }
             Err(error) => self.note(Err(error)),
         }
     }
@@ -366,7 +407,7 @@ impl Writer {
 
     /// Ends the stream, and writes index and footer.
     pub fn finish(mut self, finish: Finish) -> Written {
-        let Finish { mut end, mut ledger, mut footer, calls, .. } = finish;
+        let Finish { end, mut ledger, mut footer, calls, .. } = finish;
         let Finish { stored_bytes, held_bytes, ends_for_memory, .. } = finish;
         if let Some(survey) = self.survey.take() {
             match survey.finish(self.output.len_bytes()) {
@@ -378,6 +419,36 @@ impl Writer {
                 }
             }
         }
+        let mut marks = std::mem::take(&mut self.marks);
+        let parts = Ending { end, ledger, footer, calls };
+        let (mut ended, mut finished) = self.end(parts.clone());
+        // A trace that says what it lacks is worth more than its last blocks.
+        while finished.is_err()
+            && self.output.is_whole()
+            && let Some(mark) = marks.pop_back()
+            && self.go_back(mark).is_ok()
+        {
+            (ended, finished) = self.end(parts.clone());
+        }
+        self.note(finished);
+        if ends_for_memory {
+            self.note(Err(OutputError::Memory));
+        }
+        let Ended { footer, waits, wait_ns } = ended;
+        Written {
+            footer,
+            waits,
+            wait_ns,
+            file_bytes: self.output.len_bytes(),
+            stored_bytes,
+            held_bytes,
+            error: self.error,
+        }
+    }
+
+    /// Writes the end of the stream, index and footer behind the blocks that are in the file.
+    fn end(&mut self, parts: Ending) -> (Ended, Result<(), OutputError>) {
+        let Ending { mut end, mut ledger, mut footer, calls } = parts;
         end.in_flight.retain(|command| {
             self.records.get(command.thread as usize).is_some_and(|&records| records > 0)
         });
@@ -393,29 +464,50 @@ impl Writer {
             Ok(()) if can_end => self.write_tables(&footer),
             ended => ended,
         };
-        self.note(finished);
-        if ends_for_memory {
-            self.note(Err(OutputError::Memory));
+        (Ended { footer, waits, wait_ns }, finished)
+    }
+
+    fn remember_mark(&mut self, mark: Mark) {
+        self.marks.push_back(mark);
+        let enough = self.output.len_bytes().saturating_sub(TAKEN_BACK);
+        while self.marks.get(1).is_some_and(|second| second.file_bytes <= enough) {
+            self.marks.pop_front();
         }
-        Written {
-            footer,
-            waits,
-            wait_ns,
+    }
+
+    /// Returns what [`Self::go_back`] needs to take back what is written from here on.
+    fn mark(&self) -> Mark {
+        Mark {
             file_bytes: self.output.len_bytes(),
-            stored_bytes,
-            held_bytes,
-            error: self.error,
+            totals: self.totals,
+            records: self.records.clone(),
+            frames: self.frames.clone(),
+            blocks: self.index.blocks.len(),
+            frame_ends: self.index.frame_ends.len(),
         }
+    }
+
+    /// Takes back what was written since `mark`. The index then lists no blobs, and readers find them in the blocks.
+    fn go_back(&mut self, mark: Mark) -> io::Result<()> {
+        let Mark { file_bytes, totals, records, frames, blocks, frame_ends } = mark;
+        self.output.go_back(file_bytes)?;
+        (self.totals, self.records, self.frames) = (totals, records, frames);
+        self.index.blocks.truncate(blocks);
+        self.index.frame_ends.truncate(frame_ends);
+        (self.index.blobs, self.index.numbers, self.lists_blobs) = (None, None, false);
+        Ok(())
     }
 
     /// Completes the footer with the sums and accounts of the records in the file.
     fn complete(&mut self, footer: &mut Footer, end: meta::End, mut ledger: Ledger) {
-        if !self.unfilled.is_empty() {
-            ledger.lost = self.unfilled.iter().fold(ledger.lost, |sum, gap| {
+        // Kept for a second end.
+        let mut unfilled = self.unfilled.clone();
+        if !unfilled.is_empty() {
+            ledger.lost = unfilled.iter().fold(ledger.lost, |sum, gap| {
                 sum.plus(Lost { bytes: gap.bytes, ..Lost::default() })
             });
             footer.missing.push(NOT_THERE.into());
-            footer.gaps.append(&mut self.unfilled);
+            footer.gaps.append(&mut unfilled);
         }
         for process in &mut footer.processes {
             process.frames = *counter_at(&mut self.frames, process.process);
