@@ -1,5 +1,6 @@
 //! Formats a command as a line for people: `seq thread frame glClear(mask = GL_COLOR_BUFFER_BIT)`. Strings are cut at
-//! 80 characters, arrays above 16 elements are shown by their size, hashes by 12 digits; the JSON form is complete. An
+//! 80 characters, arrays above 16 elements are shown by their size, hashes by 12 digits; the JSON form is complete. A handle
+//! or a name is followed by a word for its object, where one is known: `0x5599d8970750 (context 2)`, `7 "shadow map"`. An
 //! enum value without a name is hexadecimal, a value that the record lacks is `?`.
 
 use std::io::{self, Write};
@@ -132,8 +133,8 @@ fn array<'a>(command: &Command<'a>, arg: &Arg<'a>, at: usize) -> Option<&'a [u8]
     arg.param.element?;
     let is_it =
         |range: &Range<'_>| range.param.map(usize::from) == Some(at) && is_array(arg, range);
-    let ranges = command.ranges_read().chain(command.ranges_written());
-    match { ranges }.find(is_it)?.observation {
+    let mut ranges = command.ranges_read().chain(command.ranges_written());
+    match ranges.find(is_it)?.observation {
         Observation::Bytes(bytes) => Some(bytes),
         _ => None,
     }

@@ -66,11 +66,15 @@ fn confined_commands_write_what_they_are_asked_for() {
     let trace = recorded(&session);
     let pictures = |sandbox: &str| session.path(&format!("pictures-{sandbox}"));
     let sheet = |sandbox: &str| session.path(&format!("sheet-{sandbox}"));
+    let page = |sandbox: &str| session.path(&format!("page-{sandbox}"));
     for sandbox in ["never", "always"] {
         let wish = format!("--sandbox={sandbox}");
         let to_folder = ["--images", pictures(sandbox).to_str().unwrap(), &wish].map(str::to_owned);
         let to_file = ["-o", sheet(sandbox).to_str().unwrap(), &wish].map(str::to_owned);
-        for (command, options) in [("replay", &to_folder), ("montage", &to_file)] {
+        let to_page = ["-o", page(sandbox).to_str().unwrap(), &wish].map(str::to_owned);
+        for (command, options) in
+            [("replay", &to_folder), ("montage", &to_file), ("report", &to_page)]
+        {
             let options = options.each_ref().map(String::as_str);
             let played = run(&mut playing(&session, command, &trace, &options)).ok();
             assert!(!played.stderr.contains("cache"), "{played}");
@@ -81,6 +85,7 @@ fn confined_commands_write_what_they_are_asked_for() {
     assert!(count("never") > 0);
     assert_eq!(count("never"), count("always"));
     assert_eq!(fs::read(sheet("never")).unwrap(), fs::read(sheet("always")).unwrap());
+    assert_eq!(fs::read(page("never")).unwrap(), fs::read(page("always")).unwrap());
     let names = fs::read_dir(session.path("")).unwrap().map(|entry| entry.unwrap().path());
     let drafts: Vec<_> =
         names.filter(|path| path.extension().is_some_and(|it| it == "part")).collect();
