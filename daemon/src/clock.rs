@@ -6,12 +6,21 @@ use gapii_capture::clock::Clock;
 use rustix::time::{ClockId, clock_gettime};
 
 /// The clock that captures use.
-pub const SYSTEM: Clock = Clock { monotonic_ns, unix_ns };
+pub const SYSTEM: Clock = Clock { monotonic_ns, unix_ns, boot_ns };
 
 /// Returns `CLOCK_MONOTONIC` in nanoseconds.
 pub fn monotonic_ns() -> u64 {
-    let time = clock_gettime(ClockId::Monotonic);
-    // CLOCK_MONOTONIC is never negative.
+    nanoseconds_of(ClockId::Monotonic)
+}
+
+/// Returns `CLOCK_BOOTTIME` in nanoseconds.
+fn boot_ns() -> u64 {
+    nanoseconds_of(ClockId::Boottime)
+}
+
+fn nanoseconds_of(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
+    // The clocks above are never negative.
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 

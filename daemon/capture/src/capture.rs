@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use gapii_control::Summary;
 use gapii_ringbuf::CaptureId;
+use gapii_trace::clock::Moment;
 use gapii_trace::frame::{TIMED_VERSION, UNTIMED_VERSION};
 use gapii_trace::{BlockEncoder, TraceHeader};
 
@@ -129,19 +130,15 @@ impl Capture {
             spill_room,
             clock,
         };
-        let (unix_ns, monotonic_ns) = (header.started_unix_ns, header.started_ns);
+        let now = header.began();
         let Started { can_continue, kept, recovered } =
             destination.start(threads, header, ended)?;
         let begun = recovered.as_ref().and_then(|recovered| recovered.header.as_ref());
-        let (started_unix_ns, started_ns) = match begun {
-            Some(begun) => (begun.started_unix_ns, begun.started_ns),
-            None => (unix_ns, monotonic_ns),
-        };
+        let started = begun.map_or(now, TraceHeader::began);
         start_compressing(plan.id, ahead, encoder)?;
         let profile = Arc::new(Profile {
             plan,
-            started_unix_ns,
-            started_ns,
+            started,
             was_begun_elsewhere: recovered.is_some(),
             can_continue,
             progress,
@@ -323,8 +320,8 @@ impl Deref for Capture {
 fn header_of(plan: &Plan, clock: Clock) -> TraceHeader {
     let program = concat!("gapiid ", env!("CARGO_PKG_VERSION"));
     let version = if plan.timing { TIMED_VERSION } else { UNTIMED_VERSION };
-    let (unix_ns, started_ns) = (clock.unix_ns(), clock.monotonic_ns());
-    let untimed = TraceHeader::new(program, plan.origin.session, unix_ns, started_ns);
+    let Moment { monotonic_ns, unix_ns, boot_ns } = clock.now();
+    let untimed = TraceHeader::new(program, plan.origin.session, unix_ns, monotonic_ns);
     let (capture, filter) = (plan.origin.number, plan.filter.clone());
-    TraceHeader { version, capture, filter, ..untimed }
+    TraceHeader { version, started_boot_ns: boot_ns, capture, filter, ..untimed }
 }

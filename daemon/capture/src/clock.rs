@@ -1,5 +1,7 @@
-//! The two clocks of a trace, in nanoseconds, as the caller gives them. A calendar that was set back counts from
+//! The three clocks of a trace, in nanoseconds, as the caller gives them. A calendar that was set back counts from
 //! `SET_BACK_MIN_NS`, 1 s, on; less is a read error.
+
+use gapii_trace::clock::Moment;
 
 /// Differences below this are read errors of the two clocks, or a calendar that is slewed, in nanoseconds.
 const SET_BACK_MIN_NS: u64 = 1_000_000_000;
@@ -12,6 +14,8 @@ pub struct Clock {
     pub monotonic_ns: fn() -> u64,
     /// Time since the Unix epoch, for people.
     pub unix_ns: fn() -> u64,
+    /// Time that also counts while the machine is suspended, such as `CLOCK_BOOTTIME`.
+    pub boot_ns: fn() -> u64,
 }
 
 impl Clock {
@@ -23,6 +27,13 @@ impl Clock {
     /// Returns the present calendar time, since the Unix epoch.
     pub fn unix_ns(&self) -> u64 {
         (self.unix_ns)()
+    }
+
+    /// Returns the present time of all three clocks.
+    pub fn now(&self) -> Moment {
+        // The calendar and the boot time differ from `CLOCK_MONOTONIC` by what passes between two readings.
+        let (unix_ns, monotonic_ns) = (self.unix_ns(), self.monotonic_ns());
+        Moment { monotonic_ns, unix_ns, boot_ns: (self.boot_ns)() }
     }
 
     /// Returns by how much the calendar was set back since both clocks had these values; 0 if it was not, or

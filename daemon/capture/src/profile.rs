@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use gapii_trace::clock::Moment;
+
 use crate::clock::Clock;
 use crate::kept_frames::KeptFrames;
 use crate::plan::Plan;
@@ -13,9 +15,8 @@ use crate::progress::Progress;
 pub struct Profile {
     /// The client's request.
     pub plan: Plan,
-    /// When the capture began, by both clocks. For a continued capture, when the first daemon began it.
-    pub started_unix_ns: u64,
-    pub started_ns: u64,
+    /// When the capture began. For a continued capture, when the first daemon began it.
+    pub started: Moment,
     /// Another daemon began the capture.
     pub was_begun_elsewhere: bool,
     /// Another daemon could continue the capture, because its output is a file.

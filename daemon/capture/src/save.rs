@@ -5,6 +5,7 @@
 use gapii_abi::atom::EndReason;
 use gapii_trace::TraceHeader;
 use gapii_trace::Untrusted;
+use gapii_trace::clock::Moment;
 use gapii_trace::footer::{CaptureOptions, Footer, GapEntry, Lost, ProcessEntry, ThreadLedger};
 use gapii_trace::frame::KEPT_VERSION;
 use gapii_trace::meta::End;
@@ -23,8 +24,7 @@ use crate::writer::{Writer, Written};
 #[derive(Clone, Debug)]
 pub struct Origin {
     pub session: [u8; 16],
-    pub started_unix_ns: u64,
-    pub started_ns: u64,
+    pub started: Moment,
     pub process: ProcessEntry,
     pub options: CaptureOptions,
 }
@@ -38,11 +38,12 @@ pub fn save(
     clock: Clock,
 ) -> Result<Written, OutputError> {
     let program = concat!("gapiid ", env!("CARGO_PKG_VERSION"));
-    let Origin { session, started_unix_ns, started_ns, .. } = *origin;
+    let Origin { session, started, .. } = *origin;
     let header = TraceHeader {
         version: KEPT_VERSION,
         kept: Some(excerpt.from),
-        ..TraceHeader::new(program, session, started_unix_ns, started_ns)
+        started_boot_ns: started.boot_ns,
+        ..TraceHeader::new(program, session, started.unix_ns, started.monotonic_ns)
     };
     // The writer's encoder compresses only the end of the stream.
     let mut writer = Writer::new(output, 1, clock)?;
@@ -74,7 +75,7 @@ fn finish(excerpt: &Excerpt, origin: &Origin, exited: Option<Exited>) -> Finish 
     }
     let footer = Footer {
         signal: ended.and(exited).and_then(|exited| exited.signal),
-        started_unix_ns: origin.started_unix_ns,
+        started_unix_ns: origin.started.unix_ns,
         processes: vec![origin.process.clone()],
         gaps: told,
         options: origin.options.clone(),

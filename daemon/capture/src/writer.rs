@@ -15,6 +15,7 @@ use gapii_ringbuf::CounterMap;
 use gapii_trace::append::AppendTo;
 use gapii_trace::blobs::{BLOBS_MAX, BlobEntry, BlobName, BlobNumber, Collector};
 use gapii_trace::block::{EncodeError, FAST_LEVEL};
+use gapii_trace::clock::Moment;
 use gapii_trace::footer::{GapEntry, LevelUse, Lost, ProcessEntry, Totals};
 use gapii_trace::frame::UNTIMED_VERSION;
 use gapii_trace::header::KeptFrom;
@@ -520,7 +521,9 @@ impl Writer {
         footer.threads = ledger.threads;
         footer.gaps.append(&mut ledger.gaps);
         footer.refused = ledger.refused;
-        footer.ended_unix_ns = self.clock.unix_ns();
+        let Moment { monotonic_ns, unix_ns, boot_ns } = self.clock.now();
+        (footer.ended_unix_ns, footer.ended_ns) = (unix_ns, monotonic_ns);
+        footer.ended_boot_ns = boot_ns;
     }
 
     /// Replaces the numbers since the capture was continued by those of the whole file.
@@ -624,7 +627,7 @@ mod tests {
         let (feed, backlog, _ahead) = backlog(4000);
         let file: OwnedFd = nameless::make(&std::env::temp_dir()).unwrap().into();
         let output = Output::new(file, Arc::default()).unwrap();
-        let clock = Clock { monotonic_ns: || 0, unix_ns: || 0 };
+        let clock = Clock { monotonic_ns: || 0, unix_ns: || 0, boot_ns: || 0 };
         let mut writer = Writer::new(output, 1, clock).unwrap();
         writer.begin(&TraceHeader::new("test", [0; 16], 0, 0));
         let (done, _reports) = mpsc::channel();

@@ -102,14 +102,12 @@ impl Session {
         let destination = Destination::Memory(kept, Box::new(tell));
         let session = Arc::clone(self);
         let on_end = move |summary| session.keep_ended(id, &summary);
-        let started_unix_ns = clock::unix_ns();
         let resources = self.resources(process.counter());
         let capture = Capture::start(plan, destination, resources, None, on_end)
             .map_err(|error| cannot(format!("the capture into memory cannot start: {error}")))?;
         let origin = Origin {
             session: self.id,
-            started_unix_ns,
-            started_ns: capture.started_ns,
+            started: capture.started,
             process: process.entry(),
             options,
         };

@@ -111,7 +111,7 @@ fn capture_info(capture: &Capture, processes: &[Arc<Process>], now_ns: u64) -> C
         client: capture.plan.client,
         keeps: capture.kept.is_some(),
         pids: members.map(|process| process.pid).collect(),
-        running_ns: now_ns.saturating_sub(capture.started_ns),
+        running_ns: now_ns.saturating_sub(capture.started.monotonic_ns),
         progress: capture.progress.message(id),
         ..CaptureInfo::default()
     }

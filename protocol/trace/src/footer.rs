@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::atom_serde;
+use super::clock::Moment;
 use super::frame::{FrameKind, NO_INDEX, Trailer, encode_frame};
 use super::index::{TableError, decode_table};
 pub use super::ledger::{GapEntry, Lost, ThreadLedger};
@@ -31,6 +32,12 @@ pub struct Footer {
     pub started_unix_ns: u64,
     /// When the capture ended, in nanoseconds of Unix time.
     pub ended_unix_ns: u64,
+    /// The same moment in nanoseconds of `CLOCK_MONOTONIC`; 0 if unknown.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ended_ns: u64,
+    /// The same moment in nanoseconds of `CLOCK_BOOTTIME`; 0 if unknown.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ended_boot_ns: u64,
     /// How far the system's calendar clock was set back during the capture, in nanoseconds.
     #[serde(skip_serializing_if = "is_zero")]
     pub set_back_ns: u64,
@@ -186,6 +193,15 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Footer {
+    /// Returns when the capture ended, or when a saved trace was saved.
+    pub fn ended(&self) -> Moment {
+        Moment {
+            monotonic_ns: self.ended_ns,
+            unix_ns: self.ended_unix_ns,
+            boot_ns: self.ended_boot_ns,
+        }
+    }
+
     /// Returns how many commands are not in the stream because they were called from inside other commands.
     /// Programs count them, and may claim any number.
     pub fn reentrant_calls(&self) -> u64 {

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::block::{BlockDecoder, DecodeError, EncodeError, encode_block};
+use super::clock::Moment;
 use super::description::Description;
 use super::frame::{FrameError, FrameKind, UNTIMED_VERSION, decode_versioned, encode_frame};
 use super::story::Begin;
@@ -40,6 +41,9 @@ pub struct TraceHeader {
     /// The same moment in nanoseconds of `CLOCK_MONOTONIC`.
     #[serde(default)]
     pub started_ns: u64,
+    /// The same moment in nanoseconds of `CLOCK_BOOTTIME`; 0 if unknown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub started_boot_ns: u64,
     /// Number of the capture in the session; 0 if unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub capture: u64,
@@ -108,10 +112,20 @@ impl TraceHeader {
             session: session.iter().map(|byte| format!("{byte:02x}")).collect(),
             started_unix_ns,
             started_ns,
+            started_boot_ns: 0,
             capture: 0,
             kept: None,
             filter: Filter::default(),
             description: Cow::Borrowed(Description::built_in()),
+        }
+    }
+
+    /// Returns when the capture began.
+    pub fn began(&self) -> Moment {
+        Moment {
+            monotonic_ns: self.started_ns,
+            unix_ns: self.started_unix_ns,
+            boot_ns: self.started_boot_ns,
         }
     }
 

@@ -39,6 +39,7 @@ pub mod blobs;
 pub mod block;
 mod block_file;
 pub mod census;
+pub mod clock;
 pub mod command;
 mod commands;
 pub mod description;

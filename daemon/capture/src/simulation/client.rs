@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
+use gapii_trace::clock::Moment;
 use gapii_trace::frame::UNTIMED_VERSION;
 use gapii_trace::{FileAt, TraceHeader, TraceReader};
 
@@ -81,8 +82,7 @@ impl Client {
         }
         let profile = Arc::new(Profile {
             plan,
-            started_unix_ns: 0,
-            started_ns: now_ns,
+            started: Moment { monotonic_ns: now_ns, ..Moment::default() },
             was_begun_elsewhere: recovered.is_some(),
             can_continue: true,
             progress: Arc::new(Progress::default()),

@@ -7,8 +7,8 @@ use crate::clock::Clock;
 /// The time at which a simulation begins.
 pub const BEGIN_NS: u64 = 1_000_000_000;
 
-/// Both clocks of the simulation that runs in this thread.
-pub const SIMULATED: Clock = Clock { monotonic_ns: now_ns, unix_ns: now_ns };
+/// The clocks of the simulation that runs in this thread.
+pub const SIMULATED: Clock = Clock { monotonic_ns: now_ns, unix_ns: now_ns, boot_ns: now_ns };
 
 thread_local! {
     static NOW_NS: Cell<u64> = const { Cell::new(BEGIN_NS) };

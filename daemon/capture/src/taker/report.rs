@@ -120,8 +120,10 @@ impl Taker {
         let profile = &self.profile;
         Footer {
             signal: self.lifetime.signal(),
-            started_unix_ns: profile.started_unix_ns,
-            set_back_ns: profile.clock.set_back_ns(profile.started_unix_ns, profile.started_ns),
+            started_unix_ns: profile.started.unix_ns,
+            set_back_ns: profile
+                .clock
+                .set_back_ns(profile.started.unix_ns, profile.started.monotonic_ns),
             processes,
             gaps: self.stream.gaps().to_vec(),
             options: profile.plan.options(),
