@@ -9,11 +9,13 @@
 //! +-------------------------------------------+
 //! |  driver_ns, only when flags has TIMED     |
 //! +-------------------------------------------+
+//! |  begin_ns, only when flags has BEGUN      |
+//! +-------------------------------------------+
 //! |  payload ...      (zero to seven bytes of padding)
 //! +-------------------------------------------+
 //! ```
 //!
-//! `len` counts header, stamp, time and payload, not the padding. This crate gives no meaning to `id` and the
+//! `len` counts header, stamp, times and payload, not the padding. This crate gives no meaning to `id` and the
 //! other flags, except for [`PAD`].
 
 /// Alignment of every record, in bytes.
@@ -27,8 +29,10 @@ pub const RECORD_LEN_MAX: u32 = 1 << 20;
 pub const STAMPED: u16 = 1;
 /// Flag: an 8-byte word before the payload holds the time in the driver, in nanoseconds.
 pub const TIMED: u16 = 32;
+/// Flag, beside [`TIMED`]: an 8-byte word before the payload holds when the driver was called, in nanoseconds.
+pub const BEGUN: u16 = 128;
 /// Flags that a record may have. The others are reserved; a ring that uses them is refused.
-pub const FLAGS_KNOWN: u16 = 0x7F;
+pub const FLAGS_KNOWN: u16 = 0xFF;
 /// Ids from here on are not ids of functions.
 pub const META_IDS_FIRST: u16 = 0xFF00;
 /// Ids from here on, except [`PAD`], are the daemon's own; a ring that uses them is refused.
@@ -58,6 +62,12 @@ impl Header {
     #[inline(always)]
     pub const fn with_time(self) -> Self {
         Self((self.0 | (TIMED as u64) << 48) + 8)
+    }
+
+    /// The same record with words for the time in the driver and for its begin: 16 bytes longer.
+    #[inline(always)]
+    pub const fn with_times(self) -> Self {
+        Self((self.0 | ((TIMED | BEGUN) as u64) << 48) + 16)
     }
 
     /// The same record with these flags added.
@@ -102,6 +112,12 @@ impl Header {
         self.flags() & TIMED != 0
     }
 
+    /// Whether a word with the time at which the driver was called precedes the payload.
+    #[inline(always)]
+    pub const fn is_begun(self) -> bool {
+        self.flags() & BEGUN != 0
+    }
+
     /// Length in bytes, as the record claims it.
     #[inline(always)]
     pub const fn len_untrusted(self) -> u32 {
@@ -115,10 +131,10 @@ impl Header {
         (self.len_untrusted() as u64 + 7) & !7
     }
 
-    /// Bytes from the header to the payload: 8, and as many again for a stamp and for a time.
+    /// Bytes from the header to the payload: 8, and as many again for a stamp and for each time.
     #[inline(always)]
     pub const fn payload_offset(self) -> usize {
-        8 + 8 * (self.is_stamped() as usize) + 8 * (self.is_timed() as usize)
+        8 + 8 * (self.is_stamped() as usize + self.is_timed() as usize + self.is_begun() as usize)
     }
 }
 
@@ -143,5 +159,8 @@ mod tests {
         let both = timed.with_stamp();
         assert_eq!((both.flags(), both.len_untrusted()), (35, 28));
         assert_eq!((timed.payload_offset(), both.payload_offset()), (16, 24));
+        let begun = Header::new(0x1234, 2, 12).with_times();
+        assert_eq!((begun.flags(), begun.len_untrusted()), (162, 28));
+        assert_eq!((begun.payload_offset(), begun.with_stamp().payload_offset()), (24, 32));
     }
 }

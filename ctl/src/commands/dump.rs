@@ -156,6 +156,9 @@ pub struct Line {
     /// When the command ended a frame, in nanoseconds of `CLOCK_MONOTONIC`.
     #[serde(skip_serializing_if = "Option::is_none")]
     time_ns: Option<u64>,
+    /// When the driver was called, in nanoseconds of `CLOCK_MONOTONIC`, from a trace with `--timing`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    begin_ns: Option<u64>,
     /// Nanoseconds in the driver, from a trace with `--timing`.
     #[serde(skip_serializing_if = "Option::is_none")]
     driver_ns: Option<u64>,

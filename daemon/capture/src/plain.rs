@@ -41,7 +41,7 @@ mod tests {
             let id = description.named(name).unwrap().id;
             let header = Header::new(id, flags, HEADER_LEN + payload_len);
             let stamped = header.with_stamp();
-            for header in [header, stamped, header.with_time(), stamped.with_time()] {
+            for header in [header, stamped, header.with_time(), stamped.with_times()] {
                 assert_eq!(plain.are_exceeded(header), expected, "{name}, {payload_len} bytes");
             }
         };

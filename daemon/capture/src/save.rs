@@ -7,7 +7,7 @@ use gapii_trace::TraceHeader;
 use gapii_trace::Untrusted;
 use gapii_trace::clock::Moment;
 use gapii_trace::footer::{CaptureOptions, Footer, GapEntry, Lost, ProcessEntry, ThreadLedger};
-use gapii_trace::frame::KEPT_VERSION;
+use gapii_trace::frame::{KEPT_TIMED_VERSION, KEPT_VERSION};
 use gapii_trace::meta::End;
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub fn save(
     let program = concat!("gapiid ", env!("CARGO_PKG_VERSION"));
     let Origin { session, started, .. } = *origin;
     let header = TraceHeader {
-        version: KEPT_VERSION,
+        version: if origin.options.timing { KEPT_TIMED_VERSION } else { KEPT_VERSION },
         kept: Some(excerpt.from),
         started_boot_ns: started.boot_ns,
         ..TraceHeader::new(program, session, started.unix_ns, started.monotonic_ns)

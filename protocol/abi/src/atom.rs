@@ -18,7 +18,7 @@
 //! assert!(Thread::decode(&payload[..20]).is_err());
 //! ```
 
-pub use gapii_ringbuf::record::{HEADER_LEN, Header, PAD, RECORD_LEN_MAX, STAMPED, TIMED};
+pub use gapii_ringbuf::record::{BEGUN, HEADER_LEN, Header, PAD, RECORD_LEN_MAX, STAMPED, TIMED};
 
 pub use crate::codes::{
     EndReason, FrameKind, GapCause, ProcessEnd, SubjectKind, TimeKind, TracedKind,
@@ -61,6 +61,7 @@ macro_rules! flags {
     // The ring's own flags, whose constants are in `gapii_ringbuf`.
     (@constant $ty:ident, STAMPED, $($rest:tt)*) => {};
     (@constant $ty:ident, TIMED, $($rest:tt)*) => {};
+    (@constant $ty:ident, BEGUN, $($rest:tt)*) => {};
     (@constant $ty:ident, $name:ident, $value:expr, $($doc:literal)+) => {
         $(#[doc = $doc])+
         pub const $name: $ty = $value;
@@ -86,6 +87,8 @@ flags! {
     /// The program did not call this command. It recreates state that existed when the capture, or its keyframe,
     /// began. On a BLOB or NUMBERED in a ring: the daemon's store keeps the blob too.
     SETUP = 64;
+    /// From version 8 on, on a `TIMED` record only: when the driver was called follows.
+    BEGUN = BEGUN;
 }
 
 /// Ids from here on are not commands.

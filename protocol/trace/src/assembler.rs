@@ -357,6 +357,7 @@ impl Assembler {
             ready: true,
             is_setup: record.header.flags() & SETUP != 0,
             ends_frame: record.header.flags() & FRAME_END != 0,
+            begin_ns: place.time_ns,
             frame_end_ns: place.time_ns.filter(|_| record.header.flags() & FRAME_END != 0),
             enter: Span::of(record),
             ..Held::default()

@@ -45,6 +45,8 @@ pub struct Census {
     pub calls: u64,
     /// Leave records with the driver's time.
     pub timed: u64,
+    /// Leave records with the time at which the driver was called.
+    pub begun: u64,
     /// Ends of frames, in order.
     pub frame_ends: Vec<FrameEnd>,
     /// Counts of each thread, by thread index.
@@ -284,11 +286,13 @@ impl Census {
 
     /// Counts a record with the driver's time, which only a leave record of a command may have.
     fn time(&mut self, record: &Record<'_>) {
-        if !record.header.is_timed() {
+        if !record.header.is_timed() && !record.header.is_begun() {
             return;
         }
         self.timed += 1;
-        if record.header.id() >= META_FIRST || record.header.flags() & LEAVE == 0 {
+        self.begun += u64::from(record.header.is_begun());
+        let is_leave = record.header.id() < META_FIRST && record.header.flags() & LEAVE != 0;
+        if !is_leave || !record.header.is_timed() {
             let message = format!(
                 "the record at byte {} has a driver time and is not a leave record",
                 record.start

@@ -45,6 +45,8 @@ pub struct Command<'a> {
     pub leave_stamp: Option<u64>,
     /// How long the driver took, in nanoseconds; `None` if that was not measured.
     pub driver_ns: Option<u64>,
+    /// When the driver was called, in nanoseconds of `CLOCK_MONOTONIC`; `None` if that was not recorded.
+    pub begin_ns: Option<u64>,
     /// When the frame that the command ended was over, in nanoseconds of `CLOCK_MONOTONIC`; `None` if the command ended no
     /// frame, or an older writer did not record it.
     pub frame_end_ns: Option<u64>,

@@ -1,7 +1,7 @@
 //! The zstd frames of a trace file: header, index and footer are skippable frames with a tag, a checksum and a version;
-//! blocks are data frames. This build writes the versions 5 to 7: 5 for captures, 6 with `--timing`, 7 for saved traces.
-//! It reads the versions 2 to 7 (`FORMAT_VERSIONS`): 2 to 4 are the same without numbers of blobs. A frame of another
-//! version, length, tag or checksum is refused.
+//! blocks are data frames. This build writes the versions 5 for captures, 8 with `--timing`, 7 for saved traces and 9 for
+//! saved traces with `--timing`. It reads the versions 2 to 9 (`FORMAT_VERSIONS`): 2 to 4 are 5 to 7 without numbers of
+//! blobs, and 6 is 8 without the begin of commands. A frame of another version, length, tag or checksum is refused.
 //!
 //! ```text
 //!   0  u32  0x184D2A50 header, 0x184D2A51 index, 0x184D2A52 footer
@@ -18,14 +18,18 @@
 use std::ops::RangeInclusive;
 
 /// Format versions that this build reads.
-pub const FORMAT_VERSIONS: RangeInclusive<u32> = 2..=7;
+pub const FORMAT_VERSIONS: RangeInclusive<u32> = 2..=9;
 /// Format version of traces without times.
 pub const UNTIMED_VERSION: u32 = 5;
-/// Format version of traces whose leave records may have the driver's time.
-pub const TIMED_VERSION: u32 = 6;
+/// Format version of traces whose leave records may have the driver's time and its begin.
+pub const TIMED_VERSION: u32 = 8;
 /// Format version of saved traces: they may begin at a keyframe, and have further ones.
 pub const KEPT_VERSION: u32 = 7;
-/// [`TIMED_VERSION`] without numbers of blobs.
+/// Format version of saved traces whose leave records may have the driver's time and its begin.
+pub const KEPT_TIMED_VERSION: u32 = 9;
+/// [`TIMED_VERSION`] without the begin.
+const TIMED_VERSION_WITHOUT_BEGIN: u32 = 6;
+/// [`TIMED_VERSION_WITHOUT_BEGIN`] without numbers of blobs.
 const TIMED_VERSION_BY_NAME: u32 = 3;
 /// [`KEPT_VERSION`] without numbers of blobs.
 const KEPT_VERSION_BY_NAME: u32 = 4;
@@ -45,11 +49,16 @@ impl Variety {
     /// Returns the kind that `version` stands for; versions that this build does not read count as untimed.
     pub fn of(version: u32) -> Self {
         match version {
-            TIMED_VERSION_BY_NAME | TIMED_VERSION => Self::Timed,
-            KEPT_VERSION_BY_NAME | KEPT_VERSION => Self::Kept,
+            TIMED_VERSION_BY_NAME | TIMED_VERSION_WITHOUT_BEGIN | TIMED_VERSION => Self::Timed,
+            KEPT_VERSION_BY_NAME | KEPT_VERSION | KEPT_TIMED_VERSION => Self::Kept,
             _ => Self::Untimed,
         }
     }
+}
+
+/// Returns whether leave records of traces of this version may have the begin of their command.
+pub fn has_begins(version: u32) -> bool {
+    matches!(version, TIMED_VERSION | KEPT_TIMED_VERSION)
 }
 
 /// First word of a zstd data frame.

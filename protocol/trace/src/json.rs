@@ -71,6 +71,9 @@ pub fn append_line(command: &Command<'_>, line: &mut Vec<u8>) -> io::Result<()> 
     if let Some(time_ns) = command.frame_end_ns {
         object.member(r#","time_ns":"#, &time_ns)?;
     }
+    if let Some(begin_ns) = command.begin_ns {
+        object.member(r#","begin_ns":"#, &begin_ns)?;
+    }
     if let Some(driver_ns) = command.driver_ns {
         object.member(r#","driver_ns":"#, &driver_ns)?;
     }

@@ -20,6 +20,8 @@ pub struct Located {
     pub stamp: Option<u64>,
     /// The driver's time in nanoseconds that the record carries, if it has one.
     pub driver_ns: Option<u64>,
+    /// When the driver was called, in nanoseconds of `CLOCK_MONOTONIC`, if the record says it.
+    pub begin_ns: Option<u64>,
 }
 
 /// A record and its bytes.
@@ -33,6 +35,8 @@ pub struct Record<'a> {
     pub stamp: Option<u64>,
     /// The driver's time in nanoseconds that the record carries, if it has one.
     pub driver_ns: Option<u64>,
+    /// When the driver was called, in nanoseconds of `CLOCK_MONOTONIC`, if the record says it.
+    pub begin_ns: Option<u64>,
     /// The payload, without padding.
     pub payload: &'a [u8],
 }
@@ -116,7 +120,12 @@ pub fn locate(bytes: &[u8], at: usize) -> Result<Located, RecordError> {
         payload_end: at + len as usize,
         next: at + span,
         stamp: if header.is_stamped() { word(8) } else { None },
-        driver_ns: if header.is_timed() { word(payload_offset - 8) } else { None },
+        driver_ns: match (header.is_timed(), header.is_begun()) {
+            (false, _) => None,
+            (true, false) => word(payload_offset - 8),
+            (true, true) => word(payload_offset - 16),
+        },
+        begin_ns: if header.is_begun() { word(payload_offset - 8) } else { None },
     })
 }
 
@@ -147,6 +156,7 @@ impl<'a> Iterator for Records<'a> {
             start: record.start,
             stamp: record.stamp,
             driver_ns: record.driver_ns,
+            begin_ns: record.begin_ns,
             payload: &self.bytes[record.payload_start..record.payload_end],
         }))
     }

@@ -24,7 +24,7 @@ use super::command::Command;
 use super::description::Description;
 use super::file_parts::Tail;
 use super::footer::Footer;
-use super::frame::Variety;
+use super::frame::{Variety, has_begins};
 use super::ledger::{Lost, by_cause};
 use super::memory_totals::MemoryTotals;
 pub use super::problem::{Problem, ProblemKind};
@@ -273,12 +273,19 @@ impl Verifier {
         }
     }
 
-    /// Checks that only traces of a version with times have times.
+    /// Checks that only traces of a version with times, or begins, have them.
     fn times(&mut self, version: u32, census: &Census) {
         if census.timed > 0 && Variety::of(version) == Variety::Untimed {
             let message = format!(
                 "{} records have a driver time, in a trace of format version {version}",
                 census.timed
+            );
+            self.problem(ProblemKind::Structure, None, message);
+        }
+        if census.begun > 0 && !has_begins(version) {
+            let message = format!(
+                "{} records have the begin of their command, in a trace of format version {version}",
+                census.begun
             );
             self.problem(ProblemKind::Structure, None, message);
         }

@@ -1,6 +1,6 @@
 //! `--timing`: how long the driver takes for each command.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::process::Command as Process;
 
 use gapii_test_json::values;
@@ -64,8 +64,10 @@ fn every_command_of_a_timed_capture_has_its_time_in_the_driver() {
     let trace = &recording.trace;
     trace.is_whole("exit");
     let info = trace.info();
-    assert_eq!((&info["format_version"], &info["frames"]), (&6.into(), &(2 * ROUNDS / 16).into()));
-    let times: Vec<u64> = lines(trace).iter().map(|line| number(&line["driver_ns"])).collect();
+    assert_eq!((&info["format_version"], &info["frames"]), (&8.into(), &(2 * ROUNDS / 16).into()));
+    let lines = lines(trace);
+    commands_of_a_thread_follow_each_other(&lines);
+    let times: Vec<u64> = lines.iter().map(|line| number(&line["driver_ns"])).collect();
     assert!(times.len() as u64 > 2 * 10 * ROUNDS, "{} commands", times.len());
     let stats = stats(trace);
     let driver = &stats["driver"];
@@ -80,6 +82,21 @@ fn every_command_of_a_timed_capture_has_its_time_in_the_driver() {
     let spread = &stats["driver_in_frames"];
     assert!(number(&spread["min_ns"]) <= number(&spread["median_ns"]), "{spread}");
     assert!(number(&spread["median_ns"]) <= number(&spread["max_ns"]), "{spread}");
+}
+
+/// Each command of a thread begins when the one before has returned, and a frame ends behind the command that ends it.
+#[track_caller]
+fn commands_of_a_thread_follow_each_other(lines: &[Value]) {
+    let mut ends: HashMap<u64, u64> = HashMap::new();
+    for line in lines {
+        let (tid, begin_ns) = (number(&line["tid"]), number(&line["begin_ns"]));
+        let returned_ns = begin_ns + number(&line["driver_ns"]);
+        let end_ns = line["time_ns"].as_u64().unwrap_or(returned_ns);
+        let before_ns = ends.insert(tid, end_ns).unwrap_or(0);
+        assert!(before_ns <= begin_ns && returned_ns <= end_ns, "{before_ns} {line}");
+    }
+    // The main thread prepares what the two others draw with.
+    assert_eq!(ends.len(), 3);
 }
 
 #[test]
@@ -174,7 +191,7 @@ fn program_is_timed_in_one_capture_and_not_in_the_next() {
     process.arg("2");
     fake_driver::use_in(&mut process, None);
     let running = run_idle(&session, &process);
-    for (options, version) in [(["--timing"].as_slice(), 6), (&[], 5), (&["--timing"], 6)] {
+    for (options, version) in [(["--timing"].as_slice(), 8), (&[], 5), (&["--timing"], 8)] {
         let trace = Trace::new(session.path("attached.gapii"));
         let mut start = session.ctl(["start", "--force", "--frames", "5"]);
         process::run(start.args(options).arg("-o").arg(&trace.path)).ok();
@@ -190,7 +207,7 @@ fn program_is_timed_in_one_capture_and_not_in_the_next() {
         assert!(commands >= 3 * 16 * 10, "{commands} commands");
         // Commands in flight at the end have no leave record.
         assert!(
-            if version == 6 { timed + 2 >= commands } else { timed == 0 },
+            if version == 8 { timed + 2 >= commands } else { timed == 0 },
             "{timed} of {commands}"
         );
         session.app_in_mode("idle");

@@ -277,7 +277,7 @@ impl StreamBuilder {
             if header.is_stamped() {
                 stamp = word_at(records, at + 8);
             }
-            if header.is_timed() && !self.may_be_timed(header) {
+            if (header.is_timed() || header.is_begun()) && !self.may_be_timed(header) {
                 refused = Err(Refusal::Timed(header.id()));
                 break;
             }
@@ -352,7 +352,10 @@ impl StreamBuilder {
     }
 
     fn may_be_timed(&self, header: Header) -> bool {
-        self.is_timed && header.id() < atom::META_FIRST && header.flags() & LEAVE != 0
+        self.is_timed
+            && header.id() < atom::META_FIRST
+            && header.flags() & LEAVE != 0
+            && header.is_timed()
     }
 
     fn is_plain(&self, ring: RingKey) -> bool {

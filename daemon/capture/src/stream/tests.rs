@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gapii_abi::atom::{
-    self, BLOB, EFFECT, FRAME_END, Header, KEYFRAME, LEAVE, SETUP, STORED, STORED_PIECE_MAX,
+    self, BEGUN, BLOB, EFFECT, FRAME_END, Header, KEYFRAME, LEAVE, SETUP, STORED, STORED_PIECE_MAX,
 };
 use gapii_abi::atom::{GapCause, LEAVES, Time, TimeKind};
 use gapii_trace::Description;
@@ -93,11 +93,13 @@ fn ids(block: &Block) -> Vec<u16> {
 #[test]
 fn times_are_taken_on_leave_records_of_timed_captures_alone() {
     let timed = |id, flags| {
-        let header = Header::new(id, flags, 8).with_time();
-        [header.0.to_le_bytes(), 70_u64.to_le_bytes()].concat()
+        let header = Header::new(id, flags, 16).with_time();
+        [header.0, 70, 5000].map(u64::to_le_bytes).concat()
     };
     for (is_timed, id, flags, is_taken) in [
         (true, DRAW, LEAVE, true),
+        (true, DRAW, LEAVE | BEGUN, true),
+        (false, DRAW, LEAVE | BEGUN, false),
         (false, DRAW, LEAVE, false),
         (true, DRAW, EFFECT | LEAVES, false),
         (true, atom::CONTEXT, LEAVE, false),

@@ -19,6 +19,7 @@ pub(super) struct Held {
     pub enter_stamp: Option<u64>,
     pub leave_stamp: Option<u64>,
     pub driver_ns: Option<u64>,
+    pub begin_ns: Option<u64>,
     pub frame_end_ns: Option<u64>,
     pub context: u64,
     pub frame: u64,
@@ -64,6 +65,7 @@ impl Held {
     pub(super) fn complete(&mut self, record: &Located, place: Place) {
         self.leave_stamp = Some(place.stamp);
         self.driver_ns = record.driver_ns;
+        self.begin_ns = record.begin_ns.or(self.begin_ns);
         if record.header.flags() & FRAME_END != 0 {
             (self.ends_frame, self.frame_end_ns) = (true, place.time_ns);
         }
@@ -92,6 +94,7 @@ impl Held {
             enter_stamp: self.enter_stamp,
             leave_stamp: self.leave_stamp,
             driver_ns: self.driver_ns,
+            begin_ns: self.begin_ns,
             frame_end_ns: self.frame_end_ns,
             in_flight: self.in_flight,
             is_setup: self.is_setup,

@@ -124,10 +124,11 @@ impl Writer {
         self.record(thread, id, flags | LEAVE, stamp, &p.0);
     }
 
-    /// Like [`Self::leave`], with the driver's time.
-    pub fn leave_timed(&mut self, thread: u32, id: u16, flags: u16, driver_ns: u64, p: &Payload) {
-        let header = Header::new(id, flags | LEAVE, 8 + p.0.len() as u32).with_time();
-        self.write(thread, header, None, Some(driver_ns), &p.0);
+    /// Like [`Self::leave`], with the driver's time, and its begin if there are two times.
+    pub fn leave_timed(&mut self, thread: u32, id: u16, flags: u16, times: &[u64], p: &Payload) {
+        let header = Header::new(id, flags | LEAVE, 8 + p.0.len() as u32);
+        let header = if times.len() == 1 { header.with_time() } else { header.with_times() };
+        self.write(thread, header, None, times, &p.0);
     }
 
     /// A swap that ends a frame.
@@ -198,7 +199,7 @@ impl Writer {
 
     /// A record of a thread, after the atoms that must precede it in its block.
     pub fn record(&mut self, thread: u32, id: u16, flags: u16, stamp: Option<u64>, payload: &[u8]) {
-        self.write(thread, Header::new(id, flags, 8 + payload.len() as u32), stamp, None, payload);
+        self.write(thread, Header::new(id, flags, 8 + payload.len() as u32), stamp, &[], payload);
     }
 
     fn write(
@@ -206,7 +207,7 @@ impl Writer {
         thread: u32,
         mut header: Header,
         stamp: Option<u64>,
-        driver_ns: Option<u64>,
+        times: &[u64],
         payload: &[u8],
     ) {
         self.announce(thread);
@@ -220,7 +221,7 @@ impl Writer {
             self.raw.extend_from_slice(&stamp.to_le_bytes());
             self.stamps[thread as usize] = stamp;
         }
-        self.raw.extend_from_slice(driver_ns.map(u64::to_le_bytes).as_slice().as_flattened());
+        self.raw.extend(times.iter().flat_map(|time| time.to_le_bytes()));
         self.raw.extend_from_slice(payload);
         self.raw.resize(self.raw.len().next_multiple_of(8), 0);
         let ledger = &mut self.footer.threads[thread as usize];

@@ -1,13 +1,13 @@
-//! `Timing`: measures how long the driver takes for each command, in a capture that asks for it. In such a capture
-//! every command has a leave record; a command without a result or output gets one that holds the time alone. Commands
+//! `Timing`: measures when the driver is called for each command and how long it takes, in a capture that asks for it. In such a capture
+//! every command has a leave record; a command without a result or output gets one that holds the times alone. Commands
 //! of a snapshot are not timed.
 
 use gapii_abi::atom::{HEADER_LEN, Header, LEAVE, LEAVES, META_FIRST};
 
 use crate::clock::clock_ns;
 
-/// Bytes in front of a leave record's payload that hold the time.
-pub const TIME_BYTES: u64 = 8;
+/// Bytes in front of a leave record's payload that hold the times.
+pub const TIME_BYTES: u64 = 16;
 
 /// The timing of a thread's present command. All zeros: no command.
 #[derive(Default)]
@@ -33,7 +33,7 @@ impl Timing {
         }
         if is_leave {
             self.is_open = false;
-            return header.with_time();
+            return header.with_times();
         }
         (self.is_entering, self.id) = (true, header.id());
         header.with_flags(LEAVES)
@@ -55,9 +55,10 @@ impl Timing {
         }
     }
 
-    /// Returns the time that the driver took for the present command, in nanoseconds.
-    pub fn driver_ns(&self) -> u64 {
-        self.driver_ns
+    /// Returns the words of a leave record: the time that the driver took for the present command, and when it was
+    /// called; in nanoseconds.
+    pub fn words(&self) -> [u64; 2] {
+        [self.driver_ns, self.start_ns]
     }
 
     /// Returns the header of a leave record that holds only the time, if the present command has no leave record yet.
@@ -79,7 +80,7 @@ mod tests {
         assert_eq!((enter.flags(), enter.len_untrusted()), (4 | LEAVES, 24));
         let leave = timing.header(Header::new(7, LEAVE, 12));
         assert!(leave.is_timed());
-        assert_eq!((leave.flags() & LEAVE, leave.len_untrusted()), (LEAVE, 20));
+        assert_eq!((leave.flags() & LEAVE, leave.len_untrusted()), (LEAVE, 28));
     }
 
     #[test]

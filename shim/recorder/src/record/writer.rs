@@ -345,7 +345,7 @@ impl Writer {
         done
     }
 
-    /// Reserves room for a record; a leave record has the time in it.
+    /// Reserves room for a record; a leave record has the times in it.
     ///
     /// # Safety
     /// As for [`Writer::reserve`].
@@ -355,9 +355,9 @@ impl Writer {
         // SAFETY: passed on.
         let mut record = self.untimed(|writer| unsafe { writer.reserve(header) })?;
         if header.is_timed() {
-            // SAFETY: the header's length includes the time, which comes first; records are aligned to 8 bytes.
-            unsafe { record.payload.cast::<u64>().write(self.timing.driver_ns()) };
-            // SAFETY: the payload that the caller asked for follows the time.
+            // SAFETY: the header's length includes the times, which come first; records are aligned to 8 bytes.
+            unsafe { record.payload.cast::<[u64; 2]>().write(self.timing.words()) };
+            // SAFETY: the payload that the caller asked for follows the times.
             record.payload = unsafe { record.payload.add(TIME_BYTES as usize) };
         }
         Some(record)
@@ -386,7 +386,7 @@ impl Writer {
         self.timing.returned();
     }
 
-    /// Ends a command. A command without a leave record gets one that holds only the time.
+    /// Ends a command. A command without a leave record gets one that holds only the times.
     #[cold]
     #[inline(never)]
     fn finish_timed(&mut self) {
