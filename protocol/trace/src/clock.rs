@@ -8,23 +8,13 @@
 
 use super::footer::Footer;
 use super::header::TraceHeader;
+pub use super::moment::Moment;
 
 /// A difference of two clocks that changes by more than this in a capture, in nanoseconds, and by more than
 /// [`SLEW_PPM_MAX`], is a leap.
 const LEAP_MIN_NS: i128 = 1_000_000;
 /// The most by which the kernel slews a clock, in millionths.
 const SLEW_PPM_MAX: i128 = 500;
-
-/// Readings of three clocks at one moment, in nanoseconds. 0: not known.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Moment {
-    /// `CLOCK_MONOTONIC`, which stands still while the machine is suspended.
-    pub monotonic_ns: u64,
-    /// The calendar: Unix time.
-    pub unix_ns: u64,
-    /// `CLOCK_BOOTTIME`, which goes on while the machine is suspended.
-    pub boot_ns: u64,
-}
 
 /// Converts the times of a trace.
 ///

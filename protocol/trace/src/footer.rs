@@ -8,11 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::atom_serde;
-use super::clock::Moment;
 use super::frame::{FrameKind, NO_INDEX, Trailer, encode_frame};
 use super::index::{TableError, decode_table};
 pub use super::ledger::{GapEntry, Lost, ThreadLedger};
 use super::memory_totals::MemoryTotals;
+use super::moment::Moment;
 use crate::filter::Filter;
 use crate::untrusted::Untrusted;
 

@@ -9,9 +9,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::block::{BlockDecoder, DecodeError, EncodeError, encode_block};
-use super::clock::Moment;
 use super::description::Description;
 use super::frame::{FrameError, FrameKind, UNTIMED_VERSION, decode_versioned, encode_frame};
+use super::moment::Moment;
 use super::story::Begin;
 use crate::filter::Filter;
 use crate::untrusted::Untrusted;

@@ -57,6 +57,7 @@ mod ledger;
 mod listing;
 mod memory_totals;
 pub mod meta;
+mod moment;
 pub mod parallel;
 mod problem;
 pub mod reader;
