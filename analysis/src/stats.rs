@@ -213,6 +213,12 @@ impl<K: Ord + Copy, V> Latest<K, V> {
     }
 }
 
+/// Returns how many bytes a command uploads from memory of the program; 0 for a command that is no upload.
+pub fn uploaded_bytes(command: &Command<'_>) -> u64 {
+    let is_upload = Role::Upload.is_of(command.known()) && command.has_memory();
+    if is_upload { observed_bytes(command).0 } else { 0 }
+}
+
 impl Counter {
     /// Returns a counter that lists only functions that `listed` names, and `slowest_max` slowest commands. Totals are those
     /// of all commands.

@@ -1,7 +1,7 @@
 //! Exports traces to the formats of other tools.
 //!
 //! Decodes commands by the trace's own description and writes each command at once. Holds no more than one command
-//! and the state that later commands need. Opens no file.
+//! and what later commands need. Opens no file.
 //!
 //! ```
 //! use std::io::Cursor;
@@ -27,3 +27,4 @@
 #![deny(missing_docs)]
 
 pub mod apitrace;
+pub mod perfetto;

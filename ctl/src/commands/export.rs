@@ -1,13 +1,16 @@
 //! `export`: converts a trace to the format of another tool. A `.trace` holds one process, so with several `--pid`
-//! is required; a filtered trace is refused. Changes of tracers are in JSON only. What the format or the trace lacks is
-//! counted in a message. Exports the readable part of a damaged trace, then reports the damage.
+//! is required; a filtered trace is refused. Changes of tracers are in JSON only. Perfetto's format has only commands and
+//! frames with times. What the format or the trace lacks is counted in a message. Exports the readable part of a damaged trace, then reports the damage.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use gapii_analysis::stats;
 use gapii_export::apitrace::{Exporter, Program, Summary};
+use gapii_export::perfetto::{self, Origin};
+use gapii_trace::clock::TraceClock;
 use gapii_trace::footer::ProcessEntry;
 use gapii_trace::parallel::{Choice, Work};
 use gapii_trace::tracker::Tracker;
@@ -26,7 +29,8 @@ use crate::trace_file::{self, Reader, unreadable};
 const AFTER_HELP: &str = "\
 Examples:
   gapii-ctl export x.gapii --format apitrace -o x.trace     for apitrace, qapitrace and eglretrace
-  gapii-ctl export x.gapii --format json -o - | jq .name    the names of all functions";
+  gapii-ctl export x.gapii --format json -o - | jq .name    the names of all functions
+  gapii-ctl export x.gapii --format perfetto -o x.perfetto  for ui.perfetto.dev";
 
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
@@ -34,7 +38,8 @@ pub struct Export {
     #[command(flatten)]
     trace: Trace,
 
-    /// Output format: apitrace's .trace, or JSON with one line per command
+    /// Output format: apitrace's .trace, JSON with one line per command, or Perfetto's format, with the times of frames
+    /// and, from a trace with --timing, of commands
     #[arg(long, value_enum)]
     format: Format,
 
@@ -66,12 +71,28 @@ pub struct Exported {
     missing: u64,
     /// Pieces of memory that are left out, because the format has no call for them.
     unexpressed: u64,
+    /// Frames in it; only in a format with frames.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frames: Option<u64>,
+    /// Commands and frames that are left out, because the trace does not have their times; only in a format with times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    untimed: Option<Untimed>,
+}
+
+/// Parts of a trace without times.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+struct Untimed {
+    /// Commands.
+    commands: u64,
+    /// Frames.
+    frames: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     Apitrace,
     Json,
+    Perfetto,
 }
 
 pub fn run(args: &Export) -> Result<u8, Failure> {
@@ -90,6 +111,7 @@ pub fn run(args: &Export) -> Result<u8, Failure> {
     let written = match args.format {
         Format::Json => write_json(args, &mut reader, process, &mut out, &mut progress),
         Format::Apitrace => write_apitrace(args, &mut reader, process, &mut out, &mut progress),
+        Format::Perfetto => write_perfetto(args, &mut reader, process, &mut out, &mut progress),
     };
     progress.clear();
     let written = written?;
@@ -171,6 +193,38 @@ fn write_apitrace(
     Ok(Exported::of(args, commands, Some(&summary)))
 }
 
+fn write_perfetto(
+    args: &Export,
+    reader: &mut Reader,
+    process: Option<&ProcessEntry>,
+    out: &mut impl Write,
+    progress: &mut ReadingProgress,
+) -> Result<Exported, Failure> {
+    let failed = |error: io::Error| unwritable(args, &error);
+    let unread = |error: io::Error| unreadable(&args.trace.trace, &error);
+    let clock = TraceClock::of(reader.header(), reader.footer());
+    let footer = reader.footer().cloned();
+    let origin = Origin { clock, footer: footer.as_ref() };
+    let mut exporter = perfetto::Exporter::begin(out, origin).map_err(failed)?;
+    let mut commands = reader.commands().map_err(unread)?;
+    while commands.advance().map_err(unread)? {
+        let command = commands.command();
+        progress.step();
+        if process.is_none_or(|process| process.pid == command.pid) {
+            let uploaded_bytes = stats::uploaded_bytes(&command);
+            let tracker = commands.assembler().tracker();
+            exporter.command(&command, tracker, uploaded_bytes).map_err(failed)?;
+        }
+    }
+    let (_, summary) = exporter.finish().map_err(failed)?;
+    let perfetto::Summary { commands, untimed, frames, untimed_frames } = summary;
+    Ok(Exported {
+        frames: Some(frames),
+        untimed: Some(Untimed { commands: untimed, frames: untimed_frames }),
+        ..Exported::of(args, commands, None)
+    })
+}
+
 impl Exported {
     /// Describes an export of `commands` commands, and what the format's `summary` says that it lacks.
     fn of(args: &Export, commands: u64, summary: Option<&Summary>) -> Exported {
@@ -182,6 +236,8 @@ impl Exported {
             skipped,
             missing: lacks(|summary| summary.missing),
             unexpressed: lacks(|summary| summary.unexpressed),
+            frames: None,
+            untimed: None,
         }
     }
 }
@@ -220,6 +276,15 @@ fn warn(summary: &Exported) {
     if summary.missing > 0 {
         let pieces = counted(summary.missing, "piece");
         text::say(&format!("left out {pieces} of memory that the trace does not have"));
+    }
+    if let Some(untimed) = summary.untimed.filter(|untimed| untimed.frames > 0) {
+        let frames = counted(untimed.frames, "frame");
+        text::say(&format!("left out {frames}, whose times the trace does not have"));
+    }
+    if let Some(untimed) = summary.untimed.filter(|untimed| untimed.commands > 0) {
+        let commands = counted(untimed.commands, "command");
+        let hint = if summary.commands == 0 { "; record with `--timing` to have them" } else { "" };
+        text::say(&format!("left out {commands}, whose times the trace does not have{hint}"));
     }
     if summary.unexpressed > 0 {
         let pieces = counted(summary.unexpressed, "piece");

@@ -1,4 +1,4 @@
-//! Exports traces to apitrace's format, and reads the files with a reader that only these tests use.
+//! Exports traces to other tools' formats, and reads the files: those of apitrace with a reader that only these tests use.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,5 +11,6 @@ mod writer;
 
 mod commands;
 mod memory;
+mod perfetto;
 mod reader;
 mod script;

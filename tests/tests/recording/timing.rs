@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::process::Command as Process;
 
-use gapii_test_json::values;
+use gapii_test_json::{value, values};
 use gapii_tests::attaching::run_idle;
 use gapii_tests::gapii::{Recording, Session, Trace};
 use gapii_tests::kill::kill_once;
@@ -60,7 +60,7 @@ fn lines(trace: &Trace) -> Vec<Value> {
 
 #[test]
 fn every_command_of_a_timed_capture_has_its_time_in_the_driver() {
-    let (_session, recording) = record(&["--timing"]);
+    let (session, recording) = record(&["--timing"]);
     let trace = &recording.trace;
     trace.is_whole("exit");
     let info = trace.info();
@@ -69,6 +69,12 @@ fn every_command_of_a_timed_capture_has_its_time_in_the_driver() {
     commands_of_a_thread_follow_each_other(&lines);
     let times: Vec<u64> = lines.iter().map(|line| number(&line["driver_ns"])).collect();
     assert!(times.len() as u64 > 2 * 10 * ROUNDS, "{} commands", times.len());
+    let file = session.path("timed.perfetto");
+    let options = ["--format", "perfetto", "--json", "-o", file.to_str().expect("a plain name")];
+    let exported = value(&trace.ask("export", &options).ok().stdout).expect("JSON");
+    assert_eq!(number(&exported["commands"]), times.len() as u64);
+    assert_eq!(number(&exported["frames"]), 2 * ROUNDS / 16);
+    assert_eq!(exported["untimed"], serde_json::json!({"commands": 0, "frames": 0}));
     let stats = stats(trace);
     let driver = &stats["driver"];
     assert_eq!(number(&driver["commands"]), times.len() as u64);
