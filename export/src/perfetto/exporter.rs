@@ -1,6 +1,7 @@
 //! `Exporter`: makes events of commands, and tracks of the threads and processes that they belong to. Holds the names of
 //! functions that have come, and for each process the ends of up to 1,024 frames.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
 
@@ -180,14 +181,14 @@ impl<'a, W: Write> Exporter<'a, W> {
     /// Writes the tracks of a command's process and thread, unless they are written.
     fn introduce(&mut self, command: &Command<'_>, tracker: &Tracker) -> io::Result<()> {
         let (process, thread) = (command.process, command.thread);
-        if !self.processes.contains_key(&process) {
+        if let Entry::Vacant(entry) = self.processes.entry(process) {
             let begin_ns = match (command.begin_ns, tracker.current_block()) {
                 (Some(begin_ns), _) => begin_ns,
                 (None, Some(block)) => block.start_ns,
                 (None, None) => u64::MAX,
             };
             let frames = Frames::beginning_at(begin_ns, command.frame);
-            self.processes.insert(process, Process { frames, commands: 0, uploaded_bytes: 0 });
+            entry.insert(Process { frames, commands: 0, uploaded_bytes: 0 });
             let name = tracker.process_at(process).map(|track| track.name.to_string());
             self.tracks_of_process(process, command.pid, name.unwrap_or_default())?;
         }
