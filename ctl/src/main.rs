@@ -22,6 +22,7 @@ mod finished_file;
 mod finisher;
 mod frame_differences;
 mod frame_ends;
+mod frame_plot;
 mod frame_times;
 mod held;
 mod installation;

@@ -1,11 +1,12 @@
 //! `stats`: prints statistics of a trace as tables or as one JSON object. Functions are sorted by driver time if the
 //! trace has times, otherwise by calls; `--sort time` without times is refused. With times, the slowest commands follow,
-//! with their numbers. A filtered trace gets a warning, because redundant changes are told from its commands alone. A
+//! with their numbers. `--plot` writes a picture of the frames' times, or fails without two frames with times. A filtered trace gets a warning, because redundant changes are told from its commands alone. A
 //! damaged trace is counted up to the damage, with status 1.
 
 use std::cmp::Reverse;
-use std::io;
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -19,6 +20,8 @@ use indicatif::{DecimalBytes, HumanCount};
 
 use crate::args::{Json, Trace, one_or_more};
 use crate::failure::Failure;
+use crate::finished_file::{self, FinishedFile};
+use crate::frame_plot::FramePlot;
 use crate::reading_progress::ReadingProgress;
 use crate::table::aligned;
 use crate::text::{self, counted};
@@ -27,7 +30,8 @@ use crate::trace_file::{self, unreadable};
 const AFTER_HELP: &str = "\
 Examples:
   gapii-ctl stats x.gapii --top 20                  the 20 most used functions (slowest, with --timing recorded)
-  gapii-ctl stats x.gapii --function 'glDraw*'      all functions that draw";
+  gapii-ctl stats x.gapii --function 'glDraw*'      all functions that draw
+  gapii-ctl stats x.gapii --plot frames.svg         also a picture of the frames' times";
 
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
@@ -49,6 +53,14 @@ pub struct Stats {
     /// 10 commands]
     #[arg(long, value_name = "N", value_parser = one_or_more::<NonZeroUsize>)]
     top: Option<NonZeroUsize>,
+
+    /// Also write the times of frames over the trace as a picture, with the slowest frames marked
+    #[arg(long, value_name = "OUT.svg")]
+    plot: Option<PathBuf>,
+
+    /// Overwrite the file of --plot if it exists
+    #[arg(long, requires = "plot")]
+    force: bool,
 
     #[command(flatten)]
     json: Json,
@@ -76,16 +88,27 @@ pub fn run(args: &Stats) -> Result<u8, Failure> {
             path.display()
         )));
     }
+    if args.plot.as_deref() == Some(Path::new("-")) {
+        return Err(Failure::usage(
+            "standard output has the statistics; name a file, as in `--plot frames.svg`".to_owned(),
+        ));
+    }
     let info = Info::of(&mut reader).map_err(|error| unreadable(path, &error))?;
     let filter = reader.header().filter.clone();
     let mut commands = reader.commands().map_err(|error| unreadable(path, &error))?;
     let mut progress = ReadingProgress::start(info.calls);
+    let mut plot = FramePlot::default();
     let mut counter = Counter::listing(listed, args.top.map(NonZeroUsize::get));
     // One worker: what a command changes depends on those before it.
     let count = |work: Work<'_>| work.commands().for_each(|command| counter.count(&command));
     let counted: io::Result<()> = commands.in_parallel(
         vec![count],
-        |_, _| Choice::Take,
+        |command, _| {
+            if args.plot.is_some() {
+                plot.note(command);
+            }
+            Choice::Take
+        },
         |(), read| {
             progress.add(read);
             Ok(())
@@ -93,6 +116,10 @@ pub fn run(args: &Stats) -> Result<u8, Failure> {
     );
     progress.clear();
     counted.map_err(|error| unreadable(path, &error))?;
+    if let Some(output) = &args.plot {
+        let svg = plot.svg().ok_or_else(|| no_times(path))?;
+        write_plot(output, args.force, &svg)?;
+    }
     let mut stats = counter.finish();
     let is_empty = stats.functions.is_empty() && !args.functions.is_empty();
     keep_top(&mut stats, args);
@@ -115,6 +142,21 @@ pub fn run(args: &Stats) -> Result<u8, Failure> {
             args.functions.join(", ").escape_debug()
         ))),
     }
+}
+
+/// Writes the picture of `--plot`.
+fn write_plot(output: &Path, force: bool, svg: &str) -> Result<(), Failure> {
+    let unwritable = |error: &io::Error| finished_file::writing_failure(output, error);
+    let mut file = FinishedFile::create(output, force)?;
+    file.write_all(svg.as_bytes()).map_err(|error| unwritable(&error))?;
+    file.finish().map_err(|error| unwritable(&error))
+}
+
+fn no_times(path: &Path) -> Failure {
+    Failure::no(format!(
+        "{0} has no two frames with times, so there is nothing to plot; `gapii-ctl info {0}` shows its frames",
+        path.display()
+    ))
 }
 
 /// Leaves the first functions in the list, by the order of `--sort`; they stay sorted by name.

@@ -25,7 +25,10 @@ fn usage_errors_have_status_2() {
         (&["dance"][..], "dance"),
         (&["start", "--frames", "many"], "many"),
         (&["dump", "x.gapii", "--frames", "3-5"], "A..B"),
-        (&["export", "x.gapii", "-o", "y", "--format", "bmp"], "[possible values: apitrace, json]"),
+        (
+            &["export", "x.gapii", "-o", "y", "--format", "bmp"],
+            "[possible values: apitrace, json, perfetto]",
+        ),
         (&["export", "x.gapii", "--format", "json"], "--output"),
         (&["montage", "x.gapii", "-o", "sheet.JPG"], "`-o sheet.png`"),
         (&["save", "--last", "0"], "a whole number, 1 or more, is expected"),

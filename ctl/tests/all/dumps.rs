@@ -308,3 +308,16 @@ fn short_arrays_of_enums_are_shown_by_name_in_place_of_their_address() {
     let call = "glDrawBuffers(n = 17, bufs = 0x5555)  reads bufs <68 bytes at 0x5555>";
     assert!(lines[1].ends_with(call), "{}", lines[1]);
 }
+
+#[test]
+fn frames_of_a_trace_without_their_times_are_not_plotted() {
+    let folder = folder(true);
+    let plot = |options: &[&str], status| {
+        run(ctl(folder.path()).args(["stats", "t.gapii"]).args(options), status).1
+    };
+    let error = plot(&["--plot", "frames.svg"], 1);
+    assert!(error.contains("t.gapii has no two frames with times"), "{error}");
+    assert!(!folder.path().join("frames.svg").exists());
+    let error = plot(&["--plot", "-"], 2);
+    assert!(error.contains("`--plot frames.svg`"), "{error}");
+}

@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gapii_abi::atom::{
     BLOB, Blob, EFFECT, FRAME_END, GAP, Gap, LEAVE, NUMBERED, OBSERVED_INLINE, OBSERVED_NONE,
@@ -453,4 +453,40 @@ fn state_that_a_fork_has_wiped_records_nothing() {
     assert!(enter(thread, &epoch).is_none());
     thread.set_own(true);
     assert!(enter(thread, &epoch).is_none());
+}
+
+/// Prints the time of a command with a leave record: alone, with a TIME ahead of the leave record as at the end of a frame,
+/// and with the times of `--timing`. The figures are in docs/benchmarks.md.
+#[test]
+#[ignore = "measures, and checks nothing"]
+fn print_costs_of_times() {
+    const COMMANDS: u64 = 100_000;
+    for (name, is_timed, tells) in
+        [("plain", false, false), ("with a TIME", false, true), ("timed", true, false)]
+    {
+        let epoch = Epoch::none();
+        let (thread, mut consumer) = claim(shared(1, 64 << 20));
+        epoch.begin(17, 2);
+        drop(begin_epoch(thread, &epoch, is_timed));
+        let mut best = Duration::MAX;
+        for _ in 0..60 {
+            let start = Instant::now();
+            for argument in 0..COMMANDS {
+                // SAFETY: the fixed part is one word, which is written.
+                let entering =
+                    unsafe { enter(thread, &epoch).unwrap().reserve(EFFECT, 8) }.unwrap();
+                // SAFETY: the payload is the fixed part.
+                unsafe { entering.put_word(0, argument) };
+                // SAFETY: the payload is written.
+                let mut call = unsafe { entering.publish() };
+                if tells {
+                    call.recorder().tell_time(TimeKind::Command, argument);
+                }
+                call.leave_result(ID, 0, 1_u32);
+            }
+            best = best.min(start.elapsed());
+            drain(&mut consumer);
+        }
+        println!("{name}: {:.1} ns a command", best.as_nanos() as f64 / COMMANDS as f64);
+    }
 }

@@ -129,7 +129,7 @@ fn slow_commands_have_longer_times_and_are_listed_first() {
 #[test]
 fn untimed_capture_has_times_of_its_frames_alone_and_says_so() {
     let began_ns = monotonic_ns();
-    let (_session, recording) = record(&[]);
+    let (session, recording) = record(&[]);
     let trace = &recording.trace;
     trace.is_whole("exit");
     assert_eq!(trace.info()["format_version"], 5);
@@ -147,6 +147,11 @@ fn untimed_capture_has_times_of_its_frames_alone_and_says_so() {
         let all = began_ns..=now_ns;
         assert!(times.iter().all(|time_ns| all.contains(time_ns)), "{times:?} {all:?}");
     }
+    let picture = session.path("frames.svg");
+    trace.ask("stats", &["--plot", picture.to_str().expect("a plain name")]).ok();
+    let svg = std::fs::read_to_string(&picture).expect("the picture was written");
+    let frames = format!(": {} frames, median ", 2 * ROUNDS / 16 - 1);
+    assert!(svg.contains(&frames) && svg.ends_with("</svg>\n"), "{svg}");
     let stats = stats(trace);
     assert!(stats["driver"].is_null() && stats["driver_in_frames"].is_null(), "{stats}");
     assert!(function(&stats, "glFinish")["driver"].is_null());
