@@ -10,12 +10,13 @@ use crate::failure::Failure;
 use crate::reading_progress::ReadingProgress;
 use crate::trace_file::{Reader, unreadable};
 
-/// Returns the ends of all frames in the order of the stream; each has its `seq`.
+/// Returns the ends of all frames by their `seq`, which each has. The stream can have them in another order, if threads end
+/// frames at the same time.
 pub fn of(path: &Path, reader: &mut Reader, info: &Info) -> Result<Vec<FrameEnd>, Failure> {
     if let Some(index) = reader.index()
         && index.frame_ends.iter().all(|end| end.seq.is_some())
     {
-        return Ok(index.frame_ends.clone());
+        return Ok(in_order(index.frame_ends.clone()));
     }
     let mut commands = reader.commands().map_err(|error| unreadable(path, &error))?;
     let mut progress = ReadingProgress::start(info.calls);
@@ -30,5 +31,10 @@ pub fn of(path: &Path, reader: &mut Reader, info: &Info) -> Result<Vec<FrameEnd>
         }
     }
     progress.clear();
-    Ok(ends)
+    Ok(in_order(ends))
+}
+
+fn in_order(mut ends: Vec<FrameEnd>) -> Vec<FrameEnd> {
+    ends.sort_by_key(|end| end.seq);
+    ends
 }

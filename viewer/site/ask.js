@@ -26,7 +26,7 @@ export async function ask(path, signal) {
   return answer;
 }
 
-// Calls `take` with each line of JSON at `path`, as it comes.
+// Calls `take` with each line of JSON at `path`, as it comes. A line with an error ends them.
 export async function lines(path, take, signal) {
   const reader = (await response(path, signal)).body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
@@ -35,7 +35,11 @@ export async function lines(path, take, signal) {
     if (done) break;
     const parts = (rest + value).split("\n");
     rest = parts.pop();
-    for (const line of parts) take(JSON.parse(line, exact));
+    for (const line of parts) {
+      const found = JSON.parse(line, exact);
+      if (typeof found.error === "string") throw new Error(found.error);
+      take(found);
+    }
   }
 }
 

@@ -49,7 +49,10 @@ export class Commands {
     this.scroller.addEventListener("scroll", () => this.#draw());
     this.list.addEventListener("keydown", (event) => this.#key(event));
     new ResizeObserver(() => this.#draw()).observe(this.scroller);
-    if (this.#frames.length === 1) this.#open.add(0);
+    if (this.#frames.length === 1) {
+      this.#open.add(0);
+      this.#readGroups(0);
+    }
     this.#lay();
     onPlace((to) => this.#select(to.at));
   }
@@ -279,7 +282,7 @@ export class Commands {
     try {
       await lines(`commands${query({ from: first, to: end, function: GROUPS })}`, take);
     } catch {
-      // The rows themselves say what is wrong with the trace.
+      // Most frames have no group, which is refused. What is wrong with the trace, panes say.
     }
     this.#groups.set(frame, groups);
     if (groups.length > 0) this.#lay();
@@ -328,10 +331,23 @@ export class Commands {
     this.#draw();
   }
 
+  // Goes on by a number of commands among those that were found.
+  #step(by) {
+    const at = this.#found.findIndex((command) => command.seq >= this.#selected);
+    const to = Math.min(this.#found.length - 1, Math.max(0, (at < 0 ? this.#found.length : at) + by));
+    const command = this.#found[to];
+    if (command === undefined) return;
+    const row = to * ROW;
+    const { scrollTop, clientHeight } = this.scroller;
+    if (row < scrollTop || row + ROW > scrollTop + clientHeight) this.scroller.scrollTop = row - clientHeight / 2;
+    go({ at: command.seq }, { replaces: true });
+  }
+
   #key(event) {
     const by = { ArrowUp: -1, ArrowDown: 1, PageUp: 1 - this.#inSight, PageDown: this.#inSight - 1 }[event.key];
     if (by === undefined || this.#selected === null) return;
     event.preventDefault();
+    if (this.#found !== null) return this.#step(by);
     const last = this.#frames.at(-1).end - 1;
     const to = Math.min(last, Math.max(this.#frames[0].first, this.#selected + by));
     go({ at: to }, { replaces: true });

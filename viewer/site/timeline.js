@@ -51,6 +51,7 @@ export class Timeline {
 
   async #choose(name) {
     const measure = MEASURES[name];
+    this.wanted = name;
     if (measure.needs) {
       this.label.textContent = "reading the trace …";
       try {
@@ -65,6 +66,7 @@ export class Timeline {
         return;
       }
     }
+    if (this.wanted !== name) return;
     this.#measure = name;
     this.#most = this.frames.reduce((most, frame) => Math.max(most, measure.of(frame)), 1);
     this.#sort(this.#order !== this.frames);

@@ -13,7 +13,7 @@ use crate::question::{Frames, Words};
 use crate::tool::{Cost, Tool, Unanswered};
 
 /// Frames of a part.
-const FRAMES: u64 = 30;
+const FRAMES: usize = 30;
 /// Most parts that are kept.
 const PARTS_MAX: usize = 4;
 /// Bytes of records that a driver plays in about a second.
@@ -22,11 +22,15 @@ const SHORT_BYTES: u64 = 256 << 20;
 /// What `gapii-ctl frames` answers.
 #[derive(Clone, Debug, Default, Deserialize)]
 struct Listed {
+    first_seq: u64,
     frames: Vec<Frame>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 struct Frame {
+    /// Number of the frame.
+    frame: u64,
+    /// The command that ended it.
     seq: u64,
 }
 
@@ -53,7 +57,7 @@ pub struct Parts {
     whole_below: u64,
     folder: PathBuf,
     facts: OnceCell<(Info, Listed)>,
-    kept: Kept<u64, Option<Part>>,
+    kept: Kept<usize, Option<Part>>,
 }
 
 impl Parts {
@@ -68,26 +72,29 @@ impl Parts {
     /// [`Unanswered`]: the trace cannot be read.
     pub async fn find(&self, at: u64, tool: &Tool) -> Result<(PathBuf, u64), Unanswered> {
         let whole = || (self.trace.clone(), at);
-        let (info, Listed { frames }) = self.facts.get_or_try_init(|| self.read(tool)).await?;
-        let share = at as f64 / info.commands.max(1) as f64;
+        let (info, Listed { first_seq, frames }) =
+            self.facts.get_or_try_init(|| self.read(tool)).await?;
+        let before = at.saturating_sub(*first_seq);
+        let share = before as f64 / info.commands.max(1) as f64;
         let is_short =
-            at < self.whole_below && (share * info.raw_bytes as f64) < SHORT_BYTES as f64;
-        let frame = frames.partition_point(|frame| frame.seq < at) as u64;
-        let first = frame / FRAMES * FRAMES;
-        if is_short || first == 0 {
+            before < self.whole_below && (share * info.raw_bytes as f64) < SHORT_BYTES as f64;
+        let place = frames.partition_point(|frame| frame.seq < at);
+        let first = place / FRAMES * FRAMES;
+        let Some(frame) = frames.get(place).filter(|_| !is_short && first > 0) else {
             return Ok(whole());
-        }
+        };
         let forget = |part: &Option<Part>| {
             _ = part.as_ref().map(|part| fs::remove_file(&part.path));
         };
-        let part = self.kept.get(first, || self.cut(first, frames, tool), forget).await?;
-        let place = part.and_then(|part| {
+        let wanted = frames.get(first..).unwrap_or_default();
+        let part = self.kept.get(first, || self.cut(wanted, tool), forget).await?;
+        let found = part.and_then(|part| {
             let own = at.checked_add_signed(-part.lower_by)?;
             // A command that could not be played is missing, and all behind it have other numbers.
-            let expected = frames.get(frame as usize)?.seq.checked_add_signed(-part.lower_by)?;
-            (part.ends.get((frame - first) as usize) == Some(&expected)).then_some((part.path, own))
+            let expected = frame.seq.checked_add_signed(-part.lower_by)?;
+            (part.ends.get(place - first) == Some(&expected)).then_some((part.path, own))
         });
-        Ok(place.unwrap_or_else(whole))
+        Ok(found.unwrap_or_else(whole))
     }
 
     async fn read(&self, tool: &Tool) -> Result<(Info, Listed), Unanswered> {
@@ -95,27 +102,25 @@ impl Parts {
         Ok((serde_json::from_slice(&info).unwrap_or_default(), listed(&self.trace, tool).await?))
     }
 
-    /// Cuts out the part that begins with a frame; `None` if that cannot be done.
-    async fn cut(
-        &self,
-        first: u64,
-        frames: &[Frame],
-        tool: &Tool,
-    ) -> Result<Option<Part>, Unanswered> {
-        let path = self.folder.join(format!("part-{first}.gapii"));
+    /// Cuts out the part with the first of these frames; `None` if that cannot be done.
+    async fn cut(&self, frames: &[Frame], tool: &Tool) -> Result<Option<Part>, Unanswered> {
+        let frames = frames.get(..FRAMES).unwrap_or(frames);
+        let [first, .., last] = frames else { return Ok(None) };
+        let path = self.folder.join(format!("part-{}.gapii", first.frame));
         let words = Words::of("trim", &self.trace)
-            .with("frames", format!("{first}..{}", first + FRAMES))
+            .with("frames", format!("{}..{}", first.frame, last.frame.saturating_add(1)))
             .with_path("output", &path)
             .word("--force");
-        match tool.ask(Cost::Replay, words.as_slice()).await {
-            Ok(_) => {}
+        match tool.succeed(Cost::Replay, words.as_slice()).await {
+            Ok(()) => {}
             Err(Unanswered::Refused(_)) => return Ok(None),
             Err(error) => return Err(error),
         }
-        let ends: Vec<u64> = listed(&path, tool).await?.frames.iter().map(|it| it.seq).collect();
-        let pair = frames.get(first as usize).map(|frame| frame.seq).zip(ends.first().copied());
-        let lower_by = pair
-            .and_then(|(whole, own)| Some(i64::try_from(whole).ok()?.saturating_sub_unsigned(own)));
+        let own = listed(&path, tool).await?.frames;
+        let Some(own_first) = own.first() else { return Ok(None) };
+        let whole_first = i64::try_from(first.seq).ok();
+        let lower_by = whole_first.map(|whole| whole.saturating_sub_unsigned(own_first.seq));
+        let ends = own.iter().map(|frame| frame.seq).collect();
         Ok(lower_by.map(|lower_by| Part { path, lower_by, ends }))
     }
 }

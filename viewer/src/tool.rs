@@ -5,15 +5,15 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::process::{ExitStatus, Stdio};
+use std::process::{ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
-use serde_json::Value;
-use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
+use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 /// Most bytes of messages that are kept of a process.
 const MESSAGES_MAX: u64 = 1 << 20;
@@ -49,13 +49,7 @@ pub enum Unanswered {
 }
 
 /// The output of a process as it comes.
-pub struct Pieces {
-    child: Child,
-    out: ChildStdout,
-    /// Given back when the process is gone.
-    _turn: OwnedSemaphorePermit,
-    buffer: Box<[u8]>,
-}
+pub struct Pieces(mpsc::Receiver<Vec<u8>>);
 
 impl Tool {
     /// Uses the executable at `path`.
@@ -70,30 +64,63 @@ impl Tool {
     /// # Errors
     /// [`Unanswered`]. An answer beside a failure counts, such as the readable part of a damaged trace.
     pub async fn ask(&self, cost: Cost, words: &[OsString]) -> Result<Vec<u8>, Unanswered> {
-        let _turn = self.turn(cost).await?;
-        let mut child = self.start(words, Stdio::piped())?;
-        let mut out = piped(child.stdout.take())?;
-        let messages = piped(child.stderr.take())?;
-        let (mut answer, mut said) = (Vec::new(), Vec::new());
-        let (read, heard) = tokio::join!(out.read_to_end(&mut answer), hear(messages, &mut said));
-        read?;
-        heard?;
-        let status = child.wait().await?;
-        if answer.is_empty() && !status.success() {
-            return Err(Unanswered::Refused(sentence(&said, status)));
+        let Output { status, stdout, stderr } = self.output(cost, words).await?;
+        match stdout.is_empty() && !status.success() {
+            true => Err(Unanswered::Refused(sentence(&stderr, status))),
+            false => Ok(stdout),
         }
-        Ok(answer)
     }
 
-    /// Returns what the tool prints for `words`, piece by piece. A failure ends it early.
+    /// Lets the tool do something.
+    ///
+    /// # Errors
+    /// [`Unanswered`], for every status but 0.
+    pub async fn succeed(&self, cost: Cost, words: &[OsString]) -> Result<(), Unanswered> {
+        let Output { status, stderr, .. } = self.output(cost, words).await?;
+        match status.success() {
+            true => Ok(()),
+            false => Err(Unanswered::Refused(sentence(&stderr, status))),
+        }
+    }
+
+    async fn output(&self, cost: Cost, words: &[OsString]) -> io::Result<Output> {
+        let _turn = self.turn(cost).await?;
+        let mut child = self.start(words)?;
+        let mut out = piped(child.stdout.take())?;
+        let messages = piped(child.stderr.take())?;
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let (read, heard) = tokio::join!(out.read_to_end(&mut stdout), hear(messages, &mut stderr));
+        read?;
+        heard?;
+        Ok(Output { status: child.wait().await?, stdout, stderr })
+    }
+
+    /// Returns what the tool prints for `words`, piece by piece. A failure is one more line: `{"error": …}` with the tool's
+    /// sentence.
     ///
     /// # Errors
     /// [`Unanswered::Io`].
     pub async fn stream(&self, cost: Cost, words: &[OsString]) -> Result<Pieces, Unanswered> {
         let turn = self.turn(cost).await?;
-        let mut child = self.start(words, Stdio::null())?;
-        let out = piped(child.stdout.take())?;
-        Ok(Pieces { child, out, _turn: turn, buffer: vec![0; PIECE].into() })
+        let mut child = self.start(words)?;
+        let (mut out, messages) = (piped(child.stdout.take())?, piped(child.stderr.take())?);
+        let (pieces, taken) = mpsc::channel(1);
+        // If nobody takes the pieces any more, sending fails, and the process ends with this task.
+        tokio::spawn(async move {
+            let _turn = turn;
+            let mut said = Vec::new();
+            let (read, _) = tokio::join!(pass_on(&mut out, &pieces), hear(messages, &mut said));
+            if read.is_err() {
+                return;
+            }
+            if let Ok(status) = child.wait().await
+                && !status.success()
+            {
+                let line = format!("{}\n", json!({ "error": sentence(&said, status) }));
+                _ = pieces.send(line.into_bytes()).await;
+            }
+        });
+        Ok(Pieces(taken))
     }
 
     async fn turn(&self, cost: Cost) -> io::Result<OwnedSemaphorePermit> {
@@ -104,9 +131,9 @@ impl Tool {
         Arc::clone(turns).acquire_owned().await.map_err(io::Error::other)
     }
 
-    fn start(&self, words: &[OsString], messages: Stdio) -> io::Result<Child> {
+    fn start(&self, words: &[OsString]) -> io::Result<Child> {
         let mut command = Command::new(&self.path);
-        command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(messages);
+        command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.kill_on_drop(true).spawn()
     }
 }
@@ -114,6 +141,17 @@ impl Tool {
 /// A stream that was asked for is there once the process has started.
 fn piped<T>(stream: Option<T>) -> io::Result<T> {
     stream.ok_or_else(|| io::ErrorKind::BrokenPipe.into())
+}
+
+/// Passes a stream on in pieces, until its end.
+async fn pass_on(from: &mut ChildStdout, to: &mpsc::Sender<Vec<u8>>) -> io::Result<()> {
+    loop {
+        let mut piece = Vec::with_capacity(PIECE);
+        if from.read_buf(&mut piece).await? == 0 {
+            return Ok(());
+        }
+        to.send(piece).await.map_err(|_| io::ErrorKind::BrokenPipe)?;
+    }
 }
 
 /// Reads messages to their end, so that the process never waits for a reader, and keeps the first ones.
@@ -136,17 +174,24 @@ impl Stream for Pieces {
     type Item = io::Result<Vec<u8>>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Self { out, buffer, child, .. } = &mut *self;
-        let mut buffer = ReadBuf::new(buffer);
-        match Pin::new(out).poll_read(cx, &mut buffer) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(Err(error)) => Poll::Ready(Some(Err(error))),
-            Poll::Ready(Ok(())) if buffer.filled().is_empty() => {
-                // Takes note of the end, so that no zombie stays; if it comes later, the runtime does.
-                _ = child.try_wait();
-                Poll::Ready(None)
-            }
-            Poll::Ready(Ok(())) => Poll::Ready(Some(Ok(buffer.filled().to_vec()))),
-        }
+        self.0.poll_recv(cx).map(|piece| piece.map(Ok))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+
+    #[test]
+    fn sentence_is_the_error_or_what_was_said_last() {
+        let status = ExitStatus::from_raw(0x100);
+        let json = br#"{"message":"one"}
+{"error":{"message":"two"}}
+"#;
+        assert_eq!(sentence(json, status), "two");
+        assert_eq!(sentence(b"one\n\ntwo\n\n", status), "two");
+        assert_eq!(sentence(b"", status), "gapii-ctl ended with exit status: 1");
     }
 }

@@ -1,6 +1,6 @@
 //! `play-part`: replays the beginning of a trace, for `trim`, which records this process. Waits before the command
-//! `--hold-before` until a byte comes from the socket `--gate`, and plays nothing after `--stop-after`. It is confined as
-//! other replays are only before it is recorded: the shim's own connection to the daemon is none of the driver's.
+//! `--hold-before` until a byte comes from the socket `--gate`, and plays nothing after `--stop-after`. It is not confined,
+//! because the shim in this process talks to the daemon; `trim` refuses traces of other users.
 
 use std::io::Read;
 use std::os::unix::net::UnixStream;
@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use gapii_replay::{Events, Options, SystemLoader, Unknown, replay};
+use rustix::process::Pid;
 
 use crate::args::Trace;
 use crate::failure::Failure;
@@ -45,6 +46,7 @@ pub fn run(args: &PlayPart) -> Result<u8, Failure> {
         args,
         // Behind the gate, the capture shows its own progress.
         progress: args.hold_before.map(ReadingProgress::start),
+        client: rustix::process::getppid(),
         is_over: AtomicBool::new(false),
     };
     let report = replay(&mut reader, &SystemLoader::default(), options, &mut events);
@@ -62,6 +64,8 @@ pub fn run(args: &PlayPart) -> Result<u8, Failure> {
 struct Holding<'a> {
     args: &'a PlayPart,
     progress: Option<ReadingProgress>,
+    /// The process that waits for the part.
+    client: Option<Pid>,
     /// Whether nobody waits for the rest.
     is_over: AtomicBool,
 }
@@ -71,16 +75,22 @@ impl Events for Holding<'_> {
         if let Some(progress) = &mut self.progress {
             progress.step();
         }
-        if seq.is_none() || seq != self.args.hold_before {
-            return;
-        }
-        if let Some(mut progress) = self.progress.take() {
-            progress.clear();
-        }
+        // The command itself may be one that cannot be played.
+        let is_there = self.args.hold_before.is_some_and(|hold| seq >= Some(hold));
+        let Some(mut progress) = self.progress.take_if(|_| is_there) else { return };
+        progress.clear();
         let Some(gate) = &self.args.gate else { return };
         let passed = UnixStream::connect(gate).and_then(|mut gate| gate.read_exact(&mut [0]));
         // Relaxed: the flag publishes no other data.
         self.is_over.store(passed.is_err(), Ordering::Relaxed);
+    }
+
+    fn progress(&mut self, _: u64, _: u64) {
+        // Without the client that waits for the part, nobody wants the rest.
+        if rustix::process::getppid() != self.client {
+            // Relaxed: the flag publishes no other data.
+            self.is_over.store(true, Ordering::Relaxed);
+        }
     }
 
     fn is_cancelled(&self) -> bool {

@@ -76,9 +76,10 @@ pub fn run(args: &State) -> Result<u8, Failure> {
     if let (Some(since), Some(at)) = (args.since, args.at)
         && since >= at
     {
+        let (at, since_before) = (at.max(1), at.max(1) - 1);
         return Err(Failure::usage(format!(
-            "--since {since} must be a command before --at {at}; type `--at {at} --since {}` for what command {at} has changed",
-            at.saturating_sub(1)
+            "--since {since} must be a command before that of --at; type `--at {at} --since {since_before}` for what command {at} \
+             has changed"
         )));
     }
     if let Some(frame) = args.frame {
@@ -86,6 +87,12 @@ pub fn run(args: &State) -> Result<u8, Failure> {
         trace_file::judge_wish(path, &mut reader, Some(&wanted), None)?;
     }
     let first = reader.header().kept.map_or(0, |kept| kept.seq);
+    if let Some(since) = args.since.filter(|since| *since < first) {
+        let name = path.display();
+        return Err(Failure::no(format!(
+            "{name} has no command {since}; its first one is {first}; type `--since {first}`"
+        )));
+    }
     let end_block = args.frame.and_then(|frame| end_of_frame(&reader, frame));
     let end = match (args.at, end_block) {
         (Some(at), _) => at.saturating_add(1),

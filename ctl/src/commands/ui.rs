@@ -3,7 +3,8 @@
 //! `--json` is given. The crate `gapii_viewer` serves; this module has the flags.
 
 use std::future::Future;
-use std::io;
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -11,6 +12,7 @@ use clap::{Args, ValueHint};
 use gapii_viewer::Subject;
 use schemars::JsonSchema;
 use serde::Serialize;
+use tempfile::NamedTempFile;
 use tokio::net::TcpListener;
 use tokio::runtime;
 use tokio::signal::unix::{SignalKind, signal};
@@ -84,15 +86,14 @@ pub fn run(args: &Ui) -> Result<u8, Failure> {
     let port = listener.local_addr().map_err(failed)?.port();
     let address = gapii_viewer::address(port, &token);
     match args.json.json {
-        true => text::print_json_line(&Address { address })?,
+        true => text::print_json_line(&Address { address: address.clone() })?,
         false => {
             text::print(|out| writeln!(out, "{address}"))?;
             text::say(&"the address above shows the trace while this runs; Ctrl-C ends it");
-            if !args.no_open {
-                open_browser(&address);
-            }
         }
     }
+    let opens = !args.no_open && !args.json.json;
+    let _redirection = opens.then(|| open_browser(&address));
     runtime.block_on(gapii_viewer::serve(listener, subject, &token, stop)).map_err(failed)?;
     Ok(0)
 }
@@ -118,13 +119,19 @@ fn stopped() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Opens the page. Where that fails, the address was printed.
-fn open_browser(address: &str) {
-    let has_display =
-        ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|it| std::env::var_os(it).is_some());
-    if has_display {
-        let mut command = Command::new("xdg-open");
-        command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        _ = command.spawn();
-    }
+/// Opens the page, by a file that only this user can read: other users see the words of commands, and so would see the token.
+/// Where that fails, the address was printed. The file goes when the result is dropped.
+fn open_browser(address: &str) -> Option<NamedTempFile> {
+    ["DISPLAY", "WAYLAND_DISPLAY"].iter().find_map(std::env::var_os)?;
+    let mut file = tempfile::Builder::new().prefix("gapii-ui-").suffix(".html").tempfile().ok()?;
+    let page = format!(
+        "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url={address}\"><a href=\"{address}\">the trace</a>\n"
+    );
+    file.write_all(page.as_bytes()).ok()?;
+    let mut command = Command::new("xdg-open");
+    command.arg(file.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // Ctrl-C ends the viewer, and not a browser that was started for it.
+    let mut opening = command.process_group(0).spawn().ok()?;
+    std::thread::spawn(move || opening.wait());
+    Some(file)
 }

@@ -63,6 +63,14 @@ pub enum OutputError {
     Encode(#[from] gapii_trace::block::EncodeError),
 }
 
+impl OutputError {
+    /// Whether less would have fit: the disk, a quota or a limit on the file's size has no more room.
+    pub fn is_full(&self) -> bool {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        matches!(self, Self::Io(error) if matches!(error.kind(), StorageFull | FileTooLarge | QuotaExceeded))
+    }
+}
+
 impl Output {
     /// Takes a descriptor that a client has opened, if it can be written to.
     pub fn new(fd: OwnedFd, hurry: Arc<AtomicBool>) -> io::Result<Self> {

@@ -153,6 +153,7 @@ pub struct Writer {
 struct Mark {
     file_bytes: u64,
     totals: Totals,
+    unfilled: Vec<GapEntry>,
     records: Vec<u64>,
     frames: Vec<u64>,
     blocks: usize,
@@ -173,6 +174,8 @@ struct Ended {
     footer: Footer,
     waits: u64,
     wait_ns: u64,
+    /// Whether the file has its footer.
+    has_footer: bool,
 }
 
 impl Writer {
@@ -424,18 +427,19 @@ impl Writer {
         let parts = Ending { end, ledger, footer, calls };
         let (mut ended, mut finished) = self.end(parts.clone());
         // A trace that says what it lacks is worth more than its last blocks.
-        while finished.is_err()
-            && self.output.is_whole()
+        while !ended.has_footer
+            && finished.as_ref().is_err_and(OutputError::is_full)
             && let Some(mark) = marks.pop_back()
             && self.go_back(mark).is_ok()
         {
+            self.note(finished);
             (ended, finished) = self.end(parts.clone());
         }
         self.note(finished);
         if ends_for_memory {
             self.note(Err(OutputError::Memory));
         }
-        let Ended { footer, waits, wait_ns } = ended;
+        let Ended { footer, waits, wait_ns, .. } = ended;
         Written {
             footer,
             waits,
@@ -461,11 +465,12 @@ impl Writer {
         ledger.lost = ledger.lost.plus(Lost { calls: unwritten, ..Lost::default() });
         let (waits, wait_ns) = (ledger.waits, ledger.wait_ns);
         self.complete(&mut footer, end, ledger);
+        let mut has_footer = false;
         let finished = match ended {
-            Ok(()) if can_end => self.write_tables(&footer),
+            Ok(()) if can_end => self.write_tables(&footer, &mut has_footer),
             ended => ended,
         };
-        (Ended { footer, waits, wait_ns }, finished)
+        (Ended { footer, waits, wait_ns, has_footer }, finished)
     }
 
     fn remember_mark(&mut self, mark: Mark) {
@@ -481,6 +486,7 @@ impl Writer {
         Mark {
             file_bytes: self.output.len_bytes(),
             totals: self.totals,
+            unfilled: self.unfilled.clone(),
             records: self.records.clone(),
             frames: self.frames.clone(),
             blocks: self.index.blocks.len(),
@@ -490,9 +496,10 @@ impl Writer {
 
     /// Takes back what was written since `mark`. The index then lists no blobs, and readers find them in the blocks.
     fn go_back(&mut self, mark: Mark) -> io::Result<()> {
-        let Mark { file_bytes, totals, records, frames, blocks, frame_ends } = mark;
+        let Mark { file_bytes, totals, unfilled, records, frames, blocks, frame_ends } = mark;
         self.output.go_back(file_bytes)?;
         (self.totals, self.records, self.frames) = (totals, records, frames);
+        self.unfilled = unfilled;
         self.index.blocks.truncate(blocks);
         self.index.frame_ends.truncate(frame_ends);
         (self.index.blobs, self.index.numbers, self.lists_blobs) = (None, None, false);
@@ -529,6 +536,8 @@ impl Writer {
     /// Replaces the numbers since the capture was continued by those of the whole file.
     fn take_over(&mut self, mut surveyed: Surveyed, ledger: &mut Ledger, footer: &mut Footer) {
         self.index = surveyed.index();
+        // They count only what this daemon wrote.
+        self.marks.clear();
         surveyed.add_accounts(ledger);
         footer.gaps = surveyed.gaps().collect();
         let census = &surveyed.census;
@@ -580,8 +589,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes index and footer, or only the footer if both do not fit.
-    fn write_tables(&mut self, footer: &Footer) -> Result<(), OutputError> {
+    /// Writes index and footer, or only the footer if both do not fit. Sets `has_footer` if the footer is written.
+    fn write_tables(&mut self, footer: &Footer, has_footer: &mut bool) -> Result<(), OutputError> {
         let mut indexed = Ok(None);
         if self.lists_blobs {
             let (blobs, numbers) = (&mut self.blobs, &mut self.numbers);
@@ -597,6 +606,7 @@ impl Writer {
             Err(_) => return indexed.map(drop),
         };
         self.output.write(&footer.encode(self.version, index_offset, self.output.len_bytes()))?;
+        *has_footer = true;
         indexed.map(drop)
     }
 }

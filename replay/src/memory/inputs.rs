@@ -1,6 +1,7 @@
 //! Memory that the driver reads. It holds what commands of the trace read, and nothing else; everything else reads as
-//! zeros. A command is skipped if it reads more than `Limits::input_bytes` (1 GiB), or at two addresses that fold to
-//! one place of the window: 8 TiB (`WINDOW_BYTES`), or 4 GiB where a process may not reserve that much.
+//! zeros, or cannot be read ([`Unknown`]). A command is skipped if it reads more than `Limits::input_bytes` (1 GiB), or at
+//! two addresses that fold to one place of the window: 8 TiB (`WINDOW_BYTES`), or 4 GiB where a process may not reserve
+//! that much.
 //!
 //! ```text
 //! +-----------------+--------------------------+-------------------+-----------------+-------+

@@ -37,7 +37,7 @@ function shown(it, trace) {
     make(
       "p",
       {},
-      make("a", { href: address({ function: it.name, pane: "statistics" }) }, "statistics"),
+      make("a", { href: address({ pane: "statistics" }) }, "statistics"),
       " · ",
       make("a", { href: address({ pane: "state" }) }, "what it changed"),
       " · ",

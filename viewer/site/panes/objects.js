@@ -75,15 +75,18 @@ function buffer(at, files, name, place) {
   return [form, host];
 }
 
-// The commands that have the object's name as an argument, or in an array.
+// Parameters are named after the kind of object, but for these.
+const PARAMS = { VertexArray: "array", Query: "id" };
+
+// The first commands that have the object's name as an argument, or in an array.
 async function history(kind, name) {
   const found = [];
   const names = (value) => value === name || value?.values?.includes(name);
-  const isNamed = ([param, value]) => param.toLowerCase().startsWith(kind) && names(value);
+  const isNamed = ([param, value]) => param.toLowerCase().startsWith(PARAMS[kind] ?? kind.toLowerCase()) && names(value);
   const take = (command) => {
     if (found.length < HISTORY_MAX && Object.entries(command.args).some(isNamed)) found.push(command);
   };
-  await lines(`commands${query({ match: String(name), function: `*${kind[0].toUpperCase()}${kind.slice(1)}*` })}`, take);
+  await lines(`commands${query({ match: String(name), function: `*${kind === "Query" ? "Quer" : kind}*` })}`, take);
   return found;
 }
 
@@ -100,7 +103,7 @@ function detail(answer, place) {
   ].flat();
   if (kind === "Texture" || kind === "Buffer") whenReady(contents, answers.of(`objects/${place.at}`), draw, "playing the trace");
   const rows = (commands) => (commands.length === 0 ? make("p", {}, "none") : commands.map((it) => make("div", { class: "line" }, commandLink(it.seq), " ", callLine(it))));
-  whenReady(past, history(kind.toLowerCase(), name), rows);
+  whenReady(past, history(kind, name), rows);
   const facts = found === undefined ? [] : Object.entries(found.object).filter(([, value]) => value === null || typeof value !== "object");
   return [
     make("h2", {}, place.object),

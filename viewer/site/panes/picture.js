@@ -11,6 +11,7 @@ import { count } from "../text.js";
 export const title = "picture";
 export const key = (place) => [place.at, place.attachment, place.when];
 
+// The last two show, or compare with, the command before, whichever thread called it.
 const WHENS = { after: "after the command", before: "before it", difference: "its own contribution" };
 
 async function shownPicture(at, attachment, when) {
@@ -20,10 +21,12 @@ async function shownPicture(at, attachment, when) {
   return difference(after, await pictureAt("pictures", at - 1, attachment));
 }
 
-function shown({ files, notes }, place) {
+function shown({ files, notes }, place, trace) {
   const names = [...attachments(files).keys()];
   const attachment = names.includes(place.attachment) ? place.attachment : names[0];
-  const when = place.when in WHENS ? place.when : "after";
+  const isFirst = place.at === trace.first_seq;
+  const when = place.when in WHENS && !isFirst ? place.when : "after";
+  const whens = isFirst ? { after: WHENS.after } : WHENS;
   const remarks = notes.map((note) => make("p", { class: "note" }, note));
   if (attachment === undefined) return [make("p", {}, "Nothing is drawn to there."), remarks].flat();
   const choice = (id, label, values, chosen, change) => {
@@ -34,7 +37,7 @@ function shown({ files, notes }, place) {
     "div",
     { class: "controls" },
     choice("attachment", "Attachment", names.map((name) => [name, name]), attachment, "attachment"),
-    choice("when", "When", Object.entries(WHENS), when, "when"),
+    choice("when", "When", Object.entries(whens), when, "when"),
     make("a", { href: `api/pictures/${place.at}/${attachments(files).get(attachment)}`, download: attachments(files).get(attachment) }, "PNG file"),
   );
   const picture = make("div", { id: "picture" });
@@ -43,14 +46,14 @@ function shown({ files, notes }, place) {
   return [controls, picture, ...remarks];
 }
 
-export function show(host, place) {
+export function show(host, place, trace) {
   if (place.at === null) {
     fill(host, make("p", {}, "Select a command: a replay shows what it has drawn."));
     return;
   }
-  const before = make("a", { href: address({ at: Math.max(0, place.at - 1) }) }, "previous command");
-  const behind = make("a", { href: address({ at: place.at + 1 }) }, "next command");
+  const before = make("a", { href: address({ at: Math.max(trace.first_seq, place.at - 1) }) }, "previous command");
+  const behind = make("a", { href: address({ at: Math.min(trace.end_seq - 1, place.at + 1) }) }, "next command");
   const contents = make("div", {});
   fill(host, make("p", {}, before, " · ", behind), contents);
-  whenReady(contents, answers.of(`pictures/${place.at}`), (answer) => shown(answer, place), "playing the trace");
+  whenReady(contents, answers.of(`pictures/${place.at}`), (answer) => shown(answer, place, trace), "playing the trace");
 }

@@ -63,13 +63,14 @@ function sectionList({ sections }, chosen) {
   return select;
 }
 
-export function show(host, place) {
+export function show(host, place, trace) {
   const { at, section } = place;
   if (at === null) {
     fill(host, make("p", {}, "Select a command: the state after it is shown."));
     return;
   }
-  const since = /^\d+$/.test(place.since ?? "") ? Number(place.since) : at - 1;
+  const asked = /^\d+$/.test(place.since ?? "") ? Number(place.since) : at;
+  const since = asked < at ? asked : at - 1;
   const field = make("input", { name: "since", value: since, size: 8, inputmode: "numeric", "aria-label": "Changes since command" });
   const form = make(
     "form",
@@ -88,7 +89,7 @@ export function show(host, place) {
   const choice = make("div", { class: "controls" });
   const contents = make("div", { id: "contents" });
   fill(host, form, changes, make("h2", {}, "state"), choice, contents);
-  if (at > 0) whenReady(changes, answers.of(`state${query({ at, since })}`), changesTable);
+  if (at > trace.first_seq) whenReady(changes, answers.of(`state${query({ at, since })}`), changesTable);
   else fill(changes, make("p", { id: "changes" }, "It is the first command."));
   whenReady(choice, answers.of(`sections/${at}`), (answer) => sectionList(answer, section));
   if (section) {
