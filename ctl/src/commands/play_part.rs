@@ -70,6 +70,16 @@ struct Holding<'a> {
     is_over: AtomicBool,
 }
 
+impl Holding<'_> {
+    /// Ends the replay if nobody waits for the part any more.
+    fn look_for_client(&self) {
+        if rustix::process::getppid() != self.client {
+            // Relaxed: the flag publishes no other data.
+            self.is_over.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 impl Events for Holding<'_> {
     fn command(&mut self, seq: Option<u64>) {
         if let Some(progress) = &mut self.progress {
@@ -85,12 +95,12 @@ impl Events for Holding<'_> {
         self.is_over.store(passed.is_err(), Ordering::Relaxed);
     }
 
+    fn surveyed(&mut self, _: u64, _: u64) {
+        self.look_for_client();
+    }
+
     fn progress(&mut self, _: u64, _: u64) {
-        // Without the client that waits for the part, nobody wants the rest.
-        if rustix::process::getppid() != self.client {
-            // Relaxed: the flag publishes no other data.
-            self.is_over.store(true, Ordering::Relaxed);
-        }
+        self.look_for_client();
     }
 
     fn is_cancelled(&self) -> bool {
