@@ -52,6 +52,26 @@ export function callLine(command) {
   ];
 }
 
+// Parameters that name an object, with the kind of object and the pane that shows it. The trace does not say it.
+const OBJECTS = {
+  array: ["VertexArray", "objects"],
+  buffer: ["Buffer", "objects"],
+  framebuffer: ["Framebuffer", "objects"],
+  program: ["Program", "shaders"],
+  renderbuffer: ["Renderbuffer", "objects"],
+  sampler: ["Sampler", "objects"],
+  shader: ["Shader", "shaders"],
+  texture: ["Texture", "objects"],
+};
+
+// Returns the value of an argument; where it is the name of an object, a link to the object.
+export function argument(name, value) {
+  const [kind, pane] = OBJECTS[name] ?? [];
+  const text = valueText(value);
+  if (kind === undefined || typeof value !== "number" || value === 0) return text;
+  return make("a", { href: address({ pane, object: `${kind} ${value}` }) }, text);
+}
+
 // Returns a link that selects a command.
 export function commandLink(seq, text = String(seq)) {
   return make("a", { href: address({ at: seq }), class: "seq" }, text);

@@ -35,7 +35,7 @@ fn check_room(room: u64) {
         Some(status.captures[0].progress.file_bytes).filter(|&bytes| bytes > 0)
     });
     daemon.limit_files(some + room);
-    app.obey(&["frames 1000 1000", "idle", "end 2"]);
+    app.obey(&["frames 250 1000", "idle", "end 2"]);
     let summary = client.ended().summary;
     assert!(summary.error.is_some_and(|error| error.raw().contains("File too large")));
     let footer = sound(&file).footer().cloned().unwrap_or_else(|| panic!("{room}: no footer"));
@@ -46,7 +46,7 @@ fn check_room(room: u64) {
 
 #[test]
 fn file_that_may_not_grow_says_what_it_lacks_wherever_its_room_ends() {
-    for room in (1..=4).map(|quarter| quarter * (16 << 10) + 300 * quarter) {
+    for room in (1..=4).map(|quarter| quarter * (4 << 10) + 300 * quarter) {
         check_room(room);
     }
 }

@@ -136,6 +136,13 @@ async fn program_made_for_the_viewer() {
     browser.text_with("details[data-program] .uniforms", "turn").await;
     browser.text_with("details[data-program]", "gl_FragColor").await;
 
+    // An argument that names an object leads to it.
+    let bind = last(&trace, "glUseProgram");
+    browser.go(&format!("at={bind}&pane=call")).await;
+    browser.find("#arguments a").await.click().await.expect("a click");
+    browser.find("#tab-shaders[aria-selected=true]").await;
+    browser.find("details[data-program=\"Program 1\"][open]").await;
+
     // Finding commands.
     browser.go(&format!("at={draw}&pane=call")).await;
     let field = browser.find("input[name=match]").await;

@@ -3,7 +3,7 @@
 import { lines, query } from "../ask.js";
 import { make, table, whenReady } from "../element.js";
 import { address } from "../place.js";
-import { callLine, time, valueText } from "../text.js";
+import { argument, callLine, time, valueText } from "../text.js";
 
 export const title = "command";
 export const key = (place) => place.at;
@@ -21,6 +21,7 @@ function facts(it) {
     ["frame", String(it.frame)],
     ["process, thread", `${it.pid}, ${it.tid}`],
     ["context", it.context === 0 ? "none" : `0x${BigInt(it.context).toString(16)}`],
+    ...(it.time_ns === undefined ? [] : [["ended a frame at", `${(it.time_ns / 1e9).toFixed(6)} s of CLOCK_MONOTONIC`]]),
     ["time in the driver", it.driver_ns === undefined ? "not recorded" : time(it.driver_ns)],
     ["stamps", it.stamps.map((stamp) => stamp ?? "none").join(", ")],
   ];
@@ -30,7 +31,7 @@ function shown(it, trace) {
   const memory = [...(it.reads ?? []).map((range) => ["reads", range]), ...(it.writes ?? []).map((range) => ["writes", range])];
   return [
     make("p", { class: "line" }, callLine(it)),
-    table(["argument", "value", "address"], Object.entries(it.args).map(([name, value]) => [name, valueText(value), it.addresses?.[name] ?? ""]), { id: "arguments" }),
+    table(["argument", "value", "address"], Object.entries(it.args).map(([name, value]) => [name, argument(name, value), it.addresses?.[name] ?? ""]), { id: "arguments" }),
     memory.length === 0 ? null : table(["memory", "contents"], memory.map(([verb, range]) => [verb, valueText(range)])),
     table(["", ""], facts(it), { class: "facts" }),
     make("p", { class: "note" }, "On the command line: ", make("code", {}, `gapii-ctl dump ${trace.subject.trace} --commands ${it.seq}`)),

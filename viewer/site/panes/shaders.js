@@ -6,7 +6,7 @@ import { objectsOf, stateAt } from "../state.js";
 import { valueText } from "../text.js";
 
 export const title = "shaders";
-export const key = (place) => place.at;
+export const key = (place) => [place.at, place.object];
 
 function source(shader) {
   const lines = shader.source.split("\n").map((line, at) => make("span", {}, `${String(at + 1).padStart(4)}  ${line}\n`));
@@ -27,34 +27,34 @@ function uniforms(program) {
   return rows.length === 0 ? make("p", { class: "note" }, "no uniform was set") : table(["location", "name", "type", "value"], rows, { class: "uniforms" });
 }
 
-function programPart({ name, object }, isUsed) {
+function programPart({ name, object }, isUsed, isOpen) {
   const stages = object.last_link?.stages ?? [];
   return make(
     "details",
-    { open: isUsed, "data-program": name },
+    { open: isUsed || isOpen, "data-program": name },
     make("summary", {}, `${name}${object.label ? ` "${object.label}"` : ""}${isUsed ? ", in use" : ""}: ${object.linked}`),
     uniforms(object),
     stages.map((stage) => [make("h3", {}, `${stage.kind}, ${stage.shader?.kind ?? "Shader"} ${stage.shader?.name ?? "deleted"}, as it was linked`), source(stage)]).flat(),
   );
 }
 
-function shaderPart({ name, object }) {
+function shaderPart({ name, object }, isOpen) {
   return make(
     "details",
-    { "data-shader": name },
+    { open: isOpen, "data-shader": name },
     make("summary", {}, `${name}${object.label ? ` "${object.label}"` : ""}: ${object.kind}, ${object.compiled}`),
     source(object),
   );
 }
 
-function shown(answer) {
+function shown(answer, wanted) {
   const objects = objectsOf(answer);
   const of = (section) => objects.filter((it) => it.section === section);
   const used = new Set(answer.processes.flatMap((it) => it.contexts.map((context) => context.state.program?.name)).map((name) => `Program ${name}`));
   const programs = of("programs").sort((one, other) => used.has(other.name) - used.has(one.name));
   const shaders = of("shaders");
   if (programs.length + shaders.length === 0) return make("p", {}, "No shader and no program exists after this command.");
-  return [...programs.map((it) => programPart(it, used.has(it.name))), make("h2", {}, "shaders"), ...shaders.map(shaderPart)];
+  return [...programs.map((it) => programPart(it, used.has(it.name), it.name === wanted)), make("h2", {}, "shaders"), ...shaders.map((it) => shaderPart(it, it.name === wanted))];
 }
 
 export function show(host, place) {
@@ -62,5 +62,5 @@ export function show(host, place) {
     fill(host, make("p", {}, "Select a command: shaders and programs after it are shown."));
     return;
   }
-  whenReady(host, stateAt(place.at, ["programs", "shaders", "context.program"]), shown);
+  whenReady(host, stateAt(place.at, ["programs", "shaders", "context.program"]), (answer) => shown(answer, place.object));
 }
