@@ -12,6 +12,7 @@ use gapii_tests::display::surfaceless;
 use gapii_tests::gapii::Session;
 use gapii_tests::process::{Running, require};
 use hyper_util::client::legacy::connect::HttpConnector;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 /// How long something on the page may take.
@@ -23,7 +24,15 @@ pub struct Browser {
     /// Address of the page, with its token.
     pub address: String,
     _viewer: Running,
-    _driver: Running,
+    driver: Running,
+}
+
+impl Drop for Browser {
+    /// Ends the driver, which ends its browser, also if a test has failed.
+    fn drop(&mut self) {
+        self.driver.signal(Signal::TERM);
+        self.driver.ended_within(LIMIT);
+    }
 }
 
 /// The messages of the browser's console. It is an extension of chromedriver.
@@ -61,15 +70,19 @@ impl Browser {
         let address = answer["address"].as_str().expect("an address").to_owned();
 
         let port = free_port();
+        // What the browser leaves behind goes with the session.
+        let scratch = session.path("browser");
+        std::fs::create_dir_all(&scratch).expect("a folder of the session");
         let mut command = Command::new("chromedriver");
-        let driver = Running::start(command.arg(format!("--port={port}")));
+        command.arg(format!("--port={port}")).env("TMPDIR", scratch);
+        let driver = Running::start(&mut command);
         driver.wait_for_words("started successfully", LIMIT);
         let client = ClientBuilder::new(HttpConnector::new())
             .capabilities(capabilities())
             .connect(&format!("http://127.0.0.1:{port}"))
             .await
             .expect("a session of chromedriver");
-        let browser = Browser { client, address, _viewer: viewer, _driver: driver };
+        let browser = Browser { client, address, _viewer: viewer, driver };
         browser.go("").await;
         browser.find("body[data-ready]").await;
         browser
@@ -143,7 +156,7 @@ impl Browser {
         let messages = log.as_array().cloned().unwrap_or_default();
         let errors: Vec<_> = messages.iter().filter(|it| it["level"] == "SEVERE").collect();
         assert!(errors.is_empty(), "{errors:#?}");
-        self.client.close().await.expect("the session ends");
+        self.client.clone().close().await.expect("the session ends");
     }
 }
 
