@@ -27,7 +27,7 @@ const PROCESSES_MAX: usize = 8;
 /// Most bytes of the crash report that are shown.
 const CRASH_BYTES_MAX: usize = 200_000;
 
-/// What a report is about.
+/// The trace that a report describes, with what was found in it.
 pub struct Report<'a> {
     /// Name of the trace, for the title.
     pub name: String,

@@ -43,6 +43,15 @@ export async function lines(path, take, signal) {
   }
 }
 
+// Returns the command with this number; null if the trace has none.
+export async function commandAt(at) {
+  let found = null;
+  await lines(`commands${query({ from: at, to: at + 1 })}`, (command) => {
+    if (command.seq === at) found = command;
+  });
+  return found;
+}
+
 // Returns the bytes at `path`.
 export async function bytes(path, signal) {
   return (await response(path, signal)).arrayBuffer();

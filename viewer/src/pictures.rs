@@ -17,7 +17,7 @@ use crate::tool::{Cost, Tool, Unanswered};
 /// Most sets that are kept.
 const SETS_MAX: usize = 32;
 
-/// What a set shows.
+/// Contents of a set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Content {
     /// The attachments of the framebuffer that the command drew to.
@@ -26,7 +26,7 @@ pub enum Content {
     Objects,
 }
 
-/// What a set shows, and after which command.
+/// Contents of a set, and the number of the command after which they are taken.
 pub type Key = (Content, u64);
 
 /// The files of a set.

@@ -1,8 +1,8 @@
-//! What a viewer shows.
+//! `Subject`: the traces that a viewer shows, and the program that reads them.
 
 use std::path::PathBuf;
 
-/// What a viewer shows, and with which program.
+/// The traces that a viewer shows, and the program that reads them.
 #[derive(Clone, Debug)]
 pub struct Subject {
     /// The executable `gapii-ctl`.

@@ -28,7 +28,7 @@ pub struct Tool {
     players: Arc<Semaphore>,
 }
 
-/// What a question costs, and so how many run at once.
+/// Work that a question needs. It decides how many questions run at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cost {
     /// Reads the trace.

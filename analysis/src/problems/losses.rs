@@ -1,5 +1,5 @@
-//! What a trace lacks, by its summary: lost commands, state that a snapshot leaves out, memory of draws, commands of
-//! programs without a daemon; and a program that a signal ended.
+//! Problems of a trace that lacks something, by its summary: lost commands, state that a snapshot leaves out, memory of
+//! draws, commands of programs without a daemon; and a program that a signal ended.
 
 use gapii_trace::Info;
 

@@ -70,7 +70,7 @@ struct Object {
     is_used: bool,
 }
 
-/// What a function does with objects.
+/// Effect of a function on objects.
 #[derive(Clone, Default)]
 struct Facts {
     creates: bool,

@@ -10,7 +10,7 @@ use gapii_trace::{Bytes, Command, Untrusted};
 /// Longest name of a function in a sentence, in bytes.
 const NAME_BYTES_MAX: usize = 100;
 
-/// What a finder knows of a process.
+/// Facts about a process, from the commands that the finder has looked at.
 #[derive(Clone, Copy, Debug)]
 pub struct Begun {
     /// The first frame in the trace.

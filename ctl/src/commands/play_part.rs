@@ -5,7 +5,6 @@
 use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use gapii_replay::{Events, Options, SystemLoader, Unknown, replay};
@@ -47,7 +46,7 @@ pub fn run(args: &PlayPart) -> Result<u8, Failure> {
         // Behind the gate, the capture shows its own progress.
         progress: args.hold_before.map(ReadingProgress::start),
         client: rustix::process::getppid(),
-        is_over: AtomicBool::new(false),
+        is_over: false,
     };
     let report = replay(&mut reader, &SystemLoader::default(), options, &mut events);
     let report = report
@@ -67,16 +66,13 @@ struct Holding<'a> {
     /// The process that waits for the part.
     client: Option<Pid>,
     /// Whether nobody waits for the rest.
-    is_over: AtomicBool,
+    is_over: bool,
 }
 
 impl Holding<'_> {
     /// Ends the replay if nobody waits for the part any more.
-    fn look_for_client(&self) {
-        if rustix::process::getppid() != self.client {
-            // Relaxed: the flag publishes no other data.
-            self.is_over.store(true, Ordering::Relaxed);
-        }
+    fn look_for_client(&mut self) {
+        self.is_over |= rustix::process::getppid() != self.client;
     }
 }
 
@@ -91,8 +87,7 @@ impl Events for Holding<'_> {
         progress.clear();
         let Some(gate) = &self.args.gate else { return };
         let passed = UnixStream::connect(gate).and_then(|mut gate| gate.read_exact(&mut [0]));
-        // Relaxed: the flag publishes no other data.
-        self.is_over.store(passed.is_err(), Ordering::Relaxed);
+        self.is_over = passed.is_err();
     }
 
     fn surveyed(&mut self, _: u64, _: u64) {
@@ -104,6 +99,6 @@ impl Events for Holding<'_> {
     }
 
     fn is_cancelled(&self) -> bool {
-        self.is_over.load(Ordering::Relaxed)
+        self.is_over
     }
 }

@@ -432,36 +432,34 @@ impl Picture {
             .collect()
     }
 
+    /// Returns all states, each with a name of what it belongs to that no other has.
+    fn owners(&self) -> Vec<(String, &Value)> {
+        let states = self.processes.iter().flat_map(|process| {
+            let prefix = format!("process {}", process.index);
+            process.states().into_iter().map(move |(scope, owner, state)| match scope {
+                Scope::Process => (owner, state),
+                _ => (format!("{prefix}, {owner}"), state),
+            })
+        });
+        states.collect()
+    }
+
     /// Returns what is different from an earlier picture of the same trace.
     fn changes(&self, earlier: &Picture) -> Vec<Changed> {
         let mut changes = Vec::new();
-        let states = |picture: &Picture| -> Vec<(String, Value)> {
-            let states = picture.processes.iter().flat_map(|process| {
-                let prefix = format!("process {}", process.index);
-                process.states().into_iter().map(move |(scope, owner, state)| match scope {
-                    Scope::Process => (owner, state.clone()),
-                    _ => (format!("{prefix}, {owner}"), state.clone()),
-                })
-            });
-            states.collect()
-        };
-        let (before, after) = (states(earlier), states(self));
-        let find = |all: &[(String, Value)], owner: &String| {
-            all.iter().find(|(known, _)| known == owner).map(|(_, state)| state.clone())
+        let (before, after) = (earlier.owners(), self.owners());
+        let find = |all: &[(String, &'_ Value)], owner: &str| {
+            all.iter().position(|(known, _)| known == owner)
         };
         let gone = before.iter().filter(|(owner, _)| find(&after, owner).is_none());
         for (owner, _) in after.iter().chain(gone) {
-            let (old, new) = (find(&before, owner), find(&after, owner));
-            state_value::compare(
-                old.as_ref(),
-                new.as_ref(),
-                &mut Vec::new(),
-                &mut |path, parts| {
-                    let [before, after] = parts.map(|part| part.map(state_value::json));
-                    let owner = owner.clone();
-                    changes.push(Changed { owner, path: path.to_vec(), before, after });
-                },
-            );
+            let old = find(&before, owner).map(|at| before[at].1);
+            let new = find(&after, owner).map(|at| after[at].1);
+            state_value::compare(old, new, &mut Vec::new(), &mut |path, parts| {
+                let [before, after] = parts.map(|part| part.map(state_value::json));
+                let owner = owner.clone();
+                changes.push(Changed { owner, path: path.to_vec(), before, after });
+            });
         }
         changes
     }

@@ -94,7 +94,7 @@ pub fn run(args: &Trim) -> Result<u8, Failure> {
     let gate = scratch.path().join("gate.sock");
     let words = words(path, &part, &gate)?;
     let start = |beginning| Program::start(&words, &environment, &beginning, &signals, true);
-    let (program, capture) = match part.before {
+    let (program, mut capture) = match part.before {
         None => {
             let capture = Capture::start(connection, request, output)?;
             (start(Beginning::Recorded(&launch)), capture)
@@ -109,7 +109,6 @@ pub fn run(args: &Trim) -> Result<u8, Failure> {
         }
     };
     let program = program.inspect_err(|_| capture.place().discard())?;
-    let mut capture = capture;
     capture.settle();
     let ended = Watch::new(program, Some(capture), &signals, false).until_the_end()?;
     if let (true, Some(answer)) = (args.json.json, &ended.capture) {

@@ -151,12 +151,8 @@ impl Output {
     }
 
     fn take_back(&mut self) {
-        let Kind::Regular(start) = self.kind else { return };
-        let end = start + self.len;
         // A piece that cannot be taken back stays: a reader stops at the last whole frame.
-        if self.file.set_len(end).is_ok() {
-            let _ = self.file.seek(SeekFrom::Start(end));
-        }
+        let _ = self.go_back(self.len);
     }
 
     /// Writes only as many bytes as the poll has promised not to block on.

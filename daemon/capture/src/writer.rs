@@ -144,12 +144,13 @@ pub struct Writer {
     unfilled: Vec<GapEntry>,
     /// Survey of the blocks that other daemons wrote.
     survey: Option<Survey>,
-    /// What was written before each of the last blocks, which together have at least `TAKEN_BACK` bytes if the file does.
+    /// Places before each of the last blocks, to which the trace can be taken back; empty for a stream. The blocks together
+    /// have at least `TAKEN_BACK` bytes if the file does.
     marks: VecDeque<Mark>,
     error: Option<OutputError>,
 }
 
-/// What a trace had when only a part of it was written.
+/// Sums and lengths of a trace when only its beginning was written.
 struct Mark {
     file_bytes: u64,
     totals: Totals,
@@ -160,7 +161,7 @@ struct Mark {
     frame_ends: usize,
 }
 
-/// What the end of a trace is made from.
+/// Facts from which the end of a trace is written.
 #[derive(Clone)]
 struct Ending {
     end: meta::End,
@@ -473,7 +474,8 @@ impl Writer {
         (Ended { footer, waits, wait_ns, has_footer }, finished)
     }
 
-    fn remember_mark(&mut self, mark: Mark) {
+    fn remember_mark(&mut self, mark: Option<Mark>) {
+        let Some(mark) = mark else { return };
         self.marks.push_back(mark);
         let enough = self.output.len_bytes().saturating_sub(TAKEN_BACK);
         while self.marks.get(1).is_some_and(|second| second.file_bytes <= enough) {
@@ -481,9 +483,9 @@ impl Writer {
         }
     }
 
-    /// Returns what [`Self::go_back`] needs to take back what is written from here on.
-    fn mark(&self) -> Mark {
-        Mark {
+    /// Returns the place to which [`Self::go_back`] can take the trace back; `None` for a stream.
+    fn mark(&self) -> Option<Mark> {
+        self.output.is_whole().then(|| Mark {
             file_bytes: self.output.len_bytes(),
             totals: self.totals,
             unfilled: self.unfilled.clone(),
@@ -491,7 +493,7 @@ impl Writer {
             frames: self.frames.clone(),
             blocks: self.index.blocks.len(),
             frame_ends: self.index.frame_ends.len(),
-        }
+        })
     }
 
     /// Takes back what was written since `mark`. The index then lists no blobs, and readers find them in the blocks.

@@ -51,7 +51,7 @@ pub struct Exporter<'a, W: Write> {
     summary: Summary,
 }
 
-/// What is known of a process so far.
+/// Facts about a process, from its commands so far.
 struct Process {
     frames: Frames,
     /// Since the last end of a frame.

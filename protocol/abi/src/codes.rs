@@ -198,7 +198,7 @@ codes! {
         /// Ahead of the enter record of a command that a callback calls: nothing follows.
         Own = 4 "OWN",
     }
-    /// What a TIME is the time of: its `kind`.
+    /// Event whose time a TIME has: its `kind`.
     pub enum TimeKind: u32, default Self::Other(0) => {
         /// The thread's next record of a command. Ahead of a leave record: when the driver returned.
         Command = 1 "command",

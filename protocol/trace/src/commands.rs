@@ -95,7 +95,7 @@ impl<R: Read + Seek> TraceReader<R> {
         let Some(blocks) = wanted.filter(|blocks| blocks.len() <= NUMBERED_BLOCKS_MAX) else {
             return self.commands();
         };
-        // What a record says of the thread's next command may be in the block before.
+        // A record about the thread's next command, such as FRAME, may be in the block before.
         let (mut start, mut back) = (blocks.start.saturating_sub(1), 1);
         while start > 0 && self.lacks_arguments(start..blocks.end, &numbers)? {
             start = start.saturating_sub(back);

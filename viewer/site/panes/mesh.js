@@ -1,10 +1,10 @@
 // What the selected draw takes from its vertex buffers, as a wireframe that turns.
 
-import { answers, bytes, lines, query } from "../ask.js";
+import { answers, bytes, commandAt } from "../ask.js";
 import { fill, make, table, whenReady } from "../element.js";
 import { go } from "../place.js";
 import { contextOf, nameOf, objectsOf, stateAt } from "../state.js";
-import { read } from "../struct.js";
+import { read, structOf } from "../struct.js";
 import { count, valueText } from "../text.js";
 
 export const title = "mesh";
@@ -14,25 +14,19 @@ const SIZE = 480;
 const VERTICES_MAX = 1_000_000;
 const ROWS_MAX = 200;
 
-// By the type of an attribute: bytes, reader, and the largest value of a normalized one (OpenGL ES 3.2, table 10.2).
-const KINDS = {
-  GL_FLOAT: ["f32", 4, (view, at) => view.getFloat32(at, true)],
-  GL_FIXED: ["fixed", 4, (view, at) => view.getInt32(at, true) / 65536],
-  GL_BYTE: ["i8", 1, (view, at) => view.getInt8(at), 127],
-  GL_UNSIGNED_BYTE: ["u8", 1, (view, at) => view.getUint8(at), 255],
-  GL_SHORT: ["i16", 2, (view, at) => view.getInt16(at, true), 32767],
-  GL_UNSIGNED_SHORT: ["u16", 2, (view, at) => view.getUint16(at, true), 65535],
-  GL_INT: ["i32", 4, (view, at) => view.getInt32(at, true), 2147483647],
-  GL_UNSIGNED_INT: ["u32", 4, (view, at) => view.getUint32(at, true), 4294967295],
+// Types of attributes (OpenGL ES 3.2, table 10.2) as they are typed in structs.
+const TYPES = {
+  GL_FLOAT: "f32",
+  GL_FIXED: "fixed",
+  GL_BYTE: "i8",
+  GL_UNSIGNED_BYTE: "u8",
+  GL_SHORT: "i16",
+  GL_UNSIGNED_SHORT: "u16",
+  GL_INT: "i32",
+  GL_UNSIGNED_INT: "u32",
 };
 
 const INDICES = { GL_UNSIGNED_BYTE: Uint8Array, GL_UNSIGNED_SHORT: Uint16Array, GL_UNSIGNED_INT: Uint32Array };
-
-async function commandAt(at) {
-  let found = null;
-  await lines(`commands${query({ from: at, to: at + 1 })}`, (it) => (found = it.seq === at ? it : found));
-  return found;
-}
 
 // Addresses in a state are text, such as "0x10" or "null".
 function offsetOf(value) {
@@ -99,15 +93,16 @@ async function mesh(place) {
   if (attribute === undefined) throw new Error("this draw has no vertex attribute array");
   const binding = arrays.bindings[(attribute.index + attribute.binding_shift) % arrays.bindings.length];
   if (!binding.buffer) throw new Error(`attribute ${attribute.index} is in the program's memory, not in a buffer`);
-  const kind = KINDS[attribute.kind];
-  if (kind === undefined) throw new Error(`attribute ${attribute.index} has the type ${attribute.kind}, which is not shown`);
+  const type = TYPES[attribute.kind];
+  if (type === undefined) throw new Error(`attribute ${attribute.index} has the type ${attribute.kind}, which is not shown`);
   const [list, buffer] = await Promise.all([vertices(at, draw, arrays, files), bufferOf(at, files, binding.buffer)]);
-  const [type, size, reader, max] = kind;
-  const field = { type, offset: 0, count: attribute.size, bytes: size, read: reader, max, isNormalized: attribute.normalized && max !== undefined };
+  const isNormalized = attribute.normalized && type !== "f32" && type !== "fixed";
+  const struct = structOf(`${type}x${attribute.size}${isNormalized ? " norm" : ""}`);
+  const field = struct.fields[0];
   const view = new DataView(buffer);
   const start = offsetOf(binding.offset) + attribute.relative_offset;
-  const stride = binding.stride || size * attribute.size;
-  const isInside = (vertex) => start + vertex * stride + size * attribute.size <= buffer.byteLength;
+  const stride = binding.stride || struct.stride;
+  const isInside = (vertex) => start + vertex * stride + struct.stride <= buffer.byteLength;
   const outside = list.filter((vertex) => !isInside(vertex)).length;
   const points = list.map((vertex) => (isInside(vertex) ? read(field, view, start + vertex * stride) : null));
   return { draw, attributes, attribute, list, points, outside };
