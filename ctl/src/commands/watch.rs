@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use gapii_control::AppCounts;
+use gapii_control::{AppCounts, CaptureInfo, KeptInfo};
 use indicatif::{DecimalBytes, HumanCount};
 use rustix::event::{PollFd, PollFlags};
 use schemars::JsonSchema;
@@ -43,11 +43,17 @@ pub struct Watch {
     json: Json,
 }
 
-/// The programs at one refresh.
+/// The programs and captures at one refresh.
 #[derive(Serialize, JsonSchema)]
 pub struct Refresh<'a> {
     /// The connected programs.
     apps: &'a [Rates],
+    /// Running captures.
+    captures: &'a [CaptureInfo],
+    /// Programs whose last frames are kept.
+    kept: &'a [KeptInfo],
+    /// How old these are, in a sentence, if the daemon is stopped or hangs; otherwise null.
+    outdated: Option<&'a str>,
 }
 
 pub fn run(args: &Watch, connect: &Connect) -> Result<u8, Failure> {
@@ -71,7 +77,12 @@ pub fn run(args: &Watch, connect: &Connect) -> Result<u8, Failure> {
             None => {
                 status.outdated.iter().filter(|_| is_news).for_each(text::say);
                 match args.json.json {
-                    true => text::print_json_line(&Refresh { apps: &rates })?,
+                    true => text::print_json_line(&Refresh {
+                        apps: &rates,
+                        captures: &status.info.captures,
+                        kept: &status.info.kept,
+                        outdated: status.outdated.as_deref(),
+                    })?,
                     false => text::print(|out| write!(out, "{}{}", lines(&rates), more(&status)))?,
                 }
             }
