@@ -218,7 +218,7 @@ impl Cli {
             Command::Apps(args) => apps::run(args, connect),
             Command::Watch(args) => watch::run(args, connect),
             Command::Info(args) => info::run(args),
-            Command::Ui(args) => ui::run(args),
+            Command::Ui(args) => ui::run(args, connect),
             Command::Dump(args) => dump::run(args),
             Command::Frames(args) => frames::run(args),
             Command::State(args) => state::run(args),

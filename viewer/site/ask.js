@@ -26,6 +26,17 @@ export async function ask(path, signal) {
   return answer;
 }
 
+// Sends an order, with values as JSON.
+export async function order(path, values = {}) {
+  const headers = { "Content-Type": "application/json" };
+  const answer = await fetch(`api/${path}`, { method: "POST", headers, body: JSON.stringify(values) });
+  if (answer.status === 204) return;
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(text || `the server answers ${answer.status} to ${path}`);
+  const { error } = JSON.parse(text);
+  if (typeof error === "string") throw new Error(error);
+}
+
 // Calls `take` with each line of JSON at `path`, as it comes. A line with an error ends them.
 export async function lines(path, take, signal) {
   const reader = (await response(path, signal)).body.pipeThrough(new TextDecoderStream()).getReader();

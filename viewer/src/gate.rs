@@ -6,17 +6,18 @@
 
 use std::sync::Arc;
 
+use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, ORIGIN, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use axum::middleware::Next;
+use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 
 /// What requests are let in.
 #[derive(Debug)]
-pub struct Gate {
+struct Gate {
     token: String,
     hosts: [String; 2],
 }
@@ -34,8 +35,7 @@ const HEADERS: [(HeaderName, &str); 4] = [
 ];
 
 impl Gate {
-    /// Makes a gate for the page on `port` whose address has `token`.
-    pub fn new(token: &str, port: u16) -> Self {
+    fn new(token: &str, port: u16) -> Self {
         let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
         Self { token: token.to_owned(), hosts }
     }
@@ -62,8 +62,12 @@ fn is_equal(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && differing == 0
 }
 
-/// Answers requests that the gate lets in, and adds the headers of every answer.
-pub async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
+/// Lets only the page on `port` whose address has `token` ask `router`, and adds the headers of every answer.
+pub fn guarded(router: Router, token: &str, port: u16) -> Router {
+    router.layer(middleware::from_fn_with_state(Arc::new(Gate::new(token, port)), guard))
+}
+
+async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
     let mut response = match gate.lets_in(request.uri().path(), request.headers()) {
         true => next.run(request).await,
         false => StatusCode::FORBIDDEN.into_response(),

@@ -1,4 +1,4 @@
-//! What the server answers at which address. All addresses are below the token.
+//! What the viewer of a trace answers at which address. All addresses are below the token.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,12 +7,10 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
-use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde_json::json;
 
-use crate::gate::{Gate, guard};
 use crate::pictures::{Content, Pictures};
 use crate::question::{self, Words};
 use crate::site;
@@ -46,16 +44,17 @@ impl Viewer {
 }
 
 type Shared = State<Arc<Viewer>>;
-type Answer = Result<Response, Unanswered>;
+/// The answer to a request.
+pub type Answer = Result<Response, Unanswered>;
 
-/// Makes the router of a viewer of `subject` on `port`.
+/// Makes the router of a viewer of `subject`, which `tool` reads.
 ///
 /// # Errors
 /// The scratch folder cannot be made.
-pub fn router(subject: Subject, token: &str, port: u16) -> std::io::Result<Router> {
-    let Subject { tool, trace, other, whole_below } = subject;
+pub fn router(tool: Tool, subject: Subject) -> std::io::Result<Router> {
+    let Subject { trace, other, whole_below } = subject;
     let other = other.map(|path| Shown::new(path, whole_below)).transpose()?;
-    let viewer = Viewer { tool: Tool::new(tool), shown: Shown::new(trace, whole_below)?, other };
+    let viewer = Viewer { tool, shown: Shown::new(trace, whole_below)?, other };
     let answers = Router::new()
         .route("/subject", get(subject_of))
         .route("/info", get(info))
@@ -74,16 +73,15 @@ pub fn router(subject: Subject, token: &str, port: u16) -> std::io::Result<Route
         .route("/objects/{at}", get(objects))
         .route("/objects/{at}/{file}", get(objects_file));
     let file = |Path((_, file)): Path<(String, String)>| async move { page(&file) };
-    let gate = Arc::new(Gate::new(token, port));
     Ok(Router::new()
         .route("/{token}/", get(|| async { page("") }))
         .route("/{token}/{*file}", get(file))
         .nest("/{token}/api", answers)
-        .with_state(Arc::new(viewer))
-        .layer(middleware::from_fn_with_state(gate, guard)))
+        .with_state(Arc::new(viewer)))
 }
 
-fn page(name: &str) -> Response {
+/// Answers with a file of the page.
+pub fn page(name: &str) -> Response {
     match site::file(name) {
         Some((content_type, content)) => {
             ([(header::CONTENT_TYPE, content_type)], content).into_response()

@@ -24,6 +24,8 @@ macro_rules! files {
 
 files! {
     "icon.svg",
+    "live.html",
+    "live.js",
     "style.css",
     "main.js",
     "ask.js",
@@ -32,6 +34,7 @@ files! {
     "pictures.js",
     "place.js",
     "png.js",
+    "sparkline.js",
     "stage.js",
     "state.js",
     "struct.js",

@@ -1,24 +1,27 @@
 //! Runs `gapii-ctl` for a question. At most as many at once as there are cores, and one replay; the others wait their turn. A
-//! process whose reader is gone is killed.
+//! process whose reader is gone is killed. One that records is not: it ends with a whole trace.
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
-use std::pin::Pin;
+use std::path::{Path, PathBuf};
+use std::pin::{Pin, pin};
 use std::process::{ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
 
 /// Most bytes of messages that are kept of a process.
 const MESSAGES_MAX: u64 = 1 << 20;
 /// Bytes that are read at once from an answer that is passed on.
 const PIECE: usize = 64 << 10;
+/// Most pages that follow a daemon at once.
+const WATCHERS_MAX: usize = 16;
 
 /// The program that answers questions.
 #[derive(Clone, Debug)]
@@ -26,6 +29,7 @@ pub struct Tool {
     path: PathBuf,
     readers: Arc<Semaphore>,
     players: Arc<Semaphore>,
+    watchers: Arc<Semaphore>,
 }
 
 /// Work that a question needs. It decides how many questions run at once.
@@ -35,6 +39,8 @@ pub enum Cost {
     Read,
     /// Plays the trace on the driver, which uses all cores.
     Replay,
+    /// Follows a daemon as long as the page is open, and waits most of the time.
+    Watch,
 }
 
 /// Why there is no answer.
@@ -56,7 +62,8 @@ impl Tool {
     pub fn new(path: PathBuf) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let turns = |count| Arc::new(Semaphore::new(count));
-        Self { path, readers: turns(cores.max(2)), players: turns(1) }
+        let (readers, players) = (turns(cores.max(2)), turns(1));
+        Self { path, readers, players, watchers: turns(WATCHERS_MAX) }
     }
 
     /// Returns what the tool prints for `words`.
@@ -65,10 +72,39 @@ impl Tool {
     /// [`Unanswered`]. An answer beside a failure counts, such as the readable part of a damaged trace.
     pub async fn ask(&self, cost: Cost, words: &[OsString]) -> Result<Vec<u8>, Unanswered> {
         let Output { status, stdout, stderr } = self.output(cost, words).await?;
-        match stdout.is_empty() && !status.success() {
-            true => Err(Unanswered::Refused(sentence(&stderr, status))),
-            false => Ok(stdout),
+        answer(status, stdout, &stderr)
+    }
+
+    /// Lets the tool record, with `folder` as its current folder, and returns what it prints. Each of `stops` asks it to end
+    /// with what it has, as Ctrl-C does. It goes on if nobody waits for it any more.
+    ///
+    /// # Errors
+    /// [`Unanswered`]. An answer beside a failure counts: a trace that is not all that was asked for.
+    pub async fn record(
+        &self,
+        words: &[OsString],
+        folder: &Path,
+        stops: &Notify,
+    ) -> Result<Vec<u8>, Unanswered> {
+        // Ctrl-C in the terminal of the viewer is not meant for it.
+        let mut child = self.command(words).current_dir(folder).process_group(0).spawn()?;
+        let mut out = piped(child.stdout.take())?;
+        let messages = piped(child.stderr.take())?;
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        {
+            let mut all = pin!(async {
+                tokio::join!(out.read_to_end(&mut stdout), hear(messages, &mut stderr))
+            });
+            let (read, heard) = loop {
+                tokio::select! {
+                    done = &mut all => break done,
+                    () = stops.notified() => interrupt(&child)?,
+                }
+            };
+            read?;
+            heard?;
         }
+        answer(child.wait().await?, stdout, &stderr)
     }
 
     /// Lets the tool do something.
@@ -127,15 +163,33 @@ impl Tool {
         let turns = match cost {
             Cost::Read => &self.readers,
             Cost::Replay => &self.players,
+            Cost::Watch => &self.watchers,
         };
         Arc::clone(turns).acquire_owned().await.map_err(io::Error::other)
     }
 
     fn start(&self, words: &[OsString]) -> io::Result<Child> {
+        self.command(words).kill_on_drop(true).spawn()
+    }
+
+    fn command(&self, words: &[OsString]) -> Command {
         let mut command = Command::new(&self.path);
         command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.kill_on_drop(true).spawn()
+        command
     }
+}
+
+fn answer(status: ExitStatus, stdout: Vec<u8>, stderr: &[u8]) -> Result<Vec<u8>, Unanswered> {
+    match stdout.is_empty() && !status.success() {
+        true => Err(Unanswered::Refused(sentence(stderr, status))),
+        false => Ok(stdout),
+    }
+}
+
+/// Sends what Ctrl-C sends.
+fn interrupt(child: &Child) -> io::Result<()> {
+    let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    Ok(id.map_or(Ok(()), |id| kill_process(id, Signal::INT))?)
 }
 
 /// A stream that was asked for is there once the process has started.

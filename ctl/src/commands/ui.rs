@@ -1,23 +1,26 @@
-//! `ui`: shows a trace in the browser, by a server on this machine that ends with Ctrl-C. The address has a token, so other
-//! users of this machine cannot ask it. Opens the browser where there is a display, with `xdg-open`, unless `--no-open` or
-//! `--json` is given. The crate `gapii_viewer` serves; this module has the flags.
+//! `ui`: shows a trace in the browser, or with `--live` the programs of a daemon, by a server on this machine that ends with
+//! Ctrl-C. Captures that were started in the page are stopped then, and their traces are waited for; a second Ctrl-C gives up
+//! waiting. The address has a token, so other users of this machine cannot ask it. Opens the browser where there is a
+//! display, with `xdg-open`, unless `--no-open` or `--json` is given. The crate `gapii_viewer` serves; this module has the flags.
 
-use std::future::Future;
+use std::ffi::OsString;
+use std::future;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::task::Poll;
 
 use clap::{Args, ValueHint};
-use gapii_viewer::Subject;
+use gapii_viewer::{Live, Subject};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tempfile::NamedTempFile;
 use tokio::net::TcpListener;
 use tokio::runtime;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::args::{Json, Trace};
+use crate::args::{self, Connect, Json};
 use crate::failure::Failure;
 use crate::launch::random_hex;
 use crate::text;
@@ -27,17 +30,27 @@ const AFTER_HELP: &str = "\
 Examples:
   gapii-ctl ui x.gapii                        open the trace in the browser
   gapii-ctl ui old.gapii new.gapii            also compare it with a second one
+  gapii-ctl ui --live                         show the running programs, and record them
   gapii-ctl ui x.gapii --no-open --port 8000  print the address only";
 
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Ui {
-    #[command(flatten)]
-    trace: Trace,
+    /// A trace
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present = "live")]
+    trace: Option<PathBuf>,
 
     /// A second trace to compare with
     #[arg(value_name = "OTHER", value_hint = ValueHint::FilePath)]
     other: Option<PathBuf>,
+
+    /// Show the programs that are connected to the daemon, with buttons to start and stop captures
+    #[arg(long, conflicts_with = "trace")]
+    live: bool,
+
+    /// Folder for traces that are recorded with --live [default: the current one]
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath, conflicts_with = "trace")]
+    folder: Option<PathBuf>,
 
     /// Port of 127.0.0.1 [default: any that is free]
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
@@ -48,8 +61,8 @@ pub struct Ui {
     no_open: bool,
 
     /// Number of the command below which the trace is played from its beginning for each picture; for tests
-    #[arg(long, value_name = "SEQ", default_value_t = 200_000, hide = true)]
-    whole_below: u64,
+    #[arg(long, value_name = "SEQ", hide = true)]
+    whole_below: Option<u64>,
 
     #[command(flatten)]
     json: Json,
@@ -62,18 +75,22 @@ pub struct Address {
     address: String,
 }
 
-pub fn run(args: &Ui) -> Result<u8, Failure> {
-    let subject = Subject {
-        tool: std::env::current_exe()
-            .map_err(|error| Failure::system(format!("can't find this program: {error}")))?,
-        trace: readable(&args.trace.trace)?,
-        other: args.other.as_deref().map(readable).transpose()?,
-        whole_below: args.whole_below,
+/// What the page shows.
+enum Shown {
+    Traces(Subject),
+    Live(Live),
+}
+
+pub fn run(args: &Ui, connect: &Connect) -> Result<u8, Failure> {
+    let tool = std::env::current_exe()
+        .map_err(|error| Failure::system(format!("can't find this program: {error}")))?;
+    let shown = match &args.trace {
+        Some(trace) => Shown::Traces(subject(args, trace)?),
+        None => Shown::Live(Live::new(tool.clone(), words(connect)?, folder(args)?)),
     };
-    let failed = |error: io::Error| Failure::system(format!("can't serve the viewer: {error}"));
     let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     let _inside = runtime.enter();
-    let stop = stopped().map_err(failed)?;
+    let mut stops = Stops::new().map_err(failed)?;
     let token = random_hex().map_err(failed)?;
     let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", args.port))).map_err(
         |error| match args.port {
@@ -89,13 +106,41 @@ pub fn run(args: &Ui) -> Result<u8, Failure> {
         true => text::print_json_line(&Address { address: address.clone() })?,
         false => {
             text::print(|out| writeln!(out, "{address}"))?;
-            text::say(&"the address above shows the trace while this runs; Ctrl-C ends it");
+            let what = match shown {
+                Shown::Traces(_) => "the trace",
+                Shown::Live(_) => "the running programs",
+            };
+            text::say(&format!("the address above shows {what} while this runs; Ctrl-C ends it"));
         }
     }
     let opens = !args.no_open && !args.json.json;
     let _redirection = opens.then(|| open_browser(&address));
-    runtime.block_on(gapii_viewer::serve(listener, subject, &token, stop)).map_err(failed)?;
+    runtime
+        .block_on(async {
+            match shown {
+                Shown::Traces(subject) => {
+                    gapii_viewer::serve(listener, tool, subject, &token, stops.next()).await
+                }
+                Shown::Live(live) => {
+                    gapii_viewer::serve_live(listener, &live, &token, stops.next()).await?;
+                    finish(&live, &mut stops).await;
+                    Ok(())
+                }
+            }
+        })
+        .map_err(failed)?;
     Ok(0)
+}
+
+fn failed(error: io::Error) -> Failure {
+    Failure::system(format!("can't serve the viewer: {error}"))
+}
+
+fn subject(args: &Ui, trace: &Path) -> Result<Subject, Failure> {
+    let mut subject = Subject::of(readable(trace)?);
+    subject.other = args.other.as_deref().map(readable).transpose()?;
+    subject.whole_below = args.whole_below.unwrap_or(subject.whole_below);
+    Ok(subject)
 }
 
 /// Returns the absolute path of a trace that can be opened.
@@ -104,19 +149,64 @@ fn readable(path: &Path) -> Result<PathBuf, Failure> {
     path.canonicalize().map_err(|error| trace_file::unreadable(path, &error))
 }
 
-/// Returns what is ready at the first stop request.
-fn stopped() -> io::Result<impl Future<Output = ()>> {
-    let mut signals = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()]
-        .map(signal)
-        .into_iter()
-        .collect::<io::Result<Vec<_>>>()?;
-    Ok(async move {
-        std::future::poll_fn(|cx| {
-            let is_asked = signals.iter_mut().any(|signal| signal.poll_recv(cx).is_ready());
-            if is_asked { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+/// Returns the absolute path of the folder for traces.
+fn folder(args: &Ui) -> Result<PathBuf, Failure> {
+    let folder = args.folder.as_deref().unwrap_or_else(|| Path::new("."));
+    let is_folder = folder.metadata().is_ok_and(|it| it.is_dir());
+    let found = is_folder.then(|| folder.canonicalize().ok()).flatten();
+    found.ok_or_else(|| {
+        Failure::unreachable(format!("{} is no folder; create it, or name another with `--folder`", folder.display()))
+    })
+}
+
+/// Returns the options with which a `gapii-ctl` in any folder connects to the same daemon.
+fn words(connect: &Connect) -> Result<Vec<OsString>, Failure> {
+    let with_path = |option: &str, path: &Path| {
+        let mut word = OsString::from(option);
+        let path = std::path::absolute(path)
+            .map_err(|error| Failure::system(format!("can't find {}: {error}", path.display())))?;
+        word.push(path);
+        Ok(word)
+    };
+    let Connect { connect, via, credentials } = connect;
+    let address =
+        connect.iter().map(|args::Address::Unix(path)| with_path("--connect=unix:", path));
+    let credentials = credentials.iter().map(|path| with_path("--credentials=", path));
+    let via = via.iter().map(|via| Ok(format!("--via={via}").into()));
+    address.chain(credentials).chain(via).collect()
+}
+
+/// Stops the captures that were started in the page, and waits for their traces until another stop request.
+async fn finish(live: &Live, stops: &mut Stops) {
+    let running = live.running() as u64;
+    if running == 0 {
+        return;
+    }
+    let captures = text::counted(running, "capture");
+    text::say(&format!("finishing {captures}; Ctrl-C again gives up waiting"));
+    tokio::select! {
+        () = live.finish() => {}
+        () = stops.next() => {}
+    }
+}
+
+/// Requests to stop: Ctrl-C, SIGTERM and SIGHUP.
+struct Stops([Signal; 3]);
+
+impl Stops {
+    fn new() -> io::Result<Self> {
+        let [interrupt, terminate, hangup] =
+            [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
+        Ok(Self([interrupt?, terminate?, hangup?]))
+    }
+
+    async fn next(&mut self) {
+        future::poll_fn(|cx| {
+            let is_asked = self.0.iter_mut().any(|signal| signal.poll_recv(cx).is_ready());
+            if is_asked { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
-    })
+    }
 }
 
 /// Opens the page, by a file that only this user can read: other users see the words of commands, and so would see the token.

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::support::ctl;
 use crate::written_trace::WrittenTrace;
 
-/// A viewer of the trace `t.gapii` in a folder.
+/// A viewer of the trace `t.gapii` in a folder, or of a daemon.
 struct Viewer {
     process: Child,
     port: u16,
@@ -23,8 +23,12 @@ struct Viewer {
 
 impl Viewer {
     fn start(folder: &Path) -> Viewer {
+        Viewer::of(folder, &["t.gapii"])
+    }
+
+    fn of(folder: &Path, words: &[&str]) -> Viewer {
         let mut command = ctl(folder);
-        let mut process = command.args(["ui", "t.gapii", "--json"]).spawn().unwrap();
+        let mut process = command.args(["ui", "--json"]).args(words).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let answer: Value = serde_json::from_str(&line).unwrap();
@@ -53,6 +57,14 @@ impl Viewer {
     fn get(&self, path: &str) -> (u16, String) {
         let path = format!("/{}/{path}", self.token);
         self.get_with(&path, &format!("Host: 127.0.0.1:{}\r\n", self.port))
+    }
+
+    fn post(&self, path: &str, headers: &str, body: &str) -> (u16, String) {
+        let (port, token, length) = (self.port, &self.token, body.len());
+        self.send(&format!(
+            "POST /{token}/{path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
+        ))
     }
 
     fn json(&self, path: &str) -> Value {
@@ -211,4 +223,61 @@ fn hostile_traces_end_questions_and_not_the_viewer() {
         tried += 1;
     }
     assert!(tried > 0, "no file of the corpus can be opened");
+}
+
+#[test]
+fn page_of_a_daemon_says_when_there_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let viewer = Viewer::of(folder.path(), &["--live"]);
+    let (status, page) = viewer.get("");
+    assert!(status == 200 && page.contains("live.js"), "{page}");
+    let (status, answer) = viewer.get("api/watch");
+    assert!(status == 200 && answer.contains("error") && answer.contains("gapiid"), "{answer}");
+    // A recording that cannot begin has the tool's sentence.
+    assert_eq!(viewer.post("api/recordings", "", r#"{"pid":1}"#).0, 201);
+    let ended = (0..500).find_map(|_| {
+        let (_, answer) = viewer.get("api/recordings");
+        let has_ended = answer.contains("\"ending\":{");
+        (!has_ended).then(|| std::thread::sleep(std::time::Duration::from_millis(10)));
+        has_ended.then_some(answer)
+    });
+    assert!(ended.unwrap().contains("gapiid"));
+    let (status, answer) = viewer.get("traces/0/");
+    assert!(status == 200 && answer.contains("has left no trace"), "{answer}");
+}
+
+#[test]
+fn orders_of_others_and_unknown_ones_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let viewer = Viewer::of(folder.path(), &["--live"]);
+    let order = r#"{"pid":1}"#;
+    let foreign = "Origin: http://gapii.example\r\n";
+    assert_eq!(viewer.post("api/recordings", foreign, order).0, 403);
+    assert_eq!(viewer.get_with("/api/recordings", "Host: 127.0.0.1\r\n").0, 403);
+    for order in [r#"{"pid":1,"output":"/tmp/x"}"#, r#"{"pid":"--help"}"#, r#"{"frames":-1}"#] {
+        assert_eq!(viewer.post("api/recordings", "", order).0, 422, "{order}");
+    }
+    assert_eq!(viewer.post("api/recordings", "", "{").0, 400);
+    for path in ["api/recordings/7/stop", "api/kept/7", "traces/7/"] {
+        assert_eq!(viewer.post(path, "", "").0 / 100, 4, "{path}");
+    }
+    for path in ["traces/7/", "traces/7/api/info", "traces/x/", "traces/../live.js"] {
+        assert_eq!(viewer.get(path).0, 404, "{path}");
+    }
+    let answer = viewer.get("api/recordings").1;
+    assert!(answer.ends_with("[]"), "nothing was begun: {answer}");
+}
+
+#[test]
+fn folder_for_traces_must_be_one() {
+    let folder = folder();
+    let refused = |words: &[&str]| {
+        let output = ctl(folder.path()).arg("ui").args(words).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (status, sentence) = refused(&["--live", "--folder", "t.gapii"]);
+    assert!(status == Some(3) && sentence.contains("t.gapii is no folder"), "{sentence}");
+    for words in [&["--live", "t.gapii"][..], &["t.gapii", "--folder", "."], &[]] {
+        assert_eq!(refused(words).0, Some(2), "{words:?}");
+    }
 }

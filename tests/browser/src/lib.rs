@@ -23,7 +23,8 @@ pub struct Browser {
     pub client: Client,
     /// Address of the page, with its token.
     pub address: String,
-    _viewer: Running,
+    /// The process of `gapii-ctl ui`.
+    pub viewer: Running,
     driver: Running,
 }
 
@@ -82,7 +83,7 @@ impl Browser {
             .connect(&format!("http://127.0.0.1:{port}"))
             .await
             .expect("a session of chromedriver");
-        let browser = Browser { client, address, _viewer: viewer, driver };
+        let browser = Browser { client, address, viewer, driver };
         browser.go("").await;
         browser.find("body[data-ready]").await;
         browser

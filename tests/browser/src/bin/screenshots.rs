@@ -3,10 +3,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use gapii_browser_tests::Browser;
+use gapii_browser_tests::{Browser, LIMIT};
 use gapii_tests::display::Display;
-use gapii_tests::gapii::{Session, Trace};
+use gapii_tests::gapii::{Session, Trace, append};
+use gapii_tests::process::Running;
+use gapii_tests::wait::until;
 
 /// Name of the picture, pane, and the rest of the place.
 const PICTURES: [(&str, &str); 9] = [
@@ -53,4 +56,38 @@ async fn main() {
         fs::write(folder.join(format!("{name}.png")), picture).expect("a file");
     }
     browser.close().await;
+    fs::write(folder.join("live.png"), live(&session, &display).await).expect("a file");
+}
+
+/// The page of a daemon with two programs, one of which is captured.
+async fn live(session: &Session, display: &Display) -> Vec<u8> {
+    let traces = session.path("traces");
+    fs::create_dir_all(&traces).expect("a folder of the session");
+    let _daemon = session.daemon(&[]);
+    let start = |program: &[&str]| {
+        let mut idle = session.ctl(["run", "--idle"]);
+        append(&mut idle, &display.command(program));
+        Running::start(&mut idle)
+    };
+    let _programs = [
+        start(&["glmark2-es2", "-s", "400x300", "-b", "shading:duration=60.0"]),
+        start(&["glmark2-es2", "-s", "200x200", "-b", "buffer:duration=60.0"]),
+    ];
+    until("two programs", LIMIT, || (session.apps().len() == 2).then_some(()));
+    let folder = traces.to_str().expect("a plain path");
+    let browser = Browser::open_with(session, &["--live", "--folder", folder], &[]).await;
+    let click = async |selector: &str| {
+        browser.find(selector).await.click().await.expect("a click");
+    };
+    click("button[data-record]").await;
+    browser.find("a[data-open=\"0\"]").await;
+    browser.run("document.forms.wishes.elements.frames.value = ''").await;
+    click("tr:last-child button[data-record]").await;
+    // The sparklines have something to show.
+    tokio::time::sleep(Duration::from_secs(15)).await;
+    let picture = browser.client.screenshot().await.expect("a picture");
+    click("button[data-stop]").await;
+    browser.find("a[data-open=\"1\"]").await;
+    browser.close().await;
+    picture
 }
