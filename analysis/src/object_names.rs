@@ -41,7 +41,7 @@ const KINDS: [(Role, &str); 6] = [
 ];
 
 /// The roles of commands with something to learn.
-const TELLING: u32 = {
+const TELLING: u64 = {
     let mut roles = Role::Labels.bit() | Role::Deletes.bit();
     let mut kind = 0;
     while kind < KINDS.len() {

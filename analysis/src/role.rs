@@ -6,7 +6,7 @@ use gapii_commands::{COUNT, CommandId};
 pub use crate::generated::roles::Role;
 
 /// By id: a bit for each role of the command.
-static ROLES: [u32; COUNT] = {
+static ROLES: [u64; COUNT] = {
     let mut table = [0; COUNT];
     let mut role = 0;
     while role < Role::COMMANDS.len() {
@@ -28,12 +28,12 @@ impl Role {
     }
 
     /// The bit of the role in a set of roles.
-    pub const fn bit(self) -> u32 {
+    pub const fn bit(self) -> u64 {
         1 << self as u32
     }
 
     /// Whether a command has one of the roles of a set.
-    pub fn is_any_of(roles: u32, command: Option<CommandId>) -> bool {
+    pub fn is_any_of(roles: u64, command: Option<CommandId>) -> bool {
         command.is_some_and(|command| ROLES[command.index()] & roles != 0)
     }
 }
@@ -82,6 +82,9 @@ mod tests {
             ("glDispatchComputeIndirect", Role::Dispatch, true),
             ("glCompressedTexSubImage3DOES", Role::Upload, true),
             ("glBufferSubData", Role::Upload, true),
+            ("glTexParameteri", Role::Fills, false),
+            ("glCopyTexSubImage2D", Role::Fills, true),
+            ("glClearColor", Role::Clears, false),
             ("eglSwapBuffers", Role::Act, false),
         ] {
             let command = CommandId::named(name);

@@ -9,9 +9,9 @@ use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::args::Connect;
 use crate::commands::{
-    apps, blob, completions, diff, doctor, dump, export, frames, info, list, man, montage, pair,
-    play_part, problems, relay, replay, report, run, save, schema, start, state, stats, status,
-    stop, trim, ui, verify, watch,
+    apps, blob, completions, diff, doctor, dump, export, frames, history, info, list, man, montage,
+    pair, play_part, problems, relay, replay, report, run, save, schema, start, state, stats,
+    status, stop, trim, ui, verify, watch,
 };
 use crate::failure::{Failure, RUN};
 use crate::{json, text};
@@ -73,6 +73,8 @@ enum Command {
     Frames(frames::Frames),
     /// Show the state that the program had set up after a given command of a trace
     State(state::State),
+    /// List what was done to an object: the commands that made, filled, changed, used and deleted it
+    History(history::History),
     /// Print statistics of a trace: functions, frames, threads, memory, redundant state changes, and
     /// driver times and the slowest commands if it was recorded with --timing
     Stats(stats::Stats),
@@ -222,6 +224,7 @@ impl Cli {
             Command::Dump(args) => dump::run(args),
             Command::Frames(args) => frames::run(args),
             Command::State(args) => state::run(args),
+            Command::History(args) => history::run(args),
             Command::Stats(args) => stats::run(args),
             Command::Problems(args) => problems::run(args),
             Command::Diff(args) => diff::run(args),

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use gapii_follow::generated::describe::KINDS;
-use gapii_follow::value::Value;
+use gapii_follow::value::{Kind, Value};
 use gapii_trace::filter;
 
 /// The kind of object that a section belongs to.
@@ -41,7 +41,9 @@ pub struct StateChoice {
     chosen_sections: Vec<String>,
 
     /// Show only objects of this kind, or one of them, such as texture or texture:5; may be repeated
-    #[arg(long = "object", value_name = "KIND[:NAME]", long_help = object_help())]
+    #[arg(long = "object", value_name = "KIND[:NAME]", long_help = help(
+        "Show only objects of this kind, or one of them, such as texture or texture:5; may be repeated"
+    ))]
     chosen_objects: Vec<ObjectChoice>,
 
     /// Show only this context, with its share group and its thread, by its handle in `dump`
@@ -62,12 +64,10 @@ impl FromStr for ObjectChoice {
     fn from_str(text: &str) -> Result<ObjectChoice, String> {
         let (kind, name) =
             text.split_once(':').map_or((text, None), |(kind, name)| (kind, Some(name)));
-        match kind {
-            kind if !KINDS.iter().any(|known| known.eq_ignore_ascii_case(kind)) => {
-                Err(format!("no kind of object has this name; the kinds are {}", kinds()))
-            }
-            kind => Ok(ObjectChoice { kind: kind.to_owned(), name: name.map(number).transpose()? }),
-        }
+        Ok(ObjectChoice {
+            kind: self::kind(kind)?.name.to_owned(),
+            name: name.map(number).transpose()?,
+        })
     }
 }
 
@@ -80,22 +80,27 @@ impl fmt::Display for ObjectChoice {
     }
 }
 
-fn object_help() -> String {
-    format!(
-        "Show only objects of this kind, or one of them, such as texture or texture:5; may be repeated\n\nThe kinds are {}",
-        kinds()
-    )
+/// Returns the help of an option that takes a kind of object.
+pub fn help(sentence: &str) -> String {
+    format!("{sentence}\n\nThe kinds are {}", kinds())
+}
+
+/// Returns the kind of this name, in capitals or small letters.
+pub fn kind(name: &str) -> Result<Kind, String> {
+    let found = KINDS.iter().find(|known| known.name.eq_ignore_ascii_case(name));
+    let unknown = || format!("no kind of object has this name; the kinds are {}", kinds());
+    found.copied().ok_or_else(unknown)
 }
 
 /// Lists the kinds of objects, as they are typed.
 fn kinds() -> String {
-    let mut kinds: Vec<_> = KINDS.iter().map(|kind| kind.to_lowercase()).collect();
+    let mut kinds: Vec<_> = KINDS.iter().map(|kind| kind.name.to_lowercase()).collect();
     kinds.sort_unstable();
     kinds.join(", ")
 }
 
 /// Reads a decimal number, or a hexadecimal one after `0x`.
-fn number(text: &str) -> Result<u64, String> {
+pub fn number(text: &str) -> Result<u64, String> {
     let number = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),
         None => text.parse(),
@@ -210,6 +215,6 @@ mod tests {
         for kind in ["texture", "vertexarray", "commandqueue"] {
             assert!(said.contains(kind) && kind.parse::<ObjectChoice>().is_ok(), "{kind}: {said}");
         }
-        assert!(object_help().contains("renderbuffer, sampler"), "{}", object_help());
+        assert!(help("").contains("renderbuffer, sampler"), "{}", help(""));
     }
 }

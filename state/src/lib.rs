@@ -49,6 +49,7 @@ pub mod read_back;
 mod reference;
 mod scope;
 pub mod stored;
+pub mod touched;
 pub mod walk;
 
 pub use at::At;

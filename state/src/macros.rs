@@ -64,6 +64,8 @@ macro_rules! state_struct {
 
         impl<$scope: Scope> $crate::Object for $name<$scope> {
             type Kind = $name;
+            const KIND: &str = stringify!($name);
+            const WHOLE: bool = $scope::WHOLE;
         }
 
         $crate::state_struct!(whole $name);
@@ -74,6 +76,9 @@ macro_rules! state_struct {
 
         impl $crate::Object for $name {
             type Kind = Self;
+            const KIND: &str = stringify!($name);
+            // The shim keeps no history.
+            const WHOLE: bool = false;
         }
     };
     (value $(#[$meta:meta])* $name:ident {

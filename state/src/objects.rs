@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Release};
 
 use crate::reference::Ref;
 use crate::stored::{Reader, Stored, Writer};
+use crate::touched::{self, Touch, Touched};
 
 /// Maximum number of deleted objects that are kept.
 const DELETED_MAX: usize = 4096;
@@ -16,6 +17,19 @@ const DELETED_MAX: usize = 4096;
 pub trait Object: Default {
     /// The kind of object: the same type for the state in every scope.
     type Kind;
+    /// Name of the kind.
+    const KIND: &str;
+    /// Whether this is the state that tools follow, in which touches are noted (`touched.rs`).
+    const WHOLE: bool;
+}
+
+/// Notes that an object is touched, for tools that ask; never in the shim.
+#[inline(always)]
+fn note<T: Object>(object: Ref<T::Kind>, touch: Touch) {
+    if T::WHOLE {
+        let (name, serial) = (object.name(), object.serial());
+        touched::keep(Touched { kind: T::KIND, name, serial, touch });
+    }
 }
 
 /// Objects by name and by reference.
@@ -109,6 +123,7 @@ impl<T: Object> Objects<T> {
         }
         self.names.insert(name, bearer);
         self.raise_version();
+        note::<T>(bearer, Touch::Made);
         bearer
     }
 
@@ -134,6 +149,7 @@ impl<T: Object> Objects<T> {
     /// Deletes the object of that name and returns a reference to it.
     pub fn delete(&mut self, name: u64) -> Ref<T::Kind> {
         let Some(deleted) = self.names.remove(&name) else { return Ref::NONE };
+        note::<T>(deleted, Touch::Deleted);
         self.deleted.push_back(deleted);
         if self.deleted.len() > DELETED_MAX
             && let Some(oldest) = self.deleted.pop_front()
@@ -169,6 +185,15 @@ impl<T: Object> Objects<T> {
 
     /// [`Objects::get`], to change the state.
     pub fn get_mut(&mut self, object: Ref<T::Kind>) -> Option<&mut T> {
+        let found = self.get_mut_unnoted(object);
+        if found.is_some() {
+            note::<T>(object, Touch::Changed);
+        }
+        found
+    }
+
+    /// [`Objects::get_mut`], for a change that is no change of the object to the program, such as a better copy of its contents.
+    pub fn get_mut_unnoted(&mut self, object: Ref<T::Kind>) -> Option<&mut T> {
         if object.is_none() {
             return None;
         }
@@ -202,6 +227,8 @@ mod tests {
 
     impl Object for u32 {
         type Kind = Self;
+        const KIND: &str = "u32";
+        const WHOLE: bool = false;
     }
 
     type Table = Objects<u32>;

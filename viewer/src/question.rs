@@ -41,6 +41,17 @@ pub struct State {
     since: Option<u64>,
 }
 
+/// What was done to an object.
+#[derive(Debug, Deserialize)]
+pub struct History {
+    /// Kind and name, such as `texture:5`.
+    object: String,
+    /// Number of the command after which it has this name.
+    at: u64,
+    /// Most events of each sort.
+    most: u64,
+}
+
 /// Frames of the trace.
 #[derive(Debug, Default, Deserialize)]
 pub struct Frames {
@@ -132,6 +143,14 @@ impl State {
     }
 }
 
+impl History {
+    /// Returns the words of `gapii-ctl history`.
+    pub fn words(&self, trace: &Path) -> Words {
+        let words = Words::of("history", trace).with("at", self.at).with("most", self.most);
+        words.word("--").word(&self.object)
+    }
+}
+
 impl Frames {
     /// Returns the words of `gapii-ctl frames`.
     pub fn words(&self, trace: &Path) -> Words {
@@ -170,5 +189,7 @@ mod tests {
             since: Some(2),
         };
         check(&state.words(trace), "state /t --json --at=3 --since=2 --object=texture:5");
+        let history = History { object: "--help".into(), at: 3, most: 9 };
+        check(&history.words(trace), "history /t --json --at=3 --most=9 -- --help");
     }
 }

@@ -62,6 +62,7 @@ pub fn router(tool: Tool, subject: Subject) -> std::io::Result<Router> {
         .route("/commands", get(commands))
         .route("/state", get(state))
         .route("/sections/{at}", get(sections))
+        .route("/history", get(history))
         .route("/statistics", get(statistics))
         .route("/problems", get(problems))
         .route("/differences", get(differences))
@@ -120,6 +121,10 @@ async fn state(State(viewer): Shared, Query(asked): Query<question::State>) -> A
 async fn sections(State(viewer): Shared, Path((_, at)): Path<(String, u64)>) -> Answer {
     document(&viewer, Words::of("state", &viewer.shown.trace).with("at", at).word("--sections"))
         .await
+}
+
+async fn history(State(viewer): Shared, Query(asked): Query<question::History>) -> Answer {
+    document(&viewer, asked.words(&viewer.shown.trace)).await
 }
 
 async fn statistics(State(viewer): Shared) -> Answer {

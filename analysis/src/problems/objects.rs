@@ -5,17 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gapii_commands::Api;
 use gapii_trace::Command;
-use gapii_trace::description::{Function, Kind, Observed, Repr, Type};
-use gapii_trace::value::Observation;
+use gapii_trace::description::Function;
 
 use super::groups::{Found, Groups};
 use super::problem::{ProblemKind, Severity};
 use super::seen::{Begun, Place, Seen, name_of};
 use crate::digest::Map;
-use crate::identity::{namespace, result_name, result_type};
-use crate::role::Role;
+use crate::mentions::{Mention, Names};
 
 /// Most live objects.
 const LIVE_MAX: usize = 65_536;
@@ -31,7 +28,7 @@ pub struct ObjectTable {
     /// Objects that were deleted without having been used.
     unused: Vec<Object>,
     /// By function id; `None` before the function's first command.
-    functions: Vec<Option<Facts>>,
+    functions: Vec<Option<Names>>,
     /// Namespaces with commands that use objects.
     usable: BTreeSet<u64>,
     /// Function names by id, of functions that made an object.
@@ -70,18 +67,6 @@ struct Object {
     is_used: bool,
 }
 
-/// Effect of a function on objects.
-#[derive(Clone, Default)]
-struct Facts {
-    creates: bool,
-    deletes: bool,
-    is_gles: bool,
-    /// Parameters that are names or lead to names: their position and namespace.
-    params: Vec<(usize, u64)>,
-    /// Namespace of the result, if it is the name of a new object.
-    result: Option<u64>,
-}
-
 impl ObjectTable {
     /// Notes the objects that a command makes, uses and deletes.
     pub fn look(&mut self, seen: &Seen<'_>) {
@@ -91,48 +76,23 @@ impl ObjectTable {
         if self.functions.get(id).is_none_or(Option::is_none) {
             self.learn(command, function);
         }
-        let Some(Some(facts)) = self.functions.get(id) else { return };
-        if facts.params.is_empty() && facts.result.is_none() {
+        let Some(Some(names)) = self.functions.get(id) else { return };
+        if names.is_empty() {
             return;
         }
-        let facts = facts.clone();
-        let space = match facts.is_gles {
+        let names = names.clone();
+        let space = match names.is_gles {
             true => seen.thread.and_then(|thread| thread.context.as_deref()),
             false => None,
         };
         let space = space.map_or(0, |context| context.group.number());
-        let mut params = facts.params.iter().peekable();
-        for (position, arg) in command.args().enumerate() {
-            let Some((_, namespace)) = params.next_if(|(at, _)| *at == position) else { continue };
-            if arg.param.ty.kind == Kind::Handle {
-                self.touch((command.process, space, *namespace, arg.value.bits()), facts.deletes);
-                continue;
+        names.each(command, |Mention { namespace, name, is_new }| {
+            let key = (command.process, space, namespace, name);
+            match is_new {
+                true => self.make(seen, key),
+                false => self.touch(key, names.deletes),
             }
-            let makes = facts.creates && arg.param.observed == Observed::Out;
-            for name in names(command, arg.observation, arg.param.element) {
-                self.name(seen, (command.process, space, *namespace, name), makes, facts.deletes);
-            }
-        }
-        let ranges = command.ranges_read().map(|range| (range, false));
-        let written = command.ranges_written().map(|range| (range, facts.creates));
-        for (range, makes) in ranges.chain(written) {
-            let of_param = |(at, _): &&(usize, u64)| range.param.map(usize::from) == Some(*at);
-            let Some((_, namespace)) = facts.params.iter().find(of_param) else { continue };
-            for name in names(command, range.observation, command.element_of(&range)) {
-                self.name(seen, (command.process, space, *namespace, name), makes, facts.deletes);
-            }
-        }
-        if let Some((namespace, (value, _))) = facts.result.zip(command.result()) {
-            self.make(seen, (command.process, space, namespace, value.bits()));
-        }
-    }
-
-    /// A name in a memory: of a new object, or of one that the command uses or deletes.
-    fn name(&mut self, seen: &Seen<'_>, name: Name, makes: bool, deletes: bool) {
-        match makes {
-            true => self.make(seen, name),
-            false => self.touch(name, deletes),
-        }
+        });
     }
 
     fn make(&mut self, seen: &Seen<'_>, key: Name) {
@@ -237,7 +197,7 @@ impl ObjectTable {
         if self.functions.len() <= id {
             self.functions.resize(id + 1, None);
         }
-        self.functions[id] = Some(Facts::of(function));
+        self.functions[id] = Some(Names::of(function));
     }
 }
 
@@ -247,51 +207,8 @@ impl Object {
     }
 }
 
-impl Facts {
-    fn of(function: &Function) -> Self {
-        let known = function.known;
-        let creates = Role::Creates.is_of(known);
-        let is_handle = |ty: &Type| ty.kind == Kind::Handle;
-        let params = function.params.iter().enumerate().filter_map(|(at, param)| {
-            let ty = match param.ty.kind {
-                Kind::Handle => param.ty,
-                _ => param.element.filter(is_handle)?,
-            };
-            Some((at, namespace(known, ty, &param.name)))
-        });
-        let result = result_type(function);
-        let result = (creates && is_handle(&result))
-            .then(|| namespace(known, result, result_name(function)));
-        let mut params: Vec<_> = params.collect();
-        let deletes = Role::Deletes.is_of(known);
-        if deletes {
-            // The objects to delete are the last parameter: `eglDestroyContext(dpy, ctx)`.
-            params.drain(..params.len().saturating_sub(1));
-        }
-        let is_gles = Api::named(&function.api) == Some(Api::Gles);
-        Self { creates, deletes, is_gles, params, result }
-    }
-}
-
 /// Namespaces with a command that takes a name and does more than to make or delete it.
 fn usable(command: &Command<'_>) -> BTreeSet<u64> {
-    let facts = command.description().functions().iter().map(Facts::of);
-    let using = facts.filter(|facts| !facts.creates && !facts.deletes);
-    using.flat_map(|facts| facts.params).map(|(_, namespace)| namespace).collect()
-}
-
-/// The names in a memory.
-fn names(command: &Command<'_>, seen: Observation<'_>, ty: Option<Type>) -> Vec<u64> {
-    let bytes = command.bytes_of(seen);
-    let bytes = bytes.as_deref().unwrap_or_default();
-    match ty.and_then(|ty| ty.repr) {
-        Some(Repr::U32) => {
-            let words = bytes.as_chunks::<4>().0.iter();
-            words.map(|word| u32::from_le_bytes(*word).into()).collect()
-        }
-        Some(Repr::Pointer | Repr::U64) => {
-            bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
-        }
-        _ => Vec::new(),
-    }
+    let all = command.description().functions().iter().map(Names::of);
+    all.filter(Names::uses).flat_map(|names| names.namespaces().collect::<Vec<_>>()).collect()
 }

@@ -414,6 +414,14 @@ pub enum Role {
     GivesSync,
     /// The result of the command is a new stream.
     GivesStream,
+    /// The command answers a question, and changes nothing.
+    Asks,
+    /// The command gives a buffer or a texture contents or a store.
+    Fills,
+    /// The command writes to the framebuffer for drawing, and is no draw.
+    Clears,
+    /// The command reads the framebuffer for reading.
+    ReadsFramebuffer,
 }
 
 impl Role {
@@ -455,7 +463,7 @@ impl Role {
     ];
 
     /// The roles that statistics, differences and problems of traces need. Each is a role of commands.
-    pub const OF_ANALYSIS: [Self; 31] = [
+    pub const OF_ANALYSIS: [Self; 35] = [
         Self::Draw,
         Self::Dispatch,
         Self::Upload,
@@ -487,6 +495,10 @@ impl Role {
         Self::GivesImage,
         Self::GivesSync,
         Self::GivesStream,
+        Self::Asks,
+        Self::Fills,
+        Self::Clears,
+        Self::ReadsFramebuffer,
     ];
 }
 

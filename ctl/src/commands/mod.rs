@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod dump;
 pub mod export;
 pub mod frames;
+pub mod history;
 pub mod info;
 pub mod list;
 pub mod man;

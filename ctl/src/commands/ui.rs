@@ -155,7 +155,10 @@ fn folder(args: &Ui) -> Result<PathBuf, Failure> {
     let is_folder = folder.metadata().is_ok_and(|it| it.is_dir());
     let found = is_folder.then(|| folder.canonicalize().ok()).flatten();
     found.ok_or_else(|| {
-        Failure::unreachable(format!("{} is no folder; create it, or name another with `--folder`", folder.display()))
+        Failure::unreachable(format!(
+            "{} is no folder; create it, or name another with `--folder`",
+            folder.display()
+        ))
     })
 }
 

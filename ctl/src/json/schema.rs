@@ -64,6 +64,7 @@ pub const FORMS: &[Form] = &[
     document::<state::Answer>("state"),
     document::<state::Sections>("state --sections"),
     document::<state::Changes>("state --since"),
+    document::<gapii_analysis::history::History>("history"),
     document::<gapii_analysis::stats::Stats>("stats"),
     document::<gapii_analysis::problems::Problems>("problems"),
     document::<diff::Differences>("diff"),

@@ -8,6 +8,7 @@ mod diffs;
 mod dumps;
 mod exports;
 mod frames;
+mod history;
 mod infos;
 mod measures;
 mod problems;

@@ -16,6 +16,7 @@ pub const BEGAN_UNIX_NS: u64 = 1_700_000_000_000_000_000;
 /// The same moment in `CLOCK_MONOTONIC`, in nanoseconds.
 pub const BEGAN_NS: u64 = 5_000_000_000;
 
+#[derive(Clone)]
 pub struct WrittenTrace {
     header: TraceHeader,
     file: Vec<u8>,

@@ -49,9 +49,22 @@ pub trait Describe {
 }
 
 /// A kind of object.
-pub trait Kind {
-    /// The kind's name in the description.
-    const NAME: &'static str;
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kind {
+    /// Its name in the description.
+    pub name: &'static str,
+    /// What an object of this kind belongs to.
+    pub owner: Owner,
+    /// Whether commands that touch such an object are noted (`gapii_state::touched`).
+    pub is_noted: bool,
+}
+
+/// What objects belong to. Two owners have different objects of the same name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Owner {
+    Process,
+    ShareGroup,
+    Context,
 }
 
 /// Returns the value of a field, converted by `show`.
@@ -86,18 +99,16 @@ macro_rules! record_field {
     };
 }
 
-/// Implements [`Kind`] for kinds of objects, with the names of their types, and lists them and their initial states.
+/// Lists the kinds of objects, with the names of their types, and their initial states.
 #[macro_export]
 macro_rules! kinds {
-    ($($kind:ident: $state:ty,)*) => {
-        $(
-            impl Kind for $kind {
-                const NAME: &'static str = stringify!($kind);
-            }
-        )*
-
-        /// Names of all kinds of objects.
-        pub const KINDS: &[&str] = &[$(stringify!($kind)),*];
+    ($($kind:ident: $state:ty, $owner:ident;)*) => {
+        /// All kinds of objects.
+        pub const KINDS: &[$crate::value::Kind] = &[$($crate::value::Kind {
+            name: stringify!($kind),
+            owner: $crate::value::Owner::$owner,
+            is_noted: <$state as gapii_state::Object>::WHOLE,
+        }),*];
 
         /// Returns the state in which an object of a kind begins.
         pub fn initial(kind: &str) -> Value {
@@ -151,17 +162,17 @@ impl Describe for String {
     }
 }
 
-impl<T: Kind> Describe for Ref<T> {
+impl<T: Object> Describe for Ref<T> {
     fn describe(&self) -> Value {
         match self.is_some() {
-            true => Value::Object { kind: T::NAME, name: self.name(), serial: self.serial() },
+            true => Value::Object { kind: T::KIND, name: self.name(), serial: self.serial() },
             false => Value::None,
         }
     }
 }
 
 /// Returns all objects of a kind: first those with a name, then deleted ones.
-pub fn objects<T: Object<Kind: Kind> + Describe>(objects: &Objects<T>) -> Value {
+pub fn objects<T: Object<Kind: Object> + Describe>(objects: &Objects<T>) -> Value {
     let named = objects.named().map(|found| (found, false));
     let deleted = objects.deleted().map(|found| (found, true));
     let entries = named.chain(deleted).map(|((object, state), is_deleted)| {
@@ -205,12 +216,10 @@ mod tests {
         size: u32,
     }
 
-    impl Kind for Toy {
-        const NAME: &'static str = "Toy";
-    }
-
     impl Object for Toy {
         type Kind = Self;
+        const KIND: &str = "Toy";
+        const WHOLE: bool = true;
     }
 
     impl Describe for Toy {

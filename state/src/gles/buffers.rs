@@ -109,7 +109,7 @@ pub fn bind_element_buffer<S: Scope, M: Memory + ?Sized>(
     let Some(noted) = context.index_sources.get_mut(place) else { return };
     if *noted != buffer {
         *noted = buffer;
-        if let Some(buffer) = context.group.lock().buffers.get_mut(buffer) {
+        if let Some(buffer) = context.group.lock().buffers.get_mut_unnoted(buffer) {
             buffer.is_index_source = true;
         }
         context.group.index_sources.fetch_add(1, Release);
@@ -297,7 +297,7 @@ impl<S: Scope> Context<S> {
         let part = bytes.get(start..).and_then(|rest| rest.get(..len_bytes));
         let indices = part.map_or(IndexBytes::Outside, |part| IndexBytes::Known(part.to_vec()));
         let mut group = self.group.lock();
-        if let Some(buffer) = group.buffers.get_mut(source)
+        if let Some(buffer) = group.buffers.get_mut_unnoted(source)
             && buffer.contents_changes == changes
             && !buffer.is_the_drivers
         {
@@ -394,7 +394,7 @@ pub fn delete_buffer<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memo
         return;
     }
     context.unbind_buffer(found);
-    if let Some(buffer) = context.group.lock().buffers.get_mut(found) {
+    if let Some(buffer) = context.group.lock().buffers.get_mut_unnoted(found) {
         buffer.mapped_at_deletion = buffer.mapping.pointer != 0;
     }
     maps::forget(context, found);

@@ -252,7 +252,7 @@ fn observe_changes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
 ) {
     let (pointer, offset, mut shadow) = {
         let mut group = context.group.lock();
-        let Some(buffer) = group.buffers.get_mut(buffer) else { return };
+        let Some(buffer) = group.buffers.get_mut_unnoted(buffer) else { return };
         let mapping = &mut buffer.mapping;
         (mapping.pointer, mapping.offset, std::mem::take(&mut mapping.shadow))
     };
@@ -265,7 +265,11 @@ fn observe_changes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
         seen.range(NO_PARAM, address, change.len() as u64);
     }
     let mut group = context.group.lock();
-    let Some(buffer) = group.buffers.get_mut(buffer) else { return };
+    let found = match changes.is_empty() {
+        true => group.buffers.get_mut_unnoted(buffer),
+        false => group.buffers.get_mut(buffer),
+    };
+    let Some(buffer) = found else { return };
     if let Some(contents) = &mut buffer.contents {
         buffer.contents_changes = buffer.contents_changes.wrapping_add(1);
         for change in changes {

@@ -125,6 +125,10 @@ async fn program_made_for_the_viewer() {
     browser.go(&format!("at={draw}&pane=objects&object=Buffer 1&struct=f32x3 f32x3")).await;
     browser.text_with("#buffer", "[-0.5, -0.5, 0.5]").await;
     browser.text_with("#history", "glGenBuffers").await;
+    // What fills an object need not name it.
+    browser.go(&format!("at={draw}&pane=objects&object=Texture 2&act=fills")).await;
+    let filled = browser.text_with("#history", "glTexImage2D").await;
+    assert_eq!(filled.matches("glTexImage2D").count(), 6, "{filled}");
 
     // The mesh: 12 triangles of 8 vertices.
     browser.go(&format!("at={draw}&pane=mesh")).await;

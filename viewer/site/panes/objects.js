@@ -1,17 +1,17 @@
 // Textures and buffers after the selected command. A texture is shown with all its levels, layers and faces, a buffer as a table
-// by a struct that is typed; below are the commands that name the object.
+// by a struct that is typed; below is what was done to the object.
 
-import { answers, bytes, lines, query } from "../ask.js";
+import { answers, bytes, query } from "../ask.js";
 import { fill, make, table, whenReady } from "../element.js";
 import { decode } from "../png.js";
 import { address, go } from "../place.js";
 import { stage } from "../stage.js";
 import { objectsOf, stateAt } from "../state.js";
 import { rowsOf, structOf } from "../struct.js";
-import { callLine, commandLink, size, valueText } from "../text.js";
+import { commandLink, count as countText, size, valueText } from "../text.js";
 
 export const title = "objects";
-export const key = (place) => [place.at, place.object, place.struct];
+export const key = (place) => [place.at, place.object, place.struct, place.act];
 
 const SECTIONS = ["textures", "buffers", "renderbuffers", "samplers", "framebuffers", "vertex_arrays", "queries", "syncs"];
 const HISTORY_MAX = 500;
@@ -75,19 +75,38 @@ function buffer(at, files, name, place) {
   return [form, host];
 }
 
-// Parameters are named after the kind of object, but for these.
-const PARAMS = { VertexArray: "array", Query: "id" };
+// What `gapii-ctl history` says a command does, in words.
+const ACTS = {
+  makes: "makes it",
+  deletes: "deletes it",
+  fills: "fills it",
+  draws_to: "draws to it",
+  changes: "changes it",
+  draws_with: "draws with it",
+  reads: "reads it",
+  names: "names it",
+};
 
-// The first commands that have the object's name as an argument, or in an array.
-async function history(kind, name) {
-  const found = [];
-  const names = (value) => value === name || value?.values?.includes(name);
-  const isNamed = ([param, value]) => param.toLowerCase().startsWith(PARAMS[kind] ?? kind.toLowerCase()) && names(value);
-  const take = (command) => {
-    if (found.length < HISTORY_MAX && Object.entries(command.args).some(isNamed)) found.push(command);
-  };
-  await lines(`commands${query({ match: String(name), function: `*${kind === "Query" ? "Quer" : kind}*` })}`, take);
-  return found;
+// What was done to an object that has the name after the selected command, one sort of events or all.
+function life({ process, events, counts }, several, place) {
+  const sorts = Object.entries(counts).map(([act, count]) => {
+    const of = `${ACTS[act]} (${countText(count)})`;
+    return make("a", { href: address({ act: place.act === act ? null : act }), "aria-current": place.act === act ? "true" : null }, of);
+  });
+  const shown = events.filter((event) => place.act === undefined || event.act === place.act);
+  const rows = shown.map((event) => [commandLink(event.seq), String(event.frame), ACTS[event.act], event.function, event.is_setup ? "snapshot" : ""]);
+  const left = Object.entries(counts).some(([act, count]) => events.filter((event) => event.act === act).length < count);
+  return [
+    several ? make("h3", {}, `of process ${process}`) : null,
+    make("p", { class: "controls" }, sorts),
+    table(["command", "frame", "", "function", ""], rows),
+    left ? make("p", { class: "note" }, `The first ${HISTORY_MAX} of each sort are listed.`) : null,
+  ];
+}
+
+function history(kind, name, place) {
+  const question = query({ object: `${kind}:${name}`, at: place.at, most: HISTORY_MAX });
+  return answers.of(`history${question}`);
 }
 
 function detail(answer, place) {
@@ -102,14 +121,13 @@ function detail(answer, place) {
     notes.map((note) => make("p", { class: "note" }, note)),
   ].flat();
   if (kind === "Texture" || kind === "Buffer") whenReady(contents, answers.of(`objects/${place.at}`), draw, "playing the trace");
-  const rows = (commands) => (commands.length === 0 ? make("p", {}, "none") : commands.map((it) => make("div", { class: "line" }, commandLink(it.seq), " ", callLine(it))));
-  whenReady(past, history(kind, name), rows);
+  whenReady(past, history(kind, name, place), ({ objects }) => objects.flatMap((it) => life(it, objects.length > 1, place)));
   const facts = found === undefined ? [] : Object.entries(found.object).filter(([, value]) => value === null || typeof value !== "object");
   return [
     make("h2", {}, place.object),
     contents,
     table(["", ""], facts.map(([fact, value]) => [fact.replaceAll("_", " "), valueText(value)]), { class: "facts" }),
-    make("h2", {}, "commands that name it"),
+    make("h2", {}, "history"),
     past,
   ];
 }

@@ -8,7 +8,7 @@ pub const PRELUDE: &str = "\
 
 use crate::record;
 use crate::state::*;
-use crate::value::{Describe, Kind, Value, list, map, objects, optional};
+use crate::value::{Describe, Value, list, map, objects, optional};
 ";
 
 /// Longest line, in characters.
@@ -20,7 +20,7 @@ pub fn emit(program: &Program) -> Vec<String> {
     let mut records = String::new();
     for object in &program.objects {
         let scope = if is_scoped(object) { "<Whole>" } else { "" };
-        kinds += &format!("    {0}: {0}{scope},\n", object.name);
+        kinds += &format!("    {0}: {0}{scope}, {1:?};\n", object.name, object.scope);
         records += &record(program, &format!("{}{scope}", object.name), &object.fields, &[]);
     }
     for found in &program.structs {

@@ -86,6 +86,10 @@ const ROLES: &[(&str, Role, Of)] = &[
     ("gives_image", Role::GivesImage, Of::Command),
     ("gives_sync", Role::GivesSync, Of::Command),
     ("gives_stream", Role::GivesStream, Of::Command),
+    ("asks", Role::Asks, Of::Command),
+    ("fills", Role::Fills, Of::Command),
+    ("clears", Role::Clears, Of::Command),
+    ("reads_framebuffer", Role::ReadsFramebuffer, Of::Command),
 ];
 
 impl<'a> Checker<'a> {

@@ -4,7 +4,7 @@
 
 use crate::record;
 use crate::state::*;
-use crate::value::{Describe, Kind, Value, list, map, objects, optional};
+use crate::value::{Describe, Value, list, map, objects, optional};
 
 record! {
     Config {
@@ -333,32 +333,32 @@ record! {
 }
 
 crate::kinds! {
-    Config: Config,
-    EglContext: EglContext<Whole>,
-    Display: Display<Whole>,
-    Image: Image<Whole>,
-    Stream: Stream<Whole>,
-    Surface: Surface<Whole>,
-    EglSync: EglSync<Whole>,
-    Buffer: Buffer<Whole>,
-    Framebuffer: Framebuffer<Whole>,
-    Pipeline: Pipeline<Whole>,
-    Query: Query<Whole>,
-    Renderbuffer: Renderbuffer<Whole>,
-    Sampler: Sampler<Whole>,
-    Shader: Shader<Whole>,
-    Program: Program<Whole>,
-    Sync: Sync<Whole>,
-    Texture: Texture<Whole>,
-    TransformFeedback: TransformFeedback<Whole>,
-    VertexArray: VertexArray<Whole>,
-    MemoryObject: MemoryObject<Whole>,
-    Semaphore: Semaphore<Whole>,
-    Fence: Fence,
-    Path: Path,
-    CommandList: CommandList,
-    CommandQueue: CommandQueue,
-    QueueFence: QueueFence,
+    Config: Config, Process;
+    EglContext: EglContext<Whole>, Process;
+    Display: Display<Whole>, Process;
+    Image: Image<Whole>, Process;
+    Stream: Stream<Whole>, Process;
+    Surface: Surface<Whole>, Process;
+    EglSync: EglSync<Whole>, Process;
+    Buffer: Buffer<Whole>, ShareGroup;
+    Framebuffer: Framebuffer<Whole>, Context;
+    Pipeline: Pipeline<Whole>, Context;
+    Query: Query<Whole>, Context;
+    Renderbuffer: Renderbuffer<Whole>, ShareGroup;
+    Sampler: Sampler<Whole>, ShareGroup;
+    Shader: Shader<Whole>, ShareGroup;
+    Program: Program<Whole>, ShareGroup;
+    Sync: Sync<Whole>, ShareGroup;
+    Texture: Texture<Whole>, ShareGroup;
+    TransformFeedback: TransformFeedback<Whole>, Context;
+    VertexArray: VertexArray<Whole>, Context;
+    MemoryObject: MemoryObject<Whole>, ShareGroup;
+    Semaphore: Semaphore<Whole>, ShareGroup;
+    Fence: Fence, ShareGroup;
+    Path: Path, ShareGroup;
+    CommandList: CommandList, Process;
+    CommandQueue: CommandQueue, Process;
+    QueueFence: QueueFence, Process;
 }
 
 impl Describe for SurfaceKind {

@@ -4,7 +4,7 @@
 
 use crate::record;
 use crate::state::*;
-use crate::value::{Describe, Kind, Value, list, map, objects, optional};
+use crate::value::{Describe, Value, list, map, objects, optional};
 
 record! {
     Buffer<Whole> {
@@ -51,9 +51,9 @@ record! {
 }
 
 crate::kinds! {
-    Buffer: Buffer<Whole>,
-    Device: Device<Whole>,
-    Queue: Queue<Whole>,
+    Buffer: Buffer<Whole>, ShareGroup;
+    Device: Device<Whole>, Process;
+    Queue: Queue<Whole>, Process;
 }
 
 impl Describe for Contents {
