@@ -8,6 +8,7 @@ use crate::support::{ctl, run};
 use crate::written_trace::WrittenTrace;
 
 const GL_ARRAY_BUFFER: u64 = 0x8892;
+const GL_ELEMENT_ARRAY_BUFFER: u64 = 0x8893;
 const GL_COPY_READ_BUFFER: u64 = 0x8F36;
 const GL_COPY_WRITE_BUFFER: u64 = 0x8F37;
 const GL_FRAMEBUFFER: u64 = 0x8D40;
@@ -172,6 +173,15 @@ fn buffer_is_followed_through_vertex_arrays_and_copies() {
         [(0, "makes"), (1, "names"), (2, "fills"), (7, "draws_with"), (8, "names"), (10, "reads")];
     trace.check(&["buffer:7"], &[&source]);
     trace.check(&["buffer:9"], &[&[(9, "makes"), (10, "fills")]]);
+
+    // Indices.
+    trace.does("glBindBuffer", &[GL_ELEMENT_ARRAY_BUFFER, 8]); // 11
+    trace.does("glBindBuffer", &[GL_ELEMENT_ARRAY_BUFFER, 0]);
+    trace.does("glBindBuffer", &[GL_ELEMENT_ARRAY_BUFFER, 8]); // 13
+    trace.does("glDrawArrays", &[4, 0, 3]);
+    trace.does("glDrawElements", &[4, 3, 0x1403, 0]); // 15
+    let indices = [(11, "makes"), (13, "names"), (15, "draws_with")];
+    trace.check(&["buffer:8"], &[&indices]);
 }
 
 #[test]
