@@ -1,6 +1,8 @@
 //! Formats tracked state as JSON, and as an indented tree for people. Byte strings are cut at 16 bytes, in JSON they
 //! have only their size; an enum value without a name is hexadecimal.
 
+use std::collections::BTreeMap;
+
 use gapii_follow::generated::describe::initial;
 use gapii_follow::value::Value;
 use gapii_trace::description::Description;
@@ -79,7 +81,7 @@ pub fn compare(
         }
         return;
     };
-    if old == new {
+    if is_same(old, new) {
         return;
     }
     let has_parts = |value| parts(value).next().is_some() && !is_short(value);
@@ -89,14 +91,45 @@ pub fn compare(
     if !has_parts(old) || !has_parts(new) || is_other_list {
         return changed(path, [before, after]);
     }
-    let gone = parts(old).filter(|(name, _)| part_of(new, name).is_none());
-    for (name, _) in parts(new).chain(gone) {
-        path.push(name);
-        let name = path.last().map_or("", String::as_str);
-        let (old, new) = (part_of(old, name), part_of(new, name));
-        compare(old, new, path, changed);
+    let mut olds: BTreeMap<_, _> = identified(old).collect();
+    for (identity, new) in identified(new) {
+        let old = olds.remove(&identity);
+        path.push(identity.0);
+        compare(old, Some(new), path, changed);
         path.pop();
     }
+    for ((name, _), gone) in identified(old).filter(|(identity, _)| olds.contains_key(identity)) {
+        path.push(name);
+        compare(Some(gone), None, path, changed);
+        path.pop();
+    }
+}
+
+/// Whether two values are the same: a number that is none is the same as itself.
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Float(one), Value::Float(other)) => {
+            one == other || one.to_bits() == other.to_bits()
+        }
+        (Value::List(one), Value::List(other)) => {
+            one.len() == other.len()
+                && one.iter().zip(other).all(|(one, other)| is_same(one, other))
+        }
+        _ => one == other,
+    }
+}
+
+/// Returns the parts of a value with their names, and the serial number of an object: a name may be that of an object, and of a
+/// deleted one.
+fn identified(value: &Value) -> impl Iterator<Item = ((String, u32), &Value)> {
+    let serial = move |at: usize| match value {
+        Value::Map(entries) => match entries.get(at) {
+            Some((Value::Object { serial, .. }, _)) => *serial,
+            _ => 0,
+        },
+        _ => 0,
+    };
+    parts(value).enumerate().map(move |(at, (name, part))| ((name, serial(at)), part))
 }
 
 /// Whether a value is a list of numbers that fits in a line, such as a colour or a matrix.
@@ -295,6 +328,38 @@ mod tests {
             part("\"a\"", true, false),
         ];
         assert_eq!(differing(&before, &after), expected);
+    }
+
+    #[test]
+    fn comparison_knows_objects_by_more_than_their_names() {
+        let textures = |entries: &[(u32, i64)]| {
+            let key = |serial| Value::Object { kind: "Texture", name: 5, serial };
+            let entries = entries.iter().map(|(serial, size)| (key(*serial), Value::Number(*size)));
+            Value::Map(entries.collect())
+        };
+        let mut found = Vec::new();
+        // The first one has lost its name, and comes behind the second one.
+        let (before, after) = (textures(&[(1, 7)]), textures(&[(2, 7), (1, 8)]));
+        compare(Some(&before), Some(&after), &mut Vec::new(), &mut |path, [old, new]| {
+            found.push((path.join("."), old.cloned(), new.cloned()));
+        });
+        let change = |old, new| ("Texture 5".to_owned(), old, new);
+        let number = |number| Some(Value::Number(number));
+        assert_eq!(found, [change(None, number(7)), change(number(7), number(8))]);
+    }
+
+    #[test]
+    fn number_that_is_none_is_no_change() {
+        let list =
+            |numbers: &[f64]| Value::List(numbers.iter().map(|it| Value::Float(*it)).collect());
+        let mut changes = 0;
+        let mut count = |before: &Value, after: &Value| {
+            compare(Some(before), Some(after), &mut Vec::new(), &mut |_, _| changes += 1);
+        };
+        count(&Value::Float(f64::NAN), &Value::Float(f64::NAN));
+        count(&list(&[1.0, f64::NAN]), &list(&[1.0, f64::NAN]));
+        count(&Value::Float(0.0), &Value::Float(-0.0));
+        assert_eq!(changes, 0);
     }
 
     #[test]

@@ -54,12 +54,12 @@ export async function lines(path, take, signal) {
   }
 }
 
-// Returns the command with this number; null if the trace has none.
-export async function commandAt(at) {
+async function commandAt(at, signal) {
   let found = null;
-  await lines(`commands${query({ from: at, to: at + 1 })}`, (command) => {
+  const take = (command) => {
     if (command.seq === at) found = command;
-  });
+  };
+  await lines(`commands${query({ from: at, to: at + 1 })}`, take, signal);
   return found;
 }
 
@@ -70,24 +70,58 @@ export async function bytes(path, signal) {
 
 // Remembers the answers to the last `most` questions, so that two panes ask once.
 export class Answers {
-  #answers = new Map();
+  // By question: { answer, controller, round, isThere }.
+  #asked = new Map();
+  #round = 0;
 
   constructor(most) {
     this.most = most;
   }
 
+  // Returns the JSON at `path`.
   of(path) {
-    let answer = this.#answers.get(path);
-    if (answer === undefined) {
-      answer = ask(path);
-      // The next one asks again.
-      answer.catch(() => this.#answers.delete(path));
+    return this.#ask(path, (signal) => ask(path, signal));
+  }
+
+  // Returns the command with this number; null if the trace has none.
+  command(at) {
+    return this.#ask(`command ${at}`, (signal) => commandAt(at, signal));
+  }
+
+  // Begins a round of questions, by `begin`, and gives up those of earlier rounds that have no answer yet and are not asked again.
+  inNewRound(begin) {
+    this.#round += 1;
+    begin();
+    for (const { controller, round, isThere } of this.#asked.values()) {
+      if (!isThere && round < this.#round) controller.abort();
     }
-    this.#answers.delete(path);
-    this.#answers.set(path, answer);
-    if (this.#answers.size > this.most) this.#answers.delete(this.#answers.keys().next().value);
-    return answer;
+  }
+
+  #ask(question, find) {
+    const asked = this.#asked.get(question) ?? this.#begin(question, find);
+    asked.round = this.#round;
+    // The one that was asked last is at the end.
+    this.#asked.delete(question);
+    this.#asked.set(question, asked);
+    if (this.#asked.size > this.most) this.#asked.delete(this.#asked.keys().next().value);
+    return asked.answer;
+  }
+
+  #begin(question, find) {
+    const controller = new AbortController();
+    const asked = { answer: find(controller.signal), controller, round: this.#round, isThere: false };
+    asked.answer.then(
+      () => (asked.isThere = true),
+      // The next one asks again.
+      () => {
+        if (this.#asked.get(question) === asked) this.#asked.delete(question);
+      },
+    );
+    return asked;
   }
 }
 
+// Those of the panes.
 export const answers = new Answers(24);
+// Those that take long and are of use whatever pane is shown: nothing gives them up.
+export const lasting = new Answers(4);

@@ -28,6 +28,10 @@ export class Commands {
   // Number of rows before each run, and at the end that of all.
   #starts = [0];
   #pieces = new Map();
+  // By piece that is being read: what gives it up.
+  #reading = new Map();
+  // Pieces with rows in sight.
+  #needed = new Set();
   #found = null;
   #search = null;
   #selected = null;
@@ -187,7 +191,11 @@ export class Commands {
     const first = this.#firstRow;
     const last = Math.min(this.#rows, first + this.#inSight);
     const rows = [];
+    this.#needed.clear();
     for (let row = first; row < last; row += 1) rows.push(this.#row(row));
+    for (const [piece, reading] of this.#reading) {
+      if (!this.#needed.has(piece)) reading.abort();
+    }
     const focused = this.list.contains(document.activeElement) && document.activeElement !== this.list;
     fill(this.list, rows);
     if (focused) this.list.focus();
@@ -291,6 +299,7 @@ export class Commands {
   // Returns a command if it is known, and asks for it otherwise.
   #command(seq) {
     const piece = Math.floor(seq / PIECE);
+    this.#needed.add(piece);
     const known = this.#pieces.get(piece);
     if (known !== undefined) return known.get(seq);
     const commands = new Map();
@@ -298,9 +307,14 @@ export class Commands {
     if (this.#pieces.size > PIECES_MAX) this.#pieces.delete(this.#pieces.keys().next().value);
     const range = { from: piece * PIECE, to: (piece + 1) * PIECE };
     const take = (command) => commands.set(command.seq, command);
-    lines(`commands${query(range)}`, take).then(
-      () => this.#draw(),
-      () => this.#pieces.delete(piece),
+    const reading = new AbortController();
+    this.#reading.set(piece, reading);
+    const done = () => {
+      if (this.#reading.get(piece) === reading) this.#reading.delete(piece);
+    };
+    lines(`commands${query(range)}`, take, reading.signal).then(
+      () => (done(), this.#draw()),
+      () => (done(), this.#pieces.get(piece) === commands && this.#pieces.delete(piece)),
     );
     return undefined;
   }

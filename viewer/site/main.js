@@ -57,13 +57,13 @@ function showPane(place, trace) {
   shown = key;
   const host = element("pane");
   host.dataset.pane = place.pane;
-  pane.show(host, place, trace);
+  answers.inNewRound(() => pane.show(host, place, trace));
 }
 
 async function begin() {
   let trace;
   try {
-    const [subject, info, frames] = await Promise.all([ask("subject"), answers.of("info"), answers.of("frames")]);
+    const [subject, info, frames] = await Promise.all([ask("subject"), ask("info"), ask("frames")]);
     trace = { subject, info, ...frames };
   } catch (error) {
     fill(element("pane"), make("p", { class: "error", role: "alert" }, error.message));

@@ -2,13 +2,22 @@
 
 import { answers, query } from "./ask.js";
 
-// Returns the sections of the state after a command whose names, with or without their scope, are in a list. A program without
-// OpenGL ES has none of most.
+// Returns the sections of the state after a command whose names, with or without their scope, are in a list: of the command's
+// context, if it has one, so that a name is that of one object. A program without OpenGL ES has none of most.
 export async function stateAt(at, wanted) {
-  const { sections } = await answers.of(`sections/${at}`);
+  const [command, { sections }] = await Promise.all([answers.command(at), answers.of(`sections/${at}`)]);
   const isWanted = (name) => wanted.includes(name) || wanted.includes(name.split(".")[1]);
   const names = new Set(sections.map((it) => it.name).filter(isWanted));
-  return names.size === 0 ? { seq: at, processes: [] } : answers.of(`state${query({ at, section: [...names].join(",") })}`);
+  if (names.size === 0) return { seq: at, processes: [] };
+  const section = [...names].join(",");
+  // A command that destroys its context has none afterwards.
+  const context = sections.some(({ owner }) => owner === ownerOf(command)) ? command.context : null;
+  return answers.of(`state${query({ at, section, context })}`);
+}
+
+// How the list of sections names the context of a command.
+function ownerOf(command) {
+  return command?.context ? `context 0x${BigInt(command.context).toString(16)}` : null;
 }
 
 // Calls `take` with each object in a state: its key such as "Texture 5", its state, the section that holds it, and the index

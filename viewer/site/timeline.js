@@ -1,6 +1,6 @@
 // The timeline: a bar for each frame. The wheel zooms, dragging moves, a click selects the command that ended the frame.
 
-import { answers } from "./ask.js";
+import { lasting } from "./ask.js";
 import { fill, make } from "./element.js";
 import { go, onPlace } from "./place.js";
 import { count, size, time } from "./text.js";
@@ -56,7 +56,7 @@ export class Timeline {
       this.label.textContent = "reading the trace …";
       try {
         const counted = new Map();
-        for (const frame of (await answers.of(measure.needs)).frames) counted.set(`${frame.process} ${frame.frame}`, frame);
+        for (const frame of (await lasting.of(measure.needs)).frames) counted.set(`${frame.process} ${frame.frame}`, frame);
         for (const frame of this.frames) {
           const { draws, uploaded_bytes, driver_ns } = counted.get(`${frame.process} ${frame.frame}`) ?? {};
           Object.assign(frame, { draws, uploaded_bytes, driver_ns });

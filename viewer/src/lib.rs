@@ -15,6 +15,7 @@ mod kept;
 mod live;
 mod parts;
 mod pictures;
+mod process;
 mod question;
 mod server;
 mod site;
@@ -44,7 +45,11 @@ pub async fn serve(
     token: &str,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    answer(listener, server::router(Tool::new(tool), subject)?, token, stop).await
+    let tool = Tool::new(tool);
+    let router = server::router(tool.clone(), subject)?;
+    let served = answer(listener, router, token, stop).await;
+    tool.finish().await;
+    served
 }
 
 /// Serves the page of a daemon, like [`serve`]. Captures that were started there run on when this returns.
@@ -57,7 +62,9 @@ pub async fn serve_live(
     token: &str,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    answer(listener, live.router(), token, stop).await
+    let served = answer(listener, live.router(), token, stop).await;
+    live.end_questions().await;
+    served
 }
 
 /// Returns the address of the page on `port` of this machine.
@@ -74,7 +81,6 @@ async fn answer(
     let router = gate::guarded(router, token, listener.local_addr()?.port());
     tokio::select! {
         done = axum::serve(listener, router).into_future() => done,
-        // Questions that still run end with their connections.
         () = stop => Ok(()),
     }
 }

@@ -2,10 +2,11 @@
 //! with `gapii-ctl trim` when a picture in them is wanted first. The last 4 (`PARTS_MAX`) are kept. A trace that is short up to the
 //! command, or cannot be trimmed, or whose part has other commands, is played from its beginning.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Deserialize;
+use tempfile::TempPath;
 use tokio::sync::OnceCell;
 
 use crate::kept::Kept;
@@ -41,14 +42,37 @@ struct Info {
     raw_bytes: u64,
 }
 
-/// A part of a trace as a file.
+/// A part of a trace as a file, which goes with the last user of the part.
 #[derive(Clone, Debug)]
 struct Part {
-    path: PathBuf,
+    path: Arc<TempPath>,
     /// Numbers of its commands are lower by this than those of the trace.
     lower_by: i64,
     /// The last command of each of its frames, as it is numbered there.
     ends: Vec<u64>,
+}
+
+/// A trace that plays to a command soon.
+pub struct Near {
+    /// The number that the command has in it.
+    pub at: u64,
+    trace: Source,
+}
+
+/// The whole trace, or a part of it.
+enum Source {
+    Whole(PathBuf),
+    Part(Arc<TempPath>),
+}
+
+impl Near {
+    /// Returns the path of the trace. It is there as long as this.
+    pub fn trace(&self) -> &Path {
+        match &self.trace {
+            Source::Whole(path) => path,
+            Source::Part(path) => path,
+        }
+    }
 }
 
 /// The parts of one trace.
@@ -63,15 +87,17 @@ pub struct Parts {
 impl Parts {
     /// Makes parts of `trace` in `folder`. Up to command `whole_below` the trace is short.
     pub fn new(trace: PathBuf, folder: PathBuf, whole_below: u64) -> Self {
-        Self { trace, folder, whole_below, facts: OnceCell::new(), kept: Kept::new(PARTS_MAX) }
+        // Parts are about as large as each other.
+        let kept = Kept::new(PARTS_MAX, u64::MAX, |_| 0);
+        Self { trace, folder, whole_below, facts: OnceCell::new(), kept }
     }
 
-    /// Returns a trace that plays to the command `at` soon, and the number that this command has in it.
+    /// Returns a trace that plays to the command `at` soon.
     ///
     /// # Errors
     /// [`Unanswered`]: the trace cannot be read.
-    pub async fn find(&self, at: u64, tool: &Tool) -> Result<(PathBuf, u64), Unanswered> {
-        let whole = || (self.trace.clone(), at);
+    pub async fn find(&self, at: u64, tool: &Tool) -> Result<Near, Unanswered> {
+        let whole = || Near { at, trace: Source::Whole(self.trace.clone()) };
         let (info, Listed { first_seq, frames }) =
             self.facts.get_or_try_init(|| self.read(tool)).await?;
         let before = at.saturating_sub(*first_seq);
@@ -83,16 +109,14 @@ impl Parts {
         let Some(frame) = frames.get(place).filter(|_| !is_short && first > 0) else {
             return Ok(whole());
         };
-        let forget = |part: &Option<Part>| {
-            _ = part.as_ref().map(|part| fs::remove_file(&part.path));
-        };
         let wanted = frames.get(first..).unwrap_or_default();
-        let part = self.kept.get(first, || self.cut(wanted, tool), forget).await?;
+        let part = self.kept.get(first, || self.cut(wanted, tool)).await?;
         let found = part.and_then(|part| {
             let own = at.checked_add_signed(-part.lower_by)?;
             // A command that could not be played is missing, and all behind it have other numbers.
             let expected = frame.seq.checked_add_signed(-part.lower_by)?;
-            (part.ends.get(place - first) == Some(&expected)).then_some((part.path, own))
+            let is_as_expected = part.ends.get(place - first) == Some(&expected);
+            is_as_expected.then_some(Near { at: own, trace: Source::Part(part.path) })
         });
         Ok(found.unwrap_or_else(whole))
     }
@@ -106,7 +130,11 @@ impl Parts {
     async fn cut(&self, frames: &[Frame], tool: &Tool) -> Result<Option<Part>, Unanswered> {
         let frames = frames.get(..FRAMES).unwrap_or(frames);
         let [first, .., last] = frames else { return Ok(None) };
-        let path = self.folder.join(format!("part-{}.gapii", first.frame));
+        let path = tempfile::Builder::new()
+            .prefix(&format!("part-{}-", first.frame))
+            .suffix(".gapii")
+            .tempfile_in(&self.folder)?
+            .into_temp_path();
         let words = Words::of("trim", &self.trace)
             .with("frames", format!("{}..{}", first.frame, last.frame.saturating_add(1)))
             .with_path("output", &path)
@@ -121,7 +149,7 @@ impl Parts {
         let whole_first = i64::try_from(first.seq).ok();
         let lower_by = whole_first.map(|whole| whole.saturating_sub_unsigned(own_first.seq));
         let ends = own.iter().map(|frame| frame.seq).collect();
-        Ok(lower_by.map(|lower_by| Part { path, lower_by, ends }))
+        Ok(lower_by.map(|lower_by| Part { path: Arc::new(path), lower_by, ends }))
     }
 }
 

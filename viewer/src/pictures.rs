@@ -1,9 +1,11 @@
 //! Files that replays have written for the page: pictures of what a command drew, and the textures, buffers and shaders that
-//! exist at a command. The last 32 sets (`SETS_MAX`) are kept in a scratch folder, which goes when the viewer ends.
+//! exist at a command. The last 32 sets (`SETS_MAX`), or fewer if they have more than 2 GiB (`BYTES_MAX`), are kept in a scratch
+//! folder, which goes when the viewer ends.
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -16,12 +18,16 @@ use crate::tool::{Cost, Tool, Unanswered};
 
 /// Most sets that are kept.
 const SETS_MAX: usize = 32;
+/// Most bytes of the sets that are kept.
+const BYTES_MAX: u64 = 2 << 30;
 
 /// Contents of a set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Content {
     /// The attachments of the framebuffer that the command drew to.
     Framebuffer,
+    /// The same attachments before the command.
+    FramebufferBefore,
     /// All textures, buffers and shaders of the context.
     Objects,
 }
@@ -29,11 +35,11 @@ pub enum Content {
 /// Contents of a set, and the number of the command after which they are taken.
 pub type Key = (Content, u64);
 
-/// The files of a set.
+/// The files of a set, which go with its last user.
 #[derive(Clone, Debug, Serialize)]
 pub struct Set {
     #[serde(skip)]
-    folder: PathBuf,
+    folder: Arc<TempDir>,
     /// The files, by name.
     files: Vec<File>,
     /// What the replay has to say of them: pictures that it could not take, commands that it could not play.
@@ -61,7 +67,8 @@ impl Pictures {
     pub fn new(trace: &Path, whole_below: u64) -> io::Result<Self> {
         let scratch = tempfile::Builder::new().prefix("gapii-ui-").tempdir()?;
         let parts = Parts::new(trace.to_owned(), scratch.path().to_owned(), whole_below);
-        Ok(Self { scratch, parts, sets: Kept::new(SETS_MAX) })
+        let sets = Kept::new(SETS_MAX, BYTES_MAX, Set::bytes);
+        Ok(Self { scratch, parts, sets })
     }
 
     /// Returns a set of files, and makes it if it is asked for the first time.
@@ -69,21 +76,18 @@ impl Pictures {
     /// # Errors
     /// [`Unanswered`].
     pub async fn set(&self, key: Key, tool: &Tool) -> Result<Set, Unanswered> {
-        let forget = |set: &Set| _ = fs::remove_dir_all(&set.folder);
-        self.sets.get(key, || self.make(key, tool), forget).await
+        self.sets.get(key, || self.make(key, tool)).await
     }
 
     async fn make(&self, (content, at): Key, tool: &Tool) -> Result<Set, Unanswered> {
-        let (trace, own) = self.parts.find(at, tool).await?;
+        let near = self.parts.find(at, tool).await?;
+        let (trace, own) = (near.trace(), near.at);
         let folder = tempfile::Builder::new().prefix("set-").tempdir_in(self.scratch.path())?;
         let words = match content {
-            Content::Framebuffer => Words::of("replay", &trace)
-                .with_path("images", folder.path())
-                .with("at", own)
-                .word("--depth")
-                .word("--stencil"),
+            Content::Framebuffer => picture(trace, folder.path(), own),
+            Content::FramebufferBefore => picture(trace, folder.path(), own).word("--before"),
             Content::Objects => {
-                Words::of("dump", &trace).with_path("resources", folder.path()).with("at", own)
+                Words::of("dump", trace).with_path("resources", folder.path()).with("at", own)
             }
         };
         let answer = tool.ask(Cost::Replay, words.as_slice()).await?;
@@ -93,6 +97,9 @@ impl Pictures {
         // In a part the command has another number.
         let prefix = |number: u64| format!("at-{number:06}-");
         notes.iter_mut().for_each(|note| *note = note.replace(&prefix(own), &prefix(at)));
+        if report["images"]["missed"].is_u64() {
+            notes.push(format!("command {at} could not be played, so there is no picture of it"));
+        }
         if let Some(skipped) = report["skipped"].as_u64().filter(|skipped| *skipped > 0) {
             notes.push(format!("{skipped} commands before could not be played"));
         }
@@ -108,15 +115,29 @@ impl Pictures {
             files.push(File { name, bytes });
         }
         files.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(Set { folder: folder.keep(), files, notes })
+        Ok(Set { folder: Arc::new(folder), files, notes })
     }
+}
+
+fn picture(trace: &Path, folder: &Path, at: u64) -> Words {
+    let words = Words::of("replay", trace).with_path("images", folder).with("at", at);
+    words.word("--depth").word("--stencil")
 }
 
 impl Set {
     /// Returns the content of one of the files; `None` if it is none of them.
-    pub fn read(&self, name: &str) -> Option<io::Result<Vec<u8>>> {
+    pub async fn read(&self, name: &str) -> Option<io::Result<Vec<u8>>> {
         let file = self.files.iter().find(|file| file.name == name)?;
-        Some(fs::read(self.folder.join(&file.name)))
+        let path = self.folder.path().join(&file.name);
+        let read = tokio::task::spawn_blocking(move || fs::read(path)).await;
+        Some(match read {
+            Ok(read) => read,
+            Err(error) => Err(io::Error::other(error)),
+        })
+    }
+
+    fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.bytes).sum()
     }
 }
 
@@ -124,15 +145,15 @@ impl Set {
 mod tests {
     use super::*;
 
-    #[test]
-    fn only_files_of_the_set_are_read() {
+    #[tokio::test]
+    async fn only_files_of_the_set_are_read() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a.png"), b"x").unwrap();
         let files = vec![File { name: "a.png".into(), bytes: 1 }];
-        let set = Set { folder: folder.path().join("."), files, notes: Vec::new() };
-        assert_eq!(set.read("a.png").unwrap().unwrap(), b"x");
+        let set = Set { folder: Arc::new(folder), files, notes: Vec::new() };
+        assert_eq!(set.read("a.png").await.unwrap().unwrap(), b"x");
         for name in ["../a.png", "./a.png", "", "/etc/passwd"] {
-            assert!(set.read(name).is_none(), "{name}");
+            assert!(set.read(name).await.is_none(), "{name}");
         }
     }
 }

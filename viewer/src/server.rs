@@ -71,6 +71,8 @@ pub fn router(tool: Tool, subject: Subject) -> std::io::Result<Router> {
         .route("/other/pictures/{at}/{file}", get(other_framebuffer_file))
         .route("/pictures/{at}", get(framebuffer))
         .route("/pictures/{at}/{file}", get(framebuffer_file))
+        .route("/before/{at}", get(framebuffer_before))
+        .route("/before/{at}/{file}", get(framebuffer_before_file))
         .route("/objects/{at}", get(objects))
         .route("/objects/{at}/{file}", get(objects_file));
     let file = |Path((_, file)): Path<(String, String)>| async move { page(&file) };
@@ -153,6 +155,10 @@ async fn framebuffer(State(viewer): Shared, at: At) -> Answer {
     set(&viewer, &viewer.shown, Content::Framebuffer, at).await
 }
 
+async fn framebuffer_before(State(viewer): Shared, at: At) -> Answer {
+    set(&viewer, &viewer.shown, Content::FramebufferBefore, at).await
+}
+
 async fn objects(State(viewer): Shared, at: At) -> Answer {
     set(&viewer, &viewer.shown, Content::Objects, at).await
 }
@@ -163,6 +169,10 @@ async fn other_framebuffer(State(viewer): Shared, at: At) -> Answer {
 
 async fn framebuffer_file(State(viewer): Shared, file: FileAt) -> Answer {
     set_file(&viewer, &viewer.shown, Content::Framebuffer, file).await
+}
+
+async fn framebuffer_before_file(State(viewer): Shared, file: FileAt) -> Answer {
+    set_file(&viewer, &viewer.shown, Content::FramebufferBefore, file).await
 }
 
 async fn objects_file(State(viewer): Shared, file: FileAt) -> Answer {
@@ -187,7 +197,9 @@ async fn set_file(
     Path((_, at, name)): FileAt,
 ) -> Answer {
     let set = of.pictures.set((content, at), &viewer.tool).await?;
-    let Some(content) = set.read(&name) else { return Ok(StatusCode::NOT_FOUND.into_response()) };
+    let Some(content) = set.read(&name).await else {
+        return Ok(StatusCode::NOT_FOUND.into_response());
+    };
     let content_type = match name.rsplit('.').next() {
         Some("png") => "image/png",
         Some("bin") => "application/octet-stream",

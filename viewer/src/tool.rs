@@ -1,5 +1,5 @@
 //! Runs `gapii-ctl` for a question. At most as many at once as there are cores, and one replay; the others wait their turn. A
-//! process whose reader is gone is killed. One that records is not: it ends with a whole trace.
+//! process whose reader is gone is ended. One that records is not: it ends with a whole trace.
 
 use std::ffi::OsString;
 use std::io;
@@ -16,6 +16,8 @@ use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
 
+use crate::process::Processes;
+
 /// Most bytes of messages that are kept of a process.
 const MESSAGES_MAX: u64 = 1 << 20;
 /// Bytes that are read at once from an answer that is passed on.
@@ -30,6 +32,7 @@ pub struct Tool {
     readers: Arc<Semaphore>,
     players: Arc<Semaphore>,
     watchers: Arc<Semaphore>,
+    processes: Processes,
 }
 
 /// Work that a question needs. It decides how many questions run at once.
@@ -63,7 +66,8 @@ impl Tool {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let turns = |count| Arc::new(Semaphore::new(count));
         let (readers, players) = (turns(cores.max(2)), turns(1));
-        Self { path, readers, players, watchers: turns(WATCHERS_MAX) }
+        let (watchers, processes) = (turns(WATCHERS_MAX), Processes::default());
+        Self { path, readers, players, watchers, processes }
     }
 
     /// Returns what the tool prints for `words`.
@@ -121,14 +125,13 @@ impl Tool {
 
     async fn output(&self, cost: Cost, words: &[OsString]) -> io::Result<Output> {
         let _turn = self.turn(cost).await?;
-        let mut child = self.start(words)?;
-        let mut out = piped(child.stdout.take())?;
-        let messages = piped(child.stderr.take())?;
+        let mut process = self.processes.start(&mut self.command(words))?;
+        let (mut out, messages) = process.streams()?;
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let (read, heard) = tokio::join!(out.read_to_end(&mut stdout), hear(messages, &mut stderr));
         read?;
         heard?;
-        Ok(Output { status: child.wait().await?, stdout, stderr })
+        Ok(Output { status: process.ended().await?, stdout, stderr })
     }
 
     /// Returns what the tool prints for `words`, piece by piece. A failure is one more line: `{"error": …}` with the tool's
@@ -138,18 +141,23 @@ impl Tool {
     /// [`Unanswered::Io`].
     pub async fn stream(&self, cost: Cost, words: &[OsString]) -> Result<Pieces, Unanswered> {
         let turn = self.turn(cost).await?;
-        let mut child = self.start(words)?;
-        let (mut out, messages) = (piped(child.stdout.take())?, piped(child.stderr.take())?);
+        let mut process = self.processes.start(&mut self.command(words))?;
+        let (mut out, messages) = process.streams()?;
         let (pieces, taken) = mpsc::channel(1);
-        // If nobody takes the pieces any more, sending fails, and the process ends with this task.
+        // If nobody takes the pieces any more, the process ends with this task.
         tokio::spawn(async move {
             let _turn = turn;
             let mut said = Vec::new();
-            let (read, _) = tokio::join!(pass_on(&mut out, &pieces), hear(messages, &mut said));
-            if read.is_err() {
+            let read =
+                async { tokio::join!(pass_on(&mut out, &pieces), hear(messages, &mut said)).0 };
+            let is_read = tokio::select! {
+                read = read => read.is_ok(),
+                () = pieces.closed() => false,
+            };
+            if !is_read {
                 return;
             }
-            if let Ok(status) = child.wait().await
+            if let Ok(status) = process.ended().await
                 && !status.success()
             {
                 let line = format!("{}\n", json!({ "error": sentence(&said, status) }));
@@ -168,8 +176,9 @@ impl Tool {
         Arc::clone(turns).acquire_owned().await.map_err(io::Error::other)
     }
 
-    fn start(&self, words: &[OsString]) -> io::Result<Child> {
-        self.command(words).kill_on_drop(true).spawn()
+    /// Ends all that runs but recordings.
+    pub async fn finish(&self) {
+        self.processes.finish().await;
     }
 
     fn command(&self, words: &[OsString]) -> Command {

@@ -81,7 +81,9 @@ impl Historian {
         if let Some(seq) = command.seq {
             self.note(command, seq, &touched);
             if self.wanted.at.is_some_and(|at| seq >= at) && !self.is_chosen {
-                self.choose(seq);
+                let thread = self.follower.thread(command.thread);
+                let owner = thread.map(|thread| owner_of(self.wanted.kind, thread));
+                self.choose(seq, owner.map(|owner| (command.process, owner)));
             }
         }
         self.touched = touched;
@@ -90,7 +92,7 @@ impl Historian {
     /// Returns the history.
     pub fn finish(mut self) -> History {
         if self.wanted.at.is_some() && !self.is_chosen {
-            self.choose(u64::MAX);
+            self.choose(u64::MAX, None);
         }
         let Wanted { kind, name, .. } = self.wanted;
         let (objects, objects_left_out) = (self.lives, self.left_out);
@@ -189,10 +191,15 @@ impl Historian {
         self.lives.last_mut()
     }
 
-    /// Forgets objects that have not the name after command `at`; of objects that all have lost it, all but the last one.
-    fn choose(&mut self, at: u64) {
+    /// Forgets objects that have not the name after command `at`; of objects that all have lost it, all but the last one. If there
+    /// is an object of the process and owner `of`, those of others are forgotten, too.
+    fn choose(&mut self, at: u64, of: Option<(u32, u64)>) {
         self.is_chosen = true;
         self.left_out = 0;
+        let is_of = |life: &Life| of == Some((life.process, life.owner));
+        if self.lives.iter().any(is_of) {
+            self.lives.retain(is_of);
+        }
         let has_name = |life: &Life| life.deleted.is_none_or(|deleted| deleted > at);
         match self.lives.iter().any(has_name) {
             true => self.lives.retain(has_name),

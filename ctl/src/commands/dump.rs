@@ -106,6 +106,8 @@ pub struct Written {
     files: u64,
     /// Commands that could not be played.
     skipped: u64,
+    /// Remarks: what could not be written, and why.
+    notes: Vec<String>,
 }
 
 /// A command of the trace.
@@ -371,6 +373,7 @@ fn write_resources(args: &Dump, folder: &Path, seq: u64) -> Result<u8, Failure> 
     trace_file::judge_wish(path, &mut reader, None, Some(seq))?;
     let at = At {
         seq,
+        is_before: false,
         colors: false,
         depth: false,
         stencil: false,
@@ -380,16 +383,17 @@ fn write_resources(args: &Dump, folder: &Path, seq: u64) -> Result<u8, Failure> 
     let options =
         Options { stop_after: Some(seq), images: Images::of_command(at), ..Options::default() };
     let report = playing::play(path, &mut reader, options, stop)?;
-    for note in &report.notes {
-        text::say(note);
+    if !args.json.json {
+        report.notes.iter().for_each(text::say);
     }
     if report.cancelled {
         return Err(Failure::answer(format!("stopped before command {seq}, as asked")));
     }
     judge_pictures(&report, seq)?;
     if args.json.json {
-        let (files, skipped) = (report.images.files, report.skipped);
-        text::print_json(&Written { folder: folder.to_owned(), files, skipped })?;
+        let (folder, files) = (folder.to_owned(), report.images.files);
+        let (skipped, notes) = (report.skipped, report.notes);
+        text::print_json(&Written { folder, files, skipped, notes })?;
     } else {
         if report.skipped > 0 {
             let skipped = counted(report.skipped, "command");

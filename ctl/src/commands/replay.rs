@@ -53,6 +53,10 @@ pub struct Replay {
     #[arg(long, value_name = "SEQ", requires = "images")]
     at: Option<u64>,
 
+    /// With --at: write the framebuffer as it is before the command
+    #[arg(long, requires = "at")]
+    before: bool,
+
     /// With --at: also write the depth attachment
     #[arg(long, requires = "at")]
     depth: bool,
@@ -102,6 +106,7 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
             ),
             Some(seq) => Images::of_command(At {
                 seq,
+                is_before: args.before,
                 colors: true,
                 depth: args.depth,
                 stencil: args.stencil,

@@ -249,3 +249,20 @@ fn name_that_nothing_has_and_kinds_without_history_are_refused() {
         refused(object, 2);
     }
 }
+
+#[test]
+fn objects_of_other_contexts_are_told_apart() {
+    let mut trace = Trace::new();
+    trace.makes("glGenTextures", 5); // 0
+    let args = trace.0.args("eglCreateContext", &[1, 7, 0, 0]);
+    trace.0.call("eglCreateContext", &args, &[], &0x88_u64.to_le_bytes(), &[]);
+    trace.0.context(0x88);
+    trace.makes("glGenTextures", 5); // 2
+    trace.does("glBindTexture", &[GL_TEXTURE_2D, 5]);
+    trace.check(&["texture:5"], &[&[(0, "makes")], &[(2, "makes"), (3, "changes")]]);
+    trace.check(&["texture:5", "--at", "3"], &[&[(2, "makes"), (3, "changes")]]);
+    trace.check(&["texture:5", "--at", "0"], &[&[(0, "makes")]]);
+    let found = trace.history(&["texture:5"]);
+    let contexts = [&found["objects"][0]["context"], &found["objects"][1]["context"]];
+    assert_eq!(contexts, [&Value::from(0x77), &Value::from(0x88)]);
+}

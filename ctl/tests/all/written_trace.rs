@@ -173,6 +173,12 @@ impl WrittenTrace {
         self.leave(name, 0, &all(written), None);
     }
 
+    /// Another context is current on the first thread from here on.
+    pub fn context(&mut self, context: u64) {
+        let atom = atom::Context { context, api: 0x30A0, client_version: 3 };
+        self.record(0, Header::new(atom::CONTEXT, 0, 0), None, &atom.encode());
+    }
+
     /// `eglQuerySurface`, with its answer.
     pub fn query_surface(&mut self, surface: u64, attribute: u32, answer: u32) {
         let attribute = u64::from(attribute);

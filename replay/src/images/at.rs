@@ -1,4 +1,4 @@
-//! Files with the content of the draw framebuffer, and resources, after one command. Nothing is played afterwards. What
+//! Files with the content of the draw framebuffer, and resources, after or before one command. Nothing is played afterwards. What
 //! cannot be shown is noted in the report; a file that cannot be written ends the replay with an error.
 
 use std::io::Write;
@@ -12,10 +12,12 @@ use super::picture::write_png;
 use super::resources;
 use crate::call::Call;
 
-/// What to write after one command. Nothing is played after it.
+/// What to write after one command, or before it. Nothing is played after that.
 pub struct At {
     /// `seq` of the command.
     pub seq: u64,
+    /// Before the command, which is not played then.
+    pub is_before: bool,
     /// Write pictures of the colour attachments.
     pub colors: bool,
     /// Write the depth attachment.

@@ -22,5 +22,5 @@ pub use beside::beside;
 pub use folder::Folder;
 pub use picture::{FrameOf, Picture, PixelDifference};
 pub use sheet::{Sheet, spread};
-pub(crate) use taking::{after, before_swap};
+pub(crate) use taking::{after, before, before_swap};
 pub use wanted::{Images, Taken, Taker, name_of};

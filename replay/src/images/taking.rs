@@ -48,15 +48,27 @@ pub fn before_swap(images: &mut Images, verifier: &mut Verifier, call: &mut Call
     }
 }
 
+/// Called before each command is played: takes pictures if they are wanted before this command. Returns whether they were;
+/// then the command cannot be played any more.
+pub fn before(images: &mut Images, call: &mut Call<'_, '_>) -> bool {
+    let is_wanted = images.at.as_ref().is_some_and(|at| at.is_before);
+    is_wanted && take_at(images, call)
+}
+
 /// Called after each played command: takes pictures if they are wanted after this command.
 pub fn after(images: &mut Images, call: &mut Call<'_, '_>) {
+    take_at(images, call);
+}
+
+fn take_at(images: &mut Images, call: &mut Call<'_, '_>) -> bool {
     if images.at.as_ref().is_none_or(|at| call.command.seq != Some(at.seq)) {
-        return;
+        return false;
     }
-    let Some(at) = images.at.take() else { return };
+    let Some(at) = images.at.take() else { return false };
     let taken = at.take(call).and_then(|()| at.folder.finish());
     match taken {
         Ok(files) => images.files = files,
         Err(failure) => images.failure = Some(failure),
     }
+    true
 }

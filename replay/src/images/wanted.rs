@@ -54,8 +54,7 @@ pub struct Taken {
     /// Small pictures of the frames, if a sheet was asked for.
     #[serde(skip)]
     pub sheet: Option<Sheet>,
-    /// `seq` of the command after which pictures were wanted, if it was not played.
-    #[serde(skip)]
+    /// Number of the command at which pictures were wanted, if it was not played.
     pub missed: Option<u64>,
 }
 
@@ -80,7 +79,7 @@ impl Images {
         Self { frames: Some(Frames { wanted, is_opaque, to }), ..Self::default() }
     }
 
-    /// Takes pictures after one command. Nothing is played after it.
+    /// Takes pictures after one command, or before it. Nothing is played after that.
     pub fn of_command(at: At) -> Self {
         Self { at: Some(at), ..Self::default() }
     }

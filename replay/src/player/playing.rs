@@ -267,6 +267,9 @@ fn try_play(
     if known.is_swap {
         images::before_swap(&mut observers.images, &mut observers.verify, &mut call);
     }
+    if images::before(&mut observers.images, &mut call) {
+        return Ok(());
+    }
     let played = play(&mut call);
     if known.is_gl {
         call.settle_bound_name()?;

@@ -264,6 +264,30 @@ fn default_framebuffer_has_colour_depth_and_stencil() {
     }
 }
 
+/// The framebuffer that a clear changes, before and after it.
+#[test]
+fn picture_before_a_command_is_of_its_framebuffer_without_what_it_draws() {
+    let session = Session::new();
+    let (recording, _) = recorded(&session, &program("attachments"));
+    let commands = recording.trace.commands();
+    let clears = commands.iter().filter(|command| command.name == "glClear");
+    let clears: Vec<u64> = clears.filter_map(|command| command.seq).collect();
+    // The second one clears the rectangle.
+    let seq = clears[1].to_string();
+    let picture = |name: &str, option: &[&str]| {
+        let folder = session.path(name);
+        let text = folder.to_str().expect("a plain name");
+        let all = [&["--images", text, "--at", &seq][..], option].concat();
+        run(&mut played(&session, "replay", &recording.trace, &all)).ok();
+        rgba(&folder.join(format!("at-{:06}-color0.png", clears[1]))).2
+    };
+    let (before, after) = (picture("before", &["--before"]), picture("after", &[]));
+    for (number, (old, new)) in before.chunks_exact(4).zip(after.chunks_exact(4)).enumerate() {
+        assert_eq!(old, [0, 0, 255, 255], "pixel {number}");
+        assert_eq!(old != new, is_in_rectangle(number), "pixel {number}");
+    }
+}
+
 #[test]
 fn deep_surface_has_its_depth_and_no_picture_of_the_stencil_that_it_lacks() {
     let session = Session::new();

@@ -1,6 +1,6 @@
 // The selected command: its arguments, its memory, its place and its times.
 
-import { commandAt } from "../ask.js";
+import { answers } from "../ask.js";
 import { make, table, whenReady } from "../element.js";
 import { address } from "../place.js";
 import { argument, callLine, time, valueText } from "../text.js";
@@ -9,7 +9,7 @@ export const title = "command";
 export const key = (place) => place.at;
 
 async function command(at) {
-  const found = await commandAt(at);
+  const found = await answers.command(at);
   if (found === null) throw new Error(`the trace has no command ${at}`);
   return found;
 }

@@ -1,6 +1,6 @@
 // What the selected draw takes from its vertex buffers, as a wireframe that turns.
 
-import { answers, bytes, commandAt } from "../ask.js";
+import { answers, bytes } from "../ask.js";
 import { fill, make, table, whenReady } from "../element.js";
 import { go } from "../place.js";
 import { contextOf, nameOf, objectsOf, stateAt } from "../state.js";
@@ -78,7 +78,7 @@ function arraysOf(answer, context) {
 
 async function mesh(place) {
   const { at } = place;
-  const draw = await commandAt(at);
+  const draw = await answers.command(at);
   if (draw === null || !/^glDraw(Arrays|Elements|RangeElements)/.test(draw.name)) {
     throw new Error("select a draw: a command that begins with glDrawArrays, glDrawElements or glDrawRangeElements");
   }

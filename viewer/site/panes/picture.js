@@ -11,22 +11,19 @@ import { count } from "../text.js";
 export const title = "picture";
 export const key = (place) => [place.at, place.attachment, place.when];
 
-// The last two show, or compare with, the command before, whichever thread called it.
 const WHENS = { after: "after the command", before: "before it", difference: "its own contribution" };
 
 async function shownPicture(at, attachment, when) {
-  if (when === "before") return { picture: await pictureAt("pictures", at - 1, attachment) };
+  if (when === "before") return { picture: await pictureAt("before", at, attachment) };
   const after = await pictureAt("pictures", at, attachment);
   if (when !== "difference") return { picture: after };
-  return difference(after, await pictureAt("pictures", at - 1, attachment));
+  return difference(after, await pictureAt("before", at, attachment));
 }
 
-function shown({ files, notes }, place, trace) {
+function shown({ files, notes }, place) {
   const names = [...attachments(files).keys()];
   const attachment = names.includes(place.attachment) ? place.attachment : names[0];
-  const isFirst = place.at === trace.first_seq;
-  const when = place.when in WHENS && !isFirst ? place.when : "after";
-  const whens = isFirst ? { after: WHENS.after } : WHENS;
+  const when = place.when in WHENS ? place.when : "after";
   const remarks = notes.map((note) => make("p", { class: "note" }, note));
   if (attachment === undefined) return [make("p", {}, "Nothing is drawn to there."), remarks].flat();
   const choice = (id, label, values, chosen, change) => {
@@ -37,7 +34,7 @@ function shown({ files, notes }, place, trace) {
     "div",
     { class: "controls" },
     choice("attachment", "Attachment", names.map((name) => [name, name]), attachment, "attachment"),
-    choice("when", "When", Object.entries(whens), when, "when"),
+    choice("when", "When", Object.entries(WHENS), when, "when"),
     make("a", { href: `api/pictures/${place.at}/${attachments(files).get(attachment)}`, download: attachments(files).get(attachment) }, "PNG file"),
   );
   const picture = make("div", { id: "picture" });
@@ -55,5 +52,5 @@ export function show(host, place, trace) {
   const behind = make("a", { href: address({ at: Math.min(trace.end_seq - 1, place.at + 1) }) }, "next command");
   const contents = make("div", {});
   fill(host, make("p", {}, before, " · ", behind), contents);
-  whenReady(contents, answers.of(`pictures/${place.at}`), (answer) => shown(answer, place, trace), "playing the trace");
+  whenReady(contents, answers.of(`pictures/${place.at}`), (answer) => shown(answer, place), "playing the trace");
 }

@@ -1,6 +1,6 @@
 // The state after the selected command: what the command changed, and all sections, of which one is opened at a time.
 
-import { ask, answers, query } from "../ask.js";
+import { answers, query } from "../ask.js";
 import { fill, make, table, whenReady } from "../element.js";
 import { go, place as here } from "../place.js";
 import { valueText } from "../text.js";
@@ -94,6 +94,6 @@ export function show(host, place, trace) {
   whenReady(choice, answers.of(`sections/${at}`), (answer) => sectionList(answer, section));
   if (section) {
     const shown = (answer) => owners(answer, section).map(([owner, value]) => [make("h3", {}, owner), tree(value)]).flat();
-    whenReady(contents, ask(`state${query({ at, section })}`), shown);
+    whenReady(contents, answers.of(`state${query({ at, section })}`), shown);
   }
 }

@@ -1,6 +1,6 @@
 // Statistics of the trace: by function, frame and thread. A click on a head sorts.
 
-import { answers } from "../ask.js";
+import { lasting } from "../ask.js";
 import { fill, make, whenReady } from "../element.js";
 import { commandLink, count, size, time } from "../text.js";
 
@@ -65,5 +65,5 @@ function shown(stats) {
 }
 
 export function show(host) {
-  whenReady(host, answers.of("statistics"), shown);
+  whenReady(host, lasting.of("statistics"), shown);
 }

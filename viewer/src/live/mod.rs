@@ -55,6 +55,11 @@ impl Live {
         self.0.recordings.finish().await;
     }
 
+    /// Ends what was asked for; captures run on.
+    pub(crate) async fn end_questions(&self) {
+        self.0.tool.finish().await;
+    }
+
     pub(crate) fn router(&self) -> Router {
         let answers = Router::new()
             .route("/subject", get(subject))
