@@ -10,8 +10,8 @@ use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::args::Connect;
 use crate::commands::{
     apps, blob, completions, diff, doctor, dump, export, frames, history, info, list, man, montage,
-    pair, play_part, problems, relay, replay, report, run, save, schema, start, state, stats,
-    status, stop, trim, ui, verify, watch,
+    pair, pixel, play_part, problems, relay, replay, report, run, save, schema, start, state,
+    stats, status, stop, trim, ui, verify, watch,
 };
 use crate::failure::{Failure, RUN};
 use crate::{json, text};
@@ -89,6 +89,8 @@ enum Command {
     Report(report::Report),
     /// Convert a trace to the format of another tool
     Export(export::Export),
+    /// List which commands of a frame have changed a pixel
+    Pixel(pixel::Pixel),
     /// Replay a trace on the driver of this machine
     Replay(replay::Replay),
     /// Write some frames of a trace as a trace of their own, which replays alone
@@ -232,6 +234,7 @@ impl Cli {
             Command::Report(args) => report::run(args),
             Command::Export(args) => export::run(args),
             Command::Replay(args) => replay::run(args),
+            Command::Pixel(args) => pixel::run(args),
             Command::Trim(args) => trim::run(args),
             Command::PlayPart(args) => play_part::run(args),
             Command::Blob(args) => blob::run(args),

@@ -17,8 +17,9 @@ export function difference(one, other) {
   return { picture: { ...one, data, isDifference: true }, pixels };
 }
 
-// Returns an element that shows a decoded picture.
-export function stage(picture) {
+// Returns an element that shows a decoded picture. A click on a pixel calls `pick` with its column and row, from the lower left
+// corner.
+export function stage(picture, pick = null) {
   const { width, height, channels, max, data } = picture;
   const names = NAMES[channels];
   const canvas = make("canvas", { width, height, "data-width": width, "data-height": height });
@@ -65,17 +66,28 @@ export function stage(picture) {
     canvas.getContext("2d").putImageData(image, 0, 0);
   }
 
-  canvas.addEventListener("pointermove", (event) => {
+  // The pixel under the pointer: its column and row, from the upper left corner; null outside.
+  function pixelAt(event) {
     const box = canvas.getBoundingClientRect();
     const x = Math.floor(((event.clientX - box.left) / box.width) * width);
     const y = Math.floor(((event.clientY - box.top) / box.height) * height);
+    return x < 0 || y < 0 || x >= width || y >= height ? null : { x, y };
+  }
+
+  canvas.addEventListener("click", (event) => {
+    const pixel = pixelAt(event);
+    // OpenGL counts rows from the bottom.
+    if (pixel !== null) pick?.(pixel.x, height - 1 - pixel.y);
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    const pixel = pixelAt(event);
+    if (pixel === null) return;
+    const { x, y } = pixel;
     const from = (y * width + x) * channels;
-    if (x < 0 || y < 0 || x >= width || y >= height) return;
     const text = names.map((name, at) => {
       const value = data[from + at];
       return `${name} ${value} (${(value / max).toFixed(max > 255 ? 6 : 3)})`;
     });
-    // OpenGL counts rows from the bottom.
     values.textContent = `x ${x}, y ${height - 1 - y}: ${text.join(", ")}`;
   });
   const controls = make("div", { class: "controls" }, names.map((name, at) => make("label", {}, boxes[at], ` ${name}`)), low, high, stretch, zoom);

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::kept::Kept;
 use crate::parts::Parts;
-use crate::question::Words;
+use crate::question::{Pixel, Words};
 use crate::tool::{Cost, Tool, Unanswered};
 
 /// Most sets that are kept.
@@ -77,6 +77,25 @@ impl Pictures {
     /// [`Unanswered`].
     pub async fn set(&self, key: Key, tool: &Tool) -> Result<Set, Unanswered> {
         self.sets.get(key, || self.make(key, tool)).await
+    }
+
+    /// Returns what happened to a pixel, as `gapii-ctl pixel` says it.
+    ///
+    /// # Errors
+    /// [`Unanswered`].
+    pub async fn pixel(&self, asked: &Pixel, tool: &Tool) -> Result<Value, Unanswered> {
+        let near = self.parts.find(asked.at, tool).await?;
+        let words = asked.words(near.trace(), near.at);
+        let answer = tool.ask(Cost::Replay, words.as_slice()).await?;
+        let mut answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
+        // In a part the commands have other numbers.
+        let whole = |own: u64| own.wrapping_sub(near.at).wrapping_add(asked.at);
+        let changes = answer["changes"].as_array_mut().into_iter().flatten();
+        for seq in changes.filter_map(|change| change.get_mut("seq")) {
+            *seq = seq.as_u64().map_or(Value::Null, |own| whole(own).into());
+        }
+        answer["at"] = asked.at.into();
+        Ok(answer)
     }
 
     async fn make(&self, (content, at): Key, tool: &Tool) -> Result<Set, Unanswered> {

@@ -52,6 +52,19 @@ pub struct History {
     most: u64,
 }
 
+/// What happened to a pixel in the frame of a command.
+#[derive(Debug, Deserialize)]
+pub struct Pixel {
+    /// Number of the command.
+    pub at: u64,
+    /// Column, from the left.
+    x: u32,
+    /// Row, from the bottom.
+    y: u32,
+    /// Number of the colour attachment.
+    attachment: u32,
+}
+
 /// Frames of the trace.
 #[derive(Debug, Default, Deserialize)]
 pub struct Frames {
@@ -151,6 +164,15 @@ impl History {
     }
 }
 
+impl Pixel {
+    /// Returns the words of `gapii-ctl pixel` for a trace in which the command has the number `at`.
+    pub fn words(&self, trace: &Path, at: u64) -> Words {
+        let Self { x, y, attachment, .. } = self;
+        let words = Words::of("pixel", trace).with("at", at).with("pixel", format!("{x},{y}"));
+        words.with("attachment", attachment)
+    }
+}
+
 impl Frames {
     /// Returns the words of `gapii-ctl frames`.
     pub fn words(&self, trace: &Path) -> Words {
@@ -189,6 +211,8 @@ mod tests {
             since: Some(2),
         };
         check(&state.words(trace), "state /t --json --at=3 --since=2 --object=texture:5");
+        let pixel = Pixel { at: 700, x: 5, y: 0, attachment: 1 };
+        check(&pixel.words(trace, 3), "pixel /t --json --at=3 --pixel=5,0 --attachment=1");
         let history = History { object: "--help".into(), at: 3, most: 9 };
         check(&history.words(trace), "history /t --json --at=3 --most=9 -- --help");
     }

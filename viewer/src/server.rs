@@ -73,6 +73,7 @@ pub fn router(tool: Tool, subject: Subject) -> std::io::Result<Router> {
         .route("/pictures/{at}/{file}", get(framebuffer_file))
         .route("/before/{at}", get(framebuffer_before))
         .route("/before/{at}/{file}", get(framebuffer_before_file))
+        .route("/pixel", get(pixel))
         .route("/objects/{at}", get(objects))
         .route("/objects/{at}/{file}", get(objects_file));
     let file = |Path((_, file)): Path<(String, String)>| async move { page(&file) };
@@ -157,6 +158,11 @@ async fn framebuffer(State(viewer): Shared, at: At) -> Answer {
 
 async fn framebuffer_before(State(viewer): Shared, at: At) -> Answer {
     set(&viewer, &viewer.shown, Content::FramebufferBefore, at).await
+}
+
+async fn pixel(State(viewer): Shared, Query(asked): Query<question::Pixel>) -> Answer {
+    let answer = viewer.shown.pictures.pixel(&asked, &viewer.tool).await?;
+    Ok(axum::Json(answer).into_response())
 }
 
 async fn objects(State(viewer): Shared, at: At) -> Answer {

@@ -28,6 +28,12 @@ pub use life::{Act, Event, History, Life};
 /// Most objects that are kept.
 const OBJECTS_MAX: usize = 64;
 
+/// Whether a command may write pixels of a framebuffer: it draws, clears or copies to it, or fills what is attached to it.
+pub fn may_write_pixels(command: &Command<'_>) -> bool {
+    let roles = [Role::Draw, Role::Dispatch, Role::Clears, Role::Fills];
+    roles.iter().any(|role| role.is_of(command.known()))
+}
+
 /// The object that is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {

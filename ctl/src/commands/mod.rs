@@ -14,6 +14,7 @@ pub mod list;
 pub mod man;
 pub mod montage;
 pub mod pair;
+pub mod pixel;
 pub mod play_part;
 pub mod problems;
 pub mod relay;

@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 use super::{Failed, Remark, VERSION, VERSION_KEY, printed_name};
 use crate::capture_answer::{CaptureAnswer, RunAnswer, SavedAnswer};
 use crate::commands::{
-    blob, diff, doctor, dump, export, frames, info, montage, pair, report, state, stop, ui, watch,
+    blob, diff, doctor, dump, export, frames, info, montage, pair, pixel, report, state, stop, ui,
+    watch,
 };
 
 /// One form of JSON output.
@@ -72,6 +73,7 @@ pub const FORMS: &[Form] = &[
     document::<report::Reported>("report"),
     document::<export::Exported>("export"),
     document::<gapii_replay::Report>("replay"),
+    document::<pixel::PixelHistory>("pixel"),
     document::<CaptureAnswer>("trim"),
     document::<blob::Described>("blob"),
     document::<gapii_trace::Verification>("verify"),

@@ -51,12 +51,18 @@ pub fn before_swap(images: &mut Images, verifier: &mut Verifier, call: &mut Call
 /// Called before each command is played: takes pictures if they are wanted before this command. Returns whether they were;
 /// then the command cannot be played any more.
 pub fn before(images: &mut Images, call: &mut Call<'_, '_>) -> bool {
+    if let Some(pixel) = &mut images.pixel {
+        pixel.before(call);
+    }
     let is_wanted = images.at.as_ref().is_some_and(|at| at.is_before);
     is_wanted && take_at(images, call)
 }
 
 /// Called after each played command: takes pictures if they are wanted after this command.
 pub fn after(images: &mut Images, call: &mut Call<'_, '_>) {
+    if let Some(pixel) = &mut images.pixel {
+        pixel.after(call);
+    }
     take_at(images, call);
 }
 

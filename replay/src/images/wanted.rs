@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::at::At;
 use super::folder::Folder;
 use super::picture::{FrameOf, Picture};
+use super::pixel::{Seen, Watched};
 use super::sheet::Sheet;
 
 /// Pictures to take, and where they go.
@@ -16,6 +17,8 @@ pub struct Images {
     frames: Option<Frames>,
     /// Pictures to take after a command; `None` once they are taken.
     pub(super) at: Option<At>,
+    /// A pixel to read.
+    pub(super) pixel: Option<Watched>,
     /// Number of files written for `at`.
     pub(super) files: u64,
     /// Failure to write a file; it ends the replay.
@@ -56,6 +59,9 @@ pub struct Taken {
     pub sheet: Option<Sheet>,
     /// Number of the command at which pictures were wanted, if it was not played.
     pub missed: Option<u64>,
+    /// The pixel that was watched, before and after the commands that were played.
+    #[serde(skip)]
+    pub pixels: Vec<Seen>,
 }
 
 impl Images {
@@ -84,6 +90,11 @@ impl Images {
         Self { at: Some(at), ..Self::default() }
     }
 
+    /// Reads one pixel before and after some commands.
+    pub fn of_pixel(watched: Watched) -> Self {
+        Self { pixel: Some(watched), ..Self::default() }
+    }
+
     /// Whether the replay may end, because of a failure or because no further picture is wanted.
     pub fn is_over(&self) -> bool {
         self.failure.is_some() || self.is_enough
@@ -93,6 +104,7 @@ impl Images {
     pub fn finish(self) -> Result<Taken, String> {
         let mut taken =
             Taken { files: self.files, missed: self.at.map(|at| at.seq), ..Taken::default() };
+        taken.pixels = self.pixel.map(|watched| watched.seen).unwrap_or_default();
         match self.frames.map(|frames| frames.to) {
             None | Some(Target::Taker(_)) => {}
             Some(Target::Folder(folder)) => taken.files += folder.finish()?,

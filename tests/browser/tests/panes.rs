@@ -115,6 +115,11 @@ async fn program_made_for_the_viewer() {
     let covered: u64 =
         text.split(' ').next().unwrap_or_default().replace(',', "").parse().expect("a number");
     assert!((100..96 * 64).contains(&covered), "{text}");
+    // The pixel in the middle, which is clicked: cleared and drawn.
+    browser.go(&format!("at={draw}&pane=picture")).await;
+    browser.find("#picture canvas").await.click().await.expect("a click");
+    let changes = browser.text_with("#pixel-changes", "glDrawElements").await;
+    assert!(changes.contains("glClear") && changes.contains(&draw.to_string()), "{changes}");
     browser.go(&format!("at={draw}&pane=picture&attachment=depth")).await;
     browser.find("#picture canvas").await;
     assert!(colours(&browser, "#picture canvas").await.iter().any(|it| !matches!(it, 0 | 255)));
@@ -275,6 +280,22 @@ async fn pictures_of_a_part_are_those_of_the_whole() {
         pictures_are_those_of_replay(&browser, &session, &trace, draws[frame]).await;
     }
     let names = browser.run("return fetch('api/pictures/' + location.hash.match(/at=(\\d+)/)[1]).then((it) => it.json())").await;
+    // So are the commands that changed a pixel.
+    let asked = format!(
+        "return fetch('api/pixel?at={}&x=48&y=32&attachment=0').then((it) => it.json())",
+        draws[59]
+    );
+    let in_part = browser.run(&asked).await;
+    let mut pixel = session.ctl(["pixel", "--json", "--pixel", "48,32", "--at"]);
+    surfaceless(pixel.arg(draws[59].to_string()).arg(&trace.path));
+    let whole = run(&mut pixel).ok().stdout;
+    let whole: serde_json::Value = serde_json::from_str(&whole).expect("one line of JSON");
+    let numbers = |it: &serde_json::Value| {
+        let changes = it["changes"].as_array().expect("a list").clone();
+        changes.iter().map(|it| it["seq"].as_u64()).collect::<Vec<_>>()
+    };
+    assert_eq!(numbers(&in_part), numbers(&whole));
+    assert_eq!(in_part["at"], whole["at"]);
     let first = names["files"][0]["name"].as_str().expect("a name");
     assert_eq!(first, format!("at-{:06}-color0.png", draws[79]));
     browser.close().await;
