@@ -24,6 +24,7 @@ macro_rules! files {
 
 files! {
     "icon.svg",
+    "layout.js",
     "live.html",
     "live.js",
     "style.css",

@@ -130,6 +130,10 @@ async fn program_made_for_the_viewer() {
     browser.go(&format!("at={draw}&pane=objects&object=Buffer 1&struct=f32x3 f32x3")).await;
     browser.text_with("#buffer", "[-0.5, -0.5, 0.5]").await;
     browser.text_with("#history", "glGenBuffers").await;
+    browser.go(&format!("at={draw}&pane=objects&object=Buffer 1")).await;
+    browser.text_with("#layouts", "as vertices: f32x3 f32x3").await;
+    browser.find("#layouts a").await.click().await.expect("a click");
+    browser.text_with("#buffer", "[-0.5, -0.5, 0.5]").await;
     // What fills an object need not name it.
     browser.go(&format!("at={draw}&pane=objects&object=Texture 2&act=fills")).await;
     let filled = browser.text_with("#history", "glTexImage2D").await;

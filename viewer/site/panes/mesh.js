@@ -2,8 +2,9 @@
 
 import { answers, bytes } from "../ask.js";
 import { fill, make, table, whenReady } from "../element.js";
+import { SECTIONS, arraysOf, attributesOf, offsetOf } from "../layout.js";
 import { go } from "../place.js";
-import { contextOf, nameOf, objectsOf, stateAt } from "../state.js";
+import { contextOf, nameOf, stateAt } from "../state.js";
 import { read, structOf } from "../struct.js";
 import { count, valueText } from "../text.js";
 
@@ -14,24 +15,7 @@ const SIZE = 480;
 const VERTICES_MAX = 1_000_000;
 const ROWS_MAX = 200;
 
-// Types of attributes (OpenGL ES 3.2, table 10.2) as they are typed in structs.
-const TYPES = {
-  GL_FLOAT: "f32",
-  GL_FIXED: "fixed",
-  GL_BYTE: "i8",
-  GL_UNSIGNED_BYTE: "u8",
-  GL_SHORT: "i16",
-  GL_UNSIGNED_SHORT: "u16",
-  GL_INT: "i32",
-  GL_UNSIGNED_INT: "u32",
-};
-
 const INDICES = { GL_UNSIGNED_BYTE: Uint8Array, GL_UNSIGNED_SHORT: Uint16Array, GL_UNSIGNED_INT: Uint32Array };
-
-// Addresses in a state are text, such as "0x10" or "null".
-function offsetOf(value) {
-  return value === "null" || value === null ? 0 : Number(value);
-}
 
 async function bufferOf(at, files, reference) {
   const file = files.find(({ name }) => name === `buffer-${nameOf(reference)}.bin`);
@@ -68,39 +52,27 @@ function edges(mode, length) {
   return pairs;
 }
 
-// Returns the vertex attribute arrays that a draw uses: the bound vertex array object's, or the default ones.
-function arraysOf(answer, context) {
-  const bound = context.state.vertex_array;
-  if (!bound) return context.state.default_arrays;
-  const found = objectsOf(answer).find((it) => it.section === "vertex_arrays" && it.name === `${bound.kind} ${bound.name}`);
-  return found?.object.arrays ?? found?.object;
-}
-
 async function mesh(place) {
   const { at } = place;
   const draw = await answers.command(at);
   if (draw === null || !/^glDraw(Arrays|Elements|RangeElements)/.test(draw.name)) {
     throw new Error("select a draw: a command that begins with glDrawArrays, glDrawElements or glDrawRangeElements");
   }
-  const sections = ["vertex_array", "vertex_arrays", "default_arrays"];
-  const [answer, { files }] = await Promise.all([stateAt(at, sections), answers.of(`objects/${at}`)]);
+  const [answer, { files }] = await Promise.all([stateAt(at, SECTIONS), answers.of(`objects/${at}`)]);
   const context = contextOf(answer, draw);
   if (context === undefined) throw new Error("the context of this draw is not known");
   const arrays = arraysOf(answer, context);
-  const attributes = arrays.attribs.map((attribute, index) => ({ ...attribute, index })).filter((it) => it.enabled);
+  const attributes = attributesOf(arrays);
   const wanted = /^\d+$/.test(place.attribute ?? "") ? Number(place.attribute) : null;
   const attribute = attributes.find((it) => it.index === wanted) ?? attributes.find((it) => it.size >= 2) ?? attributes[0];
   if (attribute === undefined) throw new Error("this draw has no vertex attribute array");
-  const binding = arrays.bindings[(attribute.index + attribute.binding_shift) % arrays.bindings.length];
+  const { binding, word, start } = attribute;
   if (!binding.buffer) throw new Error(`attribute ${attribute.index} is in the program's memory, not in a buffer`);
-  const type = TYPES[attribute.kind];
-  if (type === undefined) throw new Error(`attribute ${attribute.index} has the type ${attribute.kind}, which is not shown`);
+  if (word === undefined) throw new Error(`attribute ${attribute.index} has the type ${attribute.kind}, which is not shown`);
   const [list, buffer] = await Promise.all([vertices(at, draw, arrays, files), bufferOf(at, files, binding.buffer)]);
-  const isNormalized = attribute.normalized && type !== "f32" && type !== "fixed";
-  const struct = structOf(`${type}x${attribute.size}${isNormalized ? " norm" : ""}`);
+  const struct = structOf(word);
   const field = struct.fields[0];
   const view = new DataView(buffer);
-  const start = offsetOf(binding.offset) + attribute.relative_offset;
   const stride = binding.stride || struct.stride;
   const isInside = (vertex) => start + vertex * stride + struct.stride <= buffer.byteLength;
   const outside = list.filter((vertex) => !isInside(vertex)).length;

@@ -6,7 +6,8 @@ import { fill, make, table, whenReady } from "../element.js";
 import { decode } from "../png.js";
 import { address, go } from "../place.js";
 import { stage } from "../stage.js";
-import { objectsOf, stateAt } from "../state.js";
+import { SECTIONS as LAYOUT, layoutsOf } from "../layout.js";
+import { contextOf, objectsOf, stateAt } from "../state.js";
 import { rowsOf, structOf } from "../struct.js";
 import { commandLink, count as countText, size, valueText } from "../text.js";
 
@@ -70,9 +71,18 @@ function buffer(at, files, name, place) {
     make("button", {}, "show"),
     make("span", { class: "note" }, "such as f32x3 u8x4 norm, with pad4 for 4 bytes between"),
   );
+  const layouts = make("span", { id: "layouts" });
+  whenReady(layouts, structsOf(at, name), (texts) => texts.map((text) => make("a", { href: address({ struct: text }) }, `as vertices: ${text}`)), "reading the state");
   const host = make("div", {});
   whenReady(host, bytes(`objects/${at}/${file.name}`).then((buffer) => bufferTable(buffer, text)), (rows) => rows, "reading the buffer");
-  return [form, host];
+  return [form, make("p", {}, layouts), host];
+}
+
+// Returns the structs by which draws of the selected command's context read a buffer.
+async function structsOf(at, name) {
+  const [command, answer] = await Promise.all([answers.command(at), stateAt(at, LAYOUT)]);
+  const context = contextOf(answer, command);
+  return context === undefined ? [] : layoutsOf(answer, context, name);
 }
 
 // What `gapii-ctl history` says a command does, in words.
