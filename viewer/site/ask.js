@@ -40,17 +40,24 @@ export async function order(path, values = {}) {
 // Calls `take` with each line of JSON at `path`, as it comes. A line with an error ends them.
 export async function lines(path, take, signal) {
   const reader = (await response(path, signal)).body.pipeThrough(new TextDecoderStream()).getReader();
+  const pass = (line) => {
+    const found = JSON.parse(line, exact);
+    if (typeof found.error === "string") throw new Error(found.error);
+    take(found);
+  };
   let rest = "";
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    const parts = (rest + value).split("\n");
-    rest = parts.pop();
-    for (const line of parts) {
-      const found = JSON.parse(line, exact);
-      if (typeof found.error === "string") throw new Error(found.error);
-      take(found);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      const parts = (rest + value).split("\n");
+      rest = parts.pop();
+      parts.forEach(pass);
     }
+    // A refusal is no line.
+    if (rest !== "") pass(rest);
+  } finally {
+    reader.cancel().catch(() => {});
   }
 }
 
@@ -90,11 +97,16 @@ export class Answers {
 
   // Begins a round of questions, by `begin`, and gives up those of earlier rounds that have no answer yet and are not asked again.
   inNewRound(begin) {
-    this.#round += 1;
+    const round = (this.#round += 1);
     begin();
-    for (const { controller, round, isThere } of this.#asked.values()) {
-      if (!isThere && round < this.#round) controller.abort();
-    }
+    // Questions that come of answers which are there already belong to the round.
+    setTimeout(() => {
+      for (const [question, asked] of this.#asked) {
+        if (asked.isThere || asked.round >= round) continue;
+        this.#asked.delete(question);
+        asked.controller.abort();
+      }
+    }, 0);
   }
 
   #ask(question, find) {

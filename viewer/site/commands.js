@@ -194,7 +194,10 @@ export class Commands {
     this.#needed.clear();
     for (let row = first; row < last; row += 1) rows.push(this.#row(row));
     for (const [piece, reading] of this.#reading) {
-      if (!this.#needed.has(piece)) reading.abort();
+      if (this.#needed.has(piece)) continue;
+      this.#pieces.delete(piece);
+      this.#reading.delete(piece);
+      reading.abort();
     }
     const focused = this.list.contains(document.activeElement) && document.activeElement !== this.list;
     fill(this.list, rows);

@@ -1,7 +1,8 @@
 // The page of a daemon: programs with their rates, running captures, kept frames, and the traces that were recorded here.
 
 import { ask, lines, order } from "./ask.js";
-import { fill, make, table } from "./element.js";
+import { fill, make } from "./element.js";
+import { LiveTable } from "./livetable.js";
 import { sparkline } from "./sparkline.js";
 import { count, size, time } from "./text.js";
 
@@ -20,8 +21,8 @@ function say(place, sentence) {
 const trouble = (sentence) => say("trouble", sentence);
 const refusal = (sentence) => say("refusal", sentence);
 
-// The options of a capture; they stay while the tables below change.
-class Wishes {
+// The options of a capture.
+class Options {
   constructor(form) {
     const number = (name, title, value) =>
       make("label", {}, `${title} `, make("input", { name, type: "number", min: 0, step: "any", value, placeholder: "no limit" }));
@@ -42,10 +43,10 @@ class Wishes {
   }
 }
 
-const wishes = new Wishes(element("wishes"));
+const options = new Options(element("options"));
 
-// Orders something, and shows what has come of it.
-async function does(path, values) {
+// Sends an order, and shows what has come of it.
+async function send(path, values) {
   try {
     await order(path, values);
     refusal(null);
@@ -56,12 +57,35 @@ async function does(path, values) {
 }
 
 function record(pid) {
-  return does("recordings", { ...wishes.values(), pid: pid ?? undefined });
+  return send("recordings", { ...options.values(), pid: pid ?? undefined });
 }
 
 function button(text, properties, act) {
   return make("button", { type: "button", ...properties, onclick: act }, text);
 }
+
+// A sentence with a command to type.
+function advice(sentence, command) {
+  return () => make("p", {}, sentence, make("code", {}, command));
+}
+
+const programs = new LiveTable(
+  element("programs"),
+  ["process", "name", "APIs", "mode", "frames/s", "commands/s", "in rings/s", "waits", "lost commands"],
+  advice("none; start one with ", "gapii-ctl run --idle -- PROGRAM"),
+);
+const captures = new LiveTable(element("captures"), ["capture", "name", "processes", "time", "frames", "file"], () => make("p", {}, "none"));
+const keptFrames = new LiveTable(
+  element("kept"),
+  ["process", "name", "runs", "frames", "memory"],
+  advice("none; keep the last frames of a program with ", "gapii-ctl run --keep-frames N -- PROGRAM"),
+);
+const traces = new LiveTable(
+  element("traces"),
+  ["", "recorded", "program", "file", "contents"],
+  () => make("p", {}, "none yet; those that are recorded here are listed, with a link to their viewers"),
+  { id: "recorded" },
+);
 
 // The rates of each program at the last refreshes, by the program's index in the session.
 const rates = new Map();
@@ -80,13 +104,13 @@ function perSecond(value, show) {
   return value === null ? "unknown" : show(Math.round(value));
 }
 
-function showPrograms(apps) {
-  element("record-all").disabled = apps.length === 0;
-  if (apps.length === 0) {
-    fill(element("programs"), make("p", {}, "none; start one with ", make("code", {}, "gapii-ctl run --idle -- PROGRAM")));
-    return;
-  }
-  const rows = apps.map((app) => [
+function waits(since) {
+  if (since === null) return "unknown";
+  return since.waits === 0 ? "0" : `${count(since.waits)}, ${time(since.wait_ns)}`;
+}
+
+function programRow(app) {
+  const cells = [
     make("span", { "data-pid": app.pid }, String(app.pid)),
     app.name,
     app.apis.join(", "),
@@ -94,87 +118,63 @@ function showPrograms(apps) {
     [sparkline(rates.get(app.process)), ` ${app.frames_per_s.toFixed(1)}`],
     perSecond(app.commands_per_s, count),
     perSecond(app.ring_bytes_per_s, size),
-    app.since === null ? "unknown" : app.since.waits === 0 ? "0" : `${count(app.since.waits)}, ${time(app.since.wait_ns)}`,
+    waits(app.since),
     app.total === null ? "unknown" : count(app.total.lost_commands),
-    button("record", { "data-record": app.pid, title: `record process ${app.pid}` }, () => record(app.pid)),
-  ]);
-  const heads = ["process", "name", "APIs", "mode", "frames/s", "commands/s", "in rings/s", "waits", "lost commands", ""];
-  keepingFocus(element("programs"), table(heads, rows));
+  ];
+  const title = `record process ${app.pid}`;
+  return { key: app.process, cells, act: "record", button: () => button("record", { "data-record": app.pid, title }, () => record(app.pid)) };
 }
 
-function showCaptures(captures) {
-  const shown = captures.filter((capture) => !capture.keeps);
-  if (shown.length === 0) {
-    fill(element("captures"), make("p", {}, "none"));
-    return;
-  }
-  const rows = shown.map(({ capture, name, pids, pids_left_out: more, running_ns: ns, progress }) => [
+function captureRow({ capture, name, pids, pids_left_out: more, running_ns: ns, progress }) {
+  const cells = [
     String(capture),
     name ?? "",
     pids.length === 0 ? "no process yet" : `${pids.join(", ")}${more > 0 ? ` and ${more} more` : ""}`,
     time(ns),
     progress.describing ? `${size(progress.blob_bytes)} of the program's state` : count(progress.frames),
     size(progress.file_bytes),
-    button("stop", { "data-stop": capture }, () => does(`captures/${capture}/stop`)),
-  ]);
-  keepingFocus(element("captures"), table(["capture", "name", "processes", "time", "frames", "file", ""], rows));
+  ];
+  return { key: capture, cells, act: "stop", button: () => button("stop", { "data-stop": capture }, () => send(`captures/${capture}/stop`)) };
 }
 
-function showKept(kept) {
-  if (kept.length === 0) {
-    fill(element("kept"), make("p", {}, "none; keep the last frames of a program with ", make("code", {}, "gapii-ctl run --keep-frames N -- PROGRAM")));
-    return;
-  }
-  const rows = kept.map((program) => [
-    String(program.pid),
-    program.name,
-    program.is_running ? "yes" : "has ended",
-    count(program.frames),
-    size(program.bytes),
-    button("save", { "data-save": program.pid, disabled: program.frames === 0 }, () => does("kept", { pid: program.pid })),
-  ]);
-  keepingFocus(element("kept"), table(["process", "name", "runs", "frames", "memory", ""], rows));
+function keptRow({ pid, name, is_running: isRunning, frames, bytes }) {
+  const cells = [String(pid), name, isRunning ? "yes" : "has ended", count(frames), size(bytes)];
+  const save = () => button("save", { "data-save": pid, disabled: frames === 0 }, () => send("kept", { pid }));
+  return { key: pid, cells, act: frames === 0 ? "nothing" : "save", button: save };
 }
 
-// Replaces the table in an element. A button that has the focus keeps it.
-function keepingFocus(host, content) {
-  const focused = host.contains(document.activeElement) ? document.activeElement.dataset : null;
-  fill(host, content);
-  for (const [name, value] of Object.entries(focused ?? {})) host.querySelector(`button[data-${name}="${value}"]`)?.focus();
-}
-
-// What a recording has become: a link to its trace, and a sentence about it.
-function outcome({ number, ending }) {
-  if (ending === null) return ["", "runs", button("stop", { "data-end": number }, () => does(`recordings/${number}/stop`))];
-  if (ending.error !== undefined) return ["", make("span", { class: "error" }, ending.error), ""];
-  const { output, summary, error } = ending.answer;
+// What a recording contains, or why not.
+function contents({ ending, is_stopping: isStopping }) {
+  if (ending === null) return isStopping ? "ends" : "runs";
+  if (ending.error !== undefined) return make("span", { class: "error" }, ending.error);
+  const { summary, error } = ending.answer;
   const sums = summary === null ? "" : `${count(summary.frames)} frames, ${count(summary.commands)} commands, ${size(summary.file_bytes)}`;
-  const problem = error === null || error === undefined ? null : make("span", { class: "error" }, ` ${error.message}`);
-  const open = make("a", { href: `traces/${number}/`, target: "_blank", "data-open": number }, "open");
-  return [output ?? "", [sums, problem], output === null ? "" : open];
+  return [sums, error ? make("span", { class: "error" }, ` ${error.message}`) : null];
 }
 
 function traceRow(recording) {
-  const [file, what, act] = outcome(recording);
-  return [String(recording.number), recording.what, recording.of, file, what, act];
+  const { number, what, of, ending, is_stopping: isStopping } = recording;
+  const file = ending?.answer?.output ?? null;
+  const cells = [String(number), what, of, file ?? "", contents(recording)];
+  const stop = () => button("stop", { "data-end": number }, () => send(`recordings/${number}/stop`));
+  const open = () => make("a", { href: `traces/${number}/`, target: "_blank", "data-open": number }, "open");
+  if (file !== null) return { key: number, cells, act: "open", button: open };
+  // Kept frames end by themselves.
+  if (ending === null && !isStopping && what === "capture") return { key: number, cells, act: "stop", button: stop };
+  return { key: number, cells, act: "nothing", button: () => "" };
 }
 
 async function showTraces() {
-  const recordings = await ask("recordings");
-  if (recordings.length === 0) {
-    fill(element("traces"), make("p", {}, "none yet; those that are recorded here are listed, with a link to their viewers"));
-    return;
-  }
-  const rows = recordings.toReversed().map(traceRow);
-  keepingFocus(element("traces"), table(["", "of", "program", "file", "", ""], rows, { id: "recorded" }));
+  traces.show((await ask("recordings")).toReversed().map(traceRow));
 }
 
-function show({ apps, captures, kept, outdated }) {
+function show({ apps, captures: running, kept, outdated }) {
   trouble(outdated);
   remember(apps);
-  showPrograms(apps);
-  showCaptures(captures);
-  showKept(kept);
+  element("record-all").disabled = apps.length === 0;
+  programs.show(apps.map(programRow));
+  captures.show(running.filter((capture) => !capture.keeps).map(captureRow));
+  keptFrames.show(kept.map(keptRow));
   showTraces().catch((error) => trouble(error.message));
   document.body.dataset.ready = "";
 }

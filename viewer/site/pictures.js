@@ -14,6 +14,6 @@ export async function pictureAt(from, at, attachment) {
   const { files } = await answers.of(`${from}/${at}`);
   const found = attachments(files);
   const name = attachment === undefined ? [...found.values()][0] : found.get(attachment);
-  if (name === undefined) throw new Error(`there is no ${attachment ?? "picture"} after command ${at}`);
+  if (name === undefined) throw new Error(`there is no ${attachment ?? "picture"} at command ${at}`);
   return decode(await bytes(`${from}/${at}/${name}`));
 }

@@ -36,6 +36,7 @@ impl<K: PartialEq, V: Clone> Kept<K, V> {
     ) -> Result<V, E> {
         let cell = self.cell(key);
         let value = cell.get_or_try_init(make).await.cloned();
+        drop(cell);
         self.forget();
         value
     }
@@ -52,6 +53,8 @@ impl<K: PartialEq, V: Clone> Kept<K, V> {
     /// Forgets the oldest things that are too many or too heavy.
     fn forget(&self) {
         let mut cells = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
+        // A thing that could not be made, or that nobody waits for any more, is none.
+        cells.retain(|(_, cell)| cell.initialized() || Arc::strong_count(cell) > 1);
         let weights = cells.iter().map(|(_, cell)| cell.get().map_or(0, self.weigh));
         let mut weight = weights.fold(0, u64::saturating_add);
         while cells.len() > 1 && (cells.len() > self.most || weight > self.heaviest) {
@@ -111,5 +114,21 @@ mod tests {
         let kept = kept();
         assert_eq!(kept.get(1, || async { Err("no") }).await, Err("no"));
         assert!(is_made(&kept, 1).await);
+        // Nor does it take the place of a thing that is.
+        assert!(is_made(&kept, 2).await && is_made(&kept, 3).await);
+        assert_eq!(kept.get(4, || async { Err("no") }).await, Err("no"));
+        assert!(!is_made(&kept, 1).await);
+    }
+
+    #[tokio::test]
+    async fn question_that_was_given_up_takes_no_place() {
+        let kept = kept();
+        for key in [1, 2, 3] {
+            assert!(is_made(&kept, key).await);
+        }
+        let never = kept.get(4, std::future::pending::<Result<u32, Infallible>>);
+        assert!(tokio::time::timeout(std::time::Duration::ZERO, never).await.is_err());
+        assert!(!is_made(&kept, 1).await);
+        assert!(!is_made(&kept, 2).await && !is_made(&kept, 3).await);
     }
 }

@@ -81,7 +81,7 @@ pub struct Parts {
     whole_below: u64,
     folder: PathBuf,
     facts: OnceCell<(Info, Listed)>,
-    kept: Kept<usize, Option<Part>>,
+    kept: Kept<usize, Part>,
 }
 
 impl Parts {
@@ -110,14 +110,18 @@ impl Parts {
             return Ok(whole());
         };
         let wanted = frames.get(first..).unwrap_or_default();
-        let part = self.kept.get(first, || self.cut(wanted, tool)).await?;
-        let found = part.and_then(|part| {
-            let own = at.checked_add_signed(-part.lower_by)?;
-            // A command that could not be played is missing, and all behind it have other numbers.
-            let expected = frame.seq.checked_add_signed(-part.lower_by)?;
-            let is_as_expected = part.ends.get(place - first) == Some(&expected);
-            is_as_expected.then_some(Near { at: own, trace: Source::Part(part.path) })
-        });
+        let part = match self.kept.get(first, || self.cut(wanted, tool)).await {
+            Ok(part) => part,
+            // It cannot be cut out.
+            Err(Unanswered::Refused(_)) => return Ok(whole()),
+            Err(error) => return Err(error),
+        };
+        let own = at.checked_add_signed(-part.lower_by);
+        // A command that could not be played is missing, and all behind it have other numbers.
+        let expected = frame.seq.checked_add_signed(-part.lower_by);
+        let is_as_expected = part.ends.get(place - first).copied() == expected;
+        let found = own.filter(|_| is_as_expected && expected.is_some());
+        let found = found.map(|own| Near { at: own, trace: Source::Part(part.path) });
         Ok(found.unwrap_or_else(whole))
     }
 
@@ -126,10 +130,11 @@ impl Parts {
         Ok((serde_json::from_slice(&info).unwrap_or_default(), listed(&self.trace, tool).await?))
     }
 
-    /// Cuts out the part with the first of these frames; `None` if that cannot be done.
-    async fn cut(&self, frames: &[Frame], tool: &Tool) -> Result<Option<Part>, Unanswered> {
+    /// Cuts out the part with the first of these frames.
+    async fn cut(&self, frames: &[Frame], tool: &Tool) -> Result<Part, Unanswered> {
+        let refused = || Unanswered::Refused("the part has no frame".to_owned());
         let frames = frames.get(..FRAMES).unwrap_or(frames);
-        let [first, .., last] = frames else { return Ok(None) };
+        let ([first, ..], [.., last]) = (frames, frames) else { return Err(refused()) };
         let path = tempfile::Builder::new()
             .prefix(&format!("part-{}-", first.frame))
             .suffix(".gapii")
@@ -139,17 +144,13 @@ impl Parts {
             .with("frames", format!("{}..{}", first.frame, last.frame.saturating_add(1)))
             .with_path("output", &path)
             .word("--force");
-        match tool.succeed(Cost::Replay, words.as_slice()).await {
-            Ok(()) => {}
-            Err(Unanswered::Refused(_)) => return Ok(None),
-            Err(error) => return Err(error),
-        }
+        tool.succeed(Cost::Replay, words.as_slice()).await?;
         let own = listed(&path, tool).await?.frames;
-        let Some(own_first) = own.first() else { return Ok(None) };
+        let own_first = own.first().ok_or_else(refused)?.seq;
         let whole_first = i64::try_from(first.seq).ok();
-        let lower_by = whole_first.map(|whole| whole.saturating_sub_unsigned(own_first.seq));
+        let lower_by = whole_first.map(|whole| whole.saturating_sub_unsigned(own_first));
         let ends = own.iter().map(|frame| frame.seq).collect();
-        Ok(lower_by.map(|lower_by| Part { path: Arc::new(path), lower_by, ends }))
+        Ok(Part { path: Arc::new(path), lower_by: lower_by.ok_or_else(refused)?, ends })
     }
 }
 

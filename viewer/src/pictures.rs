@@ -86,7 +86,8 @@ impl Pictures {
     pub async fn pixel(&self, asked: &Pixel, tool: &Tool) -> Result<Value, Unanswered> {
         let near = self.parts.find(asked.at, tool).await?;
         let words = asked.words(near.trace(), near.at);
-        let answer = tool.ask(Cost::Replay, words.as_slice()).await?;
+        let answer = tool.ask(Cost::Replay, words.as_slice()).await;
+        let answer = answer.map_err(|error| numbered(error, near.at, asked.at))?;
         let mut answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
         // In a part the commands have other numbers.
         let whole = |own: u64| own.wrapping_sub(near.at).wrapping_add(asked.at);
@@ -109,7 +110,8 @@ impl Pictures {
                 Words::of("dump", trace).with_path("resources", folder.path()).with("at", own)
             }
         };
-        let answer = tool.ask(Cost::Replay, words.as_slice()).await?;
+        let answer = tool.ask(Cost::Replay, words.as_slice()).await;
+        let answer = answer.map_err(|error| numbered(error, own, at))?;
         let report: Value = serde_json::from_slice(&answer).unwrap_or_default();
         let mut notes: Vec<String> =
             serde_json::from_value(report["notes"].clone()).unwrap_or_default();
@@ -135,6 +137,20 @@ impl Pictures {
         }
         files.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(Set { folder: Arc::new(folder), files, notes })
+    }
+}
+
+/// Names a command in a refusal as the trace does: in a part it has another number.
+fn numbered(error: Unanswered, own: u64, at: u64) -> Unanswered {
+    match error {
+        Unanswered::Refused(sentence) => {
+            let named = |word: &str, number: u64| format!("{word} {number}");
+            let words = ["command", "--at"];
+            Unanswered::Refused(words.iter().fold(sentence, |sentence, word| {
+                sentence.replace(&named(word, own), &named(word, at))
+            }))
+        }
+        error => error,
     }
 }
 

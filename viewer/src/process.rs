@@ -10,6 +10,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::runtime::Handle;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{sleep, timeout};
 
 /// Time in which a process ends that is asked to.
@@ -26,19 +27,25 @@ pub struct Processes(Arc<Mutex<HashSet<Pid>>>);
 pub struct Process {
     /// `None` once it has ended.
     running: Option<(Child, Option<Pid>)>,
+    /// Its turn, until it has ended.
+    turn: Option<OwnedSemaphorePermit>,
     all: Processes,
 }
 
 impl Processes {
-    /// Starts a process whose output is read.
+    /// Starts a process whose output is read, and which has its turn.
     ///
     /// # Errors
     /// That of the start.
-    pub fn start(&self, command: &mut Command) -> io::Result<Process> {
+    pub fn start(
+        &self,
+        command: &mut Command,
+        turn: Option<OwnedSemaphorePermit>,
+    ) -> io::Result<Process> {
         let child = command.kill_on_drop(true).spawn()?;
         let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         self.lock().extend(pid);
-        Ok(Process { running: Some((child, pid)), all: self.clone() })
+        Ok(Process { running: Some((child, pid)), turn, all: self.clone() })
     }
 
     /// Asks all processes to end, and waits for their ends.
@@ -94,8 +101,9 @@ impl Drop for Process {
         pid.into_iter().for_each(ask_to_end);
         // Without the runtime the process is killed with `child`.
         let Ok(runtime) = Handle::try_current() else { return };
-        let all = self.all.clone();
+        let (all, turn) = (self.all.clone(), self.turn.take());
         runtime.spawn(async move {
+            let _turn = turn;
             if timeout(GRACE, child.wait()).await.is_err() {
                 _ = child.kill().await;
             }
@@ -121,7 +129,7 @@ mod tests {
         let script = "trap 'echo x > ended; exit 3' TERM; echo ready; while :; do sleep 0.01; done";
         let mut command = Command::new("sh");
         command.args(["-c", script]).current_dir(folder);
-        all.start(command.stdout(Stdio::piped()).stderr(Stdio::piped())).unwrap()
+        all.start(command.stdout(Stdio::piped()).stderr(Stdio::piped()), None).unwrap()
     }
 
     async fn is_ready(process: &mut Process) -> ChildStdout {
@@ -146,7 +154,8 @@ mod tests {
         let all = Processes::default();
         let mut command = Command::new("sh");
         command.args(["-c", "trap '' TERM; echo ready; while :; do sleep 0.01; done"]);
-        let mut process = all.start(command.stdout(Stdio::piped()).stderr(Stdio::piped())).unwrap();
+        let mut process =
+            all.start(command.stdout(Stdio::piped()).stderr(Stdio::piped()), None).unwrap();
         let _out = is_ready(&mut process).await;
         let begun = Instant::now();
         drop(process);
@@ -160,7 +169,8 @@ mod tests {
     async fn process_that_has_ended_is_forgotten() {
         let all = Processes::default();
         let mut command = Command::new("true");
-        let mut process = all.start(command.stdout(Stdio::piped()).stderr(Stdio::piped())).unwrap();
+        let mut process =
+            all.start(command.stdout(Stdio::piped()).stderr(Stdio::piped()), None).unwrap();
         assert!(process.ended().await.unwrap().success() && all.lock().is_empty());
     }
 }

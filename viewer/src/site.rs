@@ -27,6 +27,7 @@ files! {
     "layout.js",
     "live.html",
     "live.js",
+    "livetable.js",
     "style.css",
     "main.js",
     "ask.js",

@@ -123,9 +123,9 @@ impl Tool {
         }
     }
 
-    async fn output(&self, cost: Cost, words: &[OsString]) -> io::Result<Output> {
-        let _turn = self.turn(cost).await?;
-        let mut process = self.processes.start(&mut self.command(words))?;
+    async fn output(&self, cost: Cost, words: &[OsString]) -> Result<Output, Unanswered> {
+        let turn = self.turn(cost).await?;
+        let mut process = self.processes.start(&mut self.command(words), Some(turn))?;
         let (mut out, messages) = process.streams()?;
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let (read, heard) = tokio::join!(out.read_to_end(&mut stdout), hear(messages, &mut stderr));
@@ -141,12 +141,11 @@ impl Tool {
     /// [`Unanswered::Io`].
     pub async fn stream(&self, cost: Cost, words: &[OsString]) -> Result<Pieces, Unanswered> {
         let turn = self.turn(cost).await?;
-        let mut process = self.processes.start(&mut self.command(words))?;
+        let mut process = self.processes.start(&mut self.command(words), Some(turn))?;
         let (mut out, messages) = process.streams()?;
         let (pieces, taken) = mpsc::channel(1);
         // If nobody takes the pieces any more, the process ends with this task.
         tokio::spawn(async move {
-            let _turn = turn;
             let mut said = Vec::new();
             let read =
                 async { tokio::join!(pass_on(&mut out, &pieces), hear(messages, &mut said)).0 };
@@ -167,13 +166,21 @@ impl Tool {
         Ok(Pieces(taken))
     }
 
-    async fn turn(&self, cost: Cost) -> io::Result<OwnedSemaphorePermit> {
-        let turns = match cost {
-            Cost::Read => &self.readers,
-            Cost::Replay => &self.players,
-            Cost::Watch => &self.watchers,
+    /// Waits for a turn. A page that follows a daemon has one at once, or none.
+    async fn turn(&self, cost: Cost) -> Result<OwnedSemaphorePermit, Unanswered> {
+        let wait = async |turns: &Arc<Semaphore>| {
+            let turn = Arc::clone(turns).acquire_owned().await;
+            turn.map_err(|closed| Unanswered::Io(io::Error::other(closed)))
         };
-        Arc::clone(turns).acquire_owned().await.map_err(io::Error::other)
+        match cost {
+            Cost::Read => wait(&self.readers).await,
+            Cost::Replay => wait(&self.players).await,
+            Cost::Watch => {
+                let why = "too many pages follow the daemon; close one";
+                let turn = Arc::clone(&self.watchers).try_acquire_owned();
+                turn.map_err(|_| Unanswered::Refused(why.to_owned()))
+            }
+        }
     }
 
     /// Ends all that runs but recordings.

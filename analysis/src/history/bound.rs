@@ -1,7 +1,8 @@
 //! What a command does to objects that are bound when it is called.
 
+use gapii_commands::constants::GL_RENDERBUFFER;
 use gapii_follow::{Context, Thread};
-use gapii_state::generated::functions::{bound_texture, is_buffer_target};
+use gapii_state::generated::functions::bound_texture;
 use gapii_state::{Buffer, Object, Ref};
 use gapii_trace::Command;
 
@@ -15,9 +16,13 @@ pub fn act(command: &Command<'_>, thread: &Thread, kind: &str, name: u64) -> Opt
     let known = command.known();
     let draws = Role::Draw.is_of(known);
     let dispatches = Role::Dispatch.is_of(known);
+    let call = Arguments(command);
     let mut search = Search { kind, name, found: None };
+    if Role::FillsBuffer.is_of(known) {
+        fill_buffer(&call, context, &mut search);
+    }
     if Role::Fills.is_of(known) {
-        fill(command, context, &mut search);
+        fill_image(&call, context, &mut search);
     }
     if draws || Role::Clears.is_of(known) {
         targets(context, thread, &mut search);
@@ -25,11 +30,17 @@ pub fn act(command: &Command<'_>, thread: &Thread, kind: &str, name: u64) -> Opt
     if draws || dispatches {
         resources(context, &mut search);
     }
+    if dispatches && call.has("indirect") {
+        search.see(context.dispatch_indirect_buffer, Act::DrawsWith);
+    }
     if draws {
-        vertices(command, context, &mut search);
+        vertices(&call, context, &mut search);
     }
     if Role::ReadsFramebuffer.is_of(known) {
         sources(context, thread, &mut search);
+    }
+    if Role::ReadsPixels.is_of(known) {
+        search.see(context.pixel_pack_buffer, Act::Fills);
     }
     search.found
 }
@@ -51,26 +62,51 @@ impl Search<'_> {
     }
 }
 
-/// The object at the command's target.
-fn fill(command: &Command<'_>, context: &Context, search: &mut Search<'_>) {
-    let number = |name: &str| {
-        let arg = command.args().find(|arg| arg.param.name == name)?;
+/// The arguments of a command by name.
+struct Arguments<'a>(&'a Command<'a>);
+
+impl Arguments<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.0.args().any(|arg| arg.param.name == name)
+    }
+
+    fn number(&self, name: &str) -> Option<u32> {
+        let arg = self.0.args().find(|arg| arg.param.name == name)?;
         u32::try_from(arg.value.bits()).ok()
-    };
-    if let Some(target) = number("target") {
-        match is_buffer_target(target) {
-            true => search.see(context.buffer_at(target), Act::Fills),
-            false => search.see(bound_texture(context, target), Act::Fills),
+    }
+}
+
+/// The buffers at the command's targets.
+fn fill_buffer(call: &Arguments<'_>, context: &Context, search: &mut Search<'_>) {
+    let targets = [("target", Act::Fills), ("writeTarget", Act::Fills), ("readTarget", Act::Reads)];
+    for (param, act) in targets {
+        if let Some(target) = call.number(param) {
+            search.see(context.buffer_at(target), act);
         }
     }
-    if let Some(target) = number("writeTarget") {
-        search.see(context.buffer_at(target), Act::Fills);
+}
+
+/// The texture or renderbuffer that the command names, or otherwise the one at its target; the buffer that has its pixels.
+fn fill_image(call: &Arguments<'_>, context: &Context, search: &mut Search<'_>) {
+    let named = [
+        ("texture", "target", Act::Fills),
+        ("dstName", "dstTarget", Act::Fills),
+        ("srcName", "srcTarget", Act::Reads),
+    ];
+    for (param, target, act) in named {
+        let Some(name) = call.number(param).map(u64::from) else { continue };
+        let group = context.group.lock();
+        match call.number(target) {
+            Some(GL_RENDERBUFFER) => search.see(group.renderbuffers.find(name), act),
+            _ => search.see(group.textures.find(name), act),
+        }
     }
-    if let Some(target) = number("readTarget") {
-        search.see(context.buffer_at(target), Act::Reads);
+    match call.number("target").filter(|_| !call.has("texture")) {
+        Some(GL_RENDERBUFFER) => search.see(context.renderbuffer, Act::Fills),
+        Some(target) => search.see(bound_texture(context, target), Act::Fills),
+        None => {}
     }
-    // Pixels come from a buffer.
-    if command.args().any(|arg| arg.param.name == "pixels" || arg.param.name == "data") {
+    if call.has("pixels") || call.has("data") {
         search.see(context.pixel_unpack_buffer, Act::Reads);
     }
 }
@@ -83,13 +119,12 @@ fn targets(context: &Context, thread: &Thread, search: &mut Search<'_>) {
     }
 }
 
-/// The framebuffer for reading, with what is attached to it, and the buffer for pixels.
+/// The framebuffer for reading, with what is attached to it.
 fn sources(context: &Context, thread: &Thread, search: &mut Search<'_>) {
     framebuffer(context, context.read_framebuffer, Act::Reads, search);
     if context.read_framebuffer.is_none() {
         search.see(thread.read_surface, Act::Reads);
     }
-    search.see(context.pixel_pack_buffer, Act::Fills);
 }
 
 fn framebuffer(
@@ -139,8 +174,8 @@ fn resources(context: &Context, search: &mut Search<'_>) {
     }
 }
 
-/// Whether a uniform of the programs has the number of a texture unit, as samplers have. Those that the program never set
-/// are 0. Without programs (OpenGL ES 1) every unit counts.
+/// Whether a uniform of the programs may select a texture unit: one has its number, or a shader has bindings of its own (GLSL ES
+/// 3.10, 4.4.5). Uniforms that the program never set select unit 0. Without programs (OpenGL ES 1) every unit counts.
 fn selects(context: &Context, programs: &[Ref<gapii_state::Program>], unit: usize) -> bool {
     if unit == 0 || programs.is_empty() {
         return true;
@@ -148,14 +183,15 @@ fn selects(context: &Context, programs: &[Ref<gapii_state::Program>], unit: usiz
     let group = context.group.lock();
     let is_unit = |value: &i64| usize::try_from(*value).is_ok_and(|value| value == unit);
     programs.iter().filter_map(|program| group.programs.get(*program)).any(|program| {
-        program.uniforms.values().any(|uniform| uniform.integers.iter().any(is_unit))
+        let mut stages = program.last_link.stages.iter();
+        stages.any(|stage| stage.source.contains("binding"))
+            || program.uniforms.values().any(|uniform| uniform.integers.iter().any(is_unit))
     })
 }
 
 /// Where vertices come from, and where they go.
-fn vertices(command: &Command<'_>, context: &Context, search: &mut Search<'_>) {
+fn vertices(call: &Arguments<'_>, context: &Context, search: &mut Search<'_>) {
     search.see(context.vertex_array, Act::DrawsWith);
-    let has = |name: &str| command.args().any(|arg| arg.param.name == name);
     let arrays = context.arrays();
     let enabled = arrays.attribs.iter().enumerate().filter(|(_, attrib)| attrib.enabled);
     for (slot, _) in enabled {
@@ -163,10 +199,10 @@ fn vertices(command: &Command<'_>, context: &Context, search: &mut Search<'_>) {
             search.see(binding.buffer, Act::DrawsWith);
         }
     }
-    if has("indices") || (has("indirect") && has("type")) {
+    if call.has("indices") || (call.has("indirect") && call.has("type")) {
         search.see(arrays.element_buffer, Act::DrawsWith);
     }
-    if has("indirect") {
+    if call.has("indirect") {
         search.see(context.draw_indirect_buffer, Act::DrawsWith);
     }
     context.active_queries.iter().for_each(|(_, query)| search.see(*query, Act::DrawsWith));

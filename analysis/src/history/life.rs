@@ -46,7 +46,7 @@ pub struct History {
 pub struct Life {
     /// Index of the process in the trace.
     pub process: u32,
-    /// Handle of the context in which it was made; null for an object that belongs to no context.
+    /// Handle of the context in which it was first used; null for an object that belongs to no context.
     pub context: Option<u64>,
     /// Number of the command that made it.
     pub made: Option<u64>,

@@ -3,7 +3,7 @@
 //!
 //! What a command does to an object comes from three sources: the state that follows it notes which objects it touches
 //! (`gapii_state::touched`), its arguments name objects, and what is bound takes part in draws (`bound.rs`). A texture takes part
-//! in a draw if it is bound to a unit that a uniform of the program selects; whether the shader samples it is not known.
+//! in a draw if it is bound to a unit that a uniform of the program may select; whether the shader samples it is not known.
 //!
 //! Keeps at most 64 objects that had the name (`OBJECTS_MAX`) and of each so many events of each sort as the caller wants,
 //! the first ones. Two contexts with the same handle, one after the other, count as one.
@@ -41,7 +41,7 @@ pub struct Wanted {
     pub kind: Kind,
     /// Its name, or its handle.
     pub name: u64,
-    /// Only the object that had the name after this command.
+    /// Only the object that had the name after this command, or the last one that had it before.
     pub at: Option<u64>,
     /// Most events of each sort.
     pub most: u64,
@@ -114,7 +114,9 @@ impl Historian {
         let mut act = |serial: u32, act: Act| {
             acts.entry(serial).and_modify(|known| *known = act.min(*known)).or_insert(act);
         };
-        let (fills, asks) = (Role::Fills.is_of(command.known()), Role::Asks.is_of(command.known()));
+        let known = command.known();
+        let fills = Role::Fills.is_of(known) || Role::FillsBuffer.is_of(known);
+        let asks = Role::Asks.is_of(known);
         for it in touched.iter().filter(|it| it.kind == kind.name && it.name == name) {
             act(
                 it.serial,

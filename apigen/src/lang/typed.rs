@@ -416,7 +416,9 @@ pub enum Role {
     GivesStream,
     /// The command answers a question, and changes nothing.
     Asks,
-    /// The command gives a buffer or a texture contents or a store.
+    /// The command gives a buffer contents or a store.
+    FillsBuffer,
+    /// The command gives a texture or a renderbuffer contents or a store.
     Fills,
     /// The command writes to the framebuffer for drawing, and is no draw.
     Clears,
@@ -463,7 +465,7 @@ impl Role {
     ];
 
     /// The roles that statistics, differences and problems of traces need. Each is a role of commands.
-    pub const OF_ANALYSIS: [Self; 35] = [
+    pub const OF_ANALYSIS: [Self; 36] = [
         Self::Draw,
         Self::Dispatch,
         Self::Upload,
@@ -496,6 +498,7 @@ impl Role {
         Self::GivesSync,
         Self::GivesStream,
         Self::Asks,
+        Self::FillsBuffer,
         Self::Fills,
         Self::Clears,
         Self::ReadsFramebuffer,

@@ -38,7 +38,9 @@ pub struct History {
     ))]
     object: Named,
 
-    /// Only the object that has the name after this command, by its number in `dump`
+    /// Only the object that has the name after this command, by its number in `dump`, or the last one that had it before
+    ///
+    /// If several contexts have such an object, that of the command is meant.
     #[arg(long, value_name = "SEQ")]
     at: Option<u64>,
 
@@ -85,7 +87,7 @@ pub fn run(args: &History) -> Result<u8, Failure> {
         let (path, kind) = (path.display(), kind.name.to_lowercase());
         let at = args.at.map_or_else(String::new, |at| format!(" --at {at}"));
         return Err(Failure::no(format!(
-            "no {kind} of the trace has the name {name}; `gapii-ctl state {path}{at} --object {kind}` lists those that there are"
+            "no {kind} of the trace has the name {name}; `gapii-ctl state {path}{at} --object {kind}` lists all"
         )));
     }
     match args.json.json {

@@ -68,6 +68,9 @@ impl FromStr for Place {
     }
 }
 
+/// Red, green, blue and alpha; `None` for infinity, and for what is no number.
+type Values = [Option<f64>; 4];
+
 /// What happened to a pixel in a frame.
 #[derive(Serialize, JsonSchema)]
 pub struct PixelHistory {
@@ -79,8 +82,9 @@ pub struct PixelHistory {
     attachment: u32,
     /// Commands of the frame after which the pixel was read in this framebuffer.
     commands: u64,
-    /// Red, green, blue and alpha before the first of them: from 0 to 1 for normalized formats, otherwise as they are.
-    before: [f64; 4],
+    /// Red, green, blue and alpha before the first of them: from 0 to 1 for normalized formats, otherwise as they are; null for
+    /// infinity, and for what is no number.
+    before: Values,
     /// The commands that changed it, in order.
     changes: Vec<Change>,
     /// Remarks: what could not be read, and why.
@@ -95,7 +99,7 @@ struct Change {
     /// Name of the function.
     function: String,
     /// Red, green, blue and alpha after it.
-    after: [f64; 4],
+    after: Values,
 }
 
 pub fn run(args: &Pixel) -> Result<u8, Failure> {
@@ -114,7 +118,6 @@ pub fn run(args: &Pixel) -> Result<u8, Failure> {
     if report.cancelled {
         return Err(Failure::answer(format!("stopped before command {at}, as asked")));
     }
-    let of = |seen: &Seen| (seen.process, seen.context, seen.framebuffer);
     let Some(last) = report.images.pixels.iter().rev().find(|seen| seen.seq == at) else {
         let why = report.notes.first().map_or_else(String::new, |note| format!(" ({note})"));
         return Err(Failure::no(format!(
@@ -123,18 +126,20 @@ pub fn run(args: &Pixel) -> Result<u8, Failure> {
             place[0], place[1]
         )));
     };
-    let seen: Vec<&Seen> = report.images.pixels.iter().filter(|it| of(it) == of(last)).collect();
+    let seen: Vec<&Seen> = report.images.pixels.iter().filter(|it| it.of == last.of).collect();
     let change = |it: &&Seen| {
         let candidate = candidates.get(&it.seq).filter(|it| it.writes)?;
-        let (function, after) = (candidate.function.clone(), it.after);
-        (it.before != after).then_some(Change { seq: it.seq, function, after })
+        let bits = |values: [f64; 4]| values.map(f64::to_bits);
+        let is_changed = bits(it.before) != bits(it.after);
+        let function = candidate.function.clone();
+        is_changed.then_some(Change { seq: it.seq, function, after: finite(it.after) })
     };
     let history = PixelHistory {
         at,
         pixel: place,
         attachment: args.attachment,
         commands: seen.len() as u64,
-        before: seen.first().map_or([0.0; 4], |first| first.before),
+        before: finite(seen.first().map_or([0.0; 4], |first| first.before)),
         changes: seen.iter().filter_map(change).collect(),
         notes: report.notes.clone(),
     };
@@ -172,7 +177,8 @@ fn candidates(path: &Path, reader: &mut Reader, at: u64) -> Result<Commands, Fai
     let mut found = Commands::new();
     while let Some(command) = commands.next_command().map_err(failed)? {
         let Some(seq) = command.seq.filter(|seq| wanted.contains(seq)) else { continue };
-        let writes = may_write_pixels(&command);
+        // The commands that describe a program's state are not the program's.
+        let writes = may_write_pixels(&command) && !command.is_setup;
         if seq == at || writes {
             let function = command.name().to_owned();
             found.insert(seq, Candidate { function, writes });
@@ -208,8 +214,13 @@ impl PixelHistory {
     }
 }
 
-fn colour(values: [f64; 4]) -> String {
-    values.map(|value| format!("{value:.4}")).join(" ")
+fn finite(values: [f64; 4]) -> Values {
+    values.map(|value| Some(value).filter(|value| value.is_finite()))
+}
+
+fn colour(values: Values) -> String {
+    let word = |value: f64| format!("{value:.4}");
+    values.map(|value| value.map_or_else(|| "not-finite".to_owned(), word)).join(" ")
 }
 
 #[cfg(test)]

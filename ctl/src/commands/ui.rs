@@ -122,9 +122,10 @@ pub fn run(args: &Ui, connect: &Connect) -> Result<u8, Failure> {
                     gapii_viewer::serve(listener, tool, subject, &token, stops.next()).await
                 }
                 Shown::Live(live) => {
-                    gapii_viewer::serve_live(listener, &live, &token, stops.next()).await?;
+                    let stop = stops.next();
+                    let served = gapii_viewer::serve_live(listener, &live, &token, stop).await;
                     finish(&live, &mut stops).await;
-                    Ok(())
+                    served
                 }
             }
         })
@@ -182,11 +183,10 @@ fn words(connect: &Connect) -> Result<Vec<OsString>, Failure> {
 /// Stops the captures that were started in the page, and waits for their traces until another stop request.
 async fn finish(live: &Live, stops: &mut Stops) {
     let running = live.running() as u64;
-    if running == 0 {
-        return;
+    if running > 0 {
+        let recordings = text::counted(running, "recording");
+        text::say(&format!("finishing {recordings}; Ctrl-C again gives up waiting"));
     }
-    let captures = text::counted(running, "capture");
-    text::say(&format!("finishing {captures}; Ctrl-C again gives up waiting"));
     tokio::select! {
         () = live.finish() => {}
         () = stops.next() => {}

@@ -2,12 +2,17 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use gapii_commands::constants::{GL_EXTENSIONS, GL_VERSION};
+use gapii_commands::constants::{
+    GL_EXTENSIONS, GL_TEXTURE_BINDING_2D, GL_TEXTURE_BINDING_2D_ARRAY,
+    GL_TEXTURE_BINDING_2D_MULTISAMPLE, GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY,
+    GL_TEXTURE_BINDING_3D, GL_TEXTURE_BINDING_BUFFER, GL_TEXTURE_BINDING_CUBE_MAP,
+    GL_TEXTURE_BINDING_CUBE_MAP_ARRAY, GL_TEXTURE_BINDING_EXTERNAL_OES, GL_VERSION,
+};
 pub use gapii_commands::constants::{
     GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY,
     GL_TEXTURE_3D, GL_TEXTURE_BUFFER, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY,
 };
-use gapii_state::read_back;
+use gapii_state::read_back::{self, Driver as _};
 
 use crate::driver::Driver;
 use crate::skip::Skip;
@@ -24,6 +29,19 @@ const TEXTURE_TARGETS: [u32; 9] = [
     GL_TEXTURE_2D_MULTISAMPLE_ARRAY,
     GL_TEXTURE_EXTERNAL,
     GL_TEXTURE_BUFFER,
+];
+
+/// The queries of what is bound to these targets.
+const TEXTURE_BINDINGS: [u32; TEXTURE_TARGETS.len()] = [
+    GL_TEXTURE_BINDING_2D,
+    GL_TEXTURE_BINDING_CUBE_MAP,
+    GL_TEXTURE_BINDING_3D,
+    GL_TEXTURE_BINDING_2D_ARRAY,
+    GL_TEXTURE_BINDING_2D_MULTISAMPLE,
+    GL_TEXTURE_BINDING_CUBE_MAP_ARRAY,
+    GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY,
+    GL_TEXTURE_BINDING_EXTERNAL_OES,
+    GL_TEXTURE_BINDING_BUFFER,
 ];
 
 type Handle = *mut c_void;
@@ -148,6 +166,20 @@ impl<'d> Gl<'d> {
             unsafe { self.bind_texture(target, texture) }?;
             if !self.clear_errors() {
                 return Ok(target);
+            }
+        }
+        Err(Skip::from("the driver binds the texture to no target"))
+    }
+
+    /// Binds a texture like [`Self::bind_texture_as_it_is`]. Returns the target, and the texture that was bound to it before.
+    pub fn bind_texture_for_now(&self, texture: u32) -> Result<(u32, u32), Skip> {
+        for (target, binding) in TEXTURE_TARGETS.into_iter().zip(TEXTURE_BINDINGS) {
+            let old = self.integer(binding);
+            self.clear_errors();
+            // SAFETY: takes no pointer.
+            unsafe { self.bind_texture(target, texture) }?;
+            if !self.clear_errors() {
+                return Ok((target, old));
             }
         }
         Err(Skip::from("the driver binds the texture to no target"))

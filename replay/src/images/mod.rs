@@ -1,6 +1,6 @@
 //! Pictures: of frames as they are shown, and of framebuffer and resources after one command.
 //!
-//! The driver's state is the same before and after a picture of a frame. Other threads encode and
+//! The driver's state is the same before and after a picture of a frame, or a read of a pixel. Other threads encode and
 //! write the files while playing continues.
 
 mod at;

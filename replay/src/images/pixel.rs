@@ -6,23 +6,29 @@ use std::collections::BTreeSet;
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    GL_BACK, GL_COLOR_ATTACHMENT0, GL_DRAW_FRAMEBUFFER, GL_FLOAT, GL_FRAMEBUFFER,
+    GL_COLOR_ATTACHMENT0, GL_DRAW_FRAMEBUFFER, GL_FLOAT, GL_FRAMEBUFFER,
     GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE as GL_COMPONENT_TYPE,
-    GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE as GL_OBJECT_TYPE, GL_FRAMEBUFFER_BINDING, GL_INT,
-    GL_READ_BUFFER, GL_READ_FRAMEBUFFER, GL_RGBA, GL_RGBA_INTEGER, GL_SAMPLES, GL_UNSIGNED_BYTE,
-    GL_UNSIGNED_INT,
+    GL_FRAMEBUFFER_ATTACHMENT_OBJECT_NAME as GL_OBJECT_NAME,
+    GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE as GL_OBJECT_TYPE,
+    GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_CUBE_MAP_FACE as GL_TEXTURE_CUBE_MAP_FACE,
+    GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LAYER as GL_TEXTURE_LAYER,
+    GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LEVEL as GL_TEXTURE_LEVEL, GL_FRAMEBUFFER_BINDING, GL_INT,
+    GL_READ_BUFFER, GL_READ_FRAMEBUFFER, GL_RENDERBUFFER, GL_RENDERBUFFER_BINDING,
+    GL_RENDERBUFFER_HEIGHT, GL_RENDERBUFFER_WIDTH, GL_RGBA, GL_RGBA_INTEGER, GL_SAMPLES,
+    GL_UNSIGNED_BYTE, GL_UNSIGNED_INT,
 };
 use gapii_state::read_back::{Aside, Driver as _};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::back_buffer::draw_size;
+use super::framebuffer::level_numbers;
 use super::gl::Gl;
 use crate::call::Call;
 use crate::driver::Driver;
 use crate::skip::Skip;
 
 const GL_NONE: i32 = constants::GL_NONE as i32;
+const GL_TEXTURE: i32 = constants::GL_TEXTURE as i32;
+const EGL_DRAW: i32 = constants::EGL_DRAW as i32;
 
 /// A pixel that is watched.
 #[derive(Clone, Debug)]
@@ -32,24 +38,32 @@ pub struct Watched {
     attachment: u32,
     /// What was read so far.
     pub(super) seen: Vec<Seen>,
-    before: Option<[f64; 4]>,
+    before: Option<(Image, [f64; 4])>,
 }
 
 /// A pixel before and after a command.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Seen {
     /// Number of the command.
     pub seq: u64,
-    /// Index of the process in the trace.
-    pub process: u32,
-    /// Handle of the context.
-    pub context: u64,
-    /// Name of the framebuffer in the driver; 0 for the surface.
-    pub framebuffer: u32,
-    /// Red, green, blue and alpha before the command: from 0 to 1 for normalized formats, otherwise as they are.
+    /// What the pixel belongs to, after the command.
+    pub of: Image,
+    /// Red, green, blue and alpha before the command: from 0 to 1 for normalized formats, otherwise as they are. Those after it,
+    /// if the command has changed what is drawn to.
     pub before: [f64; 4],
     /// The same after it.
     pub after: [f64; 4],
+}
+
+/// An image that is drawn to: a surface, or an image of a texture or a renderbuffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Image {
+    process: u32,
+    context: u64,
+    /// Address of the surface in the driver; 0 for an attachment.
+    surface: usize,
+    /// Kind, name in the driver, level, face and layer of an attachment; 0 for a surface.
+    attached: [i32; 5],
 }
 
 impl Watched {
@@ -61,28 +75,23 @@ impl Watched {
 
     /// Reads the pixel before a command.
     pub(super) fn before(&mut self, call: &mut Call<'_, '_>) {
-        self.before = match self.is_of(call) {
-            true => self.read(call).map(|(values, _)| values),
-            false => None,
-        };
+        let is_wanted = call.command.seq.is_some_and(|seq| self.commands.contains(&seq));
+        self.before = if is_wanted { self.read(call) } else { None };
     }
 
     /// Reads the pixel after a command.
     pub(super) fn after(&mut self, call: &mut Call<'_, '_>) {
-        let Some(before) = self.before.take() else { return };
-        let Some((after, framebuffer)) = self.read(call) else { return };
-        let (process, context) = (call.command.process, call.command.context);
-        let seq = call.command.seq.unwrap_or(0);
-        self.seen.push(Seen { seq, process, context, framebuffer, before, after });
+        let Some(seq) = call.command.seq.filter(|seq| self.commands.contains(seq)) else { return };
+        let before = self.before.take();
+        let Some((of, after)) = self.read(call) else { return };
+        let before = before.filter(|(old, _)| *old == of).map_or(after, |(_, values)| values);
+        self.seen.push(Seen { seq, of, before, after });
     }
 
-    fn is_of(&self, call: &Call<'_, '_>) -> bool {
-        call.command.seq.is_some_and(|seq| self.commands.contains(&seq))
-    }
-
-    /// Returns the pixel, and the framebuffer that it is of. A pixel that cannot be read is noted.
-    fn read(&self, call: &mut Call<'_, '_>) -> Option<([f64; 4], u32)> {
-        match read(&call.parts.driver, self.place, self.attachment) {
+    /// Returns the pixel, and what it belongs to. A pixel that cannot be read is noted.
+    fn read(&self, call: &mut Call<'_, '_>) -> Option<(Image, [f64; 4])> {
+        let command = call.command;
+        match self.read_in(&call.parts.driver, command.process, command.context) {
             Ok(found) => found,
             Err(why) => {
                 call.parts.tally.note(format!("a pixel could not be read: {why}"));
@@ -90,52 +99,110 @@ impl Watched {
             }
         }
     }
+
+    /// `None` if the framebuffer for drawing has no such attachment, or the attachment no such pixel.
+    fn read_in(
+        &self,
+        driver: &Driver,
+        process: u32,
+        context: u64,
+    ) -> Result<Option<(Image, [f64; 4])>, Skip> {
+        let gl = Gl::current(driver)?;
+        gl.clear_errors();
+        let bound = gl.integer(GL_FRAMEBUFFER_BINDING);
+        let is_es3 = gl.version() >= (3, 0);
+        let (image, size, component) = match bound {
+            0 => {
+                let size = draw_size(&gl)?;
+                // SAFETY: takes no pointer.
+                let surface = unsafe { gl.egl_current_surface(EGL_DRAW) }?.addr();
+                let image = Image { process, context, surface, attached: [0; 5] };
+                (image, if self.attachment == 0 { size } else { [0; 2] }, 0)
+            }
+            _ if is_es3 && gl.integer(GL_SAMPLES) > 0 => {
+                return Err(Skip::from("the framebuffer has several samples"));
+            }
+            _ => {
+                let target = if is_es3 { GL_DRAW_FRAMEBUFFER } else { GL_FRAMEBUFFER };
+                let point = GL_COLOR_ATTACHMENT0 + self.attachment;
+                let Some((attached, component)) = attachment(&gl, target, point)? else {
+                    return Ok(None);
+                };
+                let image = Image { process, context, surface: 0, attached };
+                (image, size_of(&gl, attached)?, component)
+            }
+        };
+        if self.place[0] >= size[0] || self.place[1] >= size[1] {
+            return Ok(None);
+        }
+        let aside = Aside::put(&gl)
+            .ok_or_else(|| Skip::from("state that affects a read-back can't be reset"))?;
+        let reading = if is_es3 { GL_READ_FRAMEBUFFER } else { GL_FRAMEBUFFER };
+        gl.clear_errors();
+        gl.bind_framebuffer(reading, bound);
+        // The read buffer belongs to the framebuffer.
+        let old = (is_es3 && bound != 0).then(|| gl.integer(GL_READ_BUFFER));
+        old.is_some().then(|| gl.read_buffer(GL_COLOR_ATTACHMENT0 + self.attachment));
+        let values = read_one(&gl, self.place, component);
+        old.map(|old| gl.read_buffer(old));
+        // What was put aside is of framebuffer 0.
+        gl.bind_framebuffer(reading, 0);
+        drop(aside);
+        Ok(Some((image, values?)))
+    }
 }
 
-/// Returns a pixel of the framebuffer for drawing, and the framebuffer's name; `None` if it has no such attachment.
-fn read(
-    driver: &Driver,
-    place: [u32; 2],
-    attachment: u32,
-) -> Result<Option<([f64; 4], u32)>, Skip> {
-    let gl = Gl::current(driver)?;
-    gl.clear_errors();
-    let bound = gl.integer(GL_FRAMEBUFFER_BINDING);
+/// Returns kind, name, level, face and layer of an attachment, and its component type; `None` if there is none.
+fn attachment(gl: &Gl<'_>, target: u32, point: u32) -> Result<Option<([i32; 5], i32)>, Skip> {
+    let ask = |name: u32| -> Result<i32, Skip> {
+        let mut value = 0;
+        // SAFETY: room for one number.
+        unsafe { gl.get_attachment(target, point, name, &raw mut value) }?;
+        Ok(value)
+    };
+    let kind = ask(GL_OBJECT_TYPE)?;
+    if kind == GL_NONE || gl.clear_errors() {
+        return Ok(None);
+    }
     let is_es3 = gl.version() >= (3, 0);
-    if bound != 0 && is_es3 && gl.integer(GL_SAMPLES) > 0 {
-        return Err(Skip::from("the framebuffer has several samples"));
+    let component = if is_es3 { ask(GL_COMPONENT_TYPE)? } else { 0 };
+    let (mut level, mut face, mut layer) = (0, 0, 0);
+    if kind == GL_TEXTURE {
+        (level, face) = (ask(GL_TEXTURE_LEVEL)?, ask(GL_TEXTURE_CUBE_MAP_FACE)?);
+        layer = if is_es3 { ask(GL_TEXTURE_LAYER)? } else { 0 };
     }
-    let target = if is_es3 { GL_DRAW_FRAMEBUFFER } else { GL_FRAMEBUFFER };
-    let mut component = 0;
-    if bound == 0 {
-        let size = draw_size(&gl)?;
-        if attachment != 0 || place[0] >= size[0] || place[1] >= size[1] {
-            return Ok(None);
-        }
+    let name = ask(GL_OBJECT_NAME)?;
+    gl.clear_errors();
+    Ok(Some(([kind, name, level, face, layer], component)))
+}
+
+/// Returns width and height of an attachment. Restores the bindings.
+fn size_of(gl: &Gl<'_>, [kind, name, level, face, _]: [i32; 5]) -> Result<[u32; 2], Skip> {
+    let name = name as u32;
+    let mut numbers = [0; 2];
+    if kind == GL_TEXTURE {
+        let (target, old) = gl.bind_texture_for_now(name)?;
+        let image = if face == 0 { target } else { face as u32 };
+        let found = level_numbers(gl, image, level);
+        // SAFETY: takes no pointer.
+        unsafe { gl.bind_texture(target, old) }?;
+        let [width, height, _] = found?;
+        numbers = [width, height];
     } else {
-        let ask = |name: u32| -> Result<i32, Skip> {
-            let mut value = 0;
-            let number = GL_COLOR_ATTACHMENT0 + attachment;
+        let old = gl.integer(GL_RENDERBUFFER_BINDING);
+        // SAFETY: takes no pointer.
+        unsafe { gl.bind_renderbuffer(GL_RENDERBUFFER, name) }?;
+        for (name, number) in
+            [GL_RENDERBUFFER_WIDTH, GL_RENDERBUFFER_HEIGHT].into_iter().zip(&mut numbers)
+        {
             // SAFETY: room for one number.
-            unsafe { gl.get_attachment(target, number, name, &raw mut value) }?;
-            Ok(value)
-        };
-        if ask(GL_OBJECT_TYPE)? == GL_NONE || gl.clear_errors() {
-            return Ok(None);
+            unsafe { gl.get_renderbuffer(GL_RENDERBUFFER, name, number) }?;
         }
-        component = if is_es3 { ask(GL_COMPONENT_TYPE)? } else { 0 };
+        // SAFETY: takes no pointer.
+        unsafe { gl.bind_renderbuffer(GL_RENDERBUFFER, old) }?;
     }
-    let _aside = Aside::put(&gl)
-        .ok_or_else(|| Skip::from("state that affects a read-back can't be reset"))?;
-    let reading = if is_es3 { GL_READ_FRAMEBUFFER } else { GL_FRAMEBUFFER };
-    gl.bind_framebuffer(reading, bound);
-    // The read buffer belongs to the framebuffer.
-    let buffer = if bound == 0 { GL_BACK } else { GL_COLOR_ATTACHMENT0 + attachment };
-    let old = (is_es3 && bound != 0).then(|| gl.integer(GL_READ_BUFFER));
-    old.is_some().then(|| gl.read_buffer(buffer));
-    let values = read_one(&gl, place, component);
-    old.map(|old| gl.read_buffer(old));
-    Ok(Some((values?, bound)))
+    gl.clear_errors();
+    Ok(numbers.map(|number| u32::try_from(number).unwrap_or(0)))
 }
 
 /// Reads one pixel of the framebuffer for reading. The caller holds an `Aside`.

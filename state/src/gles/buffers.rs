@@ -71,7 +71,7 @@ impl<S: Scope> Context<S> {
 
 impl Context<Whole> {
     fn unbind_ranges(&mut self, buffer: Ref<Buffer>) {
-        let feedback = self.transform_feedbacks.get_mut(self.transform_feedback);
+        let feedback = self.transform_feedbacks.get_mut_unnoted(self.transform_feedback);
         let ranges = self
             .uniform_buffers
             .iter_mut()
@@ -338,7 +338,7 @@ fn copy_contents<S: Scope>(
     (to, to_offset): (Ref<Buffer>, i64),
     size: i64,
 ) {
-    let source = group.buffers.get_mut(from);
+    let source = group.buffers.get_mut_unnoted(from);
     let copied =
         source.and_then(|it| part_of(&mut it.contents, from_offset, size)).map(|it| it.to_vec());
     let Some(buffer) = group.buffers.get_mut(to) else { return };

@@ -74,7 +74,9 @@ pub fn detach_renderbuffer<S: Scope, M: Memory + ?Sized>(
 /// Removes the attachments of the bound framebuffers for which `is_gone` returns true.
 pub(super) fn detach<S: Scope>(context: &mut Context<S>, is_gone: impl Fn(&Attachment) -> bool) {
     for framebuffer in [context.draw_framebuffer, context.read_framebuffer] {
-        if let Some(framebuffer) = context.framebuffers.get_mut(framebuffer) {
+        let attached = context.framebuffers.get(framebuffer);
+        let changes = attached.is_some_and(|it| it.attachments.values().any(&is_gone));
+        if changes && let Some(framebuffer) = context.framebuffers.get_mut(framebuffer) {
             framebuffer.attachments.retain(|_, attached| !is_gone(attached));
         }
     }

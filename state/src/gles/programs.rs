@@ -165,7 +165,7 @@ fn install<S: Scope>(context: &mut Context<S>, program: Ref<Program>, number: u6
     let pipelines = context.pipelines.named().chain(context.pipelines.deleted());
     let all: Vec<_> = pipelines.map(|(pipeline, _)| pipeline).collect();
     for pipeline in all {
-        let Some(pipeline) = context.pipelines.get_mut(pipeline) else { continue };
+        let Some(pipeline) = context.pipelines.get_mut_unnoted(pipeline) else { continue };
         for (bit, _) in pipeline.stages.iter().filter(|(_, stage)| **stage == program) {
             if let Some(used_at) = pipeline.stages_used_at.at_mut(*bit) {
                 *used_at = number;

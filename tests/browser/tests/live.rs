@@ -35,9 +35,9 @@ async fn click(browser: &Browser, selector: &str) {
     browser.find(selector).await.click().await.expect("a click");
 }
 
-/// Sets a field of the wishes.
-async fn wish(browser: &Browser, field: &str, value: &str) {
-    let script = format!("document.forms.wishes.elements.{field}.value = '{value}'");
+/// Sets an option of captures.
+async fn set_option(browser: &Browser, field: &str, value: &str) {
+    let script = format!("document.forms.options.elements.{field}.value = '{value}'");
     browser.run(&script).await;
 }
 
@@ -50,13 +50,13 @@ async fn program_is_recorded_and_its_trace_opened() {
     browser.text_with("#programs", "threads_forever").await;
 
     // So many frames.
-    wish(&browser, "frames", "5").await;
+    set_option(&browser, "frames", "5").await;
     click(&browser, "button[data-record]").await;
     browser.find("a[data-open=\"0\"]").await;
     browser.text_with("#recorded", "5 frames").await;
 
     // Until somebody stops it; the daemon shows it.
-    wish(&browser, "frames", "").await;
+    set_option(&browser, "frames", "").await;
     click(&browser, "button[data-record]").await;
     click(&browser, "button[data-stop]").await;
     browser.find("a[data-open=\"1\"]").await;
@@ -64,6 +64,10 @@ async fn program_is_recorded_and_its_trace_opened() {
     click(&browser, "#record-all").await;
     browser.find("button[data-stop]").await;
     click(&browser, "button[data-end=\"2\"]").await;
+    // Whoever asks again does not make it give up its trace.
+    let again = "const stop = () => fetch('api/recordings/2/stop', { method: 'POST' }); \
+                 return Promise.all([stop(), stop()]).then((all) => all.map((it) => it.status))";
+    assert_eq!(browser.run(again).await, serde_json::json!([204, 204]));
     browser.find("a[data-open=\"2\"]").await;
 
     // The page that the link leads to.
@@ -126,7 +130,7 @@ async fn viewer_that_ends_finishes_its_captures() {
     let _daemon = session.daemon(&[]);
     let _running = run_idle(&session, &scene());
     let browser = open(&session).await;
-    wish(&browser, "frames", "").await;
+    set_option(&browser, "frames", "").await;
     click(&browser, "button[data-record]").await;
     browser.find("button[data-stop]").await;
     let capturing = session.app_in_mode("capturing");
@@ -134,7 +138,7 @@ async fn viewer_that_ends_finishes_its_captures() {
     browser.viewer.signal(Signal::INT);
     assert!(browser.viewer.ended_within(LIMIT));
     let said = browser.viewer.stderr_so_far();
-    assert!(said.contains("finishing 1 capture"), "{said}");
+    assert!(said.contains("finishing 1 recording"), "{said}");
     let [trace] = &traces(&session)[..] else { panic!("one trace") };
     trace.verify();
     trace.is_whole("stop");

@@ -30,7 +30,7 @@ function colour(values) {
 function pixelTable({ pixel, commands, before, changes, notes }) {
   const rows = changes.map((change) => [commandLink(change.seq), change.function, colour(change.after)]);
   return [
-    make("h2", {}, `pixel ${pixel.join(", ")}`),
+    make("h2", {}, `pixel ${pixel.join(", ")}, counted from the lower left corner `, make("a", { href: address({ pixel: null }), id: "no-pixel" }, "close")),
     table(["command", "function", "red, green, blue, alpha"], [["", "before the frame", colour(before)], ...rows], { id: "pixel-changes" }),
     make("p", { class: "note" }, `It was read before and after ${count(commands)} commands of the frame that may write pixels.`),
     notes.map((note) => make("p", { class: "note" }, note)),

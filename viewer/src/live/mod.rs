@@ -20,7 +20,7 @@ use serde_json::json;
 use tower::ServiceExt;
 
 use crate::live::orders::{Capture, Save};
-use crate::live::recordings::Recordings;
+use crate::live::recordings::{Recordings, What};
 use crate::server::{self, Answer};
 use crate::subject::Subject;
 use crate::tool::{Cost, Tool, Unanswered};
@@ -83,11 +83,11 @@ impl Live {
         words.into_iter().chain(self.0.connect.iter().cloned()).chain(["--json".into()]).collect()
     }
 
-    fn begin(&self, what: &'static str, of: String, words: Vec<OsString>) -> Response {
+    fn begin(&self, what: (What, String), words: Vec<OsString>) -> Answer {
         let Inner { tool, folder, recordings, .. } = &*self.0;
         let words = self.words(words);
-        let begun = recordings.begin(tool.clone(), folder.clone(), what, of, words);
-        (StatusCode::CREATED, Json(begun)).into_response()
+        let begun = recordings.begin(tool.clone(), folder.clone(), what, words)?;
+        Ok((StatusCode::CREATED, Json(begun)).into_response())
     }
 }
 
@@ -108,12 +108,12 @@ async fn recordings(State(live): State<Live>) -> Response {
     Json(live.0.recordings.list()).into_response()
 }
 
-async fn record(State(live): State<Live>, Json(order): Json<Capture>) -> Response {
-    live.begin("capture", order.of(), order.words())
+async fn record(State(live): State<Live>, Json(order): Json<Capture>) -> Answer {
+    live.begin((What::Capture, order.of()), order.words())
 }
 
-async fn save(State(live): State<Live>, Json(order): Json<Save>) -> Response {
-    live.begin("kept frames", order.of(), order.words())
+async fn save(State(live): State<Live>, Json(order): Json<Save>) -> Answer {
+    live.begin((What::Kept, order.of()), order.words())
 }
 
 async fn stop_recording(

@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
@@ -12,17 +13,41 @@ use tokio::sync::{Notify, OnceCell, watch};
 
 use crate::tool::{Tool, Unanswered};
 
-/// All recordings, in the order in which they began.
+/// Most recordings that run at once.
+const RUNNING_MAX: usize = 16;
+
+/// All recordings.
 #[derive(Default)]
-pub struct Recordings(Mutex<Vec<Arc<Recording>>>);
+pub struct Recordings(Mutex<All>);
+
+#[derive(Default)]
+struct All {
+    /// In the order in which they began.
+    recordings: Vec<Arc<Recording>>,
+    /// No further one begins.
+    is_closed: bool,
+}
+
+/// What is recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub enum What {
+    /// What a program does from now on, until somebody stops it.
+    #[serde(rename = "capture")]
+    Capture,
+    /// What the daemon has kept of a program. It ends by itself.
+    #[serde(rename = "kept frames")]
+    Kept,
+}
 
 /// A recording.
 pub struct Recording {
     number: u64,
-    what: &'static str,
+    what: What,
     of: String,
     folder: PathBuf,
     stops: Notify,
+    /// Whether it was asked to end: a second request would make it give up its trace.
+    is_stopping: AtomicBool,
     ending: watch::Sender<Option<Ending>>,
     viewer: OnceCell<Router>,
 }
@@ -42,57 +67,77 @@ enum Ending {
 pub struct Listed {
     /// Number of the recording, from 0.
     number: u64,
-    /// `capture` or `kept frames`.
-    what: &'static str,
+    /// What is recorded.
+    what: What,
     /// The program.
     of: String,
+    /// Whether it was asked to end.
+    is_stopping: bool,
     /// Null while it runs.
     ending: Option<Ending>,
 }
 
 impl Recordings {
     /// Begins a recording of `of`, a program in words: lets `tool` do it in `folder`.
+    ///
+    /// # Errors
+    /// Too many run, or the viewer ends.
     pub fn begin(
         &self,
         tool: Tool,
         folder: PathBuf,
-        what: &'static str,
-        of: String,
+        (what, of): (What, String),
         words: Vec<OsString>,
-    ) -> Listed {
+    ) -> Result<Listed, Unanswered> {
+        let refused = |why: &str| Err(Unanswered::Refused(why.to_owned()));
         let mut all = self.lock();
-        let (ending, viewer) = (watch::Sender::new(None), OnceCell::new());
-        let number = all.len() as u64;
-        let recording =
-            Recording { number, what, of, folder, stops: Notify::new(), ending, viewer };
-        let recording = Arc::new(recording);
-        all.push(Arc::clone(&recording));
+        if all.is_closed {
+            return refused("the viewer is ending");
+        }
+        if all.running() >= RUNNING_MAX {
+            return refused("too many recordings run; stop one first");
+        }
+        let recording = Arc::new(Recording {
+            number: all.recordings.len() as u64,
+            what,
+            of,
+            folder,
+            stops: Notify::new(),
+            is_stopping: AtomicBool::new(false),
+            ending: watch::Sender::new(None),
+            viewer: OnceCell::new(),
+        });
+        all.recordings.push(Arc::clone(&recording));
         let listed = recording.listed();
         tokio::spawn(async move {
             let answer = tool.record(&words, &recording.folder, &recording.stops).await;
             recording.ending.send_replace(Some(Ending::of(answer)));
         });
-        listed
+        Ok(listed)
     }
 
     /// Returns all recordings.
     pub fn list(&self) -> Vec<Listed> {
-        self.lock().iter().map(|it| it.listed()).collect()
+        self.lock().recordings.iter().map(|it| it.listed()).collect()
     }
 
     /// Returns a recording.
     pub fn find(&self, number: u64) -> Option<Arc<Recording>> {
-        self.lock().get(usize::try_from(number).ok()?).cloned()
+        self.lock().recordings.get(usize::try_from(number).ok()?).cloned()
     }
 
     /// Returns how many have not ended.
     pub fn running(&self) -> usize {
-        self.lock().iter().filter(|it| it.ending.borrow().is_none()).count()
+        self.lock().running()
     }
 
-    /// Stops all, and waits for their ends.
+    /// Stops all, and waits for their ends. No further one begins.
     pub async fn finish(&self) {
-        let all = self.lock().clone();
+        let all = {
+            let mut all = self.lock();
+            all.is_closed = true;
+            all.recordings.clone()
+        };
         all.iter().for_each(|recording| recording.stop());
         for recording in all {
             // The sender is part of the recording, so it lives as long.
@@ -100,15 +145,24 @@ impl Recordings {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Recording>>> {
+    fn lock(&self) -> MutexGuard<'_, All> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+impl All {
+    fn running(&self) -> usize {
+        self.recordings.iter().filter(|it| it.ending.borrow().is_none()).count()
+    }
+}
+
 impl Recording {
-    /// Asks for an early end. What was recorded until then is a whole trace.
+    /// Asks a capture for an early end. What was recorded until then is a whole trace.
     pub fn stop(&self) {
-        self.stops.notify_one();
+        // Relaxed: the flag publishes no other data.
+        if self.what == What::Capture && !self.is_stopping.swap(true, Ordering::Relaxed) {
+            self.stops.notify_one();
+        }
     }
 
     /// Returns the viewer of the trace, which `make` makes when it is asked for the first time.
@@ -135,8 +189,14 @@ impl Recording {
     }
 
     fn listed(&self) -> Listed {
-        let Self { number, what, of, ending, .. } = self;
-        Listed { number: *number, what, of: of.clone(), ending: ending.borrow().clone() }
+        let Self { number, what, of, ending, is_stopping, .. } = self;
+        Listed {
+            number: *number,
+            what: *what,
+            of: of.clone(),
+            is_stopping: is_stopping.load(Ordering::Relaxed),
+            ending: ending.borrow().clone(),
+        }
     }
 }
 

@@ -87,6 +87,7 @@ const ROLES: &[(&str, Role, Of)] = &[
     ("gives_sync", Role::GivesSync, Of::Command),
     ("gives_stream", Role::GivesStream, Of::Command),
     ("asks", Role::Asks, Of::Command),
+    ("fills_buffer", Role::FillsBuffer, Of::Command),
     ("fills", Role::Fills, Of::Command),
     ("clears", Role::Clears, Of::Command),
     ("reads_framebuffer", Role::ReadsFramebuffer, Of::Command),

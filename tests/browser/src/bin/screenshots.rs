@@ -81,7 +81,7 @@ async fn live(session: &Session, display: &Display) -> Vec<u8> {
     };
     click("button[data-record]").await;
     browser.find("a[data-open=\"0\"]").await;
-    browser.run("document.forms.wishes.elements.frames.value = ''").await;
+    browser.run("document.forms.options.elements.frames.value = ''").await;
     click("tr:last-child button[data-record]").await;
     // The sparklines have something to show.
     tokio::time::sleep(Duration::from_secs(15)).await;
