@@ -61,12 +61,12 @@ export async function lines(path, take, signal) {
   }
 }
 
-async function commandAt(at, signal) {
+async function commandAt(from, at, signal) {
   let found = null;
   const take = (command) => {
     if (command.seq === at) found = command;
   };
-  await lines(`commands${query({ from: at, to: at + 1 })}`, take, signal);
+  await lines(`${from}${query({ from: at, to: at + 1 })}`, take, signal);
   return found;
 }
 
@@ -90,9 +90,10 @@ export class Answers {
     return this.#ask(path, (signal) => ask(path, signal));
   }
 
-  // Returns the command with this number; null if the trace has none.
-  command(at) {
-    return this.#ask(`command ${at}`, (signal) => commandAt(at, signal));
+  // Returns the command with this number; null if the trace has none. `from` is "commands", or "other/commands" for the second
+  // trace.
+  command(at, from = "commands") {
+    return this.#ask(`${from} ${at}`, (signal) => commandAt(from, at, signal));
   }
 
   // Begins a round of questions, by `begin`, and gives up those of earlier rounds that have no answer yet and are not asked again.

@@ -256,6 +256,7 @@ export class Commands {
       commandLink(command.seq),
       group ? make("span", { class: "fold", onclick: (event) => (event.stopPropagation(), this.#toggleGroup(group)) }, "▾") : null,
       callLine(command),
+      command.driver_ns === undefined ? null : make("span", { class: "note" }, ` ${time(command.driver_ns)}`),
     );
     row.style.paddingLeft = `${depth}em`;
     return row;

@@ -12,6 +12,7 @@ export function valueText(value) {
   if (value === null || value === undefined) return "null";
   // Whole numbers that large are handles and addresses.
   if (Number.isInteger(value) && value > 0xffffffff) return `0x${value.toString(16)}`;
+  if (typeof value === "number" && !Number.isInteger(value)) return shortest(value);
   if (typeof value === "string") return value;
   if (Array.isArray(value)) {
     const shown = value.slice(0, LIST_MAX).map(valueText).join(", ");
@@ -25,6 +26,13 @@ export function valueText(value) {
     return `{${fields.join(", ")}}`;
   }
   return String(value);
+}
+
+// Returns the fewest digits that tell a number of single precision from its neighbours.
+function shortest(value) {
+  if (Math.fround(value) !== value) return String(value);
+  const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9].find((count) => Math.fround(Number(value.toPrecision(count))) === value);
+  return String(Number(value.toPrecision(digits ?? 9)));
 }
 
 function shortened(text) {

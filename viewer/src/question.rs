@@ -22,6 +22,8 @@ pub struct Commands {
     /// Characters of the command's text.
     #[serde(rename = "match")]
     text: Option<String>,
+    /// `driver-time` sorts the longest in the driver first.
+    sort: Option<String>,
     /// Most commands.
     top: Option<u64>,
 }
@@ -140,6 +142,7 @@ impl Commands {
             .each("function", self.function.as_deref())
             .maybe("thread", self.thread.as_deref())
             .maybe("match", self.text.as_deref())
+            .maybe("sort", self.sort.as_deref())
             .maybe("top", self.top)
     }
 }

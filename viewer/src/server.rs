@@ -67,6 +67,7 @@ pub fn router(tool: Tool, subject: Subject) -> std::io::Result<Router> {
         .route("/problems", get(problems))
         .route("/differences", get(differences))
         .route("/other/frames", get(other_frames))
+        .route("/other/commands", get(other_commands))
         .route("/other/pictures/{at}", get(other_framebuffer))
         .route("/other/pictures/{at}/{file}", get(other_framebuffer_file))
         .route("/pictures/{at}", get(framebuffer))
@@ -111,7 +112,14 @@ async fn frames(State(viewer): Shared, Query(asked): Query<question::Frames>) ->
 
 /// Lines of JSON, as they are found.
 async fn commands(State(viewer): Shared, Query(asked): Query<question::Commands>) -> Answer {
-    let words = asked.words(&viewer.shown.trace);
+    lines(&viewer, asked.words(&viewer.shown.trace)).await
+}
+
+async fn other_commands(State(viewer): Shared, Query(asked): Query<question::Commands>) -> Answer {
+    lines(&viewer, asked.words(&viewer.other()?.trace)).await
+}
+
+async fn lines(viewer: &Viewer, words: Words) -> Answer {
     let pieces = viewer.tool.stream(Cost::Read, words.as_slice()).await?;
     let content_type = [(header::CONTENT_TYPE, "application/x-ndjson")];
     Ok((content_type, Body::from_stream(pieces)).into_response())

@@ -1,4 +1,5 @@
-//! Uploads that repeat: the same bytes go to the same place of the same object in at least `FRAMES_MIN` frames in a row.
+//! Uploads that repeat: the same bytes go to the same place of the same object in at least `FRAMES_MIN` frames in a row, or at
+//! least `UPLOADS_MIN` times in fewer.
 //! Bytes are the same if they are the same blob; uploads of fewer than 512 bytes are no blobs, and not looked at.
 
 use std::hash::{Hash, Hasher};
@@ -16,18 +17,22 @@ use crate::role::Role;
 
 /// Fewest frames in a row that make a problem.
 const FRAMES_MIN: u64 = 8;
+/// Fewest uploads in fewer frames that make a problem.
+const UPLOADS_MIN: u64 = 16;
 /// Most uploads that are kept.
 const RUNS_MAX: usize = 16_384;
 
 /// The last uploads.
 #[derive(Default)]
 pub struct Uploads {
-    /// By digest of the process, the object, the arguments and the bytes.
+    /// By digest of the process, the object and the arguments.
     runs: Map<u64, Run>,
 }
 
 /// An upload that repeats.
 struct Run {
+    /// Digest of the bytes.
+    contents: u64,
     place: Place,
     function: String,
     /// The object, for a sentence.
@@ -47,11 +52,12 @@ impl Uploads {
         if !seen.is_in_frames || !Role::Upload.is_of(seen.known) || !seen.command.has_memory() {
             return;
         }
-        let mut key = digest::begin();
-        let size = blobs(seen.command, &mut key);
+        let (mut key, mut contents) = (digest::begin(), digest::begin());
+        let size = blobs(seen.command, &mut key, &mut contents);
         if size == 0 {
             return;
         }
+        let contents = contents.finish();
         let object = object(seen);
         let Command { process, id, frame, .. } = *seen.command;
         (process, id, &object).hash(&mut key);
@@ -63,6 +69,7 @@ impl Uploads {
             }
         }
         let begin = || Run {
+            contents,
             place: seen.place(),
             function: seen.name(),
             object: object.1,
@@ -73,11 +80,12 @@ impl Uploads {
         };
         let run = self.runs.entry(key).or_insert_with(begin);
         match frame.saturating_sub(run.last_frame) {
-            0 => {}
-            1 => run.frames += 1,
+            0 if run.contents == contents => {}
+            1 if run.contents == contents => run.frames += 1,
             _ => {
                 run.tell(groups);
-                (run.place, run.frames, run.uploads) = (seen.place(), 1, 0);
+                (run.contents, run.size, run.place) = (contents, size, seen.place());
+                (run.frames, run.uploads) = (1, 0);
             }
         }
         run.last_frame = frame;
@@ -106,13 +114,15 @@ impl Uploads {
 impl Run {
     /// Adds the run to the problems, if it is long.
     fn tell(&self, groups: &mut Groups) {
-        if self.frames < FRAMES_MIN {
+        let is_in_many_frames = self.frames >= FRAMES_MIN;
+        if !is_in_many_frames && self.uploads < UPLOADS_MIN {
             return;
         }
         let Self { function, object, size, .. } = self;
         let count = self.uploads.saturating_sub(1);
-        let sentence =
-            format!("{function} passes the bytes that {object} has, in many frames in a row");
+        let how =
+            if is_in_many_frames { "in many frames in a row" } else { "many times in a frame" };
+        let sentence = format!("{function} passes the bytes that {object} has, {how}");
         let found = Found {
             detail: Some(format!("{size} bytes in each of {} frames", self.frames)),
             count,
@@ -125,26 +135,26 @@ impl Run {
     }
 }
 
-/// Hashes the arguments that are no memory, and the blobs that the command read. Returns the bytes of the blobs.
-fn blobs(command: &Command<'_>, key: &mut digest::Digest) -> u64 {
+/// Hashes the arguments that are no memory, and the memory that the command read. Returns the bytes of the blobs.
+fn blobs(command: &Command<'_>, key: &mut digest::Digest, contents: &mut digest::Digest) -> u64 {
     let mut total: u64 = 0;
-    let mut add = |observation: Observation<'_>, key: &mut digest::Digest| match observation {
+    let mut add = |observation: Observation<'_>| match observation {
         Observation::Blob { name, size } => {
-            name.hash(key);
+            name.hash(contents);
             total = total.saturating_add(size);
         }
-        Observation::Bytes(bytes) => bytes.hash(key),
+        Observation::Bytes(bytes) => bytes.hash(contents),
         _ => {}
     };
     for arg in command.args() {
         match arg.observation {
             Observation::None => arg.value.bits().hash(key),
-            seen if arg.param.observed == Observed::In => add(seen, key),
+            seen if arg.param.observed == Observed::In => add(seen),
             _ => {}
         }
     }
     for range in command.ranges_read() {
-        add(range.observation, key);
+        add(range.observation);
     }
     total
 }

@@ -44,6 +44,12 @@ impl Trace {
         self.0.exchange("glDeleteTextures", &args, &[&name.to_le_bytes()], &[]);
     }
 
+    /// 1,024 equal bytes go to the bound buffer. The trace has them if they are known.
+    fn uploads(&mut self, byte: u8, is_known: bool) {
+        let args = self.0.args("glBufferSubData", &[GL_ARRAY_BUFFER, 0, 1024, 0x1000]);
+        self.0.upload("glBufferSubData", &args, (3, &[byte; 1024]), is_known);
+    }
+
     fn swaps(&mut self, count: u64) {
         (0..count).for_each(|_| self.0.swap(0, None));
     }
@@ -212,13 +218,27 @@ fn uploads(frames: u64, buffer_of: fn(u64) -> u64, bytes_of: fn(u64) -> u8) -> T
     let mut known = Vec::new();
     for frame in 0..frames {
         trace.does("glBindBuffer", &[GL_ARRAY_BUFFER, buffer_of(frame)]);
-        let bytes = [bytes_of(frame); 1024];
-        let args = trace.0.args("glBufferSubData", &[GL_ARRAY_BUFFER, 0, 1024, 0x1000]);
-        trace.0.upload("glBufferSubData", &args, (3, &bytes), known.contains(&bytes[0]));
-        known.push(bytes[0]);
+        let byte = bytes_of(frame);
+        trace.uploads(byte, known.contains(&byte));
+        known.push(byte);
         trace.swaps(1);
     }
     trace
+}
+
+#[test]
+fn upload_that_repeats_within_few_frames_is_told() {
+    let of = |count: usize| {
+        let mut trace = Trace::new();
+        trace.swaps(1);
+        (0..count).for_each(|at| trace.uploads(1, at > 0));
+        trace.swaps(1);
+        trace
+    };
+    let sentence = "glBufferSubData passes the bytes that buffer 0 has, many times in a frame";
+    let found = of(16).check(&[("repeated_upload", "warning", 15, sentence)]);
+    assert_eq!((&found[0]["frames"], &found[0]["bytes"]), (&1.into(), &(15 * 1024).into()));
+    of(15).check(&[]);
 }
 
 #[test]
@@ -232,6 +252,16 @@ fn upload_that_repeats_in_every_frame_is_told_with_the_wasted_bytes() {
     assert_eq!((&found[0]["bytes"], &found[0]["frames"]), (&(9 * 1024).into(), &10.into()));
     assert_eq!(found[0]["last_frame"], 10);
     uploads(7, |_| 7, |_| 1).check(&[]);
+    // Two contents in turn, in each frame.
+    let mut turns = Trace::new();
+    turns.swaps(1);
+    for frame in 0..10 {
+        for byte in [1, 2] {
+            turns.uploads(byte, frame > 0);
+        }
+        turns.swaps(1);
+    }
+    turns.check(&[]);
     uploads(20, |_| 7, |frame| (frame % 2) as u8).check(&[]);
     uploads(20, |frame| 7 + frame % 2, |_| 1).check(&[]);
 }

@@ -88,6 +88,12 @@ async fn program_made_for_the_viewer() {
     every_pane_at(&browser, draw, &[]).await;
     pictures_are_those_of_replay(&browser, &session, &trace, draw).await;
 
+    // The end of a frame, of a trace without times.
+    browser.go(&format!("at={}&pane=call", last(&trace, "eglSwapBuffers"))).await;
+    browser.find("#arguments").await;
+    assert_eq!(browser.text("#slowest").await, "");
+
+    browser.go(&format!("at={draw}&pane=call")).await;
     // The list: the frame is open, the groups are rows, and the command is selected.
     browser.find(&format!("#commands .row[data-seq=\"{draw}\"][aria-selected=true]")).await;
     browser.text_with("#commands", "the cube").await;
@@ -127,6 +133,8 @@ async fn program_made_for_the_viewer() {
     // Objects: levels of a texture, faces of a cube map, a buffer by a struct.
     browser.go(&format!("at={draw}&pane=objects&object=Texture 1")).await;
     browser.find("#contents details:nth-of-type(4) summary").await;
+    assert!(browser.text("#contents details[open]").await.starts_with("level 0"));
+    browser.text_with("#objects", "GL_TEXTURE_2D, 8 × 8, GL_RGBA").await;
     browser.go(&format!("at={draw}&pane=objects&object=Buffer 1&struct=f32x3 f32x3")).await;
     browser.text_with("#buffer", "[-0.5, -0.5, 0.5]").await;
     browser.text_with("#history", "glGenBuffers").await;
@@ -171,7 +179,7 @@ async fn program_made_for_the_viewer() {
 async fn glmark2() {
     let (display, session) = (Display::start(), Session::new());
     let program = display.command(&["glmark2-es2", "-s", "200x200", "-b", "shading:duration=60.0"]);
-    let recording = session.record(&["--frames", "10", "--quit"], &program);
+    let recording = session.record(&["--frames", "10", "--quit", "--timing"], &program);
     recording.run.ok();
     let trace = recording.trace;
     let browser = Browser::open(&session, &[&trace.path]).await;
@@ -179,6 +187,9 @@ async fn glmark2() {
     let draw = last(&trace, "glDrawArrays");
     every_pane_at(&browser, draw, &[]).await;
     pictures_are_those_of_replay(&browser, &session, &trace, draw).await;
+    browser.go(&format!("at={}&pane=call", last(&trace, "eglSwapBuffers"))).await;
+    browser.text_with("#slowest", "slowest commands of frame 9").await;
+    browser.text_with("#slowest", "glDrawArrays").await;
     browser.close().await;
 }
 
@@ -204,6 +215,10 @@ async fn sdl_program_compared_with_itself() {
     // The same command of both: the pictures are equal.
     browser.go(&format!("pane=compare&a={draw}&b={draw}")).await;
     browser.text_with("#beside", "difference: 0 pixels").await;
+    // The commands of both, with their arguments.
+    browser.go(&format!("pane=compare&first-a={draw}&first-b={draw}")).await;
+    browser.text_with("#first", &format!("A: {draw} glDrawArrays(mode")).await;
+    browser.text_with("#first", &format!("B: {draw} glDrawArrays(mode")).await;
     browser.close().await;
 }
 

@@ -1,12 +1,15 @@
 // The selected command: its arguments, its memory, its place and its times.
 
-import { answers } from "../ask.js";
+import { answers, lines, query } from "../ask.js";
 import { make, table, whenReady } from "../element.js";
 import { address } from "../place.js";
-import { argument, callLine, time, valueText } from "../text.js";
+import { argument, callLine, commandLink, time, valueText } from "../text.js";
 
 export const title = "command";
 export const key = (place) => place.at;
+
+// Commands of a frame that are listed by their times.
+const SLOWEST = 20;
 
 async function command(at) {
   const found = await answers.command(at);
@@ -26,11 +29,23 @@ function facts(it) {
   ];
 }
 
+// The commands of a frame that took longest in the driver; a trace without times has none.
+function slowest({ frame, pid }) {
+  const host = make("div", { id: "slowest" });
+  const found = [];
+  const take = (command) => command.pid === pid && found.push(command);
+  const rows = () => found.map((command) => [commandLink(command.seq), time(command.driver_ns), callLine(command)]);
+  const shown = () => [make("h2", {}, `slowest commands of frame ${frame}`), table(["command", "in the driver", ""], rows())];
+  whenReady(host, lines(`commands${query({ frame, sort: "driver-time", top: SLOWEST })}`, take), shown);
+  return host;
+}
+
 function shown(it, trace) {
   const memory = [...(it.reads ?? []).map((range) => ["reads", range]), ...(it.writes ?? []).map((range) => ["writes", range])];
   return [
     make("p", { class: "line" }, callLine(it)),
     table(["argument", "value", "address"], Object.entries(it.args).map(([name, value]) => [name, argument(name, value), it.addresses?.[name] ?? ""]), { id: "arguments" }),
+    it.driver_ns !== undefined && trace.frames.some((frame) => frame.seq === it.seq) ? slowest(it) : null,
     memory.length === 0 ? null : table(["memory", "contents"], memory.map(([verb, range]) => [verb, valueText(range)])),
     table(["", ""], facts(it), { class: "facts" }),
     make("p", { class: "note" }, "On the command line: ", make("code", {}, `gapii-ctl dump ${trace.subject.trace} --commands ${it.seq}`)),

@@ -5,14 +5,15 @@ import { fill, make, table, whenReady } from "../element.js";
 import { pictureAt } from "../pictures.js";
 import { address } from "../place.js";
 import { difference, stage } from "../stage.js";
-import { commandLink, count } from "../text.js";
+import { callLine, commandLink, count } from "../text.js";
 
 export const title = "compare";
-export const key = (place) => [place.a, place.b];
+export const key = (place) => [place.a, place.b, place["first-a"], place["first-b"]];
 
-// A link that shows the pictures of both traces after these commands.
-function look(a, b) {
-  return a === null || b === null ? "" : make("a", { href: address({ a, b }) }, "pictures");
+// A link that shows the pictures of both traces after commands `a` and `b`, and the commands of `first` side by side.
+function look(a, b, first = { a: null, b: null }) {
+  if (a === null || b === null) return "";
+  return make("a", { href: address({ a, b, "first-a": first.a, "first-b": first.b }) }, "look");
 }
 
 // The last command before the end of a frame, in a list of frames.
@@ -21,7 +22,13 @@ function lastOf(frames, { process, frame }) {
   return found === undefined ? null : Math.max(0, found.seq - 1);
 }
 
-function causes(list) {
+// The last command of the frame in which a command is.
+function lastBehind(frames, seq) {
+  const found = seq === null ? undefined : frames.find((it) => it.seq >= seq);
+  return found === undefined ? seq : Math.max(seq, found.seq - 1);
+}
+
+function causes(list, own, others) {
   const row = (it) => [
     it.function,
     it.way.replaceAll("_", " "),
@@ -30,7 +37,7 @@ function causes(list) {
     count(it.frames),
     it.first.a === null ? "" : commandLink(it.first.a),
     it.first.b === null ? "" : String(it.first.b),
-    look(it.first.a, it.first.b),
+    look(lastBehind(own, it.first.a), lastBehind(others, it.first.b), it.first),
   ];
   return table(["function", "difference", "parts", "commands", "frames", "first in A", "in B", ""], list.map(row), { id: "causes" });
 }
@@ -57,9 +64,20 @@ function shown([answer, others], trace) {
     make("p", {}, `A has ${count(answer.commands.a)} commands, B has ${count(answer.commands.b)}; ${count(answer.differing)} differ.`),
     first,
     make("h2", {}, "causes"),
-    causes(answer.causes),
+    causes(answer.causes, trace.frames, others.frames),
     answer.frames?.length ? [make("h2", {}, "frames that differ"), frames(answer.frames, trace.frames, others.frames)] : null,
   ];
+}
+
+// The first commands that differ, with their arguments.
+function commands(place) {
+  const [a, b] = [place["first-a"], place["first-b"]];
+  const host = make("div", { id: "first" });
+  if (!/^\d+$/.test(a ?? "") || !/^\d+$/.test(b ?? "")) return host;
+  const both = Promise.all([answers.command(Number(a)), answers.command(Number(b), "other/commands")]);
+  const line = (name, command) => make("p", { class: "line" }, `${name}: `, command === null ? "none" : [`${command.seq} `, callLine(command)]);
+  whenReady(host, both, ([one, other]) => [line("A", one), line("B", other)], "reading both traces");
+  return host;
 }
 
 async function pictures(a, b) {
@@ -74,14 +92,18 @@ export function show(host, place, trace) {
   }
   const beside = make("div", { id: "beside" });
   const list = make("div", {});
-  fill(host, beside, list);
+  const file = (path) => path.split("/").pop();
+  fill(host, make("p", {}, `A is ${file(trace.subject.trace)}, B is ${file(trace.subject.other)}.`), commands(place), beside, list);
   if (/^\d+$/.test(place.a ?? "") && /^\d+$/.test(place.b ?? "")) {
     const side = (name, picture) => make("figure", {}, make("figcaption", {}, name), stage(picture));
-    const show = ([one, other, { picture, pixels }]) => [
-      side(`A after command ${place.a}`, one),
-      side(`B after command ${place.b}`, other),
-      side(`difference: ${count(pixels)} pixels`, picture),
-    ];
+    const show = ([one, other, { picture, pixels }]) => {
+      host.scrollTop = 0;
+      return [
+        side(`A after command ${place.a}`, one),
+        side(`B after command ${place.b}`, other),
+        side(`difference: ${count(pixels)} pixels`, picture),
+      ];
+    };
     whenReady(beside, pictures(place.a, place.b), show, "playing both traces");
   }
   const both = Promise.all([answers.of("differences"), answers.of("other/frames")]);

@@ -18,10 +18,19 @@ const SECTIONS = ["textures", "buffers", "renderbuffers", "samplers", "framebuff
 const HISTORY_MAX = 500;
 const ROWS_MAX = 1000;
 
+// Target, size and format of a texture's first image.
+function textureSummary({ target, images: faces }) {
+  const levels = Object.values(faces ?? {})[0] ?? {};
+  const image = levels[0] ?? Object.values(levels)[0];
+  const own = image === undefined ? "without images" : `${image.width} × ${image.height}${image.depth > 1 ? ` × ${image.depth}` : ""}, ${valueText(image.format)}`;
+  return `${valueText(target)}, ${own}`;
+}
+
 // What is most worth knowing about an object, in a line.
 function summary({ section, object }) {
   if (section === "buffers") return `${size(object.size ?? 0)}, ${object.usage ?? ""}`;
-  const facts = ["target", "format", "internal_format", "width", "height", "depth", "levels", "samples"];
+  if (section === "textures") return textureSummary(object);
+  const facts = ["target", "format", "width", "height", "samples"];
   return facts.filter((fact) => object[fact] !== undefined && object[fact] !== null).map((fact) => `${fact} ${valueText(object[fact])}`).join(", ");
 }
 
@@ -32,13 +41,22 @@ function list(answer, place) {
   return table(["object", "label", ""], rows, { id: "objects" });
 }
 
+// What a file of a texture shows, such as "level 1, face 2", and the number of its level.
+function imageOf(file, name) {
+  const parts = [...file.name.slice(`texture-${name}`.length).matchAll(/-([a-z]+)(\d+)/g)].map(([, part, number]) => [part, Number(number)]);
+  const level = parts.find(([part]) => part === "level")?.[1] ?? 0;
+  const others = parts.filter(([part]) => part !== "level").map(([part, number]) => `, ${part} ${number}`);
+  return { file, level, title: `level ${level}${others.join("")}` };
+}
+
 function images(at, files, name) {
   const own = files.filter((file) => file.name.startsWith(`texture-${name}.`) || file.name.startsWith(`texture-${name}-`));
   if (own.length === 0) return make("p", { class: "note" }, "There is no picture of it.");
-  return own.map((file) => {
+  const shown = own.map((file) => imageOf(file, name)).sort((one, other) => one.level - other.level);
+  return shown.map(({ file, title }, place) => {
     const host = make("div", {});
-    whenReady(host, bytes(`objects/${at}/${file.name}`).then(decode), stage, "reading the picture");
-    return make("details", { open: file === own[0] }, make("summary", {}, file.name), host);
+    whenReady(host, bytes(`objects/${at}/${file.name}`).then(decode), (picture) => stage(picture), "reading the picture");
+    return make("details", { open: place === 0, "data-file": file.name }, make("summary", {}, title), host);
   });
 }
 
@@ -99,10 +117,8 @@ const ACTS = {
 
 // What was done to an object that has the name after the selected command, one sort of events or all.
 function life({ process, events, counts }, several, place) {
-  const sorts = Object.entries(counts).map(([act, count]) => {
-    const of = `${ACTS[act]} (${countText(count)})`;
-    return make("a", { href: address({ act: place.act === act ? null : act }), "aria-current": place.act === act ? "true" : null }, of);
-  });
+  const sort = (act, title) => make("a", { href: address({ act }), "aria-current": (place.act ?? null) === act ? "true" : null }, title);
+  const sorts = [sort(null, "all"), ...Object.entries(counts).map(([act, count]) => sort(act, `${ACTS[act]} (${countText(count)})`))];
   const shown = events.filter((event) => place.act === undefined || event.act === place.act);
   const rows = shown.map((event) => [commandLink(event.seq), String(event.frame), ACTS[event.act], event.function, event.is_setup ? "snapshot" : ""]);
   const left = Object.entries(counts).some(([act, count]) => events.filter((event) => event.act === act).length < count);

@@ -70,7 +70,7 @@ function shown({ files, notes }, place) {
   const pick = (x, y) => go({ pixel: `${x},${y}` }, { replaces: true });
   const show = (answer) => [stage(answer.picture, pick), answer.pixels === undefined ? null : make("p", { id: "changed" }, `${count(answer.pixels)} pixels differ`)];
   whenReady(picture, shownPicture(place.at, attachment, when), show, "playing the trace");
-  return [controls, picture, pixelPart(place, attachment), ...remarks];
+  return [controls, pixelPart(place, attachment), picture, ...remarks];
 }
 
 export function show(host, place, trace) {

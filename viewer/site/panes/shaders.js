@@ -32,7 +32,7 @@ function programPart({ name, object }, isUsed, isOpen) {
   return make(
     "details",
     { open: isUsed || isOpen, "data-program": name },
-    make("summary", {}, `${name}${object.label ? ` "${object.label}"` : ""}${isUsed ? ", in use" : ""}: ${object.linked}`),
+    make("summary", {}, `${name}${object.label ? ` "${object.label}"` : ""}${isUsed ? ", in use" : ""}, last link: ${String(object.linked).toLowerCase()}`),
     uniforms(object),
     stages.map((stage) => [make("h3", {}, `${stage.kind}, ${stage.shader?.kind ?? "Shader"} ${stage.shader?.name ?? "deleted"}, as it was linked`), source(stage)]).flat(),
   );
