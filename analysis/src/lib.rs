@@ -24,6 +24,7 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+pub mod activity;
 mod alignment;
 mod causes;
 pub mod diff;
@@ -34,6 +35,7 @@ pub mod graphics;
 pub mod history;
 mod identity;
 mod locations;
+pub mod marks;
 mod mentions;
 pub mod object_names;
 pub mod presentation;

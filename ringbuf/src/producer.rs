@@ -381,6 +381,11 @@ impl<B: RingBytes> Producer<B> {
         self.counts_no_waits = true;
     }
 
+    /// Whether the slot counts waits.
+    pub fn counts_waits(&self) -> bool {
+        !self.counts_no_waits
+    }
+
     /// Waits for up to `timeout` until a record of `len` bytes (without a stamp word) fits. May return
     /// [`Room::Full`] early: the caller then checks its clock and whether the daemon is alive, and calls
     /// again. The slot counts the time, and several calls for one record as one wait. Changes `errno`.

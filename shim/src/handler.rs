@@ -19,6 +19,9 @@
 //! `enter FLAGS` is the record before the driver's function, with the arguments as its fixed part. `enter FLAGS,
 //! [reads]` adds the memory that the command reads, and the ranges that `state … enter` names.
 //!
+//! `mark tell_begin` ahead of `enter` is the clause of a command with which the program marks a place, such as
+//! `glPushDebugGroup`: the trace says when it was called.
+//!
 //! The last clause says how the command ends:
 //!
 //! - `finish`: without a leave record;
@@ -212,13 +215,14 @@ impl Filling<'_> {
 /// Defines a command that changes no state.
 macro_rules! plain {
     ($id:ident: $name:ident($($arg:ident: $ty:ty),*) $(-> $result:ty $(as $returned:ident)?)?;
-     enter $flags:expr $(, [$($read:expr),*])?; $($end:tt)*) => {
+     $(mark $tell:ident;)? enter $flags:expr $(, [$($read:expr),*])?; $($end:tt)*) => {
         pub enum $name {}
 
         impl $name {
             unsafe extern "C" fn handler($($arg: $ty),*) $(-> $result)? {
                 let driver = $crate::handler::driver_of!($id($($ty),*) $(-> $result)?);
-                let Some(call) = $crate::begin::begin($id) else { return driver()($($arg),*) };
+                let Some(mut call) = $crate::begin::begin($id) else { return driver()($($arg),*) };
+                $(call.recorder().$tell($id);)?
                 let call = $crate::handler::enter!(call, $flags, ($($arg: $ty),*) $(, [$($read),*])?);
                 let Some(mut call) = call else { return driver()($($arg),*) };
                 let result = driver()($($arg),*);
@@ -253,7 +257,7 @@ macro_rules! followed {
     ($id:ident: $name:ident($($arg:ident: $ty:ty),*) $(-> $result:ty $(as $returned:ident)?)?;
      state $api:ident $parts:tt $(when $condition:expr)?;
      $(kept $list:ident;)? $(executes $executed:expr;)?
-     enter $flags:expr $(, [$($read:expr),*])?; $($end:tt)*) => {
+     $(mark $tell:ident;)? enter $flags:expr $(, [$($read:expr),*])?; $($end:tt)*) => {
         pub enum $name {}
 
         impl $name {
@@ -264,6 +268,7 @@ macro_rules! followed {
                     #[allow(unreachable_code)] // By the tracker.
                     return driver()($($arg),*);
                 };
+                $(call.recorder().$tell($id);)?
                 $($crate::kept::following::follow_executed($executed);)?
                 $crate::handler::if_enter!($parts {
                     if $crate::handler::condition!($($condition)?) {
@@ -462,12 +467,12 @@ macro_rules! end_hooked {
     ($call:ident, $id:ident, $result:ident, finish) => { $call.finish() };
     ($call:ident, $id:ident, $result:ident, result $flags:expr) => {{
         let flags = $flags;
-        hooks::tell_frame_end(&mut $call, flags);
+        hooks::tell_frame_end(&mut $call, $id, flags);
         $call.leave_result($id, flags, $result)
     }};
     ($call:ident, $id:ident, $result:ident, leave $flags:expr, [$($write:expr),*]) => {{
         let flags = $flags;
-        hooks::tell_frame_end(&mut $call, flags);
+        hooks::tell_frame_end(&mut $call, $id, flags);
         let mut writes = [$($write),*];
         $call.leave($id, flags, $result, &mut writes)
     }};

@@ -12,7 +12,7 @@ mod level_zero;
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use gapii_abi::atom::{EFFECT, FRAME_END, LEAVES, TimeKind};
+use gapii_abi::atom::{EFFECT, FRAME_END, LEAVES, Time};
 use gapii_commands::Api;
 use gapii_commands::constants;
 use gapii_recorder::program::pages;
@@ -303,11 +303,11 @@ fn frame_flags() -> u16 {
     if is_in_capture { FRAME_END } else { 0 }
 }
 
-/// Writes when the frame ended, ahead of the leave record that ends it; `flags` are those of the leave record.
+/// Writes when the frame ended, ahead of the leave record of command `id` that ends it; `flags` are those of the leave record.
 #[inline(always)]
-pub fn tell_frame_end(call: &mut InFlight, flags: u16) {
+pub fn tell_frame_end(call: &mut InFlight, id: u16, flags: u16) {
     if flags & FRAME_END != 0 {
-        call.recorder().tell_time(TimeKind::Command, words().frame_end_ns.get());
+        call.recorder().tell_time(Time::of_command(id, words().frame_end_ns.get()));
     }
 }
 

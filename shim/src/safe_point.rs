@@ -266,8 +266,9 @@ fn is_keyframe_wanted(connection: &Connection) -> bool {
 /// command.
 fn begin_anew(connection: &Connection) {
     let frame = ended_frames(connection);
+    let keyframe = Keyframe { frame, at_ns: system::now_ns() };
     // Records of the next epoch have to come after the keyframe, so the keyframe is written first.
-    if !attach::write_from_outside(KEYFRAME, &Keyframe { frame }.encode()) {
+    if !attach::write_from_outside(KEYFRAME, &keyframe.encode()) {
         return;
     }
     let every = u64::from(CAPTURE.keyframe_every.load(Relaxed));

@@ -5,7 +5,7 @@
 //! A [`Handler`] is one invocation of these macros: [`Handler::new`] decides what it contains, [`Handler::write`]
 //! writes it as text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -14,7 +14,7 @@ use super::extents;
 use super::keeping::Lists;
 use super::output::{file, ident, invocation};
 use super::source::spell;
-use crate::lang::typed::Program;
+use crate::lang::typed::{Program, Role, Slotted};
 use crate::model::{Direction, Effect, Function, Guard, Model, Param, StateParts};
 use crate::origin::module;
 
@@ -52,9 +52,11 @@ use crate::{hooks, tracking};
 pub fn emit_modules(model: &Model, program: &Program) -> Vec<(String, String)> {
     let mut by_module: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let lists = Lists::new(model, program);
+    let marking = marking(program);
     for function in &model.functions {
         let module = format!("handlers_{}", module(&function.api.name, function.origin));
-        by_module.entry(module).or_default().push(Handler::new(function, &lists).write());
+        let handler = Handler::new(function, &lists, &marking);
+        by_module.entry(module).or_default().push(handler.write());
     }
     by_module.into_iter().map(|(module, items)| (module, file(PRELUDE, &items))).collect()
 }
@@ -65,6 +67,8 @@ struct Handler<'a> {
     shape: Shape<'a>,
     /// The clause about lists.
     lists: Option<String>,
+    /// The program marks a place with the command, so that the trace has its time.
+    marks: bool,
     enter_flags: TokenStream,
     /// Memory that the command reads. `None` if it reads neither slots nor ranges.
     reads: Option<Vec<TokenStream>>,
@@ -98,7 +102,7 @@ enum End {
 }
 
 impl<'a> Handler<'a> {
-    fn new(function: &'a Function, lists: &Lists<'_>) -> Self {
+    fn new(function: &'a Function, lists: &Lists<'_>, marking: &BTreeSet<&str>) -> Self {
         let shape = Shape::of(function);
         let reads = observations(function, Direction::In);
         let names_ranges = function.state.is_some_and(|state| state.reads_ranges);
@@ -108,6 +112,7 @@ impl<'a> Handler<'a> {
             reads: (names_ranges || !reads.is_empty()).then_some(reads),
             end: End::of(function, &shape),
             lists: list_clause(function, lists),
+            marks: marking.contains(function.name.as_str()),
             shape,
         }
     }
@@ -127,6 +132,7 @@ impl<'a> Handler<'a> {
         let command = format!("{constant}: {name}({params}){result};");
         let mut clauses = self.shape.clauses(self.function);
         clauses.extend(self.lists.clone());
+        clauses.extend(self.marks.then(|| "mark tell_begin;".to_owned()));
         clauses.push(match &self.reads {
             Some(reads) => format!("enter {}, {};", spell(&self.enter_flags), list(reads)),
             None => format!("enter {};", spell(&self.enter_flags)),
@@ -238,6 +244,16 @@ pub(super) fn list(items: &[TokenStream]) -> String {
 pub(super) fn observations(function: &Function, direction: Direction) -> Vec<TokenStream> {
     let observed = function.observed(direction);
     observed.map(|(param, observation)| extents::observe(function, param, observation)).collect()
+}
+
+/// Returns the names of the commands with which a program marks a place.
+fn marking(program: &Program) -> BTreeSet<&str> {
+    let roles = program.roles.iter().filter(|(role, _)| Role::OF_MARKS.contains(role));
+    let commands = roles.filter_map(|(_, subject)| match subject {
+        Slotted::Command(name) => Some(name.as_str()),
+        Slotted::Param(..) | Slotted::Field(..) => None,
+    });
+    commands.collect()
 }
 
 /// `kept LIST;` if the list keeps the command, and it has a tracker; `executes MEMORY;` for a command that executes lists.

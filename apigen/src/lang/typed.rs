@@ -402,6 +402,12 @@ pub enum Role {
     Finishes,
     /// The command gives an object a label.
     Labels,
+    /// With the command the program says what it does here.
+    Marks,
+    /// The command begins a group of commands, to which the program gives a name.
+    BeginsGroup,
+    /// The command ends the group that began last.
+    EndsGroup,
     /// The result of the command is a display.
     GivesDisplay,
     /// The result of the command is a new context.
@@ -464,8 +470,11 @@ impl Role {
         Self::Unkept,
     ];
 
+    /// The roles of commands with which a program marks a place: the shim writes when they were called.
+    pub const OF_MARKS: [Self; 3] = [Self::Marks, Self::BeginsGroup, Self::EndsGroup];
+
     /// The roles that statistics, differences and problems of traces need. Each is a role of commands.
-    pub const OF_ANALYSIS: [Self; 36] = [
+    pub const OF_ANALYSIS: [Self; 39] = [
         Self::Draw,
         Self::Dispatch,
         Self::Upload,
@@ -491,6 +500,9 @@ impl Role {
         Self::ReadsPixels,
         Self::Finishes,
         Self::Labels,
+        Self::Marks,
+        Self::BeginsGroup,
+        Self::EndsGroup,
         Self::GivesDisplay,
         Self::GivesContext,
         Self::GivesSurface,

@@ -7,9 +7,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use gapii_analysis::marks::{self, Marked};
 use gapii_analysis::stats;
 use gapii_export::apitrace::{Exporter, Program, Summary};
-use gapii_export::perfetto::{self, Origin};
+use gapii_export::perfetto::{self, Mark, Origin};
 use gapii_trace::clock::TraceClock;
 use gapii_trace::footer::ProcessEntry;
 use gapii_trace::parallel::{Choice, Work};
@@ -206,14 +207,36 @@ fn write_perfetto(
     let footer = reader.footer().cloned();
     let origin = Origin { clock, footer: footer.as_ref() };
     let mut exporter = perfetto::Exporter::begin(out, origin).map_err(failed)?;
-    let mut commands = reader.commands().map_err(unread)?;
-    while commands.advance().map_err(unread)? {
+    let mut commands = reader.commands().map_err(unread)?.with_events();
+    let is_wanted = |pid: u32| process.is_none_or(|process| process.pid == pid);
+    let mut happened = Vec::new();
+    loop {
+        let is_over = !commands.advance().map_err(unread)?;
+        happened.extend(commands.drain_events());
+        let tracker = commands.assembler().tracker();
+        for event in happened.drain(..) {
+            let process = event.process.and_then(|process| tracker.process_at(process));
+            if process.is_some_and(|process| is_wanted(process.pid)) {
+                exporter.happened(&event, tracker).map_err(failed)?;
+            }
+        }
+        if is_over {
+            break;
+        }
         let command = commands.command();
         progress.step();
-        if process.is_none_or(|process| process.pid == command.pid) {
+        if is_wanted(command.pid) {
             let uploaded_bytes = stats::uploaded_bytes(&command);
-            let tracker = commands.assembler().tracker();
             exporter.command(&command, tracker, uploaded_bytes).map_err(failed)?;
+            if let Some(marked) = marks::marked(&command) {
+                let text = marks::text_of(&command);
+                let mark = match marked {
+                    Marked::Moment => Mark::Moment(&text),
+                    Marked::Begin => Mark::Begin(&text),
+                    Marked::End => Mark::End,
+                };
+                exporter.mark(&command, tracker, mark).map_err(failed)?;
+            }
         }
     }
     let (_, summary) = exporter.finish().map_err(failed)?;

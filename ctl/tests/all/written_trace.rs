@@ -117,7 +117,7 @@ impl WrittenTrace {
 
     /// The end of a frame at this time of `CLOCK_MONOTONIC`, in nanoseconds.
     pub fn swap_at(&mut self, at_ns: u64) {
-        let time = atom::Time { at_ns, kind: TimeKind::Command };
+        let time = atom::Time { at_ns, kind: TimeKind::Command, function: 0, duration_ns: 0 };
         self.enter(0, "eglSwapBuffers", &[0; 16]);
         self.record(0, Header::new(atom::TIME, 0, 0), None, &time.encode());
         self.leave("eglSwapBuffers", FRAME_END, &1_u32.to_le_bytes(), None);

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use gapii_abi::atom::{
     self, CAPTURE_END, EFFECT, GAP, Header, KEYFRAME, META_FIRST, SETUP, SNAPSHOT, SUBJECT, THREAD,
-    TRACED,
+    TIME, TRACED, TimeKind,
 };
 use gapii_trace::meta::Meta;
 use gapii_trace::record::{Record, Records};
@@ -128,6 +128,9 @@ impl Selection {
                 return self.is_introduced(owner.number)
                     && self.wants_word_of(*owner, header, record);
             }
+            TIME => {
+                return self.is_introduced(owner.number) && self.wants_time(*owner, header, record);
+            }
             _ => return self.is_introduced(owner.number),
         };
         owner.is_plain = self.is_plain(owner.number);
@@ -155,7 +158,7 @@ impl Selection {
                 !is_known
             }
             Meta::Snapshot(_) => {
-                let is_repetition = owner.repeats && !owner.tells;
+                let is_repetition = owner.repeats_alone();
                 (owner.repeats, owner.tells) = (false, false);
                 !is_repetition
             }
@@ -180,6 +183,18 @@ impl Selection {
         }
     }
 
+    /// Returns whether the stream has what the TIME is the time of.
+    fn wants_time(&self, owner: Owner, header: Header, record: &[u8]) -> bool {
+        let payload = &record[header.payload_offset()..header.len_untrusted() as usize];
+        let Ok(Meta::Time(time)) = Meta::decode(header.id(), payload) else { return true };
+        match (time.kind, time.command()) {
+            (_, Some(command)) => self.wants(owner, Header::new(command, 0, 0)),
+            // The stream has the SNAPSHOT that follows, or it lacks both.
+            (TimeKind::Hold, _) => !owner.repeats_alone(),
+            _ => true,
+        }
+    }
+
     fn is_plain(&self, owner: u32) -> bool {
         self.filter.is_none() && !self.story.passes_over(owner, SETUP)
     }
@@ -194,6 +209,11 @@ impl Owner {
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.is_plain
+    }
+
+    /// Returns whether the owner has described known subjects alone since its last SNAPSHOT record.
+    fn repeats_alone(&self) -> bool {
+        self.repeats && !self.tells
     }
 }
 
@@ -378,6 +398,37 @@ mod tests {
     }
 
     #[test]
+    fn time_of_a_command_that_is_left_out_is_left_out() {
+        let description = Description::built_in();
+        let id = |name: &str| description.named(name).unwrap().id;
+        let (push, clear) = (id("glPushDebugGroup"), id("glClear"));
+        let filter = Filter { functions: vec!["glClear".to_owned()], ..Filter::default() };
+        let filter = Filtering::of(&filter, description).map(Arc::new);
+        let mut selection = Selection::new(Begin::Capture, filter);
+        let mut owner = selection.owner();
+        let time = |time: atom::Time| record(TIME, 0, &time.encode());
+        let of_older_shim = atom::Time { function: 0, ..atom::Time::of_command(push, 5) };
+        let wait = atom::Time { kind: TimeKind::Wait, ..of_older_shim };
+        let of = |id| time(atom::Time::of_command(id, 5));
+        let records = [thread(), of(push), of(clear), time(of_older_shim), time(wait)];
+        let takes = records.map(|record| {
+            let header = Header(u64::from_le_bytes(*record.first_chunk().unwrap()));
+            selection.takes(&mut owner, header, &record)
+        });
+        assert_eq!(takes, [true, false, true, true, true]);
+    }
+
+    #[test]
+    fn hold_is_in_the_stream_if_its_snapshot_is() {
+        let hold = atom::Time { at_ns: 5, kind: TimeKind::Hold, function: 0, duration_ns: 9 };
+        let hold = record(TIME, 0, &hold.encode());
+        let first = [thread(), subject(1, false), set_up(), hold.clone(), snapshot()];
+        let again = [keyframe(), thread(), subject(1, false), set_up(), hold, snapshot()];
+        let records = [first.as_slice(), &again].concat();
+        assert_eq!(taken(Begin::Capture, &records), "+++++-+----");
+    }
+
+    #[test]
     fn thread_of_a_stream_that_is_taken_up_stays_wanted_or_unwanted() {
         let filter = Filter { threads: vec!["17".to_owned()], ..Filter::default() };
         let filter = Filtering::of(&filter, Description::built_in()).map(Arc::new);
@@ -419,7 +470,7 @@ mod tests {
         let records = [draw(), blob(), keyframe(), draw()].concat();
         assert_eq!(keyframe_in(&records, 0), Some((8 + 32, 2)));
         assert_eq!(keyframe_in(&draw(), 0), None);
-        let later = record(KEYFRAME, 0, &atom::Keyframe { frame: 7 }.encode());
+        let later = record(KEYFRAME, 0, &atom::Keyframe { frame: 7, at_ns: 0 }.encode());
         let two = [keyframe(), draw(), later].concat();
         assert_eq!(keyframe_in(&two, 7), Some((16 + 8, 2)));
         assert_eq!(keyframe_in(&two, 8), None);

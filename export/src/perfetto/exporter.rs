@@ -1,16 +1,18 @@
-//! `Exporter`: makes events of commands, and tracks of the threads and processes that they belong to. Holds the names of
-//! functions that have come, and for each process the ends of up to 1,024 frames.
+//! `Exporter`: makes events of commands, and of what happened beside them, and tracks of the threads and processes that they
+//! belong to. Holds the names of functions that have come, and for each process the ends of up to 1,024 frames.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
 
 use gapii_trace::clock::{Moment, TraceClock};
+use gapii_trace::event::{Event, EventKind};
 use gapii_trace::footer::{Footer, GapEntry};
 use gapii_trace::tracker::Tracker;
 use gapii_trace::{Command, Untrusted};
 
 use super::frames::{Ended, FrameSlice, Frames};
+use super::mark::Mark;
 use super::packets::{
     Clock, ClockSnapshot, CounterDescriptor, DebugAnnotation, EventName, INCREMENTAL_STATE_CLEARED,
     InternedData, NEEDS_INCREMENTAL_STATE, ProcessDescriptor, ThreadDescriptor, TracePacket,
@@ -48,6 +50,10 @@ pub struct Exporter<'a, W: Write> {
     named: HashSet<u16>,
     processes: BTreeMap<u32, Process>,
     threads: HashSet<u32>,
+    /// Tracks beside those of threads and processes that are written.
+    beside: HashSet<u64>,
+    /// Groups that are open, by thread.
+    groups: BTreeMap<u32, u32>,
     summary: Summary,
 }
 
@@ -63,9 +69,16 @@ struct Process {
 const FRAMES: u64 = 1;
 const COMMANDS: u64 = 2;
 const UPLOADED: u64 = 3;
+const KEYFRAMES: u64 = 4;
 /// Tracks of a process.
-const TRACKS_OF_PROCESS: u64 = 4;
-/// Number of the first track of threads; a thread has a second one, for its gaps.
+const TRACKS_OF_PROCESS: u64 = 5;
+/// Numbers of the tracks of a thread, behind the number of the thread's own track.
+const GAPS: u64 = 1;
+const STOPS: u64 = 2;
+const MARKS: u64 = 3;
+/// Tracks of a thread.
+const TRACKS_OF_THREAD: u64 = 4;
+/// Number of the first track of threads.
 const FIRST_OF_THREADS: u64 = 1 << 40;
 /// Number of the track for what happens to the capture.
 const CAPTURE: u64 = 1 << 41;
@@ -75,11 +88,7 @@ fn track_of_process(process: u32) -> u64 {
 }
 
 fn track_of_thread(thread: u32) -> u64 {
-    FIRST_OF_THREADS + u64::from(thread) * 2
-}
-
-fn track_of_gaps(thread: u32) -> u64 {
-    track_of_thread(thread) + 1
+    FIRST_OF_THREADS + u64::from(thread) * TRACKS_OF_THREAD
 }
 
 impl<'a, W: Write> Exporter<'a, W> {
@@ -94,6 +103,8 @@ impl<'a, W: Write> Exporter<'a, W> {
             named: HashSet::new(),
             processes: BTreeMap::new(),
             threads: HashSet::new(),
+            beside: HashSet::new(),
+            groups: BTreeMap::new(),
             summary: Summary::default(),
         };
         exporter.clocks()?;
@@ -138,6 +149,62 @@ impl<'a, W: Write> Exporter<'a, W> {
             Some(frame) => self.frame(command.process, &frame),
             None => Ok(()),
         }
+    }
+
+    /// Writes a command with which the program marks a place, on a track of its own. Without the time of the call it is left
+    /// out.
+    ///
+    /// # Errors
+    /// An error of the output.
+    pub fn mark(
+        &mut self,
+        command: &Command<'_>,
+        tracker: &Tracker,
+        mark: Mark<'_>,
+    ) -> io::Result<()> {
+        let Some(at_ns) = command.begin_ns else { return Ok(()) };
+        self.introduce_thread(command.thread, tracker)?;
+        let track = self.track_beside(track_of_thread(command.thread), MARKS, "marks")?;
+        let open = self.groups.entry(command.thread).or_default();
+        let (kind, name) = match mark {
+            Mark::Moment(text) => (kind::INSTANT, text),
+            Mark::Begin(text) => {
+                *open += 1;
+                (kind::SLICE_BEGIN, text)
+            }
+            // The group may have begun before the trace.
+            Mark::End if *open == 0 => return Ok(()),
+            Mark::End => {
+                *open -= 1;
+                return self.end(track, at_ns, None);
+            }
+        };
+        let name = if name.is_empty() { command.name() } else { name };
+        let annotations = command.seq.map(|seq| number("seq", seq)).into_iter().collect();
+        self.begin_event(kind, track, at_ns, name.to_owned(), annotations)
+    }
+
+    /// Writes what happened beside the commands. Gaps and times without a daemon come from the footer.
+    ///
+    /// # Errors
+    /// An error of the output.
+    pub fn happened(&mut self, event: &Event, tracker: &Tracker) -> io::Result<()> {
+        let (Some(thread), Some(process)) = (event.thread, event.process) else { return Ok(()) };
+        let Some(begin_ns) = event.begin_ns else { return Ok(()) };
+        let seq = || vec![number("seq of the next command", event.seq)];
+        let name = match event.kind {
+            EventKind::Hold => "held for a snapshot",
+            EventKind::Wait => "waits for room",
+            EventKind::Keyframe => {
+                let track = self.track_beside(track_of_process(process), KEYFRAMES, "keyframes")?;
+                return self.begin_event(kind::INSTANT, track, begin_ns, "keyframe".into(), seq());
+            }
+            EventKind::Gap { .. } | EventKind::NoDaemon => return Ok(()),
+        };
+        self.introduce_thread(thread, tracker)?;
+        let track = self.track_beside(track_of_thread(thread), STOPS, "held and waiting")?;
+        self.begin_slice(track, begin_ns, name.to_owned(), seq())?;
+        self.end(track, begin_ns.saturating_add(event.duration_ns.unwrap_or(0)), None)
     }
 
     /// Writes what comes last, and returns the output.
@@ -192,22 +259,41 @@ impl<'a, W: Write> Exporter<'a, W> {
             let name = tracker.process_at(process).map(|track| track.name.to_string());
             self.tracks_of_process(process, command.pid, name.unwrap_or_default())?;
         }
-        if self.threads.insert(thread) {
-            let name = tracker.thread_at(thread).map(|track| {
-                let name = track.name.split(|byte| *byte == 0).next().unwrap_or_default();
-                Untrusted::from(String::from_utf8_lossy(name).as_ref()).to_string()
-            });
+        self.introduce_thread(thread, tracker)
+    }
+
+    /// Writes the track of a thread, unless it is written.
+    fn introduce_thread(&mut self, thread: u32, tracker: &Tracker) -> io::Result<()> {
+        let Some(track) = tracker.thread_at(thread) else { return Ok(()) };
+        if !self.threads.insert(thread) {
+            return Ok(());
+        }
+        let name = track.name.split(|byte| *byte == 0).next().unwrap_or_default();
+        let name = Untrusted::from(String::from_utf8_lossy(name).as_ref()).to_string();
+        let pid = tracker.process_at(track.process).map_or(0, |process| process.pid);
+        self.track(TrackDescriptor {
+            uuid: Some(track_of_thread(thread)),
+            thread: Some(ThreadDescriptor {
+                pid: Some(pid as i32),
+                tid: Some(track.tid.into()),
+                thread_name: Some(name),
+            }),
+            ..TrackDescriptor::default()
+        })
+    }
+
+    /// Writes a track beside the track `own`, unless it is written, and returns its number.
+    fn track_beside(&mut self, own: u64, offset: u64, name: &str) -> io::Result<u64> {
+        let uuid = own + offset;
+        if self.beside.insert(uuid) {
             self.track(TrackDescriptor {
-                uuid: Some(track_of_thread(thread)),
-                thread: Some(ThreadDescriptor {
-                    pid: Some(command.pid as i32),
-                    tid: Some(command.tid.into()),
-                    thread_name: name,
-                }),
+                uuid: Some(uuid),
+                name: Some(name.to_owned()),
+                parent_uuid: Some(own),
                 ..TrackDescriptor::default()
             })?;
         }
-        Ok(())
+        Ok(uuid)
     }
 
     fn tracks_of_process(&mut self, process: u32, pid: u32, name: String) -> io::Result<()> {
@@ -288,24 +374,16 @@ impl<'a, W: Write> Exporter<'a, W> {
 
     /// Writes the gaps of threads that are in the file.
     fn gaps(&mut self, footer: &Footer) -> io::Result<()> {
-        let mut introduced = HashSet::new();
         for gap in &footer.gaps {
             let GapEntry { thread, start_ns, end_ns, .. } = *gap;
             if !self.threads.contains(&thread) || start_ns == 0 || end_ns < start_ns {
                 continue;
             }
-            if introduced.insert(thread) {
-                self.track(TrackDescriptor {
-                    uuid: Some(track_of_gaps(thread)),
-                    name: Some("gaps".to_owned()),
-                    parent_uuid: Some(track_of_thread(thread)),
-                    ..TrackDescriptor::default()
-                })?;
-            }
+            let track = self.track_beside(track_of_thread(thread), GAPS, "gaps")?;
             let annotations = vec![number("commands", gap.calls), number("records", gap.records)];
             let name = format!("not recorded: {}", gap.cause);
-            self.begin_slice(track_of_gaps(thread), start_ns, name, annotations)?;
-            self.end(track_of_gaps(thread), end_ns, None)?;
+            self.begin_slice(track, start_ns, name, annotations)?;
+            self.end(track, end_ns, None)?;
         }
         Ok(())
     }
@@ -337,10 +415,22 @@ impl<'a, W: Write> Exporter<'a, W> {
         track: u64,
         at_ns: u64,
         name: String,
+        annotations: Vec<DebugAnnotation>,
+    ) -> io::Result<()> {
+        self.begin_event(kind::SLICE_BEGIN, track, at_ns, name, annotations)
+    }
+
+    /// Writes an event with a name: a moment, or the begin of a slice.
+    fn begin_event(
+        &mut self,
+        kind: i32,
+        track: u64,
+        at_ns: u64,
+        name: String,
         debug_annotations: Vec<DebugAnnotation>,
     ) -> io::Result<()> {
         let event = TrackEvent {
-            r#type: Some(kind::SLICE_BEGIN),
+            r#type: Some(kind),
             track_uuid: Some(track),
             name: Some(name),
             debug_annotations,

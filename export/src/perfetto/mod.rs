@@ -5,7 +5,9 @@
 
 mod exporter;
 mod frames;
+mod mark;
 pub mod packets;
 mod writer;
 
 pub use self::exporter::{Exporter, Origin, Summary};
+pub use self::mark::Mark;

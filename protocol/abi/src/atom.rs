@@ -6,7 +6,7 @@
 //! The table is the specification: the encoders of shim and daemon, the decoder of trace readers and the
 //! tables in docs/trace-format.md are made from it. A line is `offset name: type`. Bytes between fields are
 //! written as zero and not read. `read from` is the shortest payload that a reader takes, where that is less
-//! than the fixed part.
+//! than the fixed part; fields behind it are then 0.
 //!
 //! ```
 //! use gapii_abi::atom::Thread;
@@ -184,9 +184,11 @@ atoms! {
         4 held_us: u32,
     }
     /// The capture goes on as if it began here: threads introduce themselves again, no earlier blob counts as sent, and all state is described again.
-    pub struct Keyframe = KEYFRAME 0xFF0A, Shim, 8 bytes {
+    pub struct Keyframe = KEYFRAME 0xFF0A, Shim, 16 bytes, read from 8 {
         /// Frames that the process has ended before, also those that it did not record.
         0 frame: u64,
+        /// `CLOCK_MONOTONIC` in nanoseconds when the keyframe was written; 0 if an older writer did not say it.
+        8 at_ns: u64,
     }
     /// In captures with keyframes: the subject that the thread's next `SETUP` commands describe, or that the
     /// thread has just made.
@@ -225,11 +227,15 @@ atoms! {
         0 number: u64,
     }
     /// A time of the thread. Ahead of each record with `FRAME_END`: when the frame ended.
-    pub struct Time = TIME 0xFF0F, Shim, 16 bytes {
-        /// `CLOCK_MONOTONIC` in nanoseconds.
+    pub struct Time = TIME 0xFF0F, Shim, 24 bytes, read from 16 {
+        /// `CLOCK_MONOTONIC` in nanoseconds; of what lasts, the begin.
         0 at_ns: u64,
         /// What it is the time of: a TimeKind.
         8 kind: TimeKind,
+        /// With kind `command`: function id of the command plus 1, so that a filter leaves out the TIME with its command; 0 if the writer did not say it.
+        12 function: u16,
+        /// With the kinds `hold` and `wait`: how long it lasted, in nanoseconds.
+        16 duration_ns: u64,
     }
     /// First record of a block.
     pub struct Block = BLOCK 0xFF10, Daemon, 24 bytes {
@@ -480,6 +486,18 @@ impl Frame {
     }
 }
 
+impl Time {
+    /// Returns the time of a thread's next record of a command of function `id`.
+    pub fn of_command(id: u16, at_ns: u64) -> Self {
+        Self { at_ns, kind: TimeKind::Command, function: id.saturating_add(1), duration_ns: 0 }
+    }
+
+    /// Returns the function id of the command that it is the time of, if it says that.
+    pub fn command(&self) -> Option<u16> {
+        (self.kind == TimeKind::Command).then(|| self.function.checked_sub(1))?
+    }
+}
+
 impl Subject {
     /// Returns true if the thread's own commands made the subject, so that no description follows.
     pub fn is_made(&self) -> bool {
@@ -511,4 +529,29 @@ pub const fn for_store(total: u64, store: u64) -> u64 {
 #[inline(always)]
 pub const fn of_store(word: u64) -> (u64, u64) {
     (word & ((1 << 48) - 1), word >> 48)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn field_that_an_older_writer_did_not_write_is_0() {
+        let keyframe = Keyframe { frame: 7, at_ns: 9 };
+        let payload = keyframe.encode();
+        assert_eq!(Keyframe::decode(&payload), Ok((keyframe, &[][..])));
+        assert_eq!(Keyframe::decode(&payload[..8]), Ok((Keyframe { frame: 7, at_ns: 0 }, &[][..])));
+        assert_eq!(Keyframe::decode(&payload[..7]), Err(Short { needed: 8 }));
+        let longer = [&payload[..], &[1, 2]].concat();
+        assert_eq!(Keyframe::decode(&longer), Ok((keyframe, &[1, 2][..])));
+    }
+
+    #[test]
+    fn time_of_a_command_says_which_command() {
+        assert_eq!(Time::of_command(0, 5).command(), Some(0));
+        let of_older_shim = Time { function: 0, ..Time::of_command(0, 5) };
+        assert_eq!(of_older_shim.command(), None);
+        let wait = Time { kind: TimeKind::Wait, ..Time::of_command(3, 5) };
+        assert_eq!(wait.command(), None);
+    }
 }

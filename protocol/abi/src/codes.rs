@@ -202,6 +202,10 @@ codes! {
     pub enum TimeKind: u32, default Self::Other(0) => {
         /// The thread's next record of a command. Ahead of a leave record: when the driver returned.
         Command = 1 "command",
+        /// A hold: the thread stood still to write the part of a snapshot that its next SNAPSHOT ends.
+        Hold = 2 "hold",
+        /// A wait for room in the thread's ring, also while there is no daemon.
+        Wait = 3 "wait",
     }
     /// The thing that a SUBJECT names: its `kind`. `id` distinguishes the subjects of a kind in a process.
     pub enum SubjectKind: u32, default Self::Other(0) => {

@@ -124,19 +124,19 @@ pub trait Atom: Copy {
 }
 
 /// Returns true if the fields are in order, inside of the fixed part, and each aligned to its size (at most
-/// 8). Evaluated at compile time.
+/// 8), and none lies across `min_len`. Evaluated at compile time.
 pub(crate) const fn is_sound(fields: &[Field], len: usize, min_len: usize) -> bool {
     let (mut end, mut n) = (0, 0);
     while n < fields.len() {
         let Field { at, len, .. } = fields[n];
         let align = if len < 8 { len } else { 8 };
-        if at < end || !at.is_multiple_of(align) {
+        if at < end || !at.is_multiple_of(align) || (at < min_len && at + len > min_len) {
             return false;
         }
         end = at + len;
         n += 1;
     }
-    end <= min_len && min_len <= len && len.is_multiple_of(8)
+    end <= len && min_len <= len && len.is_multiple_of(8)
 }
 
 /// Makes a struct with `encode` and `decode` from fields at offsets.
@@ -182,6 +182,7 @@ macro_rules! layout {
                 if payload.len() < $min {
                     return Err($crate::layout::Short { needed: $min });
                 }
+                // Fields behind an older writer's payload are 0.
                 let fixed = Self { $( $field: $crate::layout::Wire::take(payload, $at), )* };
                 Ok((fixed, payload.get($len..).unwrap_or_default()))
             }

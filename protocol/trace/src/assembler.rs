@@ -29,6 +29,7 @@ use self::queue::{EffectQueue, QueuePlace};
 use super::blobs::BlobSource;
 use super::command::Command;
 use super::description::Description;
+use super::event::{Event, EventLog};
 use super::meta::Meta;
 use super::record::{Located, RecordError, locate};
 use super::story::{Begin, Story};
@@ -119,6 +120,8 @@ pub struct Assembler {
     /// True if commands come with the changes that tracers made. Then skipped commands are handed out too, and a
     /// command that has left waits for its thread's next record, which may hold the result that the program got.
     tells_tracers: bool,
+    /// What happened beside the commands; `None` if nobody asks.
+    events: Option<Box<EventLog>>,
 }
 
 /// State of a thread's last command.
@@ -157,7 +160,18 @@ impl Assembler {
             is_finished: false,
             anomalies: Anomalies::default(),
             tells_tracers: false,
+            events: None,
         }
+    }
+
+    /// Notes what happens beside the commands. Call this before the first [`Self::refill`].
+    pub fn tell_events(&mut self) {
+        self.events = Some(Box::default());
+    }
+
+    /// Hands out the events of the records that were read since the last call, in the order of the stream.
+    pub fn drain_events(&mut self) -> impl Iterator<Item = Event> + use<'_> {
+        self.events.iter_mut().flat_map(|events| events.drain())
     }
 
     /// Hands out commands with the changes that tracers made to them, and commands that a tracer skipped. Call
@@ -452,6 +466,9 @@ impl Assembler {
     fn meta(&mut self, record: &Located) -> Result<(), StreamError> {
         let payload = &self.block[record.payload_start..record.payload_end];
         let meta = self.tracker.meta(record.header, record.stamp, payload).map_err(tracked)?;
+        if let Some(events) = &mut self.events {
+            events.take(&self.tracker, &meta);
+        }
         let Some(thread) = self.tracker.current() else { return Ok(()) };
         let process = self.tracker.thread_at(thread).map_or(0, |thread| thread.process);
         self.story.meta(thread, process, &meta);

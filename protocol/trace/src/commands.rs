@@ -17,6 +17,7 @@ use super::blob_name::BlobName;
 use super::blobs::{BlobNumber, BlobSource};
 use super::block_file::{BlockError, BlockFile};
 use super::command::Command;
+use super::event::Event;
 use super::file_parts::Tail;
 use super::header::TraceHeader;
 use super::index::TraceIndex;
@@ -168,6 +169,18 @@ impl<'r, R: Read + Seek> Commands<'r, R> {
     pub fn with_tracers(mut self) -> Self {
         self.assembler.tell_tracers();
         self
+    }
+
+    /// Notes what happens beside the commands, for [`Self::drain_events`]. Call this before the first command.
+    pub fn with_events(mut self) -> Self {
+        self.assembler.tell_events();
+        self
+    }
+
+    /// Hands out the events of the records that were read since the last call, in the order of the stream. Records behind
+    /// the last command that was handed out may have been read, too.
+    pub fn drain_events(&mut self) -> impl Iterator<Item = Event> + use<'_, 'r, R> {
+        self.assembler.drain_events()
     }
 
     /// Returns the next command, or `None` at the end of the readable part; [`Self::tail`] says how that

@@ -43,6 +43,7 @@ pub mod clock;
 pub mod command;
 mod commands;
 pub mod description;
+pub mod event;
 mod file_at;
 mod file_parts;
 pub mod filter;

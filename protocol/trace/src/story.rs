@@ -120,7 +120,7 @@ mod tests {
     use crate::meta::Snapshot;
     use gapii_abi::atom::{Keyframe, Thread};
 
-    const KEYFRAME: Meta<'_> = Meta::Keyframe(Keyframe { frame: 9 });
+    const KEYFRAME: Meta<'_> = Meta::Keyframe(Keyframe { frame: 9, at_ns: 0 });
     const SNAPSHOT: Meta<'_> = Meta::Snapshot(Snapshot { missing: &[], held_us: 0 });
 
     fn thread() -> Meta<'static> {

@@ -7,10 +7,11 @@
 //! memory that state leads to. Nothing here allocates, takes a lock or makes a system call, except where a ring is
 //! full or memory may be unreadable.
 
-use gapii_abi::atom::{HEADER_LEN, Header, LEAVE, TIME, Time, TimeKind};
+use gapii_abi::atom::{HEADER_LEN, Header, LEAVE, TIME, Time};
 use gapii_ringbuf::Reservation;
 
 use crate::blob::{BlobSender, Kept, Lost, Number, Source};
+use crate::clock::clock_ns;
 use crate::observe::Observation;
 use crate::part::Part;
 use crate::ranges::Ranges;
@@ -71,9 +72,16 @@ impl Recorder {
         self.writer.write_meta(id, payload);
     }
 
-    /// Writes a time of the thread, in nanoseconds of `CLOCK_MONOTONIC`, also while a command is in progress.
-    pub fn tell_time(&mut self, kind: TimeKind, at_ns: u64) {
-        self.writer.write_between(TIME, &Time { at_ns, kind }.encode());
+    /// Writes a time of the thread, also while a command is in progress.
+    pub fn tell_time(&mut self, time: Time) {
+        self.writer.write_between(TIME, &time.encode());
+    }
+
+    /// Writes that command `id` is called now, ahead of its enter record. In a timed capture the leave record says that.
+    pub fn tell_begin(&mut self, id: u16) {
+        if !self.writer.is_timed() {
+            self.tell_time(Time::of_command(id, clock_ns()));
+        }
     }
 
     /// Turns memory into a blob. If the ring has no room for it, or the memory is not readable, the answer is

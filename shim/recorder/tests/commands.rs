@@ -17,7 +17,7 @@ use gapii_edges::Epoch;
 use gapii_recorder::{Call, Entered, Host, Outlook, Part, Shared, Thread, observe};
 use gapii_ringbuf::{
     Consumer, CounterMap, Header, Merger, ModeMap, Overflow, Reading, Segment, SegmentLayout,
-    SegmentRing,
+    SegmentRing, SlotCounts,
 };
 
 /// The command of these tests.
@@ -154,15 +154,40 @@ fn time_is_told_while_the_command_is_in_progress() {
         let entering = unsafe { enter(thread, &epoch).unwrap().reserve(EFFECT, 0) }.unwrap();
         // SAFETY: as above.
         let mut call = unsafe { entering.publish() };
-        call.recorder().tell_time(TimeKind::Command, 77);
+        call.recorder().tell_time(Time::of_command(ID, 77));
         // The daemon takes a command with these records for one in flight.
         assert_eq!(consumer.finished_untrusted(), 0);
         call.leave_result(ID, FRAME_END, 5_u32);
         let [enter, time, leave] = &drain(&mut consumer)[..] else { panic!("three records") };
         assert!(enter.is(ID, EFFECT) && leave.is(ID, LEAVE | FRAME_END), "{leave:?}");
-        let told = Time { at_ns: 77, kind: TimeKind::Command };
+        let told = Time::of_command(ID, 77);
         assert!(time.is(TIME, 0) && time.payload == told.encode(), "{time:?}");
         assert_eq!(consumer.finished_untrusted(), consumer.read_index());
+    }
+}
+
+#[test]
+fn mark_says_when_it_is_called_ahead_of_its_enter_record_or_in_its_times() {
+    let epoch = Epoch::none();
+    for is_timed in [false, true] {
+        let (thread, mut consumer) = claim(shared(1, RING_BYTES));
+        epoch.begin(17, 2);
+        drop(begin_epoch(thread, &epoch, is_timed));
+        let before_ns = gapii_recorder::clock_ns();
+        let mut call = enter(thread, &epoch).unwrap();
+        call.recorder().tell_begin(ID);
+        let after_ns = gapii_recorder::clock_ns();
+        assert!(record(call, 9, &[]));
+        let records = drain(&mut consumer);
+        if is_timed {
+            assert!(records.len() == 2 && records[1].header.is_timed(), "{records:?}");
+            continue;
+        }
+        let [time, enter] = &records[..] else { panic!("{records:?}") };
+        assert!(time.is(TIME, 0) && enter.is(ID, EFFECT), "{records:?}");
+        let (time, _) = Time::decode(&time.payload).unwrap();
+        assert!((before_ns..=after_ns).contains(&time.at_ns), "{time:?}");
+        assert_eq!(time.command(), Some(ID));
     }
 }
 
@@ -373,8 +398,8 @@ fn timed_command_has_a_leave_record_with_its_time() {
     assert!(records.len() == 1 && !records[0].header.is_timed(), "{records:?}");
 }
 
-/// A process whose daemon releases room when a thread waits.
-struct Releasing(Mutex<Consumer<SegmentRing>>);
+/// A process whose daemon takes what is in the ring when a thread waits.
+struct Releasing(Mutex<(Consumer<SegmentRing>, Vec<Record>)>);
 
 impl Host for Releasing {
     fn overflow(&self) -> Overflow {
@@ -386,23 +411,67 @@ impl Host for Releasing {
     }
 
     fn outlook(&self, _stalled: Duration) -> Outlook {
-        drain(&mut self.0.lock().unwrap());
+        let (consumer, records) = &mut *self.0.lock().unwrap();
+        records.extend(drain(consumer));
         Outlook::Waits
     }
 
     fn leave_capture(&self) {}
 }
 
-#[test]
-#[cfg_attr(miri, ignore = "waits by a system call")]
-fn thread_waits_for_room_as_long_as_its_process_says() {
+/// Records 1,000 commands through a ring that has no room for them, and returns the records and what the thread counted.
+fn recorded_through_a_small_ring(
+    begin: impl Fn(&'static Thread, &Epoch),
+) -> (Vec<Record>, SlotCounts) {
     let epoch = Epoch::none();
     let shared = shared(1, RING_BYTES);
     let (thread, consumer) = claim(shared);
-    shared.set_host(Box::leak(Box::new(Releasing(Mutex::new(consumer)))));
+    let host = Box::leak(Box::new(Releasing(Mutex::new((consumer, Vec::new())))));
+    shared.set_host(host);
     epoch.begin(17, 2);
-    drop(begin_epoch(thread, &epoch, false));
+    begin(thread, &epoch);
     assert!((0..1000).all(|at| record(enter(thread, &epoch).unwrap(), at, &[])));
+    let (consumer, records) = &mut *host.0.lock().unwrap();
+    records.extend(drain(consumer));
+    let counts = shared.segment.slot(0).unwrap().counts_untrusted();
+    (std::mem::take(records), counts)
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "waits by a system call")]
+fn waits_are_told_ahead_of_the_records_that_waited() {
+    let begun_ns = gapii_recorder::clock_ns();
+    for is_timed in [false, true] {
+        let begin = |thread, epoch: &Epoch| drop(begin_epoch(thread, epoch, is_timed));
+        let (records, counts) = recorded_through_a_small_ring(begin);
+        let now_ns = gapii_recorder::clock_ns();
+        let commands = records.iter().filter(|record| record.is(ID, EFFECT));
+        assert!(commands.map(|record| record.word(0)).eq(0..1000));
+        let told = |record: &Record| Time::decode(&record.payload).unwrap().0;
+        let times: Vec<Time> = records.iter().filter(|it| it.is(TIME, 0)).map(told).collect();
+        assert!(counts.waits > 3 && times.len() as u64 == counts.waits, "{counts:?} {times:?}");
+        let mut last_ns = begun_ns;
+        for time in &times {
+            assert_eq!(time.kind, TimeKind::Wait);
+            let end_ns = time.at_ns + time.duration_ns;
+            assert!(last_ns <= time.at_ns && end_ns <= now_ns, "{time:?}");
+            last_ns = end_ns;
+        }
+        // The ring counts the sleeps alone.
+        let told_ns: u64 = times.iter().map(|time| time.duration_ns).sum();
+        assert!(told_ns >= counts.wait_ns, "{told_ns} {counts:?}");
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "waits by a system call")]
+fn thread_of_the_shim_tells_no_waits() {
+    let begin = |thread, epoch: &Epoch| {
+        let mut entered = begin_epoch(thread, epoch, false);
+        entered.count_no_waits();
+    };
+    let (records, counts) = recorded_through_a_small_ring(begin);
+    assert_eq!((records.len(), counts.waits), (1000, 0));
 }
 
 /// Three threads record, and a fourth looks at their gates all the while.
@@ -480,7 +549,7 @@ fn print_costs_of_times() {
                 // SAFETY: the payload is written.
                 let mut call = unsafe { entering.publish() };
                 if tells {
-                    call.recorder().tell_time(TimeKind::Command, argument);
+                    call.recorder().tell_time(Time::of_command(ID, argument));
                 }
                 call.leave_result(ID, 0, 1_u32);
             }

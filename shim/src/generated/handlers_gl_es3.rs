@@ -164,8 +164,8 @@ followed! {
 plain! {
     GL_DEBUG_MESSAGE_INSERT: glDebugMessageInsert(source: u32, r#type: u32, id: u32,
         severity: u32, length: i32, buf: *const c_char);
-    enter EFFECT, [if length < 0 { observe::c_string(buf) } else { observe::array(buf,
-        length as i64, 1) }]; finish
+    mark tell_begin; enter EFFECT, [if length < 0 { observe::c_string(buf) } else {
+        observe::array(buf, length as i64, 1) }]; finish
 }
 followed! {
     GL_DELETE_PROGRAM_PIPELINES: glDeleteProgramPipelines(n: i32, pipelines: *const u32);
@@ -587,7 +587,7 @@ plain! {
 }
 plain! { GL_PATCH_PARAMETERI: glPatchParameteri(pname: u32, value: i32); enter EFFECT; finish }
 plain! { GL_PAUSE_TRANSFORM_FEEDBACK: glPauseTransformFeedback(); enter EFFECT; finish }
-plain! { GL_POP_DEBUG_GROUP: glPopDebugGroup(); enter EFFECT; finish }
+plain! { GL_POP_DEBUG_GROUP: glPopDebugGroup(); mark tell_begin; enter EFFECT; finish }
 plain! {
     GL_PRIMITIVE_BOUNDING_BOX: glPrimitiveBoundingBox(minX: f32, minY: f32, minZ: f32,
         minW: f32, maxX: f32, maxY: f32, maxZ: f32, maxW: f32);
@@ -785,8 +785,8 @@ plain! {
 plain! {
     GL_PUSH_DEBUG_GROUP: glPushDebugGroup(source: u32, id: u32, length: i32,
         message: *const c_char);
-    enter EFFECT, [if length < 0 { observe::c_string(message) } else { observe::array(message,
-        length as i64, 1) }]; finish
+    mark tell_begin; enter EFFECT, [if length < 0 { observe::c_string(message) } else {
+        observe::array(message, length as i64, 1) }]; finish
 }
 plain! { GL_READ_BUFFER: glReadBuffer(src: u32); enter EFFECT; finish }
 followed! {

@@ -236,8 +236,8 @@ followed! {
 plain! {
     GL_DEBUG_MESSAGE_INSERT_KHR: glDebugMessageInsertKHR(source: u32, r#type: u32, id: u32,
         severity: u32, length: i32, buf: *const c_char);
-    enter EFFECT, [if length < 0 { observe::c_string(buf) } else { observe::array(buf,
-        length as i64, 1) }]; finish
+    mark tell_begin; enter EFFECT, [if length < 0 { observe::c_string(buf) } else {
+        observe::array(buf, length as i64, 1) }]; finish
 }
 followed! {
     GL_DELETE_FRAMEBUFFERS_OES: glDeleteFramebuffersOES(n: i32, framebuffers: *const u32);
@@ -814,8 +814,8 @@ plain! {
 }
 plain! {
     GL_INSERT_EVENT_MARKER_EXT: glInsertEventMarkerEXT(length: i32, marker: *const c_char);
-    enter EFFECT, [if length == 0 { observe::c_string(marker) } else { observe::array(marker,
-        length as i64, 1) }]; finish
+    mark tell_begin; enter EFFECT, [if length == 0 { observe::c_string(marker) } else {
+        observe::array(marker, length as i64, 1) }]; finish
 }
 plain! {
     GL_IS_ENABLEDI_EXT: glIsEnablediEXT(target: u32, index: u32) -> u8;
@@ -1013,8 +1013,8 @@ plain! {
     GL_POLYGON_OFFSETX_OES: glPolygonOffsetxOES(factor: i32, units: i32);
     enter EFFECT; finish
 }
-plain! { GL_POP_DEBUG_GROUP_KHR: glPopDebugGroupKHR(); enter EFFECT; finish }
-plain! { GL_POP_GROUP_MARKER_EXT: glPopGroupMarkerEXT(); enter EFFECT; finish }
+plain! { GL_POP_DEBUG_GROUP_KHR: glPopDebugGroupKHR(); mark tell_begin; enter EFFECT; finish }
+plain! { GL_POP_GROUP_MARKER_EXT: glPopGroupMarkerEXT(); mark tell_begin; enter EFFECT; finish }
 plain! {
     GL_PRIMITIVE_BOUNDING_BOX_EXT: glPrimitiveBoundingBoxEXT(minX: f32, minY: f32, minZ: f32,
         minW: f32, maxX: f32, maxY: f32, maxZ: f32, maxW: f32);
@@ -1220,13 +1220,13 @@ plain! {
 plain! {
     GL_PUSH_DEBUG_GROUP_KHR: glPushDebugGroupKHR(source: u32, id: u32, length: i32,
         message: *const c_char);
-    enter EFFECT, [if length < 0 { observe::c_string(message) } else { observe::array(message,
-        length as i64, 1) }]; finish
+    mark tell_begin; enter EFFECT, [if length < 0 { observe::c_string(message) } else {
+        observe::array(message, length as i64, 1) }]; finish
 }
 plain! {
     GL_PUSH_GROUP_MARKER_EXT: glPushGroupMarkerEXT(length: i32, marker: *const c_char);
-    enter EFFECT, [if length == 0 { observe::c_string(marker) } else { observe::array(marker,
-        length as i64, 1) }]; finish
+    mark tell_begin; enter EFFECT, [if length == 0 { observe::c_string(marker) } else {
+        observe::array(marker, length as i64, 1) }]; finish
 }
 followed! {
     GL_QUERY_COUNTER_EXT: glQueryCounterEXT(id: u32, target: u32);

@@ -1,16 +1,16 @@
 //! Writes setup commands: records of commands that recreate state and that the program did not call. They have the form
 //! of recorded commands, with the flag [`SETUP`]; the driver is not called, and they are not timed. A setup command
 //! that finds no room in the ring is dropped and counted. The SNAPSHOT record at the end of a thread's part has what is
-//! missing and for how long the thread was held.
+//! missing and for how long the thread was held; a TIME ahead of it has when that began.
 
 use core::ffi::CStr;
-use std::time::Instant;
 
 use gapii_abi::atom::{
     CONTEXT, Context, EFFECT, LEAVES, SETUP, SNAPSHOT, SUBJECT, Snapshot, Subject, SubjectKind,
+    TIME, Time, TimeKind,
 };
 use gapii_recorder::observe::{self, Observation};
-use gapii_recorder::{Recorder, Scalar};
+use gapii_recorder::{Recorder, Scalar, clock_ns};
 use gapii_state::NO_PARAM;
 
 use super::missing::Missing;
@@ -32,8 +32,8 @@ pub struct Emitter<'r> {
     is_timed: bool,
     /// State that the snapshot leaves out.
     missing: Missing,
-    /// When the thread stopped to write the snapshot.
-    since: Instant,
+    /// When the thread stopped to write the snapshot, in nanoseconds of `CLOCK_MONOTONIC`.
+    since_ns: u64,
     debts: Debts,
 }
 
@@ -52,13 +52,16 @@ impl<'r> Emitter<'r> {
     pub fn new(recorder: &'r mut Recorder) -> Self {
         let is_timed = recorder.begin_describing();
         let (missing, debts) = (Missing::default(), Debts::default());
-        Self { recorder, is_timed, missing, since: Instant::now(), debts }
+        Self { recorder, is_timed, missing, since_ns: clock_ns(), debts }
     }
 
     /// Writes the SNAPSHOT record, which ends the part and lists the missing state. The thread is still inside the shim.
     pub fn finish(self) {
         let missing = self.missing.text();
-        let held_us = u32::try_from(self.since.elapsed().as_micros()).unwrap_or(u32::MAX);
+        let duration_ns = clock_ns().saturating_sub(self.since_ns);
+        let hold = Time { at_ns: self.since_ns, kind: TimeKind::Hold, function: 0, duration_ns };
+        self.recorder.write_meta(TIME, &hold.encode());
+        let held_us = u32::try_from(duration_ns / 1000).unwrap_or(u32::MAX);
         let mut payload = Snapshot { len: missing.len() as u32, held_us }.encode().to_vec();
         payload.extend_from_slice(missing.as_bytes());
         self.recorder.write_meta(SNAPSHOT, &payload);

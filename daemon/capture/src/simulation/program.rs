@@ -301,7 +301,11 @@ impl Program {
         let (asked, frame) = (self.mode.keyframes_asked(), self.frames());
         let is_wanted = asked != self.keyframes_made || self.keyframe_is_due();
         if is_wanted
-            && self.threads[at].write(atom::KEYFRAME, 0, &atom::Keyframe { frame }.encode())
+            && self.threads[at].write(
+                atom::KEYFRAME,
+                0,
+                &atom::Keyframe { frame, at_ns: 0 }.encode(),
+            )
         {
             self.keyframes_made = asked;
             if self.keyframe_is_due() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gapii_abi::atom::{
     self, BEGUN, BLOB, EFFECT, FRAME_END, Header, KEYFRAME, LEAVE, SETUP, STORED, STORED_PIECE_MAX,
 };
-use gapii_abi::atom::{GapCause, LEAVES, Time, TimeKind};
+use gapii_abi::atom::{GapCause, LEAVES, Time};
 use gapii_trace::Description;
 use gapii_trace::census::Census;
 use gapii_trace::filter::Filter;
@@ -251,8 +251,7 @@ fn frames_are_numbered_per_process() {
 
 #[test]
 fn ends_of_frames_have_their_commands_and_times() {
-    let time =
-        |at_ns| record(atom::TIME, 0, None, &Time { at_ns, kind: TimeKind::Command }.encode());
+    let time = |at_ns| record(atom::TIME, 0, None, &Time::of_command(9, at_ns).encode());
     let gap = || record(atom::GAP, 0, None, &atom::Gap::default().encode());
     let swap = |effects: [u16; 2], at_ns| {
         let leave = record(9, LEAVE | FRAME_END | effects[1], None, &[0; 4]);

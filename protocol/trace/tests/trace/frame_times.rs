@@ -124,7 +124,8 @@ fn index_with_another_time_or_command_is_a_problem_and_one_without_is_none() {
 #[test]
 fn time_of_a_kind_that_only_later_versions_know_is_passed_over() {
     let (mut w, a, _) = two_threads();
-    let later = atom::Time { at_ns: 700, kind: atom::TimeKind::Other(77) };
+    let later =
+        atom::Time { at_ns: 700, kind: atom::TimeKind::Other(77), function: 0, duration_ns: 9 };
     w.enter(a, SWAP, EFFECT, None, &swap_args());
     w.record(a, atom::TIME, 0, None, &later.encode());
     w.leave(a, SWAP, FRAME_END, None, &Payload::new().u32(1));

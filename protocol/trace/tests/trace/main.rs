@@ -8,6 +8,7 @@ mod blobs;
 mod corpus;
 mod damage;
 mod describe;
+mod events;
 mod frame_times;
 mod hostile;
 mod json;

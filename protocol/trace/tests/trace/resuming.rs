@@ -85,7 +85,7 @@ fn written(steps: &[(u32, Step)], in_flight: Vec<InFlight>) -> Vec<u8> {
                 w.record(thread, atom::FRAME, 0, None, &frame.encode());
             }
             Step::Keyframe => {
-                let keyframe = Keyframe { frame: 0 };
+                let keyframe = Keyframe { frame: 0, at_ns: 0 };
                 w.record(thread, atom::KEYFRAME, 0, None, &keyframe.encode());
             }
             Step::Describe(id) => {

@@ -148,7 +148,7 @@ impl Writer {
 
     /// The time of the thread's next record of a command.
     pub fn time(&mut self, thread: u32, at_ns: u64) {
-        let record = atom::Time { at_ns, kind: TimeKind::Command };
+        let record = atom::Time { at_ns, kind: TimeKind::Command, function: 0, duration_ns: 0 };
         self.record(thread, atom::TIME, 0, None, &record.encode());
         self.pending[thread as usize].1 = Some(at_ns);
     }

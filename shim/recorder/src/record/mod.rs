@@ -2,6 +2,7 @@
 
 mod gap;
 mod timing;
+mod wait;
 mod writer;
 
 pub use timing::TIME_BYTES;

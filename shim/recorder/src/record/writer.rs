@@ -1,7 +1,8 @@
 //! `Writer`: a thread's end of its ring. Reserves room for records and publishes them. If the ring is full, the writer
 //! waits or drops the record, as the [`Host`] decides; with every byte that the daemon releases the wait begins anew. A
 //! thread that waits when the capture is stopped leaves it, and its record is not counted as lost.
-//! It reports dropped records by a gap record as soon as there is room again, before any other record.
+//! It reports dropped records by a gap record as soon as there is room again, before any other record, and a wait by a
+//! TIME ahead of the record that waited.
 //!
 //! In a timed capture the thread's producer is on hold throughout. The producer therefore refuses each step of the
 //! fast path (reserving room, publishing, ending the command), and the step takes the slow path here, which measures
@@ -10,11 +11,13 @@
 use core::ptr;
 use std::time::Instant;
 
-use gapii_abi::atom::{GAP, Gap, GapCause, HEADER_LEN, Header};
+use gapii_abi::atom::{GAP, Gap, GapCause, HEADER_LEN, Header, TIME, Time};
 use gapii_ringbuf::{Overflow, Producer, Reservation, Room, Slot};
 
 use super::gap::GapBook;
 use super::timing::{TIME_BYTES, Timing};
+use super::wait::{TOLD_BYTES, WaitBook};
+use crate::clock::clock_ns;
 use crate::errno::ErrnoGuard;
 use crate::host::{Host, Outlook};
 use crate::part::Part;
@@ -28,6 +31,7 @@ pub struct Writer {
     /// Null without a ring.
     shared: *const Shared,
     gap: GapBook,
+    waited: WaitBook,
     timing: Timing,
 }
 
@@ -48,6 +52,7 @@ impl Writer {
             producer: Producer::detached(),
             shared: ptr::null(),
             gap: GapBook::EMPTY,
+            waited: WaitBook::EMPTY,
             timing: Timing::default(),
         }
     }
@@ -81,7 +86,7 @@ impl Writer {
     /// Begins an epoch: the next record gets a stamp of its own, and the driver is timed or not.
     pub fn begin_epoch(&mut self, part: Part) {
         if part.is_new_capture {
-            self.gap = GapBook::EMPTY;
+            (self.gap, self.waited) = (GapBook::EMPTY, WaitBook::EMPTY);
         }
         self.producer.begin_part(part.order);
         self.producer.forget_stamp();
@@ -97,6 +102,12 @@ impl Writer {
     /// Makes the next record carry a stamp of its own, rather than the one before plus one.
     pub fn forget_stamp(&mut self) {
         self.producer.forget_stamp();
+    }
+
+    /// Returns whether the driver is timed.
+    #[inline(always)]
+    pub fn is_timed(&self) -> bool {
+        self.producer.is_on_hold()
     }
 
     /// Returns the most bytes that a record's payload can have.
@@ -235,9 +246,16 @@ impl Writer {
         let _errno = ErrnoGuard::save();
         pages::forget();
         let shared = self.shared()?;
-        let span = header.span_untrusted() + self.gap.span();
+        let mut span = header.span_untrusted() + self.gap.span();
+        let mut has_room_to_tell = !self.waited.is_empty() && self.may_add_told_wait(span);
+        span += if has_room_to_tell { TOLD_BYTES } else { 0 };
         let wait = match self.producer.make_room(span) {
-            Room::Full => self.wait(shared.host(), span),
+            Room::Full => {
+                if !has_room_to_tell && self.may_add_told_wait(span) {
+                    (has_room_to_tell, span) = (true, span + TOLD_BYTES);
+                }
+                self.wait(shared.host(), span)
+            }
             Room::Ready => Wait::Ready,
             Room::Never => Wait::Vain,
         };
@@ -256,8 +274,18 @@ impl Writer {
             // SAFETY: there is room for the gap record and the other.
             unsafe { self.tell_gap(shared) };
         }
+        if has_room_to_tell && !self.waited.is_empty() {
+            // SAFETY: there is room for this record, too.
+            unsafe { self.tell_wait() };
+        }
         // SAFETY: passed on.
         unsafe { self.producer.reserve(header) }
+    }
+
+    /// Whether the ring can have room for records of `span` bytes and a told wait at once. The shim's own threads tell none.
+    fn may_add_told_wait(&self, span: u64) -> bool {
+        self.producer.counts_waits()
+            && span + TOLD_BYTES <= self.producer.payload_len_max() + u64::from(HEADER_LEN)
     }
 
     /// Waits until the daemon has released room for `span` bytes. The wait is in vain if the capture drops records
@@ -267,6 +295,15 @@ impl Writer {
         if host.overflow() == Overflow::Drop {
             return Wait::Vain;
         }
+        let begin_ns = clock_ns();
+        let wait = self.wait_until_over(host, span);
+        if self.producer.counts_waits() {
+            self.waited.add(begin_ns, clock_ns());
+        }
+        wait
+    }
+
+    fn wait_until_over(&mut self, host: &dyn Host, span: u64) -> Wait {
         let mut progress = Instant::now();
         let mut released = self.released();
         loop {
@@ -328,6 +365,21 @@ impl Writer {
         // SAFETY: the payload is whole.
         unsafe { self.producer.publish(record) };
         self.producer.forget_stamp();
+    }
+
+    /// Writes the record that tells the last wait.
+    ///
+    /// # Safety
+    /// The ring has room for it at hand.
+    unsafe fn tell_wait(&mut self) {
+        let header = Header::new(TIME, 0, HEADER_LEN + Time::LEN as u32);
+        // SAFETY: the payload is written below.
+        let Some(record) = (unsafe { self.producer.reserve(header) }) else { return };
+        let payload = self.waited.take().encode();
+        // SAFETY: the reserved payload has this length.
+        unsafe { record.payload.cast().write(payload) };
+        // SAFETY: the payload is whole.
+        unsafe { self.producer.publish(record) };
     }
 
     fn set_on_hold(&mut self, is_timed: bool) {
