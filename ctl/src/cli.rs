@@ -11,7 +11,7 @@ use crate::args::Connect;
 use crate::commands::{
     apps, blob, completions, diff, doctor, dump, export, frames, history, info, list, man, montage,
     pair, pixel, play_part, problems, relay, replay, report, run, save, schema, start, state,
-    stats, status, stop, trim, ui, verify, watch,
+    stats, status, stop, threads, trim, ui, verify, watch,
 };
 use crate::failure::{Failure, RUN};
 use crate::{json, text};
@@ -71,6 +71,8 @@ enum Command {
     Dump(dump::Dump),
     /// List the frames of a trace
     Frames(frames::Frames),
+    /// List the threads of a trace, and what happened: holds, waits, gaps, keyframes, and marks of the program
+    Threads(threads::Threads),
     /// Show the state that the program had set up after a given command of a trace
     State(state::State),
     /// List what was done to an object: the commands that made, filled, changed, used and deleted it
@@ -126,6 +128,7 @@ const WITHOUT_DAEMON: &[&str] = &[
     "ui",
     "dump",
     "frames",
+    "threads",
     "state",
     "stats",
     "problems",
@@ -225,6 +228,7 @@ impl Cli {
             Command::Ui(args) => ui::run(args, connect),
             Command::Dump(args) => dump::run(args),
             Command::Frames(args) => frames::run(args),
+            Command::Threads(args) => threads::run(args),
             Command::State(args) => state::run(args),
             Command::History(args) => history::run(args),
             Command::Stats(args) => stats::run(args),

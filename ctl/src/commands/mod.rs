@@ -28,6 +28,7 @@ pub mod state;
 pub mod stats;
 pub mod status;
 pub mod stop;
+pub mod threads;
 pub mod trim;
 pub mod ui;
 pub mod verify;

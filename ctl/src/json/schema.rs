@@ -62,6 +62,7 @@ pub const FORMS: &[Form] = &[
     commands::<dump::Line>("dump"),
     document::<dump::Written>("dump --resources"),
     document::<frames::Answer>("frames"),
+    document::<gapii_analysis::activity::Activity>("threads"),
     document::<state::Answer>("state"),
     document::<state::Sections>("state --sections"),
     document::<state::Changes>("state --since"),

@@ -5,6 +5,7 @@ mod attach_copies;
 mod attach_objects;
 mod attach_progress;
 mod children;
+mod clock;
 mod driver_calls;
 mod empty_traces;
 mod exports;
