@@ -133,30 +133,20 @@ impl Counter {
         if command.is_setup {
             return;
         }
-        let frame = command.frame - command.frame % self.frames_per_cell;
-        let thread = self.threads.entry(command.thread).or_default();
-        thread.commands += 1;
-        add(&mut thread.driver_ns, command.driver_ns);
-        let at = match thread.cells.last() {
-            Some(last) if last.frame == frame => thread.cells.len() - 1,
-            Some(last) if last.frame < frame => thread.cells.len(),
-            None => 0,
-            // Commands of a thread can be handed out behind those of its next frame.
-            Some(_) => thread.cells.partition_point(|cell| cell.frame < frame),
-        };
-        if thread.cells.get(at).is_none_or(|cell| cell.frame != frame) {
-            let cell = Cell { frame, seq: command.seq, commands: 0, driver_ns: None };
-            thread.cells.insert(at, cell);
-            self.cells += 1;
-        }
-        let cell = &mut thread.cells[at];
-        cell.commands += 1;
-        add(&mut cell.driver_ns, command.driver_ns);
+        self.called(command.thread, command.frame, command.seq, command.driver_ns);
         if let Some(what) = marked(command) {
-            self.mark(command, what);
-        }
-        while self.cells > CELLS_MAX && self.frames_per_cell < 1 << 63 {
-            self.widen();
+            self.mark(command.thread, what, [command.seq, command.begin_ns], || Happening {
+                kind: if what == Marked::Begin { "group" } else { "mark" },
+                process: Some(command.process),
+                thread: Some(command.thread),
+                frame: command.frame,
+                seq: command.seq,
+                end_seq: None,
+                begin_ns: command.begin_ns,
+                duration_ns: None,
+                text: Some(text_of(command).as_str().into()),
+                commands: None,
+            });
         }
     }
 
@@ -207,13 +197,45 @@ impl Counter {
         Activity { frames_per_cell, threads, events, events_left_out, marks, marks_left_out }
     }
 
-    fn mark(&mut self, command: &Command<'_>, what: Marked) {
-        let groups = self.groups.entry(command.thread).or_default();
+    /// Counts a command of a thread.
+    fn called(&mut self, thread: u32, frame: u64, seq: Option<u64>, driver_ns: Option<u64>) {
+        let frame = frame - frame % self.frames_per_cell;
+        let thread = self.threads.entry(thread).or_default();
+        thread.commands += 1;
+        add(&mut thread.driver_ns, driver_ns);
+        let at = match thread.cells.last() {
+            Some(last) if last.frame == frame => thread.cells.len() - 1,
+            Some(last) if last.frame < frame => thread.cells.len(),
+            None => 0,
+            // Commands of a thread can be handed out behind those of its next frame.
+            Some(_) => thread.cells.partition_point(|cell| cell.frame < frame),
+        };
+        if thread.cells.get(at).is_none_or(|cell| cell.frame != frame) {
+            thread.cells.insert(at, Cell { frame, seq, commands: 0, driver_ns: None });
+            self.cells += 1;
+        }
+        let cell = &mut thread.cells[at];
+        cell.commands += 1;
+        add(&mut cell.driver_ns, driver_ns);
+        while self.cells > CELLS_MAX && self.frames_per_cell < 1 << 63 {
+            self.widen();
+        }
+    }
+
+    /// Notes a mark with this number and time, which `make` describes if it is kept.
+    fn mark(
+        &mut self,
+        thread: u32,
+        what: Marked,
+        [seq, at_ns]: [Option<u64>; 2],
+        make: impl FnOnce() -> Happening,
+    ) {
+        let groups = self.groups.entry(thread).or_default();
         if what == Marked::End {
             let Some(Some(at)) = groups.pop() else { return };
             let group = &mut self.marks[at];
-            group.end_seq = command.seq;
-            let times = group.begin_ns.zip(command.begin_ns);
+            group.end_seq = seq;
+            let times = group.begin_ns.zip(at_ns);
             group.duration_ns = times.map(|(begin, end)| end.saturating_sub(begin));
             return;
         }
@@ -221,22 +243,10 @@ impl Counter {
         if what == Marked::Begin && groups.len() < DEPTH_MAX {
             groups.push(is_kept.then_some(self.marks.len()));
         }
-        if !is_kept {
-            self.marks_left_out += 1;
-            return;
+        match is_kept {
+            true => self.marks.push(make()),
+            false => self.marks_left_out += 1,
         }
-        self.marks.push(Happening {
-            kind: if what == Marked::Begin { "group" } else { "mark" },
-            process: Some(command.process),
-            thread: Some(command.thread),
-            frame: command.frame,
-            seq: command.seq,
-            end_seq: None,
-            begin_ns: command.begin_ns,
-            duration_ns: None,
-            text: Some(text_of(command).as_str().into()),
-            commands: None,
-        });
     }
 
     /// Makes each cell stand for twice as many frames.
@@ -265,5 +275,103 @@ impl Counter {
 fn add(total_ns: &mut Option<u64>, more_ns: Option<u64>) {
     if let Some(more_ns) = more_ns {
         *total_ns = Some(total_ns.unwrap_or(0).saturating_add(more_ns));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(counter: &Counter, thread: u32) -> Vec<(u64, Option<u64>, u64, Option<u64>)> {
+        let cells = counter.threads[&thread].cells.iter();
+        cells.map(|cell| (cell.frame, cell.seq, cell.commands, cell.driver_ns)).collect()
+    }
+
+    #[test]
+    fn thread_has_a_cell_for_each_frame_in_which_it_called_commands() {
+        let mut counter = Counter::keeping(1);
+        let calls = [(0, 0, None), (0, 2, Some(5)), (2, 7, Some(1)), (1, 8, None), (2, 9, Some(2))];
+        for (frame, seq, driver_ns) in calls {
+            counter.called(3, frame, Some(seq), driver_ns);
+        }
+        let expected = [(0, Some(0), 2, Some(5)), (1, Some(8), 1, None), (2, Some(7), 2, Some(3))];
+        assert_eq!(cells(&counter, 3), expected);
+        let thread = &counter.threads[&3];
+        assert_eq!((thread.commands, thread.driver_ns, counter.cells), (5, Some(8), 3));
+    }
+
+    #[test]
+    fn cells_of_a_long_trace_stand_for_several_frames() {
+        let frames = CELLS_MAX as u64 + 1;
+        let mut counter = Counter::keeping(1);
+        for frame in 0..frames {
+            counter.called(0, frame, Some(2 * frame), Some(1));
+            counter.called(1, frame, None, None);
+        }
+        assert_eq!(counter.frames_per_cell, 4);
+        let rest = frames % 4;
+        assert_eq!(
+            cells(&counter, 0).last(),
+            Some(&(frames - rest, Some(2 * (frames - rest)), rest, Some(rest)))
+        );
+        assert_eq!(cells(&counter, 1)[1], (4, None, 4, None));
+        assert_eq!(counter.cells, counter.threads.values().map(|it| it.cells.len()).sum::<usize>());
+        assert!(counter.cells <= CELLS_MAX);
+    }
+
+    #[test]
+    fn group_ends_with_the_end_of_its_own_thread_and_depth_also_if_it_is_left_out() {
+        let mut counter = Counter::keeping(2);
+        let mut mark = |thread, what, seq: u64| {
+            let begin_ns = Some(100 + seq * seq);
+            counter.mark(thread, what, [Some(seq), begin_ns], || Happening {
+                kind: "group",
+                process: Some(0),
+                thread: Some(thread),
+                frame: 0,
+                seq: Some(seq),
+                end_seq: None,
+                begin_ns,
+                duration_ns: None,
+                text: None,
+                commands: None,
+            });
+        };
+        // One that began before the trace.
+        mark(0, Marked::End, 0);
+        mark(0, Marked::Begin, 1);
+        mark(1, Marked::Begin, 2);
+        mark(0, Marked::Begin, 3);
+        mark(0, Marked::Moment, 4);
+        mark(0, Marked::End, 5);
+        mark(0, Marked::End, 6);
+        let found = counter.marks.iter().map(|it| (it.thread, it.end_seq, it.duration_ns));
+        let expected = [(Some(0), Some(6), Some(35)), (Some(1), None, None)];
+        assert!(found.eq(expected), "{:?}", counter.marks);
+        assert_eq!(counter.marks_left_out, 2);
+    }
+
+    #[test]
+    fn events_that_are_too_many_are_counted() {
+        let mut counter = Counter::keeping(1);
+        let cause = gapii_trace::footer::GapEntry::default().cause;
+        let event = Event {
+            kind: EventKind::Gap { calls: 7, cause },
+            thread: Some(4),
+            process: Some(0),
+            frame: 1,
+            seq: 9,
+            begin_ns: Some(10),
+            duration_ns: Some(5),
+        };
+        counter.event(&event);
+        counter.event(&Event { kind: EventKind::Wait, ..event });
+        let activity = counter.finish(&Tracker::default());
+        assert_eq!((activity.events.len(), activity.events_left_out), (1, 1));
+        let gap = &activity.events[0];
+        assert_eq!((gap.kind, gap.seq, gap.commands), ("gap", Some(9), Some(7)));
+        assert_eq!(gap.text, Some(cause.name().into()));
+        // The thread is listed, though it called no command.
+        assert_eq!(activity.threads[0].thread, 4);
     }
 }

@@ -1,9 +1,11 @@
-// The timeline: a bar for each frame. The wheel zooms, dragging moves, a click selects the command that ended the frame.
+// The timeline: a bar for each frame, and below them the tracks of the threads. The wheel zooms, dragging moves, a click selects the
+// command that ended the frame, or what a track has there.
 
 import { lasting } from "./ask.js";
 import { fill, make } from "./element.js";
 import { go, onPlace } from "./place.js";
 import { count, size, time } from "./text.js";
+import { Tracks } from "./tracks.js";
 
 const HEIGHT = 96;
 const TOP = 6;
@@ -24,6 +26,8 @@ export class Timeline {
   #measure;
   #selected = -1;
   #most = 1;
+  // By the place of a frame in the trace: its place in the order that is shown.
+  #places = [];
 
   constructor(host, trace) {
     this.frames = trace.frames.map((frame) => ({ ...frame }));
@@ -37,10 +41,13 @@ export class Timeline {
       .map(([name, { title }]) => make("option", { value: name, selected: name === this.#measure }, title));
     const measure = make("select", { id: "measure", "aria-label": "Height of the bars", onchange: () => this.#choose(measure.value) }, choices);
     const sorted = make("input", { type: "checkbox", id: "longest-first", onchange: () => this.#sort(sorted.checked) });
-    const controls = make("div", { class: "controls" }, measure, make("label", {}, sorted, " largest first"), this.label);
-    fill(host, controls, this.canvas);
-    this.canvas.addEventListener("wheel", (event) => this.#zoom(event), { passive: false });
-    this.canvas.addEventListener("pointerdown", (event) => this.#press(event));
+    this.tracks = new Tracks(trace, (text) => (text === null ? this.#tell(this.#order[this.#selected]) : (this.label.textContent = text)));
+    const tracks = make("label", {}, this.tracks.choice, " threads");
+    const controls = make("div", { class: "controls" }, measure, make("label", {}, sorted, " largest first"), tracks, this.label);
+    fill(host, controls, this.canvas, this.tracks.element);
+    for (const canvas of [this.canvas, this.tracks.canvas]) canvas.addEventListener("wheel", (event) => this.#zoom(event), { passive: false });
+    this.canvas.addEventListener("pointerdown", (event) => this.#press(event, () => this.#choosePointed(event)));
+    this.tracks.canvas.addEventListener("pointerdown", (event) => this.#press(event, () => this.tracks.select(event) || this.#choosePointed(event)));
     this.canvas.addEventListener("pointermove", (event) => this.#tell(this.#frameAt(event)));
     this.canvas.addEventListener("pointerleave", () => this.#tell(this.#order[this.#selected]));
     this.canvas.addEventListener("keydown", (event) => this.#step(event));
@@ -78,6 +85,8 @@ export class Timeline {
     const { of } = MEASURES[this.#measure];
     this.#order = isSorted ? this.frames.toSorted((one, other) => of(other) - of(one)) : this.frames;
     this.#selected = this.#order.indexOf(selected);
+    const places = new Map(this.#order.map((frame, at) => [frame, at]));
+    this.#places = this.frames.map((frame) => places.get(frame));
     if (isSorted) this.#first = 0;
     this.#draw();
   }
@@ -116,7 +125,13 @@ export class Timeline {
     this.#draw();
   }
 
-  #press(event) {
+  #choosePointed(event) {
+    const frame = this.#frameAt(event);
+    if (frame !== undefined) go({ at: frame.seq });
+  }
+
+  // Follows the pointer while it is pressed. `click` is called if it has not moved.
+  #press(event, click) {
     const { clientX } = event;
     const first = this.#first;
     let hasMoved = false;
@@ -126,8 +141,7 @@ export class Timeline {
     };
     const release = () => {
       removeEventListener("pointermove", drag);
-      const frame = this.#frameAt(event);
-      if (!hasMoved && frame !== undefined) go({ at: frame.seq });
+      if (!hasMoved) click();
     };
     addEventListener("pointermove", drag);
     addEventListener("pointerup", release, { once: true });
@@ -163,6 +177,7 @@ export class Timeline {
       context.fillStyle = style.getPropertyValue("--chosen");
       context.fillRect((this.#selected - this.#first) * barWidth, 0, Math.max(1, barWidth), 3);
     }
+    this.tracks.draw({ first: this.#first, shown: this.#shown, order: this.#order, frames: this.frames, places: this.#places });
     canvas.dataset.frames = this.#order.length;
     canvas.setAttribute("aria-label", `${this.#order.length} frames`);
   }

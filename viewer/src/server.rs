@@ -59,6 +59,7 @@ pub fn router(tool: Tool, subject: Subject) -> std::io::Result<Router> {
         .route("/subject", get(subject_of))
         .route("/info", get(info))
         .route("/frames", get(frames))
+        .route("/threads", get(threads))
         .route("/commands", get(commands))
         .route("/state", get(state))
         .route("/sections/{at}", get(sections))
@@ -108,6 +109,10 @@ async fn info(State(viewer): Shared) -> Answer {
 
 async fn frames(State(viewer): Shared, Query(asked): Query<question::Frames>) -> Answer {
     document(&viewer, asked.words(&viewer.shown.trace)).await
+}
+
+async fn threads(State(viewer): Shared) -> Answer {
+    document(&viewer, Words::of("threads", &viewer.shown.trace)).await
 }
 
 /// Lines of JSON, as they are found.

@@ -42,6 +42,7 @@ files! {
     "struct.js",
     "text.js",
     "timeline.js",
+    "tracks.js",
     "commands.js",
     "panes/call.js",
     "panes/state.js",

@@ -525,14 +525,18 @@ fn state_that_a_fork_has_wiped_records_nothing() {
 }
 
 /// Prints the time of a command with a leave record: alone, with a TIME ahead of the leave record as at the end of a frame,
-/// and with the times of `--timing`. The figures are in docs/benchmarks.md.
+/// as a mark, and with the times of `--timing`. The figures are in docs/benchmarks.md.
 #[test]
 #[ignore = "measures, and checks nothing"]
 fn print_costs_of_times() {
     const COMMANDS: u64 = 100_000;
-    for (name, is_timed, tells) in
-        [("plain", false, false), ("with a TIME", false, true), ("timed", true, false)]
-    {
+    for (name, is_timed, is_mark, tells) in [
+        ("plain", false, false, false),
+        ("with a TIME", false, false, true),
+        ("a mark", false, true, false),
+        ("timed", true, false, false),
+        ("a timed mark", true, true, false),
+    ] {
         let epoch = Epoch::none();
         let (thread, mut consumer) = claim(shared(1, 64 << 20));
         epoch.begin(17, 2);
@@ -541,9 +545,12 @@ fn print_costs_of_times() {
         for _ in 0..60 {
             let start = Instant::now();
             for argument in 0..COMMANDS {
+                let mut call = enter(thread, &epoch).unwrap();
+                if is_mark {
+                    call.recorder().tell_begin(ID);
+                }
                 // SAFETY: the fixed part is one word, which is written.
-                let entering =
-                    unsafe { enter(thread, &epoch).unwrap().reserve(EFFECT, 8) }.unwrap();
+                let entering = unsafe { call.reserve(EFFECT, 8) }.unwrap();
                 // SAFETY: the payload is the fixed part.
                 unsafe { entering.put_word(0, argument) };
                 // SAFETY: the payload is written.
