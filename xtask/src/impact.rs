@@ -74,6 +74,7 @@ const PARTS: &[Part] = &[
 
 /// Folders that recording and replaying of OpenGL ES commands depends on.
 const API: &[&str] = &[
+    "recording::clock",
     "recording::driver_calls",
     "recording::exports",
     "recording::guest",
@@ -84,6 +85,7 @@ const API: &[&str] = &[
 
 /// [`API`], and the programs that the search for faults of snapshots has found.
 const SNAPSHOT: &[&str] = &[
+    "recording::clock",
     "recording::driver_calls",
     "recording::exports",
     "recording::guest",

@@ -13,7 +13,7 @@ use crate::args::{Json, Trace};
 use crate::failure::Failure;
 use crate::reading_progress::ReadingProgress;
 use crate::table::aligned;
-use crate::text;
+use crate::text::{self, counted};
 use crate::trace_file::{self, unreadable};
 
 const AFTER_HELP: &str = "\
@@ -70,14 +70,14 @@ pub fn run(args: &Threads) -> Result<u8, Failure> {
 fn describe(activity: &Activity, began_ns: u64) -> String {
     let mut text = aligned(threads(&activity.threads));
     let lists = [
-        ("EVENT", "events", &activity.events, activity.events_left_out),
-        ("MARK", "marks", &activity.marks, activity.marks_left_out),
+        ("EVENT", "event", &activity.events, activity.events_left_out),
+        ("MARK", "mark", &activity.marks, activity.marks_left_out),
     ];
     for (head, what, list, left_out) in lists.into_iter().filter(|(.., list, _)| !list.is_empty()) {
         text.push('\n');
         text.push_str(&aligned(happenings(head, list, began_ns)));
         if left_out > 0 {
-            text.push_str(&format!("{} {what} more\n", HumanCount(left_out)));
+            text.push_str(&format!("{} more\n", counted(left_out, what)));
         }
     }
     text

@@ -16,6 +16,7 @@ mod reports;
 mod run_daemons;
 mod states;
 mod support;
+mod threads;
 mod ui;
 mod untrusted;
 mod watch;

@@ -124,6 +124,12 @@ impl WrittenTrace {
         self.frames += 1;
     }
 
+    /// A wait of a thread for room, at this time of `CLOCK_MONOTONIC`, in nanoseconds.
+    pub fn wait(&mut self, thread: u32, at_ns: u64, duration_ns: u64) {
+        let time = atom::Time { at_ns, kind: TimeKind::Wait, function: 0, duration_ns };
+        self.record(thread, Header::new(atom::TIME, 0, 0), None, &time.encode());
+    }
+
     /// `glGetString`, with its answer.
     pub fn get_string(&mut self, name: u32, answer: &str) {
         self.enter(0, "glGetString", &name.to_le_bytes());
