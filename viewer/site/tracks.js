@@ -2,7 +2,7 @@
 // it: holds, waits, gaps, keyframes and marks of the program. The whole trace is read for them, so a long trace is asked for them
 // when they are chosen.
 
-import { answers } from "./ask.js";
+import { lasting } from "./ask.js";
 import { fill, make } from "./element.js";
 import { go } from "./place.js";
 import { count, time } from "./text.js";
@@ -49,7 +49,7 @@ export class Tracks {
     this.end = trace.end_seq;
     // In the order of their numbers.
     this.#ends = trace.frames.map((frame) => frame.seq);
-    this.canvas = make("canvas", { role: "img" });
+    this.canvas = make("canvas", { role: "img", height: 0 });
     this.message = make("output", {});
     this.element = make("div", { id: "tracks", hidden: true }, this.canvas, this.message);
     const isChosen = trace.info.commands <= COMMANDS_AT_ONCE;
@@ -64,7 +64,7 @@ export class Tracks {
     if (!this.choice.checked || this.#threads.length > 0) return;
     fill(this.message, "reading the trace for its threads …");
     try {
-      this.#take(await answers.of("threads"));
+      this.#take(await lasting.of("threads"));
       fill(this.message, this.#leftOut ?? "");
     } catch (error) {
       fill(this.message, error.message);
@@ -114,7 +114,7 @@ export class Tracks {
   // frame in `order`, by its place in the trace.
   draw(view) {
     this.#view = view;
-    if (view === null || this.element.hidden) return;
+    if (view === null || this.element.hidden || this.#threads.length === 0) return;
     const { canvas } = this;
     const height = this.#threads.length * ROW;
     const width = canvas.clientWidth || canvas.parentElement.clientWidth;
