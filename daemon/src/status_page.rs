@@ -10,6 +10,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use gapii_control::StatusInfo;
@@ -20,6 +21,8 @@ use shared_memory::{Shmem, ShmemConf};
 
 /// Folder in which shm_open of Linux makes its files.
 const FOLDER: &str = "/dev/shm";
+/// Time within which a daemon writes the header of a page that it has made.
+const MAKING: Duration = Duration::from_secs(60);
 
 /// The page of this daemon. Its name is removed when it and its [`Changes`] are dropped.
 pub struct Page {
@@ -116,10 +119,18 @@ impl fmt::Debug for Mapping {
 fn remove_left_overs(name_prefix: &str) {
     let prefix = name_prefix.trim_start_matches('/');
     for entry in fs::read_dir(FOLDER).into_iter().flatten().flatten() {
-        if entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) {
+        let is_page = entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix));
+        if is_page && !is_being_made(&entry.path()) {
             let _ = remove_left_over(&entry.path());
         }
     }
+}
+
+/// Whether another daemon may be making this page now: it is young and has no header yet.
+fn is_being_made(path: &Path) -> bool {
+    let made = fs::symlink_metadata(path).and_then(|found| found.modified()).ok();
+    let age = made.and_then(|made| made.elapsed().ok()).unwrap_or_default();
+    age < MAKING && head_of(path).as_ref().and_then(status::writer).is_none()
 }
 
 /// Removes the page of a daemon that has ended, if there is one.
@@ -216,6 +227,20 @@ mod tests {
         }
         drop(page);
         assert!(!fs::exists(name.path()).unwrap());
+    }
+
+    #[test]
+    fn page_that_another_daemon_is_making_is_not_swept_away() {
+        let name = Name::new("making");
+        let sweep = || {
+            remove_left_overs(&name.0);
+            fs::exists(name.path()).unwrap()
+        };
+        fs::write(name.path(), [0; HEAD_LEN]).unwrap();
+        assert!(sweep(), "it has no header yet");
+        let file = fs::File::options().write(true).open(name.path()).unwrap();
+        file.set_modified(std::time::SystemTime::now() - 2 * MAKING).unwrap();
+        assert!(!sweep(), "its daemon has ended");
     }
 
     #[test]
