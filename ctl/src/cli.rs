@@ -60,8 +60,8 @@ enum Command {
     ///
     /// The first refresh shows averages since each application connected; later ones show the time since the
     /// previous refresh. LOST always counts from the connection. Only captured applications have command
-    /// counts; the others have frames alone. Prints a table on a terminal, otherwise one line per application.
-    /// Default interval: 1 s.
+    /// counts; the others have frames alone. On a terminal this is a view with keys that also begin and end
+    /// captures (? lists them); otherwise it prints one line per application. Default interval: 1 s.
     Watch(watch::Watch),
     /// Summarize a trace
     Info(info::Info),

@@ -286,6 +286,11 @@ impl Connection {
         }
     }
 
+    /// Builds the error for a connection that the daemon has closed.
+    pub fn closed(&self) -> Failure {
+        self.broken(&io::ErrorKind::UnexpectedEof.into())
+    }
+
     fn greet(stream: UnixStream, link: Option<Link>, path: &Path) -> Result<Connection, Failure> {
         check_peer(&stream, path)?;
         // A link may be without a connection for a while.
@@ -333,7 +338,7 @@ impl Connection {
                 return Ok(event);
             }
             match self.stream.read(&mut bytes) {
-                Ok(0) => return Err(self.broken(&io::ErrorKind::UnexpectedEof.into())),
+                Ok(0) => return Err(self.closed()),
                 Ok(received) => self.received.extend(&bytes[..received]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.broken(&error)),

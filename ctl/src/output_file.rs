@@ -141,7 +141,7 @@ fn refuse_terminal(output: impl AsFd) -> Result<(), Failure> {
 
 /// Returns a file name such as `gears-20260102-150405.gapii` for `/usr/bin/gears`. The program chooses its name, so
 /// anything but letters, digits and `._-+` becomes `_`.
-fn default_name(program: &str) -> String {
+pub fn default_name(program: &str) -> String {
     let base = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
     let is_plain = |c: char| c.is_alphanumeric() || "._-+".contains(c);
     let base: String = base.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();

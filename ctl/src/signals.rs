@@ -12,7 +12,7 @@ use rustix::process::Signal;
 /// Whether [`Signals::block`] was called.
 static ARE_HEARD: AtomicBool = AtomicBool::new(false);
 
-/// One stop request.
+/// One stop request, or another signal that was blocked with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     pub signal: Signal,
@@ -29,9 +29,14 @@ pub struct Signals {
 impl Signals {
     /// Blocks the signals in the calling thread, which must be the only thread.
     pub fn block() -> io::Result<Signals> {
+        Signals::block_also(&[])
+    }
+
+    /// Blocks the stop requests and these other signals; [`Signals::next`] returns all of them.
+    pub fn block_also(others: &[Signal]) -> io::Result<Signals> {
         // Relaxed: the flag publishes no other data.
         ARE_HEARD.store(true, Ordering::Relaxed);
-        let set = stop_set();
+        let set = stop_set_and(others);
         let mut mask_before = empty_set();
         set_mask(libc::SIG_BLOCK, &set, Some(&mut mask_before))?;
         // SAFETY: `set` is a live, initialised signal set; -1 asks for a new descriptor.
@@ -79,9 +84,10 @@ impl AsFd for Signals {
     }
 }
 
-fn stop_set() -> libc::sigset_t {
+fn stop_set_and(others: &[Signal]) -> libc::sigset_t {
     let mut set = empty_set();
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+    let others = others.iter().map(|signal| signal.as_raw());
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].into_iter().chain(others) {
         // SAFETY: `set` is a live local and `signal` a valid number, so this can't fail.
         unsafe { libc::sigaddset(&raw mut set, signal) };
     }

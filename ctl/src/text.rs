@@ -5,6 +5,7 @@
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use indicatif::HumanCount;
 use schemars::JsonSchema;
@@ -22,8 +23,45 @@ pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(),
     })
 }
 
-/// Prints a message to standard error, as a line of JSON with `--json`; a failure to print is ignored.
+/// Messages that wait for a full-screen view, which shows them; `None` while there is no view.
+static WITHHELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
+
+/// Keeps messages from standard error, where they would spoil a full-screen view. Those that were not taken are printed
+/// once it is dropped.
+pub struct Withheld(());
+
+/// Withholds messages.
+pub fn withhold() -> Withheld {
+    withheld().get_or_insert_default();
+    Withheld(())
+}
+
+impl Withheld {
+    /// Takes the messages so far.
+    pub fn take(&self) -> Vec<String> {
+        withheld().as_mut().map(std::mem::take).unwrap_or_default()
+    }
+}
+
+impl Drop for Withheld {
+    fn drop(&mut self) {
+        let messages = withheld().take();
+        messages.iter().flatten().for_each(say);
+    }
+}
+
+/// The list is whole at every moment, also if a thread panicked while it had the lock.
+fn withheld() -> MutexGuard<'static, Option<Vec<String>>> {
+    WITHHELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Prints a message to standard error, as a line of JSON with `--json`; a failure to print is ignored. A full-screen view
+/// gets the message instead.
 pub fn say(words: &impl Display) {
+    if let Some(messages) = &mut *withheld() {
+        messages.push(words.to_string());
+        return;
+    }
     let _ = match json::is_asked() {
         true => say_json(&Remark { message: words.to_string() }),
         false => writeln!(io::stderr(), "gapii-ctl: {words}"),
@@ -84,6 +122,17 @@ mod tests {
         let status = |kind| print(broken(kind)).map_err(|failure| failure.status_of("start"));
         assert_eq!(status(io::ErrorKind::BrokenPipe), Err(0));
         assert_eq!(status(io::ErrorKind::StorageFull), Err(3));
+    }
+
+    #[test]
+    fn messages_are_withheld_for_a_view_until_it_ends() {
+        let view = withhold();
+        say(&"first");
+        say(&"second");
+        assert_eq!(view.take(), ["first", "second"]);
+        assert_eq!(view.take(), [""; 0]);
+        drop(view);
+        assert!(withheld().is_none());
     }
 
     #[test]

@@ -45,6 +45,7 @@ pub mod search;
 pub mod set_uid;
 pub mod sharing;
 pub mod stream;
+pub mod terminal;
 pub mod tracers;
 pub mod transparency;
 pub mod turns;

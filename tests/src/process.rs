@@ -222,6 +222,7 @@ fn hint(program: &OsStr) -> String {
         ("lttng", "lttng-tools"),
         ("lttng-sessiond", "lttng-tools"),
         ("pkg-config", "pkgconf"),
+        ("setsid", "util-linux"),
         ("taskset", "util-linux"),
         ("unshare", "util-linux"),
     ];

@@ -41,13 +41,6 @@ fn rows(StatusInfo { captures, apps, left_out, .. }: &StatusInfo) -> String {
     ];
     let rows = captures.iter().map(|capture| {
         let progress = &capture.progress;
-        let state = match progress {
-            _ if capture.keeps => "keeping",
-            Progress { is_paused: true, .. } => "paused",
-            Progress { is_missing: true, .. } => "missing",
-            Progress { is_waiting: true, .. } => "waiting",
-            _ => "recording",
-        };
         [
             capture.capture.to_string(),
             capture.name.as_ref().map_or_else(|| "-".to_owned(), Untrusted::to_string),
@@ -58,11 +51,22 @@ fn rows(StatusInfo { captures, apps, left_out, .. }: &StatusInfo) -> String {
             DecimalBytes(progress.file_bytes).to_string(),
             DecimalBytes(progress.spilled_bytes).to_string(),
             HumanCount(progress.lost_calls).to_string(),
-            state.to_owned(),
+            state(capture).to_owned(),
         ]
     });
     let head = std::iter::once(head.map(str::to_owned));
     table::aligned(head.chain(rows)) + &table::and_more(left_out.captures)
+}
+
+/// Returns the state of a capture, as the file's head lists them.
+pub fn state(capture: &CaptureInfo) -> &'static str {
+    match &capture.progress {
+        _ if capture.keeps => "keeping",
+        Progress { is_paused: true, .. } => "paused",
+        Progress { is_missing: true, .. } => "missing",
+        Progress { is_waiting: true, .. } => "waiting",
+        _ => "recording",
+    }
 }
 
 /// Returns the pid of the client; frames are kept for none, so they stay when the client is gone.
@@ -70,7 +74,8 @@ fn client(capture: &CaptureInfo) -> String {
     if capture.keeps { "-".to_owned() } else { capture.client.to_string() }
 }
 
-fn programs(CaptureInfo { pids, pids_left_out, .. }: &CaptureInfo, apps: &[AppInfo]) -> String {
+/// Names the programs of a capture, the first few of them.
+pub fn programs(CaptureInfo { pids, pids_left_out, .. }: &CaptureInfo, apps: &[AppInfo]) -> String {
     let named = |pid: &u32| match apps.iter().find(|app| app.pid == *pid) {
         Some(app) => format!("{} ({pid})", app.name),
         None => pid.to_string(),

@@ -1,7 +1,8 @@
 //! `watch`: shows rates of the connected applications, by the daemon's status page, every `--interval` seconds (1; 0.1 to
-//! 86,400). On a terminal, a table that is redrawn in place; otherwise one line per application, or one line of JSON for
-//! all. A refresh that a slow answer delayed is not made up for. Ends at `--count`, on Ctrl-C, or when the daemon is
-//! gone; while it is stopped or hangs, its last rates are shown, and a line says how old they are.
+//! 86,400). On a terminal it is the view of `ctl/src/view/mod.rs`, which also captures; with `--count` the last rates stay there as a
+//! table. Otherwise one line per application, or one line of JSON for all. A refresh that a slow answer delayed is not made
+//! up for. Ends at `--count`, on Ctrl-C, or when the daemon is gone; while it is stopped or hangs, its last rates are shown,
+//! and a line says how old they are.
 
 use std::fmt::Write as _;
 use std::num::NonZeroU64;
@@ -9,7 +10,7 @@ use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use gapii_control::{AppCounts, CaptureInfo, KeptInfo};
+use gapii_control::{CaptureInfo, KeptInfo};
 use indicatif::{DecimalBytes, HumanCount};
 use rustix::event::{PollFd, PollFlags};
 use schemars::JsonSchema;
@@ -18,12 +19,13 @@ use serde::Serialize;
 use crate::args::{Connect, Json, one_or_more};
 use crate::commands::apps;
 use crate::failure::Failure;
-use crate::observer::{Observer, Status};
+use crate::observer::Observer;
+use crate::rate_table::{COLUMNS, waits};
 use crate::rates::Rates;
-use crate::screen::Screen;
 use crate::signals::Signals;
 use crate::table;
 use crate::text;
+use crate::view::{self, Last, Refreshes};
 use crate::wait;
 
 /// Parses the refresh interval, in seconds.
@@ -57,10 +59,21 @@ pub struct Refresh<'a> {
 }
 
 pub fn run(args: &Watch, connect: &Connect) -> Result<u8, Failure> {
+    let keyboard = if args.json.json { None } else { view::keyboard() };
+    let Some(keyboard) = keyboard else { return print(args, connect) };
+    let refreshes = Refreshes { interval: args.interval, count: args.count };
+    let Last { rates, left_out } = view::show(keyboard, connect, &refreshes)?;
+    if args.count.is_some() {
+        text::print(|out| write!(out, "{}{}", rows(&rates), table::and_more(left_out)))?;
+    }
+    Ok(0)
+}
+
+/// Prints the programs at each refresh.
+fn print(args: &Watch, connect: &Connect) -> Result<u8, Failure> {
     let signals = Signals::block()
         .map_err(|error| Failure::system(format!("can't watch for signals: {error}")))?;
     let mut observer = Observer::open(connect)?;
-    let mut screen = if args.json.json { None } else { Screen::on_terminal() };
     let (mut before, mut rates) = (Vec::new(), Vec::new());
     let (mut report, mut was_outdated) = (None, false);
     let mut next = Instant::now();
@@ -72,19 +85,17 @@ pub fn run(args: &Watch, connect: &Connect) -> Result<u8, Failure> {
         }
         let is_news = status.outdated.is_some() && !was_outdated;
         was_outdated = status.outdated.is_some();
-        match &mut screen {
-            Some(screen) => screen.show(&on_screen(&status, &rates))?,
-            None => {
-                status.outdated.iter().filter(|_| is_news).for_each(text::say);
-                match args.json.json {
-                    true => text::print_json_line(&Refresh {
-                        apps: &rates,
-                        captures: &status.info.captures,
-                        kept: &status.info.kept,
-                        outdated: status.outdated.as_deref(),
-                    })?,
-                    false => text::print(|out| write!(out, "{}{}", lines(&rates), more(&status)))?,
-                }
+        status.outdated.iter().filter(|_| is_news).for_each(text::say);
+        match args.json.json {
+            true => text::print_json_line(&Refresh {
+                apps: &rates,
+                captures: &status.info.captures,
+                kept: &status.info.kept,
+                outdated: status.outdated.as_deref(),
+            })?,
+            false => {
+                let more = table::and_more(status.info.left_out.apps);
+                text::print(|out| write!(out, "{}{more}", lines(&rates)))?;
             }
         }
         if args.count.is_some_and(|count| refresh >= count.get()) {
@@ -104,15 +115,6 @@ pub fn run(args: &Watch, connect: &Connect) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn on_screen(status: &Status, rates: &[Rates]) -> String {
-    let outdated = status.outdated.as_ref().map(|sentence| format!("{sentence}\n"));
-    outdated.unwrap_or_default() + &rows(rates) + &more(status)
-}
-
-fn more(status: &Status) -> String {
-    table::and_more(status.info.left_out.apps)
-}
-
 fn interval(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "a number of seconds is expected".to_owned())?;
     match INTERVALS.contains(&seconds) {
@@ -128,24 +130,9 @@ fn rows(rates: &[Rates]) -> String {
     if rates.is_empty() {
         return format!("{}\n", apps::NO_APP);
     }
-    let head =
-        ["PID", "NAME", "APIS", "MODE", "FRAMES/S", "COMMANDS/S", "RINGS/S", "WAITS", "LOST"];
-    let rows = rates.iter().map(|rates| {
-        [
-            rates.pid.to_string(),
-            rates.name.to_string(),
-            rates.apis.join(","),
-            rates.mode.clone(),
-            format!("{:.1}", rates.frames_per_s),
-            rates.calls_per_s.map_or_else(unknown, |calls| HumanCount(calls as u64).to_string()),
-            rates
-                .ring_bytes_per_s
-                .map_or_else(unknown, |bytes| DecimalBytes(bytes as u64).to_string()),
-            rates.since.as_ref().map_or_else(unknown, waits),
-            rates.total.map_or_else(unknown, |total| HumanCount(total.lost_calls).to_string()),
-        ]
-    });
-    table::aligned(std::iter::once(head.map(str::to_owned)).chain(rows))
+    let head = COLUMNS.each_ref().map(|column| column.head.to_owned());
+    let rows = rates.iter().map(|rates| COLUMNS.each_ref().map(|column| (column.cell)(rates)));
+    table::aligned(std::iter::once(head).chain(rows))
 }
 
 /// Formats the applications, one line each.
@@ -176,21 +163,9 @@ fn lines(rates: &[Rates]) -> String {
     text
 }
 
-/// Formats how often threads waited for ring space, and for how long.
-fn waits(since: &AppCounts) -> String {
-    match since.waits {
-        0 => "0".to_owned(),
-        waits => format!("{} ({:.1?})", HumanCount(waits), Duration::from_nanos(since.wait_ns)),
-    }
-}
-
-fn unknown() -> String {
-    "-".to_owned()
-}
-
 #[cfg(test)]
 mod tests {
-    use gapii_control::AppInfo;
+    use gapii_control::{AppCounts, AppInfo};
 
     use super::*;
 

@@ -2,16 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use gapii_tests::artifacts::artifact;
 use gapii_tests::attaching::run_idle;
 use gapii_tests::gapii::{Session, Trace, append};
 use gapii_tests::loading::offscreen;
-use gapii_tests::process::{LIMIT, Running, run};
+use gapii_tests::process::{LIMIT, Running, run, send_signal};
 use gapii_tests::programs::program;
 use gapii_tests::sharing::{number, start, until};
+use gapii_tests::terminal::OnTerminal;
 use gapii_tests::wait;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -82,17 +83,124 @@ fn program_that_is_measured_runs_unrecorded_and_then_recorded() {
     trace.is_whole("stop");
 }
 
+/// The only trace in the session's folder besides `known`.
+fn only_trace(session: &Session, known: &[&Path]) -> Trace {
+    let entries = std::fs::read_dir(session.path("")).unwrap().map(|entry| entry.unwrap().path());
+    let is_new = |path: &PathBuf| {
+        path.extension().is_some_and(|it| it == "gapii") && !known.contains(&path.as_path())
+    };
+    let traces: Vec<_> = entries.filter(is_new).collect();
+    let [path] = &traces[..] else { panic!("{traces:?}") };
+    Trace::new(path.clone())
+}
+
+/// `gapii-ctl watch` on a terminal, in the session's folder.
+fn view(session: &Session, options: &[&str], size: (u16, u16)) -> OnTerminal {
+    let mut watch = session.ctl(["watch", "--interval", "0.1"]);
+    OnTerminal::start(watch.args(options).current_dir(session.path("")), size)
+}
+
+/// Waits until the view shows `words`. By itself it writes only the letters that change.
+fn until_shown(watch: &OnTerminal, words: &str) {
+    let deadline = Instant::now() + LIMIT;
+    loop {
+        let known = watch.shown().len();
+        watch.press("\x0c");
+        // The last line is drawn last.
+        watch.wait_for("leave", known);
+        let shown = &watch.shown()[known..];
+        if shown.contains(words) {
+            return;
+        }
+        assert!(Instant::now() < deadline, "no {words:?} in {shown:?}");
+    }
+}
+
+/// Waits until a capture has recorded some frames.
+fn until_recorded(session: &Session) {
+    wait::until("a capture with frames", LIMIT, || {
+        let list = run(&mut session.ctl(["list", "--json"])).ok();
+        let captures: Value = serde_json::from_str(&list.stdout).unwrap();
+        (captures[0]["progress"]["frames"].as_u64()? >= 5).then_some(())
+    });
+}
+
 #[test]
-fn table_on_a_terminal_stays_in_its_place() {
+fn view_captures_by_keys_and_gives_the_terminal_back() {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
     let program = run_idle(&session, &told());
-    let words = format!("{} watch --interval 0.2 --count 3", artifact("gapii-ctl").display());
-    let mut command = Command::new("script");
-    session.adopt(command.args(["-qec", &words, "/dev/null"]).env("TERM", "xterm"));
-    let said = Running::start(&mut command).finish(LIMIT).ok();
-    assert_eq!(said.stdout.matches("FRAMES/S").count(), 3, "{said}");
-    assert_eq!(said.stdout.matches("\x1b[2F\x1b[J").count(), 2, "{said}");
+    let watch = view(&session, &[], (100, 30));
+    watch.wait_for("FRAMES/S", 0);
+    assert!(!watch.has_its_modes(), "keys are read at once");
+    watch.press("s");
+    session.app_in_mode("capturing");
+    until_recorded(&session);
+    let known = watch.shown().len();
+    watch.resize((40, 10));
+    watch.wait_for("\x1b[2J", known);
+
+    // Ctrl-Z gives the terminal back while the view is stopped.
+    watch.press("\x1a");
+    let is_stopped = |stat: &str| stat.contains(") T ");
+    let stat = || std::fs::read_to_string(format!("/proc/{}/stat", watch.pid())).unwrap();
+    wait::until("the view to stop", LIMIT, || is_stopped(&stat()).then_some(()));
+    assert!(watch.has_its_modes() && watch.shown().ends_with("\x1b[?1049l"));
+    let known = watch.shown().len();
+    send_signal(watch.pid(), Signal::CONT);
+    watch.wait_for("FRAMES/S", known);
+    assert!(!watch.has_its_modes());
+
+    watch.resize((250, 30));
+    watch.press("x");
+    session.app_in_mode("idle");
+    until_shown(&watch, "->");
+    let first = only_trace(&session, &[]);
+    first.is_whole("stop");
+    watch.press("q");
+    let (status, shown) = watch.finish();
+    assert_eq!(status.code(), Some(0), "{shown}");
+    let (_, said) = shown.rsplit_once("\x1b[?1049l").unwrap();
+    assert!(said.contains(first.path.file_name().unwrap().to_str().unwrap()), "{said}");
+
+    // Ctrl-C ends the view and its capture.
+    let watch = view(&session, &[], (100, 30));
+    watch.wait_for("FRAMES/S", 0);
+    watch.press("f1000000\r");
+    session.app_in_mode("capturing");
+    until_recorded(&session);
+    watch.press("q");
+    until_shown(&watch, "y/n");
+    watch.press("n\x03");
+    let (status, shown) = watch.finish();
+    assert_eq!(status.code(), Some(0), "{shown}");
+    assert!(shown.contains("gapii-ctl: ending 1 capture\r\n"), "{shown}");
+    only_trace(&session, &[&first.path]).is_whole("stop");
+    program.finish(LIMIT).ok();
+}
+
+#[test]
+fn view_of_a_number_of_refreshes_leaves_a_table_and_one_of_a_daemon_that_ends_says_so() {
+    let session = Session::new();
+    let daemon = session.daemon(&[]);
+    let program = run_idle(&session, &told());
+    let (status, shown) = view(&session, &["--count", "3"], (100, 30)).finish();
+    assert_eq!(status.code(), Some(0), "{shown}");
+    let (view_shown, table) = shown.rsplit_once("\x1b[?1049l").unwrap();
+    assert!(view_shown.starts_with("\x1b[?1049h") && table.contains("PID "), "{shown}");
+    assert_eq!(table.lines().count(), 2, "{table}");
+
+    let watch = view(&session, &[], (100, 30));
+    watch.wait_for("FRAMES/S", 0);
+    let pid = daemon.pid();
+    daemon.signal(Signal::STOP);
+    until_shown(&watch, "stopped;");
+    daemon.signal(Signal::CONT);
+    daemon.end();
+    let (status, shown) = watch.finish();
+    assert_eq!(status.code(), Some(3), "{shown}");
+    let (_, said) = shown.rsplit_once("\x1b[?1049l").unwrap();
+    assert!(said.contains(&format!("gapii-ctl: gapiid (process {pid}) has ended;")), "{said}");
     program.finish(LIMIT).ok();
 }
 
