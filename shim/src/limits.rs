@@ -10,6 +10,7 @@ use core::ffi::{CStr, c_char};
 use gapii_abi::atom;
 use gapii_commands::constants::{
     GL_ALPHA_BITS, GL_BLUE_BITS, GL_DEPTH_BITS, GL_EXTENSIONS, GL_GREEN_BITS,
+    GL_MAX_VERTEX_ATTRIB_BINDINGS, GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET, GL_MAX_VERTEX_ATTRIB_STRIDE,
     GL_MAX_VERTEX_ATTRIBS, GL_NUM_COMPRESSED_TEXTURE_FORMATS, GL_NUM_PROGRAM_BINARY_FORMATS,
     GL_NUM_SHADER_BINARY_FORMATS, GL_RED_BITS, GL_RENDERER, GL_SAMPLES, GL_STENCIL_BITS,
     GL_VERSION, GL_VIEWPORT,
@@ -62,6 +63,9 @@ pub fn payload(context: &Context) -> Vec<u8> {
         framebuffer.samples,
         framebuffer.width,
         framebuffer.height,
+        limits.vertex_bindings,
+        limits.vertex_relative_offset,
+        limits.vertex_stride,
     ];
     let extensions = context.extensions.names().collect::<Vec<_>>().join(" ");
     let (major, minor) = context.version;
@@ -83,13 +87,18 @@ pub fn payload(context: &Context) -> Vec<u8> {
 }
 
 fn ask_numbers(context: &mut Context, driver: &Driver, extensions: &str) {
-    let major = context.version.0;
+    let (version, major) = (context.version, context.version.0);
     let has = |name| extensions.split_ascii_whitespace().any(|known| known == name);
     let limits = &mut context.limits;
     limits.compressed_texture_formats = driver.number(GL_NUM_COMPRESSED_TEXTURE_FORMATS);
     if major >= 2 {
         limits.shader_binary_formats = driver.number(GL_NUM_SHADER_BINARY_FORMATS);
         limits.vertex_attribs = driver.number(GL_MAX_VERTEX_ATTRIBS);
+    }
+    if version >= (3, 1) {
+        limits.vertex_bindings = driver.number(GL_MAX_VERTEX_ATTRIB_BINDINGS);
+        limits.vertex_relative_offset = driver.number(GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET);
+        limits.vertex_stride = driver.number(GL_MAX_VERTEX_ATTRIB_STRIDE);
     }
     if major >= 3 || major == 2 && has("GL_OES_get_program_binary") {
         limits.program_binary_formats = driver.number(GL_NUM_PROGRAM_BINARY_FORMATS);
@@ -180,15 +189,20 @@ mod tests {
         let mut context = Context::new(7, Arc::default(), (3, 2));
         context.limits.vertex_attribs = 16;
         context.limits.default_framebuffer.height = 480;
+        context.limits.vertex_bindings = 17;
+        context.limits.vertex_stride = 2048;
         context.limits.renderer = "llvmpipe".to_owned();
         context.limits.version = "v".repeat(300);
-        let expected: [&[u8]; 10] = [
+        let expected: [&[u8]; 13] = [
             &7u64.to_le_bytes(),
-            &[3, 0, 2, 0, 13, 0, 0, 0],
+            &[3, 0, 2, 0, 16, 0, 0, 0],
             &[0; 12],
             &16i32.to_le_bytes(),
             &[0; 32],
             &480i32.to_le_bytes(),
+            &17i32.to_le_bytes(),
+            &[0; 4],
+            &2048i32.to_le_bytes(),
             b"llvmpipe",
             &[0],
             &[b'v'; 255],

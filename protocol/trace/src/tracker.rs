@@ -61,6 +61,12 @@ pub struct ContextLimits {
     pub vertex_attribs: i32,
     /// The default framebuffer.
     pub default_framebuffer: DefaultFramebuffer,
+    /// `GL_MAX_VERTEX_ATTRIB_BINDINGS`; 0 below OpenGL ES 3.1, and if the writer did not record it.
+    pub vertex_bindings: i32,
+    /// `GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET` in bytes; 0 like `vertex_bindings`.
+    pub vertex_relative_offset: i32,
+    /// `GL_MAX_VERTEX_ATTRIB_STRIDE` in bytes; 0 like `vertex_bindings`.
+    pub vertex_stride: i32,
     /// Names of the extensions that recording depends on, separated by spaces.
     pub extensions: String,
     /// `GL_RENDERER`; empty if the writer did not record it.
@@ -118,6 +124,9 @@ impl ContextLimits {
                 width: next(),
                 height: next(),
             },
+            vertex_bindings: next(),
+            vertex_relative_offset: next(),
+            vertex_stride: next(),
             extensions: String::from_utf8_lossy(limits.extensions).into_owned(),
             renderer: answer(limits.renderer),
             version_string: answer(limits.version_string),
@@ -554,10 +563,13 @@ mod tests {
         let old = limits(4);
         assert_eq!(old.vertex_attribs, 4);
         assert_eq!(old.default_framebuffer, DefaultFramebuffer::default());
-        let new = limits(14);
+        assert_eq!(limits(13).vertex_bindings, 0);
+        let new = limits(17);
         assert_eq!(new.extensions, "GL_A");
         let framebuffer = new.default_framebuffer;
         assert_eq!((framebuffer.red_bits, framebuffer.samples), (5, 11));
         assert_eq!((framebuffer.width, framebuffer.height), (12, 13));
+        let vertices = (new.vertex_bindings, new.vertex_relative_offset, new.vertex_stride);
+        assert_eq!(vertices, (14, 15, 16));
     }
 }

@@ -6,7 +6,7 @@
 use gapii_abi::spare_names;
 use gapii_commands::constants::{
     GL_ARRAY_BUFFER, GL_CURRENT_VERTEX_ATTRIB, GL_ELEMENT_ARRAY_BUFFER,
-    GL_MAX_VERTEX_ATTRIB_BINDINGS, GL_VERTEX_ATTRIB_ARRAY_POINTER, GL_VERTEX_ATTRIB_ARRAY_STRIDE,
+    GL_VERTEX_ATTRIB_ARRAY_POINTER, GL_VERTEX_ATTRIB_ARRAY_STRIDE,
 };
 use gapii_state::read_back::Driver;
 use gapii_state::{Buffer, Context, Ref, VertexArrays, VertexAttrib, VertexBinding};
@@ -87,7 +87,7 @@ impl<'a> Describing<'a> {
             for index in 0..attribs {
                 self.describe_format(emitter, index);
             }
-            let bindings = gl::integer(GL_MAX_VERTEX_ATTRIB_BINDINGS).clamp(0, GENERIC as i32);
+            let bindings = self.context.limits.vertex_bindings.clamp(0, GENERIC as i32);
             for binding in 0..bindings as u32 {
                 self.describe_binding(emitter, binding);
             }

@@ -9,7 +9,7 @@
 use std::cell::OnceCell;
 
 use gapii_commands::constants::{
-    GL_MAX_VERTEX_ATTRIB_BINDINGS, GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET, GL_MAX_VERTEX_ATTRIBS,
+    GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET, GL_MAX_VERTEX_ATTRIBS,
     GL_UNSIGNED_BYTE, GL_VERTEX_ATTRIB_ARRAY_DIVISOR, GL_VERTEX_ATTRIB_ARRAY_ENABLED,
     GL_VERTEX_ATTRIB_ARRAY_INTEGER, GL_VERTEX_ATTRIB_ARRAY_NORMALIZED, GL_VERTEX_ATTRIB_ARRAY_SIZE,
     GL_VERTEX_ATTRIB_ARRAY_TYPE, GL_VERTEX_ATTRIB_BINDING, GL_VERTEX_ATTRIB_RELATIVE_OFFSET,
@@ -56,7 +56,7 @@ impl<'a> Vertices<'a> {
         let it = arrays.bindings.get(binding as usize)?;
         let (offset, stride) = (usize::try_from(it.offset).ok()?, usize::try_from(it.stride).ok()?);
         let points = match is_separate {
-            true => gl::integer(GL_MAX_VERTEX_ATTRIB_BINDINGS),
+            true => context.limits.vertex_bindings,
             false => context.limits.vertex_attribs,
         };
         let attrib = if is_separate { None } else { arrays.attribs.get(binding as usize) };

@@ -160,6 +160,9 @@ fn learn_limits(thread: &mut Thread, limits: &ContextLimits) {
         program_binary_formats: limits.program_binary_formats,
         shader_binary_formats: limits.shader_binary_formats,
         vertex_attribs: limits.vertex_attribs,
+        vertex_bindings: limits.vertex_bindings,
+        vertex_relative_offset: limits.vertex_relative_offset,
+        vertex_stride: limits.vertex_stride,
         renderer: limits.renderer.raw().to_owned(),
         version: limits.version_string.raw().to_owned(),
         default_framebuffer: DefaultFramebuffer {

@@ -1180,6 +1180,18 @@ mod glGetIntegerv {
                 let value = memory.element::<i32>(data, 0);
                 set!(S, context.limits.vertex_attribs, value);
             }
+            GL_MAX_VERTEX_ATTRIB_BINDINGS => {
+                let value = memory.element::<i32>(data, 0);
+                set!(S, context.limits.vertex_bindings, value);
+            }
+            GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET => {
+                let value = memory.element::<i32>(data, 0);
+                set!(S, context.limits.vertex_relative_offset, value);
+            }
+            GL_MAX_VERTEX_ATTRIB_STRIDE => {
+                let value = memory.element::<i32>(data, 0);
+                set!(S, context.limits.vertex_stride, value);
+            }
             _ => {}
         }
     }

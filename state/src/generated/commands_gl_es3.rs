@@ -400,7 +400,11 @@ mod glBindVertexBuffer {
         if stride < 0 {
             return;
         }
-        if i64::from(bindingindex) < 32 && offset >= 0 && context.vertex_array.is_some() {
+        if functions::is_vertex_binding(&*context, bindingindex)
+            && offset >= 0
+            && functions::is_vertex_stride(&*context, stride)
+            && context.vertex_array.is_some()
+        {
             let found_0: Ref<Buffer> =
                 context
                     .caches
@@ -1543,6 +1547,18 @@ mod glGetInteger64v {
             GL_MAX_VERTEX_ATTRIBS => {
                 let value = memory.element::<i64>(data, 0) as i32;
                 set!(S, context.limits.vertex_attribs, value);
+            }
+            GL_MAX_VERTEX_ATTRIB_BINDINGS => {
+                let value = memory.element::<i64>(data, 0) as i32;
+                set!(S, context.limits.vertex_bindings, value);
+            }
+            GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET => {
+                let value = memory.element::<i64>(data, 0) as i32;
+                set!(S, context.limits.vertex_relative_offset, value);
+            }
+            GL_MAX_VERTEX_ATTRIB_STRIDE => {
+                let value = memory.element::<i64>(data, 0) as i32;
+                set!(S, context.limits.vertex_stride, value);
             }
             _ => {}
         }
@@ -4661,7 +4677,7 @@ mod glVertexAttribBinding {
     fn enter(thread: S, memory: M, seen: O, attribindex: u32, bindingindex: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_attrib(&*context, attribindex)
-            && i64::from(bindingindex) < 32
+            && functions::is_vertex_binding(&*context, bindingindex)
             && context.vertex_array.is_some()
         {
             crate::gles::set_vertex_binding(thread, memory, attribindex, bindingindex);
@@ -4694,6 +4710,7 @@ mod glVertexAttribFormat {
         if functions::is_attrib(&*context, attribindex)
             && context.vertex_array.is_some()
             && functions::is_float_format(&*context, size, r#type)
+            && functions::is_relative_offset(&*context, relativeoffset)
         {
             crate::gles::set_vertex_format(
                 thread,
@@ -4903,6 +4920,7 @@ mod glVertexAttribIFormat {
         if functions::is_attrib(&*context, attribindex)
             && context.vertex_array.is_some()
             && functions::is_integer_format(size, r#type)
+            && functions::is_relative_offset(&*context, relativeoffset)
         {
             crate::gles::set_vertex_format(
                 thread,
@@ -4947,7 +4965,7 @@ mod glVertexAttribIPointer {
 mod glVertexBindingDivisor {
     fn enter(thread: S, memory: M, seen: O, bindingindex: u32, divisor: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(bindingindex) < 32 && context.vertex_array.is_some() {
+        if functions::is_vertex_binding(&*context, bindingindex) && context.vertex_array.is_some() {
             crate::gles::set_vertex_divisor(thread, memory, bindingindex, divisor);
         }
     }

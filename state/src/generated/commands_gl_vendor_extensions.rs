@@ -503,6 +503,18 @@ mod glGetInteger64vAPPLE {
                 let value = memory.element::<i64>(params, 0) as i32;
                 set!(S, context.limits.vertex_attribs, value);
             }
+            GL_MAX_VERTEX_ATTRIB_BINDINGS => {
+                let value = memory.element::<i64>(params, 0) as i32;
+                set!(S, context.limits.vertex_bindings, value);
+            }
+            GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET => {
+                let value = memory.element::<i64>(params, 0) as i32;
+                set!(S, context.limits.vertex_relative_offset, value);
+            }
+            GL_MAX_VERTEX_ATTRIB_STRIDE => {
+                let value = memory.element::<i64>(params, 0) as i32;
+                set!(S, context.limits.vertex_stride, value);
+            }
             _ => {}
         }
     }

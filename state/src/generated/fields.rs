@@ -606,6 +606,12 @@ state! {
         shader_binary_formats: i32 = 0,
         /// GL_MAX_VERTEX_ATTRIBS; 0 if unknown.
         vertex_attribs: i32 = 0,
+        /// GL_MAX_VERTEX_ATTRIB_BINDINGS; 0 if unknown, and below OpenGL ES 3.1.
+        vertex_bindings: i32 = 0,
+        /// GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET, in bytes; 0 if unknown, and below OpenGL ES 3.1.
+        vertex_relative_offset: i32 = 0,
+        /// GL_MAX_VERTEX_ATTRIB_STRIDE, in bytes; 0 if unknown, and below OpenGL ES 3.1.
+        vertex_stride: i32 = 0,
         /// GL_RENDERER; empty if unknown.
         renderer: String = String::new(),
         /// GL_VERSION; empty if unknown.

@@ -423,6 +423,30 @@ pub fn is_attrib<S: Scope>(context: &Context<S>, index: u32) -> bool {
             || i64::from(context.limits.vertex_attribs) <= 0)
 }
 
+/// Whether a binding point of vertex arrays with this index exists (OpenGL ES 3.2, 10.3.1).
+#[inline]
+pub fn is_vertex_binding<S: Scope>(context: &Context<S>, index: u32) -> bool {
+    i64::from(index) < 32
+        && (i64::from(index) < i64::from(context.limits.vertex_bindings)
+            || i64::from(context.limits.vertex_bindings) <= 0)
+}
+
+/// Whether a stride in bytes is valid for glBindVertexBuffer. Mesa 22.3 accepts any stride for pointer
+/// commands.
+#[inline]
+pub fn is_vertex_stride<S: Scope>(context: &Context<S>, stride: i32) -> bool {
+    i64::from(stride) >= 0
+        && (i64::from(stride) <= i64::from(context.limits.vertex_stride)
+            || i64::from(context.limits.vertex_stride) <= 0)
+}
+
+/// Whether an attribute can have this offset in a vertex, in bytes.
+#[inline]
+pub fn is_relative_offset<S: Scope>(context: &Context<S>, offset: u32) -> bool {
+    i64::from(offset) <= i64::from(context.limits.vertex_relative_offset)
+        || i64::from(context.limits.vertex_relative_offset) <= 0
+}
+
 /// Whether the pointer is valid: since OpenGL ES 3.0 only the default vertex array object can have
 /// arrays in client memory.
 #[inline]
