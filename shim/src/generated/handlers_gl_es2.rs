@@ -421,21 +421,21 @@ followed! {
         height: i32, border: i32, format: u32, r#type: u32, pixels: *const c_void);
     state gl [tracked enter]; enter EFFECT, []; finish
 }
-plain! {
+followed! {
     GL_TEX_PARAMETERF: glTexParameterf(target: u32, pname: u32, param: f32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 followed! {
     GL_TEX_PARAMETERFV: glTexParameterfv(target: u32, pname: u32, params: *const f32);
-    state gl [enter]; enter EFFECT, []; finish
+    state gl [tracked enter]; enter EFFECT, []; finish
 }
 followed! {
     GL_TEX_PARAMETERI: glTexParameteri(target: u32, pname: u32, param: i32);
-    state gl [tracked enter] when matches!(pname, 0x813c | 0x813d); enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
 }
 followed! {
     GL_TEX_PARAMETERIV: glTexParameteriv(target: u32, pname: u32, params: *const i32);
-    state gl [enter]; enter EFFECT, []; finish
+    state gl [tracked enter]; enter EFFECT, []; finish
 }
 followed! {
     GL_TEX_SUB_IMAGE2D: glTexSubImage2D(target: u32, level: i32, xoffset: i32, yoffset: i32,

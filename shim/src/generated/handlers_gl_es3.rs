@@ -843,11 +843,11 @@ followed! {
 }
 followed! {
     GL_TEX_PARAMETER_IIV: glTexParameterIiv(target: u32, pname: u32, params: *const i32);
-    state gl [enter]; enter EFFECT, []; finish
+    state gl [tracked enter]; enter EFFECT, []; finish
 }
 followed! {
     GL_TEX_PARAMETER_IUIV: glTexParameterIuiv(target: u32, pname: u32, params: *const u32);
-    state gl [enter]; enter EFFECT, []; finish
+    state gl [tracked enter]; enter EFFECT, []; finish
 }
 followed! {
     GL_TEX_STORAGE2D: glTexStorage2D(target: u32, levels: i32, internalformat: u32, width: i32,

@@ -1385,22 +1385,22 @@ plain! {
 followed! {
     GL_TEX_PARAMETER_IIV_EXT: glTexParameterIivEXT(target: u32, pname: u32,
         params: *const i32);
-    state gl [enter]; enter EFFECT, []; finish
+    state gl [tracked enter]; enter EFFECT, []; finish
 }
 followed! {
     GL_TEX_PARAMETER_IIV_OES: glTexParameterIivOES(target: u32, pname: u32,
         params: *const i32);
-    state gl [enter]; enter EFFECT, []; finish
+    state gl [tracked enter]; enter EFFECT, []; finish
 }
 followed! {
     GL_TEX_PARAMETER_IUIV_EXT: glTexParameterIuivEXT(target: u32, pname: u32,
         params: *const u32);
-    state gl [enter]; enter EFFECT, []; finish
+    state gl [tracked enter]; enter EFFECT, []; finish
 }
 followed! {
     GL_TEX_PARAMETER_IUIV_OES: glTexParameterIuivOES(target: u32, pname: u32,
         params: *const u32);
-    state gl [enter]; enter EFFECT, []; finish
+    state gl [tracked enter]; enter EFFECT, []; finish
 }
 plain! {
     GL_TEX_PARAMETERX_OES: glTexParameterxOES(target: u32, pname: u32, param: i32);

@@ -433,11 +433,16 @@ mod glCompressedTexImage2D {
             let depth_1: i32 = 1;
             let pixel_type_2: u32 = 0;
             let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
-            if texture_3.is_none() {
+            let is_face_4: bool = i64::from(functions::texture_target(target)) != i64::from(target);
+            let is_valid_5: bool = functions::is_image_format(internalformat)
+                && (!is_face_4 || i64::from(width) == i64::from(height));
+            if is_valid_5 && texture_3.is_none() {
                 set!(S, context.has_default_images, true);
             }
             let mut group = context.group.lock();
-            if i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels)) == 0 {
+            if is_valid_5
+                && i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels)) == 0
+            {
                 if let Some(it) = group.textures.get_mut(texture_3)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
@@ -576,10 +581,15 @@ mod glCopyTexImage2D {
             let pixel_type_1: u32 = 0;
             let compressed_bytes_2: i32 = 0;
             let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
-            if texture_3.is_none() {
+            let is_face_4: bool = i64::from(functions::texture_target(target)) != i64::from(target);
+            let is_valid_5: bool = functions::is_image_format(internalformat)
+                && (!is_face_4 || i64::from(width) == i64::from(height));
+            if is_valid_5 && texture_3.is_none() {
                 set!(S, context.has_default_images, true);
             }
-            if i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels)) == 0 {
+            if is_valid_5
+                && i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels)) == 0
+            {
                 if let Some(it) = group.textures.get_mut(texture_3)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
@@ -994,12 +1004,16 @@ mod glFramebufferRenderbuffer {
         renderbuffer: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Renderbuffer> =
+        let attached: Ref<Renderbuffer> =
             context
                 .caches
                 .renderbuffers
                 .find(&context.group, u64::from(renderbuffer), |group| &mut group.renderbuffers);
-        crate::gles::attach_renderbuffer(thread, memory, target, attachment, found_0);
+        if i64::from(renderbuffer) == 0
+            || (attached.is_some() && i64::from(renderbuffertarget) == GL_RENDERBUFFER)
+        {
+            crate::gles::attach_renderbuffer(thread, memory, target, attachment, attached);
+        }
     }
 }
 
@@ -1015,14 +1029,18 @@ mod glFramebufferTexture2D {
         level: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Texture> =
-            context
-                .caches
-                .textures
-                .find(&context.group, u64::from(texture), |group| &mut group.textures);
-        crate::gles::attach_texture(
-            thread, memory, target, attachment, textarget, found_0, level, 0, false, 0,
-        );
+        if {
+            let mut group = context.group.lock();
+            (functions::is_attachable(&*context, &*group, texture, level)
+                && (i64::from(texture) == 0 || functions::is_attachable_from(textarget)))
+        } {
+            let mut group = context.group.lock();
+            let found_0: Ref<Texture> = group.textures.find(u64::from(texture));
+            drop(group);
+            crate::gles::attach_texture(
+                thread, memory, target, attachment, textarget, found_0, level, 0, false, 0,
+            );
+        }
     }
 }
 
@@ -1737,76 +1755,87 @@ mod glTexImage2D {
             crate::gles::unpack_2d(thread, memory, seen, 8, pixels, width, height, format, r#type);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
-            let depth_1: i32 = 1;
-            let format_2: u32 = internalformat as u32;
-            let compressed_bytes_3: i32 = 0;
-            let texture_4: Ref<Texture> = functions::bound_texture(&*context, target);
-            if texture_4.is_none() {
-                set!(S, context.has_default_images, true);
-            }
+            let texel_bytes_7: i64 = crate::gles::texel_bytes(thread, memory, format, r#type);
+            let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
-            if i64::from(group.textures.get(texture_4).map_or(0, |it| it.immutable_levels)) == 0 {
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.width, width);
+            if texel_bytes_7 > 0 {
+                let depth_1: i32 = 1;
+                let format_2: u32 = internalformat as u32;
+                let compressed_bytes_3: i32 = 0;
+                let texture_4: Ref<Texture> = functions::bound_texture(&*context, target);
+                let is_face_5: bool =
+                    i64::from(functions::texture_target(target)) != i64::from(target);
+                let is_valid_6: bool = functions::is_image_format(format_2)
+                    && (!is_face_5 || i64::from(width) == i64::from(height));
+                if is_valid_6 && texture_4.is_none() {
+                    set!(S, context.has_default_images, true);
                 }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
+                if is_valid_6
+                    && i64::from(group.textures.get(texture_4).map_or(0, |it| it.immutable_levels))
+                        == 0
                 {
-                    set!(S, it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.depth, depth_1);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.format, format_2);
-                }
-                {
-                    let value = r#type;
                     if let Some(it) = group.textures.get_mut(texture_4)
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
                     {
-                        set!(S, it.pixel_type, value);
+                        set!(S, it.width, width);
                     }
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.compressed_bytes, compressed_bytes_3);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(texture_4)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, is_defined);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_4) {
-                        set!(S, it.image, value);
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.height, height);
                     }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_4) {
-                        set!(S, it.surface, value);
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.depth, depth_1);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.format, format_2);
+                    }
+                    {
+                        let value = r#type;
+                        if let Some(it) = group.textures.get_mut(texture_4)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.pixel_type, value);
+                        }
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.compressed_bytes, compressed_bytes_3);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_4)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, is_defined);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_4) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_4) {
+                            set!(S, it.surface, value);
+                        }
                     }
                 }
             }
@@ -1815,11 +1844,39 @@ mod glTexImage2D {
 }
 
 mod glTexParameterf {
-    fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, param: f32) {
+    fn enter(thread: S, memory: M, seen: O, target: u32, pname: u32, param: f32) {
+        if thread.context.is_none() {
+            return;
+        }
+        let level_0: i32 = (param as i64) as i32;
         let Some(context) = thread.context.as_deref_mut() else { return };
+        let mut group = context.group.lock();
+        if functions::is_texture_target(target) && i64::from(level_0) >= 0 {
+            match i64::from(pname) {
+                GL_TEXTURE_BASE_LEVEL => {
+                    let key_0 = functions::bound_texture(&*context, target);
+                    if let Some(it) = group.textures.get_mut(key_0) {
+                        set!(S, it.base_level, level_0);
+                    }
+                }
+                GL_TEXTURE_MAX_LEVEL => {
+                    let key_0 = functions::bound_texture(&*context, target);
+                    if let Some(it) = group.textures.get_mut(key_0) {
+                        set!(S, it.max_level, level_0);
+                    }
+                }
+                _ => {}
+            }
+        }
+        drop(group);
+        if S::WHOLE
+            && let Some(thread) = thread.whole()
         {
-            let its_texture = functions::bound_texture(&*context, target);
-            crate::gles::set_texture_parameter_float(thread, memory, its_texture, pname, param);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            {
+                let its_texture = functions::bound_texture(&*context, target);
+                crate::gles::set_texture_parameter_float(thread, memory, its_texture, pname, param);
+            }
         }
     }
 }
@@ -1829,10 +1886,30 @@ mod glTexParameterfv {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_texture_target(target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
-            if S::WHOLE
-                && let Some(thread) = thread.whole()
-            {
-                if i64::from(pname) != GL_TEXTURE_BORDER_COLOR {
+            if i64::from(pname) != GL_TEXTURE_BORDER_COLOR {
+                let level_0: i32 = (memory.element::<f32>(params, 0) as i64) as i32;
+                let mut group = context.group.lock();
+                if functions::is_texture_target(target) && i64::from(level_0) >= 0 {
+                    match i64::from(pname) {
+                        GL_TEXTURE_BASE_LEVEL => {
+                            let key_0 = functions::bound_texture(&*context, target);
+                            if let Some(it) = group.textures.get_mut(key_0) {
+                                set!(S, it.base_level, level_0);
+                            }
+                        }
+                        GL_TEXTURE_MAX_LEVEL => {
+                            let key_0 = functions::bound_texture(&*context, target);
+                            if let Some(it) = group.textures.get_mut(key_0) {
+                                set!(S, it.max_level, level_0);
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+                drop(group);
+                if S::WHOLE
+                    && let Some(thread) = thread.whole()
+                {
                     let Some(context) = thread.context.as_deref_mut() else { return };
                     {
                         let its_texture = functions::bound_texture(&*context, target);
@@ -1854,20 +1931,22 @@ mod glTexParameteri {
     fn enter(thread: S, memory: M, seen: O, target: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        match i64::from(pname) {
-            GL_TEXTURE_BASE_LEVEL => {
-                let key_0 = functions::bound_texture(&*context, target);
-                if let Some(it) = group.textures.get_mut(key_0) {
-                    set!(S, it.base_level, param);
+        if functions::is_texture_target(target) && i64::from(param) >= 0 {
+            match i64::from(pname) {
+                GL_TEXTURE_BASE_LEVEL => {
+                    let key_0 = functions::bound_texture(&*context, target);
+                    if let Some(it) = group.textures.get_mut(key_0) {
+                        set!(S, it.base_level, param);
+                    }
                 }
-            }
-            GL_TEXTURE_MAX_LEVEL => {
-                let key_0 = functions::bound_texture(&*context, target);
-                if let Some(it) = group.textures.get_mut(key_0) {
-                    set!(S, it.max_level, param);
+                GL_TEXTURE_MAX_LEVEL => {
+                    let key_0 = functions::bound_texture(&*context, target);
+                    if let Some(it) = group.textures.get_mut(key_0) {
+                        set!(S, it.max_level, param);
+                    }
                 }
+                _ => {}
             }
-            _ => {}
         }
         drop(group);
         if S::WHOLE
@@ -1887,11 +1966,10 @@ mod glTexParameteriv {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_texture_target(target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
-            if S::WHOLE
-                && let Some(thread) = thread.whole()
-            {
-                if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
-                    let Some(context) = thread.context.as_deref_mut() else { return };
+            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
                     let mut group = context.group.lock();
                     for i in number::range(0, 4) {
                         {
@@ -1904,7 +1982,31 @@ mod glTexParameteriv {
                             }
                         }
                     }
-                } else {
+                }
+            } else {
+                let level_1: i32 = memory.element::<i32>(params, 0);
+                let mut group = context.group.lock();
+                if functions::is_texture_target(target) && i64::from(level_1) >= 0 {
+                    match i64::from(pname) {
+                        GL_TEXTURE_BASE_LEVEL => {
+                            let key_0 = functions::bound_texture(&*context, target);
+                            if let Some(it) = group.textures.get_mut(key_0) {
+                                set!(S, it.base_level, level_1);
+                            }
+                        }
+                        GL_TEXTURE_MAX_LEVEL => {
+                            let key_0 = functions::bound_texture(&*context, target);
+                            if let Some(it) = group.textures.get_mut(key_0) {
+                                set!(S, it.max_level, level_1);
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+                drop(group);
+                if S::WHOLE
+                    && let Some(thread) = thread.whole()
+                {
                     let Some(context) = thread.context.as_deref_mut() else { return };
                     {
                         let its_texture = functions::bound_texture(&*context, target);

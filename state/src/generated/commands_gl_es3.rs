@@ -589,11 +589,16 @@ mod glCompressedTexImage3D {
             let is_defined: bool = data != 0 || context.pixel_unpack_buffer.is_some();
             let pixel_type_1: u32 = 0;
             let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
-            if texture_2.is_none() {
+            let is_face_3: bool = i64::from(functions::texture_target(target)) != i64::from(target);
+            let is_valid_4: bool = functions::is_image_format(internalformat)
+                && (!is_face_3 || i64::from(width) == i64::from(height));
+            if is_valid_4 && texture_2.is_none() {
                 set!(S, context.has_default_images, true);
             }
             let mut group = context.group.lock();
-            if i64::from(group.textures.get(texture_2).map_or(0, |it| it.immutable_levels)) == 0 {
+            if is_valid_4
+                && i64::from(group.textures.get(texture_2).map_or(0, |it| it.immutable_levels)) == 0
+            {
                 if let Some(it) = group.textures.get_mut(texture_2)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
@@ -1338,14 +1343,17 @@ mod glFramebufferTexture {
         level: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Texture> =
-            context
-                .caches
-                .textures
-                .find(&context.group, u64::from(texture), |group| &mut group.textures);
-        crate::gles::attach_texture(
-            thread, memory, target, attachment, 0, found_0, level, 0, true, 0,
-        );
+        if {
+            let mut group = context.group.lock();
+            functions::is_attachable(&*context, &*group, texture, level)
+        } {
+            let mut group = context.group.lock();
+            let found_0: Ref<Texture> = group.textures.find(u64::from(texture));
+            drop(group);
+            crate::gles::attach_texture(
+                thread, memory, target, attachment, 0, found_0, level, 0, true, 0,
+            );
+        }
     }
 }
 
@@ -1361,12 +1369,14 @@ mod glFramebufferTextureLayer {
         layer: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(texture) == 0 || i64::from(layer) >= 0 {
-            let found_0: Ref<Texture> =
-                context
-                    .caches
-                    .textures
-                    .find(&context.group, u64::from(texture), |group| &mut group.textures);
+        if {
+            let mut group = context.group.lock();
+            (functions::is_attachable(&*context, &*group, texture, level)
+                && (i64::from(texture) == 0 || i64::from(layer) >= 0))
+        } {
+            let mut group = context.group.lock();
+            let found_0: Ref<Texture> = group.textures.find(u64::from(texture));
+            drop(group);
             crate::gles::attach_texture(
                 thread, memory, target, attachment, 0, found_0, level, layer, false, 0,
             );
@@ -3814,75 +3824,86 @@ mod glTexImage3D {
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
-            let format_1: u32 = internalformat as u32;
-            let compressed_bytes_2: i32 = 0;
-            let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
-            if texture_3.is_none() {
-                set!(S, context.has_default_images, true);
-            }
+            let texel_bytes_6: i64 = crate::gles::texel_bytes(thread, memory, format, r#type);
+            let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
-            if i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels)) == 0 {
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.width, width);
+            if texel_bytes_6 > 0 {
+                let format_1: u32 = internalformat as u32;
+                let compressed_bytes_2: i32 = 0;
+                let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
+                let is_face_4: bool =
+                    i64::from(functions::texture_target(target)) != i64::from(target);
+                let is_valid_5: bool = functions::is_image_format(format_1)
+                    && (!is_face_4 || i64::from(width) == i64::from(height));
+                if is_valid_5 && texture_3.is_none() {
+                    set!(S, context.has_default_images, true);
                 }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
+                if is_valid_5
+                    && i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels))
+                        == 0
                 {
-                    set!(S, it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.depth, depth);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.format, format_1);
-                }
-                {
-                    let value = r#type;
                     if let Some(it) = group.textures.get_mut(texture_3)
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
                     {
-                        set!(S, it.pixel_type, value);
+                        set!(S, it.width, width);
                     }
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.compressed_bytes, compressed_bytes_2);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(texture_3)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, is_defined);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_3) {
-                        set!(S, it.image, value);
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.height, height);
                     }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_3) {
-                        set!(S, it.surface, value);
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.depth, depth);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.format, format_1);
+                    }
+                    {
+                        let value = r#type;
+                        if let Some(it) = group.textures.get_mut(texture_3)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.pixel_type, value);
+                        }
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.compressed_bytes, compressed_bytes_2);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_3)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, is_defined);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_3) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_3) {
+                            set!(S, it.surface, value);
+                        }
                     }
                 }
             }
@@ -3895,11 +3916,10 @@ mod glTexParameterIiv {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_texture_target(target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
-            if S::WHOLE
-                && let Some(thread) = thread.whole()
-            {
-                if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
-                    let Some(context) = thread.context.as_deref_mut() else { return };
+            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
                     let mut group = context.group.lock();
                     for i in number::range(0, 4) {
                         {
@@ -3912,7 +3932,31 @@ mod glTexParameterIiv {
                             }
                         }
                     }
-                } else {
+                }
+            } else {
+                let level_1: i32 = memory.element::<i32>(params, 0);
+                let mut group = context.group.lock();
+                if functions::is_texture_target(target) && i64::from(level_1) >= 0 {
+                    match i64::from(pname) {
+                        GL_TEXTURE_BASE_LEVEL => {
+                            let key_0 = functions::bound_texture(&*context, target);
+                            if let Some(it) = group.textures.get_mut(key_0) {
+                                set!(S, it.base_level, level_1);
+                            }
+                        }
+                        GL_TEXTURE_MAX_LEVEL => {
+                            let key_0 = functions::bound_texture(&*context, target);
+                            if let Some(it) = group.textures.get_mut(key_0) {
+                                set!(S, it.max_level, level_1);
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+                drop(group);
+                if S::WHOLE
+                    && let Some(thread) = thread.whole()
+                {
                     let Some(context) = thread.context.as_deref_mut() else { return };
                     {
                         let its_texture = functions::bound_texture(&*context, target);
@@ -3935,11 +3979,10 @@ mod glTexParameterIuiv {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_texture_target(target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
-            if S::WHOLE
-                && let Some(thread) = thread.whole()
-            {
-                if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
-                    let Some(context) = thread.context.as_deref_mut() else { return };
+            if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
                     let mut group = context.group.lock();
                     for i in number::range(0, 4) {
                         {
@@ -3952,7 +3995,31 @@ mod glTexParameterIuiv {
                             }
                         }
                     }
-                } else {
+                }
+            } else {
+                let level_1: i32 = memory.element::<u32>(params, 0) as i32;
+                let mut group = context.group.lock();
+                if functions::is_texture_target(target) && i64::from(level_1) >= 0 {
+                    match i64::from(pname) {
+                        GL_TEXTURE_BASE_LEVEL => {
+                            let key_0 = functions::bound_texture(&*context, target);
+                            if let Some(it) = group.textures.get_mut(key_0) {
+                                set!(S, it.base_level, level_1);
+                            }
+                        }
+                        GL_TEXTURE_MAX_LEVEL => {
+                            let key_0 = functions::bound_texture(&*context, target);
+                            if let Some(it) = group.textures.get_mut(key_0) {
+                                set!(S, it.max_level, level_1);
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+                drop(group);
+                if S::WHOLE
+                    && let Some(thread) = thread.whole()
+                {
                     let Some(context) = thread.context.as_deref_mut() else { return };
                     {
                         let its_texture = functions::bound_texture(&*context, target);
@@ -3986,7 +4053,7 @@ mod glTexStorage2D {
             return;
         }
         {
-            let its_texture = functions::bound_texture(&*context, target);
+            let its_texture = functions::stored_texture(&*context, target);
             crate::gles::define_storage(
                 thread,
                 memory,
@@ -4019,7 +4086,7 @@ mod glTexStorage2DMultisample {
             return;
         }
         {
-            let its_texture = functions::bound_texture(&*context, target);
+            let its_texture = functions::stored_texture(&*context, target);
             crate::gles::define_storage(
                 thread,
                 memory,
@@ -4052,7 +4119,7 @@ mod glTexStorage3D {
             return;
         }
         {
-            let its_texture = functions::bound_texture(&*context, target);
+            let its_texture = functions::stored_texture(&*context, target);
             crate::gles::define_storage(
                 thread,
                 memory,
@@ -4086,7 +4153,7 @@ mod glTexStorage3DMultisample {
             return;
         }
         {
-            let its_texture = functions::bound_texture(&*context, target);
+            let its_texture = functions::stored_texture(&*context, target);
             crate::gles::define_storage(
                 thread,
                 memory,

@@ -532,11 +532,16 @@ mod glCompressedTexImage3DOES {
             let is_defined: bool = data != 0 || context.pixel_unpack_buffer.is_some();
             let pixel_type_1: u32 = 0;
             let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
-            if texture_2.is_none() {
+            let is_face_3: bool = i64::from(functions::texture_target(target)) != i64::from(target);
+            let is_valid_4: bool = functions::is_image_format(internalformat)
+                && (!is_face_3 || i64::from(width) == i64::from(height));
+            if is_valid_4 && texture_2.is_none() {
                 set!(S, context.has_default_images, true);
             }
             let mut group = context.group.lock();
-            if i64::from(group.textures.get(texture_2).map_or(0, |it| it.immutable_levels)) == 0 {
+            if is_valid_4
+                && i64::from(group.textures.get(texture_2).map_or(0, |it| it.immutable_levels)) == 0
+            {
                 if let Some(it) = group.textures.get_mut(texture_2)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
@@ -1211,12 +1216,16 @@ mod glFramebufferRenderbufferOES {
         renderbuffer: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Renderbuffer> =
+        let attached: Ref<Renderbuffer> =
             context
                 .caches
                 .renderbuffers
                 .find(&context.group, u64::from(renderbuffer), |group| &mut group.renderbuffers);
-        crate::gles::attach_renderbuffer(thread, memory, target, attachment, found_0);
+        if i64::from(renderbuffer) == 0
+            || (attached.is_some() && i64::from(renderbuffertarget) == GL_RENDERBUFFER)
+        {
+            crate::gles::attach_renderbuffer(thread, memory, target, attachment, attached);
+        }
     }
 }
 
@@ -1259,14 +1268,18 @@ mod glFramebufferTexture2DOES {
         level: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Texture> =
-            context
-                .caches
-                .textures
-                .find(&context.group, u64::from(texture), |group| &mut group.textures);
-        crate::gles::attach_texture(
-            thread, memory, target, attachment, textarget, found_0, level, 0, false, 0,
-        );
+        if {
+            let mut group = context.group.lock();
+            (functions::is_attachable(&*context, &*group, texture, level)
+                && (i64::from(texture) == 0 || functions::is_attachable_from(textarget)))
+        } {
+            let mut group = context.group.lock();
+            let found_0: Ref<Texture> = group.textures.find(u64::from(texture));
+            drop(group);
+            crate::gles::attach_texture(
+                thread, memory, target, attachment, textarget, found_0, level, 0, false, 0,
+            );
+        }
     }
 }
 
@@ -2436,74 +2449,85 @@ mod glTexImage3DOES {
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
-            let compressed_bytes_1: i32 = 0;
-            let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
-            if texture_2.is_none() {
-                set!(S, context.has_default_images, true);
-            }
+            let texel_bytes_5: i64 = crate::gles::texel_bytes(thread, memory, format, r#type);
+            let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
-            if i64::from(group.textures.get(texture_2).map_or(0, |it| it.immutable_levels)) == 0 {
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.width, width);
+            if texel_bytes_5 > 0 {
+                let compressed_bytes_1: i32 = 0;
+                let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
+                let is_face_3: bool =
+                    i64::from(functions::texture_target(target)) != i64::from(target);
+                let is_valid_4: bool = functions::is_image_format(internalformat)
+                    && (!is_face_3 || i64::from(width) == i64::from(height));
+                if is_valid_4 && texture_2.is_none() {
+                    set!(S, context.has_default_images, true);
                 }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
+                if is_valid_4
+                    && i64::from(group.textures.get(texture_2).map_or(0, |it| it.immutable_levels))
+                        == 0
                 {
-                    set!(S, it.height, height);
-                }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.depth, depth);
-                }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.format, internalformat);
-                }
-                {
-                    let value = r#type;
                     if let Some(it) = group.textures.get_mut(texture_2)
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
                     {
-                        set!(S, it.pixel_type, value);
+                        set!(S, it.width, width);
                     }
-                }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.compressed_bytes, compressed_bytes_1);
-                }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.shared, 0);
-                }
-                if let Some(it) = group.textures.get_mut(texture_2)
-                    && let Some(it) = it.images.at_mut(target)
-                    && let Some(it) = it.at_mut(level)
-                {
-                    set!(S, it.is_defined, is_defined);
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_2) {
-                        set!(S, it.image, value);
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.height, height);
                     }
-                }
-                {
-                    let value = Ref::NONE;
-                    if let Some(it) = group.textures.get_mut(texture_2) {
-                        set!(S, it.surface, value);
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.depth, depth);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.format, internalformat);
+                    }
+                    {
+                        let value = r#type;
+                        if let Some(it) = group.textures.get_mut(texture_2)
+                            && let Some(it) = it.images.at_mut(target)
+                            && let Some(it) = it.at_mut(level)
+                        {
+                            set!(S, it.pixel_type, value);
+                        }
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.compressed_bytes, compressed_bytes_1);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.shared, 0);
+                    }
+                    if let Some(it) = group.textures.get_mut(texture_2)
+                        && let Some(it) = it.images.at_mut(target)
+                        && let Some(it) = it.at_mut(level)
+                    {
+                        set!(S, it.is_defined, is_defined);
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_2) {
+                            set!(S, it.image, value);
+                        }
+                    }
+                    {
+                        let value = Ref::NONE;
+                        if let Some(it) = group.textures.get_mut(texture_2) {
+                            set!(S, it.surface, value);
+                        }
                     }
                 }
             }
@@ -2571,7 +2595,7 @@ mod glTexStorage1DEXT {
             return;
         }
         {
-            let its_texture = functions::bound_texture(&*context, target);
+            let its_texture = functions::stored_texture(&*context, target);
             crate::gles::define_storage(
                 thread,
                 memory,
@@ -2608,7 +2632,7 @@ mod glTexStorageAttribs2DEXT {
         crate::gles::attributes_to_none(thread, memory, seen, 5, attrib_list);
         let Some(context) = thread.context.as_deref_mut() else { return };
         {
-            let its_texture = functions::bound_texture(&*context, target);
+            let its_texture = functions::stored_texture(&*context, target);
             crate::gles::define_storage(
                 thread,
                 memory,
@@ -2646,7 +2670,7 @@ mod glTexStorageAttribs3DEXT {
         crate::gles::attributes_to_none(thread, memory, seen, 6, attrib_list);
         let Some(context) = thread.context.as_deref_mut() else { return };
         {
-            let its_texture = functions::bound_texture(&*context, target);
+            let its_texture = functions::stored_texture(&*context, target);
             crate::gles::define_storage(
                 thread,
                 memory,
@@ -2680,7 +2704,7 @@ mod glTexStorageMem2DEXT {
             return;
         }
         {
-            let its_texture = functions::bound_texture(&*context, target);
+            let its_texture = functions::stored_texture(&*context, target);
             crate::gles::define_storage(
                 thread,
                 memory,
@@ -2715,7 +2739,7 @@ mod glTexStorageMem2DMultisampleEXT {
             return;
         }
         {
-            let its_texture = functions::bound_texture(&*context, target);
+            let its_texture = functions::stored_texture(&*context, target);
             crate::gles::define_storage(
                 thread,
                 memory,
@@ -2750,7 +2774,7 @@ mod glTexStorageMem3DEXT {
             return;
         }
         {
-            let its_texture = functions::bound_texture(&*context, target);
+            let its_texture = functions::stored_texture(&*context, target);
             crate::gles::define_storage(
                 thread,
                 memory,
@@ -2786,7 +2810,7 @@ mod glTexStorageMem3DMultisampleEXT {
             return;
         }
         {
-            let its_texture = functions::bound_texture(&*context, target);
+            let its_texture = functions::stored_texture(&*context, target);
             crate::gles::define_storage(
                 thread,
                 memory,

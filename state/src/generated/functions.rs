@@ -216,6 +216,28 @@ pub fn bound_framebuffer<S: Scope>(context: &Context<S>, target: u32) -> Ref<Fra
     }
 }
 
+/// Whether a texture of this name, or none, can be attached (OpenGL ES 3.2, 9.2.8).
+#[inline]
+pub fn is_attachable<S: Scope>(
+    context: &Context<S>,
+    group: &GroupState<S>,
+    texture: u32,
+    level: i32,
+) -> bool {
+    i64::from(texture) == 0
+        || (i64::from(level) >= 0 && group.textures.find(u64::from(texture)).is_some())
+}
+
+/// Whether a level can be attached from a target of images.
+#[inline]
+pub fn is_attachable_from(textarget: u32) -> bool {
+    functions::is_image_target_2d(textarget)
+        || (match i64::from(textarget) {
+            GL_TEXTURE_2D_MULTISAMPLE | GL_TEXTURE_EXTERNAL_OES => true,
+            _ => false,
+        })
+}
+
 #[inline]
 pub fn has_unpack_subimage<S: Scope>(context: &Context<S>) -> bool {
     (context.version >= (3, 0)) || context.extensions.has(extensions::GL_EXT_unpack_subimage)
@@ -362,6 +384,93 @@ pub fn bound_texture<S: Scope>(context: &Context<S>, target: u32) -> Ref<Texture
         .unwrap_or(Ref::NONE)
 }
 
+/// Compressed formats of OpenGL ES 3.2 (table 8.17) and of extensions.
+#[inline]
+pub fn is_compressed_format(format: u32) -> bool {
+    i64::from(format) == GL_ETC1_RGB8_OES
+        || (i64::from(format) >= GL_COMPRESSED_R11_EAC
+            && i64::from(format) <= GL_COMPRESSED_SRGB8_ALPHA8_ETC2_EAC)
+        || (i64::from(format) >= GL_COMPRESSED_RGBA_ASTC_4x4
+            && i64::from(format) <= GL_COMPRESSED_RGBA_ASTC_12x12)
+        || (i64::from(format) >= GL_COMPRESSED_RGBA_ASTC_3x3x3_OES
+            && i64::from(format) <= GL_COMPRESSED_RGBA_ASTC_6x6x6_OES)
+        || (i64::from(format) >= GL_COMPRESSED_SRGB8_ALPHA8_ASTC_4x4
+            && i64::from(format) <= GL_COMPRESSED_SRGB8_ALPHA8_ASTC_12x12)
+        || (i64::from(format) >= GL_COMPRESSED_SRGB8_ALPHA8_ASTC_3x3x3_OES
+            && i64::from(format) <= GL_COMPRESSED_SRGB8_ALPHA8_ASTC_6x6x6_OES)
+        || (i64::from(format) >= GL_COMPRESSED_RGB_S3TC_DXT1_EXT
+            && i64::from(format) <= GL_COMPRESSED_RGBA_S3TC_DXT5_EXT)
+        || (i64::from(format) >= GL_COMPRESSED_SRGB_S3TC_DXT1_EXT
+            && i64::from(format) <= GL_COMPRESSED_SRGB_ALPHA_S3TC_DXT5_EXT)
+        || (i64::from(format) >= GL_COMPRESSED_RED_RGTC1_EXT
+            && i64::from(format) <= GL_COMPRESSED_SIGNED_RED_GREEN_RGTC2_EXT)
+        || (i64::from(format) >= GL_COMPRESSED_RGBA_BPTC_UNORM_EXT
+            && i64::from(format) <= GL_COMPRESSED_RGB_BPTC_UNSIGNED_FLOAT_EXT)
+        || (i64::from(format) >= GL_COMPRESSED_RGB_PVRTC_4BPPV1_IMG
+            && i64::from(format) <= GL_COMPRESSED_RGBA_PVRTC_2BPPV1_IMG)
+        || (i64::from(format) >= GL_COMPRESSED_SRGB_PVRTC_2BPPV1_EXT
+            && i64::from(format) <= GL_COMPRESSED_SRGB_ALPHA_PVRTC_4BPPV1_EXT)
+        || (i64::from(format) >= GL_PALETTE4_RGB8_OES
+            && i64::from(format) <= GL_PALETTE8_RGB5_A1_OES)
+        || (match i64::from(format) {
+            GL_COMPRESSED_RGBA_PVRTC_2BPPV2_IMG
+            | GL_COMPRESSED_RGBA_PVRTC_4BPPV2_IMG
+            | GL_COMPRESSED_SRGB_ALPHA_PVRTC_2BPPV2_IMG
+            | GL_COMPRESSED_SRGB_ALPHA_PVRTC_4BPPV2_IMG
+            | GL_3DC_X_AMD
+            | GL_3DC_XY_AMD
+            | GL_ATC_RGB_AMD
+            | GL_ATC_RGBA_EXPLICIT_ALPHA_AMD
+            | GL_ATC_RGBA_INTERPOLATED_ALPHA_AMD => true,
+            _ => false,
+        })
+}
+
+/// Formats that a texture image may have, in some version or with some extension (OpenGL ES 3.2,
+/// tables 8.2 and 8.10).
+#[inline]
+pub fn is_image_format(format: u32) -> bool {
+    functions::is_renderable_format(format)
+        || functions::is_compressed_format(format)
+        || (match i64::from(format) {
+            GL_LUMINANCE | GL_LUMINANCE_ALPHA | GL_STENCIL_INDEX | GL_SRGB_EXT
+            | GL_SRGB_ALPHA_EXT | GL_SR8_EXT | GL_SRG8_EXT => true,
+            GL_ALPHA8_EXT
+            | GL_LUMINANCE8_EXT
+            | GL_LUMINANCE8_ALPHA8_EXT
+            | GL_LUMINANCE4_ALPHA4_OES
+            | GL_ALPHA16F_EXT
+            | GL_LUMINANCE16F_EXT
+            | GL_LUMINANCE_ALPHA16F_EXT
+            | GL_ALPHA32F_EXT
+            | GL_LUMINANCE32F_EXT
+            | GL_LUMINANCE_ALPHA32F_EXT
+            | GL_RGB_RAW_422_APPLE => true,
+            _ => false,
+        })
+}
+
+/// Formats without sizes of their components (OpenGL ES 3.2, table 8.3), which immutable storage cannot have.
+#[inline]
+pub fn is_unsized_format(format: u32) -> bool {
+    match i64::from(format) {
+        GL_RED | GL_RG | GL_RGB | GL_RGBA | GL_BGRA_EXT | GL_ALPHA | GL_LUMINANCE
+        | GL_LUMINANCE_ALPHA | GL_DEPTH_COMPONENT | GL_DEPTH_STENCIL | GL_STENCIL_INDEX
+        | GL_SRGB_EXT | GL_SRGB_ALPHA_EXT => true,
+        _ => false,
+    }
+}
+
+/// The bound texture, if storage can be defined at the target.
+#[inline]
+pub fn stored_texture<S: Scope>(context: &Context<S>, target: u32) -> Ref<Texture> {
+    if functions::is_texture_target(target) {
+        functions::bound_texture(context, target)
+    } else {
+        Ref::NONE
+    }
+}
+
 /// Formats of buffer textures (OpenGL ES 3.2, table 8.16).
 #[inline]
 pub fn is_texel_format(format: u32) -> bool {
@@ -431,13 +540,11 @@ pub fn is_vertex_binding<S: Scope>(context: &Context<S>, index: u32) -> bool {
             || i64::from(context.limits.vertex_bindings) <= 0)
 }
 
-/// Whether a stride in bytes is valid for glBindVertexBuffer. Mesa 22.3 accepts any stride for pointer
-/// commands.
+/// Whether glBindVertexBuffer takes a stride, in bytes. Pointer commands of Mesa 22.3 take any.
 #[inline]
 pub fn is_vertex_stride<S: Scope>(context: &Context<S>, stride: i32) -> bool {
-    i64::from(stride) >= 0
-        && (i64::from(stride) <= i64::from(context.limits.vertex_stride)
-            || i64::from(context.limits.vertex_stride) <= 0)
+    i64::from(stride) <= i64::from(context.limits.vertex_stride)
+        || i64::from(context.limits.vertex_stride) <= 0
 }
 
 /// Whether an attribute can have this offset in a vertex, in bytes.

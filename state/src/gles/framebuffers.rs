@@ -104,7 +104,8 @@ fn attach<S: Scope>(
 fn bound<S: Scope>(context: &mut Context<S>, target: u32) -> Option<&mut Framebuffer<S>> {
     let bound = match target {
         GL_READ_FRAMEBUFFER => context.read_framebuffer,
-        _ => context.draw_framebuffer,
+        GL_FRAMEBUFFER | GL_DRAW_FRAMEBUFFER => context.draw_framebuffer,
+        _ => return None,
     };
     context.framebuffers.get_mut(bound)
 }

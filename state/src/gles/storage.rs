@@ -3,6 +3,7 @@
 
 use gapii_commands::constants::*;
 
+use crate::generated::functions::{is_image_format, is_unsized_format};
 use crate::{Context, Memory, Ref, Scope, Texture, TextureImage, TextureView, Thread};
 
 /// Defines the images of all levels at once; their sizes never change again.
@@ -17,12 +18,18 @@ pub fn define_storage<S: Scope, M: Memory + ?Sized>(
     depth: i32,
     samples: i32,
 ) {
-    // The driver refuses an empty image, and a texture that has such storage already (OpenGL ES 3.2, 8.18).
-    if [levels, width, height, depth].into_iter().any(|size| size < 1) {
+    // The driver refuses empty images, formats without sizes, too many levels, faces that are not square, and a texture that
+    // has such storage already (OpenGL ES 3.2, 8.18).
+    let is_empty = [levels, width, height, depth].into_iter().any(|size| size < 1);
+    if is_empty || !is_image_format(format) || is_unsized_format(format) {
         return;
     }
     change_texture(thread, memory, texture, |texture| {
-        if texture.immutable_levels > 0 {
+        let is_cube = [GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY].contains(&texture.target);
+        let deepest = if texture.target == GL_TEXTURE_3D { depth } else { 1 };
+        let levels_max = width.max(height).max(deepest).ilog2().cast_signed() + 1;
+        let is_refused = levels > levels_max || is_cube && width != height;
+        if texture.immutable_levels > 0 || is_refused {
             return;
         }
         texture.immutable_levels = levels;
@@ -263,8 +270,11 @@ mod tests {
         };
         let flat = [(0, [8, 2, 1]), (1, [4, 1, 1]), (2, [2, 1, 1])];
         check(GL_TEXTURE_2D, GL_TEXTURE_2D, [8, 2, 1], &flat);
-        check(GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, [8, 2, 1], &flat);
-        check(GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP, [8, 2, 1], &[]);
+        let square = [(0, [8, 8, 1]), (1, [4, 4, 1]), (2, [2, 2, 1])];
+        check(GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, [8, 8, 1], &square);
+        check(GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP, [8, 8, 1], &[]);
+        check(GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, [8, 2, 1], &[]);
+        check(GL_TEXTURE_2D, GL_TEXTURE_2D, [3, 3, 1], &[]);
         let layers = [(0, [4, 4, 6]), (1, [2, 2, 6]), (2, [1, 1, 6])];
         check(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_ARRAY, [4, 4, 6], &layers);
         let volume = [(0, [4, 4, 6]), (1, [2, 2, 3]), (2, [1, 1, 1])];

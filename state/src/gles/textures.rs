@@ -12,6 +12,9 @@ use crate::{
 /// Changes a parameter that both textures and samplers have. False if `pname` is not one of them.
 fn set_sampling(sampling: &mut SamplerState, pname: u32, value: f64) -> bool {
     let number = value as u32;
+    if is_refused(pname, number, value) {
+        return true;
+    }
     match pname {
         GL_TEXTURE_MIN_FILTER => sampling.min_filter = number,
         GL_TEXTURE_MAG_FILTER => sampling.mag_filter = number,
@@ -27,6 +30,36 @@ fn set_sampling(sampling: &mut SamplerState, pname: u32, value: f64) -> bool {
         _ => return false,
     }
     true
+}
+
+/// Whether the driver refuses the value of a sampling parameter (OpenGL ES 3.2, table 8.19, GL_EXT_texture_sRGB_decode,
+/// GL_EXT_texture_filter_anisotropic, GL_EXT_texture_mirror_clamp_to_edge).
+fn is_refused(pname: u32, number: u32, value: f64) -> bool {
+    match pname {
+        GL_TEXTURE_MIN_FILTER => !matches!(
+            number,
+            GL_NEAREST
+                | GL_LINEAR
+                | GL_NEAREST_MIPMAP_NEAREST
+                | GL_LINEAR_MIPMAP_NEAREST
+                | GL_NEAREST_MIPMAP_LINEAR
+                | GL_LINEAR_MIPMAP_LINEAR
+        ),
+        GL_TEXTURE_MAG_FILTER => !matches!(number, GL_NEAREST | GL_LINEAR),
+        GL_TEXTURE_WRAP_S | GL_TEXTURE_WRAP_T | GL_TEXTURE_WRAP_R => !matches!(
+            number,
+            GL_REPEAT
+                | GL_CLAMP_TO_EDGE
+                | GL_CLAMP_TO_BORDER
+                | GL_MIRRORED_REPEAT
+                | GL_MIRROR_CLAMP_TO_EDGE_EXT
+        ),
+        GL_TEXTURE_COMPARE_MODE => !matches!(number, GL_NONE | GL_COMPARE_REF_TO_TEXTURE),
+        GL_TEXTURE_COMPARE_FUNC => !(GL_NEVER..=GL_ALWAYS).contains(&number),
+        GL_TEXTURE_SRGB_DECODE_EXT => !matches!(number, GL_DECODE_EXT | GL_SKIP_DECODE_EXT),
+        GL_TEXTURE_MAX_ANISOTROPY_EXT => value < 1.0,
+        _ => false,
+    }
 }
 
 fn set_texture(texture: &mut Texture<Whole>, pname: u32, value: f64) {
@@ -169,17 +202,38 @@ mod tests {
         let set = |thread: &mut Thread<Whole>, pname, value| {
             set_texture_parameter(thread, &Nothing, texture, pname, value);
         };
-        set(&mut thread, GL_TEXTURE_WRAP_S, GL_RGBA8 as i32);
+        set(&mut thread, GL_TEXTURE_WRAP_S, GL_MIRRORED_REPEAT as i32);
         set(&mut thread, GL_TEXTURE_SWIZZLE_B, 3);
         set(&mut thread, GL_TEXTURE_MAX_LEVEL, 7);
         set(&mut thread, GL_RGBA8, 7);
         set_texture_parameter_float(&mut thread, &Nothing, texture, GL_TEXTURE_MAX_LOD, 2.5);
         let group = context(&mut thread).group.lock();
         let texture = group.textures.get(texture).unwrap();
-        assert_eq!(texture.sampling.wrap_s, GL_RGBA8);
+        assert_eq!(texture.sampling.wrap_s, GL_MIRRORED_REPEAT);
         assert_eq!(texture.swizzle, [GL_RED, GL_GREEN, 3, GL_ALPHA]);
         assert_eq!(texture.max_level, 7);
         assert_eq!(texture.sampling.max_lod, 2.5);
+    }
+
+    #[test]
+    fn values_that_the_driver_refuses_are_not_kept() {
+        let mut sampling = SamplerState::default();
+        for pname in [
+            GL_TEXTURE_MIN_FILTER,
+            GL_TEXTURE_MAG_FILTER,
+            GL_TEXTURE_WRAP_S,
+            GL_TEXTURE_WRAP_T,
+            GL_TEXTURE_WRAP_R,
+            GL_TEXTURE_COMPARE_MODE,
+            GL_TEXTURE_COMPARE_FUNC,
+            GL_TEXTURE_SRGB_DECODE_EXT,
+        ] {
+            assert!(set_sampling(&mut sampling, pname, f64::from(GL_RGBA8)));
+        }
+        assert!(set_sampling(&mut sampling, GL_TEXTURE_MAX_ANISOTROPY_EXT, 0.5));
+        assert_eq!(sampling, SamplerState::default());
+        set_sampling(&mut sampling, GL_TEXTURE_COMPARE_FUNC, f64::from(GL_ALWAYS));
+        assert_eq!(sampling.compare_func, GL_ALWAYS);
     }
 
     #[test]

@@ -6,3 +6,4 @@ mod egl_objects;
 mod es1;
 mod es1_parameters;
 mod program;
+mod refused;
