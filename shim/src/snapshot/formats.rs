@@ -306,6 +306,32 @@ fn unsized_depth(internal: u32, given: u32) -> Option<Layout> {
     Some(Layout { format: internal, kind: given, read, same_bits: None })
 }
 
+/// The format that immutable storage has in place of one that glTexStorage2D refuses: an EGL image of an unsized format
+/// becomes storage, too (GL_EXT_EGL_image_storage). `given` is the type with which the image was defined; 0 for none.
+pub fn of_storage(internal: u32, given: u32) -> u32 {
+    match (internal, given) {
+        (GL_RED, 0 | GL_UNSIGNED_BYTE) => GL_R8,
+        (GL_RG, 0 | GL_UNSIGNED_BYTE) => GL_RG8,
+        (GL_RGB, 0 | GL_UNSIGNED_BYTE) => GL_RGB8,
+        (GL_RGBA, 0 | GL_UNSIGNED_BYTE) => GL_RGBA8,
+        (GL_BGRA, 0 | GL_UNSIGNED_BYTE) => GL_BGRA8_EXT,
+        (GL_SRGB, 0 | GL_UNSIGNED_BYTE) => GL_SRGB8,
+        (GL_SRGB_ALPHA, 0 | GL_UNSIGNED_BYTE) => GL_SRGB8_ALPHA8,
+        (GL_ALPHA, 0 | GL_UNSIGNED_BYTE) => GL_ALPHA8_OES,
+        (GL_LUMINANCE, 0 | GL_UNSIGNED_BYTE) => GL_LUMINANCE8_OES,
+        (GL_LUMINANCE_ALPHA, 0 | GL_UNSIGNED_BYTE) => GL_LUMINANCE8_ALPHA8_OES,
+        (GL_RGB, GL_UNSIGNED_SHORT_5_6_5) => GL_RGB565,
+        (GL_RGBA, GL_UNSIGNED_SHORT_4_4_4_4) => GL_RGBA4,
+        (GL_RGBA, GL_UNSIGNED_SHORT_5_5_5_1) => GL_RGB5_A1,
+        (GL_RGBA, GL_UNSIGNED_INT_2_10_10_10_REV) => GL_RGB10_A2,
+        (GL_RGB, GL_HALF_FLOAT | GL_HALF_FLOAT_OES) => GL_RGB16F,
+        (GL_RGBA, GL_HALF_FLOAT | GL_HALF_FLOAT_OES) => GL_RGBA16F,
+        (GL_RGB, GL_FLOAT) => GL_RGB32F,
+        (GL_RGBA, GL_FLOAT) => GL_RGBA32F,
+        _ => internal,
+    }
+}
+
 /// Width and height of a block of a compressed format in pixels, and its size in bytes; `None` for other formats.
 pub fn block(internal: u32) -> Option<(i32, i32, usize)> {
     const ASTC: [(i32, i32); 14] = [

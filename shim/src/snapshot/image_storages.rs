@@ -18,7 +18,7 @@ use gapii_state::{Context, Group, Image, Process, Ref, Renderbuffer, Texture, Te
 use super::copied::point_and_mask;
 use super::egl::Like;
 use super::emit::Emitter;
-use super::formats::Layout;
+use super::formats::{self, Layout};
 use super::identity;
 use super::image_layer::has_layers;
 use crate::generated::ids::*;
@@ -322,9 +322,16 @@ pub fn root_of(
         let (name, target, is_spare) = (SPARE_ROOT, target_of(face), true);
         Some(Root { group, name, target, attributes, is_spare, view, limits: None })
     };
+    // The texture that an image of an unsized format was made of was no immutable one (GL_EXT_EGL_image_storage).
+    let pixels = storage.pixels;
+    let is_unsized = formats::of_storage(pixels.format, pixels.pixel_type) != pixels.format;
     let flat = || {
-        let is_flat =
-            |it: &&Member| matches!(it.kind, Kind::Bindable { target: GL_TEXTURE_2D, .. });
+        let is_flat = |it: &&Member| match it.kind {
+            Kind::Bindable { target: GL_TEXTURE_2D, is_immutable } => {
+                !is_immutable || !is_unsized || storage.handles.is_empty()
+            }
+            _ => false,
+        };
         storage.members.iter().find(is_flat).map(|it| root(it, EGL_GL_TEXTURE_2D, list(&[])))
     };
     let drawn = || {

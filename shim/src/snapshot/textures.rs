@@ -15,7 +15,8 @@ use gapii_commands::constants::{
     GL_TEXTURE_BINDING_CUBE_MAP, GL_TEXTURE_BINDING_CUBE_MAP_ARRAY,
     GL_TEXTURE_BINDING_EXTERNAL_OES, GL_TEXTURE_BUFFER, GL_TEXTURE_BUFFER_DATA_STORE_BINDING,
     GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_CUBE_MAP_POSITIVE_X,
-    GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_WIDTH, GL_UNPACK_ALIGNMENT, GL_UNSIGNED_BYTE,
+    GL_TEXTURE_DEPTH, GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_HEIGHT, GL_TEXTURE_INTERNAL_FORMAT,
+    GL_TEXTURE_WIDTH, GL_UNPACK_ALIGNMENT, GL_UNSIGNED_BYTE,
 };
 use gapii_state::read_back::Driver as _;
 use gapii_state::{Context, Objects, Process, Ref, Surface, Texture, TextureImage};
@@ -202,7 +203,7 @@ pub fn describe(
         (known, buffers::nameless(&group, held))
     };
     if let Some(sibling) = sibling {
-        leave_out_absent_levels(&mut known, sibling);
+        follow_driver(&mut known, sibling);
         for texture in known.iter_mut().filter(|it| it.target == GL_TEXTURE_BUFFER) {
             texture.buffer = texture.buffer.asked(context, sibling, texture.name);
         }
@@ -224,8 +225,9 @@ pub fn describe(
     }
 }
 
-/// Leaves out images that the driver does not have: it may have refused the command that the state has followed.
-fn leave_out_absent_levels(textures: &mut [Known], sibling: &Sibling) {
+/// Leaves out images that the driver does not have, and gives the others the sizes that it has: it may have refused the
+/// command that the state has followed.
+fn follow_driver(textures: &mut [Known], sibling: &Sibling) {
     let asked: Vec<_> = textures
         .iter()
         .map(|texture| {
@@ -233,27 +235,47 @@ fn leave_out_absent_levels(textures: &mut [Known], sibling: &Sibling) {
             (texture.target, texture.name, images.collect::<Vec<_>>())
         })
         .collect();
-    let widths = sibling.ask(move |_| {
+    let answers = sibling.ask(move |_| {
         if Gl::of_thread()?.version() < (3, 1) {
             return None;
         }
-        let widths = asked.iter().map(|(target, name, images)| {
+        let answers = asked.iter().map(|(target, name, images)| {
             if images.is_empty() || binding_of(*target).is_none() {
                 return Vec::new();
             }
             gl::bind_texture(*target, *name);
-            let widths = images
-                .iter()
-                .map(|(face, level)| level_integer(*face, *level, GL_TEXTURE_WIDTH))
-                .collect();
+            let ask = |face, level| LEVEL.map(|value| level_integer(face, level, value));
+            let answers = images.iter().map(|(face, level)| ask(*face, *level)).collect();
             gl::bind_texture(*target, 0);
-            widths
+            answers
         });
-        Some(widths.collect::<Vec<Vec<i32>>>())
+        Some(answers.collect::<Vec<Vec<[i32; 4]>>>())
     });
-    for (texture, widths) in textures.iter_mut().zip(widths.into_iter().flatten()) {
-        let mut widths = widths.into_iter();
-        texture.images.retain(|_| widths.next() != Some(0));
+    for (texture, answers) in textures.iter_mut().zip(answers.into_iter().flatten()) {
+        let mut answers = answers.into_iter();
+        let is_own = texture.view.is_none() && texture.surface.is_none();
+        texture.images.retain_mut(|(.., image)| match answers.next() {
+            Some([0, ..]) => false,
+            Some(answer) => {
+                if is_own {
+                    follow_level(image, answer);
+                }
+                true
+            }
+            None => true,
+        });
+    }
+}
+
+/// Values of an image that the driver is asked for.
+const LEVEL: [u32; 4] =
+    [GL_TEXTURE_WIDTH, GL_TEXTURE_HEIGHT, GL_TEXTURE_DEPTH, GL_TEXTURE_INTERNAL_FORMAT];
+
+/// Gives an image the size and format that the driver has, if the sizes differ.
+fn follow_level(image: &mut TextureImage, [width, height, depth, format]: [i32; 4]) {
+    if [image.width, image.height, image.depth] != [width, height, depth] {
+        let format = format.cast_unsigned();
+        *image = TextureImage { width, height, depth, format, pixel_type: 0, ..*image };
     }
 }
 
@@ -655,7 +677,7 @@ impl Describing<'_, '_> {
             .command(if has_layers { GL_TEX_STORAGE3D } else { GL_TEX_STORAGE2D })
             .arg(texture.target)
             .arg(texture.immutable_levels)
-            .arg(image.format)
+            .arg(formats::of_storage(image.format, image.pixel_type))
             .arg(image.width)
             .arg(image.height);
         if has_layers { command.arg(image.depth).done() } else { command.done() }
