@@ -3,6 +3,8 @@
 //! over `--connect`, unless only `--connect` is typed. `--submits` counts as frames. Kept frames exclude limits,
 //! filters and triggers.
 
+use std::ffi::OsString;
+use std::io;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -92,6 +94,22 @@ pub struct Connect {
     /// Credentials for --via tls:// [default: gapii/hosts/HOST.json in $XDG_CONFIG_HOME or ~/.config]
     #[arg(long, value_name = "FILE", global = true)]
     pub credentials: Option<PathBuf>,
+}
+
+impl Connect {
+    /// Returns the options with which another process of this tool, in any folder, asks the same daemon.
+    pub fn words(&self) -> io::Result<Vec<OsString>> {
+        let with_path = |option: &str, path: &Path| {
+            let mut word = OsString::from(option);
+            word.push(std::path::absolute(path)?);
+            Ok(word)
+        };
+        let Connect { connect, via, credentials } = self;
+        let address = connect.iter().map(|Address::Unix(path)| with_path("--connect=unix:", path));
+        let credentials = credentials.iter().map(|path| with_path("--credentials=", path));
+        let via = via.iter().map(|via| Ok(format!("--via={via}").into()));
+        address.chain(credentials).chain(via).collect()
+    }
 }
 
 #[derive(Args, Clone, Debug)]
@@ -492,6 +510,19 @@ mod tests {
             assert_eq!(ApiName::from_str(name, false), Ok(ApiName(Api::LevelZero)), "{name}");
         }
         assert!(ApiName::from_str("vulkan", false).is_err());
+    }
+
+    #[test]
+    fn words_lead_to_the_same_daemon() {
+        let check = |connect: &Connect, expected: &[&str]| {
+            assert_eq!(connect.words().unwrap(), expected, "{connect:?}");
+        };
+        let here = Connect { connect: "unix:/run/x".parse().ok(), ..Connect::default() };
+        let credentials = Some("/c".into());
+        let far = Connect { via: "ssh://h".parse().ok(), credentials, ..Connect::default() };
+        check(&Connect::default(), &[]);
+        check(&here, &["--connect=unix:/run/x"]);
+        check(&far, &["--credentials=/c", "--via=ssh://h"]);
     }
 
     fn check_range(text: &str, expected: Option<Range<u64>>) {

@@ -1,5 +1,5 @@
 //! `OutputFile`: the output of a capture, opened by the client and written by the daemon. Without `-o` it is
-//! `PROGRAM-DATE-TIME.gapii` in the current folder. A regular file that holds something is refused, with `--force`
+//! `PROGRAM-DATE-TIME.gapii` in the current folder, with `-2` and so on if that exists. A regular file that holds something is refused, with `--force`
 //! replaced once the capture has begun; a trace is not written to a terminal. A file that was created and stays empty,
 //! because the capture could not start, is removed. A capture continues after a daemon's death only in a regular file.
 //! A file that another capture writes is refused.
@@ -21,6 +21,9 @@ use crate::file_lock;
 use crate::finished_file::{creation_failure, draft_beside, must_be_free};
 use crate::local_time;
 
+/// Most names that are tried for a file without `-o`.
+const NUMBERS_MAX: u32 = 1000;
+
 pub struct OutputFile {
     descriptor: OwnedFd,
     pub place: Place,
@@ -41,7 +44,7 @@ impl OutputFile {
         match args.output.as_deref() {
             Some(path) if path.as_os_str() == "-" => OutputFile::standard_output(),
             Some(path) => OutputFile::named(path, args.force),
-            None => OutputFile::named(Path::new(&default_name(program)), args.force),
+            None => OutputFile::fresh(names(Path::new(""), program)),
         }
     }
 
@@ -50,6 +53,25 @@ impl OutputFile {
         let descriptor = rustix::io::fcntl_dupfd_cloexec(stdio::stdout(), 3)
             .map_err(|errno| Failure::system(format!("can't use standard output: {errno}")))?;
         Ok(OutputFile { descriptor, place: Place { path: None, created: false, draft: None } })
+    }
+
+    /// Creates a file with the first of these names that is free.
+    fn fresh(names: impl Iterator<Item = PathBuf>) -> Result<OutputFile, Failure> {
+        let mut taken = None;
+        for path in names {
+            match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
+                Ok(file) => {
+                    file_lock::lock(&file, &path)?;
+                    let place = Place { path: Some(path), created: true, draft: None };
+                    return Ok(OutputFile { descriptor: file.into(), place });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    taken = Some(creation_failure(&path, &error));
+                }
+                Err(error) => return Err(creation_failure(&path, &error)),
+            }
+        }
+        Err(taken.unwrap_or_else(|| Failure::system("there is no name for a file")))
     }
 
     fn named(path: &Path, force: bool) -> Result<OutputFile, Failure> {
@@ -139,14 +161,26 @@ fn refuse_terminal(output: impl AsFd) -> Result<(), Failure> {
     }
 }
 
-/// Returns a file name such as `gears-20260102-150405.gapii` for `/usr/bin/gears`. The program chooses its name, so
-/// anything but letters, digits and `._-+` becomes `_`.
-pub fn default_name(program: &str) -> String {
+/// Returns a file name that nobody has taken, such as `gears-20260102-150405.gapii` for `/usr/bin/gears`.
+pub fn free_name(program: &str) -> PathBuf {
+    let mut all = names(Path::new(""), program).peekable();
+    let first = all.peek().cloned().unwrap_or_default();
+    all.find(|path| !path.exists()).unwrap_or(first)
+}
+
+/// Returns names for a trace of a program now, in the order in which they are tried: `gears-20260102-150405.gapii`, then with
+/// `-2` and so on behind the time. The program chooses its name, so anything but letters, digits and `._-+` becomes `_`.
+fn names(folder: &Path, program: &str) -> impl Iterator<Item = PathBuf> {
     let base = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
     let is_plain = |c: char| c.is_alphanumeric() || "._-+".contains(c);
     let base: String = base.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
     let base = if base.is_empty() { "trace" } else { &base };
-    format!("{base}-{}.gapii", local_time::compact_now())
+    let stem = format!("{base}-{}", local_time::compact_now());
+    let folder = folder.to_owned();
+    (1..=NUMBERS_MAX).map(move |number| {
+        let more = if number == 1 { String::new() } else { format!("-{number}") };
+        folder.join(format!("{stem}{more}.gapii"))
+    })
 }
 
 /// Opens an existing output. A pipe, a device and an empty file are written as they are. In place of a file that holds
@@ -227,11 +261,28 @@ mod tests {
     }
 
     #[test]
+    fn file_without_a_given_name_replaces_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let all: Vec<_> = names(folder.path(), "gears").take(3).collect();
+        let fresh = || OutputFile::fresh(all.iter().cloned()).map_err(|failure| failure.sentence);
+        for expected in &all {
+            assert_eq!(fresh().unwrap().place.path(), Some(expected.as_path()));
+        }
+        assert!(fresh().is_err());
+    }
+
+    #[test]
     fn default_name_is_the_program_and_the_time() {
-        let name = default_name("/usr/bin/gears");
+        let first = |program: &str| {
+            let path = names(Path::new(""), program).next().unwrap();
+            path.to_str().unwrap().to_owned()
+        };
+        let name = first("/usr/bin/gears");
         let time = name.strip_prefix("gears-").and_then(|rest| rest.strip_suffix(".gapii"));
         assert_eq!(time.map(str::len), Some("20260102-150405".len()), "{name}");
-        assert!(default_name("").starts_with("trace-"));
-        assert!(default_name("a/b\u{1b}[2J c").starts_with("b__2J_c-"));
+        assert!(first("").starts_with("trace-"));
+        assert!(first("a/b\u{1b}[2J c").starts_with("b__2J_c-"));
+        let second = names(Path::new("folder"), "gears").nth(1).unwrap();
+        assert!(second.to_str().unwrap().ends_with("-2.gapii"), "{}", second.display());
     }
 }

@@ -3,7 +3,6 @@
 //! waiting. The address has a token, so other users of this machine cannot ask it. Opens the browser where there is a
 //! display, with `xdg-open`, unless `--no-open` or `--json` is given. The crate `gapii_viewer` serves; this module has the flags.
 
-use std::ffi::OsString;
 use std::future;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
@@ -20,7 +19,7 @@ use tokio::net::TcpListener;
 use tokio::runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::args::{self, Connect, Json};
+use crate::args::{Connect, Json};
 use crate::failure::Failure;
 use crate::launch::random_hex;
 use crate::text;
@@ -86,7 +85,9 @@ pub fn run(args: &Ui, connect: &Connect) -> Result<u8, Failure> {
         .map_err(|error| Failure::system(format!("can't find this program: {error}")))?;
     let shown = match &args.trace {
         Some(trace) => Shown::Traces(subject(args, trace)?),
-        None => Shown::Live(Live::new(tool.clone(), words(connect)?, folder(args)?)),
+        None => {
+            Shown::Live(Live::new(tool.clone(), connect.words().map_err(failed)?, folder(args)?))
+        }
     };
     let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     let _inside = runtime.enter();
@@ -161,23 +162,6 @@ fn folder(args: &Ui) -> Result<PathBuf, Failure> {
             folder.display()
         ))
     })
-}
-
-/// Returns the options with which a `gapii-ctl` in any folder connects to the same daemon.
-fn words(connect: &Connect) -> Result<Vec<OsString>, Failure> {
-    let with_path = |option: &str, path: &Path| {
-        let mut word = OsString::from(option);
-        let path = std::path::absolute(path)
-            .map_err(|error| Failure::system(format!("can't find {}: {error}", path.display())))?;
-        word.push(path);
-        Ok(word)
-    };
-    let Connect { connect, via, credentials } = connect;
-    let address =
-        connect.iter().map(|args::Address::Unix(path)| with_path("--connect=unix:", path));
-    let credentials = credentials.iter().map(|path| with_path("--credentials=", path));
-    let via = via.iter().map(|via| Ok(format!("--via={via}").into()));
-    address.chain(credentials).chain(via).collect()
 }
 
 /// Stops the captures that were started in the page, and waits for their traces until another stop request.

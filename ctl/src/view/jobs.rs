@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process, set_parent_process_death_signal};
 
-use crate::args::{Address, Connect};
+use crate::args::Connect;
 use crate::output_file;
 use crate::signals::Signals;
 
@@ -66,7 +66,7 @@ struct Job {
 impl<'a> Jobs<'a> {
     pub fn new(connect: &Connect, signals: &'a Signals) -> io::Result<Jobs<'a>> {
         let (jobs, said) = (Vec::new(), Vec::new());
-        let (tool, connect) = (std::env::current_exe()?, options_of(connect));
+        let (tool, connect) = (std::env::current_exe()?, connect.words()?);
         Ok(Jobs { jobs, tool, connect, signals, said })
     }
 
@@ -207,25 +207,9 @@ fn add_words(command: &mut Command, task: &Task) -> Option<String> {
         }
     };
     let name = if name.is_empty() { pid.to_string() } else { name.clone() };
-    let file = output_file::default_name(&name);
-    command.args(["-o", &file]);
-    Some(file)
-}
-
-/// The options with which another process of this tool asks the same daemon.
-fn options_of(connect: &Connect) -> Vec<OsString> {
-    let mut options = Vec::new();
-    if let Some(via) = &connect.via {
-        options.extend(["--via".into(), via.to_string().into()]);
-    } else if let Some(Address::Unix(path)) = &connect.connect {
-        let mut address = OsString::from("unix:");
-        address.push(path);
-        options.extend(["--connect".into(), address]);
-    }
-    if let Some(file) = &connect.credentials {
-        options.extend(["--credentials".into(), file.into()]);
-    }
-    options
+    let file = output_file::free_name(&name);
+    command.arg("-o").arg(&file);
+    Some(file.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]
@@ -249,18 +233,5 @@ mod tests {
         let (save, file) = words(&Task::Save { pid: 41, name });
         assert_eq!(save, ["save", "--app", "41", "-o", &file.unwrap()]);
         assert_eq!(words(&Task::Stop { capture: 3 }), (vec!["stop".into(), "3".into()], None));
-    }
-
-    #[test]
-    fn processes_ask_the_daemon_that_the_view_shows() {
-        let check = |connect: Connect, expected: &[&str]| {
-            assert_eq!(options_of(&connect), expected, "{connect:?}");
-        };
-        let here = Connect { connect: "unix:/run/x".parse().ok(), ..Connect::default() };
-        let far =
-            Connect { via: "ssh://h".parse().ok(), credentials: Some("c".into()), ..here.clone() };
-        check(Connect::default(), &[]);
-        check(here, &["--connect", "unix:/run/x"]);
-        check(far, &["--via", "ssh://h", "--credentials", "c"]);
     }
 }
