@@ -90,7 +90,7 @@ export function stage(picture, pick = null) {
     });
     values.textContent = `x ${x}, y ${height - 1 - y}: ${text.join(", ")}`;
   });
-  const controls = make("div", { class: "controls" }, names.map((name, at) => make("label", {}, boxes[at], ` ${name}`)), low, high, stretch, zoom);
+  const controls = make("div", { class: "controls" }, names.map((name, at) => make("label", {}, boxes[at], ` ${name}`)), make("label", {}, "from ", low), make("label", {}, "to ", high), stretch, zoom);
   const host = make("div", { class: "picture" }, controls, make("div", { class: "stage" }, canvas), values);
   draw();
   if (picture.isDifference) fit();

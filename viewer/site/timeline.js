@@ -16,7 +16,7 @@ const MEASURES = {
   commands: { title: "commands", text: count, of: (frame) => frame.commands, has: () => true },
   uploads: { title: "uploads", text: size, of: (frame) => frame.uploaded_bytes ?? 0, has: () => true, needs: "statistics" },
   draws: { title: "draws", text: count, of: (frame) => frame.draws ?? 0, has: () => true, needs: "statistics" },
-  driver: { title: "time in the driver", text: time, of: (frame) => frame.driver_ns ?? 0, has: () => true, needs: "statistics" },
+  driver: { title: "time in the driver", text: time, of: (frame) => frame.driver_ns ?? 0, has: () => true, needs: "statistics", without: "the trace was recorded without --timing" },
 };
 
 export class Timeline {
@@ -68,6 +68,7 @@ export class Timeline {
           const { draws, uploaded_bytes, driver_ns } = counted.get(`${frame.process} ${frame.frame}`) ?? {};
           Object.assign(frame, { draws, uploaded_bytes, driver_ns });
         }
+        if (measure.without && !this.frames.some(measure.of)) throw new Error(measure.without);
       } catch (error) {
         this.label.textContent = error.message;
         return;
