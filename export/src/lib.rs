@@ -1,7 +1,7 @@
 //! Exports traces to the formats of other tools.
 //!
 //! Decodes commands by the trace's own description and writes each command at once. Holds no more than one command
-//! and what later commands need. Opens no file.
+//! and what later commands need; what a format needs in another order goes to a file of the caller. Opens no file.
 //!
 //! ```
 //! use std::io::Cursor;
@@ -27,4 +27,8 @@
 #![deny(missing_docs)]
 
 pub mod apitrace;
+pub mod firefox;
+mod frames;
+mod mark;
 pub mod perfetto;
+pub mod timeline;

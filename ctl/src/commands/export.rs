@@ -1,6 +1,7 @@
 //! `export`: converts a trace to the format of another tool. A `.trace` holds one process, so with several `--pid`
-//! is required; a filtered trace is refused. Changes of tracers are in JSON only. Perfetto's format has only commands and
-//! frames with times. What the format or the trace lacks is counted in a message. Exports the readable part of a damaged trace, then reports the damage.
+//! is required; a filtered trace is refused. Changes of tracers are in JSON only. The formats of Perfetto
+//! and of the Firefox Profiler have only commands and frames with times, and what happened beside them. What the format or the
+//! trace lacks is counted in a message. Exports the readable part of a damaged trace, then reports the damage.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -10,7 +11,8 @@ use clap::{Args, ValueEnum};
 use gapii_analysis::marks::{self, Marked};
 use gapii_analysis::stats;
 use gapii_export::apitrace::{Exporter, Program, Summary};
-use gapii_export::perfetto::{self, Mark, Origin};
+use gapii_export::timeline::{self, Mark, Origin, Timeline};
+use gapii_export::{firefox, perfetto};
 use gapii_trace::clock::TraceClock;
 use gapii_trace::footer::ProcessEntry;
 use gapii_trace::parallel::{Choice, Work};
@@ -31,7 +33,8 @@ const AFTER_HELP: &str = "\
 Examples:
   gapii-ctl export x.gapii --format apitrace -o x.trace     for apitrace, qapitrace and eglretrace
   gapii-ctl export x.gapii --format json -o - | jq .name    the names of all functions
-  gapii-ctl export x.gapii --format perfetto -o x.perfetto  for ui.perfetto.dev";
+  gapii-ctl export x.gapii --format perfetto -o x.perfetto  for ui.perfetto.dev
+  gapii-ctl export x.gapii --format firefox-profiler -o x.json  for profiler.firefox.com";
 
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
@@ -39,8 +42,8 @@ pub struct Export {
     #[command(flatten)]
     trace: Trace,
 
-    /// Output format: apitrace's .trace, JSON with one line per command, or Perfetto's format, with the times of frames
-    /// and, from a trace with --timing, of commands
+    /// Output format: apitrace's .trace, JSON with one line per command, or the format of Perfetto or of the Firefox
+    /// Profiler, with the times of frames and, from a trace with --timing, of commands
     #[arg(long, value_enum)]
     format: Format,
 
@@ -94,6 +97,7 @@ enum Format {
     Apitrace,
     Json,
     Perfetto,
+    FirefoxProfiler,
 }
 
 pub fn run(args: &Export) -> Result<u8, Failure> {
@@ -113,6 +117,9 @@ pub fn run(args: &Export) -> Result<u8, Failure> {
         Format::Json => write_json(args, &mut reader, process, &mut out, &mut progress),
         Format::Apitrace => write_apitrace(args, &mut reader, process, &mut out, &mut progress),
         Format::Perfetto => write_perfetto(args, &mut reader, process, &mut out, &mut progress),
+        Format::FirefoxProfiler => {
+            write_firefox(args, &mut reader, process, &mut out, &mut progress)
+        }
     };
     progress.clear();
     let written = written?;
@@ -201,12 +208,41 @@ fn write_perfetto(
     out: &mut impl Write,
     progress: &mut ReadingProgress,
 ) -> Result<Exported, Failure> {
-    let failed = |error: io::Error| unwritable(args, &error);
-    let unread = |error: io::Error| unreadable(&args.trace.trace, &error);
     let clock = TraceClock::of(reader.header(), reader.footer());
     let footer = reader.footer().cloned();
     let origin = Origin { clock, footer: footer.as_ref() };
-    let mut exporter = perfetto::Exporter::begin(out, origin).map_err(failed)?;
+    let exporter = perfetto::begin(out, origin).map_err(|error| unwritable(args, &error))?;
+    write_timeline(args, reader, process, exporter, progress)
+}
+
+fn write_firefox(
+    args: &Export,
+    reader: &mut Reader,
+    process: Option<&ProcessEntry>,
+    out: &mut impl Write,
+    progress: &mut ReadingProgress,
+) -> Result<Exported, Failure> {
+    let clock = TraceClock::of(reader.header(), reader.footer());
+    let footer = reader.footer().cloned();
+    let origin = Origin { clock, footer: footer.as_ref() };
+    let spool = tempfile::tempfile().map_err(|error| {
+        let folder = std::env::temp_dir();
+        Failure::system(format!("can't create a file in {}: {error}", folder.display()))
+    })?;
+    let exporter = firefox::begin(out, spool, origin);
+    write_timeline(args, reader, process, exporter, progress)
+}
+
+/// Writes the times of frames and commands, and of what happened beside them.
+fn write_timeline<T: Timeline>(
+    args: &Export,
+    reader: &mut Reader,
+    process: Option<&ProcessEntry>,
+    mut exporter: timeline::Exporter<'_, T>,
+    progress: &mut ReadingProgress,
+) -> Result<Exported, Failure> {
+    let failed = |error: io::Error| unwritable(args, &error);
+    let unread = |error: io::Error| unreadable(&args.trace.trace, &error);
     let mut commands = reader.commands().map_err(unread)?.with_events();
     let is_wanted = |pid: u32| process.is_none_or(|process| process.pid == pid);
     let mut happened = Vec::new();
@@ -240,7 +276,7 @@ fn write_perfetto(
         }
     }
     let (_, summary) = exporter.finish().map_err(failed)?;
-    let perfetto::Summary { commands, untimed, frames, untimed_frames } = summary;
+    let timeline::Summary { commands, untimed, frames, untimed_frames } = summary;
     Ok(Exported {
         frames: Some(frames),
         untimed: Some(Untimed { commands: untimed, frames: untimed_frames }),

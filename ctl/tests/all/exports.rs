@@ -12,6 +12,7 @@ use gapii_commands::constants::GL_RENDERER;
 use gapii_trace::append::AppendTo;
 use gapii_trace::meta;
 use gapii_trace::{BlobName, TraceHeader, encode_block};
+use serde_json::Value;
 
 /// A trace of commands without arguments, cut after its last block.
 fn trace(path: &Path, commands: usize) {
@@ -215,6 +216,27 @@ fn file_that_exists_is_overwritten_only_with_force() {
             run(&mut with(&["-o", "/dev/null"]), 0);
         }
     }
+}
+
+#[test]
+fn profile_has_a_marker_for_each_frame_in_the_time_of_the_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut trace = WrittenTrace::new(false);
+    for frame in 1..=3 {
+        trace.command(0, "glFlush", &[], None);
+        trace.swap_at(BEGAN_NS + frame * 1_000_000_000);
+    }
+    fs::write(folder.path().join("t.gapii"), trace.finish(4_000_000_000)).unwrap();
+    let export = ["export", "t.gapii", "--format", "firefox-profiler", "-o"];
+    let (profile, stderr) = run(ctl(folder.path()).args(export).arg("-"), 0);
+    assert!(one_sentence(&stderr).contains("record with `--timing`"), "{stderr}");
+    let profile: Value = serde_json::from_str(&profile).unwrap();
+    let threads = profile["threads"].as_array().unwrap();
+    let frames = threads.iter().find(|thread| thread["name"] == "frames").unwrap();
+    let ends = serde_json::json!([1000.0, 2000.0, 3000.0]);
+    assert_eq!(frames["markers"]["endTime"], ends, "milliseconds since the begin of the trace");
+    assert_eq!(profile["meta"]["startTimeAsClockMonotonicNanosecondsSinceBoot"], BEGAN_NS);
+    assert_eq!(files(folder.path()), ["t.gapii"]);
 }
 
 #[test]

@@ -4,10 +4,7 @@
 //! Needs no `.proto` file: [`packets`] has the few messages that are written.
 
 mod exporter;
-mod frames;
-mod mark;
 pub mod packets;
 mod writer;
 
-pub use self::exporter::{Exporter, Origin, Summary};
-pub use self::mark::Mark;
+pub use self::exporter::{Events, begin};

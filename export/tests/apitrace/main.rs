@@ -10,6 +10,8 @@ mod describe;
 mod writer;
 
 mod commands;
+mod events;
+mod firefox;
 mod memory;
 mod perfetto;
 mod reader;

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use gapii_abi::atom::{self, EFFECT, EndReason, FRAME_END, GapCause, TimeKind};
+use gapii_abi::atom::{EFFECT, EndReason, FRAME_END, GapCause};
+use gapii_export::perfetto;
 use gapii_export::perfetto::packets::{Trace, TracePacket, TrackDescriptor, TrackEvent, kind};
-use gapii_export::perfetto::{Exporter, Mark, Origin, Summary};
+use gapii_export::timeline::{Origin, Summary};
 use gapii_trace::clock::{Moment, TraceClock};
 use gapii_trace::footer::GapEntry;
 use prost::Message;
 
 use crate::describe::{CLEAR, Payload, SWAP, swap_args};
+use crate::events;
 use crate::writer::{Writer, open};
 
 /// A trace of two threads: two frames of the first, and a command of the second in between.
@@ -57,7 +59,7 @@ fn exported(is_timed: bool) -> (Vec<TracePacket>, Summary) {
     let ended = Moment { monotonic_ns: 2500, unix_ns: 72_500, boot_ns: 2900 };
     let clock = Some(TraceClock { began, ended: Some(ended) });
     let mut exporter =
-        Exporter::begin(Vec::new(), Origin { clock, footer: Some(&footer) }).unwrap();
+        perfetto::begin(Vec::new(), Origin { clock, footer: Some(&footer) }).unwrap();
     let mut reader = open(&w.finish());
     let mut commands = reader.commands().unwrap();
     while commands.advance().unwrap() {
@@ -209,53 +211,10 @@ fn trace_without_the_times_of_commands_has_its_frames() {
     assert!(events(&packets).all(|(_, event)| event.terminating_flow_ids.is_empty()));
 }
 
-/// A trace of a thread that was held, waited, and marked places, with a keyframe.
-fn with_events() -> Vec<TracePacket> {
-    let mut w = Writer::new();
-    let process = w.process(1, "gears");
-    let a = w.thread(process, 10, 1);
-    let told = |w: &mut Writer, kind, at_ns, duration_ns| {
-        let time = atom::Time { at_ns, kind, function: 0, duration_ns };
-        w.record(a, atom::TIME, 0, None, &time.encode());
-    };
-    told(&mut w, TimeKind::Wait, 1010, 20);
-    told(&mut w, TimeKind::Hold, 1000, 50);
-    w.record(a, atom::KEYFRAME, 0, None, &atom::Keyframe { frame: 0, at_ns: 1100 }.encode());
-    // The last one has no time.
-    for at_ns in [1200, 1210, 1220, 1230, 1240, 0] {
-        if at_ns != 0 {
-            w.time(a, at_ns);
-        }
-        w.command(a, CLEAR, None, &Payload::new().u32(0x4100));
-    }
-    w.end(EndReason::Stop, Vec::new());
-    let mut marks = [
-        Mark::End,
-        Mark::Begin("shadows"),
-        Mark::Moment("here"),
-        Mark::Begin(""),
-        Mark::End,
-        Mark::End,
-    ]
-    .into_iter();
-    let mut exporter = Exporter::begin(Vec::new(), Origin::default()).unwrap();
-    let mut reader = open(&w.finish());
-    let mut commands = reader.commands().unwrap().with_events();
-    while commands.advance().unwrap() {
-        let happened: Vec<_> = commands.drain_events().collect();
-        let tracker = commands.assembler().tracker();
-        for event in happened {
-            exporter.happened(&event, tracker).unwrap();
-        }
-        exporter.mark(&commands.command(), tracker, marks.next().unwrap()).unwrap();
-    }
-    let (file, _) = exporter.finish().unwrap();
-    Trace::decode(&*file).unwrap().packet
-}
-
 #[test]
 fn holds_waits_keyframes_and_marks_are_events_on_their_tracks() {
-    let packets = with_events();
+    let file = events::export(perfetto::begin(Vec::new(), Origin::default()).unwrap());
+    let packets = Trace::decode(&*file).unwrap().packet;
     let tracks = tracks(&packets);
     let on = |name: &str| {
         let (uuid, track) = tracks.iter().find(|(_, track)| name_of(track) == name).unwrap();

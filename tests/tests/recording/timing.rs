@@ -69,12 +69,14 @@ fn every_command_of_a_timed_capture_has_its_time_in_the_driver() {
     commands_of_a_thread_follow_each_other(&lines);
     let times: Vec<u64> = lines.iter().map(|line| number(&line["driver_ns"])).collect();
     assert!(times.len() as u64 > 2 * 10 * ROUNDS, "{} commands", times.len());
-    let file = session.path("timed.perfetto");
-    let options = ["--format", "perfetto", "--json", "-o", file.to_str().expect("a plain name")];
-    let exported = value(&trace.ask("export", &options).ok().stdout).expect("JSON");
-    assert_eq!(number(&exported["commands"]), times.len() as u64);
-    assert_eq!(number(&exported["frames"]), 2 * ROUNDS / 16);
-    assert_eq!(exported["untimed"], serde_json::json!({"commands": 0, "frames": 0}));
+    for format in ["perfetto", "firefox-profiler"] {
+        let file = session.path(format);
+        let options = ["--format", format, "--json", "-o", file.to_str().expect("a plain name")];
+        let exported = value(&trace.ask("export", &options).ok().stdout).expect("JSON");
+        assert_eq!(number(&exported["commands"]), times.len() as u64, "{format}");
+        assert_eq!(number(&exported["frames"]), 2 * ROUNDS / 16, "{format}");
+        assert_eq!(exported["untimed"], serde_json::json!({"commands": 0, "frames": 0}));
+    }
     let stats = stats(trace);
     let driver = &stats["driver"];
     assert_eq!(number(&driver["commands"]), times.len() as u64);
