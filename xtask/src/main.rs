@@ -11,6 +11,7 @@ mod child;
 mod demo;
 mod doctests;
 mod drivers;
+mod exports;
 mod file_list;
 mod fuzz;
 mod generate;
@@ -64,6 +65,9 @@ enum Command {
     Build(build::Build),
     /// Compile the API descriptions to the committed Rust
     Generate(generate::Generate),
+    /// Record glmark2-es2, export the trace for Perfetto and the Firefox Profiler, and read both files with other people's
+    /// code
+    CheckExports,
     /// Check the API descriptions, and count what they don't say
     CheckApi,
     /// Check formatting, and clippy without warnings
@@ -90,6 +94,7 @@ fn main() -> ExitCode {
         Command::CheckFuzz => fuzz::run(),
         Command::Build(args) => build::run(args.profile()),
         Command::Generate(args) => generate::run(&args),
+        Command::CheckExports => exports::run(),
         Command::CheckApi => generate::check_api(),
         Command::Lint => lint::run(),
         Command::Bench(args) => tests_bin::run("bench", &args),

@@ -1,4 +1,4 @@
-//! The Debian packages that the build's commands need, and why (`DEMO`, `TEST`, `BENCH`, `BROWSER`, `DRIVERS`); installs those that
+//! The Debian packages that the build's commands need, and why (`DEMO`, `TEST`, `BENCH`, `BROWSER`, `EXPORTS`, `DRIVERS`); installs those that
 //! are missing with apt-get, through sudo if not root. On other systems it prints the list and goes on.
 
 use std::process::Command;
@@ -57,6 +57,10 @@ pub const BROWSER: &[Package] = &[
     package("chromium", "the browser that shows the viewer's page"),
     package("chromium-driver", "drives it"),
 ];
+
+/// Debian packages that `check-exports` needs besides.
+pub const EXPORTS: &[Package] =
+    &[package("python3-venv", "makes the environment with the reader of Perfetto's files")];
 
 /// Debian packages that `drivers` needs besides.
 pub const DRIVERS: &[Package] = &[
