@@ -65,7 +65,7 @@ impl FromStr for ObjectChoice {
         let (kind, name) =
             text.split_once(':').map_or((text, None), |(kind, name)| (kind, Some(name)));
         Ok(ObjectChoice {
-            kind: self::kind(kind)?.name.to_owned(),
+            kind: self::kind(kind)?.name.to_lowercase(),
             name: name.map(number).transpose()?,
         })
     }

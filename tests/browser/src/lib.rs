@@ -1,6 +1,7 @@
 //! A viewer and a browser that shows its page.
 
-use std::net::TcpListener;
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -26,14 +27,32 @@ pub struct Browser {
     /// The process of `gapii-ctl ui`.
     pub viewer: Running,
     driver: Running,
+    /// Port of the driver.
+    port: u16,
+    /// Id of its session.
+    session: String,
 }
 
 impl Drop for Browser {
-    /// Ends the driver, which ends its browser, also if a test has failed.
+    /// Ends the browser, and its driver, also if a test has failed. A driver that ends alone leaves its browser.
     fn drop(&mut self) {
+        // Where the session has ended, the driver has no such one.
+        _ = end_session(self.port, &self.session);
         self.driver.signal(Signal::TERM);
         self.driver.ended_within(LIMIT);
     }
+}
+
+/// Asks a driver to end the browser of a session, and waits until it has.
+fn end_session(port: u16, session: &str) -> io::Result<()> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+    stream.set_read_timeout(Some(LIMIT))?;
+    let request = format!(
+        "DELETE /session/{session} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes())?;
+    // The driver answers when the browser has ended.
+    stream.read(&mut [0; 64]).map(|_| ())
 }
 
 /// The messages of the browser's console. It is an extension of chromedriver.
@@ -83,7 +102,8 @@ impl Browser {
             .connect(&format!("http://127.0.0.1:{port}"))
             .await
             .expect("a session of chromedriver");
-        let browser = Browser { client, address, viewer, driver };
+        let session = client.session_id().await.expect("a session").unwrap_or_default();
+        let browser = Browser { client, address, viewer, driver, port, session };
         browser.go("").await;
         browser.find("body[data-ready]").await;
         browser
