@@ -8,7 +8,7 @@ use gapii_trace::value::Observation;
 use crate::identity::{namespace, result_name, result_type};
 use crate::role::Role;
 
-/// What a function does with names of objects.
+/// The names of objects among a function's parameters and results.
 #[derive(Clone, Default, Debug)]
 pub struct Names {
     /// Whether it deletes the objects that it names.

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
-/// What a command has done to an object.
+/// The way in which a command has touched an object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Touch {
     /// The object was made.
@@ -24,7 +24,7 @@ pub struct Touched {
     pub name: u64,
     /// Distinguishes objects that had the same name.
     pub serial: u32,
-    /// What was done.
+    /// The way in which it was touched.
     pub touch: Touch,
 }
 

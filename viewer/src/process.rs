@@ -43,7 +43,7 @@ impl Processes {
         turn: Option<OwnedSemaphorePermit>,
     ) -> io::Result<Process> {
         let child = command.kill_on_drop(true).spawn()?;
-        let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        let pid = pid_of(&child);
         self.lock().extend(pid);
         Ok(Process { running: Some((child, pid)), turn, all: self.clone() })
     }
@@ -75,9 +75,8 @@ impl Process {
     /// # Errors
     /// They were taken before.
     pub fn streams(&mut self) -> io::Result<(ChildStdout, ChildStderr)> {
-        let child = self.running.as_mut().map(|(child, _)| child);
-        let streams = child.and_then(|child| child.stdout.take().zip(child.stderr.take()));
-        streams.ok_or_else(|| io::ErrorKind::BrokenPipe.into())
+        let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
+        self.running.as_mut().map_or_else(|| Err(gone()), |(child, _)| streams_of(child))
     }
 
     /// Waits for the end.
@@ -110,6 +109,20 @@ impl Drop for Process {
             all.forget(pid);
         });
     }
+}
+
+/// Returns the id of a process that is not reaped yet.
+pub fn pid_of(child: &Child) -> Option<Pid> {
+    child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
+}
+
+/// Returns the streams for output and messages.
+///
+/// # Errors
+/// They were taken before.
+pub fn streams_of(child: &mut Child) -> io::Result<(ChildStdout, ChildStderr)> {
+    let streams = child.stdout.take().zip(child.stderr.take());
+    streams.ok_or_else(|| io::ErrorKind::BrokenPipe.into())
 }
 
 /// Sends what ends a process after it has cleaned up. It is not reaped yet, so the id is its own.

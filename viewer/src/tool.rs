@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
 
-use crate::process::Processes;
+use crate::process::{Processes, pid_of, streams_of};
 
 /// Most bytes of messages that are kept of a process.
 const MESSAGES_MAX: u64 = 1 << 20;
@@ -92,8 +92,7 @@ impl Tool {
     ) -> Result<Vec<u8>, Unanswered> {
         // Ctrl-C in the terminal of the viewer is not meant for it.
         let mut child = self.command(words).current_dir(folder).process_group(0).spawn()?;
-        let mut out = piped(child.stdout.take())?;
-        let messages = piped(child.stderr.take())?;
+        let (mut out, messages) = streams_of(&mut child)?;
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         {
             let mut all = pin!(async {
@@ -204,13 +203,7 @@ fn answer(status: ExitStatus, stdout: Vec<u8>, stderr: &[u8]) -> Result<Vec<u8>,
 
 /// Sends what Ctrl-C sends.
 fn interrupt(child: &Child) -> io::Result<()> {
-    let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-    Ok(id.map_or(Ok(()), |id| kill_process(id, Signal::INT))?)
-}
-
-/// A stream that was asked for is there once the process has started.
-fn piped<T>(stream: Option<T>) -> io::Result<T> {
-    stream.ok_or_else(|| io::ErrorKind::BrokenPipe.into())
+    Ok(pid_of(child).map_or(Ok(()), |pid| kill_process(pid, Signal::INT))?)
 }
 
 /// Passes a stream on in pieces, until its end.

@@ -1,4 +1,4 @@
-//! What a command does to objects that are bound when it is called.
+//! Acts of a command on objects that are bound when it is called.
 
 use gapii_commands::constants::GL_RENDERBUFFER;
 use gapii_follow::{Context, Thread};

@@ -1,4 +1,4 @@
-//! What was done to an object, as it is told: events, by the objects that had the name.
+//! `History`: the answer about a name, with the events of each object that had it. Decides nothing.
 
 use std::collections::BTreeMap;
 

@@ -14,7 +14,7 @@ use gapii_export::apitrace::{Exporter, Program, Summary};
 use gapii_export::timeline::{self, Mark, Origin, Timeline};
 use gapii_export::{firefox, perfetto};
 use gapii_trace::clock::TraceClock;
-use gapii_trace::footer::ProcessEntry;
+use gapii_trace::footer::{Footer, ProcessEntry};
 use gapii_trace::parallel::{Choice, Work};
 use gapii_trace::tracker::Tracker;
 use gapii_trace::{Command, Commands, Info, json};
@@ -208,8 +208,7 @@ fn write_perfetto(
     out: &mut impl Write,
     progress: &mut ReadingProgress,
 ) -> Result<Exported, Failure> {
-    let clock = TraceClock::of(reader.header(), reader.footer());
-    let footer = reader.footer().cloned();
+    let (clock, footer) = origin(reader);
     let origin = Origin { clock, footer: footer.as_ref() };
     let exporter = perfetto::begin(out, origin).map_err(|error| unwritable(args, &error))?;
     write_timeline(args, reader, process, exporter, progress)
@@ -222,8 +221,7 @@ fn write_firefox(
     out: &mut impl Write,
     progress: &mut ReadingProgress,
 ) -> Result<Exported, Failure> {
-    let clock = TraceClock::of(reader.header(), reader.footer());
-    let footer = reader.footer().cloned();
+    let (clock, footer) = origin(reader);
     let origin = Origin { clock, footer: footer.as_ref() };
     let spool = tempfile::tempfile().map_err(|error| {
         let folder = std::env::temp_dir();
@@ -231,6 +229,11 @@ fn write_firefox(
     })?;
     let exporter = firefox::begin(out, spool, origin);
     write_timeline(args, reader, process, exporter, progress)
+}
+
+/// Returns the clock of a trace, and its footer.
+fn origin(reader: &Reader) -> (Option<TraceClock>, Option<Footer>) {
+    (TraceClock::of(reader.header(), reader.footer()), reader.footer().cloned())
 }
 
 /// Writes the times of frames and commands, and of what happened beside them.

@@ -30,8 +30,7 @@ impl Trace {
     }
 
     fn does(&mut self, name: &str, values: &[u64]) {
-        let args = self.0.args(name, values);
-        self.0.call(name, &args, &[], &[], &[]);
+        self.0.does(name, values);
     }
 
     fn makes(&mut self, function: &str, name: u32) {

@@ -23,8 +23,7 @@ impl Trace {
 
     /// A command without a result.
     fn does(&mut self, name: &str, values: &[u64]) {
-        let args = self.0.args(name, values);
-        self.0.call(name, &args, &[], &[], &[]);
+        self.0.does(name, values);
     }
 
     /// A command with a 32-bit result.

@@ -73,6 +73,12 @@ impl WrittenTrace {
         bytes
     }
 
+    /// A command without a result, with all its arguments by value.
+    pub fn does(&mut self, name: &str, values: &[u64]) {
+        let args = self.args(name, values);
+        self.call(name, &args, &[], &[], &[]);
+    }
+
     /// A command without a result; with a time, if there is one.
     pub fn command(&mut self, thread: u32, name: &str, args: &[u8], driver_ns: Option<u64>) {
         self.enter(thread, name, args);

@@ -118,7 +118,7 @@ impl<'d> Fetch<'d> {
         if unsafe { self.gl.is_texture(texture) }? == 0 {
             return Ok(Vec::new());
         }
-        let target = self.gl.bind_texture_as_it_is(texture)?;
+        let (target, _) = self.gl.bind_texture_as_it_is(texture)?;
         let first = match target {
             GL_TEXTURE_CUBE_MAP => GL_TEXTURE_CUBE_MAP_POSITIVE_X,
             GL_TEXTURE_2D | GL_TEXTURE_2D_ARRAY | GL_TEXTURE_3D => target,

@@ -11,11 +11,12 @@ use gapii_commands::constants::{
     GL_FRAMEBUFFER_ATTACHMENT_OBJECT_NAME as GL_OBJECT_NAME,
     GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE as GL_OBJECT_TYPE,
     GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_CUBE_MAP_FACE as GL_TEXTURE_CUBE_MAP_FACE,
+    GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LAYER as GL_TEXTURE_LAYER,
     GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LEVEL as GL_TEXTURE_LEVEL, GL_FRAMEBUFFER_BINDING, GL_INT,
     GL_MAX_COLOR_ATTACHMENTS, GL_NEAREST, GL_READ_FRAMEBUFFER, GL_RENDERBUFFER,
-    GL_RENDERBUFFER_HEIGHT, GL_RENDERBUFFER_INTERNAL_FORMAT, GL_RENDERBUFFER_WIDTH, GL_RGBA,
-    GL_RGBA_INTEGER, GL_SAMPLES, GL_TEXTURE_HEIGHT, GL_TEXTURE_INTERNAL_FORMAT, GL_TEXTURE_WIDTH,
-    GL_UNSIGNED_INT,
+    GL_RENDERBUFFER_BINDING, GL_RENDERBUFFER_HEIGHT, GL_RENDERBUFFER_INTERNAL_FORMAT,
+    GL_RENDERBUFFER_WIDTH, GL_RGBA, GL_RGBA_INTEGER, GL_SAMPLES, GL_TEXTURE_HEIGHT,
+    GL_TEXTURE_INTERNAL_FORMAT, GL_TEXTURE_WIDTH, GL_UNSIGNED_INT,
 };
 use gapii_state::read_back::{Aside, Driver as _};
 
@@ -78,41 +79,93 @@ pub fn colors(gl: &Gl<'_>) -> Result<Vec<(u32, Taken)>, Skip> {
     Ok(pictures)
 }
 
-/// Size and format of an attachment of the framebuffer bound to `target`; `None` if there is none.
-/// Leaves the attached texture or renderbuffer bound.
-pub fn attached(gl: &Gl<'_>, target: u32, attachment: u32) -> Result<Option<Attached>, Skip> {
+/// The image at an attachment point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Attachment {
+    /// `GL_TEXTURE` or `GL_RENDERBUFFER`.
+    kind: i32,
+    /// Name in the driver.
+    name: i32,
+    level: i32,
+    /// A face of a cube map; otherwise 0.
+    face: i32,
+    layer: i32,
+    /// `GL_FLOAT`, `GL_INT` and so on; 0 in OpenGL ES 2.
+    pub component: i32,
+}
+
+/// Returns the image at an attachment point of the framebuffer bound to `target`; `None` if there is none.
+pub fn attachment(gl: &Gl<'_>, target: u32, point: u32) -> Result<Option<Attachment>, Skip> {
     let ask = |name: u32| -> Result<i32, Skip> {
         let mut value = 0;
         // SAFETY: room for one number.
-        unsafe { gl.get_attachment(target, attachment, name, &raw mut value) }?;
+        unsafe { gl.get_attachment(target, point, name, &raw mut value) }?;
         Ok(value)
     };
     let kind = ask(GL_OBJECT_TYPE)?;
     if kind == GL_NONE || gl.clear_errors() {
         return Ok(None);
     }
-    let name = ask(GL_OBJECT_NAME)? as u32;
-    let component = if gl.version() >= (3, 0) { ask(GL_COMPONENT_TYPE)? } else { 0 };
-    let numbers = if kind == GL_TEXTURE {
-        let (level, face) = (ask(GL_TEXTURE_LEVEL)?, ask(GL_TEXTURE_CUBE_MAP_FACE)?);
-        let target = gl.bind_texture_as_it_is(name)?;
-        let image = if face == 0 { target } else { face as u32 };
-        level_numbers(gl, image, level)?
-    } else {
-        // SAFETY: takes no pointer.
-        unsafe { gl.bind_renderbuffer(GL_RENDERBUFFER, name) }?;
-        let names =
-            [GL_RENDERBUFFER_WIDTH, GL_RENDERBUFFER_HEIGHT, GL_RENDERBUFFER_INTERNAL_FORMAT];
-        let mut numbers = [0; 3];
-        for (name, number) in names.into_iter().zip(&mut numbers) {
-            // SAFETY: room for one number.
-            unsafe { gl.get_renderbuffer(GL_RENDERBUFFER, name, number) }?;
-        }
-        numbers
-    };
+    let name = ask(GL_OBJECT_NAME)?;
+    let is_es3 = gl.version() >= (3, 0);
+    let component = if is_es3 { ask(GL_COMPONENT_TYPE)? } else { 0 };
+    let (mut level, mut face, mut layer) = (0, 0, 0);
+    if kind == GL_TEXTURE {
+        (level, face) = (ask(GL_TEXTURE_LEVEL)?, ask(GL_TEXTURE_CUBE_MAP_FACE)?);
+        layer = if is_es3 { ask(GL_TEXTURE_LAYER)? } else { 0 };
+    }
     gl.clear_errors();
-    let [width, height] = [numbers[0], numbers[1]].map(|number| u32::try_from(number).unwrap_or(0));
-    Ok(Some(Attached { width, height, component, internal_format: numbers[2] }))
+    Ok(Some(Attachment { kind, name, level, face, layer, component }))
+}
+
+impl Attachment {
+    /// Returns width, height and internal format. Restores the bindings.
+    fn numbers(&self, gl: &Gl<'_>) -> Result<[i32; 3], Skip> {
+        let name = self.name as u32;
+        let numbers = if self.kind == GL_TEXTURE {
+            let (target, old) = gl.bind_texture_as_it_is(name)?;
+            let image = if self.face == 0 { target } else { self.face as u32 };
+            let numbers = level_numbers(gl, image, self.level);
+            // SAFETY: takes no pointer.
+            unsafe { gl.bind_texture(target, old) }?;
+            numbers
+        } else {
+            let old = gl.integer(GL_RENDERBUFFER_BINDING);
+            // SAFETY: takes no pointer.
+            unsafe { gl.bind_renderbuffer(GL_RENDERBUFFER, name) }?;
+            let numbers = renderbuffer_numbers(gl);
+            // SAFETY: takes no pointer.
+            unsafe { gl.bind_renderbuffer(GL_RENDERBUFFER, old) }?;
+            numbers
+        };
+        gl.clear_errors();
+        numbers
+    }
+
+    /// Returns width and height. Restores the bindings.
+    pub fn size(&self, gl: &Gl<'_>) -> Result<[u32; 2], Skip> {
+        let [width, height, _] = self.numbers(gl)?;
+        Ok([width, height].map(|number| u32::try_from(number).unwrap_or(0)))
+    }
+}
+
+/// Size and format of an attachment of the framebuffer bound to `target`; `None` if there is none.
+pub fn attached(gl: &Gl<'_>, target: u32, point: u32) -> Result<Option<Attached>, Skip> {
+    let Some(found) = attachment(gl, target, point)? else { return Ok(None) };
+    let [width, height, internal_format] = found.numbers(gl)?;
+    let [width, height] = [width, height].map(|number| u32::try_from(number).unwrap_or(0));
+    Ok(Some(Attached { width, height, component: found.component, internal_format }))
+}
+
+/// Width, height and internal format of the bound renderbuffer.
+fn renderbuffer_numbers(gl: &Gl<'_>) -> Result<[i32; 3], Skip> {
+    let mut numbers = [0; 3];
+    let names = [GL_RENDERBUFFER_WIDTH, GL_RENDERBUFFER_HEIGHT, GL_RENDERBUFFER_INTERNAL_FORMAT];
+    for (name, number) in names.into_iter().zip(&mut numbers) {
+        // SAFETY: room for one number.
+        unsafe { gl.get_renderbuffer(GL_RENDERBUFFER, name, number) }?;
+    }
+    Ok(numbers)
 }
 
 /// Width, height and internal format of a level of the bound texture.

@@ -158,21 +158,8 @@ impl<'d> Gl<'d> {
         (0..8).take_while(|_| unsafe { self.get_error() }.is_ok_and(|error| error != 0)).count() > 0
     }
 
-    /// Binds a texture to the target with which it was created, and returns that target.
-    pub fn bind_texture_as_it_is(&self, texture: u32) -> Result<u32, Skip> {
-        self.clear_errors();
-        for target in TEXTURE_TARGETS {
-            // SAFETY: takes no pointer.
-            unsafe { self.bind_texture(target, texture) }?;
-            if !self.clear_errors() {
-                return Ok(target);
-            }
-        }
-        Err(Skip::from("the driver binds the texture to no target"))
-    }
-
-    /// Binds a texture like [`Self::bind_texture_as_it_is`]. Returns the target, and the texture that was bound to it before.
-    pub fn bind_texture_for_now(&self, texture: u32) -> Result<(u32, u32), Skip> {
+    /// Binds a texture to the target with which it was created. Returns that target, and the texture that was bound to it before.
+    pub fn bind_texture_as_it_is(&self, texture: u32) -> Result<(u32, u32), Skip> {
         for (target, binding) in TEXTURE_TARGETS.into_iter().zip(TEXTURE_BINDINGS) {
             let old = self.integer(binding);
             self.clear_errors();

@@ -6,28 +6,19 @@ use std::collections::BTreeSet;
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    GL_COLOR_ATTACHMENT0, GL_DRAW_FRAMEBUFFER, GL_FLOAT, GL_FRAMEBUFFER,
-    GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE as GL_COMPONENT_TYPE,
-    GL_FRAMEBUFFER_ATTACHMENT_OBJECT_NAME as GL_OBJECT_NAME,
-    GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE as GL_OBJECT_TYPE,
-    GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_CUBE_MAP_FACE as GL_TEXTURE_CUBE_MAP_FACE,
-    GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LAYER as GL_TEXTURE_LAYER,
-    GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LEVEL as GL_TEXTURE_LEVEL, GL_FRAMEBUFFER_BINDING, GL_INT,
-    GL_READ_BUFFER, GL_READ_FRAMEBUFFER, GL_RENDERBUFFER, GL_RENDERBUFFER_BINDING,
-    GL_RENDERBUFFER_HEIGHT, GL_RENDERBUFFER_WIDTH, GL_RGBA, GL_RGBA_INTEGER, GL_SAMPLES,
+    GL_COLOR_ATTACHMENT0, GL_DRAW_FRAMEBUFFER, GL_FLOAT, GL_FRAMEBUFFER, GL_FRAMEBUFFER_BINDING,
+    GL_INT, GL_READ_BUFFER, GL_READ_FRAMEBUFFER, GL_RGBA, GL_RGBA_INTEGER, GL_SAMPLES,
     GL_UNSIGNED_BYTE, GL_UNSIGNED_INT,
 };
 use gapii_state::read_back::{Aside, Driver as _};
 
 use super::back_buffer::draw_size;
-use super::framebuffer::level_numbers;
+use super::framebuffer::{Attachment, attachment};
 use super::gl::Gl;
 use crate::call::Call;
 use crate::driver::Driver;
 use crate::skip::Skip;
 
-const GL_NONE: i32 = constants::GL_NONE as i32;
-const GL_TEXTURE: i32 = constants::GL_TEXTURE as i32;
 const EGL_DRAW: i32 = constants::EGL_DRAW as i32;
 
 /// A pixel that is watched.
@@ -36,7 +27,7 @@ pub struct Watched {
     commands: BTreeSet<u64>,
     place: [u32; 2],
     attachment: u32,
-    /// What was read so far.
+    /// The values that were read so far.
     pub(super) seen: Vec<Seen>,
     before: Option<(Image, [f64; 4])>,
 }
@@ -62,8 +53,8 @@ pub struct Image {
     context: u64,
     /// Address of the surface in the driver; 0 for an attachment.
     surface: usize,
-    /// Kind, name in the driver, level, face and layer of an attachment; 0 for a surface.
-    attached: [i32; 5],
+    /// `None` for a surface.
+    attachment: Option<Attachment>,
 }
 
 impl Watched {
@@ -116,7 +107,7 @@ impl Watched {
                 let size = draw_size(&gl)?;
                 // SAFETY: takes no pointer.
                 let surface = unsafe { gl.egl_current_surface(EGL_DRAW) }?.addr();
-                let image = Image { process, context, surface, attached: [0; 5] };
+                let image = Image { process, context, surface, attachment: None };
                 (image, if self.attachment == 0 { size } else { [0; 2] }, 0)
             }
             _ if is_es3 && gl.integer(GL_SAMPLES) > 0 => {
@@ -125,11 +116,9 @@ impl Watched {
             _ => {
                 let target = if is_es3 { GL_DRAW_FRAMEBUFFER } else { GL_FRAMEBUFFER };
                 let point = GL_COLOR_ATTACHMENT0 + self.attachment;
-                let Some((attached, component)) = attachment(&gl, target, point)? else {
-                    return Ok(None);
-                };
-                let image = Image { process, context, surface: 0, attached };
-                (image, size_of(&gl, attached)?, component)
+                let Some(found) = attachment(&gl, target, point)? else { return Ok(None) };
+                let image = Image { process, context, surface: 0, attachment: Some(found) };
+                (image, found.size(&gl)?, found.component)
             }
         };
         if self.place[0] >= size[0] || self.place[1] >= size[1] {
@@ -145,64 +134,11 @@ impl Watched {
         old.is_some().then(|| gl.read_buffer(GL_COLOR_ATTACHMENT0 + self.attachment));
         let values = read_one(&gl, self.place, component);
         old.map(|old| gl.read_buffer(old));
-        // What was put aside is of framebuffer 0.
+        // `aside` restores the read buffer of framebuffer 0.
         gl.bind_framebuffer(reading, 0);
         drop(aside);
         Ok(Some((image, values?)))
     }
-}
-
-/// Returns kind, name, level, face and layer of an attachment, and its component type; `None` if there is none.
-fn attachment(gl: &Gl<'_>, target: u32, point: u32) -> Result<Option<([i32; 5], i32)>, Skip> {
-    let ask = |name: u32| -> Result<i32, Skip> {
-        let mut value = 0;
-        // SAFETY: room for one number.
-        unsafe { gl.get_attachment(target, point, name, &raw mut value) }?;
-        Ok(value)
-    };
-    let kind = ask(GL_OBJECT_TYPE)?;
-    if kind == GL_NONE || gl.clear_errors() {
-        return Ok(None);
-    }
-    let is_es3 = gl.version() >= (3, 0);
-    let component = if is_es3 { ask(GL_COMPONENT_TYPE)? } else { 0 };
-    let (mut level, mut face, mut layer) = (0, 0, 0);
-    if kind == GL_TEXTURE {
-        (level, face) = (ask(GL_TEXTURE_LEVEL)?, ask(GL_TEXTURE_CUBE_MAP_FACE)?);
-        layer = if is_es3 { ask(GL_TEXTURE_LAYER)? } else { 0 };
-    }
-    let name = ask(GL_OBJECT_NAME)?;
-    gl.clear_errors();
-    Ok(Some(([kind, name, level, face, layer], component)))
-}
-
-/// Returns width and height of an attachment. Restores the bindings.
-fn size_of(gl: &Gl<'_>, [kind, name, level, face, _]: [i32; 5]) -> Result<[u32; 2], Skip> {
-    let name = name as u32;
-    let mut numbers = [0; 2];
-    if kind == GL_TEXTURE {
-        let (target, old) = gl.bind_texture_for_now(name)?;
-        let image = if face == 0 { target } else { face as u32 };
-        let found = level_numbers(gl, image, level);
-        // SAFETY: takes no pointer.
-        unsafe { gl.bind_texture(target, old) }?;
-        let [width, height, _] = found?;
-        numbers = [width, height];
-    } else {
-        let old = gl.integer(GL_RENDERBUFFER_BINDING);
-        // SAFETY: takes no pointer.
-        unsafe { gl.bind_renderbuffer(GL_RENDERBUFFER, name) }?;
-        for (name, number) in
-            [GL_RENDERBUFFER_WIDTH, GL_RENDERBUFFER_HEIGHT].into_iter().zip(&mut numbers)
-        {
-            // SAFETY: room for one number.
-            unsafe { gl.get_renderbuffer(GL_RENDERBUFFER, name, number) }?;
-        }
-        // SAFETY: takes no pointer.
-        unsafe { gl.bind_renderbuffer(GL_RENDERBUFFER, old) }?;
-    }
-    gl.clear_errors();
-    Ok(numbers.map(|number| u32::try_from(number).unwrap_or(0)))
 }
 
 /// Reads one pixel of the framebuffer for reading. The caller holds an `Aside`.

@@ -1,4 +1,4 @@
-//! What the buttons of the page order, and the words of the command line that do it.
+//! Orders of the page's buttons, and the words of the command line that carry them out.
 
 use std::ffi::OsString;
 

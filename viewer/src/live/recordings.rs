@@ -28,13 +28,13 @@ struct All {
     is_closed: bool,
 }
 
-/// What is recorded.
+/// Sort of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub enum What {
-    /// What a program does from now on, until somebody stops it.
+    /// Commands of a program from now on, until somebody stops it.
     #[serde(rename = "capture")]
     Capture,
-    /// What the daemon has kept of a program. It ends by itself.
+    /// Frames that the daemon has kept of a program. It ends by itself.
     #[serde(rename = "kept frames")]
     Kept,
 }
@@ -67,7 +67,7 @@ enum Ending {
 pub struct Listed {
     /// Number of the recording, from 0.
     number: u64,
-    /// What is recorded.
+    /// Sort of the recording.
     what: What,
     /// The program.
     of: String,
