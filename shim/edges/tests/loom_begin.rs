@@ -15,13 +15,14 @@ use gapii_ringbuf::{Mode, ModePage, ModeSettings};
 use loom::sync::Arc;
 use loom::thread;
 use plain::Plain;
-use support::{Turnstile, model};
+use support::{Turnstile, bounds, model};
 
 #[test]
 fn thread_that_follows_a_capture_sees_its_blob_epoch() {
     let followed = std::sync::Arc::new(AtomicUsize::new(0));
     let counted = std::sync::Arc::clone(&followed);
-    model(1, 1_000, move || {
+    let (preemptions, at_least) = bounds((0, 1_000), (1, 100_000));
+    model(preemptions, at_least, move || {
         let (page, epoch) = (Arc::new(ModePage::modelled()), Arc::new(Epoch::none()));
         let turnstile = Arc::new(Turnstile::default());
         let beginner = {

@@ -19,6 +19,13 @@ pub fn model(preemptions: usize, at_least: usize, check: impl Fn() + Sync + Send
     println!("{explored} orders");
 }
 
+/// Bounds of a slow model, preemptions and least orders: `short`, or `long` if `GAPII_LONG_MODELS` is set, as by
+/// `cargo xtask models --long`.
+#[allow(dead_code, reason = "not every file of models has a slow one")]
+pub fn bounds(short: (usize, usize), long: (usize, usize)) -> (usize, usize) {
+    if std::env::var_os("GAPII_LONG_MODELS").is_some() { long } else { short }
+}
+
 /// A step that every thread of a model takes before each of its actions.
 ///
 /// Loom finds the orders to try from pairs of accesses to one word, and remembers only the latest access: where a thread
