@@ -25,6 +25,8 @@ pub struct Case<'a> {
     succeeds: bool,
     /// Ends before its first command; every other program must have commands in its recording.
     is_silent: bool,
+    /// Shows warnings of the shader compiler.
+    reads_warnings: bool,
 }
 
 impl<'a> Case<'a> {
@@ -39,6 +41,7 @@ impl<'a> Case<'a> {
             has_figures: false,
             succeeds: false,
             is_silent: false,
+            reads_warnings: false,
         }
     }
 
@@ -64,19 +67,25 @@ impl<'a> Case<'a> {
         self
     }
 
+    /// The program shows what the shader compiler says about shaders that compile. Mesa does not repeat it for a shader
+    /// that it finds in its cache, so both runs get caches of their own, which is slow.
+    pub fn reads_warnings(mut self) -> Self {
+        self.reads_warnings = true;
+        self
+    }
+
     /// The program ends before its first command.
     pub fn calls_nothing(mut self) -> Self {
         self.is_silent = true;
         self
     }
 
-    /// The program, with the folder for its frames and the folder of Mesa's shader cache.
-    fn command(&self, frames: &Path, cache: &Path) -> Command {
+    /// The program, with the folder for its frames.
+    fn command(&self, frames: &Path) -> Command {
         let mut command = match self.display {
             Some(display) => display.command(&self.words),
             None => offscreen(self.words[0].as_ref(), &self.words[1..]),
         };
-        command.env("MESA_SHADER_CACHE_DIR", cache);
         command.env("GAPII_APP_FRAMES", frames);
         for (name, value) in &self.environment {
             command.env(name, value);
@@ -91,14 +100,16 @@ impl<'a> Case<'a> {
         for folder in [&native_frames, &captured_frames] {
             fs::create_dir_all(folder).expect("the session's folder is writable");
         }
-        // Mesa does not repeat a compiler's warning for a shader that it finds in its cache. Native and captured
-        // programs have a cache each, so both find the shaders of the cases before, and no other.
-        let [native_cache, captured_cache] =
-            ["native", "captured"].map(|way| session.path(&format!("{way}.cache")));
-        let mut native = self.command(&native_frames, &native_cache);
+        let [mut native, mut captured] =
+            [&native_frames, &captured_frames].map(|frames| self.command(frames));
+        if self.reads_warnings {
+            for (way, command) in [("native", &mut native), ("captured", &mut captured)] {
+                command.env("MESA_SHADER_CACHE_DIR", session.path(&format!("{way}.cache")));
+            }
+        }
         // The captured program has the session's folder too.
         let native = run(native.env("XDG_RUNTIME_DIR", session.path("")));
-        let recording = session.record(&[], &self.command(&captured_frames, &captured_cache));
+        let recording = session.record(&[], &captured);
         let mut found = self.in_behaviour(&native, &recording.run);
         found.extend(in_files(&native_frames, &captured_frames));
         let is_summary = |line: &&str| line.starts_with("gapii-ctl: ") && line.contains(" -> ");
