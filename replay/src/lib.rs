@@ -26,7 +26,7 @@
 //! | layer | modules |
 //! |---|---|
 //! | 6, the loop over commands | `player`, `report` |
-//! | 5, observers of each command | `images`, `verify` |
+//! | 5, observers of each command | `images`, `verify`, `benchmark` |
 //! | 4, players of one API's commands | `egl`, `gl`, `level_zero`, `generated` |
 //! | 3, one command with its arguments | `call`, `parts` |
 //! | 2, the trace's objects; the survey | `objects`, `survey` |
@@ -35,6 +35,7 @@
 //!
 //! Tables in `generated` have the types of the modules that read them, whatever their layer.
 
+mod benchmark;
 mod call;
 mod driver;
 mod egl;
@@ -57,6 +58,7 @@ mod tally;
 mod threads;
 pub mod verify;
 
+pub use benchmark::{Benchmark, MeasuredFrame};
 pub use driver::{Driver, Interceptor, Loader, SystemLoader};
 pub use events::{Events, FrameEnd, Quiet};
 pub use limits::Limits;

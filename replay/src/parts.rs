@@ -7,10 +7,13 @@ use std::sync::Arc;
 
 use gapii_commands::constants::{
     GL_DISPATCH_INDIRECT_BUFFER_BINDING, GL_DRAW_INDIRECT_BUFFER_BINDING, GL_EXTENSIONS,
-    GL_PIXEL_PACK_BUFFER_BINDING, GL_PIXEL_UNPACK_BUFFER_BINDING, GL_VERSION,
+    GL_PIXEL_PACK_BUFFER_BINDING, GL_PIXEL_UNPACK_BUFFER_BINDING, GL_RENDERER, GL_VENDOR,
+    GL_VERSION,
 };
 use gapii_commands::ids;
 use gapii_follow::follow::Follower;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::driver::{Driver, version_of};
 use crate::limits::Limits;
@@ -45,6 +48,17 @@ pub struct Parts {
     pub(crate) facts: HashMap<u32, Facts>,
     /// Contexts that were given a client array with a stride that is too large, by scope.
     pub(crate) wide_arrays: HashSet<u32>,
+}
+
+/// What a driver of OpenGL ES says about itself.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+pub struct GlDriver {
+    /// `GL_VENDOR`.
+    pub vendor: String,
+    /// `GL_RENDERER`.
+    pub renderer: String,
+    /// `GL_VERSION`.
+    pub version: String,
 }
 
 /// Properties of one of the driver's contexts.
@@ -88,7 +102,15 @@ impl Parts {
         facts
     }
 
-    fn driver_text(&self, name: u32) -> Option<String> {
+    /// What the driver of the current context says about itself.
+    pub(crate) fn gl_driver(&self) -> Option<GlDriver> {
+        let [vendor, renderer, version] =
+            [GL_VENDOR, GL_RENDERER, GL_VERSION].map(|name| self.driver_text(name));
+        Some(GlDriver { vendor: vendor?, renderer: renderer?, version: version? })
+    }
+
+    /// `glGetString` in the current context.
+    pub(crate) fn driver_text(&self, name: u32) -> Option<String> {
         // SAFETY: the type of glGetString.
         let get = unsafe { self.driver.own::<unsafe extern "C" fn(u32) -> *const u8>(GET_STRING) };
         // SAFETY: takes an enum that every version has; returns null or a string that stays valid.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::images::Taken;
+use crate::benchmark::MeasuredFrame;
+use crate::images::{FrameChecksum, Picture, Taken};
+use crate::parts::GlDriver;
 use crate::tally::Tally;
 
 pub use crate::tally::SkippedCommand;
@@ -39,6 +41,20 @@ pub struct Report {
     pub verified: Option<Verified>,
     /// Result of taking pictures.
     pub images: Taken,
+    /// Checksums of frames in the order in which they ended, if they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checksums: Vec<FrameChecksum>,
+    /// How long frames took, in the order in which they ended, if that was to be measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub frame_times: Vec<MeasuredFrame>,
+    /// Driver that drew these frames.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub driver: Option<GlDriver>,
+    /// Number of frames that should have a checksum and could not be read back.
+    pub frames_missed: u64,
+    /// Picture of the last frame, if it was to be kept.
+    #[serde(skip)]
+    pub last_picture: Option<Picture>,
     /// Whether a stop was requested.
     pub cancelled: bool,
     /// Time from the first command to the last, in seconds.

@@ -26,6 +26,7 @@ const PARTS: &[Part] = &[
     part("apigen", &["gapii-state", "gapii-follow"], API),
     part("ctl/src/checkpoints.rs", &[], &["tools::checkpoints"]),
     part("ctl/src/commands/state.rs", &[], &["tools::checkpoints", "tools::analysis"]),
+    part("ctl/src/commands/replay.rs", &[], &["replay::machines", "replay::images"]),
     part("ctl/src/playing.rs", &[], &["replay::limits", "replay::images"]),
     part("ctl/src/replay_guard.rs", &[], &["replay::limits"]),
     part(
@@ -51,6 +52,7 @@ const PARTS: &[Part] = &[
         &["tools::older_traces", "tools::checkpoints", "recording::trace_file"],
     ),
     part("remote", &["gapiid"], &["daemon::remote::"]),
+    part("replay/src/benchmark", &[], &["replay::machines"]),
     part("replay", &[], &["tools::older_traces", "replay::images", "replay::sources"]),
     part("report", &["gapii-ctl"], &["replay::images::report"]),
     part("ringbuf", &["gapii-shim"], &["recording::order", "recording::loading"]),

@@ -3,19 +3,24 @@
 //! flags and prints the report; the crate `gapii_replay` does the work. A replay that takes more memory or time than it
 //! may has status 1 and no report.
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
-use gapii_replay::images::{At, Folder, Images};
+use clap::{ArgGroup, Args, ValueHint};
+use gapii_replay::images::{At, Checksums, Folder, Images, Which};
 use gapii_replay::verify::{Verified, Verifier};
-use gapii_replay::{Options, Report};
+use gapii_replay::{Benchmark, Options, Report};
 use gapii_trace::Info;
 
 use crate::args::{Allowance, Frames, Json, Trace};
 use crate::ending::OnStop;
 use crate::failure::Failure;
+use crate::finished_file::{self, FinishedFile};
+use crate::frame_lines;
 use crate::playing;
+use crate::rounds::{self, Rounds};
 use crate::sandbox::{self, Needs};
+use crate::strictness;
 use crate::text::{self, counted};
 use crate::trace_file::{self, unreadable};
 
@@ -23,10 +28,13 @@ const AFTER_HELP: &str = "\
 Examples:
   gapii-ctl replay x.gapii --verify                         compare the driver's answers with the recorded ones
   gapii-ctl replay x.gapii --images folder --frames 10..20  pictures of frames 10 to 19
-  gapii-ctl replay x.gapii --images folder --at 4711        what command 4711 has drawn";
+  gapii-ctl replay x.gapii --images folder --at 4711        what command 4711 has drawn
+  gapii-ctl replay x.gapii --strict --checksum --json       for programs: a digest of each frame, and no exceptions";
 
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
+#[command(group(ArgGroup::new("pictures").multiple(true)))]
+#[command(group(ArgGroup::new("of_frames").multiple(true)))]
 pub struct Replay {
     #[command(flatten)]
     trace: Trace,
@@ -42,12 +50,44 @@ pub struct Replay {
     verify: bool,
 
     /// Write each frame as a PNG to this folder, as it is just before it is presented
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, group = "pictures")]
     images: Option<PathBuf>,
 
-    /// Omit the alpha channel from pictures of frames
-    #[arg(long, requires = "images", conflicts_with = "at")]
+    /// Print a digest of each frame's pixels: BLAKE3 of its size and its RGBA pixels
+    ///
+    /// Equal pixels have equal digests on every machine. docs/replay.md has the exact form.
+    #[arg(long, conflicts_with = "at", groups = ["pictures", "of_frames"])]
+    checksum: bool,
+
+    /// Print how long each frame took, on the CPU and on the GPU, in nanoseconds
+    ///
+    /// A frame's CPU time is the time since the end of the frame before. Its GPU time needs GL_EXT_disjoint_timer_query.
+    /// Nothing is read back meanwhile but what the trace reads back itself.
+    #[arg(long, conflicts_with_all = ["pictures", "verify", "at"], group = "of_frames")]
+    benchmark: bool,
+
+    /// Play the trace this many times, each time from its beginning, with contexts of its own
+    ///
+    /// Fails if a frame has different digests (--checksum) in two rounds.
+    #[arg(long = "loop", value_name = "N", conflicts_with = "images", value_parser = clap::value_parser!(u64).range(1..))]
+    rounds: Option<u64>,
+
+    /// With --checksum or --benchmark: only of the last frame, of each round
+    #[arg(long, requires = "of_frames")]
+    last_frame: bool,
+
+    /// Write the last frame as a PNG to this file, or to standard output for -
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "at", group = "pictures")]
+    snapshot_last: Option<PathBuf>,
+
+    /// Omit the alpha channel from pictures of frames, and take it as opaque in digests
+    #[arg(long, requires = "pictures", conflicts_with = "at")]
     opaque: bool,
+
+    /// Fail if anything was left out: commands that could not be played, also those that had failed in the recording,
+    /// commands that the recording lost, and everything else that the replay remarks on
+    #[arg(long)]
+    strict: bool,
 
     /// With --images: replay up to this command and write the framebuffer that it drew to
     #[arg(long, value_name = "SEQ", requires = "images")]
@@ -81,46 +121,48 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
     if let Some(folder) = &args.images {
         Folder::make(folder).map_err(Failure::system)?;
     }
+    let mut snapshot = None;
+    if let Some(output) = &args.snapshot_last {
+        args.json.must_have_standard_output(output)?;
+        finished_file::check(output, "a picture")?;
+        snapshot = Some((output, FinishedFile::create_apart(output, true)?));
+    }
     let needs = Needs { traces: &[path], folder: args.images.as_deref(), windows: args.window };
     sandbox::enter(args.allowance.sandbox, &needs)?;
     let stop = playing::hear_stops()?.within(&args.allowance);
     let mut reader = trace_file::open(path)?;
     trace_file::judge_wish(path, &mut reader, args.frames.frames.as_ref(), args.at)?;
-    let mut options = Options {
-        frames: args.frames.frames.clone(),
-        window: args.window,
-        verify: if args.verify { Verifier::on() } else { Verifier::default() },
-        ..Options::default()
-    };
-    let mut drafts = None;
-    if let Some(path) = &args.images {
-        let begun = path.clone();
-        drafts = Some(OnStop::new(move || Folder::remove_drafts(&begun)));
-        let folder = Folder::open(path).map_err(Failure::system)?;
-        options.stop_after = args.at;
-        options.images = match args.at {
-            None => Images::of_frames(
-                folder,
-                args.frames.frames.clone().unwrap_or(0..u64::MAX),
-                args.opaque,
-            ),
-            Some(seq) => Images::of_command(At {
-                seq,
-                is_before: args.before,
-                colors: true,
-                depth: args.depth,
-                stencil: args.stencil,
-                resources: false,
-                folder,
-            }),
-        };
+    let begun = args.images.clone();
+    let drafts = begun.map(|begun| OnStop::new(move || Folder::remove_drafts(&begun)));
+    let mut rounds = Rounds::default();
+    for round in 0..args.rounds.unwrap_or(1) {
+        let options = options(args, round)?;
+        if !rounds.add(playing::play(path, &mut reader, options, stop.clone())?) {
+            break;
+        }
     }
-    let report = playing::play(path, &mut reader, options, stop)?;
+    let mut report = rounds.finish();
+    let first = args.frames.frames.as_ref().map_or(0, |frames| frames.start);
+    report.frame_times.retain(|it| it.frame >= first);
     drop(drafts);
+    let has_snapshot = report.last_picture.is_some();
+    if let Some((output, mut file)) = snapshot
+        && let Some(picture) = &report.last_picture
+    {
+        let failed = |error: io::Error| finished_file::writing_failure(output, &error);
+        let mut png = Vec::new();
+        picture.write_png(&mut png).map_err(failed)?;
+        file.write_all(&png).and_then(|()| file.finish()).map_err(failed)?;
+    }
     match args.json.json {
         true => text::print_json(&report)?,
         false => {
-            text::print(|out| write!(out, "{}", describe(&report)))?;
+            let lines = frame_lines::lines(&report, args.rounds.is_some());
+            // A picture on standard output stands alone.
+            match args.snapshot_last.as_ref().is_some_and(|output| output.as_os_str() == "-") {
+                true => text::say(&format!("{lines}{}", describe(&report)).trim_end()),
+                false => text::print(|out| write!(out, "{lines}{}", describe(&report)))?,
+            }
             if let Some(folder) = &args.images {
                 text::say_written(report.images.files, folder);
             }
@@ -141,11 +183,82 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
         text::say(&hint);
     }
     judge(&report)?;
+    judge_frames(args, &report, has_snapshot)?;
+    rounds::judge(&report)?;
+    if args.strict {
+        strictness::judge(&report, reader.footer().map_or(0, |footer| footer.lost.calls))?;
+    }
     trace_file::judge_tail(path, reader.tail())?;
     if let Some(seq) = args.at {
         judge_pictures(&report, seq)?;
     }
     Ok(0)
+}
+
+/// Options of a round.
+fn options(args: &Replay, round: u64) -> Result<Options, Failure> {
+    let mut options = Options {
+        frames: args.frames.frames.clone(),
+        window: args.window,
+        verify: if args.verify { Verifier::on() } else { Verifier::default() },
+        checksums: checksums(args).in_round(round),
+        ..Options::default()
+    };
+    if args.benchmark {
+        options.benchmark = Benchmark::on(args.last_frame, round);
+    }
+    if let Some(path) = &args.images {
+        let folder = Folder::open(path).map_err(Failure::system)?;
+        options.stop_after = args.at;
+        options.images = match args.at {
+            None => Images::of_frames(
+                folder,
+                args.frames.frames.clone().unwrap_or(0..u64::MAX),
+                args.opaque,
+            ),
+            Some(seq) => Images::of_command(At {
+                seq,
+                is_before: args.before,
+                colors: true,
+                depth: args.depth,
+                stencil: args.stencil,
+                resources: false,
+                folder,
+            }),
+        };
+    }
+    Ok(options)
+}
+
+/// Checksums that the command line asks for.
+fn checksums(args: &Replay) -> Checksums {
+    let which = match (args.checksum, args.last_frame) {
+        (false, _) => Which::None,
+        (true, false) => Which::All,
+        (true, true) => Which::Last,
+    };
+    Checksums::of(which, args.frames.frames.clone().unwrap_or(0..u64::MAX))
+        .keep_last_picture(args.snapshot_last.is_some())
+        .opaque(args.opaque)
+}
+
+/// Fails if a checksum or the picture of the last frame is missing.
+fn judge_frames(args: &Replay, report: &Report, has_snapshot: bool) -> Result<(), Failure> {
+    let what = [
+        (args.checksum && report.checksums.is_empty(), "no checksum"),
+        (args.benchmark && report.frame_times.is_empty(), "no frame was measured"),
+        (args.snapshot_last.is_some() && !has_snapshot, "no picture of the last frame"),
+    ];
+    if let Some((_, what)) = what.into_iter().find(|(is_missing, _)| *is_missing) {
+        let why = report.notes.first().map_or("no frame ended in the trace", String::as_str);
+        return Err(Failure::no(format!(
+            "{what}: {why}; `gapii-ctl replay FILE --images DIR --at SEQ` shows what a command has drawn"
+        )));
+    }
+    match report.frames_missed {
+        0 => Ok(()),
+        missed => Err(Failure::answer(format!("{} without a checksum", counted(missed, "frame")))),
+    }
 }
 
 /// Prints notes that explain the report.

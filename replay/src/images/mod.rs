@@ -6,6 +6,7 @@
 mod at;
 mod back_buffer;
 mod beside;
+mod checksums;
 mod depth;
 mod fetch;
 mod folder;
@@ -20,6 +21,7 @@ mod wanted;
 
 pub use at::At;
 pub use beside::beside;
+pub use checksums::{Checksums, FrameChecksum, Which};
 pub use folder::Folder;
 pub use picture::{FrameOf, Picture, PixelDifference};
 pub use pixel::{Seen, Watched};

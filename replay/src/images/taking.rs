@@ -4,6 +4,7 @@
 use gapii_trace::BlobName;
 
 use super::back_buffer;
+use super::checksums::Checksums;
 use super::picture::Picture;
 use super::wanted::Images;
 use crate::call::Call;
@@ -15,9 +16,14 @@ pub fn back_buffer(call: &mut Call<'_, '_>) -> Result<Picture, Skip> {
     back_buffer::read(&call.parts.driver)
 }
 
-/// Called just before the driver's swap: takes the frame's picture if it is wanted or has to be
+/// Called just before the driver's swap: takes the frame's picture if it is wanted, gets a checksum or has to be
 /// verified. The surface that swaps is the one that is current for drawing.
-pub fn before_swap(images: &mut Images, verifier: &mut Verifier, call: &mut Call<'_, '_>) {
+pub fn before_swap(
+    images: &mut Images,
+    checksums: &mut Checksums,
+    verifier: &mut Verifier,
+    call: &mut Call<'_, '_>,
+) {
     let (process, frame) = (call.command.process, call.command.frame);
     // A swap that failed in the recording ended no frame.
     if call.recorded_result() == Some(0) {
@@ -25,7 +31,8 @@ pub fn before_swap(images: &mut Images, verifier: &mut Verifier, call: &mut Call
     }
     let observed = call.command.observed_frame.filter(|_| verifier.is_on());
     let is_wanted = images.wants(process, frame);
-    if !is_wanted && observed.is_none() {
+    let has_checksum = checksums.wants((process, frame));
+    if !is_wanted && !has_checksum && observed.is_none() {
         return;
     }
     let picture = back_buffer(call);
@@ -37,6 +44,10 @@ pub fn before_swap(images: &mut Images, verifier: &mut Verifier, call: &mut Call
             FramePixels { width: picture.width, height: picture.height, name }
         });
         verifier.frame(call.command.seq, expected, seen);
+    }
+    if has_checksum {
+        checksums.note_driver(|| call.parts.gl_driver());
+        checksums.take((process, frame), picture.as_ref().ok());
     }
     match picture {
         Ok(picture) if is_wanted => images.take(process, frame, picture),

@@ -4,7 +4,8 @@
 use std::io;
 use std::ops::Range;
 
-use crate::images::Images;
+use crate::benchmark::Benchmark;
+use crate::images::{Checksums, Images};
 use crate::limits::Limits;
 use crate::memory::Unknown;
 use crate::verify::Verifier;
@@ -23,6 +24,10 @@ pub struct Options {
     pub limits: Limits,
     /// Pictures to take.
     pub images: Images,
+    /// Checksums to compute of frames.
+    pub checksums: Checksums,
+    /// Whether to measure how long frames take.
+    pub benchmark: Benchmark,
     /// Whether to compare the driver's answers.
     pub verify: Verifier,
     /// What the driver finds at addresses whose memory the trace does not have.

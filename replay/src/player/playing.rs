@@ -16,9 +16,10 @@ use gapii_trace::value::Value;
 use gapii_trace::{Bytes, Command};
 
 use super::known::Known;
+use crate::benchmark::Benchmark;
 use crate::call::{self, ARGS_MAX, Call, Play};
 use crate::events::{Events, FrameEnd};
-use crate::images::Images;
+use crate::images::{Checksums, Images};
 use crate::parts::Parts;
 use crate::skip::{Outcome, Skip};
 use crate::tally::SkippedCommand;
@@ -53,6 +54,8 @@ pub(crate) struct Player<'r, 'e, R> {
 /// Observers of each played command. They do not change the replay.
 pub(super) struct Observers {
     pub images: Images,
+    pub checksums: Checksums,
+    pub benchmark: Benchmark,
     pub verify: Verifier,
 }
 
@@ -167,6 +170,7 @@ impl<R: Read + Seek + Send> Plays for Player<'_, '_, R> {
                     {
                         let (process, frame) = (command.process, command.frame);
                         self.frames_ended += 1;
+                        self.observers.benchmark.frame_ended(process, frame);
                         self.events.frame(&FrameEnd { process, frame, seq });
                     }
                 }
@@ -174,11 +178,15 @@ impl<R: Read + Seek + Send> Plays for Player<'_, '_, R> {
             self.is_over |= self.stop_after.is_some_and(|last| command.seq >= Some(last));
             self.is_pending = false;
             if self.parts.survey.is_last_of_thread(command.thread, self.done) {
+                if command.thread == thread {
+                    self.observers.benchmark.thread_ends(&self.parts, thread);
+                }
                 egl::end_thread(&mut self.parts, thread, command.thread);
                 self.parts.threads.end(command.thread);
             }
         }
         if self.parts.threads.end(thread) {
+            self.observers.benchmark.thread_ends(&self.parts, thread);
             egl::end_thread(&mut self.parts, thread, thread);
         }
         self.parts.threads.next_to_end()
@@ -265,7 +273,13 @@ fn try_play(
     }
     let mut call = Call::new(parts, command, args);
     if known.is_swap {
-        images::before_swap(&mut observers.images, &mut observers.verify, &mut call);
+        let Observers { images, checksums, benchmark, verify } = observers;
+        benchmark.before_swap(&mut call);
+        images::before_swap(images, checksums, verify, &mut call);
+    } else if known.is_gl {
+        observers.benchmark.before_gl(&mut call);
+    } else {
+        observers.benchmark.before_egl(&mut call);
     }
     if images::before(&mut observers.images, &mut call) {
         return Ok(());

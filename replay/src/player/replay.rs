@@ -36,7 +36,8 @@ pub fn replay<R: Read + Seek + Send>(
 ) -> Result<Report, ReplayError> {
     let table = functions(&reader.header().description)?;
     reader.keep_decoded(options.limits.kept_bytes);
-    let Some(survey) = Survey::of(reader, events)? else {
+    let end = options.frames.as_ref().map_or(u64::MAX, |frames| frames.end);
+    let Some(survey) = Survey::of(reader, end, events)? else {
         return Ok(Report { cancelled: true, ..Report::default() });
     };
     let apis = survey.apis();
@@ -46,7 +47,9 @@ pub fn replay<R: Read + Seek + Send>(
     let driver = Arc::new(Driver::load(loader, &apis));
     let egl = Egl::open(&driver, &survey, options.window).map_err(|lacks| missing(&lacks))?;
     let limits = options.limits;
-    let observers = Observers { images: options.images, verify: options.verify };
+    let Options { images, mut checksums, mut benchmark, verify, .. } = options;
+    checksums.set_last(survey.last_frame);
+    let last_frame = survey.last_frame;
     let parts = Parts {
         driver,
         memory: Memory::new(limits.input_bytes, options.unknown).map_err(ReplayError::Memory)?,
@@ -67,9 +70,11 @@ pub fn replay<R: Read + Seek + Send>(
         wide_arrays: HashSet::new(),
     };
     let total = reader.footer().map_or(0, |footer| footer.totals.calls);
+    let begun = Instant::now();
+    benchmark.begin(begun, last_frame);
+    let observers = Observers { images, checksums, benchmark, verify };
     let player = Player::new(reader.commands()?, table, (parts, observers), events);
     let player = player.limited(options.frames, options.stop_after, total);
-    let begun = Instant::now();
     let Some(mut player) = threads::play(player) else {
         return Err(ReplayError::Missing("a thread of the replay ended early".to_owned()));
     };
@@ -79,6 +84,7 @@ pub fn replay<R: Read + Seek + Send>(
         return Err(failure.into());
     }
     let Player { parts, observers, frames_ended, is_cancelled, .. } = player;
+    let looked_at = observers.checksums.finish();
     let report = Report {
         frames: frames_ended,
         cancelled: is_cancelled,
@@ -88,6 +94,11 @@ pub fn replay<R: Read + Seek + Send>(
         threads: parts.threads.count(),
         threads_at_once: parts.threads.most_alive(),
         images: observers.images.finish().map_err(ReplayError::Images)?,
+        checksums: looked_at.checksums,
+        frames_missed: looked_at.missed,
+        frame_times: observers.benchmark.finish(),
+        driver: looked_at.driver,
+        last_picture: looked_at.last_picture,
         ..Report::of(parts.tally.finished(limits.listed_skips))
     };
     if !are_idle {

@@ -37,6 +37,8 @@ pub struct Survey {
     pub(super) attributes: HashMap<u64, Vec<(Vec<u8>, u32)>>,
     /// Links that are known to have failed, by `seq`.
     pub(super) failed_links: BTreeSet<u64>,
+    /// Process and number of the last frame that ended, of those that are played.
+    pub last_frame: Option<(u32, u64)>,
     /// Ordinal of each thread's last command among all commands of the trace, from 1; 0 for a thread without
     /// commands.
     last_of_threads: Vec<u64>,

@@ -33,9 +33,11 @@ const GL_LINK_STATUS: u64 = constants::GL_LINK_STATUS as u64;
 const GL_PROGRAM_INPUT: u64 = constants::GL_PROGRAM_INPUT as u64;
 
 impl Survey {
-    /// Reads the whole trace. `None` if the replay was cancelled meanwhile.
+    /// Reads the whole trace, of which the frames below `end` of each process are played. `None` if the replay was
+    /// cancelled meanwhile.
     pub fn of<R: Read + Seek>(
         reader: &mut TraceReader<R>,
+        end: u64,
         events: &mut dyn Events,
     ) -> io::Result<Option<Self>> {
         let mut surveyor = Surveyor::default();
@@ -46,6 +48,9 @@ impl Survey {
             count += 1;
             let command = commands.command();
             surveyor.survey.note_thread(command.thread, count);
+            if command.ends_frame && command.seq.is_some() && command.frame < end {
+                surveyor.survey.last_frame = Some((command.process, command.frame));
+            }
             surveyor.look_at(&command);
             if count.is_multiple_of(CANCEL_STEP) {
                 events.surveyed(count, total);

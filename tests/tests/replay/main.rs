@@ -3,6 +3,7 @@
 mod apps;
 mod images;
 mod limits;
+mod machines;
 mod pixels;
 mod replay_programs;
 mod sandbox;
