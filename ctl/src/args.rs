@@ -476,7 +476,8 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-fn frame_range(text: &str) -> Result<Range<u64>, String> {
+/// Parses a range of frames, `A..B` or `A`.
+pub fn frame_range(text: &str) -> Result<Range<u64>, String> {
     range(text, "frame")
 }
 

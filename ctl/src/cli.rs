@@ -9,9 +9,9 @@ use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::args::Connect;
 use crate::commands::{
-    apps, blob, completions, diff, doctor, dump, export, frames, history, info, list, man, montage,
-    pair, pixel, play_part, problems, relay, replay, report, run, save, schema, start, state,
-    stats, status, stop, threads, trim, ui, verify, watch,
+    apps, blob, check, completions, diff, doctor, dump, export, frames, history, info, list, man,
+    montage, pair, pixel, play_part, problems, relay, replay, report, run, save, schema, start,
+    state, stats, status, stop, threads, trim, ui, verify, watch,
 };
 use crate::failure::{Failure, RUN};
 use crate::{json, text};
@@ -95,6 +95,8 @@ enum Command {
     Pixel(pixel::Pixel),
     /// Replay a trace on the driver of this machine
     Replay(replay::Replay),
+    /// Replay the traces of a list and compare their frames with expected digests, several at once
+    Check(check::Check),
     /// Write some frames of a trace as a trace of their own, which replays alone
     Trim(trim::Trim),
     /// Replay the beginning of a trace; `trim` runs this
@@ -137,6 +139,7 @@ const WITHOUT_DAEMON: &[&str] = &[
     "report",
     "export",
     "replay",
+    "check",
     "trim",
     "play-part",
     "blob",
@@ -238,6 +241,7 @@ impl Cli {
             Command::Report(args) => report::run(args),
             Command::Export(args) => export::run(args),
             Command::Replay(args) => replay::run(args),
+            Command::Check(args) => check::run(args),
             Command::Pixel(args) => pixel::run(args),
             Command::Trim(args) => trim::run(args),
             Command::PlayPart(args) => play_part::run(args),

@@ -6,6 +6,7 @@ mod args;
 mod call_text;
 mod capture;
 mod capture_answer;
+mod check;
 mod checkpoints;
 mod cli;
 mod comeback;

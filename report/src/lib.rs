@@ -1,6 +1,8 @@
 //! A report about a trace: one HTML file that a browser shows without a server and without a network. It has graphs of
 //! the frames, thumbnails, statistics, problems, a crash report, and what is known of the system.
 //!
+//! [`CheckPage`] is the page of `gapii-ctl check`, in the same form.
+//!
 //! The page has no script and loads nothing: its policy forbids both. Text from a trace is escaped. A page keeps within
 //! the size that was asked for: it leaves out thumbnails, and then rows of frames, the least notable ones first, and says
 //! so. The crate opens no file and replays nothing.
@@ -18,11 +20,13 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod check_page;
 mod graph;
 mod notable;
 mod numbers;
 mod page;
 mod picture;
 
+pub use check_page::{CheckPage, CheckRow, Difference};
 pub use notable::notable_frames;
 pub use page::{FrameTime, Page, Report, Thumbnail};

@@ -13,9 +13,9 @@ use crate::notable::notable_frames;
 use crate::numbers::{bytes, count, counted, time};
 use crate::picture::address;
 
-const STYLE: &str = include_str!("style.css");
+pub(crate) const STYLE: &str = include_str!("style.css");
 /// The page may show what is in it, and nothing else: no script, no other file, no request.
-const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+pub(crate) const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 /// Bytes of a row in the table of frames, about.
 const ROW_BYTES: u64 = 160;
 /// Bytes of a link from a bar of a graph to a row, at most.

@@ -26,6 +26,8 @@ const PARTS: &[Part] = &[
     part("apigen", &["gapii-state", "gapii-follow"], API),
     part("ctl/src/checkpoints.rs", &[], &["tools::checkpoints"]),
     part("ctl/src/commands/state.rs", &[], &["tools::checkpoints", "tools::analysis"]),
+    part("ctl/src/check", &[], &["replay::machines"]),
+    part("ctl/src/commands/check.rs", &[], &["replay::machines"]),
     part("ctl/src/commands/replay.rs", &[], &["replay::machines", "replay::images"]),
     part("ctl/src/playing.rs", &[], &["replay::limits", "replay::images"]),
     part("ctl/src/replay_guard.rs", &[], &["replay::limits"]),

@@ -2,6 +2,7 @@
 
 pub mod apps;
 pub mod blob;
+pub mod check;
 pub mod completions;
 pub mod diff;
 pub mod doctor;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Failed, Remark, VERSION, VERSION_KEY, printed_name};
 use crate::capture_answer::{CaptureAnswer, RunAnswer, SavedAnswer};
+use crate::check::answer::Checked;
 use crate::commands::{
     blob, diff, doctor, dump, export, frames, info, montage, pair, pixel, report, state, stop, ui,
     watch,
@@ -75,6 +76,7 @@ pub const FORMS: &[Form] = &[
     document::<export::Exported>("export"),
     document::<gapii_replay::Report>("replay"),
     document::<pixel::PixelHistory>("pixel"),
+    document::<Checked>("check"),
     document::<CaptureAnswer>("trim"),
     document::<blob::Described>("blob"),
     document::<gapii_trace::Verification>("verify"),

@@ -1,7 +1,8 @@
 //! Replay for programs: digests of frames, loops, times, lists of traces, and programs as files. All play one recording.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command as Process;
 
 use gapii_tests::gapii::{Session, Trace};
 use gapii_tests::process::{Finished, run};
@@ -13,6 +14,13 @@ fn recorded() -> (Session, Trace) {
     let _daemon = session.daemon(&[]);
     let Recorded { trace, .. } = record_app_once(&session, "animation", &[]).expect("a recording");
     (session, trace)
+}
+
+/// `gapii-ctl NAME`, without a display.
+fn ctl(session: &Session, words: &[&str]) -> Process {
+    let mut command = session.ctl(words);
+    gapii_tests::display::surfaceless(&mut command);
+    command
 }
 
 fn answer(finished: Finished) -> Value {
@@ -38,6 +46,13 @@ fn pixels(path: &Path) -> (u32, u32, Vec<u8>) {
     let mut rgba = vec![0; reader.output_buffer_size().expect("a size")];
     let info = reader.next_frame(&mut rgba).expect("a whole PNG");
     (info.width, info.height, rgba)
+}
+
+fn write_pixels(path: &Path, (width, height, rgba): (u32, u32, &[u8])) {
+    let mut encoder = png::Encoder::new(fs::File::create(path).expect("a file"), width, height);
+    encoder.set_color(png::ColorType::Rgba);
+    let mut writer = encoder.write_header().expect("a header");
+    writer.write_image_data(rgba).expect("pixels");
 }
 
 #[test]
@@ -75,4 +90,61 @@ fn rounds_of_a_trace_have_equal_digests_and_each_frame_has_its_times() {
     assert!(times.iter().all(|time| is_measured(time, "cpu_ns")), "{times:?}");
     // Mesa's llvmpipe has timestamps.
     assert!(times.iter().all(|time| is_measured(time, "gpu_ns")), "{times:?}");
+}
+
+/// A list of the trace, with a folder of pictures.
+fn list_of(session: &Session, trace: &Trace) -> PathBuf {
+    let list = session.path("traces.toml");
+    let text =
+        format!("pictures = \"expected\" # ours\n[[trace]]\npath = \"{}\"\n", trace.path.display());
+    fs::write(&list, text).expect("the session's folder is writable");
+    list
+}
+
+#[test]
+fn check_finds_a_changed_pixel_and_names_frame_and_picture() {
+    let (session, trace) = recorded();
+    let list = list_of(&session, &trace);
+    let name = list.to_str().expect("a plain name");
+    let unknown = run(&mut ctl(&session, &["check", name])).exited_with(1);
+    assert!(unknown.stdout.contains("no driver for the renderer"), "{unknown}");
+    run(&mut ctl(&session, &["check", name, "--update"])).ok();
+    let passed = run(&mut ctl(&session, &["check", name])).ok();
+    assert!(passed.stdout.ends_with("1 of 1 trace passed\n"), "{passed}");
+
+    // One pixel of what is expected changes.
+    let text = fs::read_to_string(&list).expect("the list");
+    assert!(text.starts_with("pictures = \"expected\" # ours\n"), "{text}");
+    let (_, rest) = text.split_once("frames = { ").expect("digests");
+    let (frame, rest) = rest.split_once(" = \"").expect("a digest");
+    let expected = &rest[..64];
+    let folder = session.path("expected");
+    let (width, height, mut rgba) = pixels(&folder.join(format!("{expected}.png")));
+    rgba[0] ^= 1;
+    let changed = digest(width, height, &rgba);
+    write_pixels(&folder.join(format!("{changed}.png")), (width, height, &rgba));
+    fs::write(&list, text.replace(expected, &changed)).expect("the list is ours");
+
+    let [junit, html, images] = ["junit.xml", "page.html", "images"].map(|name| session.path(name));
+    let mut command = ctl(&session, &["check", name]);
+    command.arg("--junit").arg(&junit).arg("--html").arg(&html).arg("--images").arg(&images);
+    let failed = run(&mut command).exited_with(1);
+    let drawn = &expected[..12];
+    let sentence =
+        format!("frame {frame}: expected {}…, drawn {drawn}…; picture: ", &changed[..12]);
+    let line = failed.stdout.lines().find(|line| line.contains(&sentence));
+    let picture = line.unwrap_or_else(|| panic!("{sentence}: {failed}")).rsplit(' ').next();
+    let (width, height, rgba) = pixels(Path::new(picture.expect("a picture")));
+    assert_eq!(digest(width, height, &rgba), expected);
+    let junit = fs::read_to_string(junit).expect("JUnit's file");
+    assert!(junit.contains(r#"tests="1" failures="1" errors="0""#), "{junit}");
+    assert!(junit.contains(&format!("frame {frame}: expected")), "{junit}");
+    let page = fs::read_to_string(html).expect("the page");
+    assert!(page.contains(&format!("frame {frame}: expected, drawn, and where they differ")));
+    assert!(page.contains("data:image/png;base64,"));
+
+    let json = run(&mut ctl(&session, &["check", name, "--json"])).exited_with(1);
+    let checked = gapii_test_json::value(&json.stdout).expect("an answer");
+    assert_eq!(checked["traces"][0]["verdict"], "different");
+    assert_eq!(checked["traces"][0]["frames"][0]["expected"], changed);
 }
