@@ -31,4 +31,5 @@ pub mod firefox;
 mod frames;
 mod mark;
 pub mod perfetto;
+pub mod shader_test;
 pub mod timeline;

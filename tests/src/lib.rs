@@ -32,6 +32,7 @@ pub mod lttng;
 pub mod once;
 pub mod order;
 pub mod pictures;
+pub mod piglit;
 pub mod process;
 pub mod programs;
 pub mod proxy;

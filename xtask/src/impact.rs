@@ -45,6 +45,7 @@ const PARTS: &[Part] = &[
     ),
     part("daemon/capture", &["gapiid"], &["daemon::captures", "recording::stored"]),
     part("daemon", &[], &["daemon::captures", "daemon::configuration", "recording::stored"]),
+    part("export/src/shader_test", &[], &["replay::machines"]),
     part("export", &[], &["tools::export::"]),
     part("level-zero", &[], &["level_zero::layer", "level_zero::calls"]),
     part("loader", &["gapii-shim"], &["recording::loading"]),

@@ -12,7 +12,8 @@ use gapii_analysis::marks::{self, Marked};
 use gapii_analysis::stats;
 use gapii_export::apitrace::{Exporter, Program, Summary};
 use gapii_export::timeline::{self, Mark, Origin, Timeline};
-use gapii_export::{firefox, perfetto};
+use gapii_export::{firefox, perfetto, shader_test};
+use gapii_replay::images::Folder;
 use gapii_trace::clock::TraceClock;
 use gapii_trace::footer::{Footer, ProcessEntry};
 use gapii_trace::parallel::{Choice, Work};
@@ -34,7 +35,8 @@ Examples:
   gapii-ctl export x.gapii --format apitrace -o x.trace     for apitrace, qapitrace and eglretrace
   gapii-ctl export x.gapii --format json -o - | jq .name    the names of all functions
   gapii-ctl export x.gapii --format perfetto -o x.perfetto  for ui.perfetto.dev
-  gapii-ctl export x.gapii --format firefox-profiler -o x.json  for profiler.firefox.com";
+  gapii-ctl export x.gapii --format firefox-profiler -o x.json  for profiler.firefox.com
+  gapii-ctl export x.gapii --format shader-test -o folder   the programs, for shader_runner and shader-db";
 
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
@@ -42,12 +44,13 @@ pub struct Export {
     #[command(flatten)]
     trace: Trace,
 
-    /// Output format: apitrace's .trace, JSON with one line per command, or the format of Perfetto or of the Firefox
-    /// Profiler, with the times of frames and, from a trace with --timing, of commands
+    /// Output format: apitrace's .trace, JSON with one line per command, the format of Perfetto or of the Firefox
+    /// Profiler, with the times of frames and, from a trace with --timing, of commands, or a folder with a .shader_test of
+    /// each program
     #[arg(long, value_enum)]
     format: Format,
 
-    /// File to write, or - for standard output
+    /// File to write, or - for standard output; of shader-test a folder
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
 
@@ -65,7 +68,7 @@ pub struct Export {
 /// An export that was written.
 #[derive(Serialize, JsonSchema)]
 pub struct Exported {
-    /// File that was written.
+    /// File that was written, or folder.
     output: PathBuf,
     /// Commands in it.
     commands: u64,
@@ -78,9 +81,25 @@ pub struct Exported {
     /// Frames in it; only in a format with frames.
     #[serde(skip_serializing_if = "Option::is_none")]
     frames: Option<u64>,
+    /// Programs in it; only in a format of programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    programs: Option<Programs>,
     /// Commands and frames that are left out, because the trace does not have their times; only in a format with times.
     #[serde(skip_serializing_if = "Option::is_none")]
     untimed: Option<Untimed>,
+}
+
+/// Programs of a trace.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+struct Programs {
+    /// Files that were written, one for each program.
+    files: u64,
+    /// Links of a program that is written already.
+    repeated: u64,
+    /// Links that had failed in the recording.
+    failed: u64,
+    /// Links without sources: of program binaries, and of shaders that the trace does not have.
+    without_sources: u64,
 }
 
 /// Parts of a trace without times.
@@ -98,6 +117,7 @@ enum Format {
     Json,
     Perfetto,
     FirefoxProfiler,
+    ShaderTest,
 }
 
 pub fn run(args: &Export) -> Result<u8, Failure> {
@@ -110,6 +130,9 @@ pub fn run(args: &Export) -> Result<u8, Failure> {
         finished_file::check(&args.output, "a .trace")?;
         trace_file::judge_filter(path, &reader, "cannot be exported as .trace")?;
     }
+    if args.format == Format::ShaderTest {
+        return export_programs(args, &mut reader, process, &info);
+    }
     let file = FinishedFile::create(&args.output, args.force.force)?;
     let mut out = BufWriter::with_capacity(256 << 10, file);
     let mut progress = ReadingProgress::start(info.calls);
@@ -120,6 +143,7 @@ pub fn run(args: &Export) -> Result<u8, Failure> {
         Format::FirefoxProfiler => {
             write_firefox(args, &mut reader, process, &mut out, &mut progress)
         }
+        Format::ShaderTest => unreachable!("it has a folder"),
     };
     progress.clear();
     let written = written?;
@@ -231,6 +255,48 @@ fn write_firefox(
     write_timeline(args, reader, process, exporter, progress)
 }
 
+/// Writes a file for each program into the folder.
+fn export_programs(
+    args: &Export,
+    reader: &mut Reader,
+    process: Option<&ProcessEntry>,
+    info: &Info,
+) -> Result<u8, Failure> {
+    let path = &args.trace.trace;
+    let folder = &args.output;
+    if folder.as_os_str() == "-" {
+        return Err(Failure::usage(
+            "programs are written to a file each; choose a folder for them with `-o DIR`",
+        ));
+    }
+    Folder::make(folder).map_err(Failure::system)?;
+    let unread = |error: io::Error| unreadable(path, &error);
+    let mut progress = ReadingProgress::start(info.calls);
+    let mut exporter =
+        shader_test::Exporter::begin(|name, text| std::fs::write(folder.join(name), text));
+    let mut commands = reader.commands().map_err(unread)?;
+    let mut count = 0;
+    while commands.advance().map_err(unread)? {
+        let command = commands.command();
+        progress.step();
+        if process.is_none_or(|process| process.pid == command.pid) {
+            count += 1;
+            exporter.command(&command).map_err(|error| unwritable(args, &error))?;
+        }
+    }
+    let summary = exporter.finish().map_err(|error| unwritable(args, &error))?;
+    progress.clear();
+    let shader_test::Summary { files, repeated, failed, without_sources } = summary;
+    let programs = Some(Programs { files, repeated, failed, without_sources });
+    let written = Exported { programs, ..Exported::of(args, count, None) };
+    match args.json.json {
+        true => text::print_json(&written)?,
+        false => warn(&written),
+    }
+    trace_file::judge_tail(path, reader.tail())?;
+    Ok(0)
+}
+
 /// Returns the clock of a trace, and its footer.
 fn origin(reader: &Reader) -> (Option<TraceClock>, Option<Footer>) {
     (TraceClock::of(reader.header(), reader.footer()), reader.footer().cloned())
@@ -299,6 +365,7 @@ impl Exported {
             missing: lacks(|summary| summary.missing),
             unexpressed: lacks(|summary| summary.unexpressed),
             frames: None,
+            programs: None,
             untimed: None,
         }
     }
@@ -334,6 +401,21 @@ fn warn(summary: &Exported) {
     if summary.skipped > 0 {
         let commands = counted(summary.skipped, "command");
         text::say(&format!("left out {commands}, whose arguments the trace does not have"));
+    }
+    if let Some(programs) = summary.programs {
+        text::say(&format!(
+            "wrote {} to {}",
+            counted(programs.files, "program"),
+            summary.output.display()
+        ));
+        if programs.failed > 0 {
+            let links = counted(programs.failed, "link");
+            text::say(&format!("left out {links} that had failed in the recording"));
+        }
+        if programs.without_sources > 0 {
+            let links = counted(programs.without_sources, "link");
+            text::say(&format!("left out {links} without sources"));
+        }
     }
     if summary.missing > 0 {
         let pieces = counted(summary.missing, "piece");

@@ -143,7 +143,7 @@ impl<W: Write> Arguments<'_, W> {
 }
 
 /// Iterator over the strings of an array. Ends at the first truncated string.
-struct Texts<'a>(&'a [u8]);
+pub struct Texts<'a>(pub &'a [u8]);
 
 impl<'a> Iterator for Texts<'a> {
     type Item = &'a [u8];

@@ -6,7 +6,7 @@
 //! create the fake calls that give players the contents of the program's memory, and `quirks` creates other calls
 //! that players need. docs/export.md documents how each command is expressed.
 
-mod arguments;
+pub(crate) mod arguments;
 mod calls;
 mod client_memory;
 mod container;

@@ -1,9 +1,9 @@
 //! Programs behave the same with and without the shim: hundreds of small programs, ours and Debian's.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use gapii_tests::display::Display;
+use gapii_tests::piglit;
 use gapii_tests::process::{require, run};
 use gapii_tests::programs::{app, cases, names_in};
 use gapii_tests::transparency::{Case, check};
@@ -81,14 +81,6 @@ fn program_cases_behave_as_natively() {
     check(&cases, 50);
 }
 
-/// The folder of Debian's piglit, whose path contains the machine's architecture.
-fn piglit() -> PathBuf {
-    let entries = fs::read_dir("/usr/lib").expect("a system has libraries").flatten();
-    let mut folders = entries.map(|entry| entry.path().join("piglit"));
-    let found = folders.find(|folder| folder.join("bin/shader_runner_gles3").exists());
-    found.expect("piglit is missing; install it: apt-get install piglit")
-}
-
 /// Programs of piglit that end before their first command, with the reasons.
 const WITHOUT_COMMANDS: &[(&str, &str)] = &[
     ("egl-create-context-valid-flag-debug-gl", "takes -auto and -fbo for wrong usage"),
@@ -116,7 +108,7 @@ fn piglit_case<'a>(folder: &Path, line: &str) -> Case<'a> {
 
 #[test]
 fn programs_of_piglit_behave_as_natively() {
-    let folder = piglit();
+    let folder = piglit::folder();
     let lines = include_str!("../../data/piglit.txt").lines().filter(|line| !line.starts_with('#'));
     let all: Vec<_> = lines.collect();
     assert!(all.len() >= 200, "{} programs, not 200", all.len());

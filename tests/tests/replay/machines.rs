@@ -148,3 +148,26 @@ fn check_finds_a_changed_pixel_and_names_frame_and_picture() {
     assert_eq!(checked["traces"][0]["verdict"], "different");
     assert_eq!(checked["traces"][0]["frames"][0]["expected"], changed);
 }
+
+#[test]
+fn programs_of_a_trace_are_compiled_by_shader_runner() {
+    let (session, trace) = recorded();
+    let folder = session.path("programs");
+    let mut command = ctl(&session, &["export", "--format", "shader-test", "--json"]);
+    let exported = answer(run(command.arg(&trace.path).arg("-o").arg(&folder)));
+    assert_eq!(exported["programs"]["files"], 1);
+    let files: Vec<PathBuf> =
+        fs::read_dir(&folder).expect("the folder").map(|it| it.expect("a file").path()).collect();
+    let [file] = &files[..] else { panic!("{files:?}") };
+    let text = fs::read_to_string(file).expect("a text");
+    assert!(text.starts_with("[require]\nGL ES >= 2.0\nGLSL ES >= 1.00\n\n[vertex shader]\n"));
+    let mut command = Process::new(gapii_tests::piglit::folder().join("bin/shader_runner_gles2"));
+    command.arg(file).args(["-auto", "-fbo"]).env("PIGLIT_PLATFORM", "surfaceless_egl");
+    gapii_tests::display::surfaceless(&mut command);
+    let compiled = run(&mut command).ok();
+    assert!(compiled.stdout.contains(r#"PIGLIT: {"result": "pass" }"#), "{compiled}");
+    // It does compile them.
+    fs::write(file, text.replace("void main()", "void main(")).expect("the file is ours");
+    let failed = run(&mut command);
+    assert!(failed.stdout.contains(r#""fail""#), "{failed}");
+}
