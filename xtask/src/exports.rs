@@ -92,7 +92,8 @@ fn ctl(name: &str, trace: &Path) -> Command {
     command
 }
 
-fn record(trace: &Path) -> anyhow::Result<()> {
+/// Records frames of glmark2-es2.
+pub fn record(trace: &Path) -> anyhow::Result<()> {
     let display = XServer::start()?;
     let mut command = Command::new(tree::artifacts(Profile::Dev).join("gapii-ctl"));
     let frames = FRAMES.to_string();

@@ -20,6 +20,7 @@ mod lint;
 mod miri;
 mod models;
 mod packages;
+mod piglit;
 mod step;
 mod suite;
 mod summary;
@@ -68,6 +69,9 @@ enum Command {
     /// Record glmark2-es2, export the trace for Perfetto and the Firefox Profiler, and read both files with other people's
     /// code
     CheckExports,
+    /// Play a trace with piglit's replayer and the backend in contrib/piglit, and compile the trace's programs with its
+    /// shader_runner
+    CheckPiglit,
     /// Check the API descriptions, and count what they don't say
     CheckApi,
     /// Check formatting, and clippy without warnings
@@ -95,6 +99,7 @@ fn main() -> ExitCode {
         Command::Build(args) => build::run(args.profile()),
         Command::Generate(args) => generate::run(&args),
         Command::CheckExports => exports::run(),
+        Command::CheckPiglit => piglit::run(),
         Command::CheckApi => generate::check_api(),
         Command::Lint => lint::run(),
         Command::Bench(args) => tests_bin::run("bench", &args),

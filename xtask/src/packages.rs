@@ -1,4 +1,4 @@
-//! The Debian packages that the build's commands need, and why (`DEMO`, `TEST`, `BENCH`, `BROWSER`, `EXPORTS`, `DRIVERS`); installs those that
+//! The Debian packages that the build's commands need, and why (`DEMO`, `TEST`, `BENCH`, `BROWSER`, `EXPORTS`, `PIGLIT`, `DRIVERS`); installs those that
 //! are missing with apt-get, through sudo if not root. On other systems it prints the list and goes on.
 
 use std::process::Command;
@@ -61,6 +61,15 @@ pub const BROWSER: &[Package] = &[
 /// Debian packages that `check-exports` needs besides.
 pub const EXPORTS: &[Package] =
     &[package("python3-venv", "makes the environment with the reader of Perfetto's files")];
+
+/// Debian packages that `check-piglit` needs besides.
+pub const PIGLIT: &[Package] = &[
+    package("piglit", "its replayer plays traces, and its shader_runner compiles programs"),
+    package("python3-packaging", "compares versions for the replayer"),
+    package("python3-pil", "reads the replayer's pictures"),
+    package("python3-requests", "is loaded by the replayer, which could download traces"),
+    package("python3-yaml", "reads the replayer's lists"),
+];
 
 /// Debian packages that `drivers` needs besides.
 pub const DRIVERS: &[Package] = &[
