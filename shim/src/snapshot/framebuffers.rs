@@ -31,7 +31,7 @@ use super::owed::Uploaded;
 use super::sibling::OnDemand;
 use super::texture_parameters::Has;
 use super::textures::At;
-use super::{flipped, gl, identity, levels, renderbuffers, textures};
+use super::{flipped, gl, identity, levels, refusals, renderbuffers, textures};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
@@ -271,6 +271,9 @@ impl Commands {
                 emitter.leave_out_of("what a framebuffer has of deleted object", name);
                 continue;
             };
+            if let (Object::Renderbuffer(object), false) = (object, has_name) {
+                self.follow_driver(point, context, object);
+            }
             let nameless = (!has_name).then_some(object);
             let (name, part, size) = match object {
                 Object::Texture(object) => {
@@ -308,6 +311,15 @@ impl Commands {
             all.push(Attached { point, name, nameless, part, size });
         }
         all
+    }
+
+    /// Corrects the state of a nameless renderbuffer at an attachment point if the driver has no storage of it. Contexts below
+    /// OpenGL ES 3 do not tell.
+    fn follow_driver(&self, point: u32, context: &Context, object: Ref<Renderbuffer>) {
+        let is_told = context.version.0 >= 3;
+        if is_told && refusals::SIZES.iter().all(|size| self.number(point, *size) == 0) {
+            refusals::empty_renderbuffer(&context.group, object);
+        }
     }
 
     /// The part of the texture of this target at an attachment point, of which the state knows `tracked`.

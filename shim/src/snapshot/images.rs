@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
-    EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_3D, GL_RENDERBUFFER, GL_TEXTURE_2D, GL_UNPACK_ALIGNMENT,
+    EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_3D, GL_TEXTURE_2D, GL_UNPACK_ALIGNMENT,
 };
 use gapii_state::read_back::Driver;
 use gapii_state::{Group, Process, Ref, Texture, Thread};
@@ -33,7 +33,7 @@ use super::sibling::Sibling;
 use super::spare_context::SpareContext;
 use super::texture_parameters::{Has, Parameters};
 use super::textures::{At, Describing, Known, Pixels, lacks_level, upload};
-use super::{gl, identity, spare};
+use super::{gl, identity, refusals, spare};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
@@ -44,7 +44,7 @@ pub fn describe(emitter: &mut Emitter, thread: &Thread, epoch: u64) {
     let process = &*thread.process;
     let mut shared = Shared::of(thread, epoch);
     shared.leave_out_foreign(emitter, process);
-    if shared.storages.is_empty() && shared.refused.is_empty() {
+    if shared.storages.is_empty() {
         return;
     }
     shared.choose_roots(emitter);
@@ -99,8 +99,6 @@ struct OfGroup {
 struct Shared {
     groups: Vec<OfGroup>,
     storages: BTreeMap<u32, Storage>,
-    /// Objects that the driver has refused to bind to an image, which the state has followed. They have no storage.
-    refused: Vec<Member>,
 }
 
 impl Shared {
@@ -115,16 +113,15 @@ impl Shared {
                 groups.extend(OfGroup::new((thread, epoch), group, &contexts));
             }
         }
-        let mut refused = Vec::new();
         for storage in storages.values_mut() {
-            let lacks = |it: &mut Member| groups.get(it.group).is_some_and(|group| group.lacks(it));
-            refused.extend(storage.members.extract_if(.., lacks));
+            let has = |it: &Member| groups.get(it.group).is_none_or(|group| group.has(it));
+            storage.members.retain(has);
         }
         storages.retain(|_, storage| storage.is_described());
         if groups.is_empty() && !storages.is_empty() {
             groups.extend(Self::any_group(thread, epoch));
         }
-        Self { groups, storages, refused }
+        Self { groups, storages }
     }
 
     /// A group that can hold the images of a group without a context: an image outlives the context that made it, and each
@@ -221,12 +218,6 @@ impl Shared {
 
     /// Binds the images to the other objects of a group.
     fn bind_members(&self, emitter: &mut Emitter, at: usize, group: &OfGroup) {
-        for member in self.refused.iter().filter(|member| member.group == at) {
-            match member.kind {
-                Kind::Bindable { target, .. } => group.name_texture(emitter, member.name, target),
-                _ => group.name_renderbuffer(emitter, member.name),
-            }
-        }
         for (number, storage) in &self.storages {
             let Some(root) = &storage.root else { continue };
             let spare = SPARE_HANDLE + u64::from(*number);
@@ -414,9 +405,9 @@ impl OfGroup {
         }
     }
 
-    /// Whether an object has nothing that could be an EGL image's: the driver has refused the command that the state has
-    /// followed.
-    fn lacks(&self, member: &Member) -> bool {
+    /// Whether an object has a storage that the state takes it to share. If the driver has refused the command that the state has
+    /// followed, corrects the state: the object is described with its group.
+    fn has(&self, member: &Member) -> bool {
         let name = member.name;
         match member.kind {
             Kind::Bindable { target, .. } => {
@@ -428,18 +419,20 @@ impl OfGroup {
                         lacks
                     })
                 };
-                self.sibling.as_ref().and_then(ask) == Some(true)
+                let lacks = self.sibling.as_ref().and_then(ask) == Some(true);
+                if lacks {
+                    let texture = self.group.lock().textures.find(u64::from(name));
+                    refusals::empty_texture(&self.group, texture);
+                }
+                !lacks
             }
-            Kind::Renderbuffer => self.renderbuffer(name).is_some_and(|known| known.width == 0),
-            Kind::Source { .. } => false,
+            Kind::Renderbuffer => {
+                let Some(known) = self.renderbuffer(name) else { return true };
+                let renderbuffer = self.group.lock().renderbuffers.find(u64::from(name));
+                !refusals::mend_renderbuffer(&self.group, renderbuffer, &known)
+            }
+            Kind::Source { .. } => true,
         }
-    }
-
-    /// Makes a texture without images.
-    fn name_texture(&self, emitter: &mut Emitter, name: u32, target: u32) {
-        emitter.make(GL_GEN_TEXTURES, name);
-        emitter.command(GL_BIND_TEXTURE).arg(target).arg(name).done();
-        self.describe_parameters(emitter, name, target);
     }
 
     fn bind_texture(
@@ -451,11 +444,6 @@ impl OfGroup {
     ) {
         emitter.make(GL_GEN_TEXTURES, name);
         image_storages::bind_to_texture(emitter, name, (target, is_immutable), image);
-        self.describe_parameters(emitter, name, target);
-    }
-
-    /// Describes the parameters of the texture that is bound in the replay.
-    fn describe_parameters(&self, emitter: &mut Emitter, name: u32, target: u32) {
         let asked = self.sibling.as_ref().zip(self.has).and_then(|(sibling, has)| {
             sibling.ask(move |_| {
                 gl::bind_texture(target, name);
@@ -468,12 +456,6 @@ impl OfGroup {
             Some(parameters) => parameters.describe(emitter, target),
             None => emitter.leave_out_of("the parameters of texture", name),
         }
-    }
-
-    /// Makes a renderbuffer without storage.
-    fn name_renderbuffer(&self, emitter: &mut Emitter, name: u32) {
-        emitter.make(GL_GEN_RENDERBUFFERS, name);
-        emitter.command(GL_BIND_RENDERBUFFER).arg(GL_RENDERBUFFER).arg(name).done();
     }
 
     fn bind_renderbuffer(&self, emitter: &mut Emitter, name: u32, image: u64) {

@@ -69,6 +69,7 @@ mod pipelines;
 mod pixels;
 mod programs;
 mod queries;
+mod refusals;
 mod renderbuffers;
 mod samplers;
 mod samples;

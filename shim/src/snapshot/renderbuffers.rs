@@ -23,7 +23,7 @@ use super::image_layer::{Image, Of};
 use super::owed::Uploaded;
 use super::samples::{Multisampled, Whose};
 use super::sibling::Sibling;
-use super::{gl, identity, image_storages, spare};
+use super::{gl, identity, image_storages, refusals, spare};
 use crate::generated::ids::*;
 
 /// Spare name of the framebuffer to which a renderbuffer is attached for a blit.
@@ -89,6 +89,9 @@ pub fn describe_binding(emitter: &mut Emitter, process: &Process, context: &Cont
         match held {
             Held::Named(_) => {}
             Held::Nameless(object) => {
+                if context.version.0 >= 2 {
+                    follow_driver(context, object);
+                }
                 // A framebuffer of this context that holds it has been described with its pixels.
                 let made = make_nameless(emitter, process, context, object);
                 if made.is_some_and(|(_, lacks_pixels)| lacks_pixels) {
@@ -106,6 +109,15 @@ pub fn describe_binding(emitter: &mut Emitter, process: &Process, context: &Cont
     emitter.command(GL_BIND_RENDERBUFFER).arg(GL_RENDERBUFFER).arg(bound).done();
 }
 
+/// Corrects the state of the nameless renderbuffer that is bound: the driver may have refused the command that the state has
+/// followed.
+fn follow_driver(context: &Context, object: Ref<Renderbuffer>) {
+    let known = context.group.lock().renderbuffers.get(object).map(|it| Known::of(0, it));
+    let Some(mut known) = known else { return };
+    known.follow(numbers_of_bound());
+    refusals::mend_renderbuffer(&context.group, object, &known);
+}
+
 /// The format of the texture from which pixels are blitted to a renderbuffer of this format. NVIDIA's driver keeps eight
 /// bits of components for which the program asked for four or five.
 fn staging_format(format: u32) -> u32 {
@@ -113,6 +125,22 @@ fn staging_format(format: u32) -> u32 {
         GL_RGB565 | GL_RGBA4 | GL_RGB5_A1 => GL_RGBA8,
         _ => format,
     }
+}
+
+/// Width, height, format and number of samples of the renderbuffer that is bound.
+fn numbers_of_bound() -> [i32; 4] {
+    let names = [
+        GL_RENDERBUFFER_WIDTH,
+        GL_RENDERBUFFER_HEIGHT,
+        GL_RENDERBUFFER_INTERNAL_FORMAT,
+        GL_RENDERBUFFER_SAMPLES,
+    ];
+    names.map(|name| {
+        let mut value = 0;
+        // SAFETY: the parameter has one number.
+        unsafe { gl::get_renderbuffer(GL_RENDERBUFFER, name, &raw mut value) };
+        value
+    })
 }
 
 /// Size and format of a renderbuffer.
@@ -138,24 +166,17 @@ impl Known {
         let name = self.name;
         let asked = sibling.ask(move |_| {
             gl::bind_renderbuffer(GL_RENDERBUFFER, name);
-            let numbers = [
-                GL_RENDERBUFFER_WIDTH,
-                GL_RENDERBUFFER_HEIGHT,
-                GL_RENDERBUFFER_INTERNAL_FORMAT,
-                GL_RENDERBUFFER_SAMPLES,
-            ];
-            let numbers = numbers.map(|name| {
-                let mut value = 0;
-                // SAFETY: the parameter has one number.
-                unsafe { gl::get_renderbuffer(GL_RENDERBUFFER, name, &raw mut value) };
-                value
-            });
+            let numbers = numbers_of_bound();
             gl::bind_renderbuffer(GL_RENDERBUFFER, 0);
             Some(numbers)
         });
-        if let Some([width, height, format, samples]) = asked {
-            *self = Self { width, height, format: format as u32, samples, ..*self };
+        if let Some(numbers) = asked {
+            self.follow(numbers);
         }
+    }
+
+    fn follow(&mut self, [width, height, format, samples]: [i32; 4]) {
+        *self = Self { width, height, format: format as u32, samples, ..*self };
     }
 
     /// Describes a renderbuffer whose name the stream has. `sibling` is `None` where no command of the context could give it

@@ -1097,15 +1097,15 @@ mod glEGLImageTargetRenderbufferStorageOES {
 mod glEGLImageTargetTexStorageEXT {
     fn enter(thread: S, memory: M, seen: O, target: u32, image: u64, attrib_list: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let its_texture = functions::bound_texture(&*context, target);
-            crate::gles::become_image(thread, memory, its_texture, target, image);
-        }
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        {
-            let key_0 = functions::bound_texture(&*context, target);
-            if let Some(it) = group.textures.get_mut(key_0) {
+        let texture: Ref<Texture> = functions::bound_texture(&*context, target);
+        if {
+            let mut group = context.group.lock();
+            (i64::from(group.textures.get(texture).map_or(0, |it| it.immutable_levels)) == 0)
+        } {
+            crate::gles::become_image(thread, memory, texture, target, image);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            let mut group = context.group.lock();
+            if let Some(it) = group.textures.get_mut(texture) {
                 set!(S, it.immutable_levels, 1);
             }
         }
@@ -1127,21 +1127,24 @@ mod glEGLImageTargetTextureStorageEXT {
     fn enter(thread: S, memory: M, seen: O, texture: u32, image: u64, attrib_list: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        let found_0: Ref<Texture> = group.textures.find(u64::from(texture));
-        let found_1: Ref<Texture> = group.textures.find(u64::from(texture));
+        let named: Ref<Texture> = group.textures.find(u64::from(texture));
         drop(group);
-        {
-            let its_target = {
-                let mut group = context.group.lock();
-                group.textures.get(found_1).map_or(0, |it| it.target)
-            };
-            crate::gles::become_image(thread, memory, found_0, its_target, image);
-        }
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        let found_2: Ref<Texture> = group.textures.find(u64::from(texture));
-        if let Some(it) = group.textures.get_mut(found_2) {
-            set!(S, it.immutable_levels, 1);
+        if {
+            let mut group = context.group.lock();
+            (i64::from(group.textures.get(named).map_or(0, |it| it.immutable_levels)) == 0)
+        } {
+            {
+                let its_target = {
+                    let mut group = context.group.lock();
+                    group.textures.get(named).map_or(0, |it| it.target)
+                };
+                crate::gles::become_image(thread, memory, named, its_target, image);
+            }
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            let mut group = context.group.lock();
+            if let Some(it) = group.textures.get_mut(named) {
+                set!(S, it.immutable_levels, 1);
+            }
         }
     }
 }

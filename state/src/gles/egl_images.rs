@@ -145,9 +145,12 @@ pub fn become_image<S: Scope, M: Memory + ?Sized>(
     target: u32,
     image: u64,
 ) {
-    let (image, pixels) = found(thread, image);
+    let Some((image, pixels)) = found(thread, image) else { return };
     let pixels = TextureImage { is_defined: true, ..pixels };
     change_texture(thread, memory, texture, |texture| {
+        if texture.immutable_levels > 0 {
+            return;
+        }
         texture.image = image;
         texture.surface = Ref::NONE;
         texture.images = [(target, [(0, pixels)].into())].into();
@@ -161,7 +164,7 @@ pub fn become_image_for_rendering<S: Scope, M: Memory + ?Sized>(
     renderbuffer: Ref<Renderbuffer>,
     image: u64,
 ) {
-    let (image, pixels) = found(thread, image);
+    let Some((image, pixels)) = found(thread, image) else { return };
     let Some(context) = thread.context.as_deref() else { return };
     if let Some(renderbuffer) = context.group.lock().renderbuffers.get_mut(renderbuffer) {
         renderbuffer.image = image;
@@ -213,11 +216,12 @@ pub fn release_color_buffer<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// Returns the image of that handle, and size, format and storage of its pixels.
-fn found<S: Scope>(thread: &Thread<S>, image: u64) -> (Ref<Image>, TextureImage) {
+/// Returns the image of that handle, and size, format and storage of its pixels. `None` if there is no such image: the driver
+/// binds nothing to it.
+fn found<S: Scope>(thread: &Thread<S>, image: u64) -> Option<(Ref<Image>, TextureImage)> {
     let process = thread.process.lock();
     let image = process.images.find(image);
-    (image, process.images.get(image).map(|image| image.pixels).unwrap_or_default())
+    process.images.get(image).map(|found| (image, found.pixels))
 }
 
 #[cfg(test)]
