@@ -1,12 +1,18 @@
 //! Snapshots in programs of the search: see `gapii_tests::search`.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use gapii_tests::search::fault::Fault;
 use gapii_tests::search::generate;
 use gapii_tests::search::hunt::Hunt;
 use gapii_tests::search::lab::Lab;
 use gapii_tests::search::program::Program;
+
+/// Labs side by side, since each waits for its processes most of the time.
+const LABS: usize = 3;
 
 /// Programs that the search has found and shortened, and that must not fail again.
 #[test]
@@ -18,20 +24,29 @@ fn programs_that_failed_once_are_captured_exactly() {
     let mut files: Vec<PathBuf> = files.map(|entry| entry.path()).filter(is_program).collect();
     files.sort_unstable();
     assert!(!files.is_empty(), "{} holds programs", folder.display());
-    let mut lab = Lab::new(&[]);
-    let wrong: Vec<String> = files
-        .iter()
-        .filter_map(|file| {
-            let text = std::fs::read_to_string(file).expect("the file can be read");
-            let program: Program =
-                text.parse().unwrap_or_else(|why| panic!("{}: {why}", file.display()));
-            let native = lab.native(&program).expect("the program does not crash natively");
-            assert!(!native.is_empty(), "{} has no answer to compare", file.display());
-            let fault = lab.check(&program, &native).err()?;
-            Some(format!("{}: {fault}", file.display()))
-        })
-        .collect();
+    let next = AtomicUsize::new(0);
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let check = || {
+            let mut lab = Lab::new(&[]);
+            let all = std::iter::from_fn(|| files.get(next.fetch_add(1, Relaxed)));
+            all.filter_map(|file| {
+                Some(format!("{}: {}", file.display(), fault_of(&mut lab, file)?))
+            })
+            .collect::<Vec<String>>()
+        };
+        let labs: Vec<_> = (0..LABS).map(|_| scope.spawn(check)).collect();
+        labs.into_iter().flat_map(|lab| lab.join().expect("every program can be run")).collect()
+    });
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// How the program of a file fails.
+fn fault_of(lab: &mut Lab, file: &Path) -> Option<Fault> {
+    let text = std::fs::read_to_string(file).expect("the file can be read");
+    let program: Program = text.parse().unwrap_or_else(|why| panic!("{}: {why}", file.display()));
+    let native = lab.native(&program).expect("the program does not crash natively");
+    assert!(!native.is_empty(), "{} has no answer to compare", file.display());
+    lab.check(&program, &native).err()
 }
 
 /// Random programs, as `cargo xtask soak -- snapshots` tries them for hours.
