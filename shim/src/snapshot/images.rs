@@ -429,7 +429,7 @@ impl OfGroup {
             Kind::Renderbuffer => {
                 let Some(known) = self.renderbuffer(name) else { return true };
                 let renderbuffer = self.group.lock().renderbuffers.find(u64::from(name));
-                !refusals::mend_renderbuffer(&self.group, renderbuffer, &known)
+                !refusals::mend_renderbuffer(&self.group, renderbuffer, known.storage())
             }
             Kind::Source { .. } => true,
         }

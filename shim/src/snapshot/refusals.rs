@@ -3,7 +3,7 @@
 //! image's size and kind, which no query tells.
 
 use gapii_commands::constants::{
-    GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE, GL_FRAMEBUFFER_ATTACHMENT_BLUE_SIZE,
+    GL_COLOR_BUFFER_BIT, GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE, GL_FRAMEBUFFER_ATTACHMENT_BLUE_SIZE,
     GL_FRAMEBUFFER_ATTACHMENT_DEPTH_SIZE, GL_FRAMEBUFFER_ATTACHMENT_GREEN_SIZE,
     GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE, GL_FRAMEBUFFER_ATTACHMENT_STENCIL_SIZE,
 };
@@ -11,7 +11,6 @@ use gapii_state::{Group, Ref, Renderbuffer, Texture};
 
 use super::copied::point_and_mask;
 use super::formats::Layout;
-use super::renderbuffers::Known;
 
 /// Sizes of the components of an attached image.
 pub const SIZES: [u32; 6] = [
@@ -23,22 +22,30 @@ pub const SIZES: [u32; 6] = [
     GL_FRAMEBUFFER_ATTACHMENT_STENCIL_SIZE,
 ];
 
-/// Attachment point and buffer bits of a format; `None` for a format that is not read.
-fn kind_of(format: u32) -> Option<(u32, u32)> {
-    Layout::of(format, 0).map(point_and_mask)
+/// Size in pixels and format of a renderbuffer in the driver.
+pub struct Storage {
+    pub width: i32,
+    pub height: i32,
+    pub format: u32,
+    pub samples: i32,
 }
 
-/// Gives a renderbuffer the storage that the driver has, `asked`, unless that can be the one that the state has. Returns
-/// whether it was another one.
-pub fn mend_renderbuffer(group: &Group, object: Ref<Renderbuffer>, asked: &Known) -> bool {
+/// Buffer bits of a format. A format that is not read counts as one of colors: Mesa 22.3 has an unsized one for a renderbuffer
+/// of an EGL image.
+fn bits_of(format: u32) -> u32 {
+    Layout::of(format, 0).map_or(GL_COLOR_BUFFER_BIT, |layout| point_and_mask(layout).1)
+}
+
+/// Gives a renderbuffer the storage that the driver has, unless that can be the one that it shares by the state. Returns whether
+/// it was another one.
+pub fn mend_renderbuffer(group: &Group, object: Ref<Renderbuffer>, driver: Storage) -> bool {
     let mut group = group.lock();
     let Some(it) = group.renderbuffers.get_mut(object) else { return false };
-    let is_same = (it.width, it.height) == (asked.width, asked.height)
-        && (asked.width <= 0 || kind_of(it.format) == kind_of(asked.format));
+    let Storage { width, height, format, samples } = driver;
+    let is_same = (it.width, it.height) == (width, height) && bits_of(it.format) == bits_of(format);
     if is_same || it.shared == 0 {
         return false;
     }
-    let Known { width, height, format, samples, .. } = *asked;
     (it.width, it.height, it.format, it.samples) = (width, height, format, samples);
     (it.image, it.shared) = (Ref::NONE, 0);
     true

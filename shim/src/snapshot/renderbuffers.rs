@@ -112,10 +112,9 @@ pub fn describe_binding(emitter: &mut Emitter, process: &Process, context: &Cont
 /// Corrects the state of the nameless renderbuffer that is bound: the driver may have refused the command that the state has
 /// followed.
 fn follow_driver(context: &Context, object: Ref<Renderbuffer>) {
-    let known = context.group.lock().renderbuffers.get(object).map(|it| Known::of(0, it));
-    let Some(mut known) = known else { return };
-    known.follow(numbers_of_bound());
-    refusals::mend_renderbuffer(&context.group, object, &known);
+    let [width, height, format, samples] = numbers_of_bound();
+    let storage = refusals::Storage { width, height, format: format as u32, samples };
+    refusals::mend_renderbuffer(&context.group, object, storage);
 }
 
 /// The format of the texture from which pixels are blitted to a renderbuffer of this format. NVIDIA's driver keeps eight
@@ -170,13 +169,15 @@ impl Known {
             gl::bind_renderbuffer(GL_RENDERBUFFER, 0);
             Some(numbers)
         });
-        if let Some(numbers) = asked {
-            self.follow(numbers);
+        if let Some([width, height, format, samples]) = asked {
+            *self = Self { width, height, format: format as u32, samples, ..*self };
         }
     }
 
-    fn follow(&mut self, [width, height, format, samples]: [i32; 4]) {
-        *self = Self { width, height, format: format as u32, samples, ..*self };
+    /// Its storage, which the driver was asked for.
+    pub fn storage(&self) -> refusals::Storage {
+        let Self { width, height, format, samples, .. } = *self;
+        refusals::Storage { width, height, format, samples }
     }
 
     /// Describes a renderbuffer whose name the stream has. `sibling` is `None` where no command of the context could give it
