@@ -300,4 +300,21 @@ mod tests {
         let levels: Vec<_> = levels.iter().map(|(level, it)| (*level, it.width)).collect();
         assert_eq!(levels, [(0, 4)]);
     }
+
+    #[test]
+    fn image_that_does_not_exist_or_an_immutable_texture_changes_nothing() {
+        let mut thread = with_image();
+        let group = context(&mut thread).group.clone();
+        let (texture, levels) = (group.lock().textures.create(6), 3);
+        let mut width_with = |immutable_levels, image| {
+            change_texture(&mut thread, &Nothing, texture, |texture| {
+                let pixels = TextureImage { width: 7, ..TextureImage::default() };
+                texture.images = [(GL_TEXTURE_2D, [(0, pixels)].into())].into();
+                texture.immutable_levels = immutable_levels;
+            });
+            become_image(&mut thread, &Nothing, texture, GL_TEXTURE_2D, image);
+            group.lock().textures.get(texture).unwrap().images[&GL_TEXTURE_2D][&0].width
+        };
+        assert_eq!([width_with(0, 9), width_with(0, 10), width_with(levels, 9)], [4, 7, 7]);
+    }
 }
