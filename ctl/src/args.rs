@@ -399,12 +399,12 @@ pub struct Trace {
 
 #[derive(Args, Clone, Debug)]
 pub struct Frames {
-    /// Frames from A up to, not including, B; either bound may be omitted; or one frame
-    #[arg(long, value_name = "A..B|A", value_parser = frame_range)]
+    /// Frames from A up to, not including, B; A-B includes B; either bound may be omitted; or one frame
+    #[arg(long, value_name = "A..B|A-B|A", value_parser = frame_range)]
     pub frames: Option<Range<u64>>,
 }
 
-/// Parses a range of command numbers, `A..B` or `A`.
+/// Parses a range of command numbers.
 pub fn command_range(text: &str) -> Result<Range<u64>, String> {
     range(text, "command")
 }
@@ -481,22 +481,35 @@ pub fn frame_range(text: &str) -> Result<Range<u64>, String> {
     range(text, "frame")
 }
 
-/// Parses `A..B` or `A` as numbers of `thing`s; either bound of a range may be omitted.
+/// Parses `A..B`, `A` or apitrace's `A-B`, which includes B, as numbers of `thing`s; either bound of a range may be omitted,
+/// and `*` is all.
 fn range(text: &str, thing: &str) -> Result<Range<u64>, String> {
+    if text.contains([',', '/']) {
+        return Err(format!(
+            "one range of {thing}s is taken, as A..B, A-B or A, and no list, step or filter of apitrace's call sets"
+        ));
+    }
     let number = |text: &str| {
         let number = text.parse::<u64>();
         number.map_err(|_| {
-            format!("`{text}` is not a {thing} number; {thing}s are written A..B or A")
+            format!("`{text}` is not a {thing} number; {thing}s are written A..B, A-B or A")
         })
     };
-    let Some((start, end)) = text.split_once("..") else {
-        let only = number(text)?;
-        return Ok(only..only.saturating_add(1));
-    };
     let bound = |text: &str, open: u64| if text.is_empty() { Ok(open) } else { number(text) };
-    let range = bound(start, 0)?..bound(end, u64::MAX)?;
+    let range = if text == "*" {
+        0..u64::MAX
+    } else if let Some((start, end)) = text.split_once("..") {
+        bound(start, 0)?..bound(end, u64::MAX)?
+    } else if let Some((start, last)) = text.split_once('-') {
+        number(start)?..bound(last, u64::MAX)?.saturating_add(1)
+    } else {
+        let only = number(text)?;
+        only..only.saturating_add(1)
+    };
     if range.is_empty() {
-        return Err(format!("{text} contains no {thing}: B is exclusive"));
+        return Err(format!(
+            "{text} contains no {thing}: of A..B, B is exclusive, of A-B it is not"
+        ));
     }
     Ok(range)
 }
@@ -539,9 +552,22 @@ mod tests {
         check_range("7..7", None);
         check_range("7..3", None);
         check_range("7", Some(7..8));
+        check_range("*", Some(0..u64::MAX));
         check_range("", None);
         check_range("a..b", None);
         check_range("-1..3", None);
+    }
+
+    #[test]
+    fn range_of_a_call_set_includes_its_last_frame_and_lists_are_refused() {
+        check_range("3-7", Some(3..8));
+        check_range("3-3", Some(3..4));
+        check_range("3-", Some(3..u64::MAX));
+        check_range("7-3", None);
+        check_range("-3", None);
+        for text in ["1,3", "0-9/3", "*/frame"] {
+            assert!(frame_range(text).unwrap_err().contains("one range"), "{text}");
+        }
     }
 
     #[test]

@@ -9,9 +9,9 @@ use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::args::Connect;
 use crate::commands::{
-    apps, blob, check, completions, diff, doctor, dump, export, frames, history, info, list, man,
-    montage, pair, pixel, play_part, problems, relay, replay, report, run, save, schema, start,
-    state, stats, status, stop, threads, trim, ui, verify, watch,
+    apps, blob, check, completions, diff, doctor, dump, export, frames, history, info, install,
+    list, man, montage, pair, pixel, play_part, problems, relay, replay, report, run, save, schema,
+    start, state, stats, status, stop, threads, trim, ui, verify, watch,
 };
 use crate::failure::{Failure, RUN};
 use crate::{json, text};
@@ -39,8 +39,10 @@ allowed";
 #[derive(Subcommand, Debug)]
 enum Command {
     /// Start a program and capture it from its first call; with --wait, hold it there until a client begins
+    #[command(visible_alias = "record")]
     Run(run::Run),
     /// Attach to a running application and capture it from its next frame
+    #[command(visible_alias = "attach")]
     Start(start::Start),
     /// Write the kept frames of a program that was started with `run --keep-frames`
     Save(save::Save),
@@ -62,6 +64,7 @@ enum Command {
     /// previous refresh. LOST always counts from the connection. Only captured applications have command
     /// counts; the others have frames alone. On a terminal this is a view with keys that also begin and end
     /// captures (? lists them); otherwise it prints one line per application. Default interval: 1 s.
+    #[command(visible_alias = "top")]
     Watch(watch::Watch),
     /// Summarize a trace
     Info(info::Info),
@@ -97,6 +100,8 @@ enum Command {
     Replay(replay::Replay),
     /// Replay the traces of a list and compare their frames with expected digests, several at once
     Check(check::Check),
+    /// Replay a trace and write each frame as a PNG, as `replay --images` does
+    DumpImages(replay::DumpImages),
     /// Write some frames of a trace as a trace of their own, which replays alone
     Trim(trim::Trim),
     /// Replay the beginning of a trace; `trim` runs this
@@ -113,6 +118,8 @@ enum Command {
     /// Relay a remote client to the daemon over standard input and output; `--via ssh://` runs this
     #[command(hide = true)]
     Relay,
+    /// Install gapii for this user or for all users, from a source build or an unpacked archive; with --remove, take it away
+    Install(install::Install),
     /// Print shell completions
     Completions(completions::Completions),
     /// Print the JSON Schema of what a command prints with --json
@@ -140,11 +147,13 @@ const WITHOUT_DAEMON: &[&str] = &[
     "export",
     "replay",
     "check",
+    "dump-images",
     "trim",
     "play-part",
     "blob",
     "verify",
     "pair",
+    "install",
     "completions",
     "schema",
     "man",
@@ -242,6 +251,7 @@ impl Cli {
             Command::Export(args) => export::run(args),
             Command::Replay(args) => replay::run(args),
             Command::Check(args) => check::run(args),
+            Command::DumpImages(args) => replay::dump_images(args),
             Command::Pixel(args) => pixel::run(args),
             Command::Trim(args) => trim::run(args),
             Command::PlayPart(args) => play_part::run(args),
@@ -250,6 +260,7 @@ impl Cli {
             Command::Doctor(args) => doctor::run(args, connect),
             Command::Pair(args) => pair::run(args),
             Command::Relay => relay::run(connect),
+            Command::Install(args) => install::run(args, &Cli::definition()),
             Command::Completions(args) => completions::run(args, Cli::definition()),
             Command::Schema(args) => schema::run(args),
             Command::Man(args) => man::run(args, Cli::definition()),
@@ -373,6 +384,25 @@ mod tests {
     }
 
     #[test]
+    fn names_of_other_tools_are_commands_here() {
+        for (line, command) in [
+            ("gapii record -- prog", "run"),
+            ("gapii attach --app prog", "start"),
+            ("gapii top", "watch"),
+            ("gapii report x -o y.html", "report"),
+            ("gapii dump-images x -o y --frames 3-5", "dump-images"),
+            ("gapii dump x --calls 3-5", "dump"),
+        ] {
+            let matches = Cli::definition().try_get_matches_from(line.split(' ')).expect(line);
+            assert_eq!(Cli::of(&matches).unwrap().command_name(), command, "{line}");
+        }
+        let help = Cli::definition().render_long_help().to_string();
+        for name in ["record", "attach", "top", "dump-images"] {
+            assert!(help.contains(name), "{name}: {help}");
+        }
+    }
+
+    #[test]
     fn bad_command_lines_are_refused() {
         for line in [
             "gapii-ctl",
@@ -413,7 +443,7 @@ mod tests {
             "gapii-ctl start --bytes 12",
             "gapii-ctl start --if-slow hurry",
             "gapii-ctl dump",
-            "gapii-ctl dump x --frames 3-5",
+            "gapii-ctl dump x --frames 5-3",
             "gapii-ctl dump x --resources y",
             "gapii-ctl dump x --at 3",
             "gapii-ctl dump x --top 0",

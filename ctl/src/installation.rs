@@ -1,4 +1,4 @@
-//! `Installation`: finds the shim (`$GAPII_SHIM`, else beside `gapii-ctl`, else in `../lib/gapii`), its soname folder
+//! `Installation`: finds the shim (`$GAPII_SHIM`, else beside `gapii-ctl`, else in the library folders of `..`), its soname folder
 //! and tracing layer (beside the shim), and the daemon (`$GAPIID`, else beside `gapii-ctl`, else on `PATH`). A variable
 //! that names no file is an error; a missing layer is none, and Level Zero is then not recorded.
 //!
@@ -7,29 +7,11 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use gapii_package::{DAEMON, LAYER_FOLDER, LAYER_SONAME, Layout, SHIM, SONAMES, SONAMES_FOLDER};
+
 use crate::failure::Failure;
 
-/// File name of the shim.
-pub const SHIM_NAME: &str = "libgapii.so";
-/// Folder beside the shim with links named like the libraries that the shim replaces.
-pub const SONAMES_FOLDER: &str = "sonames";
-/// Sonames under which programs load EGL and OpenGL ES.
-pub const SONAMES: [&str; 6] = [
-    "libEGL.so",
-    "libEGL.so.1",
-    "libGLESv1_CM.so",
-    "libGLESv1_CM.so.1",
-    "libGLESv2.so",
-    "libGLESv2.so.2",
-];
-
-/// Path, relative to the shim's folder, of the Level Zero tracing layer under the soname that Level Zero's loader
-/// opens.
-const LAYER: &str = "level-zero/libze_tracing_layer.so.1";
-
-const DAEMON_NAME: &str = "gapiid";
-
-/// Finds the shim: `$GAPII_SHIM`, or beside this program, or in `../lib/gapii`.
+/// Finds the shim: `$GAPII_SHIM`, or beside this program, or in `../lib/gapii`, or in Debian's folder for this processor.
 pub fn find_shim() -> Result<PathBuf, Failure> {
     if let Some(path) = std::env::var_os("GAPII_SHIM") {
         let path = PathBuf::from(path);
@@ -41,9 +23,9 @@ pub fn find_shim() -> Result<PathBuf, Failure> {
         });
     }
     let folders = own_folders();
-    first_file(folders.iter().map(|folder| folder.join(SHIM_NAME))).ok_or_else(|| {
+    first_file(folders.iter().map(|folder| folder.join(SHIM))).ok_or_else(|| {
         Failure::unreachable(format!(
-            "{SHIM_NAME} is neither in {}; build it with `cargo xtask build` or set GAPII_SHIM",
+            "{SHIM} is neither in {}; install the package `libgapii0`, build it with `cargo xtask build` or set GAPII_SHIM",
             listed(&folders)
         ))
     })
@@ -59,10 +41,10 @@ pub fn find_daemon() -> Result<PathBuf, Failure> {
     }
     let beside = own_folders().into_iter().take(1);
     let path = std::env::var_os("PATH").unwrap_or_default();
-    first_file(beside.chain(std::env::split_paths(&path)).map(|folder| folder.join(DAEMON_NAME)))
+    first_file(beside.chain(std::env::split_paths(&path)).map(|folder| folder.join(DAEMON)))
         .ok_or_else(|| {
             Failure::unreachable(format!(
-                "{DAEMON_NAME} is neither beside gapii-ctl nor on PATH; \
+                "{DAEMON} is neither beside gapii-ctl nor on PATH; \
                  build it with `cargo xtask build` or set GAPIID"
             ))
         })
@@ -76,7 +58,7 @@ pub fn installed_sonames(shim: &Path) -> Option<PathBuf> {
 
 /// Returns the Level Zero tracing layer beside the shim, if it is installed.
 pub fn installed_layer(shim: &Path) -> Option<PathBuf> {
-    Some(shim.parent()?.join(LAYER)).filter(|path| path.is_file())
+    Some(shim.parent()?.join(LAYER_FOLDER).join(LAYER_SONAME)).filter(|path| path.is_file())
 }
 
 /// Whether `path` can stand in the dynamic linker's path variables, which are separated by colons, semicolons and
@@ -98,13 +80,14 @@ pub fn preloaded<'a>(libraries: impl IntoIterator<Item = &'a Path>) -> OsString 
     names.join(OsStr::new(":"))
 }
 
-/// Returns this program's folder and the library folder of an installed tree.
+/// Returns this program's folder and the shim's folders of an installed tree.
 fn own_folders() -> Vec<PathBuf> {
     let Ok(program) = std::env::current_exe() else { return Vec::new() };
     let Some(folder) = program.parent() else { return Vec::new() };
     let mut folders = vec![folder.to_owned()];
     if let Some(prefix) = folder.parent() {
-        folders.push(prefix.join("lib/gapii"));
+        let layouts = [Layout::Prefix, Layout::Debian];
+        folders.extend(layouts.map(|layout| prefix.join(layout.shim_folder())));
     }
     folders
 }

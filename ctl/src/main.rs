@@ -39,6 +39,7 @@ mod named_json;
 mod observer;
 mod output_file;
 mod pairing;
+mod placed;
 mod planned;
 mod playing;
 mod private_daemon;

@@ -123,9 +123,9 @@ impl Scratch {
 
     /// Creates a soname folder: links to `shim` named like the libraries that it replaces.
     pub fn sonames(&self, shim: &Path) -> io::Result<PathBuf> {
-        let folder = self.path.join(installation::SONAMES_FOLDER);
+        let folder = self.path.join(gapii_package::SONAMES_FOLDER);
         DirBuilder::new().mode(0o700).create(&folder)?;
-        for name in installation::SONAMES {
+        for name in gapii_package::SONAMES {
             symlink(shim, folder.join(name))?;
         }
         Ok(folder)

@@ -1,6 +1,6 @@
 //! `build`: the product, laid out in the build folder as `gapii-ctl run` expects it: the shim under the names of EGL's
-//! and OpenGL ES' libraries (`SONAMES`), the tracing layer, headers and a pkg-config file for tools. In release by
-//! default, with `--dev` in the profile of the tests.
+//! and OpenGL ES' libraries, the tracing layer, headers and files of pkg-config for tools. In release by default, with
+//! `--dev` in the profile of the tests.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,36 +10,20 @@ use std::path::Path;
 
 use anyhow::Context;
 use clap::Args;
+use gapii_package::{
+    CTL, CTL_SHORT, HEADERS, HEADERS_FOLDER, LAYER, LAYER_FOLDER, LAYER_SONAME, Place, SHARED,
+    SONAMES, SONAMES_FOLDER, STATIC,
+};
 
 use crate::suite::{self, Built};
 use crate::tree::Profile;
 use crate::{step, tree};
-
-/// The names under which programs load EGL and OpenGL ES; all are the shim.
-const SONAMES: [&str; 6] = [
-    "libEGL.so",
-    "libEGL.so.1",
-    "libGLESv1_CM.so",
-    "libGLESv1_CM.so.1",
-    "libGLESv2.so",
-    "libGLESv2.so.2",
-];
 
 /// The shim's package.
 pub const SHIM: &str = "gapii-shim";
 
 /// The package that requests the features of all packages but the shim.
 const FEATURES: &str = "gapii-features";
-
-const SONAMES_FOLDER: &str = "sonames";
-
-/// Headers that tools in C are compiled with, in folders beside the shim.
-const HEADERS: [&str; 2] = ["gapii.h", "gapii_commands.h"];
-const PKG_CONFIG: &str = "gapii.pc";
-
-/// Folder in which Level Zero's loader finds the tracing layer, if the folder is on its library path.
-const LAYER_FOLDER: &str = "level-zero";
-const LAYER_SONAME: &str = "libze_tracing_layer.so.1";
 
 #[derive(Args)]
 pub struct Build {
@@ -137,24 +121,26 @@ pub fn unit_tests(packages: &BTreeSet<String>) -> anyhow::Result<Built> {
     suite::build(&targets.into_iter().chain(packages).collect::<Vec<_>>())
 }
 
-/// Puts links, headers and the pkg-config file beside the built libraries, where users and tests look.
+/// Puts links, headers and the files of pkg-config beside the built libraries, where users and tests look.
 pub fn lay_out(profile: Profile) -> anyhow::Result<()> {
     let folder = tree::artifacts(profile);
-    link(&folder.join(SONAMES_FOLDER), &SONAMES, "libgapii.so")?;
-    link(&folder.join(LAYER_FOLDER), &[LAYER_SONAME], "libze_tracing_layer.so")?;
+    link(&folder, &[CTL_SHORT], CTL)?;
+    let shim = format!("../{}", gapii_package::SHIM);
+    link(&folder.join(SONAMES_FOLDER), &SONAMES, &shim)?;
+    link(&folder.join(LAYER_FOLDER), &[LAYER_SONAME], &format!("../{LAYER}"))?;
     lay_out_headers(&folder)
 }
 
-/// Puts the headers, and the pkg-config file with their path, beside the shim.
+/// Puts the headers, and the files of pkg-config with their path, beside the shim.
 fn lay_out_headers(folder: &Path) -> anyhow::Result<()> {
-    let tool = tree::root().join("tool");
+    let include = tree::root().join("tool/include");
     for name in HEADERS {
-        let text = read(&tool.join("include").join(name))?;
-        write(&folder.join("include").join(name), &text)?;
+        write(&folder.join(HEADERS_FOLDER).join(name), &read(&include.join(name))?)?;
     }
-    let text = read(&tool.join(PKG_CONFIG).with_extension("pc.in"))?;
-    let text = text.replace("@VERSION@", env!("CARGO_PKG_VERSION"));
-    write(&folder.join("pkgconfig").join(PKG_CONFIG), &text)
+    for name in [SHARED, STATIC] {
+        write(&folder.join("pkgconfig").join(name), &Place::of_build().file(name))?;
+    }
+    Ok(())
 }
 
 fn read(path: &Path) -> anyhow::Result<String> {
@@ -167,11 +153,10 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
         .with_context(|| format!("can't write {}", path.display()))
 }
 
-/// Makes `names` in `folder` lead to a library in the folder above.
-fn link(folder: &Path, names: &[&str], library: &str) -> anyhow::Result<()> {
+/// Makes `names` in `folder` lead to `target`.
+fn link(folder: &Path, names: &[&str], target: &str) -> anyhow::Result<()> {
     let made = fs::create_dir_all(folder).and_then(|()| {
-        let target = Path::new("..").join(library);
-        names.iter().try_for_each(|name| match symlink(&target, folder.join(name)) {
+        names.iter().try_for_each(|name| match symlink(target, folder.join(name)) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
             _ => Ok(()),
         })

@@ -25,6 +25,8 @@ const PARTS: &[Part] = &[
     part("apis", &["apigen", "gapii-state", "gapii-follow"], API),
     part("apigen", &["gapii-state", "gapii-follow"], API),
     part("ctl/src/checkpoints.rs", &[], &["tools::checkpoints"]),
+    part("ctl/src/commands/install.rs", &[], &["tools::installing"]),
+    part("ctl/src/placed.rs", &[], &["tools::installing"]),
     part("ctl/src/commands/state.rs", &[], &["tools::checkpoints", "tools::analysis"]),
     part("ctl/src/check", &[], &["replay::machines"]),
     part("ctl/src/commands/check.rs", &[], &["replay::machines"]),
@@ -48,6 +50,7 @@ const PARTS: &[Part] = &[
     part("export/src/shader_test", &[], &["replay::machines"]),
     part("export", &[], &["tools::export::"]),
     part("level-zero", &[], &["level_zero::layer", "level_zero::calls"]),
+    part("package", &["gapii-ctl"], &["tools::installing"]),
     part("loader", &["gapii-shim"], &["recording::loading"]),
     part(
         "protocol",

@@ -8,6 +8,7 @@ mod browser;
 mod build;
 mod check;
 mod child;
+mod chroot;
 mod demo;
 mod doctests;
 mod drivers;
@@ -19,6 +20,7 @@ mod impact;
 mod lint;
 mod miri;
 mod models;
+mod package;
 mod packages;
 mod piglit;
 mod step;
@@ -64,6 +66,9 @@ enum Command {
     CheckFuzz,
     /// Build the daemon, the control tool, the shim with its headers, and Level Zero's layer, in release
     Build(build::Build),
+    /// Make what people install, in target/package: Debian packages; with --tar, an archive that works wherever it is
+    /// unpacked
+    Package(package::Package),
     /// Compile the API descriptions to the committed Rust
     Generate(generate::Generate),
     /// Record glmark2-es2, export the trace for Perfetto and the Firefox Profiler, and read both files with other people's
@@ -97,6 +102,7 @@ fn main() -> ExitCode {
         Command::Browser(args) => browser::run(&args),
         Command::CheckFuzz => fuzz::run(),
         Command::Build(args) => build::run(args.profile()),
+        Command::Package(args) => package::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::CheckExports => exports::run(),
         Command::CheckPiglit => piglit::run(),

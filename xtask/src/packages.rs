@@ -1,4 +1,4 @@
-//! The Debian packages that the build's commands need, and why (`DEMO`, `TEST`, `BENCH`, `BROWSER`, `EXPORTS`, `PIGLIT`, `DRIVERS`); installs those that
+//! The Debian packages that the build's commands need, and why (`DEMO`, `TEST`, `BENCH` and so on); installs those that
 //! are missing with apt-get, through sudo if not root. On other systems it prints the list and goes on.
 
 use std::process::Command;
@@ -76,6 +76,20 @@ pub const DRIVERS: &[Package] = &[
     package("mesa-vulkan-drivers", "lavapipe, the Vulkan driver below zink"),
     package("debootstrap", "makes a folder with Debian's newest Mesa"),
 ];
+
+/// Debian packages that `package` needs.
+pub const PACKAGE: &[Package] = &[
+    package("gcc", "compiles zstd, and links"),
+    package("libc6-dev", "headers for zstd"),
+    package("binutils", "strip"),
+    package("zstd", "compresses the archive"),
+    package("dpkg-dev", "finds the packages that ours need"),
+    package("lintian", "judges the packages"),
+];
+
+/// Debian packages that `package --check` needs besides.
+pub const CHROOT: &[Package] =
+    &[package("debootstrap", "makes folders with bare Debians of several releases")];
 
 const fn package(name: &'static str, reason: &'static str) -> Package {
     Package { name, reason }

@@ -52,8 +52,8 @@ pub struct Dump {
     #[command(flatten)]
     frames: Frames,
 
-    /// Commands from number A up to, not including, B; either bound may be omitted; or one command
-    #[arg(long, value_name = "A..B|A", value_parser = command_range)]
+    /// Commands from number A up to, not including, B; A-B includes B; either bound may be omitted; or one command
+    #[arg(long, visible_alias = "calls", value_name = "A..B|A-B|A", value_parser = command_range)]
     commands: Option<Range<u64>>,
 
     /// List only this function, by name (* and ? match); may be repeated

@@ -11,6 +11,7 @@ pub mod export;
 pub mod frames;
 pub mod history;
 pub mod info;
+pub mod install;
 pub mod list;
 pub mod man;
 pub mod montage;

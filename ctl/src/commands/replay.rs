@@ -116,6 +116,51 @@ pub struct Replay {
     json: Json,
 }
 
+/// apitrace's name for `replay --images`, with its option for the output.
+#[derive(Args, Debug)]
+pub struct DumpImages {
+    #[command(flatten)]
+    trace: Trace,
+
+    #[command(flatten)]
+    frames: Frames,
+
+    /// Folder for the pictures
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath, default_value = ".")]
+    output: PathBuf,
+
+    /// Omit the alpha channel
+    #[arg(long)]
+    opaque: bool,
+
+    #[command(flatten)]
+    allowance: Allowance,
+}
+
+/// Replays a trace for pictures of its frames.
+pub fn dump_images(args: &DumpImages) -> Result<u8, Failure> {
+    run(&Replay {
+        trace: args.trace.clone(),
+        frames: args.frames.clone(),
+        verify: false,
+        images: Some(args.output.clone()),
+        checksum: false,
+        benchmark: false,
+        rounds: None,
+        last_frame: false,
+        snapshot_last: None,
+        opaque: args.opaque,
+        strict: false,
+        at: None,
+        before: false,
+        depth: false,
+        stencil: false,
+        window: false,
+        allowance: args.allowance.clone(),
+        json: Json { json: false },
+    })
+}
+
 pub fn run(args: &Replay) -> Result<u8, Failure> {
     let path = &args.trace.trace;
     if let Some(folder) = &args.images {

@@ -24,7 +24,7 @@ fn usage_errors_have_status_2() {
     for (arguments, word) in [
         (&["dance"][..], "dance"),
         (&["start", "--frames", "many"], "many"),
-        (&["dump", "x.gapii", "--frames", "3-5"], "A..B"),
+        (&["dump", "x.gapii", "--frames", "3,5"], "A..B"),
         (
             &["export", "x.gapii", "-o", "y", "--format", "bmp"],
             "[possible values: apitrace, json, perfetto, firefox-profiler]",

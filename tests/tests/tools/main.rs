@@ -7,5 +7,6 @@ mod checkpoints;
 mod export;
 mod export_apps;
 mod glmark2;
+mod installing;
 mod older_traces;
 mod tracers;

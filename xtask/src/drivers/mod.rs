@@ -3,7 +3,6 @@
 //! Runs one process of the test crate for each driver. Differences that are known and accepted are in
 //! `tests/data/drivers.txt`; any other difference makes the command fail.
 
-mod chroot;
 mod driver;
 mod report;
 mod tolerated;
@@ -16,12 +15,12 @@ use anyhow::{Context, bail};
 use clap::Args;
 use serde_json::json;
 
-use chroot::Chroot;
 use driver::{DRIVERS, Driver, Home};
 use report::{Report, Row};
 use tolerated::Tolerated;
 
 use crate::build::{self, Tests};
+use crate::chroot::Chroot;
 use crate::tree::Profile;
 use crate::{packages, step, tree};
 
@@ -30,6 +29,13 @@ const PROGRAM: &str = "drivers";
 
 /// Folder in the build folder for the traces of recordings that differ, with a folder for each driver.
 const KEPT: &str = "drivers/different";
+
+/// Debian's release with the newest Mesa.
+const NEWEST: &str = "sid";
+
+/// Its Mesa: EGL, OpenGL ES, the renderers, and Vulkan for zink.
+const MESA: &[&str] =
+    &["libegl1", "libegl-mesa0", "libgles1", "libgles2", "libgl1-mesa-dri", "mesa-vulkan-drivers"];
 
 #[derive(Args)]
 pub struct Drivers {
@@ -94,11 +100,16 @@ fn command(driver: &Driver, programs: &[String]) -> anyhow::Result<Command> {
         Home::Newest => {
             let program = program();
             let folders = [tree::root().to_path_buf(), tree::target()];
-            Chroot::open()?.command(&folders, &kept, &environment, &program)?
+            chroot()?.command(&folders, &kept, &environment, &program)?
         }
     };
     command.arg("--keep").arg(&kept).args(programs);
     Ok(command)
+}
+
+/// Debian's newest release, with its Mesa.
+fn chroot() -> anyhow::Result<Chroot> {
+    Chroot::open(tree::target().join("drivers").join(NEWEST), NEWEST, MESA)
 }
 
 /// An empty folder for the driver's traces.

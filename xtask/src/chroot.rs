@@ -1,4 +1,4 @@
-//! `Chroot`: a folder with Debian's newest release, `sid`, and the Mesa in it, made once with debootstrap.
+//! `Chroot`: a folder with a release of Debian and packages of it, made once with debootstrap.
 //!
 //! Needs root, directly or through sudo. Everything that is mounted is mounted in a mount namespace of the process that uses it, so
 //! nothing stays mounted, and removing the folder removes everything.
@@ -8,13 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 
-use crate::{step, tree};
-
-const SUITE: &str = "sid";
-
-/// The folder's Mesa: EGL, OpenGL ES, the renderers, and Vulkan for zink.
-const PACKAGES: &[&str] =
-    &["libegl1", "libegl-mesa0", "libgles1", "libgles2", "libgl1-mesa-dri", "mesa-vulkan-drivers"];
+use crate::step;
 
 /// Lists the addresses of Debian's archive that apt is set up with.
 const MIRRORS: &[&str] = &[
@@ -50,19 +44,53 @@ exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
 /// Runs a command with mounts and processes of its own; both end with the command.
 const ALONE: &[&str] = &["unshare", "--mount", "--pid", "--fork", "--kill-child"];
 
+/// Mounts, and then runs in the folder as it was made: `sh -c ALTER sh ROOT SEEN SCRIPT`. SEEN, a folder, is /seen there,
+/// read-only, and so is SCRIPT, a file of it. What the script changes is in memory, and is gone when it ends.
+const ALTER: &str = r#"
+set -e
+root=$1
+mount -t tmpfs tmpfs "$root/mnt"
+mkdir "$root/mnt/changed" "$root/mnt/work" "$root/mnt/whole"
+mount -t overlay overlay "$root/mnt/whole" \
+    -o "lowerdir=$root,upperdir=$root/mnt/changed,workdir=$root/mnt/work"
+root=$root/mnt/whole
+mount --rbind /dev "$root/dev"
+mount -t proc proc "$root/proc"
+mount -t tmpfs tmpfs "$root/tmp"
+mkdir "$root/seen"
+mount --bind "$2" "$root/seen"
+mount -o remount,bind,ro "$root/seen"
+cp /etc/resolv.conf "$root/etc/resolv.conf"
+proxies=$(env | grep -E '^https?_proxy=' || true)
+exec chroot "$root" /usr/bin/env -i $proxies HOME=/root \
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin sh "/seen/$3"
+"#;
+
+/// Variables with which apt and debootstrap reach an archive.
+const PROXIES: &[&str] = &["http_proxy", "https_proxy"];
+
 /// A folder that contains a Debian.
 pub struct Chroot {
     root: PathBuf,
 }
 
 impl Chroot {
-    /// Makes the folder if there is none.
-    pub fn open() -> anyhow::Result<Self> {
-        let root = tree::target().join("drivers").join(SUITE);
+    /// Opens the folder, which is made if there is none, with a `suite` of Debian and the `packages` in it.
+    pub fn open(root: PathBuf, suite: &str, packages: &[&str]) -> anyhow::Result<Self> {
         if !root.exists() {
-            make(&root).with_context(|| format!("can't make {}", root.display()))?;
+            make(&root, suite, packages)
+                .with_context(|| format!("can't make {}", root.display()))?;
         }
         Ok(Self { root })
+    }
+
+    /// A command that runs `script`, a shell script in the folder `seen`, as root of the chroot. Nothing that it changes
+    /// stays.
+    pub fn script(&self, seen: &Path, script: &str) -> anyhow::Result<Command> {
+        let words = [ALONE, &["sh", "-c", ALTER, "sh"]].concat();
+        let mut command = step::as_root(&words, PROXIES)?;
+        command.arg(&self.root).arg(seen).arg(script);
+        Ok(command)
     }
 
     /// A command that runs `program` in the chroot, with `variables` as its environment, `folders` at their usual paths,
@@ -83,26 +111,27 @@ impl Chroot {
 }
 
 /// Makes the chroot under another name first, so that a broken one is never used.
-fn make(root: &Path) -> anyhow::Result<()> {
+fn make(root: &Path, suite: &str, packages: &[&str]) -> anyhow::Result<()> {
     let mirror = mirror()?;
     let draft = root.with_extension("part");
     eprintln!(
-        "making {} with debootstrap: Debian {SUITE} with its Mesa, from this machine's mirror of Debian\n\
-         downloads 150 MB and takes 600 MB of disk; remove it with `rm -r {0}`, as root,\n\
-         and it is made again, with the newest Mesa of that day",
+        "making {} with debootstrap: Debian {suite}, from this machine's mirror of Debian\n\
+         downloads up to 150 MB and takes up to 600 MB of disk; remove it with `rm -r {0}`, as root,\n\
+         and it is made again, with the newest packages of that day",
         root.display()
     );
     let folder = root.parent().context("the chroot lies in a folder")?;
     std::fs::create_dir_all(folder)?;
     let draft = draft.to_str().context("the build folder's name is no text")?;
     step::run(&mut step::as_root(&["rm", "-rf", draft], &[])?)?;
-    let include = format!("--include={}", PACKAGES.join(","));
+    let include = match packages {
+        [] => String::new(),
+        packages => format!("--include={}", packages.join(",")),
+    };
     // Debootstrap mounts /proc in the folder: in a namespace, an interrupted run leaves nothing mounted.
-    let words = ["debootstrap", "--variant=minbase", &include, SUITE, draft, &mirror];
-    step::run_aside(&mut step::as_root(
-        &[ALONE, &words].concat(),
-        &["http_proxy", "https_proxy"],
-    )?)?;
+    let words = ["debootstrap", "--variant=minbase", &include, suite, draft, &mirror];
+    let words: Vec<_> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    step::run_aside(&mut step::as_root(&[ALONE, &words].concat(), PROXIES)?)?;
     let archives = format!("{draft}/var/cache/apt/archives");
     step::run(&mut step::as_root(&["rm", "-rf", &archives], &[])?)?;
     let root = root.to_str().context("the build folder's name is no text")?;
