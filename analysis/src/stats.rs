@@ -1,5 +1,5 @@
 //! Statistics of a trace: commands by function, frame and thread, memory, redundant state changes, and the driver's
-//! time if it was measured. A change is redundant if a command that only sets state (GLES, no result, no pointer, no
+//! and the GPU's time if they were measured. A change is redundant if a command that only sets state (GLES, no result, no pointer, no
 //! `act` role) leaves all tracked state as it was. Commands of snapshots count as `setup_commands` alone; commands in
 //! flight have no time. Lists functions, and the slowest commands, 10 unless another number is asked for. Sums of times
 //! saturate.
@@ -43,9 +43,13 @@ pub struct Stats {
     /// Bytes that the driver wrote into the program's memory.
     pub read_back_bytes: u64,
     /// The driver's time; `None` if no command was timed. All fields of this type have this meaning.
-    pub driver: Option<DriverTime>,
+    pub driver: Option<Durations>,
     /// The driver's time per frame.
     pub driver_in_frames: Option<Spread>,
+    /// The GPU's time; `None` if no command was timed there.
+    pub gpu: Option<Durations>,
+    /// The GPU's time per frame.
+    pub gpu_in_frames: Option<Spread>,
     /// The commands with the longest times in the driver, at most 10 or the number of `--top`, the longest first. With
     /// `--function` those of the chosen functions.
     pub slowest: Vec<SlowCommand>,
@@ -71,12 +75,14 @@ pub struct FunctionStats {
     /// Calls that only set state, and set the current value again.
     pub redundant: u64,
     /// The driver's time for these calls.
-    pub driver: Option<DriverTime>,
+    pub driver: Option<Durations>,
+    /// The GPU's time for these calls.
+    pub gpu: Option<Durations>,
 }
 
-/// Durations of driver calls.
+/// Durations of commands, in the driver or on the GPU.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, JsonSchema)]
-pub struct DriverTime {
+pub struct Durations {
     /// Timed commands. Commands in flight at the end are not timed.
     pub commands: u64,
     /// Sum of their times, in nanoseconds.
@@ -136,6 +142,8 @@ pub struct FrameStats {
     pub uploaded_bytes: u64,
     /// The driver's time, in nanoseconds.
     pub driver_ns: Option<u64>,
+    /// The GPU's time for the frame's commands, in nanoseconds.
+    pub gpu_ns: Option<u64>,
 }
 
 /// Commands of one thread.
@@ -247,10 +255,13 @@ impl Counter {
 
         let changed = self.follow(command);
         self.rank(command);
+        let gpu_ns = command.gpu.map(|gpu| gpu.duration_ns);
         note(&mut self.stats.driver, command.driver_ns, command.seq);
+        note(&mut self.stats.gpu, gpu_ns, command.seq);
         if let Some(position) = self.known(command).position {
             let function = &mut self.functions[position];
             note(&mut function.driver, command.driver_ns, command.seq);
+            note(&mut function.gpu, gpu_ns, command.seq);
             function.commands += 1;
             function.read_bytes += read;
             function.written_bytes += written;
@@ -267,6 +278,7 @@ impl Counter {
         in_frame.draws += is_draw;
         in_frame.uploaded_bytes += uploaded;
         add(&mut in_frame.driver_ns, command.driver_ns);
+        add(&mut in_frame.gpu_ns, gpu_ns);
         let new = || ThreadStats { thread, process, tid, ..Default::default() };
         let of_thread = self.threads.of(thread, new);
         of_thread.commands += 1;
@@ -282,12 +294,13 @@ impl Counter {
         self.stats.functions = self.functions;
         self.stats.frames = self.frames.finish();
         self.stats.threads = self.threads.finish();
-        let total_ns = self.stats.driver.map_or(0, |driver| driver.total_ns);
-        let functions = self.stats.functions.iter_mut().map(|function| &mut function.driver);
-        for driver in functions.chain([&mut self.stats.driver]).flatten() {
-            driver.settle(total_ns);
-        }
-        self.stats.driver_in_frames = Spread::over(&self.stats.frames);
+        let Stats { functions, driver, gpu, frames, .. } = &mut self.stats;
+        settle(driver, functions.iter_mut().map(|function| &mut function.driver));
+        settle(gpu, functions.iter_mut().map(|function| &mut function.gpu));
+        let spread =
+            |time_of: fn(&FrameStats) -> Option<u64>| Spread::over(frames.iter().map(time_of));
+        (self.stats.driver_in_frames, self.stats.gpu_in_frames) =
+            (spread(|it| it.driver_ns), spread(|it| it.gpu_ns));
         self.stats
     }
 
@@ -356,7 +369,7 @@ impl Counter {
     }
 }
 
-impl DriverTime {
+impl Durations {
     fn settle(&mut self, total_ns: u64) {
         self.mean_ns = self.total_ns.checked_div(self.commands).unwrap_or(0);
         if total_ns > 0 {
@@ -366,23 +379,32 @@ impl DriverTime {
 }
 
 impl Spread {
-    fn over(frames: &[FrameStats]) -> Option<Self> {
-        let mut times: Vec<u64> = frames.iter().filter_map(|frame| frame.driver_ns).collect();
+    fn over(frames: impl Iterator<Item = Option<u64>>) -> Option<Self> {
+        let mut times: Vec<u64> = frames.flatten().collect();
         times.sort_unstable();
         let median_ns = *times.get(times.len() / 2)?;
         Some(Self { min_ns: *times.first()?, median_ns, max_ns: *times.last()? })
     }
 }
 
+/// Computes the means and shares of all commands' times and of the functions'.
+fn settle<'a>(
+    all: &'a mut Option<Durations>,
+    functions: impl Iterator<Item = &'a mut Option<Durations>>,
+) {
+    let total_ns = all.map_or(0, |all| all.total_ns);
+    functions.chain([all]).flatten().for_each(|times| times.settle(total_ns));
+}
+
 /// Adds a command's time, if it has one. The sum saturates, because a trace may claim any time.
-fn note(driver: &mut Option<DriverTime>, time_ns: Option<u64>, seq: Option<u64>) {
+fn note(times: &mut Option<Durations>, time_ns: Option<u64>, seq: Option<u64>) {
     let Some(time_ns) = time_ns else { return };
-    let driver = driver.get_or_insert_default();
-    if driver.commands == 0 || time_ns > driver.max_ns {
-        (driver.max_ns, driver.max_seq) = (time_ns, seq);
+    let times = times.get_or_insert_default();
+    if times.commands == 0 || time_ns > times.max_ns {
+        (times.max_ns, times.max_seq) = (time_ns, seq);
     }
-    driver.commands += 1;
-    driver.total_ns = driver.total_ns.saturating_add(time_ns);
+    times.commands += 1;
+    times.total_ns = times.total_ns.saturating_add(time_ns);
 }
 
 fn add(total_ns: &mut Option<u64>, time_ns: Option<u64>) {
@@ -461,7 +483,7 @@ mod tests {
         }
         let mut driver = driver.unwrap_or_default();
         driver.settle(144);
-        let expected = DriverTime {
+        let expected = Durations {
             commands: 4,
             total_ns: 72,
             mean_ns: 18,
@@ -477,10 +499,9 @@ mod tests {
 
     #[test]
     fn spread_of_frames_covers_frames_with_times_only() {
-        let frame = |driver_ns| FrameStats { driver_ns, ..FrameStats::default() };
-        let frames = [frame(Some(9)), frame(None), frame(Some(1)), frame(Some(4))];
+        let frames = [Some(9), None, Some(1), Some(4)];
         let expected = Spread { min_ns: 1, median_ns: 4, max_ns: 9 };
-        assert_eq!(Spread::over(&frames), Some(expected));
-        assert_eq!(Spread::over(&[frame(None)]), None);
+        assert_eq!(Spread::over(frames.into_iter()), Some(expected));
+        assert_eq!(Spread::over([None].into_iter()), None);
     }
 }

@@ -7,6 +7,7 @@ mod descriptions;
 mod entries;
 mod extents;
 mod frames;
+mod gpu_work;
 mod handlers;
 mod ids;
 mod keepers;
@@ -38,6 +39,7 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
         (commands.join("descriptions.txt"), descriptions::emit(model)),
         (shim.join("entries.rs"), entries::emit(model)),
         (shim.join("frames.rs"), frames::emit(model)),
+        (shim.join("gpu_work.rs"), gpu_work::emit(model, program)),
         (shim.join("keepers.rs"), keepers::emit(model, program)),
         (shim.join("sizes.rs"), sizes::emit(model)),
         (tool_api.join("commands.rs"), self::commands::emit(model)),

@@ -178,6 +178,10 @@ pub struct Limits {
     #[arg(long)]
     pub timing: bool,
 
+    /// Record how long the GPU takes for each draw, clear, copy and dispatch of OpenGL ES; includes --timing
+    #[arg(long)]
+    pub gpu_timing: bool,
+
     #[command(flatten)]
     pub filter: Filter,
 
@@ -275,7 +279,8 @@ impl Limits {
             attach_memory: self.attach_memory,
             observe_frames: self.observe_frames.map(NonZeroU32::get),
             frame_pixels: self.frame_pixels,
-            timing: self.timing,
+            timing: self.timing || self.gpu_timing,
+            gpu_timing: self.gpu_timing,
             bytes: self.bytes,
             if_slow: match self.if_slow {
                 IfSlow::Spill => gapii_control::IfSlow::Spill,

@@ -81,6 +81,9 @@ pub fn write_call(command: &Command<'_>, words: Words<'_>, out: &mut dyn Write) 
     if let Some(driver_ns) = command.driver_ns {
         write!(out, "  took {:?}", Duration::from_nanos(driver_ns))?;
     }
+    if let Some(gpu) = command.gpu {
+        write!(out, "  on the GPU {:?}", Duration::from_nanos(gpu.duration_ns))?;
+    }
     if command.is_setup {
         write!(out, "  (set-up)")?;
     }

@@ -114,9 +114,11 @@ pub fn shortfall(
     })
 }
 
-/// Lists what an attached capture lacks, one line each.
+/// Lists what an attached capture lacks, and which commands have no times on the GPU, one line each.
 pub fn missing(summary: &Summary) -> impl Iterator<Item = String> {
-    summary.missing.iter().map(|sentence| format!("not in the snapshot: {sentence}"))
+    let of_state = summary.missing.iter().map(|it| format!("not in the snapshot: {it}"));
+    let untimed = summary.without_gpu_times.iter();
+    of_state.chain(untimed.map(|it| format!("without times on the GPU: {it}")))
 }
 
 fn held(summary: &Summary) -> String {
@@ -273,6 +275,9 @@ mod tests {
         );
         let lines: Vec<String> = super::missing(&attached).collect();
         assert_eq!(lines, ["not in the snapshot: the samples of texture 7"]);
+        let untimed = Summary { without_gpu_times: vec!["commands".into()], ..summary() };
+        let lines: Vec<String> = super::missing(&untimed).collect();
+        assert_eq!(lines, ["without times on the GPU: commands"]);
     }
 
     #[test]

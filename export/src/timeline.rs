@@ -1,7 +1,8 @@
-//! `Exporter`: turns commands, and what happened beside them, into the slices and moments of a timeline: commands, holds, waits,
-//! gaps and marks of threads, frames and keyframes of processes, and times without a daemon. A [`Timeline`] writes them in a
+//! `Exporter`: turns commands, and what happened beside them, into the slices and moments of a timeline: commands, their work on
+//! the GPU, holds, waits, gaps and marks of threads, frames and keyframes of processes, and times without a daemon. A [`Timeline`] writes them in a
 //! format. Commands and frames without a time are counted and left out. Holds for each process the ends of up to 1,024 frames.
 
+use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -9,6 +10,7 @@ use std::io;
 use gapii_trace::clock::TraceClock;
 use gapii_trace::event::{Event, EventKind};
 use gapii_trace::footer::{Footer, GapEntry};
+use gapii_trace::gpu_times::GpuSpan;
 use gapii_trace::tracker::Tracker;
 use gapii_trace::{Command, Untrusted};
 
@@ -32,6 +34,8 @@ pub struct Summary {
     pub commands: u64,
     /// Commands that are left out, because the trace does not have their times.
     pub untimed: u64,
+    /// Slices of work on the GPU.
+    pub gpu: u64,
     /// Slices of frames.
     pub frames: u64,
     /// Frames that are left out, because the trace does not have their times.
@@ -83,6 +87,23 @@ pub struct CommandSlice<'a> {
     pub ends_frame: bool,
 }
 
+/// The work of a command on the GPU.
+#[derive(Clone, Copy, Debug)]
+pub struct GpuSlice<'a> {
+    /// Index of the process in the trace.
+    pub process: u32,
+    /// Handle of the context.
+    pub context: u64,
+    /// Name of the command's function.
+    pub name: &'a str,
+    /// Ordinal among the commands that took effect.
+    pub seq: Option<u64>,
+    /// When the GPU had executed all commands of the context before.
+    pub begin_ns: u64,
+    /// When it had executed the command.
+    pub end_ns: u64,
+}
+
 /// A time in which a thread stood still.
 #[derive(Clone, Copy, Debug)]
 pub struct StopSlice {
@@ -112,7 +133,8 @@ pub struct MarkedMoment<'a> {
 }
 
 /// A format of timelines. Everything comes in the order of the trace: a command after its process and thread, and what else
-/// belongs to a thread after the thread. Commands of a thread do not overlap, nor do frames of a process.
+/// belongs to a thread after the thread. Commands of a thread do not overlap, nor do frames of a process, nor the work of a
+/// context on the GPU.
 pub trait Timeline {
     /// What a finished file leaves.
     type Output;
@@ -128,6 +150,8 @@ pub trait Timeline {
     fn thread(&mut self, facts: ThreadFacts) -> io::Result<()>;
     /// Adds a command.
     fn command(&mut self, command: &CommandSlice<'_>) -> io::Result<()>;
+    /// Adds the work of a command on the GPU, behind the command.
+    fn gpu(&mut self, slice: &GpuSlice<'_>) -> io::Result<()>;
     /// Adds a frame of a process.
     fn frame(&mut self, process: u32, frame: &FrameSlice) -> io::Result<()>;
     /// Adds a hold or a wait of a thread. One may be within a later one.
@@ -154,6 +178,8 @@ pub struct Exporter<'a, T: Timeline> {
     footer: Option<&'a Footer>,
     processes: BTreeMap<u32, Process>,
     threads: HashSet<u32>,
+    /// End of the last slice on the GPU, by process and context.
+    gpu_ends: HashMap<(u32, u64), u64>,
     /// Groups that are open, by thread.
     groups: HashMap<u32, Vec<T::Group>>,
     summary: Summary,
@@ -175,6 +201,7 @@ impl<'a, T: Timeline> Exporter<'a, T> {
             footer,
             processes: BTreeMap::new(),
             threads: HashSet::new(),
+            gpu_ends: HashMap::new(),
             groups: HashMap::new(),
             summary: Summary::default(),
         }
@@ -199,6 +226,9 @@ impl<'a, T: Timeline> Exporter<'a, T> {
         match times {
             Some((begin_ns, driver_ns)) => self.slice(command, begin_ns, driver_ns)?,
             None => self.summary.untimed += 1,
+        }
+        if let Some(gpu) = command.gpu {
+            self.gpu(command, gpu)?;
         }
         let Some(process) = self.processes.get_mut(&command.process) else { return Ok(()) };
         process.commands += 1;
@@ -326,18 +356,11 @@ impl<'a, T: Timeline> Exporter<'a, T> {
 
     fn slice(&mut self, command: &Command<'_>, begin_ns: u64, driver_ns: u64) -> io::Result<()> {
         self.summary.commands += 1;
-        let unknown;
-        let name = match command.name() {
-            "" => {
-                unknown = format!("unknown_{}", command.id);
-                &unknown
-            }
-            name => name,
-        };
+        let name = name_of(command);
         self.timeline.command(&CommandSlice {
             thread: command.thread,
             id: command.id,
-            name,
+            name: &name,
             api: command.function.map_or("", |function| &function.api),
             seq: command.seq,
             begin_ns,
@@ -346,9 +369,30 @@ impl<'a, T: Timeline> Exporter<'a, T> {
         })
     }
 
+    /// Writes the work of a command on the GPU. The GPU's clock is read anew for each frame, so slices may seem to overlap by
+    /// the error of these readings: each begins where the one before has ended.
+    fn gpu(&mut self, command: &Command<'_>, span: GpuSpan) -> io::Result<()> {
+        let Command { process, context, seq, .. } = *command;
+        self.summary.gpu += 1;
+        let last_ns = self.gpu_ends.entry((process, context)).or_default();
+        let begin_ns = span.begin_ns.max(*last_ns);
+        let end_ns = span.begin_ns.saturating_add(span.duration_ns).max(begin_ns);
+        *last_ns = end_ns;
+        let name = name_of(command);
+        self.timeline.gpu(&GpuSlice { process, context, name: &name, seq, begin_ns, end_ns })
+    }
+
     fn frame(&mut self, process: u32, frame: &FrameSlice) -> io::Result<()> {
         self.summary.frames += 1;
         self.timeline.frame(process, frame)
+    }
+}
+
+/// Returns the name of a command's function; a function that the trace does not describe has its number as a name.
+fn name_of<'a>(command: &Command<'a>) -> Cow<'a, str> {
+    match command.name() {
+        "" => format!("unknown_{}", command.id).into(),
+        name => name.into(),
     }
 }
 

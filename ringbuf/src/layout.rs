@@ -50,7 +50,7 @@ use crate::sync::{AtomicU32, AtomicU64};
 /// First word of a segment: `GAPIISEG`.
 pub const SEGMENT_MAGIC: u64 = u64::from_le_bytes(*b"GAPIISEG");
 /// Version of the layout in this file, and of the kinds of records that a ring may hold.
-pub const SEGMENT_VERSION: u32 = 6;
+pub const SEGMENT_VERSION: u32 = 7;
 /// Default number of slots in a segment.
 pub const SLOT_COUNT_DEFAULT: u32 = 4096;
 /// Default size of a ring, in bytes: 4 MiB.
@@ -415,7 +415,7 @@ impl Overflow {
 /// | even, from 2 | the settings are those of this generation | from the odd value below, after the settings | `Release` (MODE) |
 ///
 /// ```text
-///   0  generation u64                         64  orders u32           68  (reserved)
+///   0  generation u64                         64  orders u32           68  times_gpu u32
 ///   8  mode u32         12  overflow u32      72  store u64
 ///  16  frames u64                             80  store_end u64
 ///  24  skip_frames u64                        88  unlimited u64
@@ -465,7 +465,8 @@ pub struct ModePage {
     /// (KEYFRAME), a new daemon's page. Application: at every command, `Relaxed`, and then with `Acquire` (MODE,
     /// KEYFRAME) at a safe point. It is the futex of a process in [`Mode::Wait`].
     pub(crate) orders: AtomicU32,
-    pub(crate) line_1: u32,
+    /// Offset 68. S. 1: the time of each command on the GPU is measured.
+    pub(crate) times_gpu: AtomicU32,
     /// Offset 72. Number of the daemon's store for this process: blobs that were sent under another number
     /// are gone. 0: the daemon has no store. Written before the settings that begin a capture; also before a
     /// keyframe that another capture begins with. `Relaxed`: MODE, KEYFRAME.
@@ -559,6 +560,7 @@ const _: () = {
     assert!(offset_of!(ModePage, observe_frames) == 44);
     assert!(offset_of!(ModePage, observe_pixels) == 48);
     assert!(offset_of!(ModePage, times_driver) == 52);
+    assert!(offset_of!(ModePage, times_gpu) == 68);
     assert!(offset_of!(ModePage, keyframe_every) == 56);
     assert!(offset_of!(ModePage, keyframes_asked) == 60);
     assert!(offset_of!(ModePage, orders) == 64);

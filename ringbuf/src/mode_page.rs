@@ -36,6 +36,8 @@ pub struct ModeSettings {
     pub observe_pixels: bool,
     /// The time of each command in the driver is measured.
     pub times_driver: bool,
+    /// The time of each command on the GPU is measured.
+    pub times_gpu: bool,
     /// Frames from one keyframe to the next; 0 for no keyframes.
     pub keyframe_every: u32,
     /// A frame is a submission to a queue of a compute API, also in a process that swaps buffers.
@@ -75,6 +77,7 @@ impl Default for ModeSettings {
             observe_frames: 0,
             observe_pixels: false,
             times_driver: false,
+            times_gpu: false,
             keyframe_every: 0,
             counts_submits: false,
             attach_bytes: 0,
@@ -105,6 +108,7 @@ impl ModePage {
             observe_frames: self.observe_frames.load(Ordering::Relaxed),
             observe_pixels: self.observe_pixels.load(Ordering::Relaxed) != 0,
             times_driver: self.times_driver.load(Ordering::Relaxed) != 0,
+            times_gpu: self.times_gpu.load(Ordering::Relaxed) != 0,
             keyframe_every: self.keyframe_every.load(Ordering::Relaxed),
             counts_submits: self.counts_submits.load(Ordering::Relaxed) != 0,
             attach_bytes: self.attach_bytes.load(Ordering::Relaxed),
@@ -208,6 +212,7 @@ impl ModePage {
         self.observe_frames.store(settings.observe_frames, Ordering::Relaxed);
         self.observe_pixels.store(u32::from(settings.observe_pixels), Ordering::Relaxed);
         self.times_driver.store(u32::from(settings.times_driver), Ordering::Relaxed);
+        self.times_gpu.store(u32::from(settings.times_gpu), Ordering::Relaxed);
         self.keyframe_every.store(settings.keyframe_every, Ordering::Relaxed);
         self.counts_submits.store(u32::from(settings.counts_submits), Ordering::Relaxed);
         self.attach_bytes.store(settings.attach_bytes, Ordering::Relaxed);
@@ -321,7 +326,7 @@ impl ModePage {
             keyframe_every: AtomicU32::new(0),
             keyframes_asked: AtomicU32::new(0),
             orders: AtomicU32::new(0),
-            line_1: 0,
+            times_gpu: AtomicU32::new(0),
             store: AtomicU64::new(0),
             store_end: AtomicU64::new(0),
             unlimited: AtomicU64::new(0),

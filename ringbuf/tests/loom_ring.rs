@@ -280,6 +280,7 @@ fn settings_are_of_one_moment() {
             observe_frames: value as u32,
             observe_pixels: false,
             times_driver: false,
+            times_gpu: false,
             keyframe_every: 0,
             counts_submits: false,
             attach_bytes: 0,

@@ -175,7 +175,8 @@ fn begin_epoch(entered: &mut Entered, words: &Words, epoch: u64) -> Result<(), O
         seat.record_in(thread);
     }
     snapshot::arrive(epoch);
-    let part = Part { epoch, order, is_new_capture, is_timed: capture::times_driver() };
+    let (is_timed, is_gpu_timed) = (capture::times_driver(), capture::times_gpu());
+    let part = Part { epoch, order, is_new_capture, is_timed, is_gpu_timed };
     entered.begin_epoch(part);
     claim::introduce(entered, thread.tid());
     introduce_context(entered, words);

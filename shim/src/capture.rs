@@ -41,6 +41,7 @@ pub static CAPTURE: Capture = Capture {
     observe_frames: AtomicU32::new(0),
     observe_pixels: AtomicBool::new(false),
     times_driver: AtomicBool::new(false),
+    times_gpu: AtomicBool::new(false),
     counts_submits: AtomicBool::new(false),
     attach_bytes: AtomicU64::new(0),
     first_epoch: AtomicU64::new(0),
@@ -85,6 +86,8 @@ pub struct Capture {
     pub observe_pixels: AtomicBool,
     /// The time that the driver takes for each command is measured.
     pub times_driver: AtomicBool,
+    /// The time that the GPU takes for commands is measured.
+    pub times_gpu: AtomicBool,
     /// A frame ends with a submit to a Level Zero queue, and not with a swap.
     pub counts_submits: AtomicBool,
     /// Bytes of contents that the first snapshot may copy, to send them while the program runs on.
@@ -184,6 +187,21 @@ pub fn observes_frames() -> bool {
 /// Whether the running capture measures the driver's time.
 pub fn times_driver() -> bool {
     CAPTURE.times_driver.load(Relaxed)
+}
+
+/// Whether the running capture measures the GPU's time.
+pub fn times_gpu() -> bool {
+    CAPTURE.times_gpu.load(Relaxed)
+}
+
+/// Whether the frame that is about to end is the last one of the running capture, or of this process' part in it: its limit
+/// is reached, or the daemon has given an order.
+pub fn is_about_to_end() -> bool {
+    let limit = frame_limit();
+    let is_last = limit != 0 && CAPTURE.frames.load(Relaxed) + 1 >= limit;
+    let Some(connection) = process::connection() else { return is_last };
+    let newest = connection.shared.mode.settings().map(|(generation, _)| generation);
+    is_last || newest.is_some_and(|newest| newest != CAPTURE.generation.load(Relaxed))
 }
 
 /// Whether submits to a Level Zero queue end frames even though the process may have swaps.

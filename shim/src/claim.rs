@@ -40,7 +40,13 @@ pub fn begin_sending(epoch: u64) -> Option<Entered> {
         return None;
     }
     thread.begin_epoch(epoch);
-    entered.begin_epoch(Part { epoch, order, is_new_capture: true, is_timed: false });
+    entered.begin_epoch(Part {
+        epoch,
+        order,
+        is_new_capture: true,
+        is_timed: false,
+        is_gpu_timed: false,
+    });
     entered.count_no_waits();
     introduce(&mut entered, thread.tid());
     let no_context = atom::Context { context: 0, api: 0, client_version: 0 };

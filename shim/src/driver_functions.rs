@@ -174,6 +174,7 @@ driver_functions! {
         uniform_block_binding = GL_UNIFORM_BLOCK_BINDING(program: u32, index: u32, binding: u32);
         use_program = GL_USE_PROGRAM(program: u32);
         viewport = GL_VIEWPORT(x: i32, y: i32, width: i32, height: i32);
+        query_counter_ext = GL_QUERY_COUNTER_EXT(query: u32, target: u32);
         read_buffer = GL_READ_BUFFER(buffer: u32);
         read_buffer_nv = GL_READ_BUFFER_NV(buffer: u32);
         is_enabled_at = GL_IS_ENABLEDI(capability: u32, index: u32) -> u8;
@@ -218,11 +219,13 @@ driver_functions! {
             display: u64, surface: u64, name: i32, out: *mut i32
         ) -> u32;
         buffer_data = GL_BUFFER_DATA(target: u32, size: isize, data: *const u8, usage: u32);
+        delete_queries_ext = GL_DELETE_QUERIES_EXT(count: i32, names: *const u32);
         delete_buffers = GL_DELETE_BUFFERS(count: i32, names: *const u32);
         delete_transform_feedbacks = GL_DELETE_TRANSFORM_FEEDBACKS(
             count: i32, names: *const u32
         );
         delete_vertex_arrays = GL_DELETE_VERTEX_ARRAYS(count: i32, names: *const u32);
+        gen_queries_ext = GL_GEN_QUERIES_EXT(count: i32, names: *mut u32);
         gen_buffers = GL_GEN_BUFFERS(count: i32, names: *mut u32);
         gen_transform_feedbacks = GL_GEN_TRANSFORM_FEEDBACKS(count: i32, names: *mut u32);
         gen_vertex_arrays = GL_GEN_VERTEX_ARRAYS(count: i32, names: *mut u32);
@@ -257,6 +260,7 @@ driver_functions! {
         get_integers = GL_GET_INTEGERV(name: u32, out: *mut i32);
         get_floats = GL_GET_FLOATV(name: u32, out: *mut f32);
         get_booleans = GL_GET_BOOLEANV(name: u32, out: *mut u8);
+        get_integers_64_ext = GL_GET_INTEGER64V_EXT(name: u32, out: *mut i64);
         get_integers_at = GL_GET_INTEGERI_V(name: u32, index: u32, out: *mut i32);
         get_floats_at_nv = GL_GET_FLOATI_V_NV(name: u32, index: u32, out: *mut f32);
         get_floats_at_oes = GL_GET_FLOATI_V_OES(name: u32, index: u32, out: *mut f32);
@@ -353,6 +357,10 @@ driver_functions! {
         get_pointer = GL_GET_POINTERV(name: u32, out: *mut u64);
         get_pointer_khr = GL_GET_POINTERV_KHR(name: u32, out: *mut u64);
         get_query = GL_GET_QUERYIV(target: u32, name: u32, out: *mut i32);
+        get_query_object_ext = GL_GET_QUERY_OBJECTUIV_EXT(query: u32, name: u32, out: *mut u32);
+        get_query_object_64_ext = GL_GET_QUERY_OBJECTUI64V_EXT(
+            query: u32, name: u32, out: *mut u64
+        );
         get_query_ext = GL_GET_QUERYIV_EXT(target: u32, name: u32, out: *mut i32);
         get_texture_environment = GL_GET_TEX_ENVFV(target: u32, name: u32, out: *mut f32);
         get_texture_generation = GL_GET_TEX_GENIV_OES(coord: u32, name: u32, out: *mut i32);

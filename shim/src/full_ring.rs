@@ -6,11 +6,12 @@
 use core::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use gapii_recorder::{Host, Outlook, Thread};
+use gapii_recorder::{Host, Outlook, Thread, Timed};
 use gapii_ringbuf::Overflow;
 
 use crate::capture::{self, CAPTURE};
 use crate::connection::Connection;
+use crate::gpu_timing;
 use crate::orphan;
 use crate::tls::{SENDS_OWED, words};
 
@@ -50,6 +51,14 @@ impl Host for Connection {
         if is_own_running() {
             capture::leave(self);
         }
+    }
+
+    fn before_driver(&self, command: &Timed, tell: &mut dyn FnMut(&[u8])) {
+        gpu_timing::before_driver(command, tell);
+    }
+
+    fn after_driver(&self, command: &Timed, tell: &mut dyn FnMut(&[u8])) {
+        gpu_timing::after_driver(command, tell);
     }
 }
 

@@ -26,6 +26,7 @@ use crate::driver_functions;
 use crate::entry::ENTRY_POINTS;
 use crate::frames;
 use crate::generated::names::NAMES;
+use crate::gpu_timing;
 use crate::limits;
 use crate::process;
 use crate::safe_point::{self, Moment};
@@ -157,6 +158,7 @@ mod commands {
             // SAFETY: the driver has read the list to its end.
             let version = unsafe { client_version(attributes) };
             contexts::remember(result as u64, api, version);
+            gpu_timing::forget(result as u64);
             process::tell_contexts();
             if capture::is_running() {
                 attach::note_made(result as u64);
@@ -170,11 +172,15 @@ mod commands {
     pub fn eglDestroyContext(
         _scope: &Scope,
         _display: Handle,
-        _context: Handle,
+        context: Handle,
         result: u32,
     ) -> u32 {
         if result != 0 {
             contexts::forget_one();
+            // A current context lives on.
+            if context as u64 != words().context.get() {
+                gpu_timing::forget(context as u64);
+            }
             process::tell_contexts();
         }
         safe_point::safe_point(Moment::Command);

@@ -37,6 +37,7 @@ mod frame;
 mod frames;
 mod full_ring;
 mod generated;
+mod gpu_timing;
 mod handler;
 #[cfg(not(test))]
 mod handlers;

@@ -18,6 +18,7 @@ use gapii_ringbuf::{Mode, Overflow};
 use crate::attach;
 use crate::capture::{self, CAPTURE, EPOCH, epoch, has_keyframes, is_running};
 use crate::connection::Connection;
+use crate::gpu_timing;
 use crate::orders;
 use crate::orphan::{self, Fate};
 use crate::process;
@@ -78,6 +79,7 @@ pub fn safe_point(moment: Moment) {
         None => {}
     }
     CAPTURE.switching.store(false, Release);
+    gpu_timing::tidy();
 }
 
 /// Makes a forked child a process of its own: forgets the parent's connection and capture, and connects for itself.
@@ -96,6 +98,7 @@ pub fn forget() {
     CAPTURE.switching.store(false, Relaxed);
     orphan::forget();
     snapshot::forget();
+    gpu_timing::forget_all();
     table::switch(Hooks::at_rest());
 }
 
@@ -155,6 +158,7 @@ fn follow(connection: &Connection, moment: Moment) -> bool {
         CAPTURE.observe_frames.store(settings.observe_frames, Relaxed);
         CAPTURE.observe_pixels.store(settings.observe_pixels, Relaxed);
         CAPTURE.times_driver.store(settings.times_driver, Relaxed);
+        CAPTURE.times_gpu.store(settings.times_gpu, Relaxed);
         CAPTURE.counts_submits.store(settings.counts_submits, Relaxed);
         CAPTURE.attach_bytes.store(settings.attach_bytes, Relaxed);
         CAPTURE.keyframe_every.store(settings.keyframe_every, Relaxed);

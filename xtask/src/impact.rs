@@ -85,6 +85,7 @@ const API: &[&str] = &[
     "recording::clock",
     "recording::driver_calls",
     "recording::exports",
+    "recording::gpu_timing",
     "recording::guest",
     "recording::loading",
     "recording::memory",

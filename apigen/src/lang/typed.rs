@@ -408,6 +408,8 @@ pub enum Role {
     BeginsGroup,
     /// The command ends the group that began last.
     EndsGroup,
+    /// The GPU executes the command, for as long as `--gpu-timing` measures.
+    WorksOnGpu,
     /// The result of the command is a display.
     GivesDisplay,
     /// The result of the command is a new context.

@@ -15,6 +15,7 @@ use gapii_replay::Options;
 use gapii_replay::images::{At, Folder, Images};
 use gapii_trace::Command;
 use gapii_trace::filter::Filter;
+use gapii_trace::gpu_times::GpuTimes;
 use gapii_trace::parallel::Choice;
 use gapii_trace::tracker::Tracker;
 use rustix::fs::FileType;
@@ -164,6 +165,12 @@ pub struct Line {
     /// Nanoseconds in the driver, from a trace with `--timing`.
     #[serde(skip_serializing_if = "Option::is_none")]
     driver_ns: Option<u64>,
+    /// When the GPU had executed all commands before, in nanoseconds of `CLOCK_MONOTONIC`, from a trace with `--gpu-timing`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gpu_begin_ns: Option<u64>,
+    /// Nanoseconds until the GPU had executed the command, from a trace with `--gpu-timing`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gpu_ns: Option<u64>,
     /// True for a command of a snapshot, which the program did not call.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     setup: bool,
@@ -199,12 +206,14 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
     }
     let mut progress = listing_progress(args, &reader);
     let is_to_file = is_to_file();
+    let gpu_times = GpuTimes::of(&mut reader).map_err(|error| unreadable(path, &error))?;
     let commands = match (&args.frames.frames, &args.commands) {
         (Some(frames), _) => reader.commands_in_frames(frames.start..=frames.end - 1),
         (None, Some(numbers)) => reader.commands_numbered(numbers.clone()),
         (None, None) => reader.commands(),
     };
-    let mut commands = commands.map_err(|error| unreadable(path, &error))?.with_tracers();
+    let commands = commands.map_err(|error| unreadable(path, &error))?;
+    let mut commands = commands.with_tracers().with_gpu_times(gpu_times);
     let top = args.top.map_or(usize::MAX, NonZeroUsize::get);
     let names = knows_objects(args).then(RwLock::<ObjectNames>::default);
     let words = || names.as_ref().map(|names| names.read().unwrap_or_else(PoisonError::into_inner));

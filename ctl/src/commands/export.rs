@@ -16,6 +16,7 @@ use gapii_export::{firefox, perfetto, shader_test};
 use gapii_replay::images::Folder;
 use gapii_trace::clock::TraceClock;
 use gapii_trace::footer::{Footer, ProcessEntry};
+use gapii_trace::gpu_times::GpuTimes;
 use gapii_trace::parallel::{Choice, Work};
 use gapii_trace::tracker::Tracker;
 use gapii_trace::{Command, Commands, Info, json};
@@ -84,6 +85,9 @@ pub struct Exported {
     /// Programs in it; only in a format of programs.
     #[serde(skip_serializing_if = "Option::is_none")]
     programs: Option<Programs>,
+    /// Commands in it whose work on the GPU has a time; only in a format with times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gpu: Option<u64>,
     /// Commands and frames that are left out, because the trace does not have their times; only in a format with times.
     #[serde(skip_serializing_if = "Option::is_none")]
     untimed: Option<Untimed>,
@@ -312,7 +316,9 @@ fn write_timeline<T: Timeline>(
 ) -> Result<Exported, Failure> {
     let failed = |error: io::Error| unwritable(args, &error);
     let unread = |error: io::Error| unreadable(&args.trace.trace, &error);
-    let mut commands = reader.commands().map_err(unread)?.with_events();
+    let gpu_times = GpuTimes::of(reader).map_err(unread)?;
+    let commands = reader.commands().map_err(unread)?;
+    let mut commands = commands.with_events().with_gpu_times(gpu_times);
     let is_wanted = |pid: u32| process.is_none_or(|process| process.pid == pid);
     let mut happened = Vec::new();
     loop {
@@ -345,9 +351,10 @@ fn write_timeline<T: Timeline>(
         }
     }
     let (_, summary) = exporter.finish().map_err(failed)?;
-    let timeline::Summary { commands, untimed, frames, untimed_frames } = summary;
+    let timeline::Summary { commands, untimed, gpu, frames, untimed_frames } = summary;
     Ok(Exported {
         frames: Some(frames),
+        gpu: Some(gpu),
         untimed: Some(Untimed { commands: untimed, frames: untimed_frames }),
         ..Exported::of(args, commands, None)
     })
@@ -366,6 +373,7 @@ impl Exported {
             unexpressed: lacks(|summary| summary.unexpressed),
             frames: None,
             programs: None,
+            gpu: None,
             untimed: None,
         }
     }

@@ -1,6 +1,6 @@
 //! `frames`: lists the frames of a trace, with the number of the command that ended each, and how long it took. Frames of
 //! several processes are in the order in which they ended. Read from the index; a trace whose index lacks these numbers, or
-//! that has no index, is read whole. Older traces have no times. Status 1 if the trace has no frame.
+//! that has no index, is read whole, as is a trace with `--gpu-timing`. Older traces have no times. Status 1 if the trace has no frame.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use clap::Args;
 use gapii_trace::Info;
+use gapii_trace::gpu_times::GpuTimes;
 use gapii_trace::index::FrameEnd;
 use indicatif::HumanCount;
 use schemars::JsonSchema;
@@ -78,6 +79,8 @@ struct Frame {
     time_ns: Option<u64>,
     /// Nanoseconds since the frame of the process before; null for the first one, and without times.
     duration_ns: Option<u64>,
+    /// Nanoseconds that the GPU took for the commands that were called in this frame; null if none has a time there.
+    gpu_ns: Option<u64>,
 }
 
 pub fn run(args: &Frames) -> Result<u8, Failure> {
@@ -88,6 +91,11 @@ pub fn run(args: &Frames) -> Result<u8, Failure> {
     let end_seq = first_seq.saturating_add(info.calls);
     let ends = frame_ends::of(path, &mut reader, &info)?;
     let mut frames = frames_of(&ends, first_seq);
+    let gpu_times = GpuTimes::of(&mut reader).map_err(|error| unreadable(path, &error))?;
+    let has_gpu_times = gpu_times.is_some();
+    if let Some(times) = gpu_times {
+        add_gpu_times(&mut frames, &times);
+    }
     let has_none = frames.is_empty();
     match args.sort {
         None => {}
@@ -100,7 +108,11 @@ pub fn run(args: &Frames) -> Result<u8, Failure> {
         false if has_none => {}
         false => {
             let began_ns = reader.header().started_ns;
-            text::print(|out| write!(out, "{}", aligned(rows(&frames, began_ns))))?;
+            let rows = rows(&frames, began_ns);
+            text::print(|out| match has_gpu_times {
+                true => write!(out, "{}", aligned(rows)),
+                false => write!(out, "{}", aligned(rows.map(|[row @ .., _]: [_; 7]| row))),
+            })?;
         }
     }
     trace_file::judge_tail(path, reader.tail())?;
@@ -120,16 +132,36 @@ fn frames_of(ends: &[FrameEnd], first_seq: u64) -> Vec<Frame> {
         begun = seq.saturating_add(1);
         let last_ns = time_ns.and_then(|time_ns| before.insert(process, time_ns));
         let duration_ns = time_ns.zip(last_ns).map(|(end, begin)| end.saturating_sub(begin));
-        Some(Frame { process, frame, seq, commands, time_ns, duration_ns })
+        Some(Frame { process, frame, seq, commands, time_ns, duration_ns, gpu_ns: None })
     };
     ends.iter().filter_map(frame).collect()
 }
 
+/// Adds the times on the GPU of a process' commands to the frames in which the driver was called for them.
+fn add_gpu_times(frames: &mut [Frame], times: &GpuTimes) {
+    let mut ends: BTreeMap<u32, Vec<(u64, usize)>> = BTreeMap::new();
+    for (at, frame) in frames.iter().enumerate() {
+        if let Some(time_ns) = frame.time_ns {
+            ends.entry(frame.process).or_default().push((time_ns, at));
+        }
+    }
+    for (process, mut ends) in ends {
+        ends.sort_unstable();
+        for (called_ns, span) in times.spans_of(process) {
+            let next = ends.partition_point(|(end_ns, _)| *end_ns < called_ns);
+            if let Some((_, at)) = ends.get(next) {
+                let gpu_ns = frames[*at].gpu_ns.get_or_insert(0);
+                *gpu_ns = gpu_ns.saturating_add(span.duration_ns);
+            }
+        }
+    }
+}
+
 /// END is the time since the capture began.
-fn rows(frames: &[Frame], began_ns: u64) -> impl Iterator<Item = [String; 6]> {
-    let head = ["FRAME", "PROCESS", "SEQ", "COMMANDS", "END", "DURATION"].map(str::to_owned);
+fn rows(frames: &[Frame], began_ns: u64) -> impl Iterator<Item = [String; 7]> + '_ {
+    let head = ["FRAME", "PROCESS", "SEQ", "COMMANDS", "END", "DURATION", "GPU"].map(str::to_owned);
     let row = move |frame: &Frame| {
-        let Frame { process, frame, seq, commands, time_ns, duration_ns } = *frame;
+        let Frame { process, frame, seq, commands, time_ns, duration_ns, gpu_ns } = *frame;
         let seconds = |ns: u64| format!("{:.6} s", Duration::from_nanos(ns).as_secs_f64());
         let milliseconds = |ns: u64| format!("{:.3} ms", ns as f64 / 1e6);
         let end = time_ns.map(|ns| seconds(ns.saturating_sub(began_ns)));
@@ -141,6 +173,7 @@ fn rows(frames: &[Frame], began_ns: u64) -> impl Iterator<Item = [String; 6]> {
             HumanCount(commands).to_string(),
             end.unwrap_or_else(unknown),
             duration_ns.map_or_else(unknown, milliseconds),
+            gpu_ns.map_or_else(unknown, milliseconds),
         ]
     };
     std::iter::once(head).chain(frames.iter().map(row))

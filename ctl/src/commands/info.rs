@@ -1,15 +1,17 @@
 //! `info`: summarizes a trace in a few lines or one JSON object. A cut or damaged trace is summarized up to that place,
 //! with status 1; its losses and waits are not known. Drivers and sizes of surfaces are looked for in the first blocks,
-//! up to 32 MiB of records.
+//! up to 32 MiB of records; a trace with `--gpu-timing` is read whole.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
 use clap::Args;
-use gapii_abi::atom::Seam;
+use gapii_abi::atom::{GpuTimesKind, Seam};
 use gapii_analysis::graphics::{Driver, Graphics, Size, Viewer};
 use gapii_trace::footer::{LevelUse, Lost, ProcessEntry};
 use gapii_trace::frame::Variety;
+use gapii_trace::gpu_times::{GpuNote, GpuTimes};
 use gapii_trace::{Info as TraceInfo, Recorded, Untrusted};
 use indicatif::DecimalBytes;
 use schemars::JsonSchema;
@@ -43,6 +45,73 @@ pub struct Answer {
     bytes_per_frame: Option<u64>,
     #[serde(flatten)]
     graphics: Graphics,
+    /// Times on the GPU; null unless the trace was recorded with `--gpu-timing`.
+    gpu_times: Option<GpuSummary>,
+}
+
+/// Times on the GPU in a trace.
+#[derive(Serialize, JsonSchema)]
+pub struct GpuSummary {
+    /// Commands with times.
+    commands: u64,
+    /// What the trace says of commands without times, in its order.
+    without: Vec<GpuWithout>,
+}
+
+/// Commands without times on the GPU.
+#[derive(Serialize, JsonSchema)]
+pub struct GpuWithout {
+    /// Index of the process in the trace.
+    process: u32,
+    /// Handle of the context.
+    context: u64,
+    /// Why they have none: `disjoint` (the GPU's clock was interrupted), `full` (too many results were missing), or for all later
+    /// commands of the context `no_extension`, `no_counter` or `own_queries` (the program uses timer queries itself).
+    reason: &'static str,
+    /// Number of the commands, as far as it is known.
+    commands: u32,
+    /// For `disjoint`, when the GPU was last asked before, in nanoseconds of `CLOCK_MONOTONIC`; otherwise null.
+    from_ns: Option<u64>,
+    /// For `disjoint`, when the GPU was asked; otherwise null.
+    to_ns: Option<u64>,
+}
+
+impl GpuSummary {
+    fn of(times: &GpuTimes) -> Self {
+        let without = |note: &GpuNote| {
+            let [from_ns, to_ns] =
+                note.period_ns.map(|ns| (note.kind == GpuTimesKind::Disjoint).then_some(ns));
+            let GpuNote { process, context, commands, .. } = *note;
+            GpuWithout { process, context, reason: note.kind.name(), commands, from_ns, to_ns }
+        };
+        Self { commands: times.commands(), without: times.notes().iter().map(without).collect() }
+    }
+
+    /// One line on the times, and one for each reason why commands have none.
+    fn lines(&self) -> Vec<String> {
+        let mut reasons: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+        for without in &self.without {
+            let (times, commands) = reasons.entry(without.reason).or_default();
+            *times += 1;
+            *commands += u64::from(without.commands);
+        }
+        let timed = counted(self.commands, "command");
+        let mut lines = vec![format!("gpu        {timed} with times on the GPU")];
+        lines.extend(reasons.into_iter().map(|(reason, (times, commands))| {
+            let commands = counted(commands, "command");
+            match reason {
+                "disjoint" => {
+                    let periods = counted(times, "interruption");
+                    format!("gpu        {periods} of the GPU's clock: {commands} without times")
+                }
+                "full" => format!("gpu        too many missing results: {commands} without times"),
+                reason => {
+                    format!("gpu        {} without times: {reason}", counted(times, "context"))
+                }
+            }
+        }));
+        lines
+    }
 }
 
 pub fn run(args: &Info) -> Result<u8, Failure> {
@@ -71,7 +140,9 @@ impl Answer {
         let recorded = Recorded::of(reader)?;
         let header_bytes = reader.blocks().first().map_or(info.file_bytes, |block| block.offset);
         let bytes_per_frame = info.file_bytes.saturating_sub(header_bytes).checked_div(info.frames);
-        Ok(Answer { info, recorded, header_bytes, bytes_per_frame, graphics: graphics(reader)? })
+        let graphics = graphics(reader)?;
+        let gpu_times = GpuTimes::of(reader)?.as_ref().map(GpuSummary::of);
+        Ok(Answer { info, recorded, header_bytes, bytes_per_frame, graphics, gpu_times })
     }
 
     fn describe(&self) -> String {
@@ -125,6 +196,7 @@ impl Answer {
         lines.splice(0..0, recorded_line(&self.recorded));
         lines.extend(surfaces_line(&self.graphics.surface_sizes));
         lines.extend(self.graphics.drivers.iter().map(driver_line));
+        lines.extend(self.gpu_times.iter().flat_map(GpuSummary::lines));
         lines.extend(peculiarities(info));
         lines.join("\n") + "\n"
     }

@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use clap::Args;
 use gapii_analysis::stats::{
-    Counter, DriverTime, FrameStats, FunctionStats, SlowCommand, Spread, Stats as TraceStats,
+    Counter, Durations, FrameStats, FunctionStats, SlowCommand, Spread, Stats as TraceStats,
 };
 use gapii_trace::Info;
 use gapii_trace::filter::Filter;
+use gapii_trace::gpu_times::GpuTimes;
 use gapii_trace::parallel::{Choice, Work};
 use indicatif::{DecimalBytes, HumanCount};
 
@@ -95,7 +96,9 @@ pub fn run(args: &Stats) -> Result<u8, Failure> {
     }
     let info = Info::of(&mut reader).map_err(|error| unreadable(path, &error))?;
     let filter = reader.header().filter.clone();
-    let mut commands = reader.commands().map_err(|error| unreadable(path, &error))?;
+    let gpu_times = GpuTimes::of(&mut reader).map_err(|error| unreadable(path, &error))?;
+    let commands = reader.commands().map_err(|error| unreadable(path, &error))?;
+    let mut commands = commands.with_gpu_times(gpu_times);
     let mut progress = ReadingProgress::start(info.calls);
     let mut plot = FramePlot::default();
     let mut counter = Counter::listing(listed, args.top.map(NonZeroUsize::get));
@@ -190,6 +193,10 @@ fn describe(stats: &TraceStats, sort: Option<Sort>) -> String {
         return text + &aligned(std::iter::once(head()).chain(functions.map(function_row)));
     }
     text.push_str(&aligned(std::iter::once(timed_head()).chain(functions.map(timed_function_row))));
+    if stats.gpu.is_some() {
+        text.push_str("\non the GPU\n");
+        text.push_str(&aligned(std::iter::once(gpu_head()).chain(gpu_rows(stats))));
+    }
     text.push_str("\nslowest commands\n");
     text + &aligned(std::iter::once(slow_head()).chain(stats.slowest.iter().map(slow_row)))
 }
@@ -203,6 +210,22 @@ fn timed_head() -> [String; 10] {
     let [function, commands, read, written, redundant] = head();
     let [time, share, mean, max, seq] = ["TIME", "SHARE", "MEAN", "MAX", "SEQ"].map(str::to_owned);
     [function, commands, time, share, mean, max, seq, read, written, redundant]
+}
+
+/// SEQ is the number of the command with the time MAX.
+fn gpu_head() -> [String; 7] {
+    ["FUNCTION", "COMMANDS", "TIME", "SHARE", "MEAN", "MAX", "SEQ"].map(str::to_owned)
+}
+
+/// Returns the functions with times on the GPU, the longest time first.
+fn gpu_rows(stats: &TraceStats) -> impl Iterator<Item = [String; 7]> + '_ {
+    let timed = stats.functions.iter().filter_map(|function| Some((function, function.gpu?)));
+    let mut timed: Vec<_> = timed.collect();
+    timed.sort_by_key(|(_, gpu)| Reverse(gpu.total_ns));
+    timed.into_iter().map(|(function, gpu)| {
+        let [time, share, mean, max, seq] = times_row(&gpu);
+        [function.name.clone(), HumanCount(gpu.commands).to_string(), time, share, mean, max, seq]
+    })
 }
 
 fn slow_head() -> [String; 5] {
@@ -263,6 +286,7 @@ fn summary(stats: &TraceStats) -> Vec<[String; 2]> {
         ),
     ]);
     rows.extend(stats.driver.map(|driver| row("driver", driver_text(&driver, stats))));
+    rows.extend(stats.gpu.map(|gpu| row("gpu", gpu_text(&gpu, stats))));
     rows.extend(stats.threads.iter().map(|thread| {
         let commands = counted(thread.commands, "command");
         let draws = counted(thread.draws, "draw");
@@ -273,7 +297,7 @@ fn summary(stats: &TraceStats) -> Vec<[String; 2]> {
     rows
 }
 
-fn driver_text(driver: &DriverTime, stats: &TraceStats) -> String {
+fn driver_text(driver: &Durations, stats: &TraceStats) -> String {
     let total = time(driver.total_ns);
     let Some(Spread { min_ns, median_ns, max_ns }) = stats.driver_in_frames else { return total };
     let [min, median, max] = [min_ns, median_ns, max_ns].map(time);
@@ -282,6 +306,13 @@ fn driver_text(driver: &DriverTime, stats: &TraceStats) -> String {
     format!(
         "{total} of CPU time until the calls returned; per frame {min} to {max}{slowest}, median {median}"
     )
+}
+
+fn gpu_text(gpu: &Durations, stats: &TraceStats) -> String {
+    let (total, commands) = (time(gpu.total_ns), counted(gpu.commands, "command"));
+    let Some(Spread { min_ns, median_ns, max_ns }) = stats.gpu_in_frames else { return total };
+    let [min, median, max] = [min_ns, median_ns, max_ns].map(time);
+    format!("{total} for {commands}; per frame {min} to {max}, median {median}")
 }
 
 /// Formats a time with its unit, with at most four digits.
@@ -341,16 +372,17 @@ fn function_row(function: &FunctionStats) -> [String; 5] {
 fn timed_function_row(function: &FunctionStats) -> [String; 10] {
     let [name, commands, read, written, redundant] = function_row(function);
     let [total, share, mean, max, seq] = match function.driver {
-        Some(DriverTime { total_ns, mean_ns, max_ns, max_seq, share, .. }) => [
-            time(total_ns),
-            format!("{:.1}%", share * 100.0),
-            time(mean_ns),
-            time(max_ns),
-            seq_text(max_seq),
-        ],
+        Some(times) => times_row(&times),
         None => ["-"; 5].map(str::to_owned),
     };
     [name, commands, total, share, mean, max, seq, read, written, redundant]
+}
+
+/// Total, share, mean, maximum, and the number of the command with the maximum.
+fn times_row(times: &Durations) -> [String; 5] {
+    let Durations { total_ns, mean_ns, max_ns, max_seq, share, .. } = *times;
+    let share = format!("{:.1}%", share * 100.0);
+    [time(total_ns), share, time(mean_ns), time(max_ns), seq_text(max_seq)]
 }
 
 #[cfg(test)]
@@ -375,7 +407,7 @@ mod tests {
 
     #[test]
     fn functions_with_times_are_listed_by_them_unless_asked_otherwise() {
-        let timed = |total_ns| Some(DriverTime { commands: 1, total_ns, ..DriverTime::default() });
+        let timed = |total_ns| Some(Durations { commands: 1, total_ns, ..Durations::default() });
         let function = |name: &str, commands, total_ns| FunctionStats {
             name: name.to_owned(),
             commands,
@@ -398,7 +430,7 @@ mod tests {
 
     #[test]
     fn slowest_commands_and_frame_are_listed_with_their_numbers() {
-        let driver = DriverTime { max_ns: 7_000, max_seq: Some(41), ..DriverTime::default() };
+        let driver = Durations { max_ns: 7_000, max_seq: Some(41), ..Durations::default() };
         let finish = FunctionStats {
             name: "glFinish".to_owned(),
             driver: Some(driver),

@@ -1,5 +1,5 @@
 //! The plan of a capture: the client's request, and the settings for the capture's applications. A second capture of a
-//! program is refused if it asks for `--timing`, `--frame-pixels`, another `--observe-frames`, another `--submits` or
+//! program is refused if it asks for `--timing`, `--gpu-timing`, `--frame-pixels`, another `--observe-frames`, another `--submits` or
 //! `--overflow wait` that the first does not have; otherwise it gets the first one's settings, the stall limit
 //! included. With `--when` the program does not count frames for the frame limit; the daemon does. A continued capture
 //! keeps the settings that its programs have.
@@ -32,6 +32,8 @@ pub struct Plan {
     pub observe_frames: Option<u32>,
     pub frame_pixels: bool,
     pub timing: bool,
+    /// Only with `timing`.
+    pub gpu_timing: bool,
     pub counts_submits: bool,
     /// Bytes of contents that a snapshot may copy, to send them while the program runs on.
     pub attach_memory: u64,
@@ -66,6 +68,7 @@ impl Plan {
             observe_frames: self.observe_frames.unwrap_or(0),
             observe_pixels: self.frame_pixels,
             times_driver: self.timing,
+            times_gpu: self.gpu_timing,
             // Without kept frames no keyframe comes by itself. Another capture of the process may ask for one.
             keyframe_every: self.keep.map_or(u32::MAX, |keep| keep.keyframe_every),
             counts_submits: self.counts_submits,
@@ -85,6 +88,9 @@ impl Plan {
         };
         if self.timing && !first.timing {
             return lacks("without --timing");
+        }
+        if self.gpu_timing && !first.gpu_timing {
+            return lacks("without --gpu-timing");
         }
         if self.observe_frames.is_some() && self.observe_frames != first.observe_frames {
             return match first.observe_frames {
@@ -117,6 +123,7 @@ impl Plan {
             observe_frames: first.observe_frames,
             frame_pixels: first.frame_pixels,
             timing: first.timing,
+            gpu_timing: first.gpu_timing,
             attach_memory: first.attach_memory,
             ..self
         })
@@ -133,6 +140,7 @@ impl Plan {
             observe_frames: Some(settings.observe_frames).filter(|every| *every != 0),
             frame_pixels: settings.observe_pixels,
             timing: settings.times_driver,
+            gpu_timing: settings.times_gpu,
             counts_submits: settings.counts_submits,
             attach_memory: settings.attach_bytes,
             ..self
@@ -154,6 +162,7 @@ impl Plan {
             observe_frames: self.observe_frames,
             frame_pixels: self.frame_pixels,
             timing: self.timing,
+            gpu_timing: self.gpu_timing,
             counts_submits: self.counts_submits,
             keep_frames: self.keep.map(|keep| keep.frames),
             keyframe_every: self.keep.map(|keep| keep.keyframe_every),
@@ -181,6 +190,7 @@ impl Plan {
             observe_frames: None,
             frame_pixels: false,
             timing: false,
+            gpu_timing: false,
             counts_submits: false,
             attach_memory: 0,
             keep: None,
@@ -215,6 +225,9 @@ mod tests {
         check(Plan::of(1), Plan { frames: Some(3), ..Plan::of(2) }, None);
         check(Plan::of(1), timed(), Some("without --timing"));
         check(timed(), Plan::of(2), None);
+        let gpu_timed = || Plan { gpu_timing: true, ..timed() };
+        check(timed(), gpu_timed(), Some("without --gpu-timing"));
+        check(gpu_timed(), timed(), None);
         check(Plan::of(1), observes(1), Some("without --observe-frames"));
         check(observes(1), observes(2), Some("--observe-frames 1"));
         check(observes(2), observes(2), None);
@@ -230,17 +243,26 @@ mod tests {
 
     #[test]
     fn capture_that_is_taken_up_is_as_its_processes_were_told() {
-        let told = Plan { timing: true, observe_frames: Some(3), stall_ms: 7, ..Plan::of(1) };
+        let told = Plan {
+            timing: true,
+            gpu_timing: true,
+            observe_frames: Some(3),
+            stall_ms: 7,
+            ..Plan::of(1)
+        };
         let asked = Plan { frames: Some(7), ..Plan::of(2) }.told(&told.mode());
         assert_eq!((asked.id, asked.frames, asked.stall_ms), (2, Some(7), 7));
-        assert_eq!((asked.timing, asked.observe_frames), (true, Some(3)));
+        assert_eq!((asked.timing, asked.gpu_timing, asked.observe_frames), (true, true, Some(3)));
     }
 
     #[test]
     fn second_capture_states_the_settings_of_its_processes() {
-        let first = Plan { timing: true, observe_frames: Some(3), ..Plan::of(1) };
+        let first = Plan { timing: true, gpu_timing: true, observe_frames: Some(3), ..Plan::of(1) };
         let second = Plan { frames: Some(7), ..Plan::of(2) }.beside(&first).unwrap();
         assert_eq!((second.id, second.frames), (2, Some(7)));
-        assert_eq!((second.timing, second.observe_frames), (true, Some(3)));
+        assert_eq!(
+            (second.timing, second.gpu_timing, second.observe_frames),
+            (true, true, Some(3))
+        );
     }
 }

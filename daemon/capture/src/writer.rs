@@ -88,6 +88,7 @@ impl Written {
             snapshot: self.footer.snapshot,
             held_us: self.footer.held_us,
             missing: self.footer.missing.clone(),
+            without_gpu_times: self.footer.without_gpu_times.clone(),
             in_flight: in_flight.collect(),
             seams: self.footer.seams.len() as u64,
             away_ns: self.footer.seams.iter().map(Seam::away_ns).fold(0, u64::saturating_add),
@@ -566,6 +567,7 @@ impl Writer {
         footer.snapshot |= census.snapshot;
         footer.held_us = footer.held_us.max(census.held_us);
         footer.missing = census.missing.iter().take(MISSING_MAX).cloned().collect();
+        footer.without_gpu_times = census.without_gpu_times.iter().map(|it| (*it).into()).collect();
         footer.seams.clone_from(&census.seams);
         for (process, track) in census.tracker().processes() {
             if !footer.processes.iter().any(|known| known.process == process) {

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::rows::{Kind, Row, Rows};
 use crate::timeline::{
-    CommandSlice, Exporter, FrameSlice, MarkedMoment, Origin, ProcessFacts, StopSlice, ThreadFacts,
-    Timeline,
+    CommandSlice, Exporter, FrameSlice, GpuSlice, MarkedMoment, Origin, ProcessFacts, StopSlice,
+    ThreadFacts, Timeline,
 };
 
 /// Version of the processed profile format.
@@ -48,6 +48,8 @@ pub struct Profile<W: Write, S> {
     place_of: HashMap<u32, usize>,
     /// Places of the threads for frames, by the index of the process in the trace.
     frames_of: HashMap<u32, usize>,
+    /// Places of the threads for the GPU, by the index of the process in the trace and the context.
+    gpu_of: HashMap<(u32, u64), usize>,
     /// Place of the thread for times without a daemon.
     capture: Option<usize>,
     /// The earliest begin of a slice.
@@ -97,6 +99,7 @@ pub fn begin<W: Write, S: Read + Write + Seek>(
         threads: Vec::new(),
         place_of: HashMap::new(),
         frames_of: HashMap::new(),
+        gpu_of: HashMap::new(),
         capture: None,
         first_ns: None,
     };
@@ -137,6 +140,13 @@ impl<W: Write, S: Read + Write + Seek> Timeline for Profile<W, S> {
         let times = (command.begin_ns, command.end_ns);
         let values = [value_of(command.seq), 0, 0];
         self.push(place, (Kind::Command, category, command.name), times, values)
+    }
+
+    fn gpu(&mut self, slice: &GpuSlice<'_>) -> io::Result<()> {
+        let Some(place) = self.gpu_of(slice.process, slice.context) else { return Ok(()) };
+        let category = FIRST_API + Api::Gles as u8;
+        let times = (slice.begin_ns, slice.end_ns);
+        self.push(place, (Kind::Command, category, slice.name), times, [value_of(slice.seq), 0, 0])
     }
 
     fn frame(&mut self, process: u32, frame: &FrameSlice) -> io::Result<()> {
@@ -248,6 +258,26 @@ impl<W: Write, S: Read + Write + Seek> Profile<W, S> {
         });
         self.frames_of.insert(facts.process, place);
         place
+    }
+
+    /// Returns the place of the thread for a context on the GPU; adds it the first time. `None` if the process is not known.
+    fn gpu_of(&mut self, process: u32, context: u64) -> Option<usize> {
+        if let Some(place) = self.gpu_of.get(&(process, context)) {
+            return Some(*place);
+        }
+        let frames = &self.threads[*self.frames_of.get(&process)?];
+        let (process_name, pid) = (frames.process_name.clone(), frames.pid.clone());
+        let place = self.add(Thread {
+            name: format!("GPU, context {context:#x}"),
+            process_name,
+            tid: format!("{pid}-gpu-{context:x}"),
+            pid,
+            is_main: false,
+            names: Names::default(),
+            begin_ns: u64::MAX,
+        });
+        self.gpu_of.insert((process, context), place);
+        Some(place)
     }
 
     fn marked(&mut self, kind: Kind, mark: &MarkedMoment<'_>) -> io::Result<()> {

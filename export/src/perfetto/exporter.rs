@@ -1,6 +1,6 @@
 //! `Events`: writes the slices and moments of a timeline as events on tracks. Holds the names of functions that have come.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use gapii_trace::clock::{Moment, TraceClock};
@@ -13,8 +13,8 @@ use super::packets::{
 };
 use super::writer::PacketWriter;
 use crate::timeline::{
-    CommandSlice, Exporter, FrameSlice, MarkedMoment, Origin, ProcessFacts, StopSlice, ThreadFacts,
-    Timeline,
+    CommandSlice, Exporter, FrameSlice, GpuSlice, MarkedMoment, Origin, ProcessFacts, StopSlice,
+    ThreadFacts, Timeline,
 };
 
 /// A file in Perfetto's format.
@@ -24,6 +24,8 @@ pub struct Events<W: Write> {
     named: HashSet<u16>,
     /// Tracks beside those of threads and processes that are written.
     beside: HashSet<u64>,
+    /// Tracks of contexts on the GPU, by process and context.
+    gpu: HashMap<(u32, u64), u64>,
     has_capture: bool,
 }
 
@@ -44,6 +46,8 @@ const TRACKS_OF_THREAD: u64 = 4;
 const FIRST_OF_THREADS: u64 = 1 << 40;
 /// Number of the track for what happens to the capture.
 const CAPTURE: u64 = 1 << 41;
+/// Number of the first track of contexts on the GPU.
+const FIRST_OF_GPU: u64 = 1 << 42;
 
 fn track_of_process(process: u32) -> u64 {
     1 + u64::from(process) * TRACKS_OF_PROCESS
@@ -60,7 +64,8 @@ fn track_of_thread(thread: u32) -> u64 {
 pub fn begin<W: Write>(out: W, origin: Origin<'_>) -> io::Result<Exporter<'_, Events<W>>> {
     let out = PacketWriter::new(out);
     let (named, beside) = (HashSet::new(), HashSet::new());
-    let mut events = Events { out, named, beside, has_capture: false };
+    let gpu = HashMap::new();
+    let mut events = Events { out, named, beside, gpu, has_capture: false };
     events.clocks(origin.clock)?;
     Ok(Exporter::new(events, origin.footer))
 }
@@ -127,6 +132,13 @@ impl<W: Write> Timeline for Events<W> {
         };
         self.out.write_at(command.begin_ns, packet)?;
         self.end(track_of_thread(command.thread), command.end_ns, None)
+    }
+
+    fn gpu(&mut self, slice: &GpuSlice<'_>) -> io::Result<()> {
+        let track = self.track_of_gpu(slice.process, slice.context)?;
+        let annotations = slice.seq.map(|seq| number("seq", seq)).into_iter().collect();
+        self.begin_slice(track, slice.begin_ns, slice.name.to_owned(), annotations)?;
+        self.end(track, slice.end_ns, None)
     }
 
     /// Writes a frame, and its counters from its begin on.
@@ -239,6 +251,22 @@ impl<W: Write> Events<W> {
             })?;
         }
         Ok(uuid)
+    }
+
+    /// Returns the track of a context on the GPU, which is written the first time.
+    fn track_of_gpu(&mut self, process: u32, context: u64) -> io::Result<u64> {
+        if let Some(track) = self.gpu.get(&(process, context)) {
+            return Ok(*track);
+        }
+        let track = FIRST_OF_GPU + self.gpu.len() as u64;
+        self.gpu.insert((process, context), track);
+        self.track(TrackDescriptor {
+            uuid: Some(track),
+            name: Some(format!("GPU, context {context:#x}")),
+            parent_uuid: Some(track_of_process(process)),
+            ..TrackDescriptor::default()
+        })?;
+        Ok(track)
     }
 
     fn track_of_marks(&mut self, thread: u32) -> io::Result<u64> {

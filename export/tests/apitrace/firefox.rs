@@ -96,7 +96,7 @@ fn thread<'p>(profile: &'p Value, tid: &str) -> &'p Value {
 #[test]
 fn commands_frames_and_gaps_are_markers_of_their_threads() {
     let (profile, summary) = exported("gears", clock());
-    let expected = Summary { commands: 4, untimed: 0, frames: 2, untimed_frames: 0 };
+    let expected = Summary { commands: 4, untimed: 0, gpu: 0, frames: 2, untimed_frames: 0 };
     assert_eq!(summary, expected);
     let found = |tid: &str| {
         let thread = thread(&profile, tid);

@@ -123,7 +123,7 @@ fn slice(name: &str, begin_ns: u64, end_ns: u64) -> (String, u64, u64) {
 #[test]
 fn commands_frames_and_gaps_are_slices_on_their_tracks() {
     let (packets, summary) = exported(true);
-    let expected = Summary { commands: 5, untimed: 0, frames: 2, untimed_frames: 0 };
+    let expected = Summary { commands: 5, untimed: 0, gpu: 0, frames: 2, untimed_frames: 0 };
     assert_eq!(summary, expected);
     let mut by_track = BTreeMap::new();
     for (uuid, track) in tracks(&packets).into_iter().filter(|(_, track)| track.counter.is_none()) {
@@ -205,7 +205,7 @@ fn clocks_are_read_at_begin_and_end_and_names_hold_from_the_first_packet_on() {
 #[test]
 fn trace_without_the_times_of_commands_has_its_frames() {
     let (packets, summary) = exported(false);
-    let expected = Summary { commands: 0, untimed: 5, frames: 2, untimed_frames: 0 };
+    let expected = Summary { commands: 0, untimed: 5, gpu: 0, frames: 2, untimed_frames: 0 };
     assert_eq!(summary, expected);
     assert!(events(&packets).all(|(_, event)| event.flow_ids.is_empty()));
     assert!(events(&packets).all(|(_, event)| event.terminating_flow_ids.is_empty()));

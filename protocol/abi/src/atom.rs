@@ -21,7 +21,7 @@
 pub use gapii_ringbuf::record::{BEGUN, HEADER_LEN, Header, PAD, RECORD_LEN_MAX, STAMPED, TIMED};
 
 pub use crate::codes::{
-    EndReason, FrameKind, GapCause, ProcessEnd, SubjectKind, TimeKind, TracedKind,
+    EndReason, FrameKind, GapCause, GpuTimesKind, ProcessEnd, SubjectKind, TimeKind, TracedKind,
 };
 pub use crate::layout::{Atom, Short};
 pub use crate::observation::{
@@ -112,6 +112,20 @@ atoms! {
         8 api: u32,
         /// Major version that the context was created with.
         12 client_version: u32,
+    }
+    /// In captures with `--gpu-timing`: times on the GPU of commands of the process, some frames after the commands, or why there
+    /// are none.
+    pub struct GpuTimes = GPU_TIMES 0xFF03, Shim, 32 bytes, then "with kind `times`, `count` times" {
+        /// Handle of the context.
+        0 context: u64,
+        /// What it says: a GpuTimesKind.
+        8 kind: GpuTimesKind,
+        /// Number of commands.
+        12 count: u32,
+        /// With kind `disjoint`: when the GPU was last asked before, in nanoseconds of `CLOCK_MONOTONIC`; otherwise 0.
+        16 from_ns: u64,
+        /// With kind `disjoint`: when the GPU was asked, in nanoseconds of `CLOCK_MONOTONIC`; otherwise 0.
+        24 to_ns: u64,
     }
     /// Records of the thread that are not in the stream.
     pub struct Gap = GAP 0xFF04, Shim, 64 bytes, read from 60 {
@@ -361,6 +375,21 @@ layout! {
 }
 
 layout! {
+    /// Time of one command on the GPU.
+    pub struct GpuTime, 32 bytes, read from 32;
+    /// When the driver was called for the command, as its leave record says: names the command among those of its thread.
+    0 called_ns: u64,
+    /// When the GPU had executed all commands before, in nanoseconds of `CLOCK_MONOTONIC`.
+    8 begin_ns: u64,
+    /// Time until the GPU had executed the command, in nanoseconds.
+    16 duration_ns: u64,
+    /// Thread id of the operating system of the thread that called the command.
+    24 tid: u32,
+    /// Function id of the command.
+    28 id: u16,
+}
+
+layout! {
     /// Position of one ring in the stream, and of its owner.
     pub struct Ring, 192 bytes, read from 192;
     /// Index of the process.
@@ -431,6 +460,15 @@ pub static ELEMENTS: &[Layout] = &[
         fields: InFlight::FIELDS,
         tail: "",
         meaning: " A command that had been entered and had not returned when the stream ended.",
+    },
+    Layout {
+        id: None,
+        name: "Time on the GPU (GPU_TIMES)",
+        writer: Writer::Shim,
+        len: GpuTime::LEN,
+        fields: GpuTime::FIELDS,
+        tail: "",
+        meaning: " Time of one command on the GPU.",
     },
     Layout {
         id: None,

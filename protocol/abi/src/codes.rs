@@ -207,6 +207,21 @@ codes! {
         /// A wait for room in the thread's ring, also while there is no daemon.
         Wait = 3 "wait",
     }
+    /// What a GPU_TIMES says of a context: its `kind`.
+    pub enum GpuTimesKind: u32, default Self::Other(0) => {
+        /// Times of commands.
+        Times = 1 "times",
+        /// The GPU's clock was interrupted between `from_ns` and `to_ns`: `count` commands have no times.
+        Disjoint = 2 "disjoint",
+        /// From here on commands have no times: the driver has no GL_EXT_disjoint_timer_query in this context.
+        NoExtension = 3 "no_extension",
+        /// From here on commands have no times: the driver counts no timestamps.
+        NoCounter = 4 "no_counter",
+        /// From here on commands have no times: the program uses timer queries itself. `count` commands before have none either.
+        OwnQueries = 5 "own_queries",
+        /// `count` commands have no times: too many results were missing.
+        Full = 6 "full",
+    }
     /// The thing that a SUBJECT names: its `kind`. `id` distinguishes the subjects of a kind in a process.
     pub enum SubjectKind: u32, default Self::Other(0) => {
         /// The process: `id` 0 for displays, contexts and surfaces, 1 for fences.

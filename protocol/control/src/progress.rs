@@ -88,6 +88,8 @@ pub struct Summary {
     pub held_us: u64,
     /// State that the snapshots leave out, one sentence per item.
     pub missing: Vec<Untrusted>,
+    /// Commands that have no times on the GPU although they were asked for, one sentence per item.
+    pub without_gpu_times: Vec<Untrusted>,
     /// Commands that had not returned when the stream ended.
     pub in_flight: Vec<InFlight>,
     /// Times that another daemon continued the capture.

@@ -156,6 +156,8 @@ pub struct StartRequest {
     pub frame_pixels: bool,
     /// Measures how long the driver takes for each command.
     pub timing: bool,
+    /// Measures how long the GPU takes for each command that gives it work, and how long the driver takes for each command.
+    pub gpu_timing: bool,
     /// Counts submissions to a queue of a compute API as frames, also in processes that swap.
     pub counts_submits: bool,
     /// Bytes of contents that a snapshot may copy in the process, to send them while the program runs on.
@@ -190,6 +192,7 @@ impl Default for StartRequest {
             observe_frames: None,
             frame_pixels: false,
             timing: false,
+            gpu_timing: false,
             counts_submits: false,
             attach_memory: ATTACH_MEMORY_DEFAULT,
             keep: None,

@@ -30,6 +30,7 @@ use super::blobs::BlobSource;
 use super::command::Command;
 use super::description::Description;
 use super::event::{Event, EventLog};
+use super::gpu_times::{GpuSpan, GpuTimes};
 use super::meta::Meta;
 use super::record::{Located, RecordError, locate};
 use super::story::{Begin, Story};
@@ -122,6 +123,8 @@ pub struct Assembler {
     tells_tracers: bool,
     /// What happened beside the commands; `None` if nobody asks.
     events: Option<Box<EventLog>>,
+    /// Times on the GPU; `None` if nobody asks.
+    gpu_times: Option<Arc<GpuTimes>>,
 }
 
 /// State of a thread's last command.
@@ -161,6 +164,7 @@ impl Assembler {
             anomalies: Anomalies::default(),
             tells_tracers: false,
             events: None,
+            gpu_times: None,
         }
     }
 
@@ -172,6 +176,11 @@ impl Assembler {
     /// Hands out the events of the records that were read since the last call, in the order of the stream.
     pub fn drain_events(&mut self) -> impl Iterator<Item = Event> + use<'_> {
         self.events.iter_mut().flat_map(|events| events.drain())
+    }
+
+    /// Hands out commands with their times on the GPU. Call this before the first [`Self::refill`].
+    pub fn tell_gpu_times(&mut self, times: Arc<GpuTimes>) {
+        self.gpu_times = Some(times);
     }
 
     /// Hands out commands with the changes that tracers made to them, and commands that a tracer skipped. Call
@@ -401,6 +410,7 @@ impl Assembler {
                 let mut held = *held;
                 (held.seq, held.frame) = (place.seq, place.frame);
                 held.complete(record, place);
+                held.gpu = self.gpu_span(&held);
                 if self.tells_tracers && !held.is_setup {
                     held.ready = false;
                     self.last[thread] = LastCommand::Left(self.queue.next_place());
@@ -410,6 +420,7 @@ impl Assembler {
             LastCommand::Queued(at) if self.queue.at(at).is_some_and(|held| held.id == id) => {
                 if let Some(held) = self.queue.at(at) {
                     held.complete(record, place);
+                    held.gpu = gpu_span(self.gpu_times.as_deref(), &self.tracker, held);
                     held.ready = !self.tells_tracers || held.is_setup;
                     if !held.ready {
                         self.last[thread] = LastCommand::Left(at);
@@ -442,7 +453,12 @@ impl Assembler {
             ..Held::default()
         };
         held.complete(record, place);
+        held.gpu = self.gpu_span(&held);
         Some(held)
+    }
+
+    fn gpu_span(&self, held: &Held) -> Option<GpuSpan> {
+        gpu_span(self.gpu_times.as_deref(), &self.tracker, held)
     }
 
     /// Closes the open command of a thread that has gone on: the leave record will not come.
@@ -575,6 +591,11 @@ impl Assembler {
             }
         }
     }
+}
+
+/// Returns the time on the GPU of a command that has returned.
+fn gpu_span(times: Option<&GpuTimes>, tracker: &Tracker, held: &Held) -> Option<GpuSpan> {
+    times?.span(held.process, tracker.thread_at(held.thread)?.tid, held.begin_ns?)
 }
 
 fn tracked(why: TrackError) -> StreamError {

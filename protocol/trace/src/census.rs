@@ -5,7 +5,7 @@
 //! Pairs no records: `Assembler` does. Holds no observed memory, only the names of blobs.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::blob_name::BlobName;
@@ -67,6 +67,8 @@ pub struct Census {
     pub held_us: u64,
     /// State that the snapshots leave out, one sentence per item.
     pub missing: Vec<Untrusted>,
+    /// Commands that have no times on the GPU although they were asked for, one sentence per item.
+    pub without_gpu_times: BTreeSet<&'static str>,
     /// Where other daemons continued the capture.
     pub seams: Vec<Seam>,
     /// Totals of threads that were gone before the footer was written.
@@ -232,6 +234,10 @@ impl Census {
                 if frame.has_pixels() && self.is_told() {
                     self.refer(BlobName(frame.name), frame.size());
                 }
+            }
+            Meta::GpuTimes(times) => {
+                self.count_current_thread();
+                self.without_gpu_times.extend(times.without());
             }
             Meta::Snapshot(snapshot) => {
                 self.count_current_thread();

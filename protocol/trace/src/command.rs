@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::blob_name::BlobName;
 use super::blobs::BlobSource;
 use super::description::{Description, Function, Kind, Type};
+use super::gpu_times::GpuSpan;
 use super::tracker::ContextLimits;
 use super::value::{Arg, Args, Names, Observation, Range, Ranges, Value, result_text, slots};
 
@@ -47,6 +48,8 @@ pub struct Command<'a> {
     pub driver_ns: Option<u64>,
     /// When the driver was called, in nanoseconds of `CLOCK_MONOTONIC`; `None` if that was not recorded.
     pub begin_ns: Option<u64>,
+    /// Its time on the GPU; only from a reader that [asked](super::Commands::with_gpu_times) for it.
+    pub gpu: Option<GpuSpan>,
     /// When the frame that the command ended was over, in nanoseconds of `CLOCK_MONOTONIC`; `None` if the command ended no
     /// frame, or an older writer did not record it.
     pub frame_end_ns: Option<u64>,

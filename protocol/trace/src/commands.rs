@@ -19,6 +19,7 @@ use super::block_file::{BlockError, BlockFile};
 use super::command::Command;
 use super::event::Event;
 use super::file_parts::Tail;
+use super::gpu_times::GpuTimes;
 use super::header::TraceHeader;
 use super::index::TraceIndex;
 use super::reader::TraceReader;
@@ -168,6 +169,14 @@ impl<'r, R: Read + Seek> Commands<'r, R> {
     /// have no number. Call this before the first command.
     pub fn with_tracers(mut self) -> Self {
         self.assembler.tell_tracers();
+        self
+    }
+
+    /// Hands out commands with these times on the GPU. Call this before the first command.
+    pub fn with_gpu_times(mut self, times: Option<GpuTimes>) -> Self {
+        if let Some(times) = times {
+            self.assembler.tell_gpu_times(Arc::new(times));
+        }
         self
     }
 

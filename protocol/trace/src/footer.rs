@@ -70,6 +70,10 @@ pub struct Footer {
     pub held_us: u64,
     /// State that the snapshots leave out, one sentence per item.
     pub missing: Vec<Untrusted>,
+    /// Commands that have no times on the GPU although they were asked for, one sentence per item. Left out of the file if there
+    /// are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without_gpu_times: Vec<Untrusted>,
     /// Where other daemons continued the capture.
     #[serde(with = "atom_serde::seams", skip_serializing_if = "Vec::is_empty")]
     pub seams: Vec<Seam>,
@@ -169,6 +173,9 @@ pub struct CaptureOptions {
     /// not measure it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub timing: bool,
+    /// True if times on the GPU were asked for; then `timing` is true. Left out of the file if false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub gpu_timing: bool,
     /// True if submissions to a queue of a compute API count as frames, also in processes that swap.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub counts_submits: bool,

@@ -10,6 +10,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::blob_name::BlobName;
 use super::command::Command;
 use super::description::Kind;
+use super::gpu_times::GpuSpan;
 pub use super::json_memory::{ATTRIBUTES_MAX, VALUES_MAX};
 use super::json_memory::{Memory, Scalar};
 use super::structs::Structs;
@@ -76,6 +77,10 @@ pub fn append_line(command: &Command<'_>, line: &mut Vec<u8>) -> io::Result<()> 
     }
     if let Some(driver_ns) = command.driver_ns {
         object.member(r#","driver_ns":"#, &driver_ns)?;
+    }
+    if let Some(GpuSpan { begin_ns, duration_ns }) = command.gpu {
+        object.member(r#","gpu_begin_ns":"#, &begin_ns)?;
+        object.member(r#","gpu_ns":"#, &duration_ns)?;
     }
     for (is_set, member) in [
         (command.is_setup, r#","setup":true"#),

@@ -8,8 +8,9 @@ use super::append::append;
 use super::rings::{Account, Rings};
 use super::untrusted::Untrusted;
 use gapii_abi::atom::{
-    self, Block, CaptureEnd, Context, EndReason, Frame, Gap, InFlight, Keyframe, Numbered, Seam,
-    Short, Stored, Subject, SwitchThread, Thread, ThreadState, Time, TracedKind,
+    self, Block, CaptureEnd, Context, EndReason, Frame, Gap, GpuTime, GpuTimesKind, InFlight,
+    Keyframe, Numbered, Seam, Short, Stored, Subject, SwitchThread, Thread, ThreadState, Time,
+    TracedKind,
 };
 
 /// A process and its frame count so far; precedes its first thread in each block.
@@ -82,6 +83,42 @@ impl Snapshot<'_> {
     }
 }
 
+/// Times on the GPU of commands of a context, or why there are none.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GpuTimes {
+    /// Handle of the context.
+    pub context: u64,
+    /// What the record says.
+    pub kind: GpuTimesKind,
+    /// Number of commands.
+    pub count: u32,
+    /// Period in which the GPU's clock was interrupted, in nanoseconds of `CLOCK_MONOTONIC`.
+    pub period_ns: [u64; 2],
+    /// The times, in the order in which the GPU got the commands; only with the kind `times`.
+    pub times: Vec<GpuTime>,
+}
+
+impl GpuTimes {
+    /// Says which commands have no times from this record on, if it says that of all commands of its context.
+    pub fn without(&self) -> Option<&'static str> {
+        match self.kind {
+            GpuTimesKind::NoExtension => {
+                Some("commands of a context in which the driver has no GL_EXT_disjoint_timer_query")
+            }
+            GpuTimesKind::NoCounter => {
+                Some("commands of a context in which the driver counts no timestamps")
+            }
+            GpuTimesKind::OwnQueries => {
+                Some("commands of a context in which the program uses timer queries itself")
+            }
+            GpuTimesKind::Times
+            | GpuTimesKind::Disjoint
+            | GpuTimesKind::Full
+            | GpuTimesKind::Other(_) => None,
+        }
+    }
+}
+
 /// Changes that a tracer made to a command of the thread, or the note that a tracer calls the command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Traced<'a> {
@@ -138,6 +175,8 @@ pub enum Meta<'a> {
     Numbered(Numbered),
     /// A time of the thread.
     Time(Time),
+    /// Times on the GPU.
+    GpuTimes(GpuTimes),
     /// Positions of rings.
     Rings(Rings),
     /// Totals of a thread that is gone.
@@ -268,6 +307,17 @@ impl<'a> Meta<'a> {
             atom::STORED => Self::Stored(Stored::decode(payload).map_err(fixed)?.0),
             atom::NUMBERED => Self::Numbered(Numbered::decode(payload).map_err(fixed)?.0),
             atom::TIME => Self::Time(Time::decode(payload).map_err(fixed)?.0),
+            atom::GPU_TIMES => {
+                let (it, tail) = atom::GpuTimes::decode(payload).map_err(fixed)?;
+                let atom::GpuTimes { context, kind, count, from_ns, to_ns } = it;
+                let times = if kind == GpuTimesKind::Times { count } else { 0 };
+                let len = u64::from(times) * GpuTime::LEN as u64;
+                let times = first(tail, atom::GpuTimes::LEN, len)?.chunks_exact(GpuTime::LEN);
+                let times = times.map(|time| GpuTime::decode(time).map(|(time, _)| time));
+                let times = times.collect::<Result<Vec<_>, _>>().map_err(fixed)?;
+                let period_ns = [from_ns, to_ns];
+                Self::GpuTimes(GpuTimes { context, kind, count, period_ns, times })
+            }
             atom::RINGS => Self::Rings(Rings::decode(payload).map_err(short)?),
             atom::ACCOUNT => Self::Account(Account::decode(payload).map_err(fixed)?),
             atom::SEAM => Self::Seam(Seam::decode(payload).map_err(fixed)?.0),
@@ -287,6 +337,21 @@ fn string(bytes: &[u8]) -> (&[u8], &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_on_the_gpu_are_as_many_as_the_record_says() {
+        let time = |called_ns| GpuTime { called_ns, begin_ns: 7, duration_ns: 9, tid: 3, id: 5 };
+        let fixed = |kind, count| atom::GpuTimes { context: 1, kind, count, from_ns: 0, to_ns: 8 };
+        let mut payload = fixed(GpuTimesKind::Times, 2).encode().to_vec();
+        payload.extend([time(1), time(2)].iter().flat_map(GpuTime::encode));
+        let Ok(Meta::GpuTimes(read)) = Meta::decode(atom::GPU_TIMES, &payload) else { panic!() };
+        assert_eq!((read.context, read.times), (1, vec![time(1), time(2)]));
+        let short = Meta::decode(atom::GPU_TIMES, &payload[..payload.len() - 1]);
+        assert!(matches!(short, Err(MetaError::Short { needed: 96, .. })), "{short:?}");
+        let payload = fixed(GpuTimesKind::Disjoint, 2).encode();
+        let Ok(Meta::GpuTimes(read)) = Meta::decode(atom::GPU_TIMES, &payload) else { panic!() };
+        assert_eq!((read.count, read.period_ns, read.times), (2, [0, 8], vec![]));
+    }
 
     #[test]
     fn limits_end_where_their_counts_say() {

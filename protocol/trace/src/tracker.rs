@@ -349,6 +349,7 @@ impl Tracker {
             }
             Meta::Blob(_)
             | Meta::Numbered(_)
+            | Meta::GpuTimes(_)
             | Meta::Frame(_)
             | Meta::Snapshot(_)
             | Meta::Keyframe(_)

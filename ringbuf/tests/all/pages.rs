@@ -70,6 +70,7 @@ fn settings_reach_the_reader_with_their_generation() {
         observe_frames: 7,
         observe_pixels: true,
         times_driver: true,
+        times_gpu: true,
         keyframe_every: 9,
         counts_submits: true,
         attach_bytes: 9,

@@ -1,10 +1,12 @@
-//! `Host`: what a recording thread asks of its process while its ring is full.
+//! `Host`: what a recording thread asks of its process while its ring is full, and before and after the driver in a capture
+//! that measures times on the GPU.
 
 use std::time::Duration;
 
 use gapii_ringbuf::Overflow;
 
-/// The process of a recording thread. Its functions are called with a full ring only. They neither allocate nor wait.
+/// The process of a recording thread. Its functions are called with a full ring only, and neither allocate nor wait, except
+/// [`Host::before_driver`] and [`Host::after_driver`].
 pub trait Host: Sync {
     /// What a thread does with a record that finds no room.
     fn overflow(&self) -> Overflow;
@@ -18,6 +20,24 @@ pub trait Host: Sync {
     /// Leaves the capture: the ring stays full, or no daemon is left. The ring has no room for a record that says so;
     /// the daemon reads it in the segment's header.
     fn leave_capture(&self);
+
+    /// Called before the driver in a capture that measures times on the GPU. `tell` writes the payload of a
+    /// [`GPU_TIMES`](gapii_abi::atom::GPU_TIMES) record.
+    fn before_driver(&self, _command: &Timed, _tell: &mut dyn FnMut(&[u8])) {}
+
+    /// Does the same after the driver.
+    fn after_driver(&self, _command: &Timed, _tell: &mut dyn FnMut(&[u8])) {}
+}
+
+/// A command that is being timed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Timed {
+    /// Its function id.
+    pub id: u16,
+    /// The first words of its arguments as its enter record has them; words that the record does not have are 0.
+    pub arguments: [u64; 4],
+    /// When the driver was called, in nanoseconds of `CLOCK_MONOTONIC`; 0 before.
+    pub called_ns: u64,
 }
 
 /// What a thread does that waits for room in its ring.

@@ -36,7 +36,7 @@
 //! let (mut entered, epoch) = unsafe { thread.enter_slowly(&EPOCH) }.ok_or("no capture")?;
 //! thread.begin_epoch(epoch);
 //! thread.set_ready(true, false);
-//! entered.begin_epoch(Part { epoch, order: 2, is_new_capture: true, is_timed: false });
+//! entered.begin_epoch(Part { epoch, order: 2, is_new_capture: true, is_timed: false, is_gpu_timed: false });
 //!
 //! // Command 3 has one argument. Its record is in the ring before the driver is called.
 //! // SAFETY: the fixed part is the word that is written.
@@ -76,7 +76,7 @@ pub use call::{Call, Entering, InFlight};
 pub use clock::clock_ns;
 pub use errno::{ErrnoGuard, errno};
 pub use frame_pixels::FramePixels;
-pub use host::{Host, Outlook};
+pub use host::{Host, Outlook, Timed};
 pub use part::Part;
 pub use record::Writer;
 pub use recorder::Recorder;

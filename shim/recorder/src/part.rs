@@ -11,4 +11,6 @@ pub struct Part {
     pub is_new_capture: bool,
     /// The capture measures the driver's time.
     pub is_timed: bool,
+    /// The capture measures the GPU's time, too. Only with `is_timed`.
+    pub is_gpu_timed: bool,
 }

@@ -48,7 +48,8 @@ fn begin_epoch(thread: &'static Thread, epoch: &Epoch, is_timed: bool) -> Entere
     let (mut entered, epoch) = unsafe { thread.enter_slowly(epoch) }.unwrap();
     thread.begin_epoch(epoch);
     thread.set_ready(true, false);
-    entered.begin_epoch(Part { epoch, order: 2, is_new_capture: true, is_timed });
+    let is_gpu_timed = false;
+    entered.begin_epoch(Part { epoch, order: 2, is_new_capture: true, is_timed, is_gpu_timed });
     entered
 }
 

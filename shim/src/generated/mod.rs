@@ -2,6 +2,7 @@
 
 pub mod entries;
 pub mod frames;
+pub mod gpu_work;
 #[cfg(not(test))]
 pub mod handlers_egl;
 #[cfg(not(test))]

@@ -11,6 +11,7 @@ mod empty_traces;
 mod exports;
 mod filters;
 mod frames;
+mod gpu_timing;
 mod guest;
 mod headless;
 mod instruction_counts;

@@ -254,6 +254,11 @@ impl StreamBuilder {
         add_new(&mut self.figures.missing, &sentence.into());
     }
 
+    /// Returns which commands have no times on the GPU although they were asked for, one sentence per item.
+    pub fn without_gpu_times(&self) -> &[Untrusted] {
+        &self.figures.without_gpu_times
+    }
+
     /// Returns the state that snapshots leave out, one sentence per item.
     pub fn missing(&self) -> &[Untrusted] {
         &self.figures.missing

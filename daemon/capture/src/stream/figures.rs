@@ -32,6 +32,8 @@ pub(super) struct Figures {
     pub(super) held_us: u64,
     /// State that snapshots leave out, one sentence per item.
     pub(super) missing: Vec<Untrusted>,
+    /// Commands that have no times on the GPU although they were asked for, one sentence per item.
+    pub(super) without_gpu_times: Vec<Untrusted>,
 }
 
 /// Lists a gap, or adds it to the thread's last one if there are too many.

@@ -59,6 +59,11 @@ impl StreamBuilder {
                 self.open.blob_bytes += piece.bytes.len();
             }
             Meta::Snapshot(snapshot) => self.take_snapshot(&snapshot),
+            Meta::GpuTimes(times) => {
+                if let Some(sentence) = times.without() {
+                    add_new(&mut self.figures.without_gpu_times, &sentence.into());
+                }
+            }
             Meta::Stored(stored) => self.take_stored(ring, &stored)?,
             // Left out if it does not belong to the stream.
             Meta::Keyframe(_) => {

@@ -134,6 +134,7 @@ impl Taker {
             snapshot: self.stream.has_snapshot(),
             held_us: self.stream.held_us(),
             missing: self.stream.missing().to_vec(),
+            without_gpu_times: self.stream.without_gpu_times().to_vec(),
             seams: self.stream.seams().to_vec(),
             ..Footer::default()
         }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::blobs::BlobSource;
 use crate::command::{Blobs, Command, Traces};
 use crate::description::Description;
+use crate::gpu_times::GpuSpan;
 use crate::record::Located;
 use crate::tracker::{ContextLimits, Place};
 
@@ -20,6 +21,9 @@ pub(super) struct Held {
     pub leave_stamp: Option<u64>,
     pub driver_ns: Option<u64>,
     pub begin_ns: Option<u64>,
+    /// Not saved: a reader that goes on has the times of the whole trace.
+    #[serde(skip)]
+    pub gpu: Option<GpuSpan>,
     pub frame_end_ns: Option<u64>,
     pub context: u64,
     pub frame: u64,
@@ -95,6 +99,7 @@ impl Held {
             leave_stamp: self.leave_stamp,
             driver_ns: self.driver_ns,
             begin_ns: self.begin_ns,
+            gpu: self.gpu,
             frame_end_ns: self.frame_end_ns,
             in_flight: self.in_flight,
             is_setup: self.is_setup,

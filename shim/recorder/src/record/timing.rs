@@ -1,10 +1,11 @@
 //! `Timing`: measures when the driver is called for each command and how long it takes, in a capture that asks for it. In such a capture
 //! every command has a leave record; a command without a result or output gets one that holds the times alone. Commands
-//! of a snapshot are not timed.
+//! of a snapshot are not timed. Where times on the GPU are measured as well, [`Timing`] says which command the host gets.
 
 use gapii_abi::atom::{HEADER_LEN, Header, LEAVE, LEAVES, META_FIRST};
 
 use crate::clock::clock_ns;
+use crate::host::Timed;
 
 /// Bytes in front of a leave record's payload that hold the times.
 pub const TIME_BYTES: u64 = 16;
@@ -18,12 +19,23 @@ pub struct Timing {
     is_open: bool,
     has_returned: bool,
     id: u16,
+    /// Times on the GPU are measured.
+    times_gpu: bool,
+    /// Length of the enter record's payload, in words.
+    words: u32,
+    /// The first words of the command's arguments.
+    arguments: [u64; 4],
     /// When the driver was called, on `CLOCK_MONOTONIC`.
     start_ns: u64,
     driver_ns: u64,
 }
 
 impl Timing {
+    /// Begins without a command. `times_gpu`: times on the GPU are measured.
+    pub fn new(times_gpu: bool) -> Self {
+        Self { times_gpu, ..Self::default() }
+    }
+
     /// Returns the header that a command's record has in a timed capture. Headers of other records stay as they are.
     pub fn header(&mut self, header: Header) -> Header {
         let is_leave = header.flags() & LEAVE != 0;
@@ -36,7 +48,23 @@ impl Timing {
             return header.with_times();
         }
         (self.is_entering, self.id) = (true, header.id());
+        self.words = header.len_untrusted().saturating_sub(HEADER_LEN).div_ceil(8);
         header.with_flags(LEAVES)
+    }
+
+    /// Returns how many of the first words of the enter record's payload are to be passed to [`Timing::enter`], if times on
+    /// the GPU are measured and a written enter record is about to be published.
+    pub fn wants_arguments(&self) -> Option<usize> {
+        (self.times_gpu && self.is_entering).then(|| self.arguments.len().min(self.words as usize))
+    }
+
+    /// Notes the first words of a command's arguments, and returns the command that is about to be called.
+    pub fn enter(&mut self, arguments: &[u64]) -> Timed {
+        self.arguments = [0; 4];
+        for (to, from) in self.arguments.iter_mut().zip(arguments) {
+            *to = *from;
+        }
+        Timed { id: self.id, arguments: self.arguments, called_ns: 0 }
     }
 
     /// Starts the clock if the published record is an enter record, because the driver is called next.
@@ -47,12 +75,15 @@ impl Timing {
         }
     }
 
-    /// Stops the clock when the driver returns for the first time.
-    pub fn returned(&mut self) {
+    /// Stops the clock when the driver returns for the first time. Returns the command if times on the GPU are measured.
+    pub fn returned(&mut self) -> Option<Timed> {
         if self.is_open && !self.has_returned {
             self.driver_ns = clock_ns().saturating_sub(self.start_ns);
             self.has_returned = true;
+            let (id, arguments, called_ns) = (self.id, self.arguments, self.start_ns);
+            return self.times_gpu.then_some(Timed { id, arguments, called_ns });
         }
+        None
     }
 
     /// Returns the words of a leave record: the time that the driver took for the present command, and when it was
@@ -98,5 +129,22 @@ mod tests {
         assert_eq!(timing.driver_ns, first);
         timing.header(Header::new(7, LEAVE, 8));
         assert!(!timing.is_open);
+    }
+
+    #[test]
+    fn command_is_told_before_the_driver_and_once_after_it() {
+        let mut timing = Timing::new(true);
+        assert_eq!(timing.wants_arguments(), None);
+        timing.header(Header::new(7, 0, HEADER_LEN + 16));
+        assert_eq!(timing.wants_arguments(), Some(2));
+        let before = timing.enter(&[5, 6]);
+        assert_eq!(before, Timed { id: 7, arguments: [5, 6, 0, 0], called_ns: 0 });
+        timing.published();
+        assert_eq!(timing.wants_arguments(), None);
+        let after = timing.returned();
+        assert_eq!(after, Some(Timed { called_ns: timing.start_ns, ..before }));
+        assert_eq!(timing.returned(), None);
+        timing.header(Header::new(7, LEAVE, HEADER_LEN));
+        assert_eq!(timing.wants_arguments(), None);
     }
 }

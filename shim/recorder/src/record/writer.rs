@@ -11,7 +11,7 @@
 use core::ptr;
 use std::time::Instant;
 
-use gapii_abi::atom::{GAP, Gap, GapCause, HEADER_LEN, Header, TIME, Time};
+use gapii_abi::atom::{GAP, GPU_TIMES, Gap, GapCause, HEADER_LEN, Header, TIME, Time};
 use gapii_ringbuf::{Overflow, Producer, Reservation, Room, Slot};
 
 use super::gap::GapBook;
@@ -90,7 +90,7 @@ impl Writer {
         }
         self.producer.begin_part(part.order);
         self.producer.forget_stamp();
-        self.timing = Timing::default();
+        self.timing = Timing::new(part.is_gpu_timed);
         self.set_on_hold(part.is_timed);
     }
 
@@ -426,8 +426,17 @@ impl Writer {
         if !self.producer.is_on_hold() {
             return;
         }
+        let entered = self.timing.wants_arguments().map(|words| {
+            // SAFETY: the record has these words behind its header, and they are written.
+            let words =
+                unsafe { core::slice::from_raw_parts(record.payload.as_ptr().cast(), words) };
+            self.timing.enter(words)
+        });
         // SAFETY: passed on.
         self.untimed(|writer| unsafe { writer.producer.publish(record) });
+        if let Some(command) = entered {
+            self.with_host(|host, tell| host.before_driver(&command, tell));
+        }
         self.timing.published();
     }
 
@@ -435,7 +444,16 @@ impl Writer {
     #[cold]
     #[inline(never)]
     fn returned_timed(&mut self) {
-        self.timing.returned();
+        if let Some(command) = self.timing.returned() {
+            self.with_host(|host, tell| host.after_driver(&command, tell));
+        }
+    }
+
+    /// Calls the host, which may have times on the GPU to tell between the records of the present command.
+    fn with_host(&mut self, call: impl FnOnce(&dyn Host, &mut dyn FnMut(&[u8]))) {
+        let Some(shared) = self.shared() else { return };
+        let _errno = ErrnoGuard::save();
+        call(shared.host(), &mut |payload| self.write_between(GPU_TIMES, payload));
     }
 
     /// Ends a command. A command without a leave record gets one that holds only the times.
@@ -445,7 +463,7 @@ impl Writer {
         if !self.producer.is_on_hold() {
             return;
         }
-        self.timing.returned();
+        self.returned_timed();
         if let Some(header) = self.timing.missing_leave() {
             // SAFETY: there is no payload.
             if let Some(record) = unsafe { self.reserve_timed(header) } {
