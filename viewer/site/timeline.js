@@ -17,6 +17,7 @@ const MEASURES = {
   uploads: { title: "uploads", text: size, of: (frame) => frame.uploaded_bytes ?? 0, has: () => true, needs: "statistics" },
   draws: { title: "draws", text: count, of: (frame) => frame.draws ?? 0, has: () => true, needs: "statistics" },
   driver: { title: "time in the driver", text: time, of: (frame) => frame.driver_ns ?? 0, has: () => true, needs: "statistics", without: "the trace was recorded without --timing" },
+  gpu: { title: "time on the GPU", text: time, of: (frame) => frame.gpu_ns ?? 0, has: () => true, needs: "statistics", without: "the trace has no times on the GPU: record it with --gpu-timing" },
 };
 
 export class Timeline {
@@ -65,8 +66,8 @@ export class Timeline {
         const counted = new Map();
         for (const frame of (await lasting.of(measure.needs)).frames) counted.set(`${frame.process} ${frame.frame}`, frame);
         for (const frame of this.frames) {
-          const { draws, uploaded_bytes, driver_ns } = counted.get(`${frame.process} ${frame.frame}`) ?? {};
-          Object.assign(frame, { draws, uploaded_bytes, driver_ns });
+          const { draws, uploaded_bytes, driver_ns, gpu_ns } = counted.get(`${frame.process} ${frame.frame}`) ?? {};
+          Object.assign(frame, { draws, uploaded_bytes, driver_ns, gpu_ns });
         }
         if (measure.without && !this.frames.some(measure.of)) throw new Error(measure.without);
       } catch (error) {

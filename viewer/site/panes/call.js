@@ -25,6 +25,7 @@ function facts(it) {
     ["context", it.context === 0 ? "none" : `0x${BigInt(it.context).toString(16)}`],
     ...(it.time_ns === undefined ? [] : [["ended a frame at", `${(it.time_ns / 1e9).toFixed(6)} s of CLOCK_MONOTONIC`]]),
     ["time in the driver", it.driver_ns === undefined ? "not recorded" : time(it.driver_ns)],
+    ...(it.gpu_ns === undefined ? [] : [["time on the GPU", time(it.gpu_ns)]]),
     ["stamps", it.stamps.map((stamp) => stamp ?? "none").join(", ")],
   ];
 }
