@@ -8,6 +8,7 @@ use gapii_tests::gapii::{self, Daemon, Session, Trace};
 use gapii_tests::level_zero::on_null_driver;
 use gapii_tests::process::{self, LIMIT, Running, send_signal};
 use gapii_tests::programs::level_zero;
+use gapii_tests::turns;
 use gapii_tests::wait::until;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -53,15 +54,15 @@ impl Drop for Idle<'_> {
 }
 
 /// Number of captures of one running program.
-const MOMENTS: u64 = 50;
+const MOMENTS: usize = 50;
 
 #[test]
 fn program_of_a_thousand_kernels_is_attached_to_at_random_moments_and_replays() {
     let session = Session::new();
     let mixer = Idle::start(&session, "mixer", &["0"]);
     let mut random = 0x9E37_79B9_7F4A_7C15_u64;
-    for moment in 0..MOMENTS {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(moment | 1);
+    for moment in 0..turns::times(MOMENTS) {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(moment as u64 | 1);
         // The first captures begin while the program makes its objects.
         sleep(Duration::from_micros((random >> 40) % 20_000));
         let trace = mixer.capture(&["--frames", "3"], &format!("moment{moment}.gapii"));
@@ -89,7 +90,7 @@ fn replay_of_an_attached_capture_depends_on_modules_and_contents() {
 fn program_of_two_threads_is_attached_to_and_replays() {
     let session = Session::new();
     let mixer = Idle::start(&session, "mixer", &["0", "2"]);
-    for attach in 0..10 {
+    for attach in 0..turns::times(10) {
         let trace = mixer.capture(&["--frames", "4"], &format!("attach{attach}.gapii"));
         trace.is_whole("frames");
         assert_eq!(trace.info()["missing"], json!([]), "attach {attach}");

@@ -68,7 +68,8 @@ fn every_answer_and_frame_is_as_it_was_recorded() {
 #[test]
 fn programs_of_several_threads_are_played_alike_twenty_times() {
     let names = ["shared_contexts", "moving_contexts", "bad_context"];
-    let names: Vec<_> = names.iter().flat_map(|name| vec![(*name).to_owned(); 20]).collect();
+    let names: Vec<_> =
+        names.iter().flat_map(|name| vec![(*name).to_owned(); turns::times(20)]).collect();
     none(&complaints(&names, |name| {
         // Each run has a folder of its own.
         let session = Session::new();

@@ -276,7 +276,7 @@ fn captures_begin_and_end_while_tracers_come_and_go() {
     session.app_in_mode("idle");
     for name in ["first.gapii", "second.gapii"] {
         let path = session.path(name);
-        run(session.ctl(["start", "--seconds", "1", "-o"]).arg(&path)).ok();
+        run(session.ctl(["start", "--seconds", "0.3", "-o"]).arg(&path)).ok();
         let trace = Trace::new(path);
         trace.is_whole("stop");
         assert!(trace.info()["commands"].as_u64() > Some(1000), "{:#}", trace.info());

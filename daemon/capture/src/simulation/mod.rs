@@ -21,7 +21,7 @@ use crate::fault::putting_in;
 use world::World;
 
 /// Number of seeds that are tried, always the same ones.
-const SEEDS: u64 = 200;
+const SEEDS: u64 = 120;
 /// Seeds that showed faults which the first [`SEEDS`] do not: in accounts of a capture that another daemon took over.
 const SEEDS_THAT_FAILED: [u64; 2] = [1795552601343186097, 1795557639187250203];
 /// The environment variable with the seconds for which new seeds are tried instead.
