@@ -91,6 +91,9 @@ mod tests {
         check(ids::EGL_MAKE_CURRENT, [1, 0, 0, 0], Kind::Leaves { for_good: true });
         check(ids::EGL_DESTROY_CONTEXT, [1, 7, 0, 0], Kind::Leaves { for_good: true });
         check(ids::EGL_DESTROY_CONTEXT, [1, 8, 0, 0], Kind::Other);
+        check(ids::GL_QUERY_COUNTER_EXT, [0; 4], Kind::TimerQuery);
+        check(ids::GL_GET_QUERYIV_EXT, [u64::from(GL_TIMESTAMP_EXT), 0, 0, 0], Kind::TimerQuery);
+        check(ids::GL_FINISH, [0; 4], Kind::Finish);
         // The name of the query lies in the same word as the target.
         let with_name = |target: u32| [u64::from(target) | 3 << 32, 0, 0, 0];
         check(ids::GL_BEGIN_QUERY_EXT, with_name(GL_TIME_ELAPSED_EXT), Kind::TimerQuery);
