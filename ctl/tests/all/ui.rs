@@ -209,7 +209,8 @@ fn hostile_traces_end_questions_and_not_the_viewer() {
             probe.args(["ui", "t.gapii", "--json"]).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(served.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        _ = served.kill();
+        // Asked to end, it removes its folder. One that has ended already cannot be asked.
+        _ = kill_process(Pid::from_child(&served), Signal::TERM);
         served.wait().unwrap();
         if line.is_empty() {
             continue;
