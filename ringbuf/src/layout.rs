@@ -415,13 +415,13 @@ impl Overflow {
 /// | even, from 2 | the settings are those of this generation | from the odd value below, after the settings | `Release` (MODE) |
 ///
 /// ```text
-///   0  generation u64                         64  orders u32           68  times_gpu u32
+///   0  generation u64                         64  orders u32           68  (reserved)
 ///   8  mode u32         12  overflow u32      72  store u64
 ///  16  frames u64                             80  store_end u64
 ///  24  skip_frames u64                        88  unlimited u64
 ///  32  stall_ns u64                           96  session [u64; 2]
 ///  40  blob_epoch u32   44  observe_frames   112  capture u64
-///  48  observe_pixels   52  times_driver     120  takers u32          124  counts_submits u32
+///  48  observe_pixels   52  times            120  takers u32          124  counts_submits u32
 ///  56  keyframe_every   60  keyframes_asked  128  drain_sleeping u32  132  (reserved)
 ///                                           136  keyframe_at u64
 ///                                           144  attach_bytes u64
@@ -453,8 +453,8 @@ pub struct ModePage {
     pub(crate) observe_frames: AtomicU32,
     /// Offset 48. S. 1: the pixels of observed frames are kept; 0: only their hash.
     pub(crate) observe_pixels: AtomicU32,
-    /// Offset 52. S. 1: the time of each command in the driver is measured.
-    pub(crate) times_driver: AtomicU32,
+    /// Offset 52. S. 1: the time of each command in the driver is measured; 3: also its time on the GPU.
+    pub(crate) times: AtomicU32,
     /// Offset 56. S. Frames from one keyframe to the next; 0 for no keyframes.
     pub(crate) keyframe_every: AtomicU32,
     /// Offset 60. Keyframes that the daemon has asked for under the present settings: reset to 0 with the
@@ -465,8 +465,7 @@ pub struct ModePage {
     /// (KEYFRAME), a new daemon's page. Application: at every command, `Relaxed`, and then with `Acquire` (MODE,
     /// KEYFRAME) at a safe point. It is the futex of a process in [`Mode::Wait`].
     pub(crate) orders: AtomicU32,
-    /// Offset 68. S. 1: the time of each command on the GPU is measured.
-    pub(crate) times_gpu: AtomicU32,
+    pub(crate) line_1: u32,
     /// Offset 72. Number of the daemon's store for this process: blobs that were sent under another number
     /// are gone. 0: the daemon has no store. Written before the settings that begin a capture; also before a
     /// keyframe that another capture begins with. `Relaxed`: MODE, KEYFRAME.
@@ -559,8 +558,7 @@ const _: () = {
     assert!(offset_of!(ModePage, blob_epoch) == 40);
     assert!(offset_of!(ModePage, observe_frames) == 44);
     assert!(offset_of!(ModePage, observe_pixels) == 48);
-    assert!(offset_of!(ModePage, times_driver) == 52);
-    assert!(offset_of!(ModePage, times_gpu) == 68);
+    assert!(offset_of!(ModePage, times) == 52);
     assert!(offset_of!(ModePage, keyframe_every) == 56);
     assert!(offset_of!(ModePage, keyframes_asked) == 60);
     assert!(offset_of!(ModePage, orders) == 64);

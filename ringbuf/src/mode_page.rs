@@ -66,6 +66,10 @@ pub struct CaptureId {
     pub number: u64,
 }
 
+/// Bits of the page's word `times`.
+const TIMES_DRIVER: u32 = 1;
+const TIMES_GPU: u32 = 2;
+
 impl Default for ModeSettings {
     fn default() -> Self {
         Self {
@@ -99,6 +103,7 @@ impl ModePage {
     pub fn settings(&self) -> Option<(u64, ModeSettings)> {
         let generation = self.generation();
         // Relaxed: the fence and the second load of the generation show whether these are of one moment.
+        let times = self.times.load(Ordering::Relaxed);
         let settings = ModeSettings {
             mode: Mode::of_word(self.mode.load(Ordering::Relaxed)),
             overflow: Overflow::of_word(self.overflow.load(Ordering::Relaxed)),
@@ -107,8 +112,8 @@ impl ModePage {
             stall_ns: self.stall_ns.load(Ordering::Relaxed),
             observe_frames: self.observe_frames.load(Ordering::Relaxed),
             observe_pixels: self.observe_pixels.load(Ordering::Relaxed) != 0,
-            times_driver: self.times_driver.load(Ordering::Relaxed) != 0,
-            times_gpu: self.times_gpu.load(Ordering::Relaxed) != 0,
+            times_driver: times & TIMES_DRIVER != 0,
+            times_gpu: times & TIMES_GPU != 0,
             keyframe_every: self.keyframe_every.load(Ordering::Relaxed),
             counts_submits: self.counts_submits.load(Ordering::Relaxed) != 0,
             attach_bytes: self.attach_bytes.load(Ordering::Relaxed),
@@ -211,8 +216,9 @@ impl ModePage {
         self.stall_ns.store(settings.stall_ns, Ordering::Relaxed);
         self.observe_frames.store(settings.observe_frames, Ordering::Relaxed);
         self.observe_pixels.store(u32::from(settings.observe_pixels), Ordering::Relaxed);
-        self.times_driver.store(u32::from(settings.times_driver), Ordering::Relaxed);
-        self.times_gpu.store(u32::from(settings.times_gpu), Ordering::Relaxed);
+        let times = [(settings.times_driver, TIMES_DRIVER), (settings.times_gpu, TIMES_GPU)];
+        let times = times.into_iter().filter(|(is_on, _)| *is_on).fold(0, |bits, it| bits | it.1);
+        self.times.store(times, Ordering::Relaxed);
         self.keyframe_every.store(settings.keyframe_every, Ordering::Relaxed);
         self.counts_submits.store(u32::from(settings.counts_submits), Ordering::Relaxed);
         self.attach_bytes.store(settings.attach_bytes, Ordering::Relaxed);
@@ -322,11 +328,11 @@ impl ModePage {
             blob_epoch: AtomicU32::new(0),
             observe_frames: AtomicU32::new(0),
             observe_pixels: AtomicU32::new(0),
-            times_driver: AtomicU32::new(0),
+            times: AtomicU32::new(0),
             keyframe_every: AtomicU32::new(0),
             keyframes_asked: AtomicU32::new(0),
             orders: AtomicU32::new(0),
-            times_gpu: AtomicU32::new(0),
+            line_1: 0,
             store: AtomicU64::new(0),
             store_end: AtomicU64::new(0),
             unlimited: AtomicU64::new(0),
