@@ -13,7 +13,7 @@ pub const LIST: &str = "share/gapii/installed";
 
 const HEADING: &str = "# Put here by `gapii-ctl install`; `gapii-ctl install --remove` reads it.";
 
-/// What was put, with paths below the prefix.
+/// Files and folders that `install` has put, with paths below the prefix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placed {
     /// Paths and digests. While `install` runs, a path may have two: before and after.

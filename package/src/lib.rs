@@ -77,7 +77,7 @@ pub struct File {
     pub package: Package,
 }
 
-/// What a file holds.
+/// Contents of a file, or where they come from.
 #[derive(Debug)]
 pub enum Content {
     /// A file of the build, by its path in the build's folder.

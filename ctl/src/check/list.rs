@@ -43,7 +43,7 @@ pub struct Listed {
     pub drivers: Vec<Expected>,
 }
 
-/// What a driver is expected to draw.
+/// The frames that a driver is expected to draw.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::children::{Children, Trouble};
 use super::list::{Frame, Frames, Listed};
 
-/// What a trace has drawn.
+/// The frames that a replay has drawn, and the driver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Played {
     /// `GL_RENDERER`.

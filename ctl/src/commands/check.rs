@@ -98,12 +98,12 @@ struct Checker<'a> {
     next: AtomicUsize,
 }
 
-/// What a worker found out about a trace.
+/// Result of a worker for one trace.
 struct Found {
     index: usize,
     checked: CheckedTrace,
     shown: Vec<Shown>,
-    /// What was drawn, for `--update`.
+    /// The frames that were drawn, for `--update`.
     played: Option<Played>,
 }
 

@@ -13,7 +13,7 @@ pub type Key = (u32, u64, u64);
 /// Writes a file: its name and its content.
 pub type Write<'w> = dyn FnMut(&str, &[u8]) -> io::Result<()> + 'w;
 
-/// What was written.
+/// Counts of the files that were written, and of the programs that were not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
     /// Number of files.

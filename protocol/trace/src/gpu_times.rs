@@ -31,7 +31,7 @@ pub struct GpuSpan {
 /// A command as a record of its time names it: index of the process, thread id, and when the driver was called.
 type Call = (u32, u32, u64);
 
-/// What a trace says of commands without times.
+/// Why commands of a context have no times, and how many.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GpuNote {
     /// Index of the process in the trace.

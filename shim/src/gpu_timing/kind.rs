@@ -6,7 +6,7 @@ use gapii_recorder::Timed;
 use crate::generated::gpu_work::GPU_WORK;
 use crate::generated::ids;
 
-/// What a command means for times on the GPU.
+/// Meaning of a command for times on the GPU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// The GPU executes it: it is measured.
