@@ -58,7 +58,7 @@ pub use extensions::Extensions;
 pub use few::Few;
 pub use generated::commands;
 pub use generated::fields::*;
-pub use gles::changed_maps;
+pub use gles::{FormerAttachments, changed_maps};
 pub use group::{Group, GroupOf, Shared};
 pub use memory::{ElementBuffer, Ignore, Memory, NO_PARAM, Nothing, Observer, Scalar, Values};
 pub use objects::{Object, Objects};

@@ -24,6 +24,7 @@ use gapii_state::{Buffer, Context, Ref};
 use super::bound_framebuffers::BoundFramebuffers;
 use super::own_framebuffer::OwnFramebuffer;
 use super::programs::was_linked_elsewhere;
+use super::queries::Unconditional;
 use super::sibling::Sibling;
 use super::{gl, held, identity, queries, staging};
 
@@ -251,16 +252,19 @@ struct Before<'a> {
     /// Primitive mode of a transform feedback that is active.
     mode: Option<u32>,
     _framebuffers: BoundFramebuffers,
+    _unconditional: Unconditional,
     /// Dropped when the program is current again.
     _bound: Bound,
 }
 
 impl<'a> Before<'a> {
-    /// `None`, with nothing changed, if the program that is current could not be made current again.
+    /// `None`, with nothing changed, if conditional rendering could not be begun again, or the program that is current
+    /// could not be made current again.
     fn put(feedback: &Feedback<'a>) -> Option<Self> {
         let (context, sibling) = (feedback.context, feedback.sibling);
         let program = current_program();
         let is_held = program != 0 && gl::program_integer(program, GL_DELETE_STATUS) != 0;
+        let unconditional = Unconditional::begin(context)?;
         if is_held && use_in(sibling, program).is_none() {
             return None;
         }
@@ -280,6 +284,7 @@ impl<'a> Before<'a> {
             buffer,
             mode,
             _framebuffers: framebuffers,
+            _unconditional: unconditional,
             _bound: bound,
         })
     }

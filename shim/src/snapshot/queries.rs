@@ -53,7 +53,7 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
 }
 
 /// What decides whether draws have an effect (GL_NV_conditional_render).
-pub enum Condition {
+enum Condition {
     None,
     Of {
         query: u32,
@@ -64,7 +64,7 @@ pub enum Condition {
 }
 
 /// Returns what the draws of a context depend on.
-pub fn condition(context: &Context) -> Condition {
+fn condition(context: &Context) -> Condition {
     let (held, mode) = (context.condition, context.condition_mode);
     if held.is_none() {
         return Condition::None;
@@ -72,6 +72,36 @@ pub fn condition(context: &Context) -> Condition {
     match context.queries.find(held.name()) == held {
         true => Condition::Of { query: held.name() as u32, mode },
         false => Condition::OfNameless,
+    }
+}
+
+/// Ends conditional rendering in the program's context; dropping this begins it again. Draws have an effect meanwhile.
+pub struct Unconditional {
+    /// Query and mode; `None` if draws depended on nothing.
+    condition: Option<(u32, u32)>,
+}
+
+impl Unconditional {
+    /// `None`, and nothing is changed, if draws depend on a query that has lost its name: no command could make them
+    /// depend on it again.
+    pub fn begin(context: &Context) -> Option<Self> {
+        let condition = match condition(context) {
+            Condition::None => None,
+            Condition::Of { query, mode } => Some((query, mode)),
+            Condition::OfNameless => return None,
+        };
+        if condition.is_some() {
+            gl::end_conditional_render_nv();
+        }
+        Some(Self { condition })
+    }
+}
+
+impl Drop for Unconditional {
+    fn drop(&mut self) {
+        if let Some((query, mode)) = self.condition {
+            gl::begin_conditional_render_nv(query, mode);
+        }
     }
 }
 

@@ -5,8 +5,9 @@
 use gapii_commands::constants::GL_READ_FRAMEBUFFER;
 use gapii_state::Context;
 
+use super::queries::Unconditional;
 use super::window_rectangles::WindowRectangles;
-use super::{flipped, gl, queries, viewports};
+use super::{flipped, viewports};
 use crate::driver_calls::Gl;
 
 /// All is as before once this is dropped.
@@ -14,9 +15,8 @@ pub struct Uncut {
     driver: Gl,
     is_scissored: bool,
     rectangles: Option<WindowRectangles>,
-    /// Query and mode.
-    condition: Option<(u32, u32)>,
     is_flipped: bool,
+    _unconditional: Unconditional,
 }
 
 impl Uncut {
@@ -24,14 +24,7 @@ impl Uncut {
     /// name: no command could make them depend on it again.
     pub fn begin(context: &Context, framebuffer: u32) -> Option<Self> {
         let driver = Gl::current()?;
-        let condition = match queries::condition(context) {
-            queries::Condition::None => None,
-            queries::Condition::Of { query, mode } => Some((query, mode)),
-            queries::Condition::OfNameless => return None,
-        };
-        if condition.is_some() {
-            gl::end_conditional_render_nv();
-        }
+        let unconditional = Unconditional::begin(context)?;
         let is_scissored = viewports::is_first_scissored(&driver);
         if is_scissored {
             viewports::scissor_first(&driver, false);
@@ -44,7 +37,7 @@ impl Uncut {
         if is_flipped {
             flipped::set(GL_READ_FRAMEBUFFER, false);
         }
-        Some(Self { driver, is_scissored, rectangles, condition, is_flipped })
+        Some(Self { driver, is_scissored, rectangles, is_flipped, _unconditional: unconditional })
     }
 }
 
@@ -58,9 +51,6 @@ impl Drop for Uncut {
         }
         if self.is_scissored {
             viewports::scissor_first(&self.driver, true);
-        }
-        if let Some((query, mode)) = self.condition {
-            gl::begin_conditional_render_nv(query, mode);
         }
     }
 }

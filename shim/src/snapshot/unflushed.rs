@@ -1,6 +1,7 @@
 //! Pixels that a context had drawn when another thread described them: what is attached to the context's framebuffers
-//! is described again with the context. Other contexts see what a context has drawn once its commands are complete
-//! (OpenGL ES 3.2, 5.3), and no other thread can wait for that. Nothing else that a context writes is described again.
+//! is described again with the context, and what was attached to them before. Other contexts see what a context has drawn
+//! once its commands are complete (OpenGL ES 3.2, 5.3), and no other thread can wait for that. Nothing else that a context
+//! writes is described again.
 //!
 //! A context that is current nowhere has no such pixels, because eglMakeCurrent flushes the context that it releases.
 
@@ -40,7 +41,7 @@ struct AllAttached {
     renderbuffers: BTreeSet<Ref<Renderbuffer>>,
 }
 
-/// Describes again what is attached to the framebuffers of the current context, and stale.
+/// Describes again what is or was attached to the framebuffers of the current context, and stale.
 pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, stale: Stale) {
     let AllAttached { textures, renderbuffers } = attached(context, stale);
     if textures.is_empty() && renderbuffers.is_empty() {
@@ -70,12 +71,13 @@ pub fn describe(emitter: &mut Emitter, process: &Process, context: &Context, sta
     }
 }
 
-/// Named objects that are attached to the context's framebuffers, and stale.
+/// Named objects that are or were attached to the context's framebuffers, and stale.
 fn attached(context: &Context, stale: Stale) -> AllAttached {
     let mut all = AllAttached::default();
     let group = context.group.lock();
-    let framebuffers = context.framebuffers.named().map(|(_, framebuffer)| framebuffer);
-    for it in framebuffers.flat_map(|framebuffer| framebuffer.attachments.values()) {
+    let (named, deleted) = (context.framebuffers.named(), context.framebuffers.deleted());
+    let of_framebuffers = named.chain(deleted).flat_map(|(_, it)| it.attachments.values());
+    for it in of_framebuffers.chain(context.former_attachments.iter()) {
         if let Some(texture) = group.textures.get(it.texture)
             && identity::has_name(&group.textures, it.texture)
         {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::{
-    Extensions, Few, Group, NameCache, Objects, Process, Ref, Scope, Scoped, Shared, Tracked,
-    Whole, number, state, stored_enum,
+    Extensions, Few, FormerAttachments, Group, NameCache, Objects, Process, Ref, Scope, Scoped,
+    Shared, Tracked, Whole, number, state, stored_enum,
 };
 
 state! {
@@ -27,6 +27,8 @@ state! {
         caches: Caches<S> = Caches::new(),
         /// The last capture whose stream describes the state of this context; 0 for none.
         described: u64 = 0,
+        /// What framebuffers of the context had attached before.
+        former_attachments: FormerAttachments = FormerAttachments::default(),
         array_buffer: Ref<Buffer> = Ref::NONE,
         copy_read_buffer: Ref<Buffer> = Ref::NONE,
         copy_write_buffer: Ref<Buffer> = Ref::NONE,

@@ -92,20 +92,24 @@ fn attach<S: Scope>(
         GL_DEPTH_STENCIL_ATTACHMENT => &[GL_DEPTH_ATTACHMENT, GL_STENCIL_ATTACHMENT],
         _ => &[attachment],
     };
-    let Some(framebuffer) = bound(context, target) else { return };
+    let bound = bound(context, target);
+    let Some(framebuffer) = context.framebuffers.get_mut(bound) else { return };
     for point in points {
-        match attached {
+        let former = match attached {
             Some(attached) => framebuffer.attachments.insert(*point, *attached),
             None => framebuffer.attachments.remove(point),
         };
+        // Readers have what was drawn by then.
+        if let Some(former) = former.filter(|it| !S::WHOLE && attached != Some(it)) {
+            context.former_attachments.note(former);
+        }
     }
 }
 
-fn bound<S: Scope>(context: &mut Context<S>, target: u32) -> Option<&mut Framebuffer<S>> {
-    let bound = match target {
+fn bound<S: Scope>(context: &Context<S>, target: u32) -> Ref<Framebuffer> {
+    match target {
         GL_READ_FRAMEBUFFER => context.read_framebuffer,
         GL_FRAMEBUFFER | GL_DRAW_FRAMEBUFFER => context.draw_framebuffer,
-        _ => return None,
-    };
-    context.framebuffers.get_mut(bound)
+        _ => Ref::NONE,
+    }
 }

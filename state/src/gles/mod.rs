@@ -10,6 +10,7 @@ mod draws;
 mod egl_images;
 mod forget;
 mod formats;
+mod former_attachments;
 mod framebuffers;
 mod glsl;
 mod indices;
@@ -41,6 +42,7 @@ pub use egl_images::{
     become_image, become_image_for_rendering, bind_color_buffer, note_source_of_image,
     release_color_buffer,
 };
+pub use former_attachments::FormerAttachments;
 pub use framebuffers::{attach_renderbuffer, attach_texture, detach_renderbuffer};
 pub use maps::{
     changed_maps, deleted_writes, flush_mapping, flushed_writes, map_buffer, mapped_writes,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::{
-    Extensions, Few, Group, NameCache, Objects, Process, Ref, Scope, Scoped, Shared, Tracked, Whole,
+    Extensions, Few, FormerAttachments, Group, NameCache, Objects, Process, Ref, Scope, Scoped, Shared, Tracked, Whole,
     number, state, stored_enum,
 };
 ";
@@ -103,6 +103,12 @@ fn context(program: &Program) -> String {
                 "described",
                 "u64",
                 "0",
+            ),
+            (
+                "What framebuffers of the context had attached before.",
+                "former_attachments",
+                "FormerAttachments",
+                "FormerAttachments::default()",
             ),
         ],
         params: "handle: u64, group: Arc<Group<S>>, version: (u8, u8)",
