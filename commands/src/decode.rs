@@ -33,11 +33,14 @@ use crate::desc::{
     ParamDesc, Repr, TypeRef,
 };
 
+/// The descriptions of this build, not decoded.
+pub const DESCRIPTIONS_TEXT: &str = include_str!("generated/descriptions.txt");
+
 /// The descriptions of this build, decoded at the first call. Decoding takes about 3 ms.
 pub fn descriptions() -> &'static Descriptions {
     static DECODED: OnceLock<Descriptions> = OnceLock::new();
     DECODED.get_or_init(|| {
-        let decoded = Descriptions::decode(include_str!("generated/descriptions.txt"));
+        let decoded = Descriptions::decode(DESCRIPTIONS_TEXT);
         decoded.expect("a test decodes the generated file")
     })
 }

@@ -27,7 +27,7 @@ mod generated;
 
 pub use api::{Api, UnknownApi};
 pub use command_id::{COUNT, CommandId, EXPORTED, NAMES, ids};
-pub use decode::{DecodeError, descriptions};
+pub use decode::{DESCRIPTIONS_TEXT, DecodeError, descriptions};
 pub use desc::{
     Descriptions, Effect, EnumGroup, FieldDesc, FunctionDesc, Kind, LayoutDesc, Observed,
     ParamDesc, Repr, TypeRef,

@@ -14,6 +14,7 @@ use super::frame::{FrameError, FrameKind, UNTIMED_VERSION, decode_versioned, enc
 use super::moment::Moment;
 use super::story::Begin;
 use crate::filter::Filter;
+use crate::known_tables::{self, Read, Written};
 use crate::untrusted::Untrusted;
 
 /// Longest header frame that a reader accepts, in bytes.
@@ -53,7 +54,9 @@ pub struct TraceHeader {
     /// Filter that selected the trace's commands; empty if the trace has all.
     #[serde(default, skip_serializing_if = "Filter::is_empty")]
     pub filter: Filter,
-    /// The functions, enums and C structs that the records refer to.
+    /// The functions, enums and C structs that the records refer to. The last field, because a reader of the build that
+    /// wrote it stops before it.
+    #[serde(default = "own_description")]
     pub description: Cow<'static, Description>,
 }
 
@@ -99,6 +102,11 @@ fn is_name(name: &str) -> bool {
     name.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
+/// This build's description, which a header that states this build's tables has.
+fn own_description() -> Cow<'static, Description> {
+    Cow::Borrowed(Description::built_in())
+}
+
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }
@@ -116,7 +124,7 @@ impl TraceHeader {
             capture: 0,
             kept: None,
             filter: Filter::default(),
-            description: Cow::Borrowed(Description::built_in()),
+            description: own_description(),
         }
     }
 
@@ -138,12 +146,19 @@ impl TraceHeader {
         }
     }
 
+    /// Whether the description is this build's.
+    fn is_own(&self) -> bool {
+        let own = Description::built_in();
+        matches!(self.description, Cow::Borrowed(it) if std::ptr::eq(it, own))
+    }
+
     /// Returns the whole frame.
     ///
     /// # Errors
     /// [`EncodeError`] if the body can't be compressed.
     pub fn encode(&self) -> Result<Vec<u8>, EncodeError> {
-        let body = rmp_serde::to_vec_named(self).expect("a header has no unserializable value");
+        let written = Written { tables: self.is_own().then(known_tables::digest), header: self };
+        let body = rmp_serde::to_vec_named(&written).expect("a header has no unserializable value");
         Ok(encode_frame(FrameKind::Header, self.version, &encode_block(&body, HEADER_LEVEL)?, None))
     }
 
@@ -155,11 +170,14 @@ impl TraceHeader {
         let (body, needed) = decode_versioned(FrameKind::Header, frame)?;
         let mut raw = Vec::new();
         BlockDecoder::new(HEADER_BODY_BYTES_MAX).decode_into(body, &mut raw)?;
-        let header: Self = rmp_serde::from_slice(&raw)
+        let Read::<Self>(header) = rmp_serde::from_slice(&raw)
             .map_err(|error| HeaderError::MessagePack(error.to_string()))?;
         let stated = header.version;
         if stated < needed {
             return Err(HeaderError::Version { stated, needed });
+        }
+        if header.is_own() {
+            return Ok(header);
         }
         let strange = header.description.names().find(|name| !is_name(name));
         match strange.map(Untrusted::from) {

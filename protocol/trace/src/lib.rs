@@ -55,6 +55,7 @@ pub mod index;
 pub mod info;
 pub mod json;
 mod json_memory;
+mod known_tables;
 mod ledger;
 mod listing;
 mod memory_totals;
