@@ -131,32 +131,10 @@ enum Command {
 /// Options for daemons of other machines. `run` refuses them, because it starts programs on this machine.
 const OF_OTHER_MACHINES: [&str; 2] = ["via", "credentials"];
 
-/// Commands that ask no daemon: their help does not have the options that name one.
-const WITHOUT_DAEMON: &[&str] = &[
-    "info",
-    "ui",
-    "dump",
-    "frames",
-    "threads",
-    "state",
-    "stats",
-    "problems",
-    "diff",
-    "montage",
-    "report",
-    "export",
-    "replay",
-    "check",
-    "dump-images",
-    "trim",
-    "play-part",
-    "blob",
-    "verify",
-    "pair",
-    "install",
-    "completions",
-    "schema",
-    "man",
+/// Commands that ask a daemon. The help of all others has no options that name one.
+const ASK_A_DAEMON: [&str; 13] = [
+    "run", "start", "save", "stop", "pause", "resume", "list", "status", "apps", "watch", "ui",
+    "doctor", "relay",
 ];
 
 impl Cli {
@@ -165,7 +143,9 @@ impl Cli {
         let mut definition = Cli::command();
         let options: Vec<Arg> =
             definition.get_arguments().filter(|option| option.is_global_set()).cloned().collect();
-        for command in WITHOUT_DAEMON {
+        let commands: Vec<String> =
+            definition.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+        for command in commands.iter().filter(|name| !ASK_A_DAEMON.contains(&name.as_str())) {
             // An option of the command itself takes the place of the common one with its name.
             let hidden: Vec<Arg> = options.iter().map(|option| option.clone().hide(true)).collect();
             definition = definition.mut_subcommand(command, |command| command.args(hidden));
@@ -319,8 +299,11 @@ mod tests {
             let help = command.render_long_help().to_string();
             let has_any =
                 ["--connect", "--via", "--credentials"].iter().any(|it| help.contains(it));
-            let asks_none = WITHOUT_DAEMON.contains(&command.get_name());
-            assert_eq!(has_any, !asks_none && command.get_name() != "help", "{help}");
+            let name = command.get_name();
+            assert_eq!(has_any, ASK_A_DAEMON.contains(&name), "{help}");
+            // Of the commands that read a trace, `ui` alone also shows running programs.
+            let reads_a_trace = command.get_positionals().any(|it| it.get_id() == "file");
+            assert!(!has_any || !reads_a_trace || name == "ui", "{help}");
         }
         // They are still taken, wherever they stand.
         for words in [["--via", "ssh://h", "verify", "x"], ["verify", "x", "--via", "ssh://h"]] {
@@ -330,7 +313,6 @@ mod tests {
         }
     }
 
-    /// Splits a line of examples as a shell does: words, quotes, and a remark after two blanks.
     #[test]
     fn help_of_run_does_not_offer_daemons_of_other_machines() {
         let help = |name: &str| {
@@ -346,6 +328,7 @@ mod tests {
         assert!(start.contains("--via <") && start.contains(&port), "{start}");
     }
 
+    /// Splits a line of examples as a shell does: words, quotes, and a remark after two blanks.
     fn words_of(example: &str) -> Vec<String> {
         let line = example.trim_start().split("  ").next().unwrap_or_default();
         let line = line.split(" | ").next().unwrap_or_default();
