@@ -302,7 +302,7 @@ mod tests {
             let name = command.get_name();
             assert_eq!(has_any, ASK_A_DAEMON.contains(&name), "{help}");
             // Of the commands that read a trace, `ui` alone also shows running programs.
-            let reads_a_trace = command.get_positionals().any(|it| it.get_id() == "file");
+            let reads_a_trace = command.get_positionals().any(|it| it.get_id() == "trace");
             assert!(!has_any || !reads_a_trace || name == "ui", "{help}");
         }
         // They are still taken, wherever they stand.
