@@ -10,8 +10,8 @@ use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::args::Connect;
 use crate::commands::{
     apps, blob, check, completions, diff, doctor, dump, export, frames, history, info, install,
-    list, man, montage, pair, pixel, play_part, problems, relay, replay, report, run, save, schema,
-    start, state, stats, status, stop, threads, trim, ui, verify, watch,
+    list, man, mcp, montage, pair, pixel, play_part, problems, relay, replay, report, run, save,
+    schema, start, state, stats, status, stop, threads, trim, ui, verify, watch,
 };
 use crate::failure::{Failure, RUN};
 use crate::{json, text};
@@ -118,6 +118,8 @@ enum Command {
     /// Relay a remote client to the daemon over standard input and output; `--via ssh://` runs this
     #[command(hide = true)]
     Relay,
+    /// Answer an agent's questions about traces (Model Context Protocol), over standard input and output
+    Mcp(mcp::Mcp),
     /// Install gapii for this user or for all users, from a source build or an unpacked archive; with --remove, take it away
     Install(install::Install),
     /// Print shell completions
@@ -218,6 +220,7 @@ impl Cli {
             Command::Watch(args) => watch::run(args, connect),
             Command::Info(args) => info::run(args),
             Command::Ui(args) => ui::run(args, connect),
+            Command::Mcp(args) => mcp::run(args),
             Command::Dump(args) => dump::run(args),
             Command::Frames(args) => frames::run(args),
             Command::Threads(args) => threads::run(args),

@@ -7,7 +7,9 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use gapii_package::{DAEMON, LAYER_FOLDER, LAYER_SONAME, Layout, SHIM, SONAMES, SONAMES_FOLDER};
+use gapii_package::{
+    DAEMON, LAYER_FOLDER, LAYER_SONAME, Layout, MCP, MCP_FOLDER, SHIM, SONAMES, SONAMES_FOLDER,
+};
 
 use crate::failure::Failure;
 
@@ -78,6 +80,14 @@ pub fn prepended<'a>(first: impl IntoIterator<Item = &'a Path>, name: &str) -> O
 pub fn preloaded<'a>(libraries: impl IntoIterator<Item = &'a Path>) -> OsString {
     let names: Vec<_> = libraries.into_iter().map(Path::as_os_str).collect();
     names.join(OsStr::new(":"))
+}
+
+/// Returns the path of the server for agents: beside this program, or where an installed tree has it.
+pub fn mcp_server() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let folder = program.parent()?;
+    let installed = folder.parent().map(|prefix| prefix.join(MCP_FOLDER).join(MCP));
+    first_file([Some(folder.join(MCP)), installed].into_iter().flatten())
 }
 
 /// Returns this program's folder and the shim's folders of an installed tree.

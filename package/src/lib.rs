@@ -41,14 +41,20 @@ pub const LAYER_SONAME: &str = "libze_tracing_layer.so.1";
 /// The tracing layer, as cargo builds it.
 pub const LAYER: &str = "libze_tracing_layer.so";
 
+/// The server for agents.
+pub const MCP: &str = "gapii-mcp";
+/// Folder of the server for agents below the prefix: `gapii-ctl mcp` starts it, and nobody else.
+pub const MCP_FOLDER: &str = "libexec/gapii";
+
 /// Folder of the headers beside the built shim.
 pub const HEADERS_FOLDER: &str = "include";
 /// Headers that tools in C are compiled with.
 pub const HEADERS: [&str; 2] = ["gapii.h", "gapii_commands.h"];
 
 /// Pages for users; docs/ has others for those who change gapii.
-const DOCUMENTS: [&str; 10] = [
+const DOCUMENTS: [&str; 11] = [
     "README.md",
+    "docs/agents.md",
     "docs/export.md",
     "docs/glossary.md",
     "docs/json.md",
@@ -96,12 +102,13 @@ pub enum Package {
     Shim,
     Development,
     LevelZero,
+    Agents,
 }
 
 impl Package {
     /// All packages.
-    pub const ALL: [Package; 4] =
-        [Package::Tools, Package::Shim, Package::Development, Package::LevelZero];
+    pub const ALL: [Package; 5] =
+        [Package::Tools, Package::Shim, Package::Development, Package::LevelZero, Package::Agents];
 
     /// Name of the package.
     pub fn name(self) -> &'static str {
@@ -110,6 +117,7 @@ impl Package {
             Package::Shim => "libgapii0",
             Package::Development => "libgapii-dev",
             Package::LevelZero => "gapii-level-zero",
+            Package::Agents => MCP,
         }
     }
 }
@@ -152,6 +160,7 @@ pub fn files(layout: &Layout, written: &Written) -> Vec<File> {
     files.extend(shim(layout));
     files.extend(development(layout));
     files.push(level_zero(layout));
+    files.push(agents());
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files
 }
@@ -233,6 +242,11 @@ fn development(layout: &Layout) -> Vec<File> {
 fn level_zero(layout: &Layout) -> File {
     let path = format!("{}/{LAYER_FOLDER}/{LAYER_SONAME}", layout.shim_folder());
     built(path, LAYER, Package::LevelZero)
+}
+
+fn agents() -> File {
+    let path = format!("{MCP_FOLDER}/{MCP}");
+    File { is_program: true, ..built(path, MCP, Package::Agents) }
 }
 
 fn built(path: String, source: &str, package: Package) -> File {

@@ -20,7 +20,7 @@ pub struct Browser {
 
 pub fn run(args: &Browser) -> anyhow::Result<()> {
     packages::install(&[packages::DEMO, packages::TEST, packages::BROWSER])?;
-    build::run(Profile::Dev)?;
+    build::product(Profile::Dev)?;
     let mut cargo = match args.screenshots {
         true => step::cargo(&["run", "--quiet", "--bin", "screenshots"]),
         false => step::cargo(&["test"]),

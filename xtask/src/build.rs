@@ -17,7 +17,7 @@ use gapii_package::{
 
 use crate::suite::{self, Built};
 use crate::tree::Profile;
-use crate::{step, tree};
+use crate::{mcp_server, step, tree};
 
 /// The shim's package.
 pub const SHIM: &str = "gapii-shim";
@@ -32,13 +32,21 @@ pub struct Build {
     dev: bool,
 }
 
-impl Build {
-    pub fn profile(&self) -> Profile {
-        if self.dev { Profile::Dev } else { Profile::Release }
+pub fn run(args: &Build) -> anyhow::Result<()> {
+    match args.dev {
+        true => product(Profile::Dev),
+        false => all(),
     }
 }
 
-pub fn run(profile: Profile) -> anyhow::Result<()> {
+/// Builds all that people install.
+pub fn all() -> anyhow::Result<()> {
+    product(Profile::Release)?;
+    mcp_server::build(Profile::Release)
+}
+
+/// Builds the product without the server for agents, which no test and no demonstration needs.
+pub fn product(profile: Profile) -> anyhow::Result<()> {
     match profile {
         Profile::Release => release(),
         Profile::Dev => dev(Tests::None).map(drop),

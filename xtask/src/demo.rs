@@ -19,7 +19,7 @@ const ROUNDS: usize = 3;
 
 pub fn run() -> anyhow::Result<()> {
     packages::install(&[packages::DEMO])?;
-    build::run(Profile::Release)?;
+    build::product(Profile::Release)?;
     let display = XServer::start()?;
     let folder = tree::target().join("demo");
     std::fs::create_dir_all(&folder)?;

@@ -2,7 +2,7 @@
 //! the Firefox Profiler, and reads both files with code that is not the project's: the package `perfetto` of PyPI, in a
 //! virtual environment in the build folder, and Python's reader of JSON. Not part of `test`, because it downloads.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, ensure};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::tree::Profile;
 use crate::xserver::XServer;
-use crate::{build, packages, step, tree};
+use crate::{build, packages, python, step, tree};
 
 /// Frames that are recorded.
 const FRAMES: u64 = 100;
@@ -22,10 +22,10 @@ const READER: &str = include_str!("exports/read.py");
 
 pub fn run() -> anyhow::Result<()> {
     packages::install(&[packages::DEMO, packages::EXPORTS])?;
-    build::run(Profile::Dev)?;
+    build::product(Profile::Dev)?;
     let folder = tree::target().join("exports");
     std::fs::create_dir_all(&folder)?;
-    let python = python(&folder.join("venv"))?;
+    let python = python::with("perfetto", &folder.join("venv"))?;
     let trace = folder.join("glmark2-es2.gapii");
     println!("recording {FRAMES} frames of glmark2-es2");
     record(&trace)?;
@@ -102,21 +102,6 @@ pub fn record(trace: &Path) -> anyhow::Result<()> {
     command.args(["--", "glmark2-es2", "--size", "640x480", "--benchmark", &scene]);
     command.env("DISPLAY", display.name()).stdin(Stdio::null());
     step::output(&mut command).map(drop)
-}
-
-/// The Python of the virtual environment, which has the package `perfetto`; makes it the first time.
-fn python(environment: &Path) -> anyhow::Result<PathBuf> {
-    let python = environment.join("bin/python");
-    let has_package = || {
-        let import = Command::new(&python).args(["-c", "import perfetto"]).output();
-        import.is_ok_and(|output| output.status.success())
-    };
-    if !has_package() {
-        step::run_aside(step::command("python3", &["-m", "venv", "--clear"]).arg(environment))?;
-        let install = ["-m", "pip", "install", "--quiet", "perfetto"];
-        step::run_aside(Command::new(&python).args(install))?;
-    }
-    Ok(python)
 }
 
 #[cfg(test)]

@@ -18,11 +18,14 @@ mod fuzz;
 mod generate;
 mod impact;
 mod lint;
+mod mcp;
+mod mcp_server;
 mod miri;
 mod models;
 mod package;
 mod packages;
 mod piglit;
+mod python;
 mod step;
 mod suite;
 mod summary;
@@ -64,7 +67,7 @@ enum Command {
     Browser(browser::Browser),
     /// Type-check the fuzzers, which are workspaces of their own
     CheckFuzz,
-    /// Build the daemon, the control tool, the shim with its headers, and Level Zero's layer, in release
+    /// Build the daemon, the control tool, the shim with its headers, Level Zero's layer, and the server for agents, in release
     Build(build::Build),
     /// Make what people install, in target/package: Debian packages; with --tar, an archive that works wherever it is
     /// unpacked
@@ -77,6 +80,8 @@ enum Command {
     /// Play a trace with piglit's replayer and the backend in contrib/piglit, and compile the trace's programs with its
     /// shader_runner
     CheckPiglit,
+    /// Test the server for agents: its unit tests, and questions of the protocol's own client about recorded traces
+    CheckMcp,
     /// Check the API descriptions, and count what they don't say
     CheckApi,
     /// Check formatting, and clippy without warnings
@@ -101,11 +106,12 @@ fn main() -> ExitCode {
         Command::Miri => miri::run(),
         Command::Browser(args) => browser::run(&args),
         Command::CheckFuzz => fuzz::run(),
-        Command::Build(args) => build::run(args.profile()),
+        Command::Build(args) => build::run(&args),
         Command::Package(args) => package::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::CheckExports => exports::run(),
         Command::CheckPiglit => piglit::run(),
+        Command::CheckMcp => mcp::run(),
         Command::CheckApi => generate::check_api(),
         Command::Lint => lint::run(),
         Command::Bench(args) => tests_bin::run("bench", &args),

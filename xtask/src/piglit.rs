@@ -43,7 +43,7 @@ print('times', *gapii.GapiiBackend.profile(sys.argv[2]))
 
 pub fn run() -> anyhow::Result<()> {
     packages::install(&[packages::DEMO, packages::PIGLIT])?;
-    build::run(Profile::Dev)?;
+    build::product(Profile::Dev)?;
     let folder = tree::target().join("piglit");
     let replayer = Replayer::make(&folder)?;
     let traces = folder.join("traces");

@@ -76,7 +76,7 @@ fn every_check(summary: &Summary, args: &Test) -> anyhow::Result<()> {
 fn release_form(summary: &Summary, args: &Test) {
     let mut tests = Vec::new();
     summary.check("release build", "cargo xtask build", || {
-        build::run(Profile::Release)?;
+        build::product(Profile::Release)?;
         tests = suite::build(&["build", "-p", suite::SYSTEM, "--tests"])?.tests;
         Ok(())
     });

@@ -15,7 +15,7 @@ pub struct Arguments {
 pub fn run(program: &str, args: &Arguments) -> anyhow::Result<()> {
     let of_program = if program == "bench" { packages::BENCH } else { &[] };
     packages::install(&[packages::DEMO, packages::TEST, of_program])?;
-    build::run(Profile::Release)?;
+    build::product(Profile::Release)?;
     let run = ["run", "--quiet", "--release", "-p", "gapii-tests", "--bin", program, "--"];
     step::run(step::cargo(&run).args(&args.arguments))
 }

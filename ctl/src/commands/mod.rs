@@ -14,6 +14,7 @@ pub mod info;
 pub mod install;
 pub mod list;
 pub mod man;
+pub mod mcp;
 pub mod montage;
 pub mod pair;
 pub mod pixel;

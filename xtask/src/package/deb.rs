@@ -71,6 +71,16 @@ fn control(package: Package) -> Control {
                           Level Zero. This package has the layer through which it records\n\
                           Level Zero. gapii-ctl run finds it.",
         },
+        Package::Agents => Control {
+            section: "devel",
+            depends: "$auto, gapii (= @VERSION@)",
+            recommends: "",
+            suggests: "",
+            synopsis: "lets an agent ask about recorded graphics commands",
+            description: "gapii records every command that a program issues to EGL, OpenGL ES and\n\
+                          Level Zero. This package has the server of the Model Context Protocol\n\
+                          that gapii-ctl mcp starts: an agent asks it about recordings.",
+        },
     }
 }
 
@@ -86,7 +96,7 @@ pub fn make(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
         let mut cargo_deb = Command::new(cargo_deb());
         cargo_deb.args(["--no-build", "--no-strip", "--deb-version", version(), "--manifest-path"]);
         cargo_deb.arg(&manifest).arg("--output").arg(&deb);
-        if *package != Package::Tools {
+        if ![Package::Tools, Package::Agents].contains(package) {
             cargo_deb.args(["--multiarch", "same"]);
         }
         step::run_aside(&mut cargo_deb)?;

@@ -8,7 +8,6 @@ mod stage;
 
 use clap::Args;
 
-use crate::tree::Profile;
 use crate::{build, packages, tree};
 
 #[derive(Args)]
@@ -25,7 +24,7 @@ pub struct Package {
 
 pub fn run(args: &Package) -> anyhow::Result<()> {
     packages::install(&[packages::PACKAGE])?;
-    build::run(Profile::Release)?;
+    build::all()?;
     let folder = tree::target().join("package");
     std::fs::create_dir_all(&folder)?;
     if args.tar {
