@@ -31,6 +31,7 @@ mod canvas;
 mod context;
 mod copied;
 mod data_store;
+mod depth_numbers;
 mod draw_buffers;
 mod egl;
 mod emit;

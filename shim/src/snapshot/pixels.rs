@@ -13,6 +13,7 @@ use gapii_commands::constants::{
 
 use super::aside::Aside;
 use super::canvas::{self, Canvas};
+use super::depth_numbers;
 use super::fetch::{Fetch, Sampled};
 use super::formats::{self, Encode, Layout, Part, Read, SameBits, Values};
 use super::gl::{self, clear_errors, prefers};
@@ -81,6 +82,9 @@ impl Reader {
             Read::AsTheyAre(part, bytes) => {
                 self.through_any_framebuffer(image, part, (layout.format, layout.kind, bytes))?;
                 core::mem::swap(out, &mut self.read);
+                if (part, layout.kind) == (Part::Depth, GL_UNSIGNED_INT) {
+                    self.settle_depths(image, out);
+                }
             }
             Read::Components(values, take, how) => {
                 if self.as_same_bits(image, levels, layout, out).is_some() {
@@ -262,6 +266,45 @@ impl Reader {
         formats::pack_depth_and_stencil(&mut self.read, &stencil, is_fixed)
     }
 
+    /// Changes depths that were read so that an upload gives them again.
+    fn settle_depths(&mut self, image: Image, depths: &mut [u8]) {
+        let Some(internal) = internal_format(image) else { return };
+        let (chunks, _) = depths.as_chunks_mut::<4>();
+        let mut numbers: Vec<u32> = chunks.iter().map(|it| u32::from_ne_bytes(*it)).collect();
+        depth_numbers::settle(&mut numbers, |numbers| {
+            self.depths_after_upload(image, internal, numbers)
+        });
+        for (chunk, number) in chunks.iter_mut().zip(numbers) {
+            *chunk = number.to_ne_bytes();
+        }
+    }
+
+    /// Returns the depths that a texture has after an upload, in the size of the image.
+    fn depths_after_upload(
+        &mut self,
+        image: Image,
+        internal: u32,
+        numbers: &[u32],
+    ) -> Option<Vec<u32>> {
+        let (target, width, height) = (GL_TEXTURE_2D, image.width, image.height);
+        let (format, kind) = (GL_DEPTH_COMPONENT, GL_UNSIGNED_INT);
+        clear_errors();
+        let texture = gl::new_texture(target);
+        let pixels = numbers.as_ptr().cast();
+        // SAFETY: there is a number for each pixel.
+        unsafe {
+            gl::tex_image_2d(target, 0, internal as i32, width, height, 0, format, kind, pixels);
+        }
+        gl::bind_texture(target, 0);
+        let of = Of::Flat { texture, target, face: target, level: 0 };
+        let uploaded = Image { of, width, height, is_shared: false };
+        let done = self.through_framebuffer(uploaded, Part::Depth, (format, kind, 4));
+        gl::delete_texture(texture);
+        done?;
+        let (chunks, _) = self.read.as_chunks::<4>();
+        Some(chunks.iter().map(|it| u32::from_ne_bytes(*it)).collect())
+    }
+
     fn attach(&self, image: Image, point: u32) -> Option<()> {
         clear_errors();
         let target = GL_READ_FRAMEBUFFER;
@@ -308,6 +351,18 @@ impl Drop for Reader {
     }
 }
 
+/// The format of a texture's level or of a renderbuffer, as the program named it.
+fn internal_format(image: Image) -> Option<u32> {
+    if let Of::Renderbuffer { format, .. } = image.of {
+        return Some(format);
+    }
+    let (face, (texture, target, level)) = (face_of(image)?, place_of(image)?);
+    gl::bind_texture(target, texture);
+    let internal = level_integer(face, level, GL_TEXTURE_INTERNAL_FORMAT);
+    gl::bind_texture(target, 0);
+    Some(internal as u32)
+}
+
 fn detach(point: u32) {
     gl::framebuffer_renderbuffer(GL_READ_FRAMEBUFFER, point, GL_RENDERBUFFER, 0);
 }
@@ -329,10 +384,7 @@ impl Copy {
 
     /// A copy of a texture's image in the same format, for which the layout is. `None` as for [`Self::of`].
     fn of_same_format(image: Image, levels: Levels, layout: Layout) -> Option<Self> {
-        let (face, (texture, target, level)) = (face_of(image)?, place_of(image)?);
-        gl::bind_texture(target, texture);
-        let internal = level_integer(face, level, GL_TEXTURE_INTERNAL_FORMAT);
-        gl::bind_texture(target, 0);
+        let internal = internal_format(image)? as i32;
         let Layout { format, kind, .. } = layout;
         let (width, height) = (image.width, image.height);
         Self::filled(image, levels, [width, height], |target| {
