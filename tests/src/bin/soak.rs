@@ -160,6 +160,9 @@ const PARTS: &[Part] = &[
 
 fn main() {
     let options = Options::parse();
+    if let Some(seed) = options.seed.filter(|_| options.print) {
+        return print!("{}", generate::program_without(seed, &options.without).program);
+    }
     let wanted = |name: &str| options.only.as_ref().is_none_or(|only| name.contains(only));
     for (name, part) in PARTS.iter().filter(|(name, _)| wanted(name)) {
         let began = Instant::now();
@@ -264,9 +267,6 @@ fn tracers(options: &Options) {
 fn snapshots(options: &Options) {
     if let Some(file) = &options.program {
         return check_program(file, &options.known);
-    }
-    if let Some(seed) = options.seed.filter(|_| options.print) {
-        return print!("{}", generate::program_without(seed, &options.without).program);
     }
     let clock = || std::time::UNIX_EPOCH.elapsed().map_or(1, |now| now.as_secs());
     let hunt = Hunt {

@@ -1,6 +1,7 @@
 //! A child process that is spoken with in lines.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,8 @@ pub struct Dialogue {
     child: Child,
     input: ChildStdin,
     output: ChildStdout,
+    /// What it writes to its standard error.
+    messages: File,
     /// Bytes of the output that no line was taken from, and where the next line begins.
     heard: Vec<u8>,
     begin: usize,
@@ -21,17 +24,19 @@ pub struct Dialogue {
     limit: Duration,
 }
 
-/// The child ended or hung; how.
+/// The child ended or hung; how, and its last message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Died(pub String);
 
 impl Dialogue {
     pub fn start(command: &mut Command, limit: Duration) -> Self {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let messages = tempfile::tempfile().expect("a temporary file can be made");
+        let stderr = messages.try_clone().expect("a descriptor is free");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let input = child.stdin.take().expect("stdin is a pipe");
         let output = child.stdout.take().expect("stdout is a pipe");
-        Self { child, input, output, heard: Vec::new(), begin: 0, limit }
+        Self { child, input, output, messages, heard: Vec::new(), begin: 0, limit }
     }
 
     pub fn say(&mut self, text: &str) -> Result<(), Died> {
@@ -75,7 +80,20 @@ impl Dialogue {
         if !ended_within(self.child.id(), PATIENCE) {
             let _ = self.child.kill();
         }
-        Died(self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string()))
+        let how =
+            self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+        Died(match self.last_message() {
+            Some(message) => format!("{how}: {message}"),
+            None => how,
+        })
+    }
+
+    fn last_message(&mut self) -> Option<String> {
+        let mut said = Vec::new();
+        self.messages.seek(SeekFrom::Start(0)).ok()?;
+        self.messages.read_to_end(&mut said).ok()?;
+        let said = String::from_utf8_lossy(&said);
+        said.lines().rfind(|line| !line.is_empty()).map(str::to_owned)
     }
 
     /// Whether the child has ended, or does so within a moment.
