@@ -137,26 +137,33 @@ pub fn renderbuffer(world: &mut World) -> bool {
     true
 }
 
-/// Makes a renderbuffer of the storage of another one, through an EGL image. Either may lose its name.
+/// Makes a renderbuffer of the storage of another one, through an EGL image, or gives the storage to one that has its own.
+/// Either may lose its name.
 pub fn share_renderbuffer(world: &mut World) -> bool {
     let fits = |it: &&usize| world.renderbuffers[**it].has_storage;
     let all: Vec<usize> = world.names().renderbuffers.iter().filter(fits).copied().collect();
     let Some(source) = world.some_of(&all).filter(|_| !world.here().is_destroyed) else {
         return false;
     };
-    let (image, renderbuffer) = (world.count('i'), world.count('r'));
+    let others: Vec<usize> = all.into_iter().filter(|it| *it != source).collect();
+    let other = world.some_of(&others).filter(|_| world.chance(30));
+    let image = world.count('i');
     let (context, shared) = (world.at() + 1, world.renderbuffers[source].clone());
     world.step(format!(
         "i{image}= eglCreateImageKHR display c{context} EGL_GL_RENDERBUFFER_KHR r{source} ints:EGL_NONE"
     ));
     world.step("glFinish");
-    world.step(format!("glGenRenderbuffers 1 new:r{renderbuffer}"));
+    let renderbuffer = other.unwrap_or_else(|| {
+        let new = world.count('r');
+        world.step(format!("glGenRenderbuffers 1 new:r{new}"));
+        world.renderbuffers.resize(new + 1, shared.clone());
+        world.group().renderbuffers.push(new);
+        new
+    });
     world.step(format!("glBindRenderbuffer GL_RENDERBUFFER r{renderbuffer}"));
     world.step(format!("glEGLImageTargetRenderbufferStorageOES GL_RENDERBUFFER i{image}"));
     world.step("? glGetError");
-    world.renderbuffers.resize(renderbuffer + 1, shared.clone());
     world.renderbuffers[renderbuffer] = shared;
-    world.group().renderbuffers.push(renderbuffer);
     // The images of textures are numbered, too.
     world.images.push(Image { source: new_texture("GL_TEXTURE_2D", 0) });
     if world.chance(50) {

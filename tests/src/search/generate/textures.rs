@@ -554,8 +554,14 @@ pub fn use_image(world: &mut World) -> bool {
     }
     let at = world.below(world.images.len());
     let Image { source } = world.images[at].clone();
-    let texture = add(world, "GL_TEXTURE_2D");
-    world.step(format!("glGenTextures 1 new:t{texture}"));
+    let texture = match with_own_image(world).filter(|_| world.chance(25)) {
+        Some(texture) => texture,
+        None => {
+            let texture = add(world, "GL_TEXTURE_2D");
+            world.step(format!("glGenTextures 1 new:t{texture}"));
+            texture
+        }
+    };
     bind_to_unit(world, texture);
     // GL_EXT_EGL_image_storage: immutable storage.
     let is_of_texture = source.format < UNKNOWN;
@@ -569,6 +575,18 @@ pub fn use_image(world: &mut World) -> bool {
     world.textures[texture] =
         Texture { levels: 1, is_immutable, is_of_image: true, base_level: 0, ..source };
     true
+}
+
+/// A texture with an image of its own, and no other, which the image of another one can replace.
+fn with_own_image(world: &mut World) -> Option<usize> {
+    let fits = |texture: &&usize| {
+        let it = &world.textures[**texture];
+        let is_single =
+            it.levels == 1 && !it.is_immutable && !it.has_mipmaps && !it.has_unfit_levels;
+        it.target == "GL_TEXTURE_2D" && is_single && !it.is_of_image
+    };
+    let all: Vec<usize> = world.names().textures.iter().filter(fits).copied().collect();
+    world.some_of(&all)
 }
 
 pub fn destroy_image(world: &mut World) -> bool {
