@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use gapii_trace::clock::TraceClock;
 use gapii_trace::event::{Event, EventKind};
 use gapii_trace::tracker::Tracker;
 use gapii_trace::{Command, Untrusted};
@@ -87,6 +88,9 @@ pub struct Happening {
     pub end_seq: Option<u64>,
     /// When it happened or began, in nanoseconds of `CLOCK_MONOTONIC`; null if the trace does not have the time.
     pub begin_ns: Option<u64>,
+    /// The same in nanoseconds of Unix time; missing where the trace does not have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub begin_unix_ns: Option<u64>,
     /// How long it lasted, in nanoseconds; missing for a moment, and where the trace does not have the time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ns: Option<u64>,
@@ -143,6 +147,7 @@ impl Counter {
                 seq: command.seq,
                 end_seq: None,
                 begin_ns: command.begin_ns,
+                begin_unix_ns: None,
                 duration_ns: None,
                 text: Some(text_of(command).as_str().into()),
                 commands: None,
@@ -171,15 +176,21 @@ impl Counter {
             seq: Some(event.seq),
             end_seq: None,
             begin_ns: event.begin_ns,
+            begin_unix_ns: None,
             duration_ns: event.duration_ns,
             text,
             commands,
         });
     }
 
-    /// Returns the activity. `tracker` is as of the last record.
-    pub fn finish(self, tracker: &Tracker) -> Activity {
-        let Self { frames_per_cell, events, events_left_out, marks, marks_left_out, .. } = self;
+    /// Returns the activity. `tracker` is as of the last record. `clock` tells the Unix time of what happened.
+    pub fn finish(self, tracker: &Tracker, clock: Option<&TraceClock>) -> Activity {
+        let Self {
+            frames_per_cell, mut events, events_left_out, mut marks, marks_left_out, ..
+        } = self;
+        for it in events.iter_mut().chain(&mut marks) {
+            it.begin_unix_ns = clock.zip(it.begin_ns).and_then(|(clock, ns)| clock.unix_ns(ns));
+        }
         let known = |(index, activity): (u32, ThreadActivity)| {
             let Some(track) = tracker.thread_at(index) else {
                 return ThreadActivity { thread: index, ..activity };
@@ -332,6 +343,7 @@ mod tests {
                 seq: Some(seq),
                 end_seq: None,
                 begin_ns,
+                begin_unix_ns: None,
                 duration_ns: None,
                 text: None,
                 commands: None,
@@ -366,7 +378,7 @@ mod tests {
         };
         counter.event(&event);
         counter.event(&Event { kind: EventKind::Wait, ..event });
-        let activity = counter.finish(&Tracker::default());
+        let activity = counter.finish(&Tracker::default(), None);
         assert_eq!((activity.events.len(), activity.events_left_out), (1, 1));
         let gap = &activity.events[0];
         assert_eq!((gap.kind, gap.seq, gap.commands), ("gap", Some(9), Some(7)));

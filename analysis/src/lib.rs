@@ -27,6 +27,7 @@
 pub mod activity;
 mod alignment;
 mod causes;
+pub mod command_role;
 pub mod diff;
 mod digest;
 pub mod frame_clock;

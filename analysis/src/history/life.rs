@@ -56,12 +56,29 @@ pub struct Life {
     pub events: Vec<Event>,
     /// Number of events of each sort, those that are left out included.
     pub counts: BTreeMap<Act, u64>,
+    /// Of a program, the command that set each uniform last since the program was linked, up to the chosen command; in the
+    /// order of their locations.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub uniforms: Vec<UniformSetter>,
     /// A number for what it belongs to.
     #[serde(skip)]
     pub(super) owner: u64,
     /// Distinguishes objects that had the same name.
     #[serde(skip)]
     pub(super) serial: u32,
+}
+
+/// The command that set a uniform last.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+pub struct UniformSetter {
+    /// Location of the uniform.
+    pub location: i32,
+    /// Number of the command.
+    pub seq: u64,
+    /// Number of its frame.
+    pub frame: u64,
+    /// Name of the function.
+    pub function: Untrusted,
 }
 
 /// A command that did something to an object.

@@ -13,9 +13,9 @@ mod life;
 
 use std::collections::BTreeMap;
 
-use gapii_follow::Thread;
 use gapii_follow::follow::Follower;
 use gapii_follow::value::{Kind, Owner};
+use gapii_follow::{Context, Thread};
 use gapii_state::touched::{Notes, Touch, Touched};
 use gapii_trace::description::{Kind as ValueKind, Repr, Type};
 use gapii_trace::{Command, Untrusted};
@@ -23,7 +23,7 @@ use gapii_trace::{Command, Untrusted};
 use crate::identity::namespace;
 use crate::mentions::Names;
 use crate::role::Role;
-pub use life::{Act, Event, History, Life};
+pub use life::{Act, Event, History, Life, UniformSetter};
 
 /// Most objects that are kept.
 const OBJECTS_MAX: usize = 64;
@@ -43,6 +43,10 @@ pub struct Wanted {
     pub name: u64,
     /// Only the object that had the name after this command, or the last one that had it before.
     pub at: Option<u64>,
+    /// Only objects of this process, by its index in the trace.
+    pub process: Option<u32>,
+    /// Only the object of this context, or of its share group, as it is after the command `at`.
+    pub context: Option<u64>,
     /// Most events of each sort.
     pub most: u64,
 }
@@ -87,9 +91,14 @@ impl Historian {
         if let Some(seq) = command.seq {
             self.note(command, seq, &touched);
             if self.wanted.at.is_some_and(|at| seq >= at) && !self.is_chosen {
-                let thread = self.follower.thread(command.thread);
-                let owner = thread.map(|thread| owner_of(self.wanted.kind, thread));
-                self.choose(seq, owner.map(|owner| (command.process, owner)));
+                match self.wanted.context {
+                    Some(context) => self.keep_of(seq, context),
+                    None => {
+                        let thread = self.follower.thread(command.thread);
+                        let owner = thread.map(|thread| owner_of(self.wanted.kind, thread));
+                        self.choose(seq, owner.map(|owner| (command.process, owner)));
+                    }
+                }
             }
         }
         self.touched = touched;
@@ -106,7 +115,10 @@ impl Historian {
     }
 
     fn note(&mut self, command: &Command<'_>, seq: u64, touched: &[Touched]) {
-        let Wanted { kind, name, most, .. } = self.wanted;
+        let Wanted { kind, name, most, process, .. } = self.wanted;
+        if process.is_some_and(|process| process != command.process) {
+            return;
+        }
         let Some(thread) = self.follower.thread(command.thread) else { return };
         let owner = owner_of(kind, thread);
         // The strongest act by serial number.
@@ -157,11 +169,13 @@ impl Historian {
                 thread.context.as_deref().map(|context| context.handle)
             }
         };
+        let is_chosen = self.is_chosen;
         for (serial, act) in acts {
             let Some(life) = self.life((command.process, owner, serial), context) else { continue };
             match act {
                 Act::Makes => life.made = Some(seq),
                 Act::Deletes => life.deleted = Some(seq),
+                Act::Changes if !is_chosen => note_uniform(life, command, seq),
                 _ => {}
             }
             let count = life.counts.entry(act).or_default();
@@ -194,9 +208,37 @@ impl Historian {
             self.lives.remove(gone);
             self.left_out += 1;
         }
-        let (made, deleted, events, counts) = (None, None, Vec::new(), BTreeMap::new());
-        self.lives.push(Life { process, context, made, deleted, events, counts, owner, serial });
+        self.lives.push(Life {
+            process,
+            context,
+            made: None,
+            deleted: None,
+            events: Vec::new(),
+            counts: BTreeMap::new(),
+            uniforms: Vec::new(),
+            owner,
+            serial,
+        });
         self.lives.last_mut()
+    }
+
+    /// Forgets objects that do not belong to a context or its share group, and then does the same as [`choose`](Self::choose).
+    fn keep_of(&mut self, at: u64, context: u64) {
+        let kind = self.wanted.kind;
+        let mut owners: Vec<(u32, u64)> = Vec::new();
+        for (index, process) in self.follower.processes() {
+            let mut see = |it: &Context| {
+                if it.handle == context {
+                    owners.push((index, owner_in(kind, it)));
+                }
+            };
+            let threads = self.follower.threads().map(|(_, thread)| thread);
+            let own = threads.filter(|thread| std::ptr::eq(thread.process.as_ref(), process));
+            own.filter_map(|thread| thread.context.as_deref()).for_each(&mut see);
+            process.contexts().idle().for_each(see);
+        }
+        self.lives.retain(|life| owners.contains(&(life.process, life.owner)));
+        self.choose(at, None);
     }
 
     /// Forgets objects that have not the name after command `at`; of objects that all have lost it, all but the last one. If there
@@ -216,6 +258,24 @@ impl Historian {
     }
 }
 
+/// Notes the uniform that a command has set. A link forgets all values (OpenGL ES 3.2, 7.6).
+fn note_uniform(program: &mut Life, command: &Command<'_>, seq: u64) {
+    if Role::Links.is_of(command.known()) {
+        program.uniforms.clear();
+    }
+    let location = command.args().find(|arg| arg.param.name == "location");
+    // A location is a GLint. The values of -1 are ignored.
+    let location = location.map(|arg| arg.value.bits() as u32 as i32).filter(|it| *it >= 0);
+    if let Some(location) = location {
+        let function = Untrusted::from(command.name());
+        let setter = UniformSetter { location, seq, frame: command.frame, function };
+        match program.uniforms.binary_search_by_key(&location, |it| it.location) {
+            Ok(at) => program.uniforms[at] = setter,
+            Err(at) => program.uniforms.insert(at, setter),
+        }
+    }
+}
+
 /// Returns what a command does with names, looked up once per function id.
 fn names_of<'a>(functions: &'a mut Vec<Option<Names>>, command: &Command<'_>) -> Option<&'a Names> {
     let function = command.function?;
@@ -228,11 +288,15 @@ fn names_of<'a>(functions: &'a mut Vec<Option<Names>>, command: &Command<'_>) ->
 
 /// What the objects of a kind belong to that a thread uses, as a number; 0 for its process, and without a context.
 fn owner_of(kind: Kind, thread: &Thread) -> u64 {
-    let context = thread.context.as_deref();
+    thread.context.as_deref().map_or(0, |context| owner_in(kind, context))
+}
+
+/// The same for a context.
+fn owner_in(kind: Kind, context: &Context) -> u64 {
     match kind.owner {
         Owner::Process => 0,
-        Owner::ShareGroup => context.map_or(0, |context| context.group.number()),
-        Owner::Context => context.map_or(0, |context| context.handle),
+        Owner::ShareGroup => context.group.number(),
+        Owner::Context => context.handle,
     }
 }
 

@@ -9,7 +9,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
+use gapii_analysis::command_role::CommandRole;
 use gapii_analysis::object_names::ObjectNames;
 use gapii_replay::Options;
 use gapii_replay::images::{At, Folder, Images};
@@ -63,10 +65,14 @@ pub struct Dump {
 
     /// List only commands of this thread, by thread id or name (* and ? match); may be repeated
     ///
-    /// --frames, --commands, --function, --thread and --match combine: a command is listed if it matches each option that
+    /// --frames, --commands, --function, --thread, --role and --match combine: a command is listed if it matches each option that
     /// is given.
     #[arg(long = "thread", value_name = "TID|NAME")]
     threads: Vec<String>,
+
+    /// List only commands of this role; may be repeated
+    #[arg(long = "role", value_name = "ROLE", value_parser = role_parser())]
+    roles: Vec<CommandRole>,
 
     /// List only commands whose text has these characters, in upper or lower case: names, arguments, strings, results
     ///
@@ -90,7 +96,7 @@ pub struct Dump {
     /// Instead of listing commands, replay the trace up to --at and write the current context's resources to
     /// this folder: textures as PNG, buffers as raw bytes, shaders as text
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "at")]
-    #[arg(conflicts_with_all = ["frames", "commands", "functions", "threads", "matching", "sort", "top"])]
+    #[arg(conflicts_with_all = ["frames", "commands", "functions", "threads", "roles", "matching", "sort", "top"])]
     resources: Option<PathBuf>,
 
     /// Command after which the resources are written, by its number in `dump`
@@ -144,6 +150,13 @@ pub struct Line {
     /// kind, such as `context 2`, and labels of objects. Only if the list begins with the first command of the trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     names: Option<BTreeMap<String, String>>,
+    /// What it does in its frame: `draw`, `dispatch`, `group-begin` and `group-end` for debug groups of the program, and `mark`
+    /// for a moment that the program marks. Most commands do none of these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<String>,
+    /// What the program says with a `group-begin` or a `mark`, up to 200 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
     /// Addresses of arguments that are shown as memory, by the name of the argument.
     #[serde(skip_serializing_if = "Option::is_none")]
     addresses: Option<BTreeMap<String, String>>,
@@ -245,7 +258,9 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
             // A command that took no effect has no number.
             let has_number =
                 |wanted: &Range<u64>| command.seq.is_some_and(|it| wanted.contains(&it));
-            if !args.commands.as_ref().is_none_or(has_number) || !fits(&chosen, command, tracker) {
+            if !args.commands.as_ref().is_none_or(has_number)
+                || !fits(&chosen, &args.roles, command, tracker)
+            {
                 return Choice::Leave;
             }
             listed += 1;
@@ -288,7 +303,7 @@ pub fn run(args: &Dump) -> Result<u8, Failure> {
     if is_empty && let Some(frames) = &args.frames.frames {
         trace_file::judge_wish(path, &mut reader, Some(frames), None)?;
     }
-    let is_choosing = !chosen.is_empty() || args.matching.is_some();
+    let is_choosing = !chosen.is_empty() || !args.roles.is_empty() || args.matching.is_some();
     if let Some(wanted) = args.commands.as_ref().filter(|_| listed == 0 && !is_choosing) {
         trace_file::judge_wish(path, &mut reader, None, Some(wanted.start))?;
     }
@@ -334,7 +349,15 @@ fn chosen(args: &Dump, reader: &Reader) -> Result<Filter, Failure> {
     }
 }
 
-fn fits(chosen: &Filter, command: &Command<'_>, tracker: &Tracker) -> bool {
+fn role_parser() -> impl TypedValueParser<Value = CommandRole> {
+    let words = PossibleValuesParser::new(CommandRole::ALL.map(CommandRole::word));
+    words.try_map(|word| CommandRole::named(&word).ok_or("no such role"))
+}
+
+fn fits(chosen: &Filter, roles: &[CommandRole], command: &Command<'_>, tracker: &Tracker) -> bool {
+    if !roles.is_empty() && !CommandRole::of(command).is_some_and(|role| roles.contains(&role)) {
+        return false;
+    }
     if chosen.is_empty() {
         return true;
     }
@@ -360,6 +383,15 @@ fn nothing_fits(path: &Path, chosen: &Filter, args: &Dump) -> Failure {
             "{name} has no command{numbers}{frames}{of} whose text has \"{}\"; `gapii-ctl dump {name} --top 20` shows how \
              commands are written",
             text.escape_debug()
+        ));
+    }
+    if !args.roles.is_empty() {
+        let words: Vec<_> = args.roles.iter().map(|role| role.word()).collect();
+        let of = if chosen.is_empty() { String::new() } else { format!(" of {chosen}") };
+        return Failure::no(format!(
+            "{name} has no command{numbers}{frames}{of} with the role {}; `gapii-ctl dump {name} --top 20` lists commands of \
+             any",
+            words.join(" or ")
         ));
     }
     match chosen.is_empty() {

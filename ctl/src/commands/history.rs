@@ -8,7 +8,9 @@ use std::path::Path;
 use std::str::FromStr;
 
 use clap::Args;
-use gapii_analysis::history::{Act, Event, Historian, History as Found, Life, Wanted};
+use gapii_analysis::history::{
+    Act, Event, Historian, History as Found, Life, UniformSetter, Wanted,
+};
 use gapii_follow::value::Kind;
 use gapii_trace::Info;
 use indicatif::HumanCount;
@@ -24,7 +26,8 @@ use crate::trace_file::{self, Reader, unreadable};
 const AFTER_HELP: &str = "\
 Examples:
   gapii-ctl history x.gapii texture:5              what was done to the textures with the name 5
-  gapii-ctl history x.gapii texture:5 --at 4711    to the one that has this name after command 4711";
+  gapii-ctl history x.gapii texture:5 --at 4711    to the one that has this name after command 4711
+  gapii-ctl history x.gapii program:1 --at 4711    also: which commands have set its uniforms";
 
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
@@ -43,6 +46,14 @@ pub struct History {
     /// If several contexts have such an object, that of the command is meant.
     #[arg(long, value_name = "SEQ")]
     at: Option<u64>,
+
+    /// Only the object of this context, or of its share group, by its handle in `dump`, as it is after --at
+    #[arg(long, value_name = "HANDLE", value_parser = state_choice::number, requires = "at")]
+    context: Option<u64>,
+
+    /// Only objects of this process, by its index in `info`
+    #[arg(long, value_name = "N")]
+    process: Option<u32>,
 
     /// Most events of each sort that are listed of an object, the first ones
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = one_or_more::<u64>)]
@@ -81,7 +92,8 @@ pub fn run(args: &History) -> Result<u8, Failure> {
     let mut reader = trace_file::open(path)?;
     trace_file::judge_filter(path, &reader, "does not hold all of the program's state")?;
     let Named { kind, name } = args.object;
-    let wanted = Wanted { kind, name, at: args.at, most: args.most };
+    let History { at, process, context, most, .. } = *args;
+    let wanted = Wanted { kind, name, at, process, context, most };
     let found = find(path, &mut reader, wanted)?;
     if found.objects.is_empty() {
         let (path, kind) = (path.display(), kind.name.to_lowercase());
@@ -130,6 +142,7 @@ fn describe(found: &Found) -> String {
         let head = ["SEQ", "FRAME", "TID", "ACT", "FUNCTION"].map(str::to_owned);
         text.push_str(&aligned(std::iter::once(head).chain(life.events.iter().map(row))));
         text.push_str(&more(life));
+        text.push_str(&uniforms(life));
     }
     text
 }
@@ -160,6 +173,19 @@ fn more(life: &Life) -> String {
         (left_out > 0).then(|| format!("{} more: {}\n", HumanCount(left_out), word(*act)))
     });
     left_out.collect()
+}
+
+/// The commands that set a program's uniforms.
+fn uniforms(life: &Life) -> String {
+    if life.uniforms.is_empty() {
+        return String::new();
+    }
+    let head = ["UNIFORM", "SET BY", "FRAME", "FUNCTION"].map(str::to_owned);
+    let rows = life.uniforms.iter().map(|it| {
+        let UniformSetter { location, seq, frame, function } = it;
+        [location.to_string(), seq.to_string(), frame.to_string(), function.to_string()]
+    });
+    format!("\n{}", aligned(std::iter::once(head).chain(rows)))
 }
 
 fn word(act: Act) -> &'static str {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use gapii_abi::atom::{GpuTimesKind, Seam};
 use gapii_analysis::graphics::{Driver, Graphics, Size, Viewer};
+use gapii_trace::clock::TraceClock;
 use gapii_trace::footer::{LevelUse, Lost, ProcessEntry};
 use gapii_trace::frame::Variety;
 use gapii_trace::gpu_times::{GpuNote, GpuTimes};
@@ -39,6 +40,12 @@ pub struct Answer {
     info: TraceInfo,
     /// When the trace was recorded.
     recorded: Recorded,
+    /// When the capture began, in nanoseconds of the trace's clock.
+    #[serde(skip)]
+    began_ns: u64,
+    /// Times without a daemon, in the order of `seams`, in nanoseconds of Unix time; null where the trace does not have them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    seams_unix_ns: Vec<Period>,
     /// Bytes of the file's header: descriptions of the commands, which every trace has.
     header_bytes: u64,
     /// Bytes of the file after its header, for each frame; `None` without a frame.
@@ -47,6 +54,15 @@ pub struct Answer {
     graphics: Graphics,
     /// Times on the GPU; null unless the trace was recorded with `--gpu-timing`.
     gpu_times: Option<GpuSummary>,
+}
+
+/// A period of time.
+#[derive(Serialize, JsonSchema)]
+pub struct Period {
+    /// Its begin.
+    from: Option<u64>,
+    /// Its end.
+    to: Option<u64>,
 }
 
 /// Times on the GPU in a trace.
@@ -142,7 +158,21 @@ impl Answer {
         let bytes_per_frame = info.file_bytes.saturating_sub(header_bytes).checked_div(info.frames);
         let graphics = graphics(reader)?;
         let gpu_times = GpuTimes::of(reader)?.as_ref().map(GpuSummary::of);
-        Ok(Answer { info, recorded, header_bytes, bytes_per_frame, graphics, gpu_times })
+        let clock = TraceClock::of(reader.header(), reader.footer());
+        let unix_ns = |ns| clock.and_then(|clock| clock.unix_ns(ns));
+        let period = |seam: &Seam| Period { from: unix_ns(seam.from_ns), to: unix_ns(seam.to_ns) };
+        let seams_unix_ns = info.seams.iter().map(period).collect();
+        let began_ns = reader.header().started_ns;
+        Ok(Answer {
+            info,
+            recorded,
+            began_ns,
+            seams_unix_ns,
+            header_bytes,
+            bytes_per_frame,
+            graphics,
+            gpu_times,
+        })
     }
 
     fn describe(&self) -> String {
@@ -197,7 +227,7 @@ impl Answer {
         lines.extend(surfaces_line(&self.graphics.surface_sizes));
         lines.extend(self.graphics.drivers.iter().map(driver_line));
         lines.extend(self.gpu_times.iter().flat_map(GpuSummary::lines));
-        lines.extend(peculiarities(info));
+        lines.extend(peculiarities(info, self.began_ns));
         lines.join("\n") + "\n"
     }
 }
@@ -210,7 +240,7 @@ fn graphics(reader: &mut Reader) -> io::Result<Graphics> {
 }
 
 /// The lines that only some traces have.
-fn peculiarities(info: &TraceInfo) -> Vec<String> {
+fn peculiarities(info: &TraceInfo, began_ns: u64) -> Vec<String> {
     let mut lines = Vec::new();
     if !info.filter.is_empty() {
         lines.push(format!("filtered   only {}, and swaps", info.filter));
@@ -238,7 +268,7 @@ fn peculiarities(info: &TraceInfo) -> Vec<String> {
             "clock      was set back by {back:.1?} during the capture; times of commands come from another clock"
         ));
     }
-    lines.extend(info.seams.iter().map(seam_line));
+    lines.extend(info.seams.iter().map(|seam| seam_line(seam, began_ns)));
     lines.extend(info.missing.iter().map(|sentence| format!("missing    {sentence}")));
     lines.extend(info.processes.iter().map(process_line));
     lines.extend(
@@ -278,7 +308,12 @@ fn driver_line(driver: &Driver) -> String {
 /// A trace without a footer does not have the threads' counts.
 fn waits(info: &TraceInfo) -> String {
     match info.lost_is_known {
-        true => format!("{} ({:.1?})", info.waits, Duration::from_nanos(info.wait_ns)),
+        true if info.waits > 0 => format!(
+            "{} ({:.1?}); `threads` says when",
+            info.waits,
+            Duration::from_nanos(info.wait_ns)
+        ),
+        true => "0".to_owned(),
         false => not_known(info),
     }
 }
@@ -313,13 +348,15 @@ fn causes(info: &TraceInfo) -> String {
     if causes.is_empty() { String::new() } else { format!(" ({})", causes.join(", ")) }
 }
 
-fn seam_line(seam: &Seam) -> String {
+/// AT is the time since the capture began, as in `gapii-ctl threads`.
+fn seam_line(seam: &Seam, began_ns: u64) -> String {
     let away = Duration::from_nanos(seam.away_ns());
+    let at = Duration::from_nanos(seam.from_ns.saturating_sub(began_ns));
     let absent = match seam.absent {
         0 => String::new(),
         count => format!(", {} did not come back", counted(count.into(), "program")),
     };
-    format!("seam       {away:.1?} without a daemon{absent}")
+    format!("seam       {away:.1?} without a daemon, at {:.6} s{absent}", at.as_secs_f64())
 }
 
 fn process_line(process: &ProcessEntry) -> String {

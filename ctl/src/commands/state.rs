@@ -178,7 +178,10 @@ pub fn run(args: &State) -> Result<u8, Failure> {
     }
     let all = args.all || args.choice.is_partial();
     match (args.sections, args.json.json) {
-        (true, true) => text::print_json(&Sections { seq: at, sections: picture.sections() })?,
+        (true, true) => {
+            let (sections, contexts) = (picture.sections(), picture.contexts_of());
+            text::print_json(&Sections { seq: at, sections, contexts })?;
+        }
         (true, false) => text::print(|out| write_sections(out, &picture.sections()))?,
         (false, true) => text::print_json(&picture.answer(at))?,
         (false, false) => text::print(|out| write!(out, "{}", picture.text(at, all)))?,
@@ -250,6 +253,19 @@ pub struct Sections {
     seq: u64,
     /// The sections, in the order in which the state is shown.
     sections: Vec<Section>,
+    /// The contexts, with their share groups.
+    contexts: Vec<ContextOf>,
+}
+
+/// A context, and what it belongs to.
+#[derive(Serialize, JsonSchema)]
+struct ContextOf {
+    /// Index of the process in the trace.
+    process: u32,
+    /// Handle.
+    context: u64,
+    /// Index of the context's share group in the process.
+    share_group: usize,
 }
 
 /// A field of the state of a process, a thread, a share group or a context.
@@ -414,6 +430,17 @@ impl Picture {
 
     fn contexts(&self) -> impl Iterator<Item = &ContextPicture> {
         self.processes.iter().flat_map(|process| &process.contexts)
+    }
+
+    fn contexts_of(&self) -> Vec<ContextOf> {
+        let of = self.processes.iter().flat_map(|process| {
+            process.contexts.iter().map(|context| ContextOf {
+                process: process.index,
+                context: context.handle,
+                share_group: context.group,
+            })
+        });
+        of.collect()
     }
 
     fn sections(&self) -> Vec<Section> {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use gapii_analysis::activity::{Activity, Counter, Happening, ThreadActivity};
 use gapii_trace::Info;
+use gapii_trace::clock::TraceClock;
 use indicatif::HumanCount;
 
 use crate::args::{Json, Trace};
@@ -40,6 +41,7 @@ pub fn run(args: &Threads) -> Result<u8, Failure> {
     let mut reader = trace_file::open(path)?;
     let info = Info::of(&mut reader).map_err(|error| unreadable(path, &error))?;
     let began_ns = reader.header().started_ns;
+    let clock = TraceClock::of(reader.header(), reader.footer());
     let mut progress = ReadingProgress::start(info.calls);
     let commands = reader.commands().map_err(|error| unreadable(path, &error))?;
     let mut commands = commands.with_events();
@@ -51,7 +53,7 @@ pub fn run(args: &Threads) -> Result<u8, Failure> {
     }
     commands.drain_events().for_each(|event| counter.event(&event));
     progress.clear();
-    let activity = counter.finish(commands.assembler().tracker());
+    let activity = counter.finish(commands.assembler().tracker(), clock.as_ref());
     match args.json.json {
         true => text::print_json(&activity)?,
         false => text::print(|out| write!(out, "{}", describe(&activity, began_ns)))?,

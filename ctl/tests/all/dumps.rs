@@ -83,6 +83,39 @@ fn commands_are_chosen_by_function_thread_and_frame() {
 }
 
 #[test]
+fn commands_have_roles_and_are_chosen_by_them() {
+    let mut trace = WrittenTrace::new(false);
+    let says = |trace: &mut WrittenTrace, name: &str, values: &[u64], text: &[u8]| {
+        let args = trace.args(name, values);
+        trace.call(name, &args, &[text], &[], &[]);
+    };
+    says(&mut trace, "glPushDebugGroup", &[0x824A, 1, u64::MAX, 0x1000], b"sky"); // 0
+    says(&mut trace, "glInsertEventMarkerEXT", &[5, 0x1000], b"clouds"); // 1
+    draw(&mut trace, 0, 3, None);
+    trace.does("glPopDebugGroup", &[]); // 3
+    trace.does("glDispatchCompute", &[1, 1, 1]);
+    trace.does("glFlush", &[]); // 5
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("t.gapii"), trace.finish(1_000_000_000)).unwrap();
+    let (json, _) = dump(&folder, &["--json"], 0);
+    let lines = json.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let roles: Vec<_> = lines.map(|line| (line["role"].clone(), line["text"].clone())).collect();
+    let expected = [
+        (json!("group-begin"), json!("sky")),
+        (json!("mark"), json!("clouds")),
+        (json!("draw"), Value::Null),
+        (json!("group-end"), Value::Null),
+        (json!("dispatch"), Value::Null),
+        (Value::Null, Value::Null),
+    ];
+    assert_eq!(roles, expected);
+    check(&folder, &["--role", "group-begin", "--role", "group-end"], &[0, 3]);
+    check(&folder, &["--role", "draw", "--commands", "1..4"], &[2]);
+    let (_, stderr) = dump(&folder, &["--role", "draw", "--commands", "3..5"], 1);
+    assert!(one_sentence(&stderr).contains("with the role draw"), "{stderr}");
+}
+
+#[test]
 fn commands_are_chosen_by_their_text() {
     let folder = folder(false);
     check(&folder, &["--match", "count = 30"], &[2, 5]);

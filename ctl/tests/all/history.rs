@@ -155,6 +155,39 @@ fn texture_takes_part_in_draws_if_a_uniform_selects_its_unit() {
 }
 
 #[test]
+fn uniforms_of_a_program_name_the_commands_that_set_them_last() {
+    let mut trace = Trace::new();
+    trace.0.create("glCreateProgram", 3); // 0
+    trace.0.create("glCreateProgram", 4);
+    trace.does("glUseProgram", &[3]);
+    trace.does("glUniform1i", &[7, 2]); // 3
+    trace.does("glUniform1i", &[7, 2]); // 4: the same value
+    trace.does("glUniform1i", &[8, 1]); // 5
+    trace.does("glUniform1i", &[u64::from(u32::MAX), 1]); // ignored
+    trace.does("glProgramUniform1i", &[4, 7, 5]); // 7: another program
+    trace.does("glUniform1i", &[7, 9]); // 8
+    trace.does("glLinkProgram", &[3]); // 9
+    trace.does("glUniform1i", &[8, 9]); // 10
+    let set = |words: &[&str]| {
+        let found = trace.history(words);
+        let uniforms = found["objects"][0]["uniforms"].as_array().cloned().unwrap_or_default();
+        let number = |it: &Value, name: &str| it[name].as_u64().unwrap();
+        uniforms.iter().map(|it| [number(it, "location"), number(it, "seq")]).collect::<Vec<_>>()
+    };
+    assert_eq!(set(&["program:3", "--at", "3"]), [[7, 3]]);
+    assert_eq!(set(&["program:3", "--at", "7"]), [[7, 4], [8, 5]]);
+    assert_eq!(set(&["program:3", "--at", "8"]), [[7, 8], [8, 5]]);
+    assert!(set(&["program:3", "--at", "9"]).is_empty());
+    assert_eq!(set(&["program:3"]), [[8, 10]]);
+    assert_eq!(set(&["program:4"]), [[7, 7]]);
+    let folder = trace.folder();
+    let words = ["history", "t.gapii", "program:3"];
+    let (text, _) = run(ctl(folder.path()).args(words), 0);
+    let last: Vec<_> = text.lines().last().unwrap_or_default().split_whitespace().collect();
+    assert_eq!(last, ["8", "10", "0", "glUniform1i"], "{text}");
+}
+
+#[test]
 fn buffer_is_followed_through_vertex_arrays_and_copies() {
     let mut trace = Trace::new();
     trace.makes("glGenBuffers", 7); // 0
@@ -261,6 +294,16 @@ fn objects_of_other_contexts_are_told_apart() {
     trace.check(&["texture:5"], &[&[(0, "makes")], &[(2, "makes"), (3, "changes")]]);
     trace.check(&["texture:5", "--at", "3"], &[&[(2, "makes"), (3, "changes")]]);
     trace.check(&["texture:5", "--at", "0"], &[&[(0, "makes")]]);
+    // That of a context other than the command's.
+    trace.check(&["texture:5", "--at", "3", "--context", "0x77"], &[&[(0, "makes")]]);
+    let own = ["texture:5", "--at", "3", "--context", "0x88", "--process", "0"];
+    trace.check(&own, &[&[(2, "makes"), (3, "changes")]]);
+    let folder = trace.folder();
+    for option in [["--context", "0x99"], ["--process", "1"]] {
+        let words = ["history", "t.gapii", "texture:5", "--at", "3"];
+        let (_, stderr) = run(ctl(folder.path()).args(words).args(option), 1);
+        assert!(stderr.contains("no texture of the trace has the name 5"), "{stderr}");
+    }
     let found = trace.history(&["texture:5"]);
     let contexts = [&found["objects"][0]["context"], &found["objects"][1]["context"]];
     assert_eq!(contexts, [&Value::from(0x77), &Value::from(0x88)]);

@@ -159,6 +159,18 @@ fn cut_trace_does_not_say_that_nothing_was_lost() {
 }
 
 #[test]
+fn time_without_a_daemon_is_said_with_its_place_in_the_capture() {
+    let mut trace = WrittenTrace::new(false);
+    trace.command(0, "glFlush", &[], None);
+    trace.seam(BEGAN_NS + 2 * SECOND, BEGAN_NS + 5 * SECOND);
+    trace.swap(0, None);
+    let (text, json, _) = info(&trace.cut(), 1);
+    assert_eq!(line(&text, "seam"), Some("3.0s without a daemon, at 2.000000 s"), "{text}");
+    let unix_ns = json!([{ "from": BEGAN_UNIX_NS + 2 * SECOND, "to": BEGAN_UNIX_NS + 5 * SECOND }]);
+    assert_eq!(json["seams_unix_ns"], unix_ns);
+}
+
+#[test]
 fn verification_of_a_cut_trace_does_not_say_that_nothing_was_lost() {
     let folder = tempfile::tempdir().unwrap();
     let verify = |file: &[u8], options: &[&str], status| {

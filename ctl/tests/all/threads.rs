@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::support::{ctl, one_sentence, run};
-use crate::written_trace::{BEGAN_NS, WrittenTrace};
+use crate::written_trace::{BEGAN_NS, BEGAN_UNIX_NS, WrittenTrace};
 
 fn written(folder: &Path) {
     let mut trace = WrittenTrace::new(false);
@@ -37,6 +37,8 @@ fn threads_are_listed_with_their_activity_and_events() {
         (&wait["kind"], &wait["thread"], &wait["seq"]),
         (&json!("wait"), &json!(1), &json!(2))
     );
+    assert_eq!(wait["begin_ns"], json!(BEGAN_NS + 2_000_000));
+    assert_eq!(wait["begin_unix_ns"], json!(BEGAN_UNIX_NS + 2_000_000));
     assert_eq!(answer["events"].as_array().unwrap().len(), 2);
     let group = &answer["marks"][0];
     assert_eq!((&group["kind"], &group["end_seq"]), (&json!("group"), &json!(3)));

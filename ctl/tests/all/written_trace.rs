@@ -227,6 +227,11 @@ impl WrittenTrace {
         self.swap(0, None);
     }
 
+    /// A time without a daemon, in nanoseconds of `CLOCK_MONOTONIC`.
+    pub fn seam(&mut self, from_ns: u64, to_ns: u64) {
+        atom::Seam { from_ns, to_ns, processes: 1, absent: 0 }.append_to(&mut self.raw);
+    }
+
     /// Commands that the program could not record.
     pub fn gap(&mut self, calls: u64) {
         let gap = atom::Gap {

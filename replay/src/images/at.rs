@@ -63,8 +63,11 @@ impl At {
                 return Ok(());
             }
         };
-        for (number, picture) in pictures {
+        for framebuffer::Color { number, conversion, picture } in pictures {
             let name = format!("at-{:06}-color{number}.png", self.seq);
+            if let (Ok(_), Some(how)) = (&picture, conversion) {
+                call.parts.tally.note(format!("{name} is converted: {how}"));
+            }
             match picture {
                 Err(why) => call.parts.tally.note(format!("no {name}: {why}")),
                 Ok(picture) => {

@@ -13,10 +13,11 @@ use gapii_commands::constants::{
     GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_CUBE_MAP_FACE as GL_TEXTURE_CUBE_MAP_FACE,
     GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LAYER as GL_TEXTURE_LAYER,
     GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LEVEL as GL_TEXTURE_LEVEL, GL_FRAMEBUFFER_BINDING, GL_INT,
-    GL_MAX_COLOR_ATTACHMENTS, GL_NEAREST, GL_READ_FRAMEBUFFER, GL_RENDERBUFFER,
-    GL_RENDERBUFFER_BINDING, GL_RENDERBUFFER_HEIGHT, GL_RENDERBUFFER_INTERNAL_FORMAT,
-    GL_RENDERBUFFER_WIDTH, GL_RGBA, GL_RGBA_INTEGER, GL_SAMPLES, GL_TEXTURE_HEIGHT,
-    GL_TEXTURE_INTERNAL_FORMAT, GL_TEXTURE_WIDTH, GL_UNSIGNED_INT,
+    GL_MAX_COLOR_ATTACHMENTS, GL_NEAREST, GL_R8UI, GL_R16_EXT, GL_READ_FRAMEBUFFER,
+    GL_RENDERBUFFER, GL_RENDERBUFFER_BINDING, GL_RENDERBUFFER_HEIGHT,
+    GL_RENDERBUFFER_INTERNAL_FORMAT, GL_RENDERBUFFER_WIDTH, GL_RG8UI, GL_RG16_EXT, GL_RGB8UI,
+    GL_RGB10_A2, GL_RGB16_EXT, GL_RGBA, GL_RGBA_INTEGER, GL_RGBA8UI, GL_RGBA16_EXT, GL_SAMPLES,
+    GL_TEXTURE_HEIGHT, GL_TEXTURE_INTERNAL_FORMAT, GL_TEXTURE_WIDTH, GL_UNSIGNED_INT,
 };
 use gapii_state::read_back::{Aside, Driver as _};
 
@@ -44,12 +45,39 @@ pub struct Attached {
     pub internal_format: i32,
 }
 
+impl Attached {
+    /// Returns how a picture changes the values, in words; `None` if it does not.
+    fn conversion(&self) -> Option<&'static str> {
+        let wide = [GL_RGB10_A2, GL_R16_EXT, GL_RG16_EXT, GL_RGB16_EXT, GL_RGBA16_EXT];
+        let bytes = [GL_R8UI, GL_RG8UI, GL_RGB8UI, GL_RGBA8UI];
+        match self.component as u32 {
+            _ if bytes.contains(&(self.internal_format as u32)) => None,
+            GL_FLOAT => Some("values from 0 to 1 are 8 bits, others are cut off"),
+            GL_INT | GL_UNSIGNED_INT => Some("values from 0 to 255 are kept, others are cut off"),
+            _ if wide.contains(&(self.internal_format as u32)) => {
+                Some("values are rounded to 8 bits")
+            }
+            _ => None,
+        }
+    }
+}
+
 /// A picture, or why it can't be had.
 type Taken = Result<Picture, Skip>;
 
+/// The picture of a colour attachment.
+pub struct Color {
+    /// Number of the attachment.
+    pub number: u32,
+    /// How its values became bytes, in words; `None` if the picture has them as they are.
+    pub conversion: Option<&'static str>,
+    /// The picture.
+    pub picture: Taken,
+}
+
 /// Pictures of the colour attachments by number, or of the surface if no framebuffer object is
 /// bound. Each may have failed on its own.
-pub fn colors(gl: &Gl<'_>) -> Result<Vec<(u32, Taken)>, Skip> {
+pub fn colors(gl: &Gl<'_>) -> Result<Vec<Color>, Skip> {
     gl.clear_errors();
     let bound = gl.integer(GL_FRAMEBUFFER_BINDING);
     let is_es3 = gl.version() >= (3, 0);
@@ -58,7 +86,8 @@ pub fn colors(gl: &Gl<'_>) -> Result<Vec<(u32, Taken)>, Skip> {
         .ok_or_else(|| Skip::from("state that affects a read-back can't be reset"))?;
     if bound == 0 {
         let [width, height] = draw_size(gl)?;
-        return Ok(vec![(0, read_pixels(gl, width, height))]);
+        let picture = read_pixels(gl, width, height);
+        return Ok(vec![Color { number: 0, conversion: None, picture }]);
     }
     let target = if is_es3 { GL_READ_FRAMEBUFFER } else { GL_FRAMEBUFFER };
     gl.bind_framebuffer(target, bound);
@@ -74,7 +103,7 @@ pub fn colors(gl: &Gl<'_>) -> Result<Vec<(u32, Taken)>, Skip> {
             true => resolved(gl, attached),
             false => read(gl, attached),
         };
-        pictures.push((number, picture));
+        pictures.push(Color { number, conversion: attached.conversion(), picture });
     }
     Ok(pictures)
 }
@@ -142,10 +171,10 @@ impl Attachment {
         numbers
     }
 
-    /// Returns width and height. Restores the bindings.
-    pub fn size(&self, gl: &Gl<'_>) -> Result<[u32; 2], Skip> {
-        let [width, height, _] = self.numbers(gl)?;
-        Ok([width, height].map(|number| u32::try_from(number).unwrap_or(0)))
+    /// Returns width and height, and the internal format. Restores the bindings.
+    pub fn size_and_format(&self, gl: &Gl<'_>) -> Result<([u32; 2], i32), Skip> {
+        let [width, height, format] = self.numbers(gl)?;
+        Ok(([width, height].map(|number| u32::try_from(number).unwrap_or(0)), format))
     }
 }
 

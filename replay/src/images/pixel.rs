@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use gapii_commands::constants;
 use gapii_commands::constants::{
     GL_COLOR_ATTACHMENT0, GL_DRAW_FRAMEBUFFER, GL_FLOAT, GL_FRAMEBUFFER, GL_FRAMEBUFFER_BINDING,
-    GL_INT, GL_READ_BUFFER, GL_READ_FRAMEBUFFER, GL_RGBA, GL_RGBA_INTEGER, GL_SAMPLES,
-    GL_UNSIGNED_BYTE, GL_UNSIGNED_INT,
+    GL_INT, GL_R16_EXT, GL_READ_BUFFER, GL_READ_FRAMEBUFFER, GL_RG16_EXT, GL_RGB10_A2,
+    GL_RGB16_EXT, GL_RGBA, GL_RGBA_INTEGER, GL_RGBA16_EXT, GL_SAMPLES, GL_UNSIGNED_BYTE,
+    GL_UNSIGNED_INT, GL_UNSIGNED_INT_2_10_10_10_REV, GL_UNSIGNED_SHORT,
 };
 use gapii_state::read_back::{Aside, Driver as _};
 
@@ -102,13 +103,13 @@ impl Watched {
         gl.clear_errors();
         let bound = gl.integer(GL_FRAMEBUFFER_BINDING);
         let is_es3 = gl.version() >= (3, 0);
-        let (image, size, component) = match bound {
+        let (image, size, stored) = match bound {
             0 => {
                 let size = draw_size(&gl)?;
                 // SAFETY: takes no pointer.
                 let surface = unsafe { gl.egl_current_surface(EGL_DRAW) }?.addr();
                 let image = Image { process, context, surface, attachment: None };
-                (image, if self.attachment == 0 { size } else { [0; 2] }, 0)
+                (image, if self.attachment == 0 { size } else { [0; 2] }, Stored::default())
             }
             _ if is_es3 && gl.integer(GL_SAMPLES) > 0 => {
                 return Err(Skip::from("the framebuffer has several samples"));
@@ -118,7 +119,8 @@ impl Watched {
                 let point = GL_COLOR_ATTACHMENT0 + self.attachment;
                 let Some(found) = attachment(&gl, target, point)? else { return Ok(None) };
                 let image = Image { process, context, surface: 0, attachment: Some(found) };
-                (image, found.size(&gl)?, found.component)
+                let (size, format) = found.size_and_format(&gl)?;
+                (image, size, Stored { component: found.component, format })
             }
         };
         if self.place[0] >= size[0] || self.place[1] >= size[1] {
@@ -132,7 +134,7 @@ impl Watched {
         // The read buffer belongs to the framebuffer.
         let old = (is_es3 && bound != 0).then(|| gl.integer(GL_READ_BUFFER));
         old.is_some().then(|| gl.read_buffer(GL_COLOR_ATTACHMENT0 + self.attachment));
-        let values = read_one(&gl, self.place, component);
+        let values = read_one(&gl, self.place, stored);
         old.map(|old| gl.read_buffer(old));
         // `aside` restores the read buffer of framebuffer 0.
         gl.bind_framebuffer(reading, 0);
@@ -141,32 +143,75 @@ impl Watched {
     }
 }
 
-/// Reads one pixel of the framebuffer for reading. The caller holds an `Aside`.
-fn read_one(gl: &Gl<'_>, place: [u32; 2], component: i32) -> Result<[f64; 4], Skip> {
-    let (format, kind) = match component as u32 {
-        GL_FLOAT => (GL_RGBA, GL_FLOAT),
-        kind @ (GL_INT | GL_UNSIGNED_INT) => (GL_RGBA_INTEGER, kind),
-        _ => (GL_RGBA, GL_UNSIGNED_BYTE),
-    };
+/// The form in which an attachment stores its values.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stored {
+    /// `GL_FLOAT`, `GL_INT` and so on; 0 in OpenGL ES 2, and of a surface.
+    component: i32,
+    /// `GL_RGBA8` and so on; 0 of a surface.
+    format: i32,
+}
+
+/// Reads one pixel of the framebuffer for reading, exactly. The caller holds an `Aside`.
+fn read_one(gl: &Gl<'_>, place: [u32; 2], stored: Stored) -> Result<[f64; 4], Skip> {
+    let unread = || Skip::from("the driver can't read it back");
+    match stored.component as u32 {
+        GL_FLOAT => {
+            let bytes = read_as(gl, place, GL_RGBA, GL_FLOAT)?.ok_or_else(unread)?;
+            Ok(words(bytes).map(|word| f64::from(f32::from_ne_bytes(word))))
+        }
+        GL_INT => {
+            let bytes = read_as(gl, place, GL_RGBA_INTEGER, GL_INT)?.ok_or_else(unread)?;
+            Ok(words(bytes).map(|word| f64::from(i32::from_ne_bytes(word))))
+        }
+        GL_UNSIGNED_INT => {
+            let bytes = read_as(gl, place, GL_RGBA_INTEGER, GL_UNSIGNED_INT)?.ok_or_else(unread)?;
+            Ok(words(bytes).map(|word| f64::from(u32::from_ne_bytes(word))))
+        }
+        _ => {
+            if let Some(values) = read_wide(gl, place, stored.format as u32)? {
+                return Ok(values);
+            }
+            let bytes = read_as(gl, place, GL_RGBA, GL_UNSIGNED_BYTE)?.ok_or_else(unread)?;
+            let [red, green, blue, alpha, ..] = bytes;
+            Ok([red, green, blue, alpha].map(|value| f64::from(value) / 255.0))
+        }
+    }
+}
+
+/// Reads a pixel of a normalized format with more than eight bits; `None` for other formats, and if the driver cannot (OpenGL ES
+/// 3.2, 16.1.2; `EXT_texture_norm16`).
+fn read_wide(gl: &Gl<'_>, place: [u32; 2], format: u32) -> Result<Option<[f64; 4]>, Skip> {
+    match format {
+        GL_RGB10_A2 => {
+            let bytes = read_as(gl, place, GL_RGBA, GL_UNSIGNED_INT_2_10_10_10_REV)?;
+            Ok(bytes.map(|bytes| {
+                let [word, ..] = words(bytes).map(u32::from_ne_bytes);
+                let colour = |shift: u32| f64::from((word >> shift) & 0x3ff) / 1023.0;
+                [colour(0), colour(10), colour(20), f64::from(word >> 30) / 3.0]
+            }))
+        }
+        GL_R16_EXT | GL_RG16_EXT | GL_RGB16_EXT | GL_RGBA16_EXT => {
+            let bytes = read_as(gl, place, GL_RGBA, GL_UNSIGNED_SHORT)?;
+            Ok(bytes.map(|[a, b, c, d, e, f, g, h, ..]| {
+                [[a, b], [c, d], [e, f], [g, h]]
+                    .map(|half| f64::from(u16::from_ne_bytes(half)) / 65535.0)
+            }))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Reads a pixel in a form that has at most 16 bytes; `None` if the driver refuses it.
+fn read_as(gl: &Gl<'_>, place: [u32; 2], format: u32, kind: u32) -> Result<Option<[u8; 16]>, Skip> {
     let [x, y] = place.map(|number| i32::try_from(number).unwrap_or(i32::MAX));
     let mut bytes = [0_u8; 16];
     // SAFETY: 16 bytes: four components of at most four bytes.
     unsafe { gl.read_pixels(x, y, 1, 1, format, kind, bytes.as_mut_ptr()) }?;
-    if gl.clear_errors() {
-        return Err(Skip::from("the driver can't read it back"));
-    }
-    if kind == GL_UNSIGNED_BYTE {
-        let [red, green, blue, alpha, ..] = bytes;
-        return Ok([red, green, blue, alpha].map(|value| f64::from(value) / 255.0));
-    }
-    let (words, _) = bytes.as_chunks::<4>();
-    let mut values = [0.0; 4];
-    for (value, word) in values.iter_mut().zip(words) {
-        *value = match kind {
-            GL_FLOAT => f64::from(f32::from_ne_bytes(*word)),
-            GL_INT => f64::from(i32::from_ne_bytes(*word)),
-            _ => f64::from(u32::from_ne_bytes(*word)),
-        };
-    }
-    Ok(values)
+    Ok((!gl.clear_errors()).then_some(bytes))
+}
+
+fn words(bytes: [u8; 16]) -> [[u8; 4]; 4] {
+    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = bytes;
+    [[a, b, c, d], [e, f, g, h], [i, j, k, l], [m, n, o, p]]
 }

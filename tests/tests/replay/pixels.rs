@@ -78,6 +78,30 @@ fn commands_that_change_a_pixel_are_told_with_its_values() {
     }
 }
 
+#[test]
+fn pixel_of_a_format_with_ten_bits_is_exact_and_its_picture_is_said_to_be_converted() {
+    let session = Session::new();
+    let trace = recorded(&session, &app("kept_renderbuffers"));
+    // The eighth renderbuffer is of GL_RGB10_A2.
+    let draw = numbers(&trace, &["glDrawArrays"])[7];
+    let found = answer(&session, &trace, draw, &["--pixel", "5,9"]);
+    let (seq, _, after) = changes(&found).pop().expect("a change");
+    assert_eq!(seq, draw);
+    let values: Vec<f64> =
+        after.as_array().expect("a list").iter().filter_map(Value::as_f64).collect();
+    let is_whole = |value: f64| (value - value.round()).abs() < 1e-6;
+    let [colours, [alpha]] = [&values[..3], &values[3..]] else { panic!("{values:?}") };
+    assert!(colours.iter().all(|it| is_whole(it * 1023.0)), "{values:?}");
+    assert!(colours.iter().any(|it| !is_whole(it * 255.0)), "{values:?}");
+    assert!((alpha - 1.0 / 3.0).abs() < 1e-6, "{values:?}");
+
+    let mut replay = session.ctl(["replay", "--json", "--at", &draw.to_string(), "--images"]);
+    surfaceless(replay.arg(session.path("pictures")).arg(&trace.path));
+    let report: Value = serde_json::from_str(&run(&mut replay).ok().stdout).expect("a document");
+    let note = format!("at-{draw:06}-color0.png is converted: values are rounded to 8 bits");
+    assert_eq!(report["notes"], json!([note]));
+}
+
 /// Reading a pixel changes nothing that the program draws afterwards: what is read last is what a replay without it shows.
 #[test]
 fn last_value_is_that_of_the_picture() {
