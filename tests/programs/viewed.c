@@ -1,6 +1,6 @@
 /*
  * A program for the viewer: a label and a debug group that would run as HTML, groups inside of groups, an indexed draw with two
- * attributes in one buffer, a texture with levels, a cube map, and uniforms.
+ * attributes in one buffer, a texture with levels that a sampler takes from unit 3, a cube map, and uniforms.
  *
  * Usage: viewed FRAMES
  */
@@ -36,8 +36,11 @@ static void start(void)
                          "}\n",
                          "precision mediump float;\n"
                          "varying vec3 tint;\n"
-                         "void main() { gl_FragColor = vec4(tint, 1.0); }\n");
+                         "uniform sampler2D skin;\n"
+                         "void main() { gl_FragColor = vec4(tint, 1.0) * (0.5 + texture2D(skin, tint.xy) / 2.0); }\n");
     turn = glGetUniformLocation(program, "turn");
+    glUseProgram(program);
+    glUniform1i(glGetUniformLocation(program, "skin"), 3);
     glGenVertexArrays(1, &vertex_array);
     glBindVertexArray(vertex_array);
     glGenBuffers(2, buffers);
@@ -51,6 +54,7 @@ static void start(void)
         glVertexAttribPointer(attribute, 3, GL_FLOAT, GL_FALSE, 24, offset);
     }
     glGenTextures(2, textures);
+    glActiveTexture(GL_TEXTURE3);
     glBindTexture(GL_TEXTURE_2D, textures[0]);
     fill(texels, sizeof texels, 3);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, 8, 8, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);

@@ -137,4 +137,4 @@ export class Answers {
 // Those of the panes.
 export const answers = new Answers(24);
 // Those that take long and are of use whatever pane is shown: nothing gives them up.
-export const lasting = new Answers(4);
+export const lasting = new Answers(8);

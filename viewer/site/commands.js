@@ -9,12 +9,15 @@ import { callLine, commandLink, count, time } from "./text.js";
 const ROW = 20;
 // Browsers cannot scroll further than about 30 million pixels.
 const HEIGHT_MAX = 8_000_000;
+// Pixels that a step of a wheel reports, at least, and the rows by which it scrolls.
+const WHEEL_STEP = 50;
+const WHEEL_ROWS = 3 / 120;
 // Commands that are asked for at once.
 const PIECE = 200;
 const PIECES_MAX = 100;
 const FOUND_MAX = 10_000;
-const GROUPS = "glPushDebugGroup*,glPopDebugGroup*,glPushGroupMarkerEXT,glPopGroupMarkerEXT";
-const BEGINS = /^glPush/;
+// Roles of the commands that begin and end debug groups.
+const GROUPS = "group-begin,group-end";
 
 export class Commands {
   // Frames: commands from `first` to before `end`. What follows the last frame is one, too.
@@ -35,6 +38,10 @@ export class Commands {
   #found = null;
   #search = null;
   #selected = null;
+  // The row at the top, with a fraction: in a long list a pixel of scrolling stands for several rows.
+  #top = 0;
+  // Where this has put the scroll bar. It is elsewhere if somebody has moved it.
+  #scrolledTo = 0;
 
   constructor(host, trace) {
     let first = trace.first_seq;
@@ -50,7 +57,8 @@ export class Commands {
     this.space = make("div", { class: "space" });
     this.scroller = make("div", { class: "scroller" }, this.space, this.list);
     fill(host, this.#controls(), this.scroller);
-    this.scroller.addEventListener("scroll", () => this.#draw());
+    this.scroller.addEventListener("scroll", () => this.#follow());
+    this.scroller.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
     this.list.addEventListener("keydown", (event) => this.#key(event));
     new ResizeObserver(() => this.#draw()).observe(this.scroller);
     if (this.#frames.length === 1) {
@@ -144,7 +152,7 @@ export class Commands {
     }
     this.height = Math.min(HEIGHT_MAX, this.#rows * ROW);
     this.space.style.height = `${this.height}px`;
-    this.#draw();
+    this.#scroll(this.#top);
   }
 
   // Commands of a frame, without those in closed groups.
@@ -172,9 +180,40 @@ export class Commands {
     return Math.max(1, this.height - this.scroller.clientHeight);
   }
 
+  // Rows that do not fit, with a fraction.
+  get #hidden() {
+    return Math.max(0, this.#rows - this.scroller.clientHeight / ROW);
+  }
+
   get #firstRow() {
-    const hidden = Math.max(0, this.#rows - this.scroller.clientHeight / ROW);
-    return Math.floor((this.scroller.scrollTop / this.#way) * hidden);
+    // At the end the last row is whole.
+    return this.#top >= this.#hidden ? Math.ceil(this.#hidden) : Math.floor(this.#top);
+  }
+
+  // Scrolls to a row.
+  #scroll(row) {
+    this.#top = Math.min(this.#hidden, Math.max(0, row));
+    this.scroller.scrollTop = this.#hidden === 0 ? 0 : (this.#top / this.#hidden) * this.#way;
+    this.#scrolledTo = this.scroller.scrollTop;
+    this.#draw();
+  }
+
+  // Follows the scroll bar.
+  #follow() {
+    const { scrollTop } = this.scroller;
+    if (scrollTop === this.#scrolledTo) return;
+    this.#scrolledTo = scrollTop;
+    this.#top = (scrollTop / this.#way) * this.#hidden;
+    this.#draw();
+  }
+
+  // Scrolls by as many rows in a list of any length.
+  #wheel(event) {
+    if (event.ctrlKey || event.deltaY === 0) return;
+    event.preventDefault();
+    const inRows = event.deltaMode === WheelEvent.DOM_DELTA_LINE;
+    const isStep = Math.abs(event.deltaY) >= WHEEL_STEP;
+    this.#scroll(this.#top + event.deltaY * (inRows ? 1 : isStep ? WHEEL_ROWS : 1 / ROW));
   }
 
   #runAt(row) {
@@ -285,14 +324,14 @@ export class Commands {
     const take = (command) => {
       const own = open.get(command.tid) ?? [];
       open.set(command.tid, own);
-      if (BEGINS.test(command.name)) {
-        const label = String(command.args.message ?? command.args.marker ?? command.name);
+      if (command.role === "group-begin") {
+        const label = command.text ?? command.name;
         own.push({ first: command.seq, end, label, depth: own.length });
         groups.push(own.at(-1));
       } else if (own.length > 0) own.pop().end = command.seq + 1;
     };
     try {
-      await lines(`commands${query({ from: first, to: end, function: GROUPS })}`, take);
+      await lines(`commands${query({ from: first, to: end, role: GROUPS })}`, take);
     } catch {
       // Most frames have no group, which is refused. What is wrong with the trace, panes say.
     }
@@ -342,11 +381,9 @@ export class Commands {
     if (run < 0) return this.#draw();
     const row = this.#starts[run] + at - this.#runs[run].first;
     const inSight = this.#inSight - 2;
-    if (row < this.#firstRow || row >= this.#firstRow + inSight) {
-      const hidden = Math.max(1, this.#rows - this.scroller.clientHeight / ROW);
-      this.scroller.scrollTop = (Math.max(0, row - inSight / 2) / hidden) * this.#way;
-    }
-    this.#draw();
+    const isInSight = row >= this.#firstRow && row < this.#firstRow + inSight;
+    if (isInSight) this.#draw();
+    else this.#scroll(row - inSight / 2);
   }
 
   // Goes on by a number of commands among those that were found.
@@ -355,9 +392,8 @@ export class Commands {
     const to = Math.min(this.#found.length - 1, Math.max(0, (at < 0 ? this.#found.length : at) + by));
     const command = this.#found[to];
     if (command === undefined) return;
-    const row = to * ROW;
-    const { scrollTop, clientHeight } = this.scroller;
-    if (row < scrollTop || row + ROW > scrollTop + clientHeight) this.scroller.scrollTop = row - clientHeight / 2;
+    const inSight = this.#inSight - 2;
+    if (to < this.#firstRow || to >= this.#firstRow + inSight) this.#scroll(to - inSight / 2);
     go({ at: command.seq }, { replaces: true });
   }
 

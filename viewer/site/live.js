@@ -26,12 +26,14 @@ class Options {
   constructor(form) {
     const number = (name, title, value) =>
       make("label", {}, `${title} `, make("input", { name, type: "number", min: 0, step: "any", value, placeholder: "no limit" }));
+    const box = (name, title, flag, change) => make("label", { title: flag }, make("input", { name, type: "checkbox", onchange: change ?? (() => {}) }), ` ${title}`);
     this.form = form;
     fill(
       form,
       number("frames", "frames", 100),
       number("seconds", "seconds", null),
-      make("label", {}, make("input", { name: "timing", type: "checkbox" }), " time of each command"),
+      box("timing", "time of each command in the driver", "--timing"),
+      box("gpu_timing", "time on the GPU", "--gpu-timing", () => (form.elements.timing.checked ||= form.elements.gpu_timing.checked)),
       make("button", { type: "button", id: "record-all", onclick: () => record(null) }, "record all"),
     );
     form.addEventListener("submit", (event) => event.preventDefault());
@@ -39,7 +41,8 @@ class Options {
 
   values() {
     const number = (name) => (this.form.elements[name].value === "" ? undefined : Number(this.form.elements[name].value));
-    return { frames: number("frames"), seconds: number("seconds"), timing: this.form.elements.timing.checked };
+    const isChecked = (name) => this.form.elements[name].checked;
+    return { frames: number("frames"), seconds: number("seconds"), timing: isChecked("timing"), gpu_timing: isChecked("gpu_timing") };
   }
 }
 

@@ -1,6 +1,6 @@
 // The page: a head, the timeline, the list of commands, and the panes.
 
-import { answers, ask } from "./ask.js";
+import { answers, ask, lasting } from "./ask.js";
 import { Commands } from "./commands.js";
 import { fill, make } from "./element.js";
 import { address, onPlace } from "./place.js";
@@ -17,7 +17,7 @@ import * as state from "./panes/state.js";
 import * as statistics from "./panes/statistics.js";
 
 // By the name in the address. A pane has a `title`, and `show(element, place, trace)`; `key(place)` is what it shows: while
-// that stays the same, the pane is not made again.
+// that stays the same, the pane is not made again, but `update(place)` is called if the pane has it.
 const PANES = { call, state, picture, objects, mesh, shaders, statistics, problems, compare };
 
 const element = (id) => document.getElementById(id);
@@ -48,22 +48,45 @@ function showTabs(place) {
 }
 
 let shown = null;
+let shownAt = null;
+// Milliseconds in which a pane gets as long as it was.
+const SCROLL_MS = 3000;
+
+// Scrolls back to where the same pane was for the last command, once its contents are that long.
+function keepScroll(host, top) {
+  const until = performance.now() + SCROLL_MS;
+  const restore = () => {
+    if (host.scrollTop !== 0 || performance.now() > until) return;
+    host.scrollTop = top;
+    if (host.scrollTop < top) {
+      host.scrollTop = 0;
+      requestAnimationFrame(restore);
+    }
+  };
+  if (top > 0) requestAnimationFrame(restore);
+}
 
 function showPane(place, trace) {
   const pane = PANES[place.pane] ?? call;
   const key = JSON.stringify([place.pane, pane.key(place)]);
   showTabs(place);
-  if (key === shown) return;
+  if (key === shown) {
+    pane.update?.(place);
+    return;
+  }
   shown = key;
   const host = element("pane");
+  const top = host.dataset.pane === place.pane && place.at !== shownAt ? host.scrollTop : 0;
   host.dataset.pane = place.pane;
+  shownAt = place.at;
   answers.inNewRound(() => pane.show(host, place, trace));
+  keepScroll(host, top);
 }
 
 async function begin() {
   let trace;
   try {
-    const [subject, info, frames] = await Promise.all([ask("subject"), ask("info"), ask("frames")]);
+    const [subject, info, frames] = await Promise.all([ask("subject"), lasting.of("info"), ask("frames")]);
     trace = { subject, info, ...frames };
   } catch (error) {
     fill(element("pane"), make("p", { class: "error", role: "alert" }, error.message));

@@ -1,12 +1,24 @@
 // Shows a picture: channels, range of values, zoom, and the values under the pointer.
 
-import { fill, make } from "./element.js";
+import { make } from "./element.js";
 
 const NAMES = { 1: ["value"], 2: ["value", "alpha"], 3: ["red", "green", "blue"], 4: ["red", "green", "blue", "alpha"] };
 
+// Returns a picture with an alpha channel if it has none: the file of a picture that is opaque everywhere has none.
+function withAlpha(picture) {
+  const { channels, max, data } = picture;
+  if (channels === 2 || channels === 4) return picture;
+  const wide = channels + 1;
+  const widened = new data.constructor((data.length / channels) * wide).fill(max);
+  data.forEach((value, at) => (widened[Math.floor(at / channels) * wide + (at % channels)] = value));
+  return { ...picture, channels: wide, data: widened };
+}
+
 // Returns the picture of what differs between two, and how many pixels that are. Values are absolute differences.
-export function difference(one, other) {
-  if (one.width !== other.width || one.height !== other.height || one.channels !== other.channels) {
+export function difference(before, after) {
+  const areAlike = before.channels === after.channels;
+  const [one, other] = areAlike ? [before, after] : [withAlpha(before), withAlpha(after)];
+  if (one.max !== other.max || one.width !== other.width || one.height !== other.height || one.channels !== other.channels) {
     throw new Error("the pictures have different sizes or formats");
   }
   let pixels = 0;
@@ -17,9 +29,12 @@ export function difference(one, other) {
   return { picture: { ...one, data, isDifference: true }, pixels };
 }
 
+// The enlargement that was chosen last, which the next picture has, too.
+let lastZoom = 1;
+
 // Returns an element that shows a decoded picture. A click on a pixel calls `pick` with its column and row, from the lower left
-// corner.
-export function stage(picture, pick = null) {
+// corner. `mark` is shown in it.
+export function stage(picture, pick = null, mark = null) {
   const { width, height, channels, max, data } = picture;
   const names = NAMES[channels];
   const canvas = make("canvas", { width, height, "data-width": width, "data-height": height });
@@ -27,11 +42,13 @@ export function stage(picture, pick = null) {
   const boxes = names.map((name) => make("input", { type: "checkbox", checked: name !== "alpha", onchange: draw }));
   const bound = (label, value) => make("input", { type: "number", step: "any", value, "aria-label": label, oninput: draw });
   const [low, high] = [bound("black at", 0), bound("white at", max)];
-  const zoom = make("select", { "aria-label": "zoom", onchange: scale }, [0.5, 1, 2, 4, 8].map((by) => make("option", { value: by, selected: by === 1 }, `${by * 100} %`)));
+  const zoom = make("select", { "aria-label": "zoom", onchange: scale }, [0.5, 1, 2, 4, 8].map((by) => make("option", { value: by, selected: by === lastZoom }, `${by * 100} %`)));
   const stretch = make("button", { type: "button", onclick: fit }, "fit range");
 
   function scale() {
-    canvas.style.width = `${width * zoom.value}px`;
+    lastZoom = Number(zoom.value);
+    canvas.style.width = `${width * lastZoom}px`;
+    mark?.over({ width, height, scale: lastZoom });
   }
 
   function fit() {
@@ -91,9 +108,9 @@ export function stage(picture, pick = null) {
     values.textContent = `x ${x}, y ${height - 1 - y}: ${text.join(", ")}`;
   });
   const controls = make("div", { class: "controls" }, names.map((name, at) => make("label", {}, boxes[at], ` ${name}`)), make("label", {}, "from ", low), make("label", {}, "to ", high), stretch, zoom);
-  const host = make("div", { class: "picture" }, controls, make("div", { class: "stage" }, canvas), values);
+  scale();
   draw();
   if (picture.isDifference) fit();
-  fill(host, controls, make("div", { class: "stage" }, canvas), values);
-  return host;
+  const marked = make("div", { class: "marked" }, canvas, mark?.element);
+  return make("div", { class: "picture" }, controls, make("div", { class: "stage" }, marked), values);
 }

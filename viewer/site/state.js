@@ -2,22 +2,18 @@
 
 import { answers, query } from "./ask.js";
 
-// Returns the sections of the state after a command whose names, with or without their scope, are in a list: of the command's
-// context, if it has one, so that a name is that of one object. A program without OpenGL ES has none of most.
-export async function stateAt(at, wanted) {
-  const [command, { sections }] = await Promise.all([answers.command(at), answers.of(`sections/${at}`)]);
+// Returns the sections of the state after a command whose names, with or without their scope, are in a list: those of a context
+// with its share group and process, so that a name is that of one object; of all if `owner` is null. A program without
+// OpenGL ES has none of most.
+export async function stateAt(at, wanted, owner) {
+  const { sections } = await answers.of(`sections/${at}`);
   const isWanted = (name) => wanted.includes(name) || wanted.includes(name.split(".")[1]);
   const names = new Set(sections.map((it) => it.name).filter(isWanted));
   if (names.size === 0) return { seq: at, processes: [] };
-  const section = [...names].join(",");
-  // A command that destroys its context has none afterwards.
-  const context = sections.some(({ owner }) => owner === ownerOf(command)) ? command.context : null;
-  return answers.of(`state${query({ at, section, context })}`);
-}
-
-// How the list of sections names the context of a command.
-function ownerOf(command) {
-  return command?.context ? `context 0x${BigInt(command.context).toString(16)}` : null;
+  const found = await answers.of(`state${query({ at, section: [...names].join(","), context: owner?.context })}`);
+  if (owner === null) return found;
+  // Processes that are copies of each other have contexts with the same handles.
+  return { ...found, processes: found.processes.filter((it) => it.process === owner.process) };
 }
 
 // Calls `take` with each object in a state: its key such as "Texture 5", its state, the section that holds it, and the index
@@ -43,10 +39,10 @@ export function objectsOf(answer) {
   return found;
 }
 
-// Returns the context that is current in the thread of a command; undefined if there is none.
-export function contextOf(answer, command) {
+// Returns the context of the owner that a state was asked for; undefined if there is none.
+export function contextOf(answer, owner) {
   const contexts = answer.processes.flatMap((process) => process.contexts);
-  return contexts.find((it) => String(it.context) === String(command.context));
+  return owner === null ? undefined : contexts.find((it) => String(it.context) === String(owner.context));
 }
 
 // Returns the name of an object that state refers to; undefined for none.

@@ -1,6 +1,7 @@
 // Shows a command of `gapii-ctl dump --json` as text, with links where an argument leads somewhere.
 
 import { make } from "./element.js";
+import { objectText } from "./owner.js";
 import { address } from "./place.js";
 import { swatch } from "./colour.js";
 
@@ -72,12 +73,12 @@ const OBJECTS = {
   texture: ["Texture", "objects"],
 };
 
-// Returns the value of an argument; where it is the name of an object, a link to the object.
-export function argument(name, value) {
+// Returns the value of an argument; where it is the name of an object, a link to that of the owner.
+export function argument(name, value, owner) {
   const [kind, pane] = OBJECTS[name] ?? [];
   const text = valueText(value);
   if (kind === undefined || typeof value !== "number" || value === 0) return text;
-  return make("a", { href: address({ pane, object: `${kind} ${value}` }) }, text);
+  return make("a", { href: address({ pane, object: objectText(`${kind} ${value}`, owner) }) }, text);
 }
 
 // Returns a link that selects a command.

@@ -1,7 +1,8 @@
-// The timeline: a bar for each frame, and below them the tracks of the threads. The wheel zooms, dragging moves, a click selects the
-// command that ended the frame, or what a track has there.
+// The timeline: a bar for each frame, with the numbers of frames below, and the tracks of the threads. The wheel zooms, dragging
+// moves, a click selects the command that ended the frame, or what a track has there.
 
 import { lasting } from "./ask.js";
+import { AXIS, drawAxis } from "./axis.js";
 import { fill, make } from "./element.js";
 import { go, onPlace } from "./place.js";
 import { count, size, time } from "./text.js";
@@ -29,13 +30,15 @@ export class Timeline {
   #most = 1;
   // By the place of a frame in the trace: its place in the order that is shown.
   #places = [];
+  #hasProcesses;
 
   constructor(host, trace) {
     this.frames = trace.frames.map((frame) => ({ ...frame }));
+    this.#hasProcesses = this.frames.some((frame) => frame.process !== this.frames[0].process);
     this.#order = this.frames;
     this.#shown = Math.max(1, this.frames.length);
     this.#measure = MEASURES.duration.has(this.frames) ? "duration" : "commands";
-    this.canvas = make("canvas", { height: HEIGHT, tabindex: 0, role: "img" });
+    this.canvas = make("canvas", { height: HEIGHT + AXIS, tabindex: 0, role: "img" });
     this.label = make("output", {});
     const choices = Object.entries(MEASURES)
       .filter(([, measure]) => measure.has(this.frames))
@@ -49,7 +52,10 @@ export class Timeline {
     for (const canvas of [this.canvas, this.tracks.canvas]) canvas.addEventListener("wheel", (event) => this.#zoom(event), { passive: false });
     this.canvas.addEventListener("pointerdown", (event) => this.#press(event, () => this.#choosePointed(event)));
     this.tracks.canvas.addEventListener("pointerdown", (event) => this.#press(event, () => this.tracks.select(event) || this.#choosePointed(event)));
-    this.canvas.addEventListener("pointermove", (event) => this.#tell(this.#frameAt(event)));
+    this.canvas.addEventListener("pointermove", (event) => {
+      this.#tell(this.#frameAt(event));
+      this.canvas.title = this.label.textContent;
+    });
     this.canvas.addEventListener("pointerleave", () => this.#tell(this.#order[this.#selected]));
     this.canvas.addEventListener("keydown", (event) => this.#step(event));
     new ResizeObserver(() => this.#draw()).observe(host);
@@ -161,7 +167,7 @@ export class Timeline {
     const { canvas } = this;
     const width = canvas.clientWidth || canvas.parentElement.clientWidth;
     const scale = devicePixelRatio;
-    [canvas.width, canvas.height] = [width * scale, HEIGHT * scale];
+    [canvas.width, canvas.height] = [width * scale, (HEIGHT + AXIS) * scale];
     const context = canvas.getContext("2d");
     context.scale(scale, scale);
     const style = getComputedStyle(canvas);
@@ -179,6 +185,10 @@ export class Timeline {
       context.fillStyle = style.getPropertyValue("--chosen");
       context.fillRect((this.#selected - this.#first) * barWidth, 0, Math.max(1, barWidth), 3);
     }
+    const isInOrder = this.#order === this.frames && !this.#hasProcesses;
+    const view = { first: this.#first, shown: this.#shown, order: this.#order, isInOrder, hasProcesses: this.#hasProcesses };
+    const axis = { top: HEIGHT, width, colour: style.getPropertyValue("--faint"), line: style.getPropertyValue("--line") };
+    canvas.dataset.axis = drawAxis(context, view, axis).join(" ");
     this.tracks.draw({ first: this.#first, shown: this.#shown, order: this.#order, frames: this.frames, places: this.#places });
     canvas.dataset.frames = this.#order.length;
     canvas.setAttribute("aria-label", `${this.#order.length} frames`);

@@ -19,6 +19,8 @@ pub struct Commands {
     function: Option<String>,
     /// A thread id, or a pattern of thread names.
     thread: Option<String>,
+    /// Roles such as `group-begin`, separated by commas.
+    role: Option<String>,
     /// Characters of the command's text.
     #[serde(rename = "match")]
     text: Option<String>,
@@ -50,6 +52,10 @@ pub struct History {
     object: String,
     /// Number of the command after which it has this name.
     at: u64,
+    /// Index of its process.
+    process: Option<u32>,
+    /// Handle of the context that it belongs to, or of one in its share group.
+    context: Option<u64>,
     /// Most events of each sort.
     most: u64,
 }
@@ -141,6 +147,7 @@ impl Commands {
             .maybe("frames", self.frame)
             .each("function", self.function.as_deref())
             .maybe("thread", self.thread.as_deref())
+            .each("role", self.role.as_deref())
             .maybe("match", self.text.as_deref())
             .maybe("sort", self.sort.as_deref())
             .maybe("top", self.top)
@@ -163,6 +170,7 @@ impl History {
     /// Returns the words of `gapii-ctl history`.
     pub fn words(&self, trace: &Path) -> Words {
         let words = Words::of("history", trace).with("at", self.at).with("most", self.most);
+        let words = words.maybe("process", self.process).maybe("context", self.context);
         words.word("--").word(&self.object)
     }
 }
@@ -206,6 +214,9 @@ mod tests {
             &commands.words(trace),
             "dump /t --json --commands=..9 --function=glDraw* --function=glClear --match=--json -o x",
         );
+        let role = Some("group-begin,group-end".to_owned());
+        let commands = Commands { role, ..Commands::default() };
+        check(&commands.words(trace), "dump /t --json --role=group-begin --role=group-end");
         let state = State {
             at: 3,
             section: None,
@@ -216,7 +227,11 @@ mod tests {
         check(&state.words(trace), "state /t --json --at=3 --since=2 --object=texture:5");
         let pixel = Pixel { at: 700, x: 5, y: 0, attachment: 1 };
         check(&pixel.words(trace, 3), "pixel /t --json --at=3 --pixel=5,0 --attachment=1");
-        let history = History { object: "--help".into(), at: 3, most: 9 };
-        check(&history.words(trace), "history /t --json --at=3 --most=9 -- --help");
+        let (process, context) = (Some(1), Some(17));
+        let history = History { object: "--help".into(), at: 3, process, context, most: 9 };
+        check(
+            &history.words(trace),
+            "history /t --json --at=3 --most=9 --process=1 --context=17 -- --help",
+        );
     }
 }

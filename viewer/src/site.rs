@@ -23,11 +23,15 @@ macro_rules! files {
 }
 
 files! {
+    "axis.js",
     "icon.svg",
+    "inputs.js",
     "layout.js",
     "live.html",
     "live.js",
     "livetable.js",
+    "mark.js",
+    "owner.js",
     "style.css",
     "main.js",
     "ask.js",
@@ -36,6 +40,8 @@ files! {
     "pictures.js",
     "place.js",
     "png.js",
+    "runs.js",
+    "sections.js",
     "sparkline.js",
     "stage.js",
     "state.js",
@@ -43,6 +49,7 @@ files! {
     "text.js",
     "timeline.js",
     "tracks.js",
+    "tree.js",
     "commands.js",
     "panes/call.js",
     "panes/state.js",

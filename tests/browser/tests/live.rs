@@ -49,8 +49,10 @@ async fn program_is_recorded_and_its_trace_opened() {
     let browser = open(&session).await;
     browser.text_with("#programs", "threads_forever").await;
 
-    // So many frames.
+    // So many frames, with times, which those on the GPU include.
     set_option(&browser, "frames", "5").await;
+    click(&browser, "input[name=gpu_timing]").await;
+    browser.find("input[name=timing]:checked").await;
     click(&browser, "button[data-record]").await;
     browser.find("a[data-open=\"0\"]").await;
     browser.text_with("#recorded", "5 frames").await;
@@ -90,6 +92,8 @@ async fn program_is_recorded_and_its_trace_opened() {
     let traces = traces(&session);
     assert_eq!(traces.len(), 3);
     traces.iter().for_each(Trace::verify);
+    let times = &traces[0].info()["gpu_times"];
+    assert!(times["commands"].as_u64().is_some_and(|commands| commands > 0), "{times}");
 }
 
 #[tokio::test]

@@ -1,8 +1,11 @@
-// The selected command: its arguments, its memory, its place and its times.
+// The selected command: its arguments, its memory, its place and its times; of a draw or a dispatch, what it takes.
 
 import { answers, lines, query } from "../ask.js";
 import { make, table, whenReady } from "../element.js";
+import { SECTIONS, attributes, objectLink, programsOf, uniforms } from "../inputs.js";
+import { ownerOf } from "../owner.js";
 import { address } from "../place.js";
+import { contextOf, stateAt } from "../state.js";
 import { argument, callLine, commandLink, time, valueText } from "../text.js";
 
 export const title = "command";
@@ -14,7 +17,7 @@ const SLOWEST = 20;
 async function command(at) {
   const found = await answers.command(at);
   if (found === null) throw new Error(`the trace has no command ${at}`);
-  return found;
+  return { ...found, owner: await ownerOf(found) };
 }
 
 function facts(it) {
@@ -41,11 +44,31 @@ function slowest({ frame, pid }) {
   return host;
 }
 
+// The uniforms, textures and vertex attributes that a draw or a dispatch takes.
+function inputs(it) {
+  const host = make("div", { id: "inputs" });
+  const { owner } = it;
+  const shown = (answer) => {
+    const context = contextOf(answer, owner);
+    if (context === undefined) return [];
+    const title = ({ object }) => (object.label ? ` "${object.label}"` : "");
+    const programs = programsOf(answer, context).map((program) => {
+      const [kind, name] = program.name.split(" ");
+      return [make("h2", {}, "uniforms of ", objectLink({ kind, name }, owner, "shaders"), title(program)), uniforms(it.seq, program, { context, owner })];
+    });
+    const vertices = it.role === "draw" ? attributes(answer, { context, owner }) : null;
+    return [programs, vertices === null ? null : [make("h2", {}, "vertex attributes"), vertices]];
+  };
+  whenReady(host, stateAt(it.seq, SECTIONS, owner), shown, "reading what it takes");
+  return host;
+}
+
 function shown(it, trace) {
   const memory = [...(it.reads ?? []).map((range) => ["reads", range]), ...(it.writes ?? []).map((range) => ["writes", range])];
   return [
     make("p", { class: "line" }, callLine(it)),
-    table(["argument", "value", "address"], Object.entries(it.args).map(([name, value]) => [name, argument(name, value), it.addresses?.[name] ?? ""]), { id: "arguments" }),
+    table(["argument", "value", "address"], Object.entries(it.args).map(([name, value]) => [name, argument(name, value, it.owner), it.addresses?.[name] ?? ""]), { id: "arguments" }),
+    it.role === "draw" || it.role === "dispatch" ? inputs(it) : null,
     it.driver_ns !== undefined && trace.frames.some((frame) => frame.seq === it.seq) ? slowest(it) : null,
     memory.length === 0 ? null : table(["memory", "contents"], memory.map(([verb, range]) => [verb, valueText(range)])),
     table(["", ""], facts(it), { class: "facts" }),

@@ -4,6 +4,7 @@ import { answers } from "../ask.js";
 import { fill, make, table, whenReady } from "../element.js";
 import { pictureAt } from "../pictures.js";
 import { address } from "../place.js";
+import { runTable } from "../runs.js";
 import { difference, stage } from "../stage.js";
 import { callLine, commandLink, count } from "../text.js";
 
@@ -42,19 +43,27 @@ function causes(list, own, others) {
   return table(["function", "difference", "parts", "commands", "frames", "first in A", "in B", ""], list.map(row), { id: "causes" });
 }
 
+// How a frame differs, in words.
+function wordsOf(it) {
+  if (it.pixels) return `${count(it.pixels.pixels)} of ${count(it.pixels.of)} pixels, by ${it.pixels.largest} of 255 at most`;
+  if (it.sizes) return `${it.sizes.map((size) => size.join(" × ")).join(" and ")} pixels`;
+  if (it.hashes) return "other pixels; the traces have only their hashes";
+  return "only_in_a" in it ? "in A only" : "in B only";
+}
+
+// The frames of both traces, those that differ and those that are equal, in order.
 function frames(list, own, others) {
-  const how = (it) => {
-    if (it.pixels) return `${count(it.pixels.pixels)} of ${count(it.pixels.of)} pixels, by ${it.pixels.largest} of 255 at most`;
-    if (it.sizes) return `${it.sizes.map((size) => size.join(" × ")).join(" and ")} pixels`;
-    if (it.hashes) return "other pixels; the traces have only their hashes";
-    return "only_in_a" in it ? "in A only" : "in B only";
-  };
-  const row = (it) => [
-    make("span", {}, `${it.frame}${it.process === 0 ? "" : ` of process ${it.process}`}`),
-    how(it),
-    look(lastOf(own, it), lastOf(others, it)),
-  ];
-  return table(["frame", "difference", ""], list.map(row), { id: "frames" });
+  const name = ({ process, frame }) => `${process} ${frame}`;
+  const differing = new Map(list.map((it) => [name(it), it]));
+  const inB = new Set(others.map(name));
+  const equal = own.filter((it) => inB.has(name(it)) && !differing.has(name(it))).map(({ process, frame }) => ({ process, frame, how: "equal" }));
+  const rows = [...equal, ...list.map((it) => ({ process: it.process, frame: it.frame, how: wordsOf(it) }))];
+  rows.sort((one, other) => one.process - other.process || one.frame - other.frame);
+  const of = ({ process }) => (process === 0 ? "" : ` of process ${process}`);
+  const follows = (one, next) => one.process === next.process && one.frame + 1 === next.frame && one.how === next.how;
+  const cells = (it) => [`${it.frame}${of(it)}`, it.how, look(lastOf(own, it), lastOf(others, it))];
+  const joined = (run) => [`${run[0].frame} to ${run.at(-1).frame}${of(run[0])}`, `${run[0].how}, ${count(run.length)} frames`, ""];
+  return runTable(["frame", "difference", ""], rows, { follows, cells, joined }, { id: "frames" });
 }
 
 function shown([answer, others], trace) {
@@ -65,7 +74,7 @@ function shown([answer, others], trace) {
     first,
     make("h2", {}, "causes"),
     causes(answer.causes, trace.frames, others.frames),
-    answer.frames?.length ? [make("h2", {}, "frames that differ"), frames(answer.frames, trace.frames, others.frames)] : null,
+    answer.frames?.length ? [make("h2", {}, "frames"), frames(answer.frames, trace.frames, others.frames)] : null,
   ];
 }
 

@@ -3,6 +3,7 @@
 import { answers, bytes } from "../ask.js";
 import { fill, make, table, whenReady } from "../element.js";
 import { SECTIONS, arraysOf, attributesOf, offsetOf } from "../layout.js";
+import { ownerOf } from "../owner.js";
 import { go } from "../place.js";
 import { contextOf, nameOf, stateAt } from "../state.js";
 import { read, structOf } from "../struct.js";
@@ -58,8 +59,9 @@ async function mesh(place) {
   if (draw === null || !/^glDraw(Arrays|Elements|RangeElements)/.test(draw.name)) {
     throw new Error("select a draw: a command that begins with glDrawArrays, glDrawElements or glDrawRangeElements");
   }
-  const [answer, { files }] = await Promise.all([stateAt(at, SECTIONS), answers.of(`objects/${at}`)]);
-  const context = contextOf(answer, draw);
+  const owner = await ownerOf(draw);
+  const [answer, { files }] = await Promise.all([stateAt(at, SECTIONS, owner), answers.of(`objects/${at}`)]);
+  const context = contextOf(answer, owner);
   if (context === undefined) throw new Error("the context of this draw is not known");
   const arrays = arraysOf(answer, context);
   const attributes = attributesOf(arrays);

@@ -4,6 +4,7 @@
 import { answers, bytes, query } from "../ask.js";
 import { fill, make, table, whenReady } from "../element.js";
 import { decode } from "../png.js";
+import { isSharing, objectOf, objectText, ofOwner, ownersAt, ownersLine } from "../owner.js";
 import { address, go } from "../place.js";
 import { stage } from "../stage.js";
 import { SECTIONS as LAYOUT, layoutsOf } from "../layout.js";
@@ -34,10 +35,10 @@ function summary({ section, object }) {
   return facts.filter((fact) => object[fact] !== undefined && object[fact] !== null).map((fact) => `${fact} ${valueText(object[fact])}`).join(", ");
 }
 
-function list(answer, place) {
+function list(answer, name, owner) {
   const objects = objectsOf(answer).filter((it) => SECTIONS.includes(it.section));
   if (objects.length === 0) return make("p", {}, "No object exists after this command.");
-  const rows = objects.map((it) => [make("a", { href: address({ object: it.name }), "aria-current": it.name === place.object ? "true" : null }, it.name), it.object.label ?? "", summary(it)]);
+  const rows = objects.map((it) => [make("a", { href: address({ object: objectText(it.name, owner) }), "aria-current": it.name === name ? "true" : null }, it.name), it.object.label ?? "", summary(it)]);
   return table(["object", "label", ""], rows, { id: "objects" });
 }
 
@@ -70,7 +71,7 @@ function bufferTable(buffer, text) {
   ];
 }
 
-function buffer(at, files, name, place) {
+function buffer(at, files, name, owner, place) {
   const file = files.find((it) => it.name === `buffer-${name}.bin`);
   if (file === undefined) return make("p", { class: "note" }, "There are no contents of it.");
   const text = place.struct ?? "f32x4";
@@ -90,16 +91,16 @@ function buffer(at, files, name, place) {
     make("span", { class: "note" }, "such as f32x3 u8x4 norm, with pad4 for 4 bytes between"),
   );
   const layouts = make("span", { id: "layouts" });
-  whenReady(layouts, structsOf(at, name), (texts) => texts.map((text) => make("a", { href: address({ struct: text }) }, `as vertices: ${text}`)), "reading the state");
+  whenReady(layouts, structsOf(at, name, owner), (texts) => texts.map((text) => make("a", { href: address({ struct: text }) }, `as vertices: ${text}`)), "reading the state");
   const host = make("div", {});
   whenReady(host, bytes(`objects/${at}/${file.name}`).then((buffer) => bufferTable(buffer, text)), (rows) => rows, "reading the buffer");
   return [form, make("p", {}, layouts), host];
 }
 
-// Returns the structs by which draws of the selected command's context read a buffer.
-async function structsOf(at, name) {
-  const [command, answer] = await Promise.all([answers.command(at), stateAt(at, LAYOUT)]);
-  const context = contextOf(answer, command);
+// Returns the structs by which draws of a context read a buffer.
+async function structsOf(at, name, owner) {
+  const answer = await stateAt(at, LAYOUT, owner);
+  const context = contextOf(answer, owner);
   return context === undefined ? [] : layoutsOf(answer, context, name);
 }
 
@@ -130,27 +131,39 @@ function life({ process, events, counts }, several, place) {
   ];
 }
 
-function history(kind, name, place) {
-  const question = query({ object: `${kind}:${name}`, at: place.at, most: HISTORY_MAX });
+function history(kind, name, owner, place) {
+  const { process, context } = owner ?? {};
+  const question = query({ object: `${kind}:${name}`, at: place.at, most: HISTORY_MAX, process, context });
   return answers.of(`history${question}`);
 }
 
-function detail(answer, place) {
-  const [kind, number] = (place.object ?? "").split(" ");
-  if (!number) return null;
-  const name = Number(number);
-  const found = objectsOf(answer).find((it) => it.name === place.object);
-  const contents = make("div", { id: "contents" });
-  const past = make("div", { id: "history" });
+// The pictures and the contents of an object, which a replay has of those that the selected command can use.
+function contentsOf(kind, name, { owner, own }, place) {
+  if (kind !== "Texture" && kind !== "Buffer") return null;
+  if (own !== null && !isSharing(owner, own)) {
+    return make("p", { class: "note" }, "Pictures and contents are those of objects that the selected command can use: select a command of this context to see them.");
+  }
+  const host = make("div", {});
   const draw = ({ files, notes }) => [
-    kind === "Texture" ? images(place.at, files, name) : kind === "Buffer" ? buffer(place.at, files, name, place) : null,
+    kind === "Texture" ? images(place.at, files, name) : buffer(place.at, files, name, owner, place),
     notes.map((note) => make("p", { class: "note" }, note)),
   ].flat();
-  if (kind === "Texture" || kind === "Buffer") whenReady(contents, answers.of(`objects/${place.at}`), draw, "playing the trace");
-  whenReady(past, history(kind, name, place), ({ objects }) => objects.flatMap((it) => life(it, objects.length > 1, place)));
+  whenReady(host, answers.of(`objects/${place.at}`), draw, "playing the trace");
+  return host;
+}
+
+function detail(answer, owners, place) {
+  const { name: wanted } = objectOf(place);
+  const [kind, number] = (wanted ?? "").split(" ");
+  if (!number) return null;
+  const name = Number(number);
+  const found = objectsOf(answer).find((it) => it.name === wanted);
+  const contents = make("div", { id: "contents" }, contentsOf(kind, name, owners, place));
+  const past = make("div", { id: "history" });
+  whenReady(past, history(kind, name, owners.owner, place), ({ objects }) => objects.flatMap((it) => life(it, objects.length > 1, place)));
   const facts = found === undefined ? [] : Object.entries(found.object).filter(([, value]) => value === null || typeof value !== "object");
   return [
-    make("h2", {}, place.object),
+    make("h2", {}, `${wanted}${ofOwner(owners.owner, owners.all)}`),
     contents,
     table(["", ""], facts.map(([fact, value]) => [fact.replaceAll("_", " "), valueText(value)]), { class: "facts" }),
     make("h2", {}, "history"),
@@ -163,5 +176,13 @@ export function show(host, place) {
     fill(host, make("p", {}, "Select a command: textures, buffers and other objects after it are shown."));
     return;
   }
-  whenReady(host, stateAt(place.at, SECTIONS), (answer) => [list(answer, place), detail(answer, place)].flat());
+  const found = async () => {
+    const owners = await ownersAt(place);
+    return [owners, await stateAt(place.at, SECTIONS, owners.owner)];
+  };
+  const shown = ([owners, answer]) => {
+    const objects = list(answer, owners.missing === null ? objectOf(place).name : null, owners.owner);
+    return [ownersLine(owners), objects, owners.missing === null ? detail(answer, owners, place) : null].flat();
+  };
+  whenReady(host, found(), shown);
 }

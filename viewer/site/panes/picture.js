@@ -4,12 +4,13 @@
 import { answers, query } from "../ask.js";
 import { fill, make, table, whenReady } from "../element.js";
 import { attachments, pictureAt } from "../pictures.js";
-import { address, go } from "../place.js";
+import { Mark, pixelOf } from "../mark.js";
+import { address, go, place as here } from "../place.js";
 import { difference, stage } from "../stage.js";
 import { commandLink, count } from "../text.js";
 
 export const title = "picture";
-export const key = (place) => [place.at, place.attachment, place.when, place.pixel];
+export const key = (place) => [place.at, place.attachment, place.when];
 
 const WHENS = { after: "after the command", before: "before it", difference: "its own contribution" };
 
@@ -23,37 +24,48 @@ async function shownPicture(at, attachment, when) {
 function colour(values) {
   const swatch = make("span", { class: "swatch" });
   swatch.style.backgroundColor = `rgb(${values.slice(0, 3).map((value) => Math.round(255 * Math.min(1, Math.max(0, value)))).join(" ")})`;
-  return [values.map((value) => String(Math.round(value * 1e4) / 1e4)).join(", "), swatch];
+  return [values.map((value) => String(Math.round(value * 1e6) / 1e6)).join(", "), swatch];
 }
 
 // The commands that changed a pixel.
 function pixelTable({ pixel, commands, before, changes, notes }) {
   const rows = changes.map((change) => [commandLink(change.seq), change.function, colour(change.after)]);
   return [
-    make("h2", {}, `pixel ${pixel.join(", ")}, counted from the lower left corner `, make("a", { href: address({ pixel: null }), id: "no-pixel" }, "close")),
+    make("h2", {}, `pixel ${pixel.join(", ")}, counted from the lower left corner`),
     table(["command", "function", "red, green, blue, alpha"], [["", "before the frame", colour(before)], ...rows], { id: "pixel-changes" }),
     make("p", { class: "note" }, `It was read before and after ${count(commands)} commands of the frame that may write pixels.`),
     notes.map((note) => make("p", { class: "note" }, note)),
   ].flat();
 }
 
-// What happened to the pixel that the place names.
-function pixelPart(place, attachment) {
-  const [x, y] = (place.pixel ?? "").split(",");
+// Shows in `host` what happened to the pixel that the place names.
+function showPixel(host, place, attachment) {
+  const pixel = pixelOf(place);
   const number = /^color(\d+)$/.exec(attachment)?.[1];
-  if (!/^\d+$/.test(x) || !/^\d+$/.test(y ?? "") || number === undefined) {
-    return number === undefined ? null : make("p", { class: "note" }, "Click a pixel: the commands of this frame that changed it are listed.");
-  }
-  const host = make("div", { id: "pixel" });
-  whenReady(host, answers.of(`pixel${query({ at: place.at, x, y, attachment: number })}`), pixelTable, "playing the trace");
-  return host;
+  if (number === undefined) fill(host);
+  else if (pixel === null) fill(host, make("p", { class: "note" }, "Click a pixel: the commands of this frame that changed it are listed."));
+  else whenReady(host, answers.of(`pixel${query({ at: place.at, ...pixel, attachment: number })}`), pixelTable, "playing the trace");
+}
+
+const unmark = () => go({ pixel: null }, { replaces: true });
+
+addEventListener("keydown", ({ key }) => {
+  if (key === "Escape" && here().pane === "picture") unmark();
+});
+
+// Follows the pixel that the place names, while the picture stays.
+let follow = () => {};
+
+export function update(place) {
+  follow(place);
 }
 
 function shown({ files, notes }, place) {
   const names = [...attachments(files).keys()];
   const attachment = names.includes(place.attachment) ? place.attachment : names[0];
   const when = place.when in WHENS ? place.when : "after";
-  const remarks = notes.map((note) => make("p", { class: "note" }, note));
+  const converted = (note) => / is converted: (.*)$/.exec(note)?.[1];
+  const remarks = notes.filter((note) => converted(note) === undefined).map((note) => make("p", { class: "note" }, note));
   if (attachment === undefined) return [make("p", {}, "Nothing is drawn to there."), remarks].flat();
   const choice = (id, label, values, chosen, change) => {
     const select = make("select", { id, "aria-label": label, onchange: () => go({ [change]: select.value }, { replaces: true }) }, values.map(([value, text]) => make("option", { value, selected: value === chosen }, text)));
@@ -66,11 +78,30 @@ function shown({ files, notes }, place) {
     choice("when", "When", Object.entries(WHENS), when, "when"),
     make("a", { href: `api/pictures/${place.at}/${attachments(files).get(attachment)}`, download: attachments(files).get(attachment) }, "PNG file"),
   );
+  // The server says of which pictures the values are not those of the attachment.
+  const file = attachments(files).get(attachment);
+  const conversion = converted(notes.find((note) => note.startsWith(`${file} is converted`)));
+  const remark = conversion === undefined ? null : make("p", { class: "note", id: "converted" }, `The picture is converted: ${conversion}. A click on a pixel shows its exact values.`);
   const picture = make("div", { id: "picture" });
+  const history = make("div", { id: "pixel" });
+  // It may have been clicked since this was asked for.
+  const now = here();
+  const mark = new Mark(pixelOf(now));
+  const remove = make("button", { type: "button", id: "no-pixel", title: "key: Esc", hidden: pixelOf(now) === null, onclick: unmark }, "remove the mark");
+  controls.append(remove);
+  let marked = now.pixel;
+  follow = (to) => {
+    if (to.pixel === marked) return;
+    marked = to.pixel;
+    mark.set(pixelOf(to));
+    remove.hidden = pixelOf(to) === null;
+    showPixel(history, to, attachment);
+  };
   const pick = (x, y) => go({ pixel: `${x},${y}` }, { replaces: true });
-  const show = (answer) => [stage(answer.picture, pick), answer.pixels === undefined ? null : make("p", { id: "changed" }, `${count(answer.pixels)} pixels differ`)];
+  const show = (answer) => [stage(answer.picture, pick, mark), answer.pixels === undefined ? null : make("p", { id: "changed" }, `${count(answer.pixels)} pixels differ`)];
   whenReady(picture, shownPicture(place.at, attachment, when), show, "playing the trace");
-  return [controls, pixelPart(place, attachment), picture, ...remarks];
+  showPixel(history, now, attachment);
+  return [controls, remark, picture, history, ...remarks];
 }
 
 export function show(host, place, trace) {

@@ -1,9 +1,10 @@
-// Shaders and programs after the selected command: sources, and the uniforms with their names and values. The program in use
-// comes first.
+// Shaders and programs after the selected command: sources, and the uniforms with their names and values, and what set them. The
+// program in use comes first.
 
-import { fill, make, table, whenReady } from "../element.js";
-import { objectsOf, stateAt } from "../state.js";
-import { valueText } from "../text.js";
+import { fill, make, whenReady } from "../element.js";
+import { SECTIONS, programsOf, uniforms } from "../inputs.js";
+import { objectOf, ownersAt, ownersLine } from "../owner.js";
+import { contextOf, objectsOf, stateAt } from "../state.js";
 
 export const title = "shaders";
 export const key = (place) => [place.at, place.object];
@@ -13,29 +14,23 @@ function source(shader) {
   return make("pre", {}, lines);
 }
 
-// Values of a uniform in rows of its type: a matrix has a row for each of its columns.
-function values({ kind, floats, integers, count }) {
-  const all = floats.length > 0 ? floats : integers;
-  const columns = /MAT(\d)/.exec(kind)?.[1];
-  if (columns === undefined || count !== 1) return valueText(all);
-  const rows = all.length / columns;
-  return make("span", {}, Array.from({ length: Number(columns) }, (_, at) => make("div", {}, valueText(all.slice(at * rows, (at + 1) * rows)))));
-}
-
-function uniforms(program) {
-  const rows = Object.entries(program.uniforms).map(([location, uniform]) => [location, program.uniform_names[location] ?? "", uniform.kind, values(uniform)]);
-  return rows.length === 0 ? make("p", { class: "note" }, "no uniform was set") : table(["location", "name", "type", "value"], rows, { class: "uniforms" });
-}
-
-function programPart({ name, object }, isUsed, isOpen) {
+function programPart(program, used, at, isUsed, isOpen) {
+  const { name, object } = program;
   const stages = object.last_link?.stages ?? [];
-  return make(
+  const contents = () => [
+    uniforms(at, program, used),
+    stages.map((stage) => [make("h3", {}, `${stage.kind}, ${stage.shader?.kind ?? "Shader"} ${stage.shader?.name ?? "deleted"}, as it was linked`), source(stage)]),
+  ];
+  const details = make(
     "details",
     { open: isUsed || isOpen, "data-program": name },
     make("summary", {}, `${name}${object.label ? ` "${object.label}"` : ""}${isUsed ? ", in use" : ""}, last link: ${String(object.linked).toLowerCase()}`),
-    uniforms(object),
-    stages.map((stage) => [make("h3", {}, `${stage.kind}, ${stage.shader?.kind ?? "Shader"} ${stage.shader?.name ?? "deleted"}, as it was linked`), source(stage)]).flat(),
   );
+  // Which commands set its uniforms is asked when it is looked at.
+  const open = () => details.append(...contents().flat(2).filter((it) => it !== null));
+  if (details.open) open();
+  else details.addEventListener("toggle", open, { once: true });
+  return details;
 }
 
 function shaderPart({ name, object }, isOpen) {
@@ -47,14 +42,23 @@ function shaderPart({ name, object }, isOpen) {
   );
 }
 
-function shown(answer, wanted) {
+async function found(place) {
+  const owners = await ownersAt(place);
+  return [owners, await stateAt(place.at, [...SECTIONS, "shaders"], owners.owner)];
+}
+
+function shown([owners, answer], place) {
   const objects = objectsOf(answer);
   const of = (section) => objects.filter((it) => it.section === section);
-  const used = new Set(answer.processes.flatMap((it) => it.contexts.map((context) => context.state.program?.name)).map((name) => `Program ${name}`));
-  const programs = of("programs").sort((one, other) => used.has(other.name) - used.has(one.name));
+  const { owner } = owners;
+  const context = contextOf(answer, owner);
+  const used = new Set(programsOf(answer, context).map((it) => it.object));
+  const programs = of("programs").sort((one, other) => used.has(other.object) - used.has(one.object));
   const shaders = of("shaders");
-  if (programs.length + shaders.length === 0) return make("p", {}, "No shader and no program exists after this command.");
-  return [...programs.map((it) => programPart(it, used.has(it.name), it.name === wanted)), make("h2", {}, "shaders"), ...shaders.map((it) => shaderPart(it, it.name === wanted))];
+  const name = owners.missing === null ? objectOf(place).name : null;
+  if (programs.length + shaders.length === 0) return [ownersLine(owners), make("p", {}, "No shader and no program exists after this command.")];
+  const part = (it) => programPart(it, { context, owner }, place.at, used.has(it.object), it.name === name);
+  return [ownersLine(owners), ...programs.map(part), make("h2", {}, "shaders"), ...shaders.map((it) => shaderPart(it, it.name === name))];
 }
 
 export function show(host, place) {
@@ -62,5 +66,5 @@ export function show(host, place) {
     fill(host, make("p", {}, "Select a command: shaders and programs after it are shown."));
     return;
   }
-  whenReady(host, stateAt(place.at, ["programs", "shaders", "context.program"]), (answer) => shown(answer, place.object));
+  whenReady(host, found(place), (all) => shown(all, place));
 }

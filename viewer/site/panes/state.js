@@ -1,34 +1,15 @@
-// The state after the selected command: what the command changed, and all sections, of which one is opened at a time.
+// The state after the selected command: what the command changed, and all sections in groups. What is open stays open when another
+// command is selected.
 
 import { answers, query } from "../ask.js";
 import { fill, make, table, whenReady } from "../element.js";
 import { go, place as here } from "../place.js";
+import { byScope, byWord, groupSummary, matching, sectionSummary } from "../sections.js";
 import { valueText } from "../text.js";
+import { folded, tree } from "../tree.js";
 
 export const title = "state";
-export const key = (place) => [place.at, place.since, place.section];
-
-// Returns a value as a tree of elements.
-function tree(value) {
-  if (value === null || typeof value !== "object") return make("span", { class: "value" }, valueText(value));
-  const isShort = Array.isArray(value) && value.every((part) => part === null || typeof part !== "object");
-  if (isShort || (value.kind !== undefined && value.serial !== undefined)) {
-    const text = isShort ? valueText(value) : `${value.kind} ${value.name}`;
-    return make("span", { class: "value" }, text);
-  }
-  const parts = Object.entries(value);
-  if (parts.length === 0) return make("span", { class: "value" }, "none");
-  return make("ul", { class: "tree" }, parts.map(([name, part]) => make("li", {}, branch(name, part))));
-}
-
-function branch(name, value) {
-  const isLeaf = value === null || typeof value !== "object" || Object.keys(value).length === 0 || value.serial !== undefined || (Array.isArray(value) && value.every((part) => part === null || typeof part !== "object"));
-  if (isLeaf) return [make("span", { class: "name" }, `${name}: `), tree(value)];
-  const details = make("details", {}, make("summary", {}, name));
-  // A state can have thousands of parts: they are made when they are looked at.
-  details.addEventListener("toggle", () => details.children.length === 1 && details.append(tree(value)), { once: true });
-  return details;
-}
+export const key = (place) => [place.at, place.since];
 
 function changesTable({ changes, since, seq }) {
   if (changes.length === 0) return make("p", { id: "changes" }, since === seq - 1 ? "The command has changed no state." : "No state has changed.");
@@ -37,7 +18,7 @@ function changesTable({ changes, since, seq }) {
   return table(["of", "state", "before", "after"], rows, { id: "changes" });
 }
 
-// All values of a section, by what they belong to.
+// All values of a section, with what they belong to, and its handle if that is a context.
 function owners(answer, section) {
   const [scope, ...rest] = section.split(".");
   const name = rest.join(".");
@@ -48,23 +29,137 @@ function owners(answer, section) {
       process: [[within, process.state]],
       thread: process.threads.map((it) => [`${within}, thread ${it.thread}`, it.state]),
       share_group: process.share_groups.map((it) => [`${within}, share group ${it.share_group}`, it.state]),
-      context: process.contexts.map((it) => [`${within}, context 0x${BigInt(it.context).toString(16)}`, it.state]),
+      context: process.contexts.map((it) => [`${within}, context 0x${BigInt(it.context).toString(16)}`, it.state, it.context]),
     };
-    for (const [owner, state] of lists[scope] ?? []) if (state[name] !== undefined) found.push([owner, state[name]]);
+    for (const [owner, state, context] of lists[scope] ?? []) if (state[name] !== undefined) found.push([owner, state[name], context]);
   }
   return found;
 }
 
-function sectionList({ sections }, chosen) {
-  const names = new Map();
-  for (const it of sections) names.set(it.name, (names.get(it.name) ?? true) && it.is_initial);
-  const options = [...names].map(([name, isInitial]) => make("option", { value: name, selected: name === chosen }, isInitial ? `${name} (initial)` : name));
-  const select = make("select", { id: "section", "aria-label": "Section of the state", onchange: () => go({ section: select.value }, { replaces: true }) }, make("option", { value: "" }, "a section …"), options);
-  return select;
+// The text in the filter field, and whether sections with their initial values are listed: they stay for other commands.
+const filter = { text: "", hasInitial: false };
+
+// Returns the names of the sections that the place names.
+function sectionsOf(place) {
+  return (place.section ?? "").split(",").filter((name) => name !== "");
+}
+
+// Notes in the address that a section is open, or no longer.
+function note(name, isOpen) {
+  const names = sectionsOf(here()).filter((it) => it !== name);
+  go({ section: [...names, ...(isOpen ? [name] : [])].join(",") }, { replaces: true });
+}
+
+// The sections after the command `at`, in groups. Those in `opened` are open; one question is asked for all of them.
+class Sections {
+  #at;
+  #context;
+  #scopes;
+  #opened;
+  #first;
+
+  constructor(at, { sections }, command, opened) {
+    this.#at = at;
+    this.#context = command?.context;
+    this.#scopes = byScope(sections);
+    this.#opened = new Set(opened);
+    const known = new Set(sections.map((it) => it.name));
+    const shown = opened.filter((name) => known.has(name));
+    this.#first = { names: new Set(shown), answer: shown.length === 0 ? null : answers.of(`state${query({ at, section: shown.join(",") })}`) };
+    this.list = make("div", { id: "contents" });
+    this.#lay();
+    const field = make("input", { id: "filter", placeholder: "filter: blend, stencil mask", size: 22, value: filter.text, "aria-label": "Filter of sections", oninput: () => this.#choose({ text: field.value }) });
+    const box = make("input", { type: "checkbox", id: "initial", checked: filter.hasInitial, onchange: () => this.#choose({ hasInitial: box.checked }) });
+    this.controls = make("div", { class: "controls" }, field, make("label", {}, box, " also sections with their initial values"));
+  }
+
+  // Opens the sections that the place names, if they are not.
+  open(names) {
+    if (names.every((name) => this.#opened.has(name))) return;
+    names.forEach((name) => this.#opened.add(name));
+    this.#lay();
+  }
+
+  #choose(changes) {
+    Object.assign(filter, changes);
+    this.#lay();
+  }
+
+  #lay() {
+    const isFiltered = filter.text.trim() !== "";
+    const isListed = ({ name, isInitial }) => isFiltered || filter.hasInitial || !isInitial || this.#opened.has(name);
+    const scopes = this.#scopes.map((it) => ({ ...it, sections: matching(it.sections, filter.text).filter(isListed) }));
+    const shown = scopes.filter(({ sections }) => sections.length > 0).map(({ scope, title, sections }) => {
+      const isOpen = isFiltered || this.#hasOpen(sections) || scope === "context";
+      return this.#group(scope, title, sections, isOpen, () => byWord(sections).map((group) => this.#words(scope, group, isFiltered)));
+    });
+    fill(this.list, shown.length === 0 ? make("p", { class: "note" }, isFiltered ? "No section has this name." : "All sections have their initial values.") : shown);
+  }
+
+  #words(scope, { word, sections }, isFiltered) {
+    if (word === null) return this.#section(sections[0]);
+    return this.#group(`${scope}.${word}`, `${word} …`, sections, isFiltered || this.#hasOpen(sections), () => sections.map((section) => this.#section(section)));
+  }
+
+  #hasOpen(sections) {
+    return sections.some(({ name }) => this.#opened.has(name));
+  }
+
+  #group(path, title, sections, isOpen, contents) {
+    const chosen = filter.text.trim() === "" ? groups.get(path) : undefined;
+    const details = folded(`group ${path}`, groupSummary(title, sections), contents, chosen ?? isOpen);
+    details.classList.add("group");
+    details.addEventListener("click", ({ target }) => {
+      // The pointer opens or closes it; `toggle` would also come of what the page does.
+      if (target.closest("details") === details && target.closest("summary") !== null) groups.set(path, !details.open);
+    });
+    return details;
+  }
+
+  #section(section) {
+    const { name } = section;
+    const contents = make("div", {});
+    const read = () => {
+      const answer = this.#first.names.has(name) ? this.#first.answer : answers.of(`state${query({ at: this.#at, section: name })}`);
+      whenReady(contents, answer, (found) => this.#owners(found, name));
+      return contents;
+    };
+    const details = folded(name, sectionSummary(section), read, this.#opened.has(name));
+    details.dataset.section = name;
+    details.addEventListener("toggle", () => {
+      if (details.open === this.#opened.has(name)) return;
+      if (details.open) this.#opened.add(name);
+      else this.#opened.delete(name);
+      note(name, details.open);
+    });
+    return details;
+  }
+
+  // The values of a section, that of the command's context first.
+  #owners(answer, section) {
+    const found = owners(answer, section);
+    const isOwn = ([, , context]) => context !== undefined && String(context) === String(this.#context);
+    found.sort((one, other) => isOwn(other) - isOwn(one));
+    return found.flatMap(([owner, value, context]) => [
+      make("h3", {}, owner, isOwn([owner, value, context]) ? ", that of the command" : ""),
+      tree(`${section} of ${owner}`, value),
+    ]);
+  }
+}
+
+// Groups that somebody has opened or closed, by path.
+const groups = new Map();
+
+// What is shown now.
+let shown = null;
+
+export function update(place) {
+  shown?.open(sectionsOf(place));
 }
 
 export function show(host, place, trace) {
-  const { at, section } = place;
+  const { at } = place;
+  shown = null;
   if (at === null) {
     fill(host, make("p", {}, "Select a command: the state after it is shown."));
     return;
@@ -86,14 +181,12 @@ export function show(host, place, trace) {
     make("button", {}, "show"),
   );
   const changes = make("div", {});
-  const choice = make("div", { class: "controls" });
-  const contents = make("div", { id: "contents" });
-  fill(host, form, changes, make("h2", {}, "state"), choice, contents);
+  const sections = make("div", {});
+  fill(host, form, changes, make("h2", {}, "state"), sections);
   if (at > trace.first_seq) whenReady(changes, answers.of(`state${query({ at, since })}`), changesTable);
   else fill(changes, make("p", { id: "changes" }, "It is the first command."));
-  whenReady(choice, answers.of(`sections/${at}`), (answer) => sectionList(answer, section));
-  if (section) {
-    const shown = (answer) => owners(answer, section).map(([owner, value]) => [make("h3", {}, owner), tree(value)]).flat();
-    whenReady(contents, answers.of(`state${query({ at, section })}`), shown);
-  }
+  whenReady(sections, Promise.all([answers.of(`sections/${at}`), answers.command(at)]), ([answer, command]) => {
+    shown = new Sections(at, answer, command, sectionsOf(here()));
+    return [shown.controls, shown.list];
+  });
 }

@@ -17,6 +17,9 @@ pub struct Capture {
     /// With the time of each command.
     #[serde(default)]
     timing: bool,
+    /// With the time on the GPU of each draw, clear, copy and dispatch.
+    #[serde(default)]
+    gpu_timing: bool,
 }
 
 /// Frames that the daemon has kept of a program.
@@ -42,6 +45,7 @@ impl Capture {
         words.extend(self.frames.map(|frames| format!("--frames={frames}")));
         words.extend(self.seconds.map(|seconds| format!("--seconds={seconds}")));
         words.extend(self.timing.then(|| "--timing".to_owned()));
+        words.extend(self.gpu_timing.then(|| "--gpu-timing".to_owned()));
         words.into_iter().map(Into::into).collect()
     }
 }
@@ -76,10 +80,12 @@ mod tests {
 
     #[test]
     fn options_are_those_that_were_ordered() {
-        let all = Capture { pid: None, frames: None, seconds: None, timing: false };
+        let all =
+            Capture { pid: None, frames: None, seconds: None, timing: false, gpu_timing: false };
         check(&all.words(), "start --all");
-        let one = Capture { pid: Some(7), frames: Some(9), seconds: Some(0.5), timing: true };
-        check(&one.words(), "start --app=7 --frames=9 --seconds=0.5 --timing");
+        let one = r#"{"pid":7,"frames":9,"seconds":0.5,"timing":true,"gpu_timing":true}"#;
+        let one: Capture = serde_json::from_str(one).unwrap();
+        check(&one.words(), "start --app=7 --frames=9 --seconds=0.5 --timing --gpu-timing");
         check(&Save { pid: 7, last: None }.words(), "save --app=7");
         check(&Save { pid: 7, last: Some(3) }.words(), "save --app=7 --last=3");
     }
