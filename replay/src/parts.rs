@@ -50,7 +50,7 @@ pub struct Parts {
     pub(crate) wide_arrays: HashSet<u32>,
 }
 
-/// What a driver of OpenGL ES says about itself.
+/// A driver of OpenGL ES, as it names itself.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct GlDriver {
     /// `GL_VENDOR`.

@@ -1,23 +1,40 @@
-//! `gpu_work.rs` of the shim: the ids of the commands with the role `works_on_gpu`, whose time on the GPU the shim measures.
+//! `gpu_work.rs` of the shim: the ids of the commands with the role `works_on_gpu`, whose time on the GPU the shim measures, and
+//! of those that end a frame.
 
 use std::collections::BTreeSet;
 
 use super::output::{file, wrapped};
 use crate::lang::typed::{Program, Role, Slotted};
-use crate::model::Model;
+use crate::model::{Function, Model};
+use crate::parts::Does;
 
-/// Returns the file: one list of ids, ascending.
+/// Returns the file: two lists of ids, each ascending.
 pub fn emit(model: &Model, program: &Program) -> String {
-    let has_role = |role: &(Role, Slotted), name: &str| {
-        role.0 == Role::WorksOnGpu && matches!(&role.1, Slotted::Command(it) if it == name)
-    };
+    let works = program.roles.iter().filter_map(|(role, of)| match of {
+        Slotted::Command(name) if *role == Role::WorksOnGpu => Some(name.as_str()),
+        _ => None,
+    });
+    let works: BTreeSet<&str> = works.collect();
     let functions = model.functions.iter();
-    let ids: BTreeSet<_> = functions
-        .filter(|function| program.roles.iter().any(|role| has_role(role, &function.name)))
-        .map(|function| (function.id, function.constant.as_str()))
-        .collect();
+    let work = functions.filter(|function| works.contains(function.name.as_str()));
+    let commands = model.functions.iter().zip(&program.commands);
+    let ends = commands.filter(|(_, command)| {
+        command.frame.is_some() || Does::of(&command.leave).ends_frame
+    });
+    let ends = ends.map(|(function, _)| function);
+    file(
+        "use super::ids;",
+        &[
+            list("GPU_WORK", "Commands that the GPU executes, by id.", work),
+            list("FRAME_ENDS", "Commands that end a frame if they succeed, by id.", ends),
+        ],
+    )
+}
+
+fn list<'a>(name: &str, doc: &str, functions: impl Iterator<Item = &'a Function>) -> String {
+    let ids: BTreeSet<_> =
+        functions.map(|function| (function.id, function.constant.as_str())).collect();
     let ids = ids.into_iter().map(|(_, constant)| format!("ids::{constant},"));
-    let list = wrapped("pub const GPU_WORK: &[u16] = &[", ids, "];");
-    let doc = "/// Commands that the GPU executes, by id.\n";
-    file("use super::ids;", &[format!("{doc}{list}")])
+    let list = wrapped(&format!("pub const {name}: &[u16] = &["), ids, "];");
+    format!("/// {doc}\n{list}")
 }

@@ -32,7 +32,7 @@ pub struct Checked {
 pub struct CheckedTrace {
     /// File of the trace, as the list names it.
     pub trace: PathBuf,
-    /// What came out.
+    /// Result of the check.
     pub verdict: Verdict,
     /// `GL_RENDERER` of the driver; null if the trace could not be played.
     pub renderer: Option<String>,
@@ -90,7 +90,7 @@ impl CheckedFrame {
         self.expected.is_some() && self.expected == self.drawn
     }
 
-    /// What is wrong with the frame, as a sentence.
+    /// Returns the fault of the frame, as a sentence.
     pub fn sentence(&self) -> String {
         let short = |digest: &str| format!("{}…", digest.get(..DIGITS).unwrap_or(digest));
         let frame = match self.process {

@@ -118,7 +118,7 @@ atoms! {
     pub struct GpuTimes = GPU_TIMES 0xFF03, Shim, 32 bytes, then "with kind `times`, `count` times" {
         /// Handle of the context.
         0 context: u64,
-        /// What it says: a GpuTimesKind.
+        /// Meaning of the record: a GpuTimesKind.
         8 kind: GpuTimesKind,
         /// Number of commands.
         12 count: u32,

@@ -207,7 +207,7 @@ codes! {
         /// A wait for room in the thread's ring, also while there is no daemon.
         Wait = 3 "wait",
     }
-    /// What a GPU_TIMES says of a context: its `kind`.
+    /// Meaning of a GPU_TIMES: its `kind`. It gives times of commands of a context, or the reason why commands have none.
     pub enum GpuTimesKind: u32, default Self::Other(0) => {
         /// Times of commands.
         Times = 1 "times",

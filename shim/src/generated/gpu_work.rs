@@ -71,3 +71,11 @@ pub const GPU_WORK: &[u16] = &[
     ids::GL_READN_PIXELS_EXT,
     ids::GL_READN_PIXELS_KHR,
 ];
+
+/// Commands that end a frame if they succeed, by id.
+pub const FRAME_ENDS: &[u16] = &[
+    ids::EGL_SWAP_BUFFERS,
+    ids::EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT,
+    ids::EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR,
+    ids::ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS,
+];

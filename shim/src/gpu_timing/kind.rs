@@ -3,7 +3,7 @@
 use gapii_commands::constants::{GL_GPU_DISJOINT_EXT, GL_TIME_ELAPSED_EXT, GL_TIMESTAMP_EXT};
 use gapii_recorder::Timed;
 
-use crate::generated::gpu_work::GPU_WORK;
+use crate::generated::gpu_work::{FRAME_ENDS, GPU_WORK};
 use crate::generated::ids;
 
 /// Meaning of a command for times on the GPU.
@@ -24,24 +24,25 @@ pub enum Kind {
 }
 
 /// By id: whether the GPU executes the command.
-static IS_WORK: [bool; ids::COUNT] = {
-    let mut is_work = [false; ids::COUNT];
+static IS_WORK: [bool; ids::COUNT] = table_of(GPU_WORK);
+/// By id: whether the command ends a frame.
+static ENDS_FRAME: [bool; ids::COUNT] = table_of(FRAME_ENDS);
+
+const fn table_of(list: &[u16]) -> [bool; ids::COUNT] {
+    let mut table = [false; ids::COUNT];
     let mut at = 0;
-    while at < GPU_WORK.len() {
-        is_work[GPU_WORK[at] as usize] = true;
+    while at < list.len() {
+        table[list[at] as usize] = true;
         at += 1;
     }
-    is_work
-};
+    table
+}
 
 impl Kind {
     /// Returns the kind of a command in a thread whose current context is `current`.
     pub fn of(command: &Timed, current: u64) -> Kind {
         let [first, second, _, fourth] = command.arguments;
         match command.id {
-            ids::EGL_SWAP_BUFFERS
-            | ids::EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT
-            | ids::EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR => Kind::FrameEnd,
             ids::GL_FINISH => Kind::Finish,
             ids::EGL_MAKE_CURRENT if fourth != current => Kind::Leaves { for_good: fourth == 0 },
             ids::EGL_DESTROY_CONTEXT if second == current => Kind::Leaves { for_good: true },
@@ -65,10 +66,15 @@ impl Kind {
             {
                 Kind::TimerQuery
             }
-            id if IS_WORK.get(usize::from(id)) == Some(&true) => Kind::Work,
+            id if is_in(&IS_WORK, id) => Kind::Work,
+            id if is_in(&ENDS_FRAME, id) => Kind::FrameEnd,
             _ => Kind::Other,
         }
     }
+}
+
+fn is_in(table: &[bool; ids::COUNT], id: u16) -> bool {
+    table.get(usize::from(id)) == Some(&true)
 }
 
 #[cfg(test)]
@@ -86,6 +92,7 @@ mod tests {
         check(ids::GL_CLEAR, [0; 4], Kind::Work);
         check(ids::GL_CLEAR_COLOR, [0; 4], Kind::Other);
         check(ids::EGL_SWAP_BUFFERS, [0; 4], Kind::FrameEnd);
+        check(ids::EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR, [0; 4], Kind::FrameEnd);
         check(ids::EGL_MAKE_CURRENT, [1, 2, 2, 7], Kind::Other);
         check(ids::EGL_MAKE_CURRENT, [1, 2, 2, 8], Kind::Leaves { for_good: false });
         check(ids::EGL_MAKE_CURRENT, [1, 0, 0, 0], Kind::Leaves { for_good: true });
