@@ -83,7 +83,7 @@ pub struct FunctionStats {
 /// Durations of commands, in the driver or on the GPU.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct Durations {
-    /// Timed commands. Commands in flight at the end are not timed.
+    /// Timed commands. Commands in flight at the end are not timed. On the GPU each execution of a command in a list counts.
     pub commands: u64,
     /// Sum of their times, in nanoseconds.
     pub total_ns: u64,
@@ -255,13 +255,13 @@ impl Counter {
 
         let changed = self.follow(command);
         self.rank(command);
-        let gpu_ns = command.gpu.map(|gpu| gpu.duration_ns);
+        let gpu_ns = || command.gpu.iter().map(|span| Some(span.duration_ns));
         note(&mut self.stats.driver, command.driver_ns, command.seq);
-        note(&mut self.stats.gpu, gpu_ns, command.seq);
+        gpu_ns().for_each(|gpu_ns| note(&mut self.stats.gpu, gpu_ns, command.seq));
         if let Some(position) = self.known(command).position {
             let function = &mut self.functions[position];
             note(&mut function.driver, command.driver_ns, command.seq);
-            note(&mut function.gpu, gpu_ns, command.seq);
+            gpu_ns().for_each(|gpu_ns| note(&mut function.gpu, gpu_ns, command.seq));
             function.commands += 1;
             function.read_bytes += read;
             function.written_bytes += written;
@@ -278,7 +278,10 @@ impl Counter {
         in_frame.draws += is_draw;
         in_frame.uploaded_bytes += uploaded;
         add(&mut in_frame.driver_ns, command.driver_ns);
-        add(&mut in_frame.gpu_ns, gpu_ns);
+        // A list takes the GPU's time in the frame in which it is executed.
+        let here = command.gpu.iter().filter(|span| span.submitted_ns.is_none());
+        here.for_each(|span| add(&mut in_frame.gpu_ns, Some(span.duration_ns)));
+        add(&mut in_frame.gpu_ns, command.submitted_gpu_ns);
         let new = || ThreadStats { thread, process, tid, ..Default::default() };
         let of_thread = self.threads.of(thread, new);
         of_thread.commands += 1;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use gapii_analysis::object_names::{ObjectNames, Word};
 use gapii_trace::BlobName;
 use gapii_trace::description::{Description, Kind, Repr, Type};
+use gapii_trace::gpu_times::sum_ns;
 use gapii_trace::structs::Structs;
 use gapii_trace::value::{Arg, Observation, Range, Value};
 use gapii_trace::{Bytes, Command};
@@ -81,8 +82,11 @@ pub fn write_call(command: &Command<'_>, words: Words<'_>, out: &mut dyn Write) 
     if let Some(driver_ns) = command.driver_ns {
         write!(out, "  took {:?}", Duration::from_nanos(driver_ns))?;
     }
-    if let Some(gpu) = command.gpu {
-        write!(out, "  on the GPU {:?}", Duration::from_nanos(gpu.duration_ns))?;
+    if let Some(gpu_ns) = sum_ns(command.gpu) {
+        write!(out, "  on the GPU {:?}", Duration::from_nanos(gpu_ns))?;
+        if command.gpu.len() > 1 {
+            write!(out, " in {} executions", command.gpu.len())?;
+        }
     }
     if command.is_setup {
         write!(out, "  (set-up)")?;

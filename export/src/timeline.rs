@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::{self, Display, Formatter};
 use std::io;
 
 use gapii_trace::clock::TraceClock;
@@ -87,18 +88,36 @@ pub struct CommandSlice<'a> {
     pub ends_frame: bool,
 }
 
+/// Commands that the GPU executes one after another, by handle.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Among {
+    /// Those of a context.
+    Context(u64),
+    /// Those in a command list of Level Zero.
+    List(u64),
+}
+
+impl Display for Among {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Among::Context(handle) => write!(out, "context {handle:#x}"),
+            Among::List(handle) => write!(out, "list {handle:#x}"),
+        }
+    }
+}
+
 /// The work of a command on the GPU.
 #[derive(Clone, Copy, Debug)]
 pub struct GpuSlice<'a> {
     /// Index of the process in the trace.
     pub process: u32,
-    /// Handle of the context.
-    pub context: u64,
+    /// The commands among which the GPU executes it.
+    pub among: Among,
     /// Name of the command's function.
     pub name: &'a str,
     /// Ordinal among the commands that took effect.
     pub seq: Option<u64>,
-    /// When the GPU had executed all commands of the context before.
+    /// When the GPU had executed all commands of the context or list before.
     pub begin_ns: u64,
     /// When it had executed the command.
     pub end_ns: u64,
@@ -178,11 +197,21 @@ pub struct Exporter<'a, T: Timeline> {
     footer: Option<&'a Footer>,
     processes: BTreeMap<u32, Process>,
     threads: HashSet<u32>,
-    /// End of the last slice on the GPU, by process and context.
-    gpu_ends: HashMap<(u32, u64), u64>,
+    /// End of the last slice on the GPU, by process and commands.
+    gpu_ends: HashMap<(u32, Among), u64>,
+    /// Slices of commands in lists, which are written in the order of their begins.
+    executions: Vec<Execution>,
     /// Groups that are open, by thread.
     groups: HashMap<u32, Vec<T::Group>>,
     summary: Summary,
+}
+
+/// An execution of a command in a list.
+struct Execution {
+    process: u32,
+    span: GpuSpan,
+    name: String,
+    seq: Option<u64>,
 }
 
 /// Facts about a process, from its commands so far.
@@ -202,6 +231,7 @@ impl<'a, T: Timeline> Exporter<'a, T> {
             processes: BTreeMap::new(),
             threads: HashSet::new(),
             gpu_ends: HashMap::new(),
+            executions: Vec::new(),
             groups: HashMap::new(),
             summary: Summary::default(),
         }
@@ -227,8 +257,8 @@ impl<'a, T: Timeline> Exporter<'a, T> {
             Some((begin_ns, driver_ns)) => self.slice(command, begin_ns, driver_ns)?,
             None => self.summary.untimed += 1,
         }
-        if let Some(gpu) = command.gpu {
-            self.gpu(command, gpu)?;
+        for span in command.gpu {
+            self.gpu(command, *span)?;
         }
         let Some(process) = self.processes.get_mut(&command.process) else { return Ok(()) };
         process.commands += 1;
@@ -313,6 +343,7 @@ impl<'a, T: Timeline> Exporter<'a, T> {
                 self.frame(index, &frame)?;
             }
         }
+        self.lists()?;
         for gap in self.footer.iter().flat_map(|footer| &footer.gaps) {
             let has_times = gap.start_ns != 0 && gap.end_ns >= gap.start_ns;
             if has_times && self.threads.contains(&gap.thread) {
@@ -373,13 +404,39 @@ impl<'a, T: Timeline> Exporter<'a, T> {
     /// the error of these readings: each begins where the one before has ended.
     fn gpu(&mut self, command: &Command<'_>, span: GpuSpan) -> io::Result<()> {
         let Command { process, context, seq, .. } = *command;
+        let name = name_of(command);
+        if span.list != 0 {
+            let name = name.into_owned();
+            self.executions.push(Execution { process, span, name, seq });
+            return Ok(());
+        }
+        self.gpu_slice(process, Among::Context(context), span, &name, seq)
+    }
+
+    /// Writes the executions of commands in lists.
+    fn lists(&mut self) -> io::Result<()> {
+        let mut executions = core::mem::take(&mut self.executions);
+        executions.sort_by_key(|it| (it.process, it.span.list, it.span.begin_ns));
+        for Execution { process, span, name, seq } in executions {
+            self.gpu_slice(process, Among::List(span.list), span, &name, seq)?;
+        }
+        Ok(())
+    }
+
+    fn gpu_slice(
+        &mut self,
+        process: u32,
+        among: Among,
+        span: GpuSpan,
+        name: &str,
+        seq: Option<u64>,
+    ) -> io::Result<()> {
         self.summary.gpu += 1;
-        let last_ns = self.gpu_ends.entry((process, context)).or_default();
+        let last_ns = self.gpu_ends.entry((process, among)).or_default();
         let begin_ns = span.begin_ns.max(*last_ns);
         let end_ns = span.begin_ns.saturating_add(span.duration_ns).max(begin_ns);
         *last_ns = end_ns;
-        let name = name_of(command);
-        self.timeline.gpu(&GpuSlice { process, context, name: &name, seq, begin_ns, end_ns })
+        self.timeline.gpu(&GpuSlice { process, among, name, seq, begin_ns, end_ns })
     }
 
     fn frame(&mut self, process: u32, frame: &FrameSlice) -> io::Result<()> {

@@ -410,6 +410,9 @@ pub enum Role {
     EndsGroup,
     /// The GPU executes the command, for as long as `--gpu-timing` measures.
     WorksOnGpu,
+    /// The parameter is an array of events that the device waits for before it executes the command; the parameter before it
+    /// is their number.
+    Awaits,
     /// The result of the command is a display.
     GivesDisplay,
     /// The result of the command is a new context.

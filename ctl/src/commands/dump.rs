@@ -181,9 +181,13 @@ pub struct Line {
     /// When the GPU had executed all commands before, in nanoseconds of `CLOCK_MONOTONIC`, from a trace with `--gpu-timing`.
     #[serde(skip_serializing_if = "Option::is_none")]
     gpu_begin_ns: Option<u64>,
-    /// Nanoseconds until the GPU had executed the command, from a trace with `--gpu-timing`.
+    /// Nanoseconds until the GPU had executed the command, from a trace with `--gpu-timing`; the sum of all executions of a
+    /// command in a list.
     #[serde(skip_serializing_if = "Option::is_none")]
     gpu_ns: Option<u64>,
+    /// The executions of a command in a list that was executed several times, in their order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gpu_executions: Option<Vec<Execution>>,
     /// True for a command of a snapshot, which the program did not call.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     setup: bool,
@@ -199,6 +203,16 @@ pub struct Line {
     /// True for a command whose enter record is missing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     enter_missing: bool,
+}
+
+/// An execution of a command in a list.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "the fields are printed elsewhere")]
+pub struct Execution {
+    /// When the GPU had executed all commands before, in nanoseconds of `CLOCK_MONOTONIC`.
+    begin_ns: u64,
+    /// Nanoseconds until the GPU had executed the command.
+    gpu_ns: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

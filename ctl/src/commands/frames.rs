@@ -137,7 +137,8 @@ fn frames_of(ends: &[FrameEnd], first_seq: u64) -> Vec<Frame> {
     ends.iter().filter_map(frame).collect()
 }
 
-/// Adds the times on the GPU of a process' commands to the frames in which the driver was called for them.
+/// Adds the times on the GPU of a process' commands to the frames in which the driver was called for them, or for the execution
+/// of their lists.
 fn add_gpu_times(frames: &mut [Frame], times: &GpuTimes) {
     let mut ends: BTreeMap<u32, Vec<(u64, usize)>> = BTreeMap::new();
     for (at, frame) in frames.iter().enumerate() {
@@ -148,7 +149,8 @@ fn add_gpu_times(frames: &mut [Frame], times: &GpuTimes) {
     for (process, mut ends) in ends {
         ends.sort_unstable();
         for (called_ns, span) in times.spans_of(process) {
-            let next = ends.partition_point(|(end_ns, _)| *end_ns < called_ns);
+            let at_ns = span.submitted_ns.unwrap_or(called_ns);
+            let next = ends.partition_point(|(end_ns, _)| *end_ns < at_ns);
             if let Some((_, at)) = ends.get(next) {
                 let gpu_ns = frames[*at].gpu_ns.get_or_insert(0);
                 *gpu_ns = gpu_ns.saturating_add(span.duration_ns);

@@ -70,6 +70,8 @@ pub struct Period {
 pub struct GpuSummary {
     /// Commands with times.
     commands: u64,
+    /// Their times: several of a command in a list that was executed several times.
+    times: u64,
     /// What the trace says of commands without times, in its order.
     without: Vec<GpuWithout>,
 }
@@ -79,10 +81,12 @@ pub struct GpuSummary {
 pub struct GpuWithout {
     /// Index of the process in the trace.
     process: u32,
-    /// Handle of the context.
+    /// Handle of the context; of Level Zero that of the command list.
     context: u64,
-    /// Why they have none: `disjoint` (the GPU's clock was interrupted), `full` (too many results were missing), or for all later
-    /// commands of the context `no_extension`, `no_counter` or `own_queries` (the program uses timer queries itself).
+    /// Why they have none: `disjoint` (the GPU's clock was interrupted), `full` (too many results were missing), `lost` (a list was
+    /// executed again, emptied or destroyed before the results were there), `earlier` (they were in the list before the capture),
+    /// or for all later commands of the context or list `no_extension`, `no_counter`, `own_queries` (the program uses timer queries
+    /// itself) or `own_commands` (the program numbers or clones the list's commands, or makes a graph of them).
     reason: &'static str,
     /// Number of the commands, as far as it is known.
     commands: u32,
@@ -100,7 +104,11 @@ impl GpuSummary {
             let GpuNote { process, context, commands, .. } = *note;
             GpuWithout { process, context, reason: note.kind.name(), commands, from_ns, to_ns }
         };
-        Self { commands: times.commands(), without: times.notes().iter().map(without).collect() }
+        Self {
+            commands: times.commands(),
+            times: times.times(),
+            without: times.notes().iter().map(without).collect(),
+        }
     }
 
     /// One line on the times, and one for each reason why commands have none.
@@ -112,7 +120,11 @@ impl GpuSummary {
             *commands += u64::from(without.commands);
         }
         let timed = counted(self.commands, "command");
-        let mut lines = vec![format!("gpu        {timed} with times on the GPU")];
+        let mut line = format!("gpu        {timed} with times on the GPU");
+        if self.times > self.commands {
+            line += &format!(", {} with those of lists", counted(self.times, "execution"));
+        }
+        let mut lines = vec![line];
         lines.extend(reasons.into_iter().map(|(reason, (times, commands))| {
             let commands = counted(commands, "command");
             match reason {
@@ -121,8 +133,23 @@ impl GpuSummary {
                     format!("gpu        {periods} of the GPU's clock: {commands} without times")
                 }
                 "full" => format!("gpu        too many missing results: {commands} without times"),
+                "lost" => {
+                    let executions = counted(times, "execution");
+                    format!(
+                        "gpu        no results of {executions} of lists: {commands} without times"
+                    )
+                }
+                "earlier" => {
+                    format!("gpu        in lists before the capture: {commands} without times")
+                }
                 reason => {
-                    format!("gpu        {} without times: {reason}", counted(times, "context"))
+                    // Without a counter: contexts and lists.
+                    let place = match reason {
+                        "own_commands" => "list",
+                        "no_counter" => "place",
+                        _ => "context",
+                    };
+                    format!("gpu        {} without times: {reason}", counted(times, place))
                 }
             }
         }));

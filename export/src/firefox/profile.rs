@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::rows::{Kind, Row, Rows};
 use crate::timeline::{
-    CommandSlice, Exporter, FrameSlice, GpuSlice, MarkedMoment, Origin, ProcessFacts, StopSlice,
-    ThreadFacts, Timeline,
+    Among, CommandSlice, Exporter, FrameSlice, GpuSlice, MarkedMoment, Origin, ProcessFacts,
+    StopSlice, ThreadFacts, Timeline,
 };
 
 /// Version of the processed profile format.
@@ -49,7 +49,7 @@ pub struct Profile<W: Write, S> {
     /// Places of the threads for frames, by the index of the process in the trace.
     frames_of: HashMap<u32, usize>,
     /// Places of the threads for the GPU, by the index of the process in the trace and the context.
-    gpu_of: HashMap<(u32, u64), usize>,
+    gpu_of: HashMap<(u32, Among), usize>,
     /// Place of the thread for times without a daemon.
     capture: Option<usize>,
     /// The earliest begin of a slice.
@@ -143,8 +143,12 @@ impl<W: Write, S: Read + Write + Seek> Timeline for Profile<W, S> {
     }
 
     fn gpu(&mut self, slice: &GpuSlice<'_>) -> io::Result<()> {
-        let Some(place) = self.gpu_of(slice.process, slice.context) else { return Ok(()) };
-        let category = FIRST_API + Api::Gles as u8;
+        let Some(place) = self.gpu_of(slice.process, slice.among) else { return Ok(()) };
+        let api = match slice.among {
+            Among::Context(_) => Api::Gles,
+            Among::List(_) => Api::LevelZero,
+        };
+        let category = FIRST_API + api as u8;
         let times = (slice.begin_ns, slice.end_ns);
         self.push(place, (Kind::Command, category, slice.name), times, [value_of(slice.seq), 0, 0])
     }
@@ -260,23 +264,26 @@ impl<W: Write, S: Read + Write + Seek> Profile<W, S> {
         place
     }
 
-    /// Returns the place of the thread for a context on the GPU; adds it the first time. `None` if the process is not known.
-    fn gpu_of(&mut self, process: u32, context: u64) -> Option<usize> {
-        if let Some(place) = self.gpu_of.get(&(process, context)) {
+    /// Returns the place of the thread for a context or a list on the GPU; adds it the first time. `None` if the process is not known.
+    fn gpu_of(&mut self, process: u32, among: Among) -> Option<usize> {
+        if let Some(place) = self.gpu_of.get(&(process, among)) {
             return Some(*place);
         }
         let frames = &self.threads[*self.frames_of.get(&process)?];
         let (process_name, pid) = (frames.process_name.clone(), frames.pid.clone());
         let place = self.add(Thread {
-            name: format!("GPU, context {context:#x}"),
+            name: format!("GPU, {among}"),
             process_name,
-            tid: format!("{pid}-gpu-{context:x}"),
+            tid: match among {
+                Among::Context(context) => format!("{pid}-gpu-{context:x}"),
+                Among::List(list) => format!("{pid}-gpu-list-{list:x}"),
+            },
             pid,
             is_main: false,
             names: Names::default(),
             begin_ns: u64::MAX,
         });
-        self.gpu_of.insert((process, context), place);
+        self.gpu_of.insert((process, among), place);
         Some(place)
     }
 

@@ -13,8 +13,8 @@ use super::packets::{
 };
 use super::writer::PacketWriter;
 use crate::timeline::{
-    CommandSlice, Exporter, FrameSlice, GpuSlice, MarkedMoment, Origin, ProcessFacts, StopSlice,
-    ThreadFacts, Timeline,
+    Among, CommandSlice, Exporter, FrameSlice, GpuSlice, MarkedMoment, Origin, ProcessFacts,
+    StopSlice, ThreadFacts, Timeline,
 };
 
 /// A file in Perfetto's format.
@@ -25,7 +25,7 @@ pub struct Events<W: Write> {
     /// Tracks beside those of threads and processes that are written.
     beside: HashSet<u64>,
     /// Tracks of contexts on the GPU, by process and context.
-    gpu: HashMap<(u32, u64), u64>,
+    gpu: HashMap<(u32, Among), u64>,
     has_capture: bool,
 }
 
@@ -135,7 +135,7 @@ impl<W: Write> Timeline for Events<W> {
     }
 
     fn gpu(&mut self, slice: &GpuSlice<'_>) -> io::Result<()> {
-        let track = self.track_of_gpu(slice.process, slice.context)?;
+        let track = self.track_of_gpu(slice.process, slice.among)?;
         let annotations = slice.seq.map(|seq| number("seq", seq)).into_iter().collect();
         self.begin_slice(track, slice.begin_ns, slice.name.to_owned(), annotations)?;
         self.end(track, slice.end_ns, None)
@@ -253,16 +253,16 @@ impl<W: Write> Events<W> {
         Ok(uuid)
     }
 
-    /// Returns the track of a context on the GPU, which is written the first time.
-    fn track_of_gpu(&mut self, process: u32, context: u64) -> io::Result<u64> {
-        if let Some(track) = self.gpu.get(&(process, context)) {
+    /// Returns the track of a context or a list on the GPU, which is written the first time.
+    fn track_of_gpu(&mut self, process: u32, among: Among) -> io::Result<u64> {
+        if let Some(track) = self.gpu.get(&(process, among)) {
             return Ok(*track);
         }
         let track = FIRST_OF_GPU + self.gpu.len() as u64;
-        self.gpu.insert((process, context), track);
+        self.gpu.insert((process, among), track);
         self.track(TrackDescriptor {
             uuid: Some(track),
-            name: Some(format!("GPU, context {context:#x}")),
+            name: Some(format!("GPU, {among}")),
             parent_uuid: Some(track_of_process(process)),
             ..TrackDescriptor::default()
         })?;

@@ -116,13 +116,13 @@ atoms! {
     /// In captures with `--gpu-timing`: times on the GPU of commands of the process, some frames after the commands, or why there
     /// are none.
     pub struct GpuTimes = GPU_TIMES 0xFF03, Shim, 32 bytes, then "with kind `times`, `count` times" {
-        /// Handle of the context.
+        /// Handle of the context; for commands of Level Zero that of the command list.
         0 context: u64,
         /// Meaning of the record: a GpuTimesKind.
         8 kind: GpuTimesKind,
         /// Number of commands.
         12 count: u32,
-        /// With kind `disjoint`: when the GPU was last asked before, in nanoseconds of `CLOCK_MONOTONIC`; otherwise 0.
+        /// In nanoseconds of `CLOCK_MONOTONIC`: with kind `disjoint`, when the GPU was last asked before; with kind `times`, when the list of the commands was executed. 0 for a context and an immediate list, and with other kinds.
         16 from_ns: u64,
         /// With kind `disjoint`: when the GPU was asked, in nanoseconds of `CLOCK_MONOTONIC`; otherwise 0.
         24 to_ns: u64,

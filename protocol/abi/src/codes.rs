@@ -207,20 +207,26 @@ codes! {
         /// A wait for room in the thread's ring, also while there is no daemon.
         Wait = 3 "wait",
     }
-    /// Meaning of a GPU_TIMES: its `kind`. It gives times of commands of a context, or the reason why commands have none.
+    /// Meaning of a GPU_TIMES: its `kind`. It gives times of commands of a context or of a command list, or the reason why commands have none.
     pub enum GpuTimesKind: u32, default Self::Other(0) => {
         /// Times of commands.
         Times = 1 "times",
-        /// The GPU's clock was interrupted between `from_ns` and `to_ns`: `count` commands have no times.
+        /// The GPU's clock was interrupted, or began anew, between `from_ns` and `to_ns`: `count` commands have no times.
         Disjoint = 2 "disjoint",
         /// From here on commands have no times: the driver has no GL_EXT_disjoint_timer_query in this context.
         NoExtension = 3 "no_extension",
-        /// From here on commands have no times: the driver counts no timestamps.
+        /// From here on commands have no times: the driver counts no timestamps, in this context or in this list.
         NoCounter = 4 "no_counter",
         /// From here on commands have no times: the program uses timer queries itself. `count` commands before have none either.
         OwnQueries = 5 "own_queries",
         /// `count` commands have no times: too many results were missing.
         Full = 6 "full",
+        /// `count` commands of an execution of a list have no times: the list was executed again, emptied or destroyed before their results were there.
+        Lost = 7 "lost",
+        /// `count` commands in a list have no times: they were appended before the capture.
+        Earlier = 8 "earlier",
+        /// From here on commands of the list have no times: the program numbers or clones them, or makes a graph of them.
+        OwnCommands = 9 "own_commands",
     }
     /// The thing that a SUBJECT names: its `kind`. `id` distinguishes the subjects of a kind in a process.
     pub enum SubjectKind: u32, default Self::Other(0) => {

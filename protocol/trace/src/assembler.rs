@@ -30,7 +30,7 @@ use super::blobs::BlobSource;
 use super::command::Command;
 use super::description::Description;
 use super::event::{Event, EventLog};
-use super::gpu_times::{GpuSpan, GpuTimes};
+use super::gpu_times::GpuTimes;
 use super::meta::Meta;
 use super::record::{Located, RecordError, locate};
 use super::story::{Begin, Story};
@@ -410,7 +410,7 @@ impl Assembler {
                 let mut held = *held;
                 (held.seq, held.frame) = (place.seq, place.frame);
                 held.complete(record, place);
-                held.gpu = self.gpu_span(&held);
+                add_gpu_times(self.gpu_times.as_deref(), &self.tracker, &mut held);
                 if self.tells_tracers && !held.is_setup {
                     held.ready = false;
                     self.last[thread] = LastCommand::Left(self.queue.next_place());
@@ -420,7 +420,7 @@ impl Assembler {
             LastCommand::Queued(at) if self.queue.at(at).is_some_and(|held| held.id == id) => {
                 if let Some(held) = self.queue.at(at) {
                     held.complete(record, place);
-                    held.gpu = gpu_span(self.gpu_times.as_deref(), &self.tracker, held);
+                    add_gpu_times(self.gpu_times.as_deref(), &self.tracker, held);
                     held.ready = !self.tells_tracers || held.is_setup;
                     if !held.ready {
                         self.last[thread] = LastCommand::Left(at);
@@ -453,12 +453,8 @@ impl Assembler {
             ..Held::default()
         };
         held.complete(record, place);
-        held.gpu = self.gpu_span(&held);
+        add_gpu_times(self.gpu_times.as_deref(), &self.tracker, &mut held);
         Some(held)
-    }
-
-    fn gpu_span(&self, held: &Held) -> Option<GpuSpan> {
-        gpu_span(self.gpu_times.as_deref(), &self.tracker, held)
     }
 
     /// Closes the open command of a thread that has gone on: the leave record will not come.
@@ -593,9 +589,12 @@ impl Assembler {
     }
 }
 
-/// Returns the time on the GPU of a command that has returned.
-fn gpu_span(times: Option<&GpuTimes>, tracker: &Tracker, held: &Held) -> Option<GpuSpan> {
-    times?.span(held.process, tracker.thread_at(held.thread)?.tid, held.begin_ns?)
+/// Adds the times on the GPU to a command that has returned.
+fn add_gpu_times(times: Option<&GpuTimes>, tracker: &Tracker, held: &mut Held) {
+    let (Some(times), Some(begin_ns)) = (times, held.begin_ns) else { return };
+    let Some(thread) = tracker.thread_at(held.thread) else { return };
+    held.gpu = times.spans(held.process, thread.tid, begin_ns).collect();
+    held.submitted_gpu_ns = times.submitted_ns(held.process, begin_ns);
 }
 
 fn tracked(why: TrackError) -> StreamError {

@@ -48,8 +48,11 @@ pub struct Command<'a> {
     pub driver_ns: Option<u64>,
     /// When the driver was called, in nanoseconds of `CLOCK_MONOTONIC`; `None` if that was not recorded.
     pub begin_ns: Option<u64>,
-    /// Its time on the GPU; only from a reader that [asked](super::Commands::with_gpu_times) for it.
-    pub gpu: Option<GpuSpan>,
+    /// Its times on the GPU: one, or one for each execution of its list; only from a reader that
+    /// [asked](super::Commands::with_gpu_times) for them.
+    pub gpu: &'a [GpuSpan],
+    /// For a command that executed lists: how long the GPU took for their commands, in nanoseconds. As for `gpu`.
+    pub submitted_gpu_ns: Option<u64>,
     /// When the frame that the command ended was over, in nanoseconds of `CLOCK_MONOTONIC`; `None` if the command ended no
     /// frame, or an older writer did not record it.
     pub frame_end_ns: Option<u64>,

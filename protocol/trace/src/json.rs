@@ -3,6 +3,7 @@
 //! docs/trace-format.md describes the shape. If a field is renamed or removed, `json_version` of `gapii-ctl` is raised
 //! (docs/json.md).
 
+use std::collections::BTreeMap;
 use std::io;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -10,7 +11,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::blob_name::BlobName;
 use super::command::Command;
 use super::description::Kind;
-use super::gpu_times::GpuSpan;
+use super::gpu_times::{self, GpuSpan};
 pub use super::json_memory::{ATTRIBUTES_MAX, VALUES_MAX};
 use super::json_memory::{Memory, Scalar};
 use super::structs::Structs;
@@ -78,9 +79,12 @@ pub fn append_line(command: &Command<'_>, line: &mut Vec<u8>) -> io::Result<()> 
     if let Some(driver_ns) = command.driver_ns {
         object.member(r#","driver_ns":"#, &driver_ns)?;
     }
-    if let Some(GpuSpan { begin_ns, duration_ns }) = command.gpu {
-        object.member(r#","gpu_begin_ns":"#, &begin_ns)?;
-        object.member(r#","gpu_ns":"#, &duration_ns)?;
+    if let Some((first, gpu_ns)) = command.gpu.first().zip(gpu_times::sum_ns(command.gpu)) {
+        object.member(r#","gpu_begin_ns":"#, &first.begin_ns)?;
+        object.member(r#","gpu_ns":"#, &gpu_ns)?;
+    }
+    if command.gpu.len() > 1 {
+        object.member(r#","gpu_executions":"#, &ExecutionsJson(command.gpu))?;
     }
     for (is_set, member) in [
         (command.is_setup, r#","setup":true"#),
@@ -143,6 +147,18 @@ impl Serialize for FrameJson<'_> {
             map.serialize_entry("blob", &true)?;
         }
         map.end()
+    }
+}
+
+/// The times of the executions of a command in a list.
+struct ExecutionsJson<'a>(&'a [GpuSpan]);
+
+impl Serialize for ExecutionsJson<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let execution = |span: &GpuSpan| {
+            BTreeMap::from([("begin_ns", span.begin_ns), ("gpu_ns", span.duration_ns)])
+        };
+        to.collect_seq(self.0.iter().map(execution))
     }
 }
 

@@ -106,14 +106,19 @@ impl GpuTimes {
                 Some("commands of a context in which the driver has no GL_EXT_disjoint_timer_query")
             }
             GpuTimesKind::NoCounter => {
-                Some("commands of a context in which the driver counts no timestamps")
+                Some("commands of a context or a list in which the driver counts no timestamps")
             }
             GpuTimesKind::OwnQueries => {
                 Some("commands of a context in which the program uses timer queries itself")
             }
+            GpuTimesKind::OwnCommands => Some(
+                "commands of a list whose commands the program numbers, clones or makes a graph of",
+            ),
+            GpuTimesKind::Earlier => Some("commands that were in a list before the capture"),
             GpuTimesKind::Times
             | GpuTimesKind::Disjoint
             | GpuTimesKind::Full
+            | GpuTimesKind::Lost
             | GpuTimesKind::Other(_) => None,
         }
     }

@@ -29,13 +29,16 @@ pub trait Host: Sync {
     fn after_driver(&self, _command: &Timed, _tell: &mut dyn FnMut(&[u8])) {}
 }
 
+/// Number of words of a command's arguments that the host gets.
+pub const ARGUMENT_WORDS: usize = 10;
+
 /// A command that is being timed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Timed {
     /// Its function id.
     pub id: u16,
     /// The first words of its arguments as its enter record has them; words that the record does not have are 0.
-    pub arguments: [u64; 4],
+    pub arguments: [u64; ARGUMENT_WORDS],
     /// When the driver was called, in nanoseconds of `CLOCK_MONOTONIC`; 0 before.
     pub called_ns: u64,
 }

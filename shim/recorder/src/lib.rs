@@ -76,7 +76,7 @@ pub use call::{Call, Entering, InFlight};
 pub use clock::clock_ns;
 pub use errno::{ErrnoGuard, errno};
 pub use frame_pixels::FramePixels;
-pub use host::{Host, Outlook, Timed};
+pub use host::{ARGUMENT_WORDS, Host, Outlook, Timed};
 pub use part::Part;
 pub use record::Writer;
 pub use recorder::Recorder;

@@ -277,7 +277,7 @@ keep! {
 keep! {
     ZE_COMMAND_LIST_CREATE: zeCommandListCreate(hContext: *mut c_void, hDevice: *mut c_void,
         desc: *const c_void, phCommandList: *mut *mut c_void) -> u32;
-    facts { made: &[3], handles: &[0, 1] };
+    facts { made: &[3], in_context: Some(0), on_device: Some(1), handles: &[0, 1] };
     enter [state] []; leave [] [observe::array(phCommandList, 1, 8)]; tracked [] follow []
 }
 keep! {
@@ -289,7 +289,8 @@ keep! {
 keep! {
     ZE_COMMAND_LIST_CREATE_IMMEDIATE: zeCommandListCreateImmediate(hContext: *mut c_void,
         hDevice: *mut c_void, altdesc: *const c_void, phCommandList: *mut *mut c_void) -> u32;
-    facts { made: &[3], kind: Kind::ImmediateList, handles: &[0, 1] };
+    facts { made: &[3], kind: Kind::ImmediateList, in_context: Some(0), on_device: Some(1),
+        handles: &[0, 1] };
     enter [state] []; leave [] [observe::array(phCommandList, 1, 8)]; tracked [] follow []
 }
 keep! {

@@ -1,4 +1,4 @@
-//! `Kind`: what a command means for times on the GPU. The commands that are measured have the role `works_on_gpu` in `apis/`.
+//! `Kind`: what a command of EGL or OpenGL ES means for times on the GPU. The commands that are measured have the role `works_on_gpu` in `apis/`.
 
 use gapii_commands::constants::{GL_GPU_DISJOINT_EXT, GL_TIME_ELAPSED_EXT, GL_TIMESTAMP_EXT};
 use gapii_recorder::Timed;
@@ -41,7 +41,7 @@ const fn table_of(list: &[u16]) -> [bool; ids::COUNT] {
 impl Kind {
     /// Returns the kind of a command in a thread whose current context is `current`.
     pub fn of(command: &Timed, current: u64) -> Kind {
-        let [first, second, _, fourth] = command.arguments;
+        let [first, second, _, fourth, ..] = command.arguments;
         match command.id {
             ids::GL_FINISH => Kind::Finish,
             ids::EGL_MAKE_CURRENT if fourth != current => Kind::Leaves { for_good: fourth == 0 },
@@ -66,11 +66,21 @@ impl Kind {
             {
                 Kind::TimerQuery
             }
-            id if is_in(&IS_WORK, id) => Kind::Work,
-            id if is_in(&ENDS_FRAME, id) => Kind::FrameEnd,
+            id if is_work(id) => Kind::Work,
+            id if ends_frame(id) => Kind::FrameEnd,
             _ => Kind::Other,
         }
     }
+}
+
+/// Whether the GPU executes the command.
+pub fn is_work(id: u16) -> bool {
+    is_in(&IS_WORK, id)
+}
+
+/// Whether the command ends a frame.
+pub fn ends_frame(id: u16) -> bool {
+    is_in(&ENDS_FRAME, id)
 }
 
 fn is_in(table: &[bool; ids::COUNT], id: u16) -> bool {
@@ -80,13 +90,17 @@ fn is_in(table: &[bool; ids::COUNT], id: u16) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gapii_recorder::ARGUMENT_WORDS;
+
     use gapii_commands::constants::{GL_ANY_SAMPLES_PASSED, GL_MAX_TEXTURE_SIZE};
 
     #[test]
     fn command_and_its_arguments_tell_the_kind() {
-        let check = |id, arguments, expected| {
+        let check = |id, first: [u64; 4], expected| {
+            let mut arguments = [0; ARGUMENT_WORDS];
+            arguments[..4].copy_from_slice(&first);
             let command = Timed { id, arguments, called_ns: 0 };
-            assert_eq!(Kind::of(&command, 7), expected, "{id} {arguments:?}");
+            assert_eq!(Kind::of(&command, 7), expected, "{id} {first:?}");
         };
         check(ids::GL_DRAW_ARRAYS, [0; 4], Kind::Work);
         check(ids::GL_CLEAR, [0; 4], Kind::Work);

@@ -1,5 +1,5 @@
 //! Times on the GPU, in captures with `--gpu-timing`: two timestamp queries of GL_EXT_disjoint_timer_query around each command
-//! that the GPU executes. Results are read at the ends of frames, some frames later, and go into the trace as GPU_TIMES.
+//! that the GPU executes, or two writes of the device's counter around each command in a [list](lists) of Level Zero. Results are read at the ends of frames, some frames later, and go into the trace as GPU_TIMES.
 //!
 //! Nothing here waits for the GPU, except where the results would be lost: before a thread gives up its context, and at the end of
 //! the last recorded frame, each for at most `PATIENCE` (100 ms). Nothing here is called in other captures.
@@ -7,9 +7,12 @@
 //! A context in which the program uses timer queries itself, or asks whether the GPU was interrupted, which resets the answer, is
 //! left to the program.
 
+mod clocks;
 mod device;
 mod kind;
+mod lists;
 mod timer;
+mod told;
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::Mutex;
@@ -25,6 +28,8 @@ use timer::Timer;
 
 /// How long a thread waits for results that would be lost.
 const PATIENCE: Duration = Duration::from_millis(100);
+/// How long a thread sleeps before it looks again whether results are there.
+const LOOK_AGAIN: Duration = Duration::from_micros(100);
 /// Most contexts whose commands are measured at a time.
 const CONTEXTS_MAX: usize = 64;
 
@@ -44,6 +49,9 @@ static HAS_TIMERS: AtomicBool = AtomicBool::new(false);
 
 /// Called before the driver for each recorded command.
 pub fn before_driver(command: &Timed, tell: &mut dyn FnMut(&[u8])) {
+    if lists::is_level_zero(command.id) {
+        return lists::before_driver(command, tell);
+    }
     let context = words().context.get();
     match Kind::of(command, context) {
         Kind::Work => {
@@ -64,16 +72,23 @@ pub fn before_driver(command: &Timed, tell: &mut dyn FnMut(&[u8])) {
 
 /// Called after the driver for each recorded command.
 pub fn after_driver(command: &Timed, tell: &mut dyn FnMut(&[u8])) {
+    let is_level_zero = lists::is_level_zero(command.id);
+    if is_level_zero {
+        lists::after_driver(command, tell);
+    }
+    if kind::ends_frame(command.id) {
+        lists::collect(patience_at_frame_end(), tell);
+    }
+    if is_level_zero {
+        return;
+    }
     let context = words().context.get();
     match Kind::of(command, context) {
         Kind::Work => {
             let tid = words().thread().map_or(0, gapii_recorder::Thread::tid);
             with_timer(context, |timer| timer.end(&Device, command, tid));
         }
-        Kind::FrameEnd => {
-            let patience = if capture::is_about_to_end() { PATIENCE } else { Duration::ZERO };
-            collect(context, patience, tell);
-        }
+        Kind::FrameEnd => collect(context, patience_at_frame_end(), tell),
         Kind::Finish => collect(context, Duration::ZERO, tell),
         Kind::TimerQuery | Kind::Leaves { .. } | Kind::Other => {}
     }
@@ -98,11 +113,17 @@ pub fn forget(context: u64) {
     }
 }
 
-/// Forgets all contexts, in a forked child.
+/// Forgets all contexts and lists, in a forked child.
 pub fn forget_all() {
+    lists::forget_all();
     for slot in &SLOTS {
         forget(slot.context.load(Relaxed));
     }
+}
+
+/// Returns how long the end of a frame waits for results.
+fn patience_at_frame_end() -> Duration {
+    if capture::is_about_to_end() { PATIENCE } else { Duration::ZERO }
 }
 
 /// Tells the times of a context's commands whose results are there; waits for the others for up to `patience`.

@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 use gapii_abi::atom::{GpuTime, GpuTimes, GpuTimesKind};
 use gapii_recorder::Timed;
 
+use super::clocks::{Clocks, Counter, Unit};
+use super::{LOOK_AGAIN, told};
+
 /// The timer queries of a driver. The timer's context is current.
 pub trait Gpu {
     /// Returns the number of bits that timestamps have; otherwise why nothing can be measured.
@@ -42,8 +45,7 @@ pub struct Timer {
     capture: u64,
     /// Why nothing is measured; `None` while commands are.
     closed: Option<GpuTimesKind>,
-    /// The bits of a timestamp.
-    mask: u64,
+    counter: Counter,
     /// Queries without a command, in pairs.
     free: Vec<[u32; 2]>,
     /// Number of pairs that were made.
@@ -70,10 +72,6 @@ struct Pending {
 const MADE_AT_ONCE: usize = 256;
 /// Most pairs of queries of a context.
 const PAIRS_MAX: usize = 16_384;
-/// Most times in a record.
-const TOLD_AT_ONCE: usize = 64;
-/// How long a thread sleeps before it looks again whether results are there.
-const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
 impl Timer {
     /// A timer that has measured nothing.
@@ -82,7 +80,7 @@ impl Timer {
             context: 0,
             capture: 0,
             closed: None,
-            mask: 0,
+            counter: Counter::UNKNOWN,
             free: Vec::new(),
             made: 0,
             present: None,
@@ -141,17 +139,17 @@ impl Timer {
             let others = self.drop_pending();
             self.tell_disjoint(commands.len() as u32 + others, from_ns, tell);
         } else {
-            let clocks = Clocks { gpu: gpu.now(), ns: gpu.clock_ns(), mask: self.mask };
-            let times: Vec<GpuTime> = commands
-                .iter()
-                .zip(moments)
-                .map(|(command, moments)| clocks.time(command, moments))
-                .collect();
-            times.chunks(TOLD_AT_ONCE).for_each(|times| self.tell_times(times, tell));
+            let clocks = Clocks { counter: self.counter, count: gpu.now(), ns: gpu.clock_ns() };
+            let times = commands.iter().zip(moments).map(|(command, moments)| {
+                let (begin_ns, duration_ns) = clocks.span(moments);
+                let Pending { called_ns, tid, id, .. } = *command;
+                GpuTime { called_ns, begin_ns, duration_ns, tid, id }
+            });
+            told::tell_times(self.context, 0, &times.collect::<Vec<_>>(), tell);
         }
         if self.left_out != 0 {
             let count = core::mem::take(&mut self.left_out);
-            tell(&self.record(GpuTimesKind::Full, count).encode());
+            tell(&told::without(self.context, GpuTimesKind::Full, count).encode());
         }
     }
 
@@ -195,7 +193,7 @@ impl Timer {
         match gpu.counter_bits() {
             Ok(bits) => {
                 self.closed = None;
-                self.mask = u64::MAX >> 64_u32.saturating_sub(bits).min(63);
+                self.counter = Counter::new(bits, Unit::NANOSECOND);
                 // What happened before is of no interest.
                 gpu.is_disjoint();
                 self.asked_ns = gpu.clock_ns();
@@ -206,7 +204,7 @@ impl Timer {
 
     fn close(&mut self, why: GpuTimesKind, count: u32, tell: &mut dyn FnMut(&[u8])) {
         self.closed = Some(why);
-        tell(&self.record(why, count).encode());
+        tell(&told::without(self.context, why, count).encode());
     }
 
     /// Makes queries if none is free.
@@ -247,48 +245,9 @@ impl Timer {
         count as u32
     }
 
-    fn record(&self, kind: GpuTimesKind, count: u32) -> GpuTimes {
-        GpuTimes { context: self.context, kind, count, from_ns: 0, to_ns: 0 }
-    }
-
     fn tell_disjoint(&self, count: u32, from_ns: u64, tell: &mut dyn FnMut(&[u8])) {
-        let record = self.record(GpuTimesKind::Disjoint, count);
+        let record = told::without(self.context, GpuTimesKind::Disjoint, count);
         tell(&GpuTimes { from_ns, to_ns: self.asked_ns, ..record }.encode());
-    }
-
-    fn tell_times(&self, times: &[GpuTime], tell: &mut dyn FnMut(&[u8])) {
-        let record = self.record(GpuTimesKind::Times, times.len() as u32);
-        let mut payload = record.encode().to_vec();
-        payload.extend(times.iter().flat_map(GpuTime::encode));
-        tell(&payload);
-    }
-}
-
-/// The same moment on the GPU's clock and on the trace's.
-struct Clocks {
-    gpu: u64,
-    ns: u64,
-    /// The bits that the GPU's clock has.
-    mask: u64,
-}
-
-impl Clocks {
-    /// Returns the time of a command whose queries have these moments, which are not later than the clocks'.
-    fn time(&self, command: &Pending, [before, behind]: [u64; 2]) -> GpuTime {
-        GpuTime {
-            called_ns: command.called_ns,
-            begin_ns: self.ns.saturating_sub(self.between(before, self.gpu)),
-            duration_ns: self.between(before, behind),
-            tid: command.tid,
-            id: command.id,
-        }
-    }
-
-    /// Returns the time between two moments of the GPU's clock, which may have begun anew between them; 0 if the second is
-    /// the earlier one.
-    fn between(&self, from: u64, to: u64) -> u64 {
-        let between = to.wrapping_sub(from) & self.mask;
-        if between > self.mask / 2 { 0 } else { between }
     }
 }
 
@@ -390,7 +349,7 @@ mod tests {
 
         fn draw(&mut self, capture: u64, called_ns: u64) {
             self.act(|timer, gpu, tell| timer.begin(gpu, 7, capture, tell));
-            let command = Timed { id: 3, arguments: [0; 4], called_ns };
+            let command = Timed { id: 3, called_ns, ..Timed::default() };
             self.act(|timer, gpu, _| timer.end(gpu, &command, 42));
         }
 

@@ -136,6 +136,11 @@ impl Appended {
             .collect()
     }
 
+    /// Returns the number of commands that `is_counted` selects by id.
+    pub fn count(&self, is_counted: fn(u16) -> bool) -> u32 {
+        self.commands(0).filter(|it| is_counted(it.id)).count() as u32
+    }
+
     /// Whether the state of all commands is followed.
     #[inline]
     pub fn is_followed(&self) -> bool {

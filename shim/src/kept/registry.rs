@@ -415,6 +415,16 @@ impl Registry {
         all
     }
 
+    /// Returns where a list belongs. `None` if it is unknown.
+    pub fn place_of_list(&self, list: u64) -> Option<ListPlace> {
+        let list = self.objects.get(&list)?;
+        let (context, device) = self.place_of(&list.made);
+        let is_immediate = list.kind == Kind::ImmediateList;
+        let context_serial = self.objects.get(&context).map_or(0, |it| it.made.serial);
+        let serial = list.made.serial;
+        Some(ListPlace { serial, context, context_serial, device, is_immediate })
+    }
+
     /// Returns the context and the device that an object belongs to, or that the object which it was found in does; 0 for
     /// none.
     pub fn place_of(&self, made: &Entry) -> (u64, u64) {
@@ -432,6 +442,27 @@ impl Registry {
             }
         }
     }
+}
+
+/// Returns the number of commands kept in a list that `is_counted` selects by id.
+pub fn count_appended(list: u64, is_counted: fn(u16) -> bool) -> u32 {
+    let Some(list) = OBJECTS.find(list) else { return 0 };
+    list.appended.try_with(|appended| appended.count(is_counted)).unwrap_or(0)
+}
+
+/// Where a list belongs. A later object with the same handle has another serial number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ListPlace {
+    /// Serial number of the list.
+    pub serial: u64,
+    /// Handle of the context.
+    pub context: u64,
+    /// Serial number of the context; 0 for a context that was not made.
+    pub context_serial: u64,
+    /// Handle of the device.
+    pub device: u64,
+    /// The list executes commands when they are appended.
+    pub is_immediate: bool,
 }
 
 /// An object that lives.

@@ -10,6 +10,8 @@ pub enum Flaw {
     Device,
     /// `kernels`: refuses to create kernels.
     Kernels,
+    /// `timer`: the device has no timer.
+    Timer,
     /// `modules`: a module has other code than its binary says.
     Modules,
 }
@@ -20,6 +22,7 @@ static FLAW: LazyLock<Option<Flaw>> = LazyLock::new(|| {
         "device" => Flaw::Device,
         "kernels" => Flaw::Kernels,
         "modules" => Flaw::Modules,
+        "timer" => Flaw::Timer,
         _ => return None,
     })
 });

@@ -26,6 +26,7 @@ implemented! {
     ZE_DEVICE_GET => device::zeDeviceGet,
     ZE_DEVICE_GET_SUB_DEVICES => device::zeDeviceGetSubDevices,
     ZE_DEVICE_GET_PROPERTIES => device::zeDeviceGetProperties,
+    ZE_DEVICE_GET_GLOBAL_TIMESTAMPS => device::zeDeviceGetGlobalTimestamps,
     ZE_DEVICE_GET_COMPUTE_PROPERTIES => device::zeDeviceGetComputeProperties,
     ZE_DEVICE_GET_COMMAND_QUEUE_GROUP_PROPERTIES => device::zeDeviceGetCommandQueueGroupProperties,
     ZE_DEVICE_GET_MEMORY_PROPERTIES => device::zeDeviceGetMemoryProperties,
@@ -49,6 +50,8 @@ implemented! {
     ZE_COMMAND_LIST_RESET => list::zeCommandListReset,
     ZE_COMMAND_LIST_HOST_SYNCHRONIZE => list::zeCommandListHostSynchronize,
     ZE_COMMAND_LIST_APPEND_BARRIER => list::zeCommandListAppendBarrier,
+    ZE_COMMAND_LIST_APPEND_WRITE_GLOBAL_TIMESTAMP =>
+        list::zeCommandListAppendWriteGlobalTimestamp,
     ZE_COMMAND_LIST_APPEND_MEMORY_COPY => list::zeCommandListAppendMemoryCopy,
     ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION => list::zeCommandListAppendMemoryCopyRegion,
     ZE_COMMAND_LIST_APPEND_MEMORY_FILL => list::zeCommandListAppendMemoryFill,

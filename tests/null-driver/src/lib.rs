@@ -16,3 +16,4 @@ mod memory;
 mod object;
 mod queue;
 mod table;
+mod timer;

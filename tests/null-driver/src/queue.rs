@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Release};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
@@ -14,6 +15,7 @@ use crate::flag::Flag;
 use crate::flaw::{self, Flaw};
 use crate::kernel::Mix;
 use crate::object::Answer;
+use crate::timer;
 
 /// One command of a list.
 #[derive(Clone)]
@@ -31,6 +33,7 @@ pub enum Action {
     Nothing,
     Copy { to: usize, from: usize, size: usize },
     Fill { to: usize, pattern: Arc<[u8]>, size: usize },
+    WriteCount { to: usize },
     Set(Arc<Flag>, bool),
     Mix(Mix),
 }
@@ -109,6 +112,12 @@ fn execute(step: &Step) {
                 // SAFETY: as above.
                 unsafe { place.write(*byte) };
             }
+        }
+        Action::WriteCount { to } => {
+            // SAFETY: see `Action`; the host may read the word meanwhile.
+            let place = unsafe { AtomicU64::from_ptr(*to as *mut u64) };
+            // Release: the work before it is done.
+            place.store(timer::count(), Release);
         }
         Action::Set(flag, raised) => flag.set(*raised),
         Action::Mix(mix) => mix.run(),

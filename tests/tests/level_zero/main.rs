@@ -2,6 +2,7 @@
 
 mod attach;
 mod calls;
+mod gpu_times;
 mod layer;
 mod recording;
 mod replay;

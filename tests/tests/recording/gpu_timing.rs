@@ -65,7 +65,10 @@ fn every_draw_and_clear_has_its_time_on_the_gpu() {
     assert!(sum > 0);
 
     let info = ask(&trace, "info");
-    assert_eq!(info["gpu_times"], serde_json::json!({"commands": WORK * FRAMES, "without": []}));
+    assert_eq!(
+        info["gpu_times"],
+        serde_json::json!({"commands": WORK * FRAMES, "times": WORK * FRAMES, "without": []})
+    );
     let stats = ask(&trace, "stats");
     assert_eq!(number(&stats["gpu"]["total_ns"]), sum);
     let functions = stats["functions"].as_array().expect("functions");

@@ -84,6 +84,7 @@ const ROLES: &[(&str, Role, Of)] = &[
     ("begins_group", Role::BeginsGroup, Of::Command),
     ("ends_group", Role::EndsGroup, Of::Command),
     ("works_on_gpu", Role::WorksOnGpu, Of::Command),
+    ("awaits", Role::Awaits, Of::Address),
     ("gives_display", Role::GivesDisplay, Of::Command),
     ("gives_context", Role::GivesContext, Of::Command),
     ("gives_surface", Role::GivesSurface, Of::Command),

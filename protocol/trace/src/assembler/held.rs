@@ -23,7 +23,9 @@ pub(super) struct Held {
     pub begin_ns: Option<u64>,
     /// Not saved: a reader that goes on has the times of the whole trace.
     #[serde(skip)]
-    pub gpu: Option<GpuSpan>,
+    pub gpu: Vec<GpuSpan>,
+    #[serde(skip)]
+    pub submitted_gpu_ns: Option<u64>,
     pub frame_end_ns: Option<u64>,
     pub context: u64,
     pub frame: u64,
@@ -99,7 +101,8 @@ impl Held {
             leave_stamp: self.leave_stamp,
             driver_ns: self.driver_ns,
             begin_ns: self.begin_ns,
-            gpu: self.gpu,
+            gpu: &self.gpu,
+            submitted_gpu_ns: self.submitted_gpu_ns,
             frame_end_ns: self.frame_end_ns,
             in_flight: self.in_flight,
             is_setup: self.is_setup,

@@ -5,7 +5,7 @@
 use gapii_abi::atom::{HEADER_LEN, Header, LEAVE, LEAVES, META_FIRST};
 
 use crate::clock::clock_ns;
-use crate::host::Timed;
+use crate::host::{ARGUMENT_WORDS, Timed};
 
 /// Bytes in front of a leave record's payload that hold the times.
 pub const TIME_BYTES: u64 = 16;
@@ -24,7 +24,7 @@ pub struct Timing {
     /// Length of the enter record's payload, in words.
     words: u32,
     /// The first words of the command's arguments.
-    arguments: [u64; 4],
+    arguments: [u64; ARGUMENT_WORDS],
     /// When the driver was called, on `CLOCK_MONOTONIC`.
     start_ns: u64,
     driver_ns: u64,
@@ -60,7 +60,7 @@ impl Timing {
 
     /// Notes the first words of a command's arguments, and returns the command that is about to be called.
     pub fn enter(&mut self, arguments: &[u64]) -> Timed {
-        self.arguments = [0; 4];
+        self.arguments = [0; ARGUMENT_WORDS];
         for (to, from) in self.arguments.iter_mut().zip(arguments) {
             *to = *from;
         }
@@ -138,7 +138,8 @@ mod tests {
         timing.header(Header::new(7, 0, HEADER_LEN + 16));
         assert_eq!(timing.wants_arguments(), Some(2));
         let before = timing.enter(&[5, 6]);
-        assert_eq!(before, Timed { id: 7, arguments: [5, 6, 0, 0], called_ns: 0 });
+        let arguments = [5, 6, 0, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(before, Timed { id: 7, arguments, called_ns: 0 });
         timing.published();
         assert_eq!(timing.wants_arguments(), None);
         let after = timing.returned();

@@ -2,7 +2,8 @@
 
 use super::{is_device, is_driver, name, the_device};
 use crate::flaw::{self, Flaw};
-use crate::object::{answer, enumerate};
+use crate::object::{answer, enumerate, give};
+use crate::timer;
 use gapii_ze_api::types::*;
 
 const MEMORY_BYTES: u64 = 1 << 30;
@@ -41,6 +42,7 @@ pub unsafe extern "C" fn zeDeviceGetProperties(
     answer(|| {
         is_device(hDevice)?;
         let properties = pDeviceProperties.as_mut().ok_or(ZE_RESULT_ERROR_INVALID_NULL_POINTER)?;
+        let knows_rate = properties.stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2;
         *properties = ze_device_properties_t {
             stype: properties.stype,
             pNext: properties.pNext,
@@ -58,13 +60,30 @@ pub unsafe extern "C" fn zeDeviceGetProperties(
             numEUsPerSubslice: 1,
             numSubslicesPerSlice: 1,
             numSlices: 1,
-            timerResolution: 1,
-            timestampValidBits: 64,
+            timerResolution: if knows_rate { timer::COUNTS_PER_SECOND } else { timer::COUNT_NS },
+            timestampValidBits: timer::BITS,
             kernelTimestampValidBits: 64,
             uuid: ze_device_uuid_t { id: *b"gapii null devic" },
             name: name(device_name()),
         };
         Ok(())
+    })
+}
+
+pub unsafe extern "C" fn zeDeviceGetGlobalTimestamps(
+    hDevice: ze_device_handle_t,
+    hostTimestamp: *mut u64,
+    deviceTimestamp: *mut u64,
+) -> ze_result_t {
+    answer(|| {
+        is_device(hDevice)?;
+        if flaw::has(Flaw::Timer) {
+            return Err(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+        }
+        // The host's clock counts the same, as a driver may choose.
+        let count = timer::count();
+        give(hostTimestamp, count)?;
+        give(deviceTimestamp, count)
     })
 }
 

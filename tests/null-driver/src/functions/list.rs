@@ -121,6 +121,23 @@ pub unsafe extern "C" fn zeCommandListAppendBarrier(
     answer(|| append(hCommandList, Action::Nothing, events))
 }
 
+pub unsafe extern "C" fn zeCommandListAppendWriteGlobalTimestamp(
+    hCommandList: ze_command_list_handle_t,
+    dstptr: *mut u64,
+    hSignalEvent: ze_event_handle_t,
+    numWaitEvents: u32,
+    phWaitEvents: *mut ze_event_handle_t,
+) -> ze_result_t {
+    answer(|| {
+        not_null(hCommandList)?;
+        if dstptr.is_null() {
+            return Err(ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+        }
+        let write = Action::WriteCount { to: address(dstptr.cast()) };
+        append(hCommandList, write, (hSignalEvent, numWaitEvents, phWaitEvents))
+    })
+}
+
 pub unsafe extern "C" fn zeCommandListAppendMemoryCopy(
     hCommandList: ze_command_list_handle_t,
     dstptr: *mut c_void,
