@@ -178,7 +178,7 @@ pub struct Limits {
     #[arg(long)]
     pub timing: bool,
 
-    /// Record how long the GPU takes for each draw, clear, copy and dispatch of OpenGL ES; includes --timing
+    /// Record how long the GPU takes for each draw, clear, copy, dispatch and kernel; includes --timing
     #[arg(long)]
     pub gpu_timing: bool,
 

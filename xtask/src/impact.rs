@@ -20,7 +20,12 @@ const PARTS: &[Part] = &[
     part(
         "apis/level_zero",
         &["gapii-state", "gapii-ze-layer"],
-        &["level_zero::layer", "level_zero::recording", "level_zero::attach"],
+        &[
+            "level_zero::layer",
+            "level_zero::recording",
+            "level_zero::attach",
+            "level_zero::gpu_times",
+        ],
     ),
     part("apis", &["apigen", "gapii-state", "gapii-follow"], API),
     part("apigen", &["gapii-state", "gapii-follow"], API),
@@ -62,6 +67,11 @@ const PARTS: &[Part] = &[
     part("replay", &[], &["tools::older_traces", "replay::images", "replay::sources"]),
     part("report", &["gapii-ctl"], &["replay::images::report"]),
     part("ringbuf", &["gapii-shim"], &["recording::order", "recording::loading"]),
+    part(
+        "shim/src/gpu_timing",
+        &["gapii-shim"],
+        &["recording::gpu_timing", "level_zero::gpu_times"],
+    ),
     part("shim/src/kept", &["gapii-shim"], &["level_zero::attach", "level_zero::recording"]),
     part("shim/src/snapshot", &[], SNAPSHOT),
     part("shim/src/dial.rs", &[], &["recording::secure", "recording::silent_daemon"]),
@@ -73,7 +83,11 @@ const PARTS: &[Part] = &[
     part("state/src/generated", &["gapii-state", "gapii-follow"], API),
     part("state", &["gapii-state", "gapii-follow", "gapii-replay"], API),
     part("tests/data/snapshots", &[], &["recording::snapshots"]),
-    part("tests/null-driver", &[], &["level_zero::recording", "level_zero::attach"]),
+    part(
+        "tests/null-driver",
+        &[],
+        &["level_zero::recording", "level_zero::attach", "level_zero::gpu_times"],
+    ),
     part("tests/operator", &[], &["recording::snapshots"]),
     part("tests/src/search", &[], &["recording::snapshots"]),
     part("tool", &[], &["tools::tracers"]),

@@ -86,7 +86,8 @@ pub struct GpuWithout {
     /// Why they have none: `disjoint` (the GPU's clock was interrupted), `full` (too many results were missing), `lost` (a list was
     /// executed again, emptied or destroyed before the results were there), `earlier` (they were in the list before the capture),
     /// or for all later commands of the context or list `no_extension`, `no_counter`, `own_queries` (the program uses timer queries
-    /// itself) or `own_commands` (the program numbers or clones the list's commands, or makes a graph of them).
+    /// itself), `own_commands` (the program numbers or clones the list's commands, or makes a graph of them) or `unknown_list` (the
+    /// shim does not know the list).
     reason: &'static str,
     /// Number of the commands, as far as it is known.
     commands: u32,
@@ -145,7 +146,7 @@ impl GpuSummary {
                 reason => {
                     // Without a counter: contexts and lists.
                     let place = match reason {
-                        "own_commands" => "list",
+                        "own_commands" | "unknown_list" => "list",
                         "no_counter" => "place",
                         _ => "context",
                     };

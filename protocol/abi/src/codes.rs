@@ -227,6 +227,8 @@ codes! {
         Earlier = 8 "earlier",
         /// From here on commands of the list have no times: the program numbers or clones them, or makes a graph of them.
         OwnCommands = 9 "own_commands",
+        /// From here on commands of this list and of others have no times: the shim does not know where the lists belong.
+        UnknownList = 10 "unknown_list",
     }
     /// The thing that a SUBJECT names: its `kind`. `id` distinguishes the subjects of a kind in a process.
     pub enum SubjectKind: u32, default Self::Other(0) => {

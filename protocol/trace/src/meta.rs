@@ -114,6 +114,7 @@ impl GpuTimes {
             GpuTimesKind::OwnCommands => Some(
                 "commands of a list whose commands the program numbers, clones or makes a graph of",
             ),
+            GpuTimesKind::UnknownList => Some("commands of lists that the shim does not know"),
             GpuTimesKind::Earlier => Some("commands that were in a list before the capture"),
             GpuTimesKind::Times
             | GpuTimesKind::Disjoint

@@ -140,7 +140,7 @@ fn every_execution_of_a_command_has_its_time_on_the_device() {
     let shown = trace.ask("dump", &["--function", LAUNCH]).ok().stdout;
     assert_eq!(shown.matches("on the GPU").count(), 2, "{shown}");
     assert_eq!(shown.matches(" in 2 executions").count(), 1, "{shown}");
-    for format in ["perfetto", "firefox"] {
+    for format in ["perfetto", "firefox-profiler"] {
         let file = session.path(format);
         let options = ["--format", format, "--json", "-o", file.to_str().expect("a plain name")];
         let exported = value(&trace.ask("export", &options).ok().stdout).expect("JSON");

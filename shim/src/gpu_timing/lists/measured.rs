@@ -44,6 +44,8 @@ pub struct Measured {
     memories: HashMap<u64, Pairs>,
     /// By handle of the device.
     counters: HashMap<u64, Option<Counter>>,
+    /// The trace says that a list is unknown.
+    has_told_unknown: bool,
     /// Immediate lists are not measured.
     leaves_immediate_lists: bool,
 }
@@ -150,6 +152,7 @@ impl Measured {
             return;
         }
         self.capture = capture;
+        self.has_told_unknown = false;
         // Between captures lists may have been emptied, executed and destroyed.
         self.drop_ended(gpu);
         for list in self.lists.values_mut() {
@@ -313,7 +316,12 @@ impl Measured {
         handle: u64,
         tell: &mut dyn FnMut(&[u8]),
     ) -> Option<&mut List> {
-        let place = gpu.place_of(handle)?;
+        let Some(place) = gpu.place_of(handle) else {
+            if !core::mem::replace(&mut self.has_told_unknown, true) {
+                tell(&told::without(handle, GpuTimesKind::UnknownList, 0).encode());
+            }
+            return None;
+        };
         if self.lists.get(&handle).is_some_and(|list| list.place != place)
             && let Some(mut ended) = self.lists.remove(&handle)
         {
@@ -451,4 +459,428 @@ fn tell_counts(counts: &Counts, clocks: Option<Clocks>, tell: &mut dyn FnMut(&[u
     });
     told::tell_times(list, submitted_ns, &times.collect::<Vec<_>>(), tell);
     tell_some(list, GpuTimesKind::Lost, mixed.len() as u32, tell);
+}
+
+#[cfg(test)]
+mod tests {
+    use core::cell::{Cell, RefCell};
+    use core::sync::atomic::AtomicU64;
+    use core::sync::atomic::Ordering::Relaxed;
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::gpu_timing::clocks::Unit;
+
+    const LIST: u64 = 0x10;
+    const OTHER: u64 = 0x20;
+    const AT_ONCE: u64 = 0x30;
+    const DEVICE: u64 = 0x40;
+    const CONTEXT: u64 = 0x50;
+
+    /// A device whose count goes on by 1 with each write, in units of 10 ns, and is 1,000 ns behind the trace's clock.
+    struct Fake {
+        places: RefCell<BTreeMap<u64, ListPlace>>,
+        has_counter: Cell<bool>,
+        has_memory: Cell<bool>,
+        count: Cell<u64>,
+        /// Nanoseconds by which the trace's clock has gone on without the device.
+        slept_ns: Cell<u64>,
+        work_in: Cell<u32>,
+        allocated: Cell<usize>,
+    }
+
+    fn place(serial: u64, context_serial: u64, is_immediate: bool) -> ListPlace {
+        ListPlace { serial, context: CONTEXT, context_serial, device: DEVICE, is_immediate }
+    }
+
+    impl Fake {
+        fn new() -> Self {
+            let places = [(LIST, 1, false), (OTHER, 2, false), (AT_ONCE, 3, true)];
+            let places =
+                places.map(|(handle, serial, immediate)| (handle, place(serial, 9, immediate)));
+            Self {
+                places: RefCell::new(BTreeMap::from(places)),
+                has_counter: Cell::new(true),
+                has_memory: Cell::new(true),
+                count: Cell::new(0),
+                slept_ns: Cell::new(0),
+                work_in: Cell::new(0),
+                allocated: Cell::new(0),
+            }
+        }
+
+        /// Writes the count.
+        fn write(&self, address: u64) {
+            self.count.set(self.count.get() + 1);
+            // SAFETY: memory that `allocate` has returned, which is never freed.
+            let word = unsafe { &*(address as *const AtomicU64) };
+            word.store(self.count.get(), Relaxed);
+        }
+    }
+
+    impl Gpu for Fake {
+        fn place_of(&self, list: u64) -> Option<ListPlace> {
+            self.places.borrow().get(&list).copied()
+        }
+
+        fn counter(&self, _device: u64) -> Option<Counter> {
+            let unit = Unit::of_resolutions(10, 10)?;
+            self.has_counter.get().then(|| Counter::new(16, unit))
+        }
+
+        fn now(&self, _device: u64) -> Option<(u64, u64)> {
+            let count = self.count.get();
+            Some((count, count * 10 + 1000 + self.slept_ns.get()))
+        }
+
+        fn allocate(&self, _context: u64, bytes: usize) -> Option<*mut u8> {
+            if !self.has_memory.get() {
+                return None;
+            }
+            self.allocated.set(self.allocated.get() + bytes);
+            let words: Box<[AtomicU64]> = (0..bytes / 8).map(|_| AtomicU64::new(7)).collect();
+            Some(Box::leak(words).as_mut_ptr().cast())
+        }
+
+        fn work_in(&self, _list: u64) -> u32 {
+            self.work_in.get()
+        }
+    }
+
+    /// Lists, the pairs that they have, and what was told.
+    struct Bench {
+        gpu: Fake,
+        measured: Measured,
+        pairs: BTreeMap<u64, Vec<Pair>>,
+        told: Vec<(GpuTimes, Vec<GpuTime>)>,
+        called_ns: u64,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let mut bench = Self {
+                gpu: Fake::new(),
+                measured: Measured::default(),
+                pairs: BTreeMap::new(),
+                told: Vec::new(),
+                called_ns: 0,
+            };
+            bench.capture(5);
+            bench
+        }
+
+        fn capture(&mut self, capture: u64) {
+            self.measured.join(&self.gpu, capture);
+        }
+
+        fn act<T>(
+            &mut self,
+            act: impl FnOnce(&mut Measured, &Fake, &mut dyn FnMut(&[u8])) -> T,
+        ) -> T {
+            let told = &mut self.told;
+            act(&mut self.measured, &self.gpu, &mut |payload| {
+                let (record, times) = GpuTimes::decode(payload).expect("a record");
+                let times = times.chunks(GpuTime::LEN).map(|it| GpuTime::decode(it).unwrap().0);
+                told.push((record, times.collect()));
+            })
+        }
+
+        /// Appends a command. Returns when it was called.
+        fn append(&mut self, list: u64) -> u64 {
+            self.called_ns += 1;
+            let pair = self.act(|measured, gpu, tell| measured.begin(gpu, list, tell));
+            assert_eq!(self.measured.present(list), pair);
+            let command = Timed { id: 3, called_ns: self.called_ns, ..Timed::default() };
+            self.measured.end_command(list, &command, 42, true);
+            self.pairs.entry(list).or_default().extend(pair);
+            self.called_ns
+        }
+
+        fn submit(&mut self, lists: &[u64], called_ns: u64) {
+            self.act(|measured, gpu, tell| measured.submit(gpu, lists, tell));
+            self.measured.submitted(lists, called_ns);
+        }
+
+        /// Has the device execute a list.
+        fn run(&self, list: u64) {
+            let pairs = self.pairs[&list].iter();
+            pairs.flat_map(|pair| pair.addresses()).for_each(|address| self.gpu.write(address));
+        }
+
+        fn collect(&mut self) -> Vec<(GpuTimes, Vec<GpuTime>)> {
+            self.act(|measured, gpu, tell| measured.collect(gpu, tell));
+            core::mem::take(&mut self.told)
+        }
+
+        #[track_caller]
+        fn says(&mut self, expected: &[(u64, GpuTimesKind, u32)]) {
+            let told = self.collect().into_iter();
+            let told: Vec<_> = told.map(|(it, _)| (it.context, it.kind, it.count)).collect();
+            assert_eq!(told, expected);
+        }
+    }
+
+    use GpuTimesKind::{Disjoint, Earlier, Full, Lost, NoCounter, OwnCommands, Times, UnknownList};
+
+    #[test]
+    fn each_execution_has_its_times_on_the_traces_clock() {
+        let mut bench = Bench::new();
+        let called = [bench.append(LIST), bench.append(LIST)];
+        bench.says(&[]);
+        for (submitted_ns, first_ns) in [(700, 1010), (800, 1050)] {
+            bench.submit(&[LIST], submitted_ns);
+            bench.says(&[]);
+            bench.run(LIST);
+            let told = bench.collect();
+            assert_eq!(told.len(), 1);
+            let expected = GpuTimes { from_ns: submitted_ns, ..told::without(LIST, Times, 2) };
+            assert_eq!(told[0].0, expected);
+            let time = |at: u64| GpuTime {
+                called_ns: called[at as usize],
+                begin_ns: first_ns + 20 * at,
+                duration_ns: 10,
+                tid: 42,
+                id: 3,
+            };
+            assert_eq!(told[0].1, [time(0), time(1)]);
+        }
+        bench.says(&[]);
+    }
+
+    #[test]
+    fn counts_are_read_before_the_list_is_executed_emptied_or_destroyed() {
+        let mut bench = Bench::new();
+        bench.append(LIST);
+        for end in 0..3 {
+            bench.submit(&[LIST], 700);
+            bench.run(LIST);
+            match end {
+                0 => bench.submit(&[LIST], 800),
+                1 => bench.act(|measured, gpu, tell| measured.empty(gpu, LIST, tell)),
+                _ => bench.act(|measured, gpu, tell| measured.end(gpu, LIST, tell)),
+            }
+            if end == 0 {
+                bench.run(LIST);
+                bench.says(&[(LIST, Times, 1), (LIST, Times, 1)]);
+            } else {
+                bench.says(&[(LIST, Times, 1)]);
+            }
+            if end == 1 {
+                bench.pairs.clear();
+                bench.append(LIST);
+            }
+        }
+    }
+
+    #[test]
+    fn execution_without_counts_is_counted_when_the_next_begins_or_the_list_ends() {
+        let mut bench = Bench::new();
+        bench.append(LIST);
+        bench.append(LIST);
+        bench.submit(&[LIST], 700);
+        bench.submit(&[LIST, LIST], 800);
+        bench.run(LIST);
+        bench.says(&[(LIST, Lost, 2), (LIST, Lost, 2), (LIST, Times, 2)]);
+        bench.submit(&[LIST], 900);
+        bench.act(|measured, gpu, tell| measured.empty(gpu, LIST, tell));
+        bench.says(&[(LIST, Lost, 2)]);
+    }
+
+    #[test]
+    fn counts_that_are_backwards_are_those_of_two_executions() {
+        let mut bench = Bench::new();
+        bench.append(LIST);
+        bench.submit(&[LIST], 700);
+        let [before, behind] = bench.pairs[&LIST][0].addresses();
+        bench.gpu.write(behind);
+        bench.gpu.write(before);
+        bench.says(&[(LIST, Lost, 1)]);
+    }
+
+    #[test]
+    fn execution_that_is_being_submitted_is_not_read() {
+        let mut bench = Bench::new();
+        bench.append(LIST);
+        bench.act(|measured, gpu, tell| measured.submit(gpu, &[LIST], tell));
+        bench.run(LIST);
+        bench.says(&[]);
+        bench.measured.submitted(&[LIST], 700);
+        bench.says(&[(LIST, Times, 1)]);
+    }
+
+    #[test]
+    fn immediate_list_has_times_from_its_first_command_on_and_uses_pairs_again() {
+        let mut bench = Bench::new();
+        bench.append(AT_ONCE);
+        bench.append(AT_ONCE);
+        bench.says(&[]);
+        let [before, behind] = bench.pairs[&AT_ONCE][0].addresses();
+        [before, behind].into_iter().for_each(|address| bench.gpu.write(address));
+        bench.says(&[(AT_ONCE, Times, 1)]);
+        bench.run(AT_ONCE);
+        bench.says(&[(AT_ONCE, Times, 1)]);
+        for _ in 0..3 * MADE_AT_ONCE {
+            bench.pairs.clear();
+            bench.append(AT_ONCE);
+            bench.run(AT_ONCE);
+            bench.says(&[(AT_ONCE, Times, 1)]);
+        }
+        assert_eq!(bench.gpu.allocated.get(), MADE_AT_ONCE * 16);
+    }
+
+    #[test]
+    fn commands_without_a_pair_are_counted() {
+        let mut bench = Bench::new();
+        for _ in 0..PAIRS_MAX + 3 {
+            bench.append(LIST);
+        }
+        bench.says(&[(LIST, Full, 3)]);
+        bench.submit(&[LIST], 700);
+        bench.run(LIST);
+        let times: usize = bench.collect().iter().map(|(_, times)| times.len()).sum();
+        assert_eq!((times, bench.gpu.allocated.get()), (PAIRS_MAX, PAIRS_MAX * 16));
+        // An emptied list gives its pairs to others.
+        bench.act(|measured, gpu, tell| measured.empty(gpu, LIST, tell));
+        bench.append(OTHER);
+        bench.submit(&[OTHER], 800);
+        bench.run(OTHER);
+        bench.says(&[(OTHER, Times, 1)]);
+    }
+
+    #[test]
+    fn no_memory_is_no_time() {
+        let mut bench = Bench::new();
+        bench.gpu.has_memory.set(false);
+        bench.append(LIST);
+        bench.submit(&[LIST], 700);
+        bench.says(&[(LIST, Full, 1)]);
+    }
+
+    #[test]
+    fn list_of_a_device_without_a_counter_says_so_once_in_each_capture() {
+        let mut bench = Bench::new();
+        bench.gpu.has_counter.set(false);
+        for capture in [5, 9] {
+            bench.capture(capture);
+            bench.append(LIST);
+            bench.append(LIST);
+            bench.submit(&[LIST], 700);
+            bench.says(&[(LIST, NoCounter, 0)]);
+        }
+        assert_eq!(bench.gpu.allocated.get(), 0);
+    }
+
+    #[test]
+    fn driver_without_timestamps_is_asked_once() {
+        let mut bench = Bench::new();
+        let pair = bench.act(|measured, gpu, tell| measured.begin(gpu, LIST, tell));
+        assert!(pair.is_some());
+        bench.act(|measured, _, tell| measured.give_up(LIST, true, tell));
+        assert_eq!(bench.act(|measured, gpu, tell| measured.begin(gpu, LIST, tell)), None);
+        bench.says(&[(LIST, NoCounter, 0)]);
+        // A list that is closed refuses one command.
+        let refused = bench.act(|measured, gpu, tell| measured.begin(gpu, OTHER, tell));
+        bench.act(|measured, _, tell| measured.give_up(OTHER, false, tell));
+        assert_eq!(bench.act(|measured, gpu, tell| measured.begin(gpu, OTHER, tell)), refused);
+    }
+
+    #[test]
+    fn command_without_a_second_count_keeps_its_pair_and_is_counted() {
+        let mut bench = Bench::new();
+        let pair = bench.act(|measured, gpu, tell| measured.begin(gpu, LIST, tell)).unwrap();
+        bench.measured.end_command(LIST, &Timed::default(), 42, false);
+        bench.append(LIST);
+        assert_ne!(bench.pairs[&LIST], [pair]);
+        bench.submit(&[LIST], 700);
+        bench.run(LIST);
+        bench.says(&[(LIST, Full, 1), (LIST, Times, 1)]);
+    }
+
+    #[test]
+    fn commands_from_before_the_capture_are_counted_once() {
+        let mut bench = Bench::new();
+        bench.gpu.work_in.set(7);
+        bench.append(LIST);
+        for _ in 0..2 {
+            bench.submit(&[LIST], 700);
+            bench.run(LIST);
+        }
+        bench.says(&[(LIST, Earlier, 6), (LIST, Times, 1), (LIST, Times, 1)]);
+        // In the next capture all of them are.
+        bench.capture(9);
+        bench.submit(&[LIST], 700);
+        bench.run(LIST);
+        bench.says(&[(LIST, Earlier, 7)]);
+    }
+
+    #[test]
+    fn pairs_of_an_earlier_capture_stay_with_a_list_that_may_still_use_them() {
+        let mut bench = Bench::new();
+        bench.append(LIST);
+        bench.capture(9);
+        bench.append(OTHER);
+        assert_ne!(bench.pairs[&LIST], bench.pairs[&OTHER]);
+        // The list ends between captures; its pair is the next one that is used.
+        bench.gpu.places.borrow_mut().remove(&LIST);
+        bench.capture(11);
+        bench.append(AT_ONCE);
+        assert_eq!(bench.pairs[&LIST], bench.pairs[&AT_ONCE]);
+    }
+
+    #[test]
+    fn memory_of_a_destroyed_context_is_not_used_again() {
+        let mut bench = Bench::new();
+        bench.append(LIST);
+        bench.act(|measured, gpu, tell| measured.end_context(gpu, CONTEXT, tell));
+        bench.append(LIST);
+        assert_ne!(bench.pairs[&LIST][0], bench.pairs[&LIST][1]);
+        // One that was destroyed between captures, and has a successor.
+        bench.gpu.places.borrow_mut().insert(LIST, place(12, 13, false));
+        bench.append(LIST);
+        assert_eq!(bench.gpu.allocated.get(), 3 * MADE_AT_ONCE * 16);
+        assert!(!bench.pairs[&LIST][..2].contains(&bench.pairs[&LIST][2]));
+    }
+
+    #[test]
+    fn lists_whose_commands_the_program_numbers_clones_or_captures_are_left_to_it() {
+        let mut bench = Bench::new();
+        bench.append(LIST);
+        bench.act(|measured, gpu, tell| measured.leave(gpu, LIST, tell));
+        bench.append(LIST);
+        bench.submit(&[LIST], 700);
+        bench.run(LIST);
+        bench.says(&[(LIST, OwnCommands, 0), (LIST, Times, 1)]);
+        bench.append(OTHER);
+        bench.act(|measured, gpu, tell| measured.share(gpu, OTHER, tell));
+        bench.submit(&[OTHER], 700);
+        bench.run(OTHER);
+        bench.says(&[(OTHER, OwnCommands, 0)]);
+        bench.append(AT_ONCE);
+        bench.run(AT_ONCE);
+        bench.act(|measured, gpu, tell| measured.leave_immediate_lists(gpu, tell));
+        bench.append(AT_ONCE);
+        bench.says(&[(AT_ONCE, Times, 1), (AT_ONCE, OwnCommands, 0)]);
+    }
+
+    #[test]
+    fn counts_that_are_older_than_the_counters_order_are_disjoint() {
+        let mut bench = Bench::new();
+        bench.append(LIST);
+        bench.submit(&[LIST], 700);
+        bench.run(LIST);
+        // Half of the period of 16 bits, in units of 10 ns.
+        bench.gpu.slept_ns.set(327_670 + 700);
+        let told = bench.collect();
+        let expected = told::without(LIST, Disjoint, 1);
+        let to_ns = bench.gpu.now(DEVICE).unwrap().1;
+        assert_eq!(told, [(GpuTimes { from_ns: 700, to_ns, ..expected }, vec![])]);
+    }
+
+    #[test]
+    fn list_that_the_shim_does_not_know_is_left_alone() {
+        let mut bench = Bench::new();
+        assert_eq!(bench.act(|measured, gpu, tell| measured.begin(gpu, 0x99, tell)), None);
+        bench.submit(&[0x99, 0x98], 700);
+        bench.says(&[(0x99, UnknownList, 0)]);
+    }
 }
