@@ -6,7 +6,7 @@
 //! A command that finds no pair is counted, and has no time. Calls the driver for questions and memory only: the caller
 //! appends.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use gapii_abi::atom::{GpuTime, GpuTimes, GpuTimesKind};
 use gapii_recorder::Timed;
@@ -39,11 +39,11 @@ pub struct Measured {
     /// The first epoch of the capture that is measured for; 0 before the first.
     capture: u64,
     /// By handle.
-    lists: HashMap<u64, List>,
+    lists: BTreeMap<u64, List>,
     /// Memory by handle of the context.
-    memories: HashMap<u64, Pairs>,
+    memories: BTreeMap<u64, Pairs>,
     /// By handle of the device.
-    counters: HashMap<u64, Option<Counter>>,
+    counters: BTreeMap<u64, Option<Counter>>,
     /// The trace says that a list is unknown.
     has_told_unknown: bool,
     /// Immediate lists are not measured.
@@ -181,7 +181,7 @@ impl Measured {
         let mut pair = self.take_pair(gpu, place);
         if pair.is_none() {
             // Counts that are there free their pairs.
-            self.collect(gpu, tell);
+            self.collect_pending(gpu, tell);
             pair = self.take_pair(gpu, place);
         }
         let list = self.lists.get_mut(&handle)?;
@@ -247,9 +247,8 @@ impl Measured {
 
     /// Tells the times of all executions whose counts are there. Returns whether no count is missing any more.
     pub fn collect(&mut self, gpu: &dyn Gpu, tell: &mut dyn FnMut(&[u8])) -> bool {
-        let pending = self.lists.iter().filter(|(_, list)| list.is_pending() || list.left_out != 0);
-        let pending: Vec<u64> = pending.map(|(handle, _)| *handle).collect();
-        self.collect_from(gpu, &pending, tell);
+        self.collect_pending(gpu, tell);
+        self.lists.iter_mut().for_each(|(handle, list)| tell_left_out(*handle, list, tell));
         !self.lists.values().any(List::is_pending)
     }
 
@@ -259,6 +258,7 @@ impl Measured {
         let Some(list) = self.lists.get_mut(&handle) else { return };
         if !list.place.is_immediate {
             tell_lost(handle, list, tell);
+            tell_left_out(handle, list, tell);
             let (pairs, place) = (list.clear(), list.place);
             self.give_back(place, pairs);
         }
@@ -269,6 +269,7 @@ impl Measured {
         self.collect_from(gpu, &[handle], tell);
         if let Some(mut list) = self.lists.remove(&handle) {
             tell_lost(handle, &mut list, tell);
+            tell_left_out(handle, &mut list, tell);
             self.give_back(list.place, list.clear());
         }
     }
@@ -376,7 +377,13 @@ impl Measured {
         }
     }
 
-    /// Tells the times of executions of these lists whose counts are there, and how many commands found no pair.
+    fn collect_pending(&mut self, gpu: &dyn Gpu, tell: &mut dyn FnMut(&[u8])) {
+        let pending = self.lists.iter().filter(|(_, list)| list.is_pending());
+        let pending: Vec<u64> = pending.map(|(handle, _)| *handle).collect();
+        self.collect_from(gpu, &pending, tell);
+    }
+
+    /// Tells the times of executions of these lists whose counts are there.
     fn collect_from(&mut self, gpu: &dyn Gpu, handles: &[u64], tell: &mut dyn FnMut(&[u8])) {
         let mut all = Vec::new();
         for handle in handles {
@@ -385,10 +392,9 @@ impl Measured {
             if list.is_pending() && gpu.place_of(*handle) == Some(list.place) {
                 all.extend(list.read(*handle));
             }
-            tell_some(*handle, GpuTimesKind::Full, core::mem::take(&mut list.left_out), tell);
         }
         // The devices' clocks are read behind the counts.
-        let mut clocks: HashMap<u64, Option<Clocks>> = HashMap::new();
+        let mut clocks: BTreeMap<u64, Option<Clocks>> = BTreeMap::new();
         for counts in all {
             let Counts { list, device, .. } = counts;
             let known = clocks.entry(device).or_insert_with(|| {
@@ -426,6 +432,11 @@ fn tell_some(handle: u64, why: GpuTimesKind, count: u32, tell: &mut dyn FnMut(&[
     if count != 0 {
         tell(&told::without(handle, why, count).encode());
     }
+}
+
+/// Tells how many commands of a list found no pair.
+fn tell_left_out(handle: u64, list: &mut List, tell: &mut dyn FnMut(&[u8])) {
+    tell_some(handle, GpuTimesKind::Full, core::mem::take(&mut list.left_out), tell);
 }
 
 /// Tells how many commands of an execution have no times, because their counts are not there and will not be read later.
@@ -466,7 +477,6 @@ mod tests {
     use core::cell::{Cell, RefCell};
     use core::sync::atomic::AtomicU64;
     use core::sync::atomic::Ordering::Relaxed;
-    use std::collections::BTreeMap;
 
     use super::*;
     use crate::gpu_timing::clocks::Unit;
@@ -793,7 +803,7 @@ mod tests {
         assert_ne!(bench.pairs[&LIST], [pair]);
         bench.submit(&[LIST], 700);
         bench.run(LIST);
-        bench.says(&[(LIST, Full, 1), (LIST, Times, 1)]);
+        bench.says(&[(LIST, Times, 1), (LIST, Full, 1)]);
     }
 
     #[test]
