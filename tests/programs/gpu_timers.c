@@ -1,15 +1,21 @@
 /*
- * Frames of draws, after which the program looks at its errors and queries. With the argument `own` it also measures times on
- * the GPU itself, from its third frame on. With `forever` it prints nothing and goes on until a signal ends it.
+ * Frames of draws, after which the program looks at its errors and queries. With the argument `own` it
+ * also measures times on the GPU itself, from its third frame on. With `forever` it prints nothing and
+ * goes on until a signal ends it. With `cost` it prints the CPU time that the thread takes for a draw of
+ * one point, in nanoseconds: the median of frames of 200 draws.
  */
 #include "offscreen.h"
 
 #include <GLES3/gl3.h>
 
 #include <GLES2/gl2ext.h>
+#include <stdint.h>
+#include <time.h>
 
 #define FRAMES 6
 #define DRAWS 5
+#define COST_FRAMES 301
+#define COST_DRAWS 200
 
 static PFNGLGENQUERIESEXTPROC gen_queries;
 static PFNGLQUERYCOUNTEREXTPROC query_counter;
@@ -51,6 +57,33 @@ static void samples(void)
     glDeleteQueries(1, &query);
 }
 
+static int64_t thread_ns(void)
+{
+    struct timespec now;
+    must(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0, "the thread's clock");
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static int compare(const void *one, const void *other)
+{
+    int64_t a = *(const int64_t *)one, b = *(const int64_t *)other;
+    return (a > b) - (a < b);
+}
+
+static void cost(struct offscreen *o)
+{
+    static int64_t times[COST_FRAMES];
+    for (int frame = 0; frame < COST_FRAMES; frame++) {
+        int64_t begin = thread_ns();
+        for (int i = 0; i < COST_DRAWS; i++)
+            glDrawArrays(GL_POINTS, 0, 1);
+        times[frame] = thread_ns() - begin;
+        offscreen_swap(o);
+    }
+    qsort(times, COST_FRAMES, sizeof *times, compare);
+    printf("%lld ns\n", (long long)(times[COST_FRAMES / 2] / COST_DRAWS));
+}
+
 int main(int count, char **words)
 {
     struct offscreen o = offscreen_open(3);
@@ -60,6 +93,11 @@ int main(int count, char **words)
     gen_queries = (PFNGLGENQUERIESEXTPROC)command("glGenQueriesEXT");
     query_counter = (PFNGLQUERYCOUNTEREXTPROC)command("glQueryCounterEXT");
     get_result = (PFNGLGETQUERYOBJECTUI64VEXTPROC)command("glGetQueryObjectui64vEXT");
+    if (count > 1 && strcmp(words[1], "cost") == 0) {
+        cost(&o);
+        offscreen_close(&o);
+        return 0;
+    }
     for (int frame = 0; frame < FRAMES || is_forever; frame++) {
         glClear(GL_COLOR_BUFFER_BIT);
         /* An error that stays until the program asks. */

@@ -1,5 +1,5 @@
 //! Times on the GPU, in captures with `--gpu-timing`: two timestamp queries of GL_EXT_disjoint_timer_query around each command
-//! that the GPU executes, or two writes of the device's counter around each command in a [list](lists) of Level Zero. Results are read at the ends of frames, some frames later, and go into the trace as GPU_TIMES.
+//! that the GPU executes, or two writes of the device's counter around each command in a list of Level Zero. Results are read at the ends of frames, some frames later, and go into the trace as GPU_TIMES.
 //!
 //! Nothing here waits for the GPU, except where the results would be lost: before a thread gives up its context, and at the end of
 //! the last recorded frame, each for at most `PATIENCE` (100 ms). Nothing here is called in other captures.
@@ -11,6 +11,7 @@ mod clocks;
 mod device;
 mod kind;
 mod lists;
+mod patience;
 mod timer;
 mod told;
 
@@ -24,12 +25,9 @@ use crate::capture;
 use crate::tls::words;
 use device::Device;
 use kind::Kind;
+use patience::PATIENCE;
 use timer::Timer;
 
-/// How long a thread waits for results that would be lost.
-const PATIENCE: Duration = Duration::from_millis(100);
-/// How long a thread sleeps before it looks again whether results are there.
-const LOOK_AGAIN: Duration = Duration::from_micros(100);
 /// Most contexts whose commands are measured at a time.
 const CONTEXTS_MAX: usize = 64;
 

@@ -6,14 +6,14 @@
 //! in the trace. A period in which the GPU was interrupted takes the times of all commands that were not read before it.
 
 use std::collections::VecDeque;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gapii_abi::atom::{GpuTime, GpuTimes, GpuTimesKind};
 use gapii_recorder::Timed;
 
 use super::clocks::{Clocks, Counter, Unit};
-use super::{LOOK_AGAIN, told};
+use super::patience::wait_until;
+use super::told;
 
 /// The timer queries of a driver. The timer's context is current.
 pub trait Gpu {
@@ -226,15 +226,9 @@ impl Timer {
     fn wait_until_ready(&self, gpu: &dyn Gpu, patience: Duration) -> usize {
         let is_ready = |pending: &Pending| gpu.is_available(pending.queries[1]);
         let Some(last) = self.pending.back() else { return 0 };
-        let begun = Instant::now();
-        loop {
-            if is_ready(last) {
-                return self.pending.len();
-            }
-            if begun.elapsed() >= patience {
-                return self.pending.iter().take_while(|pending| is_ready(pending)).count();
-            }
-            thread::sleep(LOOK_AGAIN);
+        match wait_until(patience, || is_ready(last)) {
+            true => self.pending.len(),
+            false => self.pending.iter().take_while(|pending| is_ready(pending)).count(),
         }
     }
 

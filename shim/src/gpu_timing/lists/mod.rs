@@ -14,12 +14,11 @@ use core::ptr;
 use core::sync::atomic::AtomicPtr;
 use core::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gapii_recorder::Timed;
 
-use super::LOOK_AGAIN;
+use super::patience::wait_until;
 use crate::capture;
 use crate::generated::gpu_work::GPU_WAITS;
 use crate::program_memory::ProgramMemory;
@@ -81,15 +80,11 @@ pub fn after_driver(command: &Timed, tell: &mut dyn FnMut(&[u8])) {
 
 /// Tells the times of all executions whose counts are there; waits for the others for up to `patience`.
 pub fn collect(patience: Duration, tell: &mut dyn FnMut(&[u8])) {
-    let begun = Instant::now();
-    loop {
+    wait_until(patience, || {
         let mut is_complete = true;
         with_measured(tell, |measured, tell| is_complete = measured.collect(&Device, tell));
-        if is_complete || begun.elapsed() >= patience {
-            return;
-        }
-        thread::sleep(LOOK_AGAIN);
-    }
+        is_complete
+    });
 }
 
 /// Forgets all lists, in a forked child. The memory stays the parent's.
