@@ -1,11 +1,11 @@
 //! How a program presents what it draws: the reason why a trace has no frame. Looks at the commands that create contexts
 //! and surfaces, at swaps, and at which of these commands failed.
 //!
-//! It does not look at what is drawn.
+//! It does not look at what is drawn, and has no words for people.
 
-use std::fmt;
+use std::collections::BTreeSet;
 
-use gapii_commands::{Api, CommandId};
+use gapii_commands::{Api, CommandId, constants};
 use gapii_trace::Command;
 use gapii_trace::filter::Filter;
 
@@ -28,7 +28,8 @@ const OFFSCREEN: [CommandId; 5] = [
 
 /// Commands, besides those that create surfaces, without whose success a program has nothing to present. All return 0 if
 /// they fail.
-const SETTING_UP: [CommandId; 6] = [
+const SETTING_UP: [CommandId; 7] = [
+    CommandId::EGL_BIND_API,
     CommandId::EGL_GET_DISPLAY,
     CommandId::EGL_GET_PLATFORM_DISPLAY,
     CommandId::EGL_INITIALIZE,
@@ -41,6 +42,12 @@ const SETTING_UP: [CommandId; 6] = [
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Presentation {
     contexts: u64,
+    /// Contexts among them that are of desktop OpenGL.
+    desktop_contexts: u64,
+    /// Threads that last bound desktop OpenGL, by their index in the trace.
+    desktop_threads: BTreeSet<u32>,
+    /// Times that a context was made current.
+    made_current: u64,
     windows: u64,
     offscreen: u64,
     /// Commands that end a frame if they succeed.
@@ -70,16 +77,40 @@ impl Presentation {
             return;
         }
         self.failed = None;
-        self.contexts += u64::from(known == CommandId::EGL_CREATE_CONTEXT);
+        match known {
+            CommandId::EGL_BIND_API => self.bind(command),
+            CommandId::EGL_CREATE_CONTEXT => {
+                self.contexts += 1;
+                let is_desktop = self.desktop_threads.contains(&command.thread);
+                self.desktop_contexts += u64::from(is_desktop);
+            }
+            CommandId::EGL_MAKE_CURRENT => {
+                let context = command.args().last().map_or(0, |context| context.value.bits());
+                self.made_current += u64::from(context != 0);
+            }
+            _ => {}
+        }
         self.windows += u64::from(is_window);
         self.offscreen += u64::from(is_offscreen);
     }
 
+    /// Notes which API the thread's next contexts have.
+    fn bind(&mut self, command: &Command<'_>) {
+        let api = command.args().next().map(|api| api.value.bits());
+        match api == Some(u64::from(constants::EGL_OPENGL_API)) {
+            true => self.desktop_threads.insert(command.thread),
+            false => self.desktop_threads.remove(&command.thread),
+        };
+    }
+
     /// Returns why the commands that were looked at ended no frame. `None` if that is not known.
     pub fn why_no_frame(&self) -> Option<NoFrame> {
+        let is_desktop = self.contexts > 0 && self.desktop_contexts == self.contexts;
         Some(match self {
+            _ if is_desktop => NoFrame::Desktop,
             _ if self.frame_ends > 0 => NoFrame::SwapsFailed(self.frame_ends),
             Presentation { failed: Some(name), .. } => NoFrame::Failed(name.clone()),
+            _ if self.contexts > 0 && self.made_current == 0 => NoFrame::NotCurrent,
             _ if self.windows > 0 => NoFrame::NotSwapped,
             _ if self.offscreen > 0 => NoFrame::Offscreen,
             _ if self.contexts > 0 => NoFrame::NoSurface,
@@ -93,10 +124,14 @@ impl Presentation {
 /// Why a program ended no frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NoFrame {
+    /// All contexts are of desktop OpenGL.
+    Desktop,
     /// Each of this number of swaps failed, or had not returned.
     SwapsFailed(u64),
     /// The last command that sets up contexts and surfaces failed; its name.
     Failed(String),
+    /// There are contexts, and none became current.
+    NotCurrent,
     /// There is a window surface, and no swap.
     NotSwapped,
     /// All surfaces are pbuffers or pixmaps, and are not swapped.
@@ -107,31 +142,6 @@ pub enum NoFrame {
     NoContext,
     /// A program of Level Zero submitted nothing to a queue.
     NotSubmitted,
-}
-
-/// A clause about the program.
-impl fmt::Display for NoFrame {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let endless = "so --frames ends no capture of it; use --seconds or `gapii-ctl stop`";
-        match self {
-            NoFrame::SwapsFailed(1) => f.write_str("its only swap failed or did not return"),
-            NoFrame::SwapsFailed(count) => write!(f, "each of its {count} swaps failed"),
-            NoFrame::Failed(name) => {
-                write!(f, "its {name} failed, and it set up nothing after that")
-            }
-            NoFrame::NotSwapped => {
-                f.write_str("it has a window surface and did not swap it meanwhile")
-            }
-            NoFrame::Offscreen => {
-                write!(f, "it draws to pbuffers or pixmaps and does not swap them, {endless}")
-            }
-            NoFrame::NoSurface => {
-                write!(f, "it has no surface and draws to framebuffer objects at most, {endless}")
-            }
-            NoFrame::NoContext => f.write_str("it created no context"),
-            NoFrame::NotSubmitted => f.write_str("it submitted no command list to a queue"),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -146,7 +156,11 @@ mod tests {
         assert_eq!(egl.why_no_frame(), Some(NoFrame::NoContext));
         let compute = Presentation { has_level_zero: true, ..egl.clone() };
         assert_eq!(compute.why_no_frame(), Some(NoFrame::NotSubmitted));
-        let headless = Presentation { contexts: 1, ..egl.clone() };
+        let idle = Presentation { contexts: 2, desktop_contexts: 1, ..egl.clone() };
+        assert_eq!(idle.why_no_frame(), Some(NoFrame::NotCurrent));
+        let desktop = Presentation { desktop_contexts: 2, frame_ends: 3, ..idle };
+        assert_eq!(desktop.why_no_frame(), Some(NoFrame::Desktop));
+        let headless = Presentation { contexts: 1, made_current: 1, ..egl.clone() };
         assert_eq!(headless.why_no_frame(), Some(NoFrame::NoSurface));
         let offscreen = Presentation { offscreen: 2, ..headless };
         assert_eq!(offscreen.why_no_frame(), Some(NoFrame::Offscreen));

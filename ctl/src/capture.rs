@@ -18,6 +18,8 @@ use crate::comeback::{Comeback, Revive};
 use crate::connection::Connection;
 use crate::crash_report;
 use crate::emptiness;
+use crate::emptiness::onlooker::Onlooker;
+use crate::emptiness::reason::Reason;
 use crate::failure::Failure;
 use crate::json;
 use crate::output_file::{OutputFile, Place};
@@ -43,6 +45,8 @@ pub struct Capture<'a> {
     deadline: Option<Instant>,
     /// How the launched program ended, once reported: its process id, and the signal that killed it, if any.
     exited: Option<(u32, Option<i32>)>,
+    /// A command has been recorded.
+    has_commands: bool,
 }
 
 /// How a capture ended.
@@ -54,6 +58,14 @@ pub enum Outcome {
     DaemonGone(String),
     /// The daemon was asked to end the capture and does not answer.
     DaemonSilent,
+}
+
+/// What was said of a capture that has ended.
+pub struct Report {
+    /// Why the result is a failure.
+    pub failure: Option<Failure>,
+    /// Why the trace has no command or no frame.
+    pub empty: Option<Reason>,
 }
 
 impl<'a> Capture<'a> {
@@ -84,6 +96,7 @@ impl<'a> Capture<'a> {
                     asked_to_stop: None,
                     deadline: None,
                     exited: None,
+                    has_commands: false,
                 })
             }
             Err(failure) => {
@@ -134,6 +147,7 @@ impl<'a> Capture<'a> {
             self.heard();
             match event {
                 Event::Progress(progress) if progress.capture == self.id => {
+                    self.has_commands |= progress.calls > 0;
                     self.progress.show(&progress);
                 }
                 Event::Ended(ended) if ended.capture == self.id => {
@@ -191,6 +205,11 @@ impl<'a> Capture<'a> {
         }
     }
 
+    /// Whether the daemon has told of a recorded command.
+    pub fn has_commands(&self) -> bool {
+        self.has_commands
+    }
+
     pub fn is_stopping(&self) -> bool {
         self.asked_to_stop.is_some()
     }
@@ -236,20 +255,42 @@ impl<'a> Capture<'a> {
     }
 
     /// Prints the result of the capture and the missing state to standard error; with `--json` the answer has both.
-    /// Returns the failure, if the result is one.
-    pub fn report(&self, outcome: &Outcome) -> Option<Failure> {
+    /// `onlooker` has looked at the program; if nothing was recorded, it looks once more.
+    pub fn report(&self, outcome: &Outcome, onlooker: &mut Onlooker) -> Report {
         self.progress.clear();
+        let mut empty = None;
+        let failure = self.report_outcome(outcome, onlooker, &mut empty);
+        let empty = empty.or(failure.as_ref().and_then(|failure| failure.reason));
+        Report { failure, empty }
+    }
+
+    fn report_outcome(
+        &self,
+        outcome: &Outcome,
+        onlooker: &mut Onlooker,
+        empty: &mut Option<Reason>,
+    ) -> Option<Failure> {
         match outcome {
             Outcome::Ended(summary) => {
                 if !json::is_asked() {
                     text::say(&summary_line::text(summary, &self.place));
                     summary_line::missing(summary).for_each(|line| text::say(&line));
                 }
+                if summary.calls == 0 {
+                    onlooker.look();
+                }
                 let no_frame = emptiness::why_no_frame(summary, &self.request, &self.place);
+                *empty = no_frame.as_ref().map(|why| why.reason);
+                let lacks = match summary.frames {
+                    0 => "frame",
+                    _ => "command that draws",
+                };
+                let no_frame =
+                    no_frame.map(|why| format!("the trace has no {lacks}; {}", why.sentence));
                 let only_frames = emptiness::why_only_frames(summary, &self.request);
                 no_frame.into_iter().chain(only_frames).for_each(|why| text::say(&why));
                 crash_report::write_if_it_died(summary, &self.place);
-                summary_line::failure(summary, &self.place, &self.request)
+                summary_line::failure(summary, &self.place, &self.request, onlooker)
             }
             Outcome::DaemonGone(why) => Some(Failure::system(format!(
                 "the daemon has died, and the capture ended with it, because {why}; {} holds what the daemon had written",
@@ -280,13 +321,15 @@ impl Capture<'_> {
         &self,
         command: &str,
         outcome: Option<&Outcome>,
+        empty: Option<Reason>,
         failure: Option<&Failure>,
     ) -> CaptureAnswer {
         let summary = match outcome {
             Some(Outcome::Ended(summary)) => Some(Summary::clone(summary)),
             _ => None,
         };
-        CaptureAnswer::new(command, self.place.path().map(Path::to_owned), summary, failure)
+        let output = self.place.path().map(Path::to_owned);
+        CaptureAnswer { empty, ..CaptureAnswer::new(command, output, summary, failure) }
     }
 }
 

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::crash_report;
+use crate::emptiness::reason::Reason;
 use crate::failure::Failure;
 use crate::frame_times::Slowdown;
 use crate::json::Problem;
@@ -20,6 +21,9 @@ pub struct CaptureAnswer {
     pub summary: Option<Summary>,
     /// File with the last commands of the program's threads; null if the program did not die.
     pub crash_report: Option<PathBuf>,
+    /// Why the trace has no command or no frame: a name in docs/troubleshooting.md; null if it has frames.
+    #[schemars(with = "Option<String>")]
+    pub empty: Option<Reason>,
     /// Why the trace is not what was asked for; null if it is.
     pub error: Option<Problem>,
 }
@@ -95,6 +99,6 @@ impl CaptureAnswer {
         let error = failure.map(|failure| Problem::of(command, failure));
         let crash_report = output.as_deref().zip(summary.as_ref());
         let crash_report = crash_report.and_then(|(trace, it)| crash_report::beside(trace, it));
-        CaptureAnswer { output, summary, crash_report, error }
+        CaptureAnswer { output, summary, crash_report, empty: None, error }
     }
 }

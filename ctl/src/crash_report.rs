@@ -190,6 +190,11 @@ fn describe(trace: &Path, info: &Info, threads: &[ThreadLedger], last: &Last) ->
     text
 }
 
+/// Returns the number of a signal and, if it is known, its name, such as `11 (SIGSEGV)`.
+pub fn signal(number: i32) -> String {
+    format!("{number}{}", name_of(number))
+}
+
 /// Returns the signal's name in parentheses, such as ` (SIGSEGV)`, or nothing for an unknown signal.
 fn name_of(signal: i32) -> String {
     const NAMES: [(i32, &str); 9] = [

@@ -9,6 +9,8 @@
 
 use std::fmt;
 
+use crate::emptiness::reason::{Emptiness, Reason};
+
 /// Name of the command whose exit status is that of the program that it starts.
 pub const RUN: &str = "run";
 
@@ -37,30 +39,46 @@ pub enum Kind {
 pub struct Failure {
     pub kind: Kind,
     pub sentence: String,
+    /// Why a capture is empty, if this is the failure.
+    pub reason: Option<Reason>,
 }
 
 impl Failure {
+    fn new(kind: Kind, sentence: impl Into<String>) -> Failure {
+        Failure { kind, sentence: sentence.into(), reason: None }
+    }
+
+    /// The same failure, whose cause has a name in JSON.
+    pub fn because(self, reason: Reason) -> Failure {
+        Failure { reason: Some(reason), ..self }
+    }
+
+    /// The capture has no command.
+    pub fn nothing_recorded(why: &Emptiness) -> Failure {
+        Failure::answer(format!("nothing was recorded: {}", why.sentence)).because(why.reason)
+    }
+
     /// There is no such thing.
     pub fn no(sentence: impl Into<String>) -> Failure {
-        Failure { kind: Kind::No, sentence: sentence.into() }.that_helps()
+        Failure::new(Kind::No, sentence).that_helps()
     }
 
     /// The command did what it was asked for, and this is what it found, or it was stopped.
     pub fn answer(sentence: impl Into<String>) -> Failure {
-        Failure { kind: Kind::No, sentence: sentence.into() }
+        Failure::new(Kind::No, sentence)
     }
 
     pub fn usage(sentence: impl Into<String>) -> Failure {
-        Failure { kind: Kind::Usage, sentence: sentence.into() }.that_helps()
+        Failure::new(Kind::Usage, sentence).that_helps()
     }
 
     pub fn unreachable(sentence: impl Into<String>) -> Failure {
-        Failure { kind: Kind::Unreachable, sentence: sentence.into() }.that_helps()
+        Failure::new(Kind::Unreachable, sentence).that_helps()
     }
 
     /// The operating system, the driver or a process on the other side refuses something, in its own words.
     pub fn system(sentence: impl Into<String>) -> Failure {
-        Failure { kind: Kind::Unreachable, sentence: sentence.into() }
+        Failure::new(Kind::Unreachable, sentence)
     }
 
     /// What to type, as it stands in backticks.
@@ -74,15 +92,15 @@ impl Failure {
     }
 
     pub fn reader_gone() -> Failure {
-        Failure { kind: Kind::ReaderGone, sentence: "standard output was closed".to_owned() }
+        Failure::new(Kind::ReaderGone, "standard output was closed")
     }
 
     pub fn not_executable(sentence: impl Into<String>) -> Failure {
-        Failure { kind: Kind::NotExecutable, sentence: sentence.into() }
+        Failure::new(Kind::NotExecutable, sentence)
     }
 
     pub fn no_program(sentence: impl Into<String>) -> Failure {
-        Failure { kind: Kind::NoProgram, sentence: sentence.into() }.that_helps()
+        Failure::new(Kind::NoProgram, sentence).that_helps()
     }
 
     /// Exit status of `command`, such as `start`, that fails like this.

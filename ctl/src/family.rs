@@ -1,9 +1,9 @@
 //! `Family`: the descendants of a process at one moment, to end them with it. A script does not pass a signal on to the
 //! program that it waits for.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::fd::OwnedFd;
+use std::str::FromStr;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -15,22 +15,12 @@ pub struct Family(Vec<OwnedFd>);
 impl Family {
     /// Finds the descendants of `root`. Processes whose parent has ended already are no descendants any more.
     pub fn of(root: u32) -> Family {
-        let listed = fs::read_dir("/proc").into_iter().flatten().flatten();
-        let pids = listed.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-        let parents: BTreeMap<u32, u32> =
-            pids.filter_map(|pid| Some((pid, parent(pid)?))).collect();
-        let mut found = vec![root];
-        let mut at = 0;
-        while let Some(&parent) = found.get(at) {
-            found.extend(parents.iter().filter(|(_, its)| **its == parent).map(|(pid, _)| *pid));
-            at += 1;
-        }
-        let open = |pid: &u32| {
+        let open = |(pid, its_parent): (u32, u32)| {
             let descriptor = pidfd_open(Pid::from_raw(pid.cast_signed())?, PidfdFlags::empty());
             // The number may have gone to another process meanwhile.
-            descriptor.ok().filter(|_| parent(*pid) == parents.get(pid).copied())
+            descriptor.ok().filter(|_| parent(pid) == Some(its_parent))
         };
-        Family(found[1..].iter().filter_map(open).collect())
+        Family(descendants(root).into_iter().filter_map(open).collect())
     }
 
     /// Sends a signal to all of them.
@@ -57,6 +47,30 @@ impl Family {
     }
 }
 
+/// Returns the process ids of the descendants of `root`, with those of their parents; parents first.
+pub fn descendants(root: u32) -> Vec<(u32, u32)> {
+    let parents: Vec<(u32, u32)> =
+        processes().filter_map(|pid| Some((pid, parent(pid)?))).collect();
+    let mut found = vec![(root, 0)];
+    let mut at = 0;
+    while let Some(&(known, _)) = found.get(at) {
+        found.extend(parents.iter().filter(|(_, its)| *its == known));
+        at += 1;
+    }
+    found.split_off(1)
+}
+
+/// The process ids of this machine.
+pub fn processes() -> impl Iterator<Item = u32> {
+    let listed = fs::read_dir("/proc").into_iter().flatten().flatten();
+    listed.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// When a process began, in ticks of the system's clock since its start; `None` if there is no such process.
+pub fn began(pid: u32) -> Option<u64> {
+    stat(pid, 19)
+}
+
 /// Whether process `pid` is `root` or one of its descendants.
 pub fn is_of(pid: u32, root: u32) -> bool {
     // The bound ends a walk that meets numbers which have gone to other processes meanwhile.
@@ -68,10 +82,15 @@ const DEPTH_MAX: usize = 1000;
 
 /// The parent of a process; `None` if there is no such process.
 fn parent(pid: u32) -> Option<u32> {
+    stat(pid, 1)
+}
+
+/// Reads the word `at` behind the name in a process' `stat`.
+fn stat<T: FromStr>(pid: u32, at: usize) -> Option<T> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name in parentheses may hold anything; behind it are the state and the parent.
     let (_, rest) = stat.rsplit_once(')')?;
-    rest.split_whitespace().nth(1)?.parse().ok()
+    rest.split_whitespace().nth(at)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -110,5 +129,7 @@ mod tests {
         let (this, parent) = (std::process::id(), std::os::unix::process::parent_id());
         assert!(is_of(this, this) && is_of(this, parent));
         assert!(!is_of(parent, this) && !is_of(this, u32::MAX));
+        let (own, its) = (began(this).expect("it runs"), began(parent).expect("it runs"));
+        assert!(its <= own && own > 0 && began(u32::MAX).is_none());
     }
 }

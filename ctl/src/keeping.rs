@@ -16,6 +16,7 @@ use gapii_control::{
 use crate::capture_answer::SavedAnswer;
 use crate::connection::Connection;
 use crate::crash_report;
+use crate::emptiness::onlooker::Onlooker;
 use crate::failure::Failure;
 use crate::json;
 use crate::output_file::{OutputFile, Place};
@@ -125,7 +126,8 @@ pub fn save(
     }
     crash_report::write_if_it_died(&saved.summary, &output.place);
     // That the program died without ending its capture is no failure here: keeping frames is meant for that case.
-    let failure = summary_line::failure(&saved.summary, &output.place, &StartRequest::default());
+    let (request, onlooker) = (StartRequest::default(), Onlooker::of_process(saved.pid));
+    let failure = summary_line::failure(&saved.summary, &output.place, &request, &onlooker);
     if let Some(failure) = failure.filter(|_| saved.summary.error.is_some()) {
         return Err(failure);
     }

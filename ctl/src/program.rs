@@ -19,6 +19,7 @@ use rustix::fs::{Access, StatVfsMountFlags};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use crate::capture_answer::StatusOf;
+use crate::emptiness::sighting::ProgramFile;
 use crate::failure::{Failure, RUN_FAILED};
 use crate::installation;
 use crate::launch::Launch;
@@ -33,6 +34,7 @@ const SDL_USES_EGL: &str = "SDL_OPENGL_ES_DRIVER";
 const TRACES_LEVEL_ZERO: &str = "ZE_ENABLE_TRACING_LAYER";
 
 pub struct Program {
+    name: OsString,
     child: Child,
     exit: OwnedFd,
 }
@@ -183,7 +185,12 @@ impl Program {
         let child = command.spawn().map_err(|error| cannot_start(name, &error))?;
         let exit = rustix::process::pidfd_open(Pid::from_child(&child), PidfdFlags::empty())
             .map_err(|errno| Failure::system(format!("can't watch the program: {errno}")))?;
-        Ok(Program { child, exit })
+        Ok(Program { name: name.clone(), child, exit })
+    }
+
+    /// The program as it was typed.
+    pub fn name(&self) -> &OsStr {
+        &self.name
     }
 
     pub fn pid(&self) -> u32 {
@@ -228,6 +235,12 @@ pub fn status_beside(status: ExitStatus, has_failed: bool) -> (u8, StatusOf) {
 
 /// Builds the failure of a program that [`check`] has found.
 fn cannot_start(name: &OsStr, error: &io::Error) -> Failure {
+    let is_no_format = error.raw_os_error() == Some(libc::ENOEXEC);
+    let path = find(name).filter(|_| is_no_format);
+    if let Some(why) = path.and_then(|path| ProgramFile::of(&path, path.clone()).obstacle()) {
+        let sentence = format!("can't start {}: {}", name.display(), why.sentence);
+        return Failure::not_executable(sentence).because(why.reason);
+    }
     let name = name.display();
     Failure::not_executable(match error.kind() {
         io::ErrorKind::NotFound => format!(

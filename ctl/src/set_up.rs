@@ -312,7 +312,8 @@ fn memory() -> Finding {
     ok(CHECK, "no limit is in the way")
 }
 
-fn display() -> Finding {
+/// Checks that the display that the environment names answers.
+pub fn display() -> Finding {
     const CHECK: &str = "display";
     const MEND: &str = "Xvfb :99 & export DISPLAY=:99";
     let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());

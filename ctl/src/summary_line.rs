@@ -12,6 +12,7 @@ use gapii_control::{StartRequest, Summary};
 use gapii_trace::Recorded;
 use indicatif::{DecimalBytes, HumanCount};
 
+use crate::emptiness::onlooker::Onlooker;
 use crate::emptiness::why_no_command;
 use crate::failure::Failure;
 use crate::output_file::Place;
@@ -63,11 +64,13 @@ pub fn is_complete(summary: &Summary) -> bool {
     intended && summary.error.is_none()
 }
 
-/// Returns the failure of a capture that did not end as intended, or that has no command. `request` began it.
+/// Returns the failure of a capture that did not end as intended, or that has no command. `request` began it, and
+/// `onlooker` has looked at its program.
 pub fn failure(
     summary: &Summary,
     destination: &impl Display,
     request: &StartRequest,
+    onlooker: &Onlooker,
 ) -> Option<Failure> {
     if let Some(error) = &summary.error {
         return Some(Failure::system(format!(
@@ -80,9 +83,8 @@ pub fn failure(
              was recorded before that"
         )));
     }
-    (summary.calls == 0).then(|| {
-        Failure::answer(format!("nothing was recorded: {}", why_no_command(summary, request)))
-    })
+    (summary.calls == 0)
+        .then(|| Failure::nothing_recorded(&why_no_command(summary, request, onlooker)))
 }
 
 /// Returns the failure of a capture that ended because its program did, before a limit that `request` set.
@@ -230,6 +232,18 @@ mod tests {
     use gapii_trace::filter::Filter;
 
     use super::*;
+    use crate::emptiness::reason::Reason;
+
+    fn failure(
+        summary: &Summary,
+        destination: &impl Display,
+        request: &StartRequest,
+    ) -> Option<Failure> {
+        let program = request.command.first().map_or("", |word| word.raw());
+        // No process has this number.
+        let onlooker = Onlooker::of_program(u32::MAX, program.as_ref());
+        super::failure(summary, destination, request, &onlooker)
+    }
 
     fn summary() -> Summary {
         Summary {
@@ -374,7 +388,7 @@ mod tests {
     fn capture_without_a_command_is_a_failure_that_says_why() {
         let empty = Summary { calls: 0, processes: 1, ..summary() };
         let check = |summary: &Summary, request: &StartRequest, expected: &str| {
-            let failure = failure(summary, &"x", request).expect("a failure");
+            let failure = self::failure(summary, &"x", request).expect("a failure");
             assert_eq!(failure.status_of("start"), 1);
             let message = failure.to_string();
             assert!(message.starts_with("nothing was recorded: "), "{message}");
@@ -383,10 +397,10 @@ mod tests {
         let plain = StartRequest::default();
         check(&empty, &plain, "made no command");
         let foreign = Summary { foreign: 3, ..empty.clone() };
-        check(&foreign, &plain, "3 commands came while a context of another API");
+        check(&foreign, &plain, "made 3 commands of desktop OpenGL");
         let inside = InFlight { name: "eglGetDisplay".into(), ..InFlight::default() };
         let held = Summary { in_flight: vec![inside], ..empty.clone() };
-        check(&held, &plain, "first command, eglGetDisplay, had not returned");
+        check(&held, &plain, "the program's eglGetDisplay had not returned");
         let functions = vec!["glDraw*".to_owned()];
         let filter = Filter { functions, ..Filter::default() };
         let filtered = StartRequest { filter, ..plain.clone() };
@@ -411,21 +425,30 @@ mod tests {
             let command = vec![program.to_string_lossy().as_ref().into()];
             let target = Target::Launch([1; 16]);
             let request = StartRequest { target, command, ..StartRequest::default() };
-            failure(&empty, &"x", &request).expect("a failure").to_string()
+            failure(&empty, &"x", &request).expect("a failure")
         };
         let write = |bytes: &[u8], mode| {
             std::fs::write(&program, bytes).expect("a file");
             let permissions = std::fs::Permissions::from_mode(mode);
             std::fs::set_permissions(&program, permissions).expect("it is ours");
         };
-        write(b"#!/bin/true\n", 0o755);
-        assert!(message().contains("never reached the daemon: "), "{}", message());
-        write(b"#!/bin/true\n", 0o4755);
-        assert!(message().contains("is a set-uid or set-gid program"), "{}", message());
+        let check = |expected: &str, reason: Reason| {
+            let failure = message();
+            assert!(failure.sentence.contains(expected), "{failure}");
+            assert_eq!(failure.reason, Some(reason));
+        };
         let mut bytes = std::fs::read("/proc/self/exe").expect("it is readable");
         bytes.truncate(1 << 12);
         bytes[4] = 1;
         write(&bytes, 0o755);
-        assert!(message().contains("is a 32-bit program"), "{}", message());
+        check("program is a 32-bit program", Reason::OtherWordSize);
+        // Without program headers nothing names a dynamic linker.
+        (bytes[4], bytes[56], bytes[57]) = (2, 0, 0);
+        bytes[16..18].copy_from_slice(&2_u16.to_ne_bytes());
+        write(&bytes, 0o755);
+        check("program is linked statically", Reason::StaticProgram);
+        bytes[18] ^= 0xff;
+        write(&bytes, 0o755);
+        check("program is a program for another processor", Reason::OtherProcessor);
     }
 }

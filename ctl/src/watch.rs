@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::Signal;
 
-use crate::capture::{Capture, Outcome};
+use crate::capture::{Capture, Outcome, Report};
 use crate::capture_answer::{CaptureAnswer, StatusOf};
+use crate::emptiness::onlooker::Onlooker;
 use crate::failure::{Failure, RUN};
 use crate::family::Family;
 use crate::frame_times::Slowdown;
@@ -52,6 +53,8 @@ pub struct Watch<'a> {
     answer: Option<CaptureAnswer>,
     /// The slowdown that `--measure` found, once the capture has ended.
     slowdown: Option<Slowdown>,
+    /// Looks at the program while no command of it is recorded.
+    onlooker: Onlooker,
     /// Signals to pass to the program once its capture has ended.
     pass_on: Vec<Signal>,
 }
@@ -86,7 +89,9 @@ impl<'a> Watch<'a> {
         signals: &'a Signals,
         quit: bool,
     ) -> Watch<'a> {
+        let onlooker = Onlooker::of_program(program.pid(), program.name());
         Watch {
+            onlooker,
             program,
             capture,
             keeping: None,
@@ -150,6 +155,9 @@ impl<'a> Watch<'a> {
             self.advance_capture(exited.is_some());
             self.advance_measuring(exited.is_some());
             self.advance_quitting();
+            if self.looks_on() {
+                self.onlooker.look_if_due();
+            }
             if let (Some(status), None) = (exited, &self.capture)
                 && self.family.has_ended()
             {
@@ -190,10 +198,16 @@ impl<'a> Watch<'a> {
         };
         let ending = self.capture.as_ref().and_then(Capture::deadline);
         let measuring = self.measuring.as_ref().and_then(Measuring::next);
-        let deadline = quitting.into_iter().chain(ending).chain(measuring).min();
+        let looking = (!program_ended && self.looks_on()).then(|| self.onlooker.next());
+        let deadline = quitting.into_iter().chain(ending).chain(measuring).chain(looking).min();
         wait::until_ready(&mut watched, deadline)
             .map_err(|error| Failure::system(format!("can't wait: {error}")))?;
         Ok(())
+    }
+
+    /// Whether a capture runs in which no command has come.
+    fn looks_on(&self) -> bool {
+        self.capture.as_ref().is_some_and(|capture| !capture.has_commands())
     }
 
     /// Handles a stop request: the capture ends first. Then the program gets the signal, unless the terminal has sent
@@ -215,6 +229,7 @@ impl<'a> Watch<'a> {
     }
 
     fn tell_exit(&mut self, status: ExitStatus) {
+        self.onlooker.ended(status);
         if let Some(capture) = &mut self.capture {
             capture.program_exited(self.program.pid(), status.signal());
         }
@@ -228,11 +243,12 @@ impl<'a> Watch<'a> {
         };
         let Some(capture) = self.capture.take() else { return };
         let short = || self.quit.then(|| capture.shortfall(&outcome)).flatten();
-        let failure = capture.report(&outcome).or_else(short);
+        let Report { failure, empty } = capture.report(&outcome, &mut self.onlooker);
+        let failure = failure.or_else(short);
         if let Some(failure) = &failure {
             text::say_failure(RUN, failure);
         }
-        self.answer = Some(capture.answer(RUN, Some(&outcome), failure.as_ref()));
+        self.answer = Some(capture.answer(RUN, Some(&outcome), empty, failure.as_ref()));
         self.tell_slowdown();
         if let Outcome::Ended(summary) = &outcome
             && !capture.is_stopping()
@@ -248,7 +264,7 @@ impl<'a> Watch<'a> {
     fn capture_broke(&mut self, failure: &Failure) {
         text::say_failure(RUN, failure);
         let broken = self.capture.take();
-        self.answer = broken.as_ref().map(|capture| capture.answer(RUN, None, Some(failure)));
+        self.answer = broken.as_ref().map(|capture| capture.answer(RUN, None, None, Some(failure)));
         self.tell_slowdown();
         if broken.is_some_and(|capture| !capture.is_stopping()) {
             self.end_program(Some(failure));

@@ -38,10 +38,11 @@ const LINKED: &[&str] = &["-lEGL", "-lGLESv2", "-lpthread", "-lm"];
 pub fn program(name: &str) -> PathBuf {
     let source = source_directory().join(format!("{name}.c"));
     let libraries = match name {
-        "load_dlopen" | "load_deepbind" => &["-ldl"],
+        "load_dlopen" | "load_deepbind" => &["-ldl"][..],
+        "waits" => &[],
         "load_procaddress" => &["-lEGL"],
-        "bench_tracepoint" => &["-llttng-ust", "-ldl"][..],
-        "load_glx" => &["-lGL", "-lEGL", "-lX11"][..],
+        "bench_tracepoint" => &["-llttng-ust", "-ldl"],
+        "load_glx" => &["-lGL", "-lEGL", "-lX11"],
         "compare_threads" => &["-lEGL", "-lGLESv1_CM", "-lpthread"],
         _ => LINKED,
     };
@@ -226,6 +227,11 @@ pub fn static_program() -> PathBuf {
         &[&path, "-ldl", "-lpthread", "-lm", "-lgcc_s"],
         &[&archive],
     )
+}
+
+/// `waits.c`, linked statically.
+pub fn static_waits() -> PathBuf {
+    compile("static_waits", &source_directory().join("waits.c"), &["-static"], &[], &[])
 }
 
 /// Name in the cache of a file that contains a library of the product or its path; each profile has its own.

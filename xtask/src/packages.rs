@@ -36,6 +36,8 @@ pub const TEST: &[Package] = &[
     package("mesa-utils", "es2gears_x11: a program that links EGL"),
     package("libsdl2-tests", "testgles2: a program that loads EGL through SDL"),
     package("mpv", "a program with several threads that loads EGL through libepoxy"),
+    package("bubblewrap", "sandboxes that hide the daemon from programs"),
+    package("libvulkan1", "a library that is not recorded, for programs that load it"),
     package("piglit", "hundreds of small programs that must behave as natively"),
     package("apitrace", "the recorder that traces are compared with"),
     package("zstd", "opens traces, as a second reader"),

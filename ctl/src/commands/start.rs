@@ -9,10 +9,11 @@ use gapii_control::{AppInfo, Event, Request, StartRequest, Target};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::args::{App, Connect, Json, Limits, Output, capture_name};
-use crate::capture::Capture;
+use crate::capture::{Capture, Report};
 use crate::commands::apps;
 use crate::connection::Connection;
-use crate::failure::Failure;
+use crate::emptiness::onlooker::{self, Onlooker};
+use crate::failure::{Failure, Kind};
 use crate::output_file::OutputFile;
 use crate::signals::Signals;
 use crate::text;
@@ -56,11 +57,12 @@ pub fn run(args: &Start, connect: &Connect) -> Result<u8, Failure> {
         Event::Apps(apps) => apps,
         other => return Err(connection.out_of_turn(&other)),
     };
-    let (target, name) = if args.all && apps.len() > 1 {
-        (Target::All, "applications")
+    let (target, name, pid) = if args.all && apps.len() > 1 {
+        (Target::All, "applications", apps[0].pid)
     } else {
-        let chosen = choose(&apps, args.app.app.as_deref())?;
-        (Target::App(chosen.pid.to_string()), chosen.name.raw())
+        let chosen = choose(&apps, args.app.app.as_deref())
+            .map_err(|failure| explained(failure, args.app.app.as_deref(), connect))?;
+        (Target::App(chosen.pid.to_string()), chosen.name.raw(), chosen.pid)
     };
     let request = StartRequest { name: args.name.clone(), ..args.limits.request(target) };
     if request.name.is_some() || request.bytes.is_some() {
@@ -69,7 +71,20 @@ pub fn run(args: &Start, connect: &Connect) -> Result<u8, Failure> {
     let output = OutputFile::open(&args.output, name)?;
     let mut capture = Capture::start(connection, request, output)?;
     capture.settle();
-    follow(&mut capture, &signals, args.json.json)
+    follow(&mut capture, &mut Onlooker::of_process(pid), &signals, args.json.json)
+}
+
+/// Adds to a failure to find an application why the process that `wanted` names is none. Processes of other machines cannot be
+/// looked at.
+fn explained(failure: Failure, wanted: Option<&str>, connect: &Connect) -> Failure {
+    let named = wanted.filter(|_| connect.via.is_none() && failure.kind == Kind::Unreachable);
+    let pids = named.map(onlooker::processes_named).unwrap_or_default();
+    let Some(why) = pids.into_iter().rev().find_map(onlooker::why_not_connected) else {
+        return failure;
+    };
+    let wanted = named.unwrap_or_default();
+    Failure::unreachable(format!("no application {wanted} is connected: {}", why.sentence))
+        .because(why.reason)
 }
 
 /// Returns the application that `wanted` names, or the only connected one.
@@ -100,13 +115,19 @@ fn is_named(app: &AppInfo, wanted: &str) -> bool {
         || executable.file_name() == Path::new(wanted).file_name()
 }
 
-fn follow(capture: &mut Capture<'_>, signals: &Signals, is_json: bool) -> Result<u8, Failure> {
+fn follow(
+    capture: &mut Capture<'_>,
+    onlooker: &mut Onlooker,
+    signals: &Signals,
+    is_json: bool,
+) -> Result<u8, Failure> {
     loop {
         // Before the wait: events that arrived with an answer do not make the socket readable again.
         if let Some(outcome) = capture.advance()? {
-            let failure = capture.report(&outcome);
+            let Report { failure, empty } = capture.report(&outcome, onlooker);
             if is_json {
-                text::print_json(&capture.answer("start", Some(&outcome), failure.as_ref()))?;
+                let answer = capture.answer("start", Some(&outcome), empty, failure.as_ref());
+                text::print_json(&answer)?;
             }
             return failure.map_or(Ok(0), Err);
         }

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::emptiness::reason::Reason;
 use crate::failure::{Failure, Kind};
 
 /// Version of the schemas. It is raised when a field is removed, renamed or gets another meaning; new fields and new
@@ -93,6 +94,9 @@ pub struct Problem {
     /// or 126 and 127 if its program cannot be executed or does not exist. Once its program runs, `run` has the
     /// program's status instead.
     pub status: u8,
+    /// Why nothing was recorded, or why there is nothing to record: a name in docs/troubleshooting.md; null for other failures.
+    #[schemars(with = "Option<String>")]
+    pub reason: Option<Reason>,
 }
 
 /// A line on standard error when the command has failed.
@@ -122,6 +126,7 @@ impl Problem {
             r#try: failure.to_type(),
             kind: kind.to_owned(),
             status: failure.status_of(command),
+            reason: failure.reason,
         }
     }
 }

@@ -22,6 +22,7 @@ mod many_threads;
 mod memory;
 mod order;
 mod real_programs;
+mod reasons;
 mod secure;
 mod silent_daemon;
 mod snapshots;
