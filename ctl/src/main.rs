@@ -3,6 +3,7 @@
 //! Code that the daemon or other tools need is elsewhere; for example, the crate `gapii_trace` reads traces.
 
 mod args;
+mod bundle;
 mod call_text;
 mod capture;
 mod capture_answer;

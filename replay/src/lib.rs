@@ -59,7 +59,7 @@ mod threads;
 pub mod verify;
 
 pub use benchmark::{Benchmark, MeasuredFrame};
-pub use driver::{Driver, Interceptor, Loader, SystemLoader};
+pub use driver::{Driver, Interceptor, Loader, SystemLoader, driver_texts};
 pub use events::{Events, FrameEnd, Quiet};
 pub use limits::Limits;
 pub use memory::Unknown;

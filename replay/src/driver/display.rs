@@ -152,7 +152,7 @@ impl Real {
     }
 
     /// `eglQueryString` as a string; empty if the driver has none.
-    fn text(&self, name: i32) -> String {
+    pub(super) fn text(&self, name: i32) -> String {
         let Some(query) = self.own.query_string() else { return String::new() };
         // SAFETY: the function's own signature, with a display of the driver or none.
         let text = unsafe { query(self.display, name) };
@@ -169,7 +169,7 @@ impl Real {
 
     /// `glGetString` in the calling thread's context. Every version of OpenGL ES has the `name`s
     /// used here.
-    fn gl_text(&self, name: u32) -> Option<String> {
+    pub(super) fn gl_text(&self, name: u32) -> Option<String> {
         let get = self.own.get_string()?;
         // SAFETY: the function's own signature; any name may be asked for.
         let text = unsafe { get(name) };

@@ -9,6 +9,7 @@ mod libraries;
 mod loader;
 mod offer;
 mod system;
+mod texts;
 mod x11;
 
 pub use display::{DisplayBy, Real};
@@ -19,4 +20,5 @@ pub use loader::Loader;
 pub use offer::Offer;
 pub(crate) use offer::version_of;
 pub use system::SystemLoader;
+pub use texts::driver_texts;
 pub use x11::{Window, Windows};

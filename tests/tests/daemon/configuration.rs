@@ -1,11 +1,13 @@
 //! The daemon's configuration file, also for users who never start a daemon themselves.
 
 use std::fs;
+use std::process::Command as Process;
 
 use gapii_tests::gapii::Session;
 use gapii_tests::loading;
-use gapii_tests::process::run;
+use gapii_tests::process::{LIMIT, Running, run};
 use gapii_tests::programs::program;
+use rustix::process::Signal;
 use serde_json::Value;
 
 /// Writes the file of the session's user.
@@ -35,6 +37,30 @@ fn doctor_says_what_a_daemon_would_run_with() {
     configure(&session, "level = 7\nring-sise = '4M'\n");
     let (state, found) = diagnosis(&session);
     assert_eq!((&state[..], &found[..]), ("wrong", "there is no option ring-sise"));
+}
+
+#[test]
+fn bundle_has_the_report_of_the_daemon_and_the_log_of_a_run() {
+    let session = Session::new();
+    let text = |name: &str| {
+        let path = session.path("report.tar.zst");
+        run(session.ctl(["doctor", "--force", "--bundle"]).arg(&path));
+        let mut tar = Process::new("tar");
+        let tar = tar.args(["--zstd", "--to-stdout", "-x", name, "-f"]).arg(&path);
+        run(tar).ok().stdout
+    };
+    let waits = program("waits");
+    let mut idle = session.ctl(["run", "--idle", "--"]);
+    let idle = Running::start(idle.arg(&waits).env("GAPIID_LOG", "info"));
+    idle.wait_for_words("waits\n", LIMIT);
+    let log = text("gapii-report/daemon-log.txt");
+    assert!(log.contains("/gapii-run-") && log.contains("gapiid.log\n"), "{log}");
+    assert!(log.contains("INFO session (left out) listens\n"), "{log}");
+    idle.signal(Signal::TERM);
+    idle.finish(LIMIT);
+    let daemon = session.daemon(&[]);
+    let status: Value = serde_json::from_str(&text("gapii-report/status.json")).expect("JSON");
+    assert_eq!(status["pid"], daemon.pid(), "{status}");
 }
 
 #[test]
