@@ -1,6 +1,6 @@
 //! Statistics of a trace ([`stats`]), its problems ([`problems`]), differences of two traces ([`diff`]), drivers and
 //! surfaces of a program ([`graphics`]), how long its frames took ([`frame_clock`]), words for its objects ([`object_names`]), and why a trace has no frame
-//! ([`presentation`]).
+//! ([`presentation`]), and where its frames may end ([`frame_guess`]).
 //!
 //! The caller passes commands one by one. The crate opens no file and calls no driver.
 //!
@@ -31,6 +31,7 @@ pub mod command_role;
 pub mod diff;
 mod digest;
 pub mod frame_clock;
+pub mod frame_guess;
 mod generated;
 pub mod graphics;
 pub mod history;

@@ -18,6 +18,7 @@ use gapii_control::trigger::{Trigger, nanoseconds};
 use gapii_control::{KeepRequest, StartRequest, StopRequest, Target};
 use gapii_remote::VIA_VARIABLE;
 use gapii_trace::filter;
+use gapii_trace::frame_rule::FrameRule;
 
 use crate::failure::Failure;
 use crate::sandbox::Wish;
@@ -133,6 +134,13 @@ pub struct Limits {
     /// present none.
     #[arg(long, value_name = "N", value_parser = whole_frames, conflicts_with = "frames")]
     pub submits: Option<NonZeroU64>,
+
+    /// End a frame at each call of this function, by name (* and ? match), and not at swaps; may be repeated
+    ///
+    /// group:NAME ends a frame at the end of each KHR_debug group of that name (* and ? match, too). For programs that never swap,
+    /// such as compositors and headless renderers. Swaps end frames, too, with --frame-end 'eglSwapBuffers*'.
+    #[arg(long = "frame-end", value_name = "FUNCTION|GLOB", conflicts_with_all = ["submits", "observe_frames"])]
+    pub frame_ends: Vec<String>,
 
     /// Skip K frames before recording begins
     #[arg(long, value_name = "K", default_value_t = 0)]
@@ -269,6 +277,7 @@ impl Limits {
             target,
             frames: self.frames.or(self.submits).map(NonZeroU64::get),
             counts_submits: self.submits.is_some(),
+            frame_rule: FrameRule(self.frame_ends.clone()),
             skip_frames: self.skip_frames,
             seconds: self.seconds,
             overflow: match self.overflow {

@@ -21,6 +21,7 @@ use crate::emptiness;
 use crate::emptiness::onlooker::Onlooker;
 use crate::emptiness::reason::Reason;
 use crate::failure::Failure;
+use crate::frame_watch::FrameWatch;
 use crate::json;
 use crate::output_file::{OutputFile, Place};
 use crate::progress::ProgressLine;
@@ -41,6 +42,7 @@ pub struct Capture<'a> {
     request: StartRequest,
     place: Place,
     progress: ProgressLine,
+    frame_watch: FrameWatch,
     asked_to_stop: Option<Instant>,
     deadline: Option<Instant>,
     /// How the launched program ended, once reported: its process id, and the signal that killed it, if any.
@@ -93,6 +95,7 @@ impl<'a> Capture<'a> {
                     request,
                     place: output.place,
                     progress: ProgressLine::start(),
+                    frame_watch: FrameWatch::default(),
                     asked_to_stop: None,
                     deadline: None,
                     exited: None,
@@ -149,6 +152,10 @@ impl<'a> Capture<'a> {
                 Event::Progress(progress) if progress.capture == self.id => {
                     self.has_commands |= progress.calls > 0;
                     self.progress.show(&progress);
+                    let now = Instant::now();
+                    if let Some(said) = self.frame_watch.look(&progress, &self.request, now) {
+                        self.progress.suspend(|| text::say(&said));
+                    }
                 }
                 Event::Ended(ended) if ended.capture == self.id => {
                     return Ok(Some(Outcome::Ended(Box::new(ended.summary))));

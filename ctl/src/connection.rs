@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gapii_control::{
-    ClientHello, ControlError, Event, ExitedRequest, FILTER_VERSION, FrameBuffer, KEEPING_VERSION,
-    LINK_VERSION, RUNNING_LAUNCH_VERSION, Request, SHARING_VERSION, SaveRequest, ServerHello,
-    StartRequest, TRIGGER_VERSION, TakeUpRequest, code,
+    ClientHello, ControlError, Event, ExitedRequest, FILTER_VERSION, FRAME_RULE_VERSION,
+    FrameBuffer, KEEPING_VERSION, LINK_VERSION, RUNNING_LAUNCH_VERSION, Request, SHARING_VERSION,
+    SaveRequest, ServerHello, StartRequest, TRIGGER_VERSION, TakeUpRequest, code,
 };
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
@@ -128,6 +128,9 @@ impl Connection {
     ) -> Result<gapii_control::Started, Failure> {
         if !request.filter.is_empty() {
             self.must_speak(FILTER_VERSION, "does not support --thread, --api and --function")?;
+        }
+        if !request.frame_rule.is_empty() {
+            self.must_speak(FRAME_RULE_VERSION, "does not support --frame-end")?;
         }
         if request.when.is_some() {
             self.must_speak(TRIGGER_VERSION, "does not support --when")?;

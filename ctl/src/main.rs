@@ -27,6 +27,7 @@ mod frame_ends;
 mod frame_lines;
 mod frame_plot;
 mod frame_times;
+mod frame_watch;
 mod held;
 mod installation;
 mod json;

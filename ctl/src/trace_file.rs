@@ -8,6 +8,7 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+use gapii_analysis::frame_guess::{FrameGuess, Guesser};
 use gapii_trace::frame::Variety;
 use gapii_trace::reader::OpenError;
 use gapii_trace::{Command, FileAt, Info, Tail, TraceReader};
@@ -53,14 +54,14 @@ pub fn open(path: &Path) -> Result<Reader, Failure> {
     Ok(reader)
 }
 
-/// Passes the commands of the first blocks to `look`, up to `LOOKED_AT_BYTES`.
+/// Passes the commands of the first blocks to `look`, up to `LOOKED_AT_BYTES`. Returns whether these are all.
 ///
 /// # Errors
 /// An error of the file.
 pub fn look_at_beginning(
     reader: &mut Reader,
     mut look: impl FnMut(&Command<'_>),
-) -> io::Result<()> {
+) -> io::Result<bool> {
     let mut bytes = 0;
     let near = reader.blocks().iter().take_while(|block| {
         bytes += u64::from(block.raw_len);
@@ -71,11 +72,22 @@ pub fn look_at_beginning(
     while commands.advance()? {
         let block = commands.assembler().tracker().current_block();
         if block.is_some_and(|block| block.number >= end) {
-            break;
+            return Ok(false);
         }
         look(&commands.command());
     }
-    Ok(())
+    Ok(true)
+}
+
+/// Guesses where frames end that no command has ended, from the beginning of the trace. `None` also for a filtered trace,
+/// which lacks commands.
+pub fn guess_frames(reader: &mut Reader) -> io::Result<Option<FrameGuess>> {
+    if !reader.header().filter.is_empty() {
+        return Ok(None);
+    }
+    let mut guesser = Guesser::default();
+    let is_whole = look_at_beginning(reader, |command| guesser.look(command))?;
+    Ok(guesser.guess(is_whole))
 }
 
 /// Fails if the trace is filtered and so lacks commands. `cannot` is the verb phrase of the message.
@@ -107,6 +119,14 @@ pub fn judge_times(path: &Path, reader: &Reader) -> Result<(), Failure> {
          `gapii-ctl start --timing`",
         path.display()
     )))
+}
+
+/// Returns a clause about where the frames of a trace without frames may end, behind a semicolon; empty if that is not known.
+pub fn guess_clause(reader: &mut Reader) -> String {
+    match guess_frames(reader) {
+        Ok(Some(guess)) => format!("; {guess}"),
+        _ => String::new(),
+    }
 }
 
 /// Checks that the trace has a requested frame and command, before it is replayed up to them.
@@ -145,7 +165,7 @@ pub fn judge_wish(
     };
     match frames.is_none_or(is_there) {
         true => Ok(()),
-        false => Err(no_such_frame(path, &numbers)),
+        false => Err(no_such_frame(path, reader, &numbers)),
     }
 }
 
@@ -165,14 +185,17 @@ pub fn numbers_of_frames(reader: &Reader, info: &Info) -> Vec<Range<u64>> {
         .collect()
 }
 
-/// Returns the failure for a frame that no process has.
-pub fn no_such_frame(path: &Path, numbers: &[Range<u64>]) -> Failure {
+/// Returns the failure for a frame that no process has. In a trace without frames it says where they may end.
+pub fn no_such_frame(path: &Path, reader: &mut Reader, numbers: &[Range<u64>]) -> Failure {
     let name = path.display();
     let longest = numbers.iter().max_by_key(|it| it.end.saturating_sub(it.start));
     Failure::no(match longest.filter(|it| !it.is_empty()) {
-        None => format!(
-            "{name} has no frame: no swap and no submit in it ended one; `gapii-ctl info {name}` says how it ended"
-        ),
+        None => match guess_frames(reader) {
+            Ok(Some(guess)) => format!("{name} has no frame: no command in it ended one; {guess}"),
+            _ => format!(
+                "{name} has no frame: no command in it ended one; `gapii-ctl info {name}` says how it ended"
+            ),
+        },
         Some(Range { start, end }) => {
             let has = counted(end - start, "frame");
             format!(

@@ -50,7 +50,7 @@ use crate::sync::{AtomicU32, AtomicU64};
 /// First word of a segment: `GAPIISEG`.
 pub const SEGMENT_MAGIC: u64 = u64::from_le_bytes(*b"GAPIISEG");
 /// Version of the layout in this file, and of the kinds of records that a ring may hold.
-pub const SEGMENT_VERSION: u32 = 7;
+pub const SEGMENT_VERSION: u32 = 8;
 /// Default number of slots in a segment.
 pub const SLOT_COUNT_DEFAULT: u32 = 4096;
 /// Default size of a ring, in bytes: 4 MiB.
@@ -63,6 +63,8 @@ pub const RING_BYTES_MIN: u64 = 4096;
 pub const RING_BYTES_MAX: u64 = 1 << 30;
 /// Bytes in the memory file of a [`CounterPage`] and of a [`ModePage`].
 pub const PAGE_BYTES: u64 = 4096;
+/// Most bytes of the rule in a [`ModePage`] that says which commands end a frame.
+pub const FRAME_RULE_BYTES: usize = 1024;
 
 /// Offset of the slot table in a segment.
 const SLOTS_AT: u64 = 4096;
@@ -425,6 +427,7 @@ impl Overflow {
 ///  56  keyframe_every   60  keyframes_asked  128  drain_sleeping u32  132  (reserved)
 ///                                           136  keyframe_at u64
 ///                                           144  attach_bytes u64
+///                                           152  frame_rule [u64; 128]
 /// ```
 ///
 /// `drain_sleeping` changes with each sleep of the drain. It has a cache line of its own, so that the entry points'
@@ -494,6 +497,11 @@ pub struct ModePage {
     pub(crate) keyframe_at: AtomicU64,
     /// Offset 144. S. Bytes of contents that a snapshot may copy, to send them while the program runs on; 0 for none.
     pub(crate) attach_bytes: AtomicU64,
+    /// Offset 152. The commands that end a frame, as text: the daemon and the shim agree on its form
+    /// (`gapii_abi::frame_rule`). All zeros: swaps end frames. Written before the settings that begin a capture. `Relaxed`:
+    /// MODE; the application looks at the generation again afterwards. Loom's models know none of it.
+    #[cfg(not(loom))]
+    pub(crate) frame_rule: [AtomicU64; FRAME_RULE_BYTES / 8],
 }
 
 #[cfg(not(loom))]
@@ -572,7 +580,8 @@ const _: () = {
     assert!(offset_of!(ModePage, drain_sleeping) == 128);
     assert!(offset_of!(ModePage, keyframe_at) == 136);
     assert!(offset_of!(ModePage, attach_bytes) == 144);
-    assert!(size_of::<ModePage>() == 152);
+    assert!(offset_of!(ModePage, frame_rule) == 152);
+    assert!(size_of::<ModePage>() == 152 + FRAME_RULE_BYTES);
     assert!(size_of::<ModePage>() as u64 <= PAGE_BYTES);
 };
 

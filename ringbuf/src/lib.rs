@@ -92,8 +92,8 @@ pub mod sync;
 pub use batch::{Batch, Reading};
 pub use consumer::{Consumer, Standing};
 pub use layout::{
-    CounterPage, Joined, Mode, ModePage, Overflow, SegmentHeader, SegmentLayout, Slot, SlotCounts,
-    SlotState,
+    CounterPage, FRAME_RULE_BYTES, Joined, Mode, ModePage, Overflow, SegmentHeader, SegmentLayout,
+    Slot, SlotCounts, SlotState,
 };
 #[cfg(not(loom))]
 pub use map_error::MapError;

@@ -9,6 +9,8 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use crate::futex;
+#[cfg(not(loom))]
+use crate::layout::FRAME_RULE_BYTES;
 use crate::layout::{Mode, ModePage, Overflow};
 #[cfg(loom)]
 use crate::sync::AtomicU64;
@@ -181,6 +183,22 @@ impl ModePage {
         NonZeroU64::new(self.keyframe_at.load(Ordering::Acquire))
     }
 
+    /// Returns the rule that says which commands end a frame under the settings of this generation; all zeros if swaps do.
+    /// `None` if the daemon has changed the settings since, or is changing them.
+    #[cfg(not(loom))]
+    pub fn frame_rule(&self, generation: u64) -> Option<[u8; FRAME_RULE_BYTES]> {
+        let mut text = [0; FRAME_RULE_BYTES];
+        for (bytes, word) in text.as_chunks_mut::<8>().0.iter_mut().zip(&self.frame_rule) {
+            // Relaxed: changed before the settings of a generation, and the fence and the load below show whether the
+            // generation is still the same.
+            *bytes = word.load(Ordering::Relaxed).to_le_bytes();
+        }
+        // MODE: pairs with the fence in ModePage::set_frame_rule.
+        fence(Ordering::Acquire);
+        // Relaxed: the fence orders it.
+        (self.generation.load(Ordering::Relaxed) == generation).then_some(text)
+    }
+
     /// Whether the frame limit of this generation's settings is lifted. May come too late: the shim may have
     /// reached the limit already.
     pub fn has_no_frame_limit(&self, generation: u64) -> bool {
@@ -257,6 +275,24 @@ impl ModePage {
         self.capture.store(id.number, Ordering::Relaxed);
     }
 
+    /// Changes the rule that says which commands end a frame; a longer text is cut. The settings change next: until then a
+    /// reader of the rule gets nothing.
+    #[cfg(not(loom))]
+    pub(crate) fn set_frame_rule(&self, text: &[u8]) {
+        // Relaxed: this is the only writer.
+        let changing = self.generation.load(Ordering::Relaxed) | 1;
+        // Relaxed: the fence orders it before the text.
+        self.generation.store(changing, Ordering::Relaxed);
+        // MODE: pairs with the fence in ModePage::frame_rule.
+        fence(Ordering::Release);
+        let mut bytes = text.iter().copied().chain(std::iter::repeat(0));
+        for word in &self.frame_rule {
+            let next = std::array::from_fn(|_| bytes.next().unwrap_or(0));
+            // Relaxed: ordered by the fence before and the settings after.
+            word.store(u64::from_le_bytes(next), Ordering::Relaxed);
+        }
+    }
+
     #[cfg(not(loom))]
     pub(crate) fn set_takers(&self, takers: u32) {
         // Relaxed: as above.
@@ -268,6 +304,8 @@ impl ModePage {
     #[cfg(not(loom))]
     pub(crate) fn copy(&self, old: &ModePage) -> Option<ModeSettings> {
         let (generation, settings) = old.settings()?;
+        let frame_rule = old.frame_rule(generation)?;
+        self.set_frame_rule(&frame_rule);
         self.publish(settings);
         // Relaxed: no other process has this page yet; a system call hands it out.
         self.generation.store(generation, Ordering::Relaxed);

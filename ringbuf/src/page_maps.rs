@@ -118,6 +118,12 @@ impl ModeWriter {
         ModePage::set_capture(self, id);
     }
 
+    /// Sets which commands end a frame, as text. Call it before the settings that begin the capture, and change the settings
+    /// next: until then the process reads none.
+    pub fn set_frame_rule(&mut self, text: &[u8]) {
+        ModePage::set_frame_rule(self, text);
+    }
+
     /// Sets how many captures of the process could continue in their files if the daemon died.
     pub fn set_takers(&mut self, takers: u32) {
         ModePage::set_takers(self, takers);

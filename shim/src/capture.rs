@@ -12,6 +12,7 @@ pub use gapii_edges::NOT_CAPTURING;
 use gapii_ringbuf::Overflow;
 
 use crate::connection::Connection;
+use crate::frame_rule;
 use crate::orphan;
 use crate::process;
 use crate::table::{self, Hooks};
@@ -234,6 +235,7 @@ pub fn outlook(connection: &Connection) -> orphan::Fate {
 /// Ends the capture in this process: hooks go back to rest, and the daemon hears of it.
 pub fn leave(connection: &Connection) {
     EPOCH.end();
+    frame_rule::forget();
     table::switch(Hooks::at_rest());
     let generation = CAPTURE.generation.load(Relaxed);
     let shared = &connection.shared;

@@ -11,6 +11,7 @@ use gapii_ringbuf::Overflow;
 
 use crate::capture::{self, CAPTURE};
 use crate::connection::Connection;
+use crate::frame_count;
 use crate::gpu_timing;
 use crate::orphan;
 use crate::tls::{SENDS_OWED, words};
@@ -51,6 +52,10 @@ impl Host for Connection {
         if is_own_running() {
             capture::leave(self);
         }
+    }
+
+    fn frame_ended(&self) -> Option<u64> {
+        frame_count::count_recorded()
     }
 
     fn before_driver(&self, command: &Timed, tell: &mut dyn FnMut(&[u8])) {

@@ -1,7 +1,7 @@
 //! Hooks of EGL commands that the shim watches at all times, whether or not a capture runs. Each is a safe point after
 //! the driver has returned, except `eglGetProcAddress`, which returns the shim's entry point only for a command of EGL
 //! or OpenGL ES that the driver has, and else the driver's answer. A frame ends with a successful swap, unless the
-//! capture counts submits of Level Zero. A hooked command that is called from inside another command goes straight to
+//! capture counts submits of Level Zero or has a rule for the ends of frames. A hooked command that is called from inside another command goes straight to
 //! the driver.
 //!
 //! A generated handler calls [`enter`] first. After the driver has returned, it calls the function here that has the
@@ -24,7 +24,10 @@ use crate::capture;
 use crate::contexts::{self, OPENGL_ES_API};
 use crate::driver_functions;
 use crate::entry::ENTRY_POINTS;
+use crate::frame_count;
+use crate::frame_rule;
 use crate::frames;
+use crate::generated::ids;
 use crate::generated::names::NAMES;
 use crate::gpu_timing;
 use crate::limits;
@@ -37,6 +40,10 @@ type Handle = *mut c_void;
 
 const EGL_NONE: i32 = constants::EGL_NONE as i32;
 const EGL_CONTEXT_CLIENT_VERSION: i32 = constants::EGL_CONTEXT_CLIENT_VERSION as i32;
+
+/// Two names of one command, which a rule for frames takes as one.
+const WITH_DAMAGE: [u16; 2] =
+    [ids::EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT, ids::EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR];
 
 /// Returns the value of `EGL_CONTEXT_CLIENT_VERSION` in an attribute list; 1, the default, if it is not in the list.
 ///
@@ -207,17 +214,19 @@ mod commands {
 
     /// Reads the frame's pixels back before the swap, if this frame is to be observed.
     pub fn eglSwapBuffers_before(call: &mut Call, display: Handle, surface: Handle) {
-        frames::observe(call.recorder(), display, surface);
+        if swap_ends(&[ids::EGL_SWAP_BUFFERS], 1) {
+            frames::observe(call.recorder(), display, surface);
+        }
     }
 
     /// Flags of the leave record; counts the frame.
     pub fn eglSwapBuffers_leave_flags(_display: Handle, _surface: Handle, result: u32) -> u16 {
-        swap_flags(result)
+        swap_flags(&[ids::EGL_SWAP_BUFFERS], result)
     }
 
     /// Ends the frame, at a safe point.
     pub fn eglSwapBuffers(_scope: &Scope, display: Handle, surface: Handle, result: u32) -> u32 {
-        swapped(display, surface, result)
+        swapped(&[ids::EGL_SWAP_BUFFERS], display, surface, result)
     }
 
     /// Reads the frame's pixels back before the swap, if this frame is to be observed.
@@ -228,7 +237,9 @@ mod commands {
         _rects: *const i32,
         _count: i32,
     ) {
-        frames::observe(call.recorder(), display, surface);
+        if swap_ends(&WITH_DAMAGE, 1) {
+            frames::observe(call.recorder(), display, surface);
+        }
     }
 
     /// Flags of the leave record; counts the frame.
@@ -239,7 +250,7 @@ mod commands {
         _count: i32,
         result: u32,
     ) -> u16 {
-        swap_flags(result)
+        swap_flags(&WITH_DAMAGE, result)
     }
 
     /// Ends the frame, at a safe point.
@@ -251,7 +262,7 @@ mod commands {
         _count: i32,
         result: u32,
     ) -> u32 {
-        swapped(display, surface, result)
+        swapped(&WITH_DAMAGE, display, surface, result)
     }
 
     pub use eglSwapBuffersWithDamageEXT as eglSwapBuffersWithDamageKHR;
@@ -283,13 +294,23 @@ pub use crate::generated::frames::*;
 pub use level_zero::*;
 
 /// Returns the flags of a swap's leave record, and counts the frame.
-fn swap_flags(result: u32) -> u16 {
-    flags_of_frame(result != 0)
+fn swap_flags(ids: &[u16], result: u32) -> u16 {
+    if swap_ends(ids, result) { frame_flags() } else { 0 }
+}
+
+/// Whether a swap, a call of one of these commands, has ended a frame.
+fn swap_ends(ids: &[u16], result: u32) -> bool {
+    let ends = match frame_rule::is_set() {
+        true => ids.iter().any(|id| frame_rule::ends(*id)),
+        false => !capture::counts_submits(),
+    };
+    result != 0 && ends
 }
 
 /// Flags of the leave record of a command that shows a frame, if it did; counts the frame.
+#[allow(dead_code, reason = "called by generated code, if an API of the list has such a command")]
 pub fn flags_of_frame(has_ended: bool) -> u16 {
-    if has_ended && !capture::counts_submits() { frame_flags() } else { 0 }
+    if has_ended && may_end() { frame_flags() } else { 0 }
 }
 
 /// Counts the frame that a command has shown, if it did. Called last by the commands whose description says
@@ -297,16 +318,17 @@ pub fn flags_of_frame(has_ended: bool) -> u16 {
 #[allow(dead_code, reason = "called by generated code, if an API of the list has such a command")]
 pub fn frame_is_over(has_ended: bool) {
     pages::forget();
-    frame_ended(has_ended && !capture::counts_submits());
+    frame_ended(has_ended && may_end());
+}
+
+/// Whether commands that show a frame end it, if neither submits nor commands of a rule do.
+fn may_end() -> bool {
+    !frame_rule::is_set() && !capture::counts_submits()
 }
 
 /// Returns the flags of the leave record of a command that ended a frame, counts the frame, and notes when it ended.
 fn frame_flags() -> u16 {
-    let (is_in_capture, is_last) = capture::count_frame();
-    let words = words();
-    words.last_frame.set(is_last);
-    words.frame_end_ns.set(clock_ns());
-    if is_in_capture { FRAME_END } else { 0 }
+    if frame_count::count_recorded().is_some() { FRAME_END } else { 0 }
 }
 
 /// Writes when the frame ended, ahead of the leave record of command `id` that ends it; `flags` are those of the leave record.
@@ -328,17 +350,17 @@ fn count_frame(header: &SegmentHeader, now_ns: u64) {
     }
 }
 
-fn swapped(display: Handle, surface: Handle, result: u32) -> u32 {
+fn swapped(ids: &[u16], display: Handle, surface: Handle, result: u32) -> u32 {
     pages::forget();
     if result != 0 {
         frames::note_size(display, surface);
     }
-    frame_ended(result != 0 && !capture::counts_submits());
+    frame_ended(swap_ends(ids, result));
     result
 }
 
 /// Safe point after a command that can end a frame. `has_ended`: it ended one.
-fn frame_ended(has_ended: bool) {
+pub fn frame_ended(has_ended: bool) {
     // The clock has been read if the frame's end is recorded.
     let recorded_ns = words().frame_end_ns.take();
     if has_ended && let Some(connection) = process::connection() {

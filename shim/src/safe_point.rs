@@ -18,6 +18,7 @@ use gapii_ringbuf::{Mode, Overflow};
 use crate::attach;
 use crate::capture::{self, CAPTURE, EPOCH, epoch, has_keyframes, is_running};
 use crate::connection::Connection;
+use crate::frame_rule;
 use crate::gpu_timing;
 use crate::orders;
 use crate::orphan::{self, Fate};
@@ -38,9 +39,9 @@ pub enum Moment {
     FirstCommand,
     /// After any hooked command, or before any command while there is an order.
     Command,
-    /// After a successful swap.
+    /// After a successful swap, or another command that ends a frame.
     FrameEnd,
-    /// After the swap that ended the capture's last frame.
+    /// After the swap or the other command that ended the capture's last frame.
     LastFrame,
 }
 
@@ -99,6 +100,7 @@ pub fn forget() {
     orphan::forget();
     snapshot::forget();
     gpu_timing::forget_all();
+    frame_rule::forget();
     table::switch(Hooks::at_rest());
 }
 
@@ -148,6 +150,15 @@ fn follow(connection: &Connection, moment: Moment) -> bool {
             }
             end(connection, ProcessEnd::Stop);
         }
+        let Some(rule) = connection.shared.mode.frame_rule(generation) else { return false };
+        let had_rule = frame_rule::is_set();
+        match settings.mode {
+            Mode::Capturing => frame_rule::set(&rule, generation),
+            _ => frame_rule::forget(),
+        }
+        if had_rule || frame_rule::is_set() {
+            table::settle_all();
+        }
         CAPTURE.generation.store(generation, Relaxed);
         CAPTURE.armed.store(settings.mode == Mode::Capturing, Relaxed);
         CAPTURE.at_boundary.store(moment == Moment::FirstCommand, Relaxed);
@@ -179,10 +190,10 @@ fn follow(connection: &Connection, moment: Moment) -> bool {
     !is_keyframe_wanted(connection)
 }
 
-/// Whether an order waits for the end of a frame: the process has ended frames, and the order is younger than
-/// `patience_ns`.
+/// Whether an order waits for the end of a frame: the process has ended frames, or a rule says at which commands it will, and
+/// the order is younger than `patience_ns`.
 fn waits_for_frame(connection: &Connection, patience_ns: u64) -> bool {
-    ended_frames(connection) > 0
+    (ended_frames(connection) > 0 || frame_rule::is_set())
         && system::now_ns().saturating_sub(CAPTURE.order_ns.load(Relaxed)) < patience_ns
 }
 

@@ -1,7 +1,7 @@
 //! The tables that every command goes through: the code that its entry point jumps to, the code that a traced call
 //! calls, and the driver's function. [`Hooks`] decides what a slot holds: a set-up stub, the driver's function, the
 //! handlers of hooked commands, trackers as well, or the handlers of all commands. A command with callbacks of an enabled
-//! tracer leads to its traced-call stub first. A command that the driver lacks leads to `stubs::absent`, traced or not.
+//! tracer, or whose calls may end a frame by the capture's rule, leads to its traced-call stub first. A command that the driver lacks leads to `stubs::absent`, traced or not.
 //!
 //! Slots are words, and switching a whole table is a loop of stores. A thread that reads an old slot meanwhile lands
 //! in code that is still right for it. A thread that changes an input of a slot [settles](settle) the slot
@@ -19,6 +19,7 @@ use gapii_tracers::Traced;
 use crate::code::{Code, Handler};
 use crate::environment;
 use crate::frame;
+use crate::frame_rule;
 use crate::generated::ids;
 use crate::stubs;
 
@@ -130,6 +131,11 @@ pub fn switch(hooks: Hooks) {
     (0..ids::COUNT).for_each(settle);
 }
 
+/// Recomputes all slots after [`frame_rule`] has changed. Called at safe points only, by one thread at a time.
+pub fn settle_all() {
+    (0..ids::COUNT).for_each(settle);
+}
+
 /// Puts the stubs of traced calls into the slots of the commands in `traced`, and removes them from all others.
 /// Called by one thread at a time. Before the shim is set up, the slots keep their set-up stubs.
 pub fn trace(traced: &Traced<'_>) {
@@ -165,7 +171,9 @@ fn wanted(id: usize) -> Wanted {
     let hooks = hooks();
     let below = slot_for(id, driver, hooks);
     let can_be_traced = hooks != Hooks::NotYet && !driver.is_null();
-    let is_traced = can_be_traced && IS_TRACED.get(id).is_some_and(|traced| traced.load(SeqCst));
+    let is_traced = can_be_traced
+        && (IS_TRACED.get(id).is_some_and(|traced| traced.load(SeqCst))
+            || frame_rule::is_watched(id));
     Wanted { slot: if is_traced { frame::traced_stub(id) } else { below }, below }
 }
 

@@ -7,6 +7,7 @@ use core::cell::{Cell, RefCell};
 
 use gapii_recorder::Thread;
 
+use crate::open_groups::OpenGroups;
 use crate::seats::Seat;
 
 /// The shim's words for one thread; all zeros until first used. The cells keep other threads away.
@@ -37,6 +38,8 @@ pub struct Words {
     pub last_frame: Cell<bool>,
     /// A kept command that came by an old slot of the table goes through the table again.
     pub goes_again: Cell<bool>,
+    /// The debug groups that the thread has begun and not ended, in a capture whose frames end with groups.
+    pub groups: OpenGroups,
 }
 
 /// A hooked command of the thread is in progress.
@@ -102,7 +105,7 @@ impl Words {
     }
 }
 
-const WORDS_BYTES: usize = 56;
+const WORDS_BYTES: usize = 80;
 const _: () = assert!(size_of::<Words>() == WORDS_BYTES);
 
 global_asm!(

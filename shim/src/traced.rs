@@ -1,4 +1,5 @@
-//! Traced calls: commands for which an enabled tracer has callbacks. In a recording, a changed parameter gives a note
+//! Traced calls: commands for which an enabled tracer has callbacks, or whose calls may end a frame by the capture's rule
+//! (see [`frame_ends`]). In a recording, a changed parameter gives a note
 //! with the program's own arguments ahead of the command's records; a skipped call gives one note in place of the
 //! records; a changed result gives a note behind them. Commands that callbacks call are recorded as the tracer's own. A
 //! capture that begins or ends within the call has no note about the result.
@@ -23,6 +24,8 @@ use crate::attach;
 use crate::capture::{self, NOT_CAPTURING};
 use crate::environment;
 use crate::frame::Frame;
+use crate::frame_ends;
+use crate::frame_rule;
 use crate::generated::ids;
 use crate::shape::{PARAMS_BYTES_MAX, Parameters, Place, Returned, Shape};
 use crate::signature::{Outcome, RESULT_BYTES_MAX, Signature};
@@ -71,8 +74,47 @@ pub unsafe extern "C" fn call<P: Parameters, R: Returned>(
             let result = unsafe { run::<P, R>(call, signature, frame) };
             Outcome { jump_to: ptr::null_mut(), result }
         }
+        // SAFETY: passed on.
+        None if frame_rule::is_watched(usize::from(signature.id)) => unsafe {
+            pass::<P, R>(signature, frame)
+        },
         None => Outcome { jump_to: table::below(signature.id), result: 0 },
     }
+}
+
+/// Makes a call that no tracer looks at, and that may end a frame.
+///
+/// # Safety
+/// As for [`call`].
+unsafe fn pass<P: Parameters, R: Returned>(signature: &'static Signature, frame: Frame) -> Outcome {
+    let mut params = Params::ROOM;
+    // SAFETY: the frame is of this command.
+    unsafe { P::take(frame, params.address()) };
+    // SAFETY: the parameters are the command's.
+    let returned = unsafe { call_below::<P, R>(signature, params.address()) };
+    Outcome { jump_to: ptr::null_mut(), result: signature.result_in_register(returned) }
+}
+
+/// Calls what the command's slot would hold without tracers. Returns the result in its low bytes.
+///
+/// # Safety
+/// `params` points at the command's structure of parameters.
+#[inline(always)]
+unsafe fn call_below<P: Parameters, R: Returned>(
+    signature: &'static Signature,
+    params: *mut u8,
+) -> u64 {
+    let frame_end = match frame_rule::is_watched(usize::from(signature.id)) {
+        // SAFETY: passed on.
+        true => unsafe { frame_ends::before(signature.id, params) },
+        false => None,
+    };
+    // SAFETY: the command's own function, or one that stands in for it, with the command's parameters.
+    let returned = unsafe { P::call::<R>(table::below(signature.id), params) };
+    if let Some(frame_end) = frame_end {
+        frame_ends::after(frame_end);
+    }
+    returned
 }
 
 #[inline(always)]
@@ -101,9 +143,8 @@ unsafe fn run<P: Parameters, R: Returned>(
         // SAFETY: the frame is as the trampoline left it.
         unsafe { passing.note_changed(frame) };
     }
-    let code = table::below(signature.id);
-    // SAFETY: the command's own function, or one that stands in for it, with the command's parameters.
-    let returned = unsafe { P::call::<R>(code, passing.params.address()) };
+    // SAFETY: the structure is the command's.
+    let returned = unsafe { call_below::<P, R>(signature, passing.params.address()) };
     passing.result = returned;
     passing.run_epilogues(&mut call, words);
     if capture != NOT_CAPTURING && capture == running_capture() {

@@ -32,6 +32,7 @@ class Options {
       form,
       number("frames", "frames", 100),
       number("seconds", "seconds", null),
+      make("label", {}, "frames end at ", make("input", { name: "frame_end", placeholder: "swaps", title: "functions such as glFlush, and debug groups such as group:frame" })),
       box("timing", "time of each command in the driver", "--timing"),
       box("gpu_timing", "time on the GPU", "--gpu-timing", () => (form.elements.timing.checked ||= form.elements.gpu_timing.checked)),
       make("button", { type: "button", id: "record-all", onclick: () => record(null) }, "record all"),
@@ -41,8 +42,9 @@ class Options {
 
   values() {
     const number = (name) => (this.form.elements[name].value === "" ? undefined : Number(this.form.elements[name].value));
+    const frameEnd = this.form.elements.frame_end.value;
     const isChecked = (name) => this.form.elements[name].checked;
-    return { frames: number("frames"), seconds: number("seconds"), timing: isChecked("timing"), gpu_timing: isChecked("gpu_timing") };
+    return { frames: number("frames"), seconds: number("seconds"), frame_end: frameEnd, timing: isChecked("timing"), gpu_timing: isChecked("gpu_timing") };
   }
 }
 

@@ -117,7 +117,7 @@ pub fn run(args: &Frames) -> Result<u8, Failure> {
     }
     trace_file::judge_tail(path, reader.tail())?;
     match has_none {
-        true => Err(trace_file::no_such_frame(path, &[])),
+        true => Err(trace_file::no_such_frame(path, &mut reader, &[])),
         false => Ok(0),
     }
 }

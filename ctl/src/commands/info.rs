@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use gapii_abi::atom::{GpuTimesKind, Seam};
+use gapii_analysis::frame_guess::FrameGuess;
 use gapii_analysis::graphics::{Driver, Graphics, Size, Viewer};
 use gapii_trace::clock::TraceClock;
 use gapii_trace::footer::{LevelUse, Lost, ProcessEntry};
@@ -52,6 +53,8 @@ pub struct Answer {
     bytes_per_frame: Option<u64>,
     #[serde(flatten)]
     graphics: Graphics,
+    /// Where frames may end; null if the trace has frames, or if no command was found at which they would.
+    frame_guess: Option<FrameGuess>,
     /// Times on the GPU; null unless the trace was recorded with `--gpu-timing`.
     gpu_times: Option<GpuSummary>,
 }
@@ -186,12 +189,17 @@ impl Answer {
         let bytes_per_frame = info.file_bytes.saturating_sub(header_bytes).checked_div(info.frames);
         let graphics = graphics(reader)?;
         let gpu_times = GpuTimes::of(reader)?.as_ref().map(GpuSummary::of);
+        let frame_guess = match info.frames {
+            0 => trace_file::guess_frames(reader)?,
+            _ => None,
+        };
         let clock = TraceClock::of(reader.header(), reader.footer());
         let unix_ns = |ns| clock.and_then(|clock| clock.unix_ns(ns));
         let period = |seam: &Seam| Period { from: unix_ns(seam.from_ns), to: unix_ns(seam.to_ns) };
         let seams_unix_ns = info.seams.iter().map(period).collect();
         let began_ns = reader.header().started_ns;
         Ok(Answer {
+            frame_guess,
             info,
             recorded,
             began_ns,
@@ -203,12 +211,21 @@ impl Answer {
         })
     }
 
+    /// Says which commands end frames, if not swaps; in a trace without frames, which may.
+    fn frame_ends(&self) -> String {
+        match (&self.frame_guess, &self.info.frame_rule) {
+            (Some(guess), _) => format!("; {guess}"),
+            (None, rule) if !rule.is_empty() => format!(", which end at {rule}"),
+            _ => String::new(),
+        }
+    }
+
     fn describe(&self) -> String {
         let Answer { info, .. } = self;
         let per_frame =
             self.bytes_per_frame.map(|bytes| format!("; {} a frame", DecimalBytes(bytes)));
         let mut lines = vec![
-            format!("frames     {}", info.frames),
+            format!("frames     {}{}", info.frames, self.frame_ends()),
             format!(
                 "commands   {} of {}{}",
                 info.calls,
@@ -271,7 +288,8 @@ fn graphics(reader: &mut Reader) -> io::Result<Graphics> {
 fn peculiarities(info: &TraceInfo, began_ns: u64) -> Vec<String> {
     let mut lines = Vec::new();
     if !info.filter.is_empty() {
-        lines.push(format!("filtered   only {}, and swaps", info.filter));
+        let kept = if info.frame_rule.is_empty() { "swaps" } else { "ends of frames" };
+        lines.push(format!("filtered   only {}, and {kept}", info.filter));
     }
     if info.reentrant_calls > 0 {
         let commands = counted(info.reentrant_calls, "command");

@@ -101,7 +101,7 @@ pub fn run(args: &Montage) -> Result<u8, Failure> {
     let numbers = trace_file::numbers_of_frames(&reader, &info);
     let frames = chosen(&numbers, &wanted, args.count.into());
     let Some(end) = frames.iter().map(|(_, frame)| frame.saturating_add(1)).max() else {
-        return Err(trace_file::no_such_frame(path, &numbers));
+        return Err(trace_file::no_such_frame(path, &mut reader, &numbers));
     };
     let sheet = Sheet::new(args.columns.into(), args.width.into());
     let options = Options {

@@ -22,7 +22,7 @@ use crate::rounds::{self, Rounds};
 use crate::sandbox::{self, Needs};
 use crate::strictness;
 use crate::text::{self, counted};
-use crate::trace_file::{self, unreadable};
+use crate::trace_file::{self, Reader, unreadable};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -224,11 +224,11 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
             ));
         }
     }
-    if let Some(hint) = hint(args, &report) {
+    if let Some(hint) = hint(args, &report, &mut reader) {
         text::say(&hint);
     }
     judge(&report)?;
-    judge_frames(args, &report, has_snapshot)?;
+    judge_frames(args, &report, has_snapshot, &mut reader)?;
     rounds::judge(&report)?;
     if args.strict {
         strictness::judge(&report, reader.footer().map_or(0, |footer| footer.lost.calls))?;
@@ -288,14 +288,22 @@ fn checksums(args: &Replay) -> Checksums {
 }
 
 /// Fails if a checksum or the picture of the last frame is missing.
-fn judge_frames(args: &Replay, report: &Report, has_snapshot: bool) -> Result<(), Failure> {
+fn judge_frames(
+    args: &Replay,
+    report: &Report,
+    has_snapshot: bool,
+    reader: &mut Reader,
+) -> Result<(), Failure> {
     let what = [
         (args.checksum && report.checksums.is_empty(), "no checksum"),
         (args.benchmark && report.frame_times.is_empty(), "no frame was measured"),
         (args.snapshot_last.is_some() && !has_snapshot, "no picture of the last frame"),
     ];
     if let Some((_, what)) = what.into_iter().find(|(is_missing, _)| *is_missing) {
-        let why = report.notes.first().map_or("no frame ended in the trace", String::as_str);
+        let why = match report.notes.first() {
+            Some(note) => note.clone(),
+            None => format!("no frame ended in the trace{}", trace_file::guess_clause(reader)),
+        };
         return Err(Failure::no(format!(
             "{what}: {why}; `gapii-ctl replay FILE --images DIR --at SEQ` shows what a command has drawn"
         )));
@@ -307,18 +315,20 @@ fn judge_frames(args: &Replay, report: &Report, has_snapshot: bool) -> Result<()
 }
 
 /// Prints notes that explain the report.
-fn hint(args: &Replay, report: &Report) -> Option<&'static str> {
+fn hint(args: &Replay, report: &Report, reader: &mut Reader) -> Option<String> {
     if report.played + report.skipped + report.refused == 0 && !report.cancelled {
-        return Some("the trace has no commands of EGL, OpenGL ES or Level Zero");
+        return Some("the trace has no commands of EGL, OpenGL ES or Level Zero".to_owned());
     }
     if args.images.is_some() && args.at.is_none() && report.frames == 0 {
-        return Some(
-            "no pictures: no frame ended in the trace; --at SEQ shows what a command has drawn",
-        );
+        return Some(format!(
+            "no pictures: no frame ended in the trace{}; --at SEQ shows what a command has drawn",
+            trace_file::guess_clause(reader)
+        ));
     }
-    lacks_observed_frames(report).then_some(
-        "no frame was compared: the trace has none observed; record with --observe-frames N",
-    )
+    lacks_observed_frames(report).then(|| {
+        "no frame was compared: the trace has none observed; record with --observe-frames N"
+            .to_owned()
+    })
 }
 
 /// Whether frames were to be compared, and the trace says of none what it looked like.

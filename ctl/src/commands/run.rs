@@ -53,14 +53,14 @@ never 0 if not.";
 #[command(after_help = AFTER_HELP)]
 pub struct Run {
     /// Load the shim without capturing; attach later with `gapii-ctl start`
-    #[arg(long, conflicts_with_all = ["frames", "submits", "skip_frames", "seconds", "observe_frames", "timing", "gpu_timing", "quit", "output", "keep_frames", "threads", "apis", "functions", "when"])]
+    #[arg(long, conflicts_with_all = ["frames", "submits", "frame_ends", "skip_frames", "seconds", "observe_frames", "timing", "gpu_timing", "quit", "output", "keep_frames", "threads", "apis", "functions", "when"])]
     idle: bool,
 
     /// Hold the program before its first command until a client begins a capture of it with `gapii-ctl start`
     ///
     /// The client may be on another machine (--via), if a daemon runs on this one. The capture contains the first
     /// command. Each process of the program is held by itself, with all its threads.
-    #[arg(long, conflicts_with_all = ["idle", "frames", "submits", "skip_frames", "seconds", "observe_frames", "timing", "gpu_timing", "quit", "output", "keep_frames", "threads", "apis", "functions", "when"])]
+    #[arg(long, conflicts_with_all = ["idle", "frames", "submits", "frame_ends", "skip_frames", "seconds", "observe_frames", "timing", "gpu_timing", "quit", "output", "keep_frames", "threads", "apis", "functions", "when"])]
     wait: bool,
 
     /// With --wait: let the program go on unrecorded if no capture has begun after S seconds [default: 600]
@@ -92,7 +92,7 @@ pub struct Run {
     /// are the mean times of frames before that, with the shim loaded, and from the first recorded frame on. A program
     /// that ends no frame is recorded from 30 + S seconds on.
     #[arg(long, value_name = "S", num_args = 0..=1, require_equals = true, default_missing_value = "3",
-          value_parser = time_to_measure)]
+          value_parser = time_to_measure, conflicts_with = "frame_ends")]
     measure: Option<Duration>,
 
     #[command(flatten)]

@@ -14,6 +14,7 @@ use clap::Args;
 use gapii_commands::Api;
 use gapii_control::{StartRequest, Target};
 use gapii_trace::Info;
+use gapii_trace::frame_rule::FrameRule;
 use rustix::event::{PollFd, PollFlags};
 
 use crate::args::{Frames, Json, Output, Trace};
@@ -61,6 +62,8 @@ pub struct Trim {
 struct Part {
     /// The capture begins at the end of this command; `None` if it begins with the first command.
     before: Option<u64>,
+    /// The replay is held before this command, so that the capture is ordered in time.
+    hold: Option<u64>,
     /// Nothing is played after this command; `None` if everything is.
     last: Option<u64>,
 }
@@ -88,6 +91,7 @@ pub fn run(args: &Trim) -> Result<u8, Failure> {
         // Nobody waits for the frames of this program: it may wait for the disk, and be held for its contents.
         stall_ms: STALL_MS,
         attach_memory: 0,
+        frame_rule: rule_of(&reader),
         command: std::env::args().map(|word| word.as_str().into()).collect(),
         ..StartRequest::default()
     };
@@ -153,8 +157,16 @@ fn part(path: &Path, reader: &mut Reader, frames: &Range<u64>) -> Result<Part, F
             frames.end
         )));
     }
+    // A debug group that ends a frame must begin behind the order: its name is not known otherwise.
+    let frame_before = frames.start.checked_sub(2).and_then(end_of).map(|seq| seq + 1);
+    let hold = if rule_of(reader).has_groups() { frame_before.or(before) } else { before };
     let last = frames.end.checked_sub(1).and_then(end_of);
-    Ok(Part { before, last })
+    Ok(Part { before, hold, last })
+}
+
+/// Returns which commands ended the frames of the trace; the same ones end those of the part.
+fn rule_of(reader: &Reader) -> FrameRule {
+    reader.footer().map_or_else(FrameRule::default, |footer| footer.options.frame_rule.clone())
 }
 
 /// The command line of the replay: this program.
@@ -162,8 +174,8 @@ fn words(path: &Path, part: &Part, gate: &Path) -> Result<Vec<OsString>, Failure
     let own = std::env::current_exe()
         .map_err(|error| Failure::system(format!("can't find this program: {error}")))?;
     let mut words = vec![own.into(), play_part::NAME.into(), path.into()];
-    if let Some(before) = part.before {
-        words.extend(["--hold-before".into(), before.to_string().into()]);
+    if let Some(hold) = part.hold {
+        words.extend(["--hold-before".into(), hold.to_string().into()]);
         words.extend(["--gate".into(), gate.into()]);
     }
     if let Some(last) = part.last {

@@ -12,6 +12,7 @@ use std::io;
 use std::path::Path;
 
 use gapii_abi::atom::EndReason;
+use gapii_analysis::frame_guess::{FrameGuess, Guesser};
 use gapii_analysis::presentation::{NoFrame, Presentation};
 use gapii_control::{StartRequest, Summary, Target};
 use gapii_trace::Untrusted;
@@ -83,11 +84,18 @@ pub fn why_no_frame(summary: &Summary, request: &StartRequest, place: &Place) ->
     // Of a program that was attached to without a snapshot, the trace does not have the surfaces.
     let has_beginning = summary.snapshot || is_run(request);
     // A pipe must not be opened.
-    let path = place.path().filter(|path| path.is_file() && has_beginning);
-    let presented = path.and_then(|path| presentation(path).ok());
-    let why = presented.and_then(|presentation| presentation.why_no_frame());
+    let path = place.path().filter(|path| path.is_file());
+    let (presented, guess) = path.and_then(|path| presentation(path).ok()).unwrap_or_default();
+    let why = presented.why_no_frame().filter(|_| has_beginning);
     let is_desktop = why == Some(NoFrame::Desktop);
-    (is_desktop || !has_frames).then(|| no_frame(summary, why.as_ref(), request, place))
+    if has_frames && !is_desktop {
+        return None;
+    }
+    let mut emptiness = no_frame(summary, why.as_ref(), request, place);
+    if let Some(guess) = guess {
+        emptiness.sentence += &format!("; {guess}");
+    }
+    Some(emptiness)
 }
 
 fn no_frame(
@@ -107,12 +115,14 @@ fn no_frame(
     let trace = ("TRACE", &*trace);
     let signal = crash(summary);
     let crash = signal.clone().unwrap_or_default();
+    let rule = request.frame_rule.to_string();
     let (of_swaps, of_command);
     let (reason, value) = match why {
         Some(NoFrame::Desktop) => (Reason::DesktopContexts, trace),
         // Frames of GLX are presented by commands that are not recorded.
         _ if summary.foreign > 0 => return desktop_commands(summary),
         _ if signal.is_some() => (Reason::CrashedBeforeFrame, ("SIGNAL", &*crash)),
+        _ if !rule.is_empty() => (Reason::NoNamedEnd, ("RULE", &*rule)),
         Some(NoFrame::SwapsFailed(count)) => {
             of_swaps = match count {
                 1 => "only swap".to_owned(),
@@ -149,16 +159,20 @@ pub fn why_only_frames(summary: &Summary, request: &StartRequest) -> Option<Stri
     })
 }
 
-/// What the program did to present frames, as far as the beginning of the trace tells.
-fn presentation(path: &Path) -> io::Result<Presentation> {
+/// What the program did to present frames, and where they may end, as far as the beginning of the trace tells.
+fn presentation(path: &Path) -> io::Result<(Presentation, Option<FrameGuess>)> {
     let failed = |failure: Failure| io::Error::other(failure.sentence);
     let mut reader = trace_file::open(path).map_err(failed)?;
-    let mut presentation = Presentation::default();
+    let (mut presentation, mut guesser) = (Presentation::default(), Guesser::default());
     // A filtered trace may lack the commands that matter.
-    if reader.header().filter.is_empty() {
-        trace_file::look_at_beginning(&mut reader, |command| presentation.look(command))?;
+    if !reader.header().filter.is_empty() {
+        return Ok((presentation, None));
     }
-    Ok(presentation)
+    let is_whole = trace_file::look_at_beginning(&mut reader, |command| {
+        presentation.look(command);
+        guesser.look(command);
+    })?;
+    Ok((presentation, guesser.guess(is_whole)))
 }
 
 fn is_run(request: &StartRequest) -> bool {

@@ -98,9 +98,11 @@ reasons! {
     /// The program has a window and did not swap it.
     NotSwapped => "the program has a window surface and did not swap it meanwhile; record for a longer time with `--seconds`";
     /// The program draws to pbuffers or pixmaps.
-    Offscreen => "the program draws to pbuffers or pixmaps and does not swap them, so --frames ends no capture of it; use `--seconds` or `gapii-ctl stop`";
+    Offscreen => "the program draws to pbuffers or pixmaps and does not swap them, so --frames ends no capture of it; use `--frame-end`, `--seconds` or `gapii-ctl stop`";
     /// The program draws to framebuffer objects.
-    NoSurface => "the program has no surface and draws to framebuffer objects at most, so --frames ends no capture of it; use `--seconds` or `gapii-ctl stop`";
+    NoSurface => "the program has no surface and draws to framebuffer objects at most, so --frames ends no capture of it; use `--frame-end`, `--seconds` or `gapii-ctl stop`";
+    /// The program made no command that `--frame-end` names.
+    NoNamedEnd => "the program made no command that ends a frame by `--frame-end`: RULE; `gapii-ctl dump TRACE` lists what it made";
     /// A program of Level Zero submitted nothing.
     NotSubmitted => "the program submitted no command list to a queue; record for a longer time with `--seconds`";
     /// The program ended no frame, for a reason that is not known.
@@ -108,9 +110,9 @@ reasons! {
 }
 
 /// The words that stand for names and numbers in a sentence.
-const WORDS: [&str; 14] = [
+const WORDS: [&str; 15] = [
     "COMMAND", "COUNT", "DISPLAYS", "EVENT", "FILTER", "FOLDER", "LIBRARY", "PID", "PROGRAM",
-    "SHIM", "SIGNAL", "SOCKET", "STATUS", "TRACE",
+    "RULE", "SHIM", "SIGNAL", "SOCKET", "STATUS", "TRACE",
 ];
 
 /// Why a capture has no command or no frame, in words.

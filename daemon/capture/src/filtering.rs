@@ -1,11 +1,12 @@
 //! A capture's filter, by the ids of functions. Commands that no filter leaves out (`Filter::is_wanted_of_all`, such as
-//! ends of frames) are taken of all threads; other commands only if their function and their thread are wanted. A
+//! swaps, and those that `--frame-end` names) are taken of all threads; other commands only if their function and their thread are wanted. A
 //! function without an entry is left out.
 
 use gapii_abi::app::until_nul;
 use gapii_abi::atom::Thread;
 use gapii_trace::Description;
 use gapii_trace::filter::Filter;
+use gapii_trace::frame_rule::FrameRule;
 
 /// Selects the records that a capture's client wants.
 #[derive(Debug)]
@@ -23,13 +24,13 @@ enum WantedOf {
 }
 
 impl Filtering {
-    /// Returns `None` if the filter wants everything.
-    pub fn of(filter: &Filter, description: &Description) -> Option<Self> {
+    /// Returns `None` if the filter wants everything. Commands that `rule` needs are taken, too.
+    pub fn of(filter: &Filter, rule: &FrameRule, description: &Description) -> Option<Self> {
         if filter.is_empty() {
             return None;
         }
         let functions = description.table(WantedOf::Nobody, |function| {
-            if Filter::is_wanted_of_all(function) {
+            if Filter::is_wanted_of_all(function) || rule.needs(function) {
                 WantedOf::All
             } else if filter.wants_function(function) {
                 WantedOf::WantedThreads

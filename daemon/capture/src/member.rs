@@ -97,7 +97,7 @@ impl Joining {
         lane::note_joined(&rings, &counts);
         // Relaxed: a note for a later daemon.
         process.claims().begun_unslotted_calls.store(unslotted_calls, Ordering::Relaxed);
-        let generation = process.begin_capture(plan.mode(), plan.origin, goes_on);
+        let generation = process.begin_capture(plan.mode(), &plan.frame_rule, plan.origin, goes_on);
         let (process, lost_ns) = (Arc::clone(process), None);
         Some(Self { process, rings, counts, unslotted_calls, passed_on, generation, lost_ns })
     }

@@ -1,6 +1,6 @@
 //! The plan of a capture: the client's request, and the settings for the capture's applications. A second capture of a
-//! program is refused if it asks for `--timing`, `--gpu-timing`, `--frame-pixels`, another `--observe-frames`, another `--submits` or
-//! `--overflow wait` that the first does not have; otherwise it gets the first one's settings, the stall limit
+//! program is refused if it asks for `--timing`, `--gpu-timing`, `--frame-pixels`, another `--observe-frames`, another `--submits`,
+//! another `--frame-end` or `--overflow wait` that the first does not have; otherwise it gets the first one's settings, the stall limit
 //! included. With `--when` the program does not count frames for the frame limit; the daemon does. A continued capture
 //! keeps the settings that its programs have.
 
@@ -10,6 +10,7 @@ use gapii_ringbuf::{CaptureId, Mode, ModeSettings, Overflow};
 use gapii_trace::Untrusted;
 use gapii_trace::filter::Filter;
 use gapii_trace::footer::CaptureOptions;
+use gapii_trace::frame_rule::FrameRule;
 
 use crate::kept_frames::KeepLimits;
 
@@ -35,6 +36,8 @@ pub struct Plan {
     /// Only with `timing`.
     pub gpu_timing: bool,
     pub counts_submits: bool,
+    /// Which commands end a frame; swaps do if it is empty.
+    pub frame_rule: FrameRule,
     /// Bytes of contents that a snapshot may copy, to send them while the program runs on.
     pub attach_memory: u64,
     pub keep: Option<KeepLimits>,
@@ -105,6 +108,15 @@ impl Plan {
                 "without --submits"
             });
         }
+        if self.frame_rule != first.frame_rule {
+            return match first.frame_rule.is_empty() {
+                false => Err(format!(
+                    "it is in capture {}, whose frames end at {}: stop that one first, or use the same --frame-end",
+                    first.id, first.frame_rule
+                )),
+                true => lacks("without --frame-end"),
+            };
+        }
         if self.frame_pixels && !first.frame_pixels {
             return lacks("without --frame-pixels");
         }
@@ -130,8 +142,9 @@ impl Plan {
     }
 
     /// Returns this plan with the settings that another daemon told the processes.
-    pub fn told(self, settings: &ModeSettings) -> Self {
+    pub fn told(self, settings: &ModeSettings, frame_rule: &FrameRule) -> Self {
         Self {
+            frame_rule: frame_rule.clone(),
             overflow: match settings.overflow {
                 Overflow::Wait => gapii_control::Overflow::Wait,
                 Overflow::Drop => gapii_control::Overflow::Drop,
@@ -164,6 +177,7 @@ impl Plan {
             timing: self.timing,
             gpu_timing: self.gpu_timing,
             counts_submits: self.counts_submits,
+            frame_rule: self.frame_rule.clone(),
             keep_frames: self.keep.map(|keep| keep.frames),
             keyframe_every: self.keep.map(|keep| keep.keyframe_every),
             filter: self.filter.clone(),
@@ -192,6 +206,7 @@ impl Plan {
             timing: false,
             gpu_timing: false,
             counts_submits: false,
+            frame_rule: FrameRule::default(),
             attach_memory: 0,
             keep: None,
             name: None,
@@ -236,6 +251,11 @@ mod tests {
         check(Plan::of(1), submits(2), Some("without --submits"));
         check(submits(1), Plan::of(2), Some("with --submits"));
         check(submits(1), submits(2), None);
+        let flushes =
+            |id| Plan { frame_rule: FrameRule(vec!["glFlush".to_owned()]), ..Plan::of(id) };
+        check(Plan::of(1), flushes(2), Some("without --frame-end"));
+        check(flushes(1), Plan::of(2), Some("whose frames end at glFlush"));
+        check(flushes(1), flushes(2), None);
         check(drops(), Plan::of(2), Some("--overflow drop"));
         check(drops(), drops(), None);
         check(Plan::of(1), drops(), None);
@@ -248,9 +268,11 @@ mod tests {
             gpu_timing: true,
             observe_frames: Some(3),
             stall_ms: 7,
+            frame_rule: FrameRule(vec!["glFlush".to_owned()]),
             ..Plan::of(1)
         };
-        let asked = Plan { frames: Some(7), ..Plan::of(2) }.told(&told.mode());
+        let asked = Plan { frames: Some(7), ..Plan::of(2) }.told(&told.mode(), &told.frame_rule);
+        assert_eq!(asked.frame_rule, told.frame_rule);
         assert_eq!((asked.id, asked.frames, asked.stall_ms), (2, Some(7), 7));
         assert_eq!((asked.timing, asked.gpu_timing, asked.observe_frames), (true, true, Some(3)));
     }

@@ -20,6 +20,7 @@ use gapii_ringbuf::{
 };
 use gapii_trace::Untrusted;
 use gapii_trace::footer::ProcessEntry;
+use gapii_trace::frame_rule::FrameRule;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
@@ -58,9 +59,17 @@ pub struct Process {
     calls: AtomicU64,
     /// The counter page that its threads take stamps from.
     counter: Counter,
-    /// The settings that another daemon had given the process, and the number of captures that could continue
-    /// with it.
-    before: (ModeSettings, u32),
+    before: Before,
+}
+
+/// What another daemon had told a process, from which this one has taken it over.
+#[derive(Debug, Default)]
+struct Before {
+    settings: ModeSettings,
+    /// Which commands end a frame.
+    frame_rule: FrameRule,
+    /// Captures that could continue with the process.
+    takers: u32,
 }
 
 /// A counter page: this session's, or that of a session whose daemon has ended.
@@ -178,6 +187,8 @@ impl Process {
         let counter = Counter::handed_over(counter, known)?;
         let old = ModeMap::map(mode.as_fd())?;
         let (mut writer, mode, settings) = ModeWriter::create_like(&old)?;
+        let frame_rule = writer.frame_rule(writer.generation());
+        let frame_rule = frame_rule.map(|text| FrameRule::of_text(&text)).unwrap_or_default();
         // The other daemon's store went with it.
         let header = segment.header();
         let read = |word: &AtomicU64| word.load(Ordering::Relaxed);
@@ -193,7 +204,8 @@ impl Process {
         }
         let store = store.map(|(store, _)| store);
         let shared = (segment, writer, counter, store);
-        let left = (segment_fd.as_fd(), (settings, old.takers()));
+        let before = Before { settings, frame_rule, takers: old.takers() };
+        let left = (segment_fd.as_fd(), before);
         let process = Self::of(index, pid, hello, shared, clock, left)?;
         Ok(Orphan { process, mode, capture: old.capture() })
     }
@@ -204,7 +216,7 @@ impl Process {
         hello: &AppHello,
         (segment, mode, counter, store): (Segment, ModeWriter, Counter, Option<Store>),
         clock: Clock,
-        (segment_fd, before): (BorrowedFd<'_>, (ModeSettings, u32)),
+        (segment_fd, before): (BorrowedFd<'_>, Before),
     ) -> io::Result<Self> {
         let pidfd = pidfd_open(pid, PidfdFlags::NONBLOCK)?;
         let segment = Arc::new(segment);
@@ -238,12 +250,17 @@ impl Process {
 
     /// Returns how many captures of another daemon had the process and can be continued.
     pub fn takers_before(&self) -> u32 {
-        self.before.1
+        self.before.takers
     }
 
     /// Returns the settings that the earlier daemon had given the process.
     pub fn settings_before(&self) -> ModeSettings {
-        self.before.0
+        self.before.settings
+    }
+
+    /// Returns which commands end a frame, as the earlier daemon had told the process.
+    pub fn frame_rule_before(&self) -> &FrameRule {
+        &self.before.frame_rule
     }
 
     /// Returns the inode of the process' segment, which identifies it.
@@ -320,8 +337,15 @@ impl Process {
 
     /// Tells the application to record, into a trace that has no blob yet. Its rings must be empty. `goes_on` says
     /// whether another daemon could continue the capture. Returns the generation of the order.
-    pub fn begin_capture(&self, settings: ModeSettings, id: CaptureId, goes_on: bool) -> u64 {
+    pub fn begin_capture(
+        &self,
+        settings: ModeSettings,
+        frame_rule: &FrameRule,
+        id: CaptureId,
+        goes_on: bool,
+    ) -> u64 {
         let mut mode = lock(&self.mode);
+        mode.set_frame_rule(&frame_rule.text());
         mode.set_capture(id);
         mode.set_takers(goes_on.into());
         mode.raise_blob_epoch();

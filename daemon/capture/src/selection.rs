@@ -265,6 +265,7 @@ mod tests {
     use gapii_abi::atom::{BLOB, SubjectKind};
     use gapii_trace::Description;
     use gapii_trace::filter::Filter;
+    use gapii_trace::frame_rule::FrameRule;
 
     use super::*;
 
@@ -379,7 +380,7 @@ mod tests {
         let swap = description.named("eglSwapBuffers").unwrap();
         let wanted = |thread: &str, records: &[Vec<u8>]| {
             let filter = Filter { threads: vec![thread.to_owned()], ..Filter::default() };
-            let filter = Filtering::of(&filter, description).map(Arc::new);
+            let filter = Filtering::of(&filter, &FrameRule::default(), description).map(Arc::new);
             let mut selection = Selection::new(Begin::Capture, filter);
             let mut owner = selection.owner();
             let takes = |record: &Vec<u8>| {
@@ -403,7 +404,7 @@ mod tests {
         let id = |name: &str| description.named(name).unwrap().id;
         let (push, clear) = (id("glPushDebugGroup"), id("glClear"));
         let filter = Filter { functions: vec!["glClear".to_owned()], ..Filter::default() };
-        let filter = Filtering::of(&filter, description).map(Arc::new);
+        let filter = Filtering::of(&filter, &FrameRule::default(), description).map(Arc::new);
         let mut selection = Selection::new(Begin::Capture, filter);
         let mut owner = selection.owner();
         let time = |time: atom::Time| record(TIME, 0, &time.encode());
@@ -431,7 +432,8 @@ mod tests {
     #[test]
     fn thread_of_a_stream_that_is_taken_up_stays_wanted_or_unwanted() {
         let filter = Filter { threads: vec!["17".to_owned()], ..Filter::default() };
-        let filter = Filtering::of(&filter, Description::built_in()).map(Arc::new);
+        let filter =
+            Filtering::of(&filter, &FrameRule::default(), Description::built_in()).map(Arc::new);
         let mut selection = Selection::taken_up(Begin::Capture, filter);
         for (tid, is_wanted) in [(17, true), (18, false)] {
             let mut owner = selection.known_owner(tid, [0; 16]);

@@ -320,6 +320,7 @@ impl Session {
             timing: request.timing || request.gpu_timing,
             gpu_timing: request.gpu_timing,
             counts_submits: request.counts_submits,
+            frame_rule: request.frame_rule.clone(),
             attach_memory: request.attach_memory,
             keep: None,
             name: request.name.clone(),
@@ -512,6 +513,16 @@ fn check(request: &StartRequest) -> Result<(), ControlError> {
     let bad_name = |message| Err(ControlError::new(code::BAD_REQUEST, message, PATTERN));
     if let Some(mistake) = request.filter.mistake(Description::built_in()) {
         return bad_name(mistake);
+    }
+    if let Some(mistake) = request.frame_rule.mistake(Description::built_in()) {
+        return bad_name(mistake);
+    }
+    if !request.frame_rule.is_empty()
+        && (request.counts_submits || request.observe_frames.is_some())
+    {
+        return bad(
+            "a capture with --frame-end has no --submits and no --observe-frames".to_owned()
+        );
     }
     if let Some(mistake) =
         request.when.as_ref().and_then(|when| when.mistake(Description::built_in()))

@@ -228,7 +228,7 @@ impl Session {
         let asked = self.plan(table.last_capture + 1, &request.start);
         let plan = Plan { launch, client, origin, ring_bytes, filter, ..asked };
         let plan = match comers.first() {
-            Some(first) => plan.told(&first.settings_before()),
+            Some(first) => plan.told(&first.settings_before(), first.frame_rule_before()),
             None => plan,
         };
         let destination = Destination::Begun(output, Box::new(recovered));

@@ -14,6 +14,7 @@ use gapii_control::{
     ClientHello, Event, ExitedRequest, KeepRequest, MESSAGE_LEN_MAX, Request, SaveRequest,
     StartRequest, StopRequest, Target, code,
 };
+use gapii_trace::frame_rule::FrameRule;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::Signal;
 use rustix::pty::OpenptFlags;
@@ -115,6 +116,21 @@ pub fn starts() -> Vec<(&'static str, StartRequest, &'static str)> {
     let of = |name: &str| Target::App(name.to_owned());
     vec![
         ("no frames", StartRequest { frames: Some(0), ..any() }, code::BAD_REQUEST),
+        (
+            "frames that end at two things",
+            StartRequest { counts_submits: true, frame_rule: flushes(), ..any() },
+            code::BAD_REQUEST,
+        ),
+        (
+            "observed frames that no swap ends",
+            StartRequest { observe_frames: Some(1), frame_rule: flushes(), ..any() },
+            code::BAD_REQUEST,
+        ),
+        (
+            "frames that end at no function",
+            StartRequest { frame_rule: FrameRule(vec!["glflush".to_owned()]), ..any() },
+            code::BAD_REQUEST,
+        ),
         ("no time", StartRequest { seconds: Some(0.0), ..any() }, code::BAD_REQUEST),
         (
             "time that runs backwards",
@@ -144,6 +160,10 @@ pub fn starts() -> Vec<(&'static str, StartRequest, &'static str)> {
             code::NO_APP,
         ),
     ]
+}
+
+fn flushes() -> FrameRule {
+    FrameRule(vec!["glFlush".to_owned()])
 }
 
 fn kept(frames: u64, keyframe_every: u32) -> StartRequest {

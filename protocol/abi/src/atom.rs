@@ -77,8 +77,8 @@ flags! {
     LEAVE = 2;
     /// The command takes effect at this record. At most one record of a command has this flag.
     EFFECT = 4;
-    /// On the leave record of a successful swap, or of a submit that counts as a frame: the frame of the process ends after
-    /// this record.
+    /// On the leave record of a successful swap, of a submit that counts as a frame, or of a command that the capture's frame
+    /// rule names: the frame of the process ends after this record.
     FRAME_END = 8;
     /// On an enter record: a leave record follows when the driver returns.
     LEAVES = 16;

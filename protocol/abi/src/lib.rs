@@ -16,6 +16,7 @@
 pub mod app;
 pub mod atom;
 pub mod codes;
+pub mod frame_rule;
 pub mod layout;
 pub mod observation;
 pub mod spare_names;

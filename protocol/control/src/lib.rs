@@ -57,7 +57,7 @@ pub use safe_path::{SafePath, UnsafePath};
 /// Oldest version of this protocol that this build speaks.
 pub const CTL_VERSION_MIN: u16 = 1;
 /// Newest version of this protocol that this build speaks.
-pub const CTL_VERSION_MAX: u16 = 8;
+pub const CTL_VERSION_MAX: u16 = 9;
 /// First version in which a daemon keeps the last frames of an application, and saves them.
 pub const KEEPING_VERSION: u16 = 2;
 /// First version in which a daemon accepts [`Request::Link`].
@@ -73,5 +73,7 @@ pub const TRIGGER_VERSION: u16 = 6;
 pub const TAKING_UP_VERSION: u16 = 7;
 /// First version in which a capture of a launch begins with the applications of the launch that are connected already.
 pub const RUNNING_LAUNCH_VERSION: u16 = 8;
+/// First version in which a capture says which commands end a frame.
+pub const FRAME_RULE_VERSION: u16 = 9;
 /// File name of the clients' socket in the socket folder.
 pub const SOCKET_NAME: &str = gapii_abi::app::CLIENT_SOCKET_NAME;

@@ -4,6 +4,7 @@
 
 use gapii_trace::Untrusted;
 use gapii_trace::filter::Filter;
+use gapii_trace::frame_rule::FrameRule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -160,6 +161,8 @@ pub struct StartRequest {
     pub gpu_timing: bool,
     /// Counts submissions to a queue of a compute API as frames, also in processes that swap.
     pub counts_submits: bool,
+    /// The commands that end a frame; swaps do if it is empty.
+    pub frame_rule: FrameRule,
     /// Bytes of contents that a snapshot may copy in the process, to send them while the program runs on.
     pub attach_memory: u64,
     /// Writes nothing, and keeps the last frames of each process of the target in memory, also of processes
@@ -194,6 +197,7 @@ impl Default for StartRequest {
             timing: false,
             gpu_timing: false,
             counts_submits: false,
+            frame_rule: FrameRule::default(),
             attach_memory: ATTACH_MEMORY_DEFAULT,
             keep: None,
             name: None,

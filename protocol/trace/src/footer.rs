@@ -14,6 +14,7 @@ pub use super::ledger::{GapEntry, Lost, ThreadLedger};
 use super::memory_totals::MemoryTotals;
 use super::moment::Moment;
 use crate::filter::Filter;
+use crate::frame_rule::FrameRule;
 use crate::untrusted::Untrusted;
 
 /// Longest footer frame that a reader accepts, in bytes.
@@ -179,6 +180,9 @@ pub struct CaptureOptions {
     /// True if submissions to a queue of a compute API count as frames, also in processes that swap.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub counts_submits: bool,
+    /// Which commands ended frames, if the client said so. Left out of the file if swaps did.
+    #[serde(skip_serializing_if = "FrameRule::is_empty")]
+    pub frame_rule: FrameRule,
     /// For a saved trace: number of frames that the client asked to keep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_frames: Option<u64>,

@@ -21,6 +21,7 @@ use super::meta::End;
 use super::reader::TraceReader;
 use super::untrusted::Untrusted;
 use crate::filter::Filter;
+use crate::frame_rule::FrameRule;
 
 /// The summary.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
@@ -42,6 +43,10 @@ pub struct Info {
     /// Filter that selected the trace's commands; empty if the trace has all.
     #[serde(skip_serializing_if = "Filter::is_empty")]
     pub filter: Filter,
+    /// The commands that ended frames, if the client said so, as `--frame-end` takes them; left out if swaps ended them. Unknown
+    /// in a cut trace.
+    #[serde(skip_serializing_if = "FrameRule::is_empty")]
+    pub frame_rule: FrameRule,
     /// How the stream ended.
     pub end_of_stream: EndOfStream,
     /// Totals of what the stream lacks. Without a footer only the losses that the readable part tells of.
@@ -258,6 +263,9 @@ impl Info {
             held_us: 0,
             missing: Vec::new(),
             filter: reader.header().filter.clone(),
+            frame_rule: reader
+                .footer()
+                .map_or_else(FrameRule::default, |footer| footer.options.frame_rule.clone()),
             end_of_stream: EndOfStream::default(),
             lost: Lost::default(),
             lost_is_known: false,

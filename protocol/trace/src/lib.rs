@@ -49,6 +49,7 @@ mod file_parts;
 pub mod filter;
 pub mod footer;
 pub mod frame;
+pub mod frame_rule;
 pub mod gpu_times;
 pub mod header;
 pub mod index;

@@ -87,7 +87,14 @@ impl Benchmark {
 
     /// Called before a swap.
     pub(crate) fn before_swap(&mut self, call: &mut Call<'_, '_>) {
-        if self.is_on && call.recorded_result() != Some(0) {
+        if self.is_on && call.recorded_result() != Some(0) && call.command.ends_frame {
+            self.gpu.end_frame(call);
+        }
+    }
+
+    /// Called at a command that is not a swap and ends a frame.
+    pub(crate) fn before_frame_end(&mut self, call: &mut Call<'_, '_>) {
+        if self.is_on {
             self.gpu.end_frame(call);
         }
     }

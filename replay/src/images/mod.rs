@@ -17,6 +17,7 @@ mod pixel;
 mod resources;
 mod sheet;
 mod taking;
+mod target;
 mod wanted;
 
 pub use at::At;
@@ -26,5 +27,5 @@ pub use folder::Folder;
 pub use picture::{FrameOf, Picture, PixelDifference};
 pub use pixel::{Seen, Watched};
 pub use sheet::{Sheet, spread};
-pub(crate) use taking::{after, before, before_swap};
+pub(crate) use taking::{after, before, before_swap, frame_end};
 pub use wanted::{Images, Taken, Taker, name_of};

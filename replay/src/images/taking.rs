@@ -1,11 +1,12 @@
-//! The moments at which pictures are taken: before a swap, and after a command. A swap that failed in the recording
-//! gives none. A picture that cannot be taken is noted in the report, and playing goes on.
+//! The moments at which pictures are taken: before a swap, at another command that ended a frame, and after a command. A
+//! swap that failed in the recording gives none. A picture that cannot be taken is noted in the report, and playing goes on.
 
 use gapii_trace::BlobName;
 
 use super::back_buffer;
 use super::checksums::Checksums;
 use super::picture::Picture;
+use super::target;
 use super::wanted::Images;
 use crate::call::Call;
 use crate::skip::Skip;
@@ -25,8 +26,8 @@ pub fn before_swap(
     call: &mut Call<'_, '_>,
 ) {
     let (process, frame) = (call.command.process, call.command.frame);
-    // A swap that failed in the recording ended no frame.
-    if call.recorded_result() == Some(0) {
+    // A swap that failed in the recording ended no frame, nor did one in a capture whose frames end at other commands.
+    if call.recorded_result() == Some(0) || !call.command.ends_frame {
         return;
     }
     let observed = call.command.observed_frame.filter(|_| verifier.is_on());
@@ -45,12 +46,33 @@ pub fn before_swap(
         });
         verifier.frame(call.command.seq, expected, seen);
     }
-    if has_checksum {
+    take_frame(images, checksums, call, picture);
+}
+
+/// Called at a command, other than a swap, that ended a frame in the recording: takes the frame's picture if it is wanted or
+/// gets a checksum.
+pub fn frame_end(images: &mut Images, checksums: &mut Checksums, call: &mut Call<'_, '_>) {
+    let (process, frame) = (call.command.process, call.command.frame);
+    if images.wants(process, frame) || checksums.wants((process, frame)) {
+        let picture = target::picture(&call.parts.driver);
+        take_frame(images, checksums, call, picture);
+    }
+}
+
+/// Passes the picture of the frame that ends on, or notes why there is none.
+fn take_frame(
+    images: &mut Images,
+    checksums: &mut Checksums,
+    call: &mut Call<'_, '_>,
+    picture: Result<Picture, Skip>,
+) {
+    let (process, frame) = (call.command.process, call.command.frame);
+    if checksums.wants((process, frame)) {
         checksums.note_driver(|| call.parts.gl_driver());
         checksums.take((process, frame), picture.as_ref().ok());
     }
     match picture {
-        Ok(picture) if is_wanted => images.take(process, frame, picture),
+        Ok(picture) if images.wants(process, frame) => images.take(process, frame, picture),
         Ok(_) => {}
         Err(why) => {
             let of = if process == 0 { String::new() } else { format!(" of process {process}") };

@@ -10,6 +10,9 @@ use crate::call::{ARGS_MAX, Entry, Play};
 use crate::generated::table::COMMANDS;
 use crate::level_zero;
 
+/// What the names of commands that change what is drawn to begin with.
+const DRAWS: [&str; 5] = ["glDraw", "glMultiDraw", "glClear", "glBlit", "glDispatch"];
+
 /// A function of the trace: its player, and the offsets of its arguments.
 pub(super) struct Known {
     /// `None` if this build can't play it.
@@ -18,6 +21,8 @@ pub(super) struct Known {
     pub is_level_zero: bool,
     /// Whether the command shows a surface: a picture may be taken before it.
     pub is_swap: bool,
+    /// Whether the command draws, clears or copies: a picture of a frame that it ends is taken after it.
+    pub draws: bool,
     /// Bytes of the payload before observations.
     pub fixed_len: usize,
     /// Type and offset of each argument in the payload.
@@ -52,6 +57,7 @@ fn known(of_trace: &Function) -> Result<Known, ReplayError> {
         play,
         is_gl: api == Some(Api::Gles),
         is_level_zero,
+        draws: DRAWS.iter().any(|prefix| of_trace.name.starts_with(prefix)),
         is_swap: entry.is_some_and(|entry| entry.is_swap),
         fixed_len: of_trace.fixed_len as usize,
         args: args.collect(),

@@ -281,6 +281,13 @@ fn try_play(
     } else {
         observers.benchmark.before_egl(&mut call);
     }
+    // A frame that ends at a draw has the draw in it; other commands may bind something else.
+    let ends_frame = command.ends_frame && !known.is_swap && !known.is_level_zero;
+    if ends_frame && !known.draws {
+        let Observers { images, checksums, benchmark, .. } = observers;
+        benchmark.before_frame_end(&mut call);
+        images::frame_end(images, checksums, &mut call);
+    }
     if images::before(&mut observers.images, &mut call) {
         return Ok(());
     }
@@ -289,6 +296,11 @@ fn try_play(
         call.settle_bound_name()?;
     }
     played?;
+    if ends_frame && known.draws {
+        let Observers { images, checksums, benchmark, .. } = observers;
+        images::frame_end(images, checksums, &mut call);
+        benchmark.before_frame_end(&mut call);
+    }
     verify::after(&mut observers.verify, &call);
     if known.is_level_zero {
         level_zero::after(&mut call);

@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use gapii_ringbuf::{
-    CounterMap, MapError, Mode, ModeMap, ModeSettings, ModeWriter, Overflow, Segment,
-    SegmentLayout, StoreTerms,
+    CounterMap, FRAME_RULE_BYTES, MapError, Mode, ModeMap, ModeSettings, ModeWriter, Overflow,
+    Segment, SegmentLayout, StoreTerms,
 };
 use memmap2::MmapOptions;
 
@@ -90,6 +90,28 @@ fn settings_reach_the_reader_with_their_generation() {
     writer.set(settings);
     assert_eq!(reader.keyframes_asked(), 0);
     assert_eq!(reader.keyframe_at(), None);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
+fn frame_rule_is_read_only_with_the_settings_that_it_belongs_to() {
+    let (mut writer, fd) = ModeWriter::create().expect("memfd works");
+    let reader = ModeMap::map(fd.as_fd()).expect("our own page");
+    let idle = reader.generation();
+    assert_eq!(reader.frame_rule(idle), Some([0; FRAME_RULE_BYTES]));
+    writer.set_frame_rule(b"glFlush\0group:frame\0");
+    assert_eq!(reader.settings(), None, "the settings are changing");
+    assert_eq!(reader.frame_rule(idle), None);
+    let first = writer.set(ModeSettings { mode: Mode::Capturing, ..ModeSettings::default() });
+    let text = reader.frame_rule(first).expect("nobody writes");
+    assert!(text.starts_with(b"glFlush\0group:frame\0\0"), "{text:?}");
+    assert_eq!(reader.frame_rule(idle), None, "another order's");
+    writer.set_frame_rule(&[b'x'; 2 * FRAME_RULE_BYTES]);
+    let second = writer.set(ModeSettings::default());
+    assert_eq!(reader.frame_rule(second), Some([b'x'; FRAME_RULE_BYTES]), "cut to the room");
+    writer.set_frame_rule(&[]);
+    let third = writer.set(ModeSettings::default());
+    assert_eq!(reader.frame_rule(third), Some([0; FRAME_RULE_BYTES]));
 }
 
 #[test]

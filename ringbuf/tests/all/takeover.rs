@@ -96,6 +96,7 @@ fn page_in_the_place_of_another_says_the_same_and_then_its_own() {
     old.set_store(terms);
     old.set_capture(id);
     old.set_takers(3);
+    old.set_frame_rule(b"glFlush\0");
     let settings = ModeSettings { mode: Mode::Capturing, frames: 9, ..ModeSettings::default() };
     let generation = old.set(settings);
     old.lift_frame_limit();
@@ -106,6 +107,7 @@ fn page_in_the_place_of_another_says_the_same_and_then_its_own() {
     reader.replace(new_fd.as_fd()).expect("a page");
     assert_eq!(reader.settings(), Some((generation, settings)));
     assert_eq!((reader.blob_epoch(), reader.store(), reader.capture()), (1, terms, id));
+    assert!(reader.frame_rule(generation).expect("nobody writes").starts_with(b"glFlush\0\0"));
     assert_eq!((reader.takers(), reader.has_no_frame_limit(generation)), (3, true));
     let later = new.set(ModeSettings::default());
     assert_eq!(reader.settings(), Some((later, ModeSettings::default())));

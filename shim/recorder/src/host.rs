@@ -1,12 +1,12 @@
-//! `Host`: what a recording thread asks of its process while its ring is full, and before and after the driver in a capture
-//! that measures times on the GPU.
+//! `Host`: what a recording thread asks of its process while its ring is full, where a command ends a frame by the
+//! capture's rule, and before and after the driver in a capture that measures times on the GPU.
 
 use std::time::Duration;
 
 use gapii_ringbuf::Overflow;
 
 /// The process of a recording thread. Its functions are called with a full ring only, and neither allocate nor wait, except
-/// [`Host::before_driver`] and [`Host::after_driver`].
+/// [`Host::frame_ended`], [`Host::before_driver`] and [`Host::after_driver`].
 pub trait Host: Sync {
     /// What a thread does with a record that finds no room.
     fn overflow(&self) -> Overflow;
@@ -20,6 +20,12 @@ pub trait Host: Sync {
     /// Leaves the capture: the ring stays full, or no daemon is left. The ring has no room for a record that says so;
     /// the daemon reads it in the segment's header.
     fn leave_capture(&self);
+
+    /// Counts a frame that a command has just ended by the capture's rule. Returns when, in nanoseconds of `CLOCK_MONOTONIC`;
+    /// `None` if the frame does not belong to the capture.
+    fn frame_ended(&self) -> Option<u64> {
+        None
+    }
 
     /// Called before the driver in a capture that measures times on the GPU. `tell` writes the payload of a
     /// [`GPU_TIMES`](gapii_abi::atom::GPU_TIMES) record.

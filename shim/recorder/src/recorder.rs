@@ -84,6 +84,12 @@ impl Recorder {
         }
     }
 
+    /// Sets which command ends a frame with its next call, as the host counts it: its leave record says so. A command
+    /// without a leave record gets one. Between two commands; `None` after the call, for a command that was not recorded.
+    pub fn set_frame_end(&mut self, id: Option<u16>) {
+        self.writer.set_frame_end(id);
+    }
+
     /// Turns memory into a blob. If the ring has no room for it, or the memory is not readable, the answer is
     /// [`Kept::Unrecorded`].
     ///

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -397,6 +397,78 @@ fn timed_command_has_a_leave_record_with_its_time() {
     call.in_flight().finish();
     let records = drain(&mut consumer);
     assert!(records.len() == 1 && !records[0].header.is_timed(), "{records:?}");
+}
+
+/// A process in which frames end: this many of them belong to the capture.
+struct Counting(AtomicU64);
+
+impl Host for Counting {
+    fn overflow(&self) -> Overflow {
+        Overflow::Drop
+    }
+
+    fn look_around(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn outlook(&self, _stalled: Duration) -> Outlook {
+        Outlook::Waits
+    }
+
+    fn leave_capture(&self) {}
+
+    fn frame_ended(&self) -> Option<u64> {
+        let left = self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
+        left.ok().map(|_| 77)
+    }
+}
+
+#[test]
+fn command_that_ends_a_frame_has_a_leave_record_behind_the_time() {
+    for is_timed in [false, true] {
+        let epoch = Epoch::none();
+        let shared = shared(1, RING_BYTES);
+        let (thread, mut consumer) = claim(shared);
+        shared.set_host(Box::leak(Box::new(Counting(AtomicU64::new(2)))));
+        epoch.begin(17, 2);
+        drop(begin_epoch(thread, &epoch, is_timed));
+        let end_frame_at = |id| {
+            enter(thread, &epoch).unwrap().recorder().set_frame_end(id);
+        };
+        end_frame_at(Some(ID));
+        assert!(record(enter(thread, &epoch).unwrap(), 1, &[]));
+        let records = drain(&mut consumer);
+        assert!(records.len() == 3 && records[1].is(TIME, 0), "{records:?}");
+        assert_eq!(Time::decode(&records[1].payload).unwrap().0, Time::of_command(ID, 77));
+        assert!(records[2].is(ID, LEAVE | FRAME_END), "{records:?}");
+        assert_eq!(records[2].header.is_timed(), is_timed, "{records:?}");
+        // The next one ends no frame, and takes the fast path again.
+        assert!(record(enter(thread, &epoch).unwrap(), 2, &[]));
+        let records = drain(&mut consumer);
+        assert_eq!(records.len(), if is_timed { 2 } else { 1 }, "{records:?}");
+        // A command with a result has one leave record.
+        end_frame_at(Some(ID));
+        // SAFETY: the fixed part is one word, which is written.
+        let entering = unsafe { enter(thread, &epoch).unwrap().reserve(EFFECT, 8) }.unwrap();
+        // SAFETY: the payload is the fixed part.
+        unsafe { entering.put_word(0, 3_u64) };
+        // SAFETY: the payload is written.
+        unsafe { entering.publish() }.leave_result(ID, 0, 9_u32);
+        let records = drain(&mut consumer);
+        assert!(records.len() == 3 && records[2].is(ID, LEAVE | FRAME_END), "{records:?}");
+        assert!(records[2].payload.ends_with(&9_u32.to_le_bytes()), "{records:?}");
+        // The capture has all of its frames: the command has a leave record that ends none.
+        end_frame_at(Some(ID));
+        assert!(record(enter(thread, &epoch).unwrap(), 4, &[]));
+        let records = drain(&mut consumer);
+        assert!(records.iter().all(|it| !it.is(ID, FRAME_END) && !it.is(TIME, 0)), "{records:?}");
+        // Another command than the one that was named, and one that takes back the name.
+        end_frame_at(Some(ID + 1));
+        end_frame_at(None);
+        assert!(record(enter(thread, &epoch).unwrap(), 5, &[]));
+        let records = drain(&mut consumer);
+        assert_eq!(records.len(), if is_timed { 2 } else { 1 }, "{records:?}");
+    }
 }
 
 /// A process whose daemon takes what is in the ring when a thread waits.

@@ -22,6 +22,7 @@ use std::time::Duration;
 use gapii_recorder::Timed;
 
 use crate::capture;
+use crate::frame_rule;
 use crate::tls::words;
 use device::Device;
 use kind::Kind;
@@ -74,7 +75,9 @@ pub fn after_driver(command: &Timed, tell: &mut dyn FnMut(&[u8])) {
     if is_level_zero {
         lists::after_driver(command, tell);
     }
-    if kind::ends_frame(command.id) {
+    let may_end_frame =
+        kind::ends_frame(command.id) || frame_rule::is_watched(usize::from(command.id));
+    if may_end_frame {
         lists::collect(patience_at_frame_end(), tell);
     }
     if is_level_zero {
@@ -86,9 +89,11 @@ pub fn after_driver(command: &Timed, tell: &mut dyn FnMut(&[u8])) {
             let tid = words().thread().map_or(0, gapii_recorder::Thread::tid);
             with_timer(context, |timer| timer.end(&Device, command, tid));
         }
-        Kind::FrameEnd => collect(context, patience_at_frame_end(), tell),
+        Kind::Other | Kind::Finish | Kind::FrameEnd if may_end_frame => {
+            collect(context, patience_at_frame_end(), tell);
+        }
         Kind::Finish => collect(context, Duration::ZERO, tell),
-        Kind::TimerQuery | Kind::Leaves { .. } | Kind::Other => {}
+        Kind::TimerQuery | Kind::Leaves { .. } | Kind::FrameEnd | Kind::Other => {}
     }
 }
 

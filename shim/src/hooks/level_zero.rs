@@ -9,15 +9,21 @@ use gapii_recorder::program::pages;
 use super::{Handle, Scope, frame_ended, frame_flags};
 use crate::capture;
 use crate::contexts;
+use crate::frame_rule;
+use crate::generated::ids;
 use crate::safe_point::{self, Moment};
 
 /// `ZE_RESULT_SUCCESS`.
 const SUCCESS: u32 = 0;
 
-/// Whether a submit ends a frame: if the capture's client asked for that, or if the process has never had an EGL
-/// context.
+/// Whether a submit ends a frame: if the capture's rule or its client says so, or, without a rule, if the process has never had
+/// an EGL context.
 fn is_frame(result: u32) -> bool {
-    result == SUCCESS && (capture::counts_submits() || !contexts::has_any())
+    let ends = match frame_rule::is_set() {
+        true => frame_rule::ends(ids::ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS),
+        false => capture::counts_submits() || !contexts::has_any(),
+    };
+    result == SUCCESS && ends
 }
 
 /// Flags of the leave record; counts the frame if the submit ends one.

@@ -10,6 +10,7 @@ mod driver_calls;
 mod empty_traces;
 mod exports;
 mod filters;
+mod frame_ends;
 mod frames;
 mod gpu_timing;
 mod guest;

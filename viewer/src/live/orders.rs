@@ -14,6 +14,9 @@ pub struct Capture {
     frames: Option<u64>,
     /// Seconds after which it ends.
     seconds: Option<f64>,
+    /// Functions and debug groups at which frames end, separated by spaces; swaps end frames without any.
+    #[serde(default)]
+    frame_end: String,
     /// With the time of each command.
     #[serde(default)]
     timing: bool,
@@ -44,6 +47,8 @@ impl Capture {
         words.push(self.pid.map_or_else(|| "--all".to_owned(), |pid| format!("--app={pid}")));
         words.extend(self.frames.map(|frames| format!("--frames={frames}")));
         words.extend(self.seconds.map(|seconds| format!("--seconds={seconds}")));
+        let ends = self.frame_end.split_whitespace();
+        words.extend(ends.map(|end| format!("--frame-end={end}")));
         words.extend(self.timing.then(|| "--timing".to_owned()));
         words.extend(self.gpu_timing.then(|| "--gpu-timing".to_owned()));
         words.into_iter().map(Into::into).collect()
@@ -80,12 +85,12 @@ mod tests {
 
     #[test]
     fn options_are_those_that_were_ordered() {
-        let all =
-            Capture { pid: None, frames: None, seconds: None, timing: false, gpu_timing: false };
-        check(&all.words(), "start --all");
-        let one = r#"{"pid":7,"frames":9,"seconds":0.5,"timing":true,"gpu_timing":true}"#;
-        let one: Capture = serde_json::from_str(one).unwrap();
+        let read = |text| serde_json::from_str::<Capture>(text).expect("an order");
+        check(&read("{}").words(), "start --all");
+        let one = read(r#"{"pid":7,"frames":9,"seconds":0.5,"timing":true,"gpu_timing":true}"#);
         check(&one.words(), "start --app=7 --frames=9 --seconds=0.5 --timing --gpu-timing");
+        let ends = read(r#"{"pid":7,"frame_end":" glFlush  group:frame"}"#);
+        check(&ends.words(), "start --app=7 --frame-end=glFlush --frame-end=group:frame");
         check(&Save { pid: 7, last: None }.words(), "save --app=7");
         check(&Save { pid: 7, last: Some(3) }.words(), "save --app=7 --last=3");
     }

@@ -9,6 +9,7 @@ use gapii_abi::atom::{GapCause, LEAVES, Time};
 use gapii_trace::Description;
 use gapii_trace::census::Census;
 use gapii_trace::filter::Filter;
+use gapii_trace::frame_rule::FrameRule;
 use gapii_trace::meta::Meta;
 use gapii_trace::record::Records;
 use gapii_trace::story::Begin;
@@ -119,7 +120,9 @@ fn filtered(block_bytes: usize) -> Bench {
     let mut stream = StreamBuilder::new(block_bytes, false);
     let functions = vec!["eglSwapBuffers".to_owned()];
     let filter = Filter { functions, ..Filter::default() };
-    stream.set_filter(Filtering::of(&filter, Description::built_in()).unwrap());
+    stream.set_filter(
+        Filtering::of(&filter, &FrameRule::default(), Description::built_in()).unwrap(),
+    );
     let process = stream.add_process(100, 5, b"prog");
     stream.select(process, Begin::Capture);
     stream.set_ring(RingKey(0), process, RingSite::default(), RingPlace::default());

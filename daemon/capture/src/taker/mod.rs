@@ -37,6 +37,7 @@ use crate::fault::{self, Fault};
 use crate::filtering::Filtering;
 use crate::lane::Lane;
 use crate::member::{Copies, Member};
+use crate::plan::Plan;
 use crate::process::Process;
 use crate::profile::Profile;
 use crate::recover::Recovered;
@@ -85,7 +86,8 @@ impl Taker {
         // A block must be written long before the ring that it came from is full.
         let block_bytes = BLOCK_TARGET_BYTES.min(profile.plan.ring_bytes as usize / 4);
         let mut stream = StreamBuilder::new(block_bytes, profile.plan.timing);
-        if let Some(filter) = Filtering::of(&profile.plan.filter, Description::built_in()) {
+        let Plan { filter, frame_rule, .. } = &profile.plan;
+        if let Some(filter) = Filtering::of(filter, frame_rule, Description::built_in()) {
             stream.set_filter(filter);
         }
         if profile.can_continue {

@@ -1,6 +1,7 @@
-//! `Timing`: measures when the driver is called for each command and how long it takes, in a capture that asks for it. In such a capture
+//! `Timing`: the extra work of commands while the producer is on hold. Measures when the driver is called for each command and how long it takes, in a capture that asks for it. In such a capture
 //! every command has a leave record; a command without a result or output gets one that holds the times alone. Commands
-//! of a snapshot are not timed. Where times on the GPU are measured as well, [`Timing`] says which command the host gets.
+//! of a snapshot are not timed. A command that ends a frame by the capture's rule has a leave record, too, also in a
+//! capture without times. Where times on the GPU are measured as well, [`Timing`] says which command the host gets.
 
 use gapii_abi::atom::{HEADER_LEN, Header, LEAVE, LEAVES, META_FIRST};
 
@@ -19,8 +20,12 @@ pub struct Timing {
     is_open: bool,
     has_returned: bool,
     id: u16,
+    /// Times are measured.
+    is_timed: bool,
     /// Times on the GPU are measured.
     times_gpu: bool,
+    /// The next call of this command ends a frame.
+    ends_frame: Option<u16>,
     /// Length of the enter record's payload, in words.
     words: u32,
     /// The first words of the command's arguments.
@@ -32,11 +37,40 @@ pub struct Timing {
 
 impl Timing {
     /// Begins without a command. `times_gpu`: times on the GPU are measured.
-    pub fn new(times_gpu: bool) -> Self {
-        Self { times_gpu, ..Self::default() }
+    pub fn new(is_timed: bool, times_gpu: bool) -> Self {
+        Self { is_timed, times_gpu, ..Self::default() }
     }
 
-    /// Returns the header that a command's record has in a timed capture. Headers of other records stay as they are.
+    /// Returns whether times are measured.
+    pub fn is_timed(&self) -> bool {
+        self.is_timed
+    }
+
+    /// Returns whether steps of commands have extra work.
+    pub fn has_work(&self) -> bool {
+        self.is_timed || self.ends_frame.is_some()
+    }
+
+    /// Sets which command ends a frame with its next call.
+    pub fn set_frame_end(&mut self, id: Option<u16>) {
+        self.ends_frame = id;
+    }
+
+    /// Returns which command ends a frame with its next call.
+    pub fn frame_end(&self) -> Option<u16> {
+        self.ends_frame
+    }
+
+    /// Returns whether the leave record with this header ends a frame, once.
+    pub fn takes_frame_end(&mut self, header: Header) -> bool {
+        let is_it = header.flags() & LEAVE != 0 && self.ends_frame == Some(header.id());
+        if is_it {
+            self.ends_frame = None;
+        }
+        is_it
+    }
+
+    /// Returns the header that a command's record has while there is extra work. Headers of other records stay as they are.
     pub fn header(&mut self, header: Header) -> Header {
         let is_leave = header.flags() & LEAVE != 0;
         self.is_entering = false;
@@ -45,7 +79,7 @@ impl Timing {
         }
         if is_leave {
             self.is_open = false;
-            return header.with_times();
+            return if self.is_timed { header.with_times() } else { header };
         }
         (self.is_entering, self.id) = (true, header.id());
         self.words = header.len_untrusted().saturating_sub(HEADER_LEN).div_ceil(8);
@@ -92,7 +126,7 @@ impl Timing {
         [self.driver_ns, self.start_ns]
     }
 
-    /// Returns the header of a leave record that holds only the time, if the present command has no leave record yet.
+    /// Returns the header of a leave record that holds the times or nothing, if the present command has no leave record yet.
     pub fn missing_leave(&self) -> Option<Header> {
         self.is_open.then(|| Header::new(self.id, LEAVE, HEADER_LEN))
     }
@@ -104,7 +138,7 @@ mod tests {
 
     #[test]
     fn commands_records_are_timed_and_others_stay() {
-        let mut timing = Timing::default();
+        let mut timing = Timing::new(true, false);
         let meta = Header::new(META_FIRST, 0, 24);
         assert_eq!(timing.header(meta), meta);
         let enter = timing.header(Header::new(7, 4, 24));
@@ -112,6 +146,24 @@ mod tests {
         let leave = timing.header(Header::new(7, LEAVE, 12));
         assert!(leave.is_timed());
         assert_eq!((leave.flags() & LEAVE, leave.len_untrusted()), (LEAVE, 28));
+    }
+
+    #[test]
+    fn command_ends_a_frame_once_and_without_times() {
+        let mut timing = Timing::new(false, false);
+        assert!(!timing.has_work());
+        timing.set_frame_end(Some(7));
+        assert!(timing.has_work() && timing.frame_end() == Some(7));
+        let enter = timing.header(Header::new(7, 4, 24));
+        assert_eq!(enter.flags(), 4 | LEAVES);
+        timing.published();
+        let leave = timing.missing_leave().unwrap();
+        assert!(
+            !timing.takes_frame_end(enter) && !timing.takes_frame_end(Header::new(8, LEAVE, 8))
+        );
+        assert!(timing.takes_frame_end(leave) && !timing.takes_frame_end(leave));
+        assert_eq!(timing.header(leave), leave);
+        assert!(!timing.has_work());
     }
 
     #[test]
@@ -133,7 +185,7 @@ mod tests {
 
     #[test]
     fn command_is_told_before_the_driver_and_once_after_it() {
-        let mut timing = Timing::new(true);
+        let mut timing = Timing::new(true, true);
         assert_eq!(timing.wants_arguments(), None);
         timing.header(Header::new(7, 0, HEADER_LEN + 16));
         assert_eq!(timing.wants_arguments(), Some(2));

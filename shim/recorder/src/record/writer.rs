@@ -6,12 +6,13 @@
 //!
 //! In a timed capture the thread's producer is on hold throughout. The producer therefore refuses each step of the
 //! fast path (reserving room, publishing, ending the command), and the step takes the slow path here, which measures
-//! the driver's time. A capture without timing pays nothing.
+//! the driver's time. A capture without timing pays nothing. A command that ends a frame by the capture's rule
+//! takes the same path.
 
 use core::ptr;
 use std::time::Instant;
 
-use gapii_abi::atom::{GAP, GPU_TIMES, Gap, GapCause, HEADER_LEN, Header, TIME, Time};
+use gapii_abi::atom::{FRAME_END, GAP, GPU_TIMES, Gap, GapCause, HEADER_LEN, Header, TIME, Time};
 use gapii_ringbuf::{Overflow, Producer, Reservation, Room, Slot};
 
 use super::gap::GapBook;
@@ -90,8 +91,10 @@ impl Writer {
         }
         self.producer.begin_part(part.order);
         self.producer.forget_stamp();
-        self.timing = Timing::new(part.is_gpu_timed);
-        self.set_on_hold(part.is_timed);
+        let frame_end = self.timing.frame_end();
+        self.timing = Timing::new(part.is_timed, part.is_gpu_timed);
+        self.timing.set_frame_end(frame_end);
+        self.set_on_hold(self.timing.has_work());
     }
 
     /// Returns the generation of the order to record that the thread follows.
@@ -107,7 +110,13 @@ impl Writer {
     /// Returns whether the driver is timed.
     #[inline(always)]
     pub fn is_timed(&self) -> bool {
-        self.producer.is_on_hold()
+        self.producer.is_on_hold() && self.timing.is_timed()
+    }
+
+    /// Sets which command ends a frame with its next call, as the host counts it. Between two commands.
+    pub fn set_frame_end(&mut self, id: Option<u16>) {
+        self.timing.set_frame_end(id);
+        self.set_on_hold(self.timing.has_work());
     }
 
     /// Returns the most bytes that a record's payload can have.
@@ -403,7 +412,10 @@ impl Writer {
     /// As for [`Writer::reserve`].
     #[cold]
     unsafe fn reserve_timed(&mut self, header: Header) -> Option<Reservation> {
-        let header = self.timing.header(header);
+        let mut header = self.timing.header(header);
+        if self.timing.takes_frame_end(header) && self.tell_frame_end(header.id()) {
+            header = header.with_flags(FRAME_END);
+        }
         // SAFETY: passed on.
         let mut record = self.untimed(|writer| unsafe { writer.reserve(header) })?;
         if header.is_timed() {
@@ -456,7 +468,7 @@ impl Writer {
         call(shared.host(), &mut |payload| self.write_between(GPU_TIMES, payload));
     }
 
-    /// Ends a command. A command without a leave record gets one that holds only the times.
+    /// Ends a command. A command without a leave record gets one that holds the times, or nothing.
     #[cold]
     #[inline(never)]
     fn finish_timed(&mut self) {
@@ -472,5 +484,17 @@ impl Writer {
             }
         }
         self.untimed(|writer| writer.producer.finish());
+        self.set_on_hold(self.timing.has_work());
+    }
+
+    /// Has the host count a frame that command `id` ends, and writes when it ended. Returns whether the frame belongs to the
+    /// capture.
+    fn tell_frame_end(&mut self, id: u16) -> bool {
+        let _errno = ErrnoGuard::save();
+        let Some(ended_ns) = self.shared().and_then(|shared| shared.host().frame_ended()) else {
+            return false;
+        };
+        self.write_between(TIME, &Time::of_command(id, ended_ns).encode());
+        true
     }
 }
