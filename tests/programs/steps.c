@@ -32,12 +32,15 @@
 #define SHOWN_WHOLE 16
 
 /* Contexts, surfaces and images are destroyed at the end. */
-enum { CONTEXT = 'c' - 'a', SURFACE = 's' - 'a', IMAGE = 'i' - 'a', SYNC = 'k' - 'a' };
+enum { CONTEXT = 'c' - 'a', SURFACE = 's' - 'a', SYNC = 'k' - 'a' };
 
 static EGLDisplay display;
 static EGLConfig config;
 /* Value of each object: a name, a handle or an address. */
 static uint64_t objects[KINDS][OBJECTS];
+/* All images that were made: a program may forget one, whose storage the next program would find. */
+static EGLImage images[OBJECTS];
+static int made_images;
 /* Whose names they are: the context, or the first context of its share group. */
 static EGLContext owners[KINDS][OBJECTS];
 static EGLContext first_of_group[OBJECTS];
@@ -336,6 +339,8 @@ static void run_step(char *line)
         /* Names are 32 bits wide; handles and addresses have all bits. */
         int is_handle = strchr("ciskyp", result[0]) != NULL;
         define(to, is_handle ? value : (uint32_t)value);
+        if (result[0] == 'i' && value && made_images < OBJECTS)
+            images[made_images++] = (EGLImage)value;
         if (result[0] == 'c') {
             const uint64_t *shared = object(words[4]);
             long other = shared ? shared - objects[CONTEXT] : -1;
@@ -476,9 +481,8 @@ static void destroy(void)
     for (int at = 0; at < defined[SYNC]; at++)
         if (objects[SYNC][at])
             eglDestroySync(display, (EGLSync)objects[SYNC][at]);
-    for (int at = 0; at < defined[IMAGE]; at++)
-        if (objects[IMAGE][at])
-            eglDestroyImage(display, (EGLImage)objects[IMAGE][at]);
+    while (made_images > 0)
+        eglDestroyImage(display, images[--made_images]);
     for (int at = 0; at < defined[CONTEXT]; at++)
         if (objects[CONTEXT][at])
             release_programs((EGLContext)objects[CONTEXT][at]);
