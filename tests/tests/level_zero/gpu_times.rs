@@ -71,7 +71,9 @@ fn named<'a>(lines: &'a [Value], names: &'a [&str]) -> Vec<&'a Value> {
 fn without(trace: &Trace) -> Vec<(String, u64)> {
     let info = ask(trace, "info");
     let notes = info["gpu_times"]["without"].as_array().expect("a list").iter();
-    notes.map(|it| (it["reason"].as_str().unwrap().to_owned(), number(&it["commands"]))).collect()
+    notes
+        .map(|it| (it["reason"].as_str().expect("a reason").to_owned(), number(&it["commands"])))
+        .collect()
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn frames_are_kept_that_end_at_named_functions() {
     let listed = frames(&kept);
     assert_eq!(listed.last().map(|frame| number(&frame["frame"])), Some(22), "{listed:?}");
     let first = number(&listed[0]["frame"]);
-    assert!(first % 5 == 0 && first <= 18, "{listed:?}");
+    assert!(first.is_multiple_of(5) && first <= 18, "{listed:?}");
     shows(&session, &kept, first..23);
 }
 
