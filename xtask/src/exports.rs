@@ -25,7 +25,7 @@ pub fn run() -> anyhow::Result<()> {
     build::product(Profile::Dev)?;
     let folder = tree::target().join("exports");
     std::fs::create_dir_all(&folder)?;
-    let python = python::with("perfetto", &folder.join("venv"))?;
+    let python = python::with(&["perfetto"], &folder.join("venv"))?;
     let trace = folder.join("glmark2-es2.gapii");
     println!("recording {FRAMES} frames of glmark2-es2");
     record(&trace)?;

@@ -26,6 +26,7 @@ mod package;
 mod packages;
 mod piglit;
 mod python;
+mod python_package;
 mod step;
 mod suite;
 mod summary;
@@ -82,6 +83,9 @@ enum Command {
     CheckPiglit,
     /// Test the server for agents: its unit tests, and questions of the protocol's own client about recorded traces
     CheckMcp,
+    /// Test the Python package: builds and installs its wheel, and compares what it reads of recorded traces with what
+    /// gapii-ctl prints
+    CheckPython,
     /// Check the API descriptions, and count what they don't say
     CheckApi,
     /// Check formatting, and clippy without warnings
@@ -112,6 +116,7 @@ fn main() -> ExitCode {
         Command::CheckExports => exports::run(),
         Command::CheckPiglit => piglit::run(),
         Command::CheckMcp => mcp::run(),
+        Command::CheckPython => python_package::run(),
         Command::CheckApi => generate::check_api(),
         Command::Lint => lint::run(),
         Command::Bench(args) => tests_bin::run("bench", &args),

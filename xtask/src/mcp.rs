@@ -24,7 +24,7 @@ pub fn run() -> anyhow::Result<()> {
     // What an earlier run has recorded would be listed, too.
     _ = fs::remove_dir_all(&traces);
     fs::create_dir_all(&traces)?;
-    let python = python::with("mcp", &folder.join("venv"))?;
+    let python = python::with(&["mcp"], &folder.join("venv"))?;
     for name in ["one.gapii", "other.gapii"] {
         exports::record(&traces.join(name))?;
     }

@@ -50,6 +50,7 @@ pub fn append_line(command: &Command<'_>, line: &mut Vec<u8>) -> io::Result<()> 
         Some(function) => object.member(r#"],"name":"#, &function.name)?,
         None => object.member(r#"],"name":"#, &format!("unknown_{}", command.id))?,
     }
+    object.text(r#","args":"#);
     let has_addresses = object.args(command)?;
     if command.made().is_some() {
         object.member(r#","made":"#, &MadeJson(command))?;
@@ -101,6 +102,14 @@ pub fn append_line(command: &Command<'_>, line: &mut Vec<u8>) -> io::Result<()> 
     Ok(())
 }
 
+/// Appends the arguments of a command as an object, as its line has them.
+///
+/// # Errors
+/// None today: a vector takes every object.
+pub fn append_args(command: &Command<'_>, object: &mut Vec<u8>) -> io::Result<()> {
+    Object(object).args(command).map(drop)
+}
+
 /// The object of a command, while it is written.
 struct Object<'a>(&'a mut Vec<u8>);
 
@@ -119,7 +128,7 @@ impl Object<'_> {
     /// memory.
     fn args(&mut self, command: &Command<'_>) -> io::Result<bool> {
         let mut has_addresses = false;
-        let mut separator = r#","args":{"#;
+        let mut separator = "{";
         for arg in command.args() {
             has_addresses |= has_address(&arg);
             self.member(separator, &arg.param.name)?;
@@ -127,7 +136,7 @@ impl Object<'_> {
             self.text(":");
             self.member("", &ArgJson(command, arg))?;
         }
-        self.text(if separator == "," { "}" } else { r#","args":{}"# });
+        self.text(if separator == "," { "}" } else { "{}" });
         Ok(has_addresses)
     }
 }

@@ -1,0 +1,217 @@
+//! Commands as Arrow's record batches, through its C stream interface (PyCapsule protocol): a row per command. Each
+//! stream that is asked for reads the trace anew. A batch has about `ROWS` rows, or `TEXT_BYTES` of arguments.
+
+use std::sync::Arc;
+
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Int32Array, RecordBatch, RecordBatchReader, StringArray,
+    UInt32Array, UInt64Array,
+};
+use arrow_schema::ffi::FFI_ArrowSchema;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use gapii_trace::json;
+use gapii_trace::parallel::Work;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::failure::{Error, Failure};
+use crate::opened::Opened;
+use crate::stream::{Reading, Stream};
+
+/// Rows of a batch, unless its text is long.
+const ROWS: usize = 1 << 16;
+/// Bytes of arguments at which a batch ends.
+const TEXT_BYTES: usize = 32 << 20;
+/// Longest text of a command's arguments, in bytes.
+const ARGS_BYTES_MAX: usize = 64 << 10;
+
+/// A table of commands, which pyarrow, polars and other libraries with Arrow's PyCapsule interface can take.
+#[pyclass(frozen, module = "gapii")]
+pub struct Arrow {
+    reading: Reading,
+    has_args: bool,
+}
+
+impl Arrow {
+    /// Makes a table of the commands that `reading` selects.
+    pub fn new(reading: Reading, has_args: bool) -> Self {
+        Self { reading, has_args }
+    }
+}
+
+#[pymethods]
+impl Arrow {
+    /// Returns a capsule with Arrow's C schema.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(&*schema(self.has_args));
+        let schema = schema.map_err(|error| Error::new_err(error.to_string()))?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    /// Returns a capsule with Arrow's C stream. The schema is always this table's own.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        _ = requested_schema;
+        let batches = Batches::start(self.reading.clone(), self.has_args)?;
+        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+}
+
+fn schema(has_args: bool) -> SchemaRef {
+    let function = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    let mut fields = vec![
+        Field::new("seq", DataType::UInt64, true),
+        Field::new("frame", DataType::UInt64, false),
+        Field::new("pid", DataType::UInt32, false),
+        Field::new("tid", DataType::UInt32, false),
+        Field::new("context", DataType::UInt64, false),
+        Field::new("function", function, true),
+        Field::new("begin_ns", DataType::UInt64, true),
+        Field::new("duration_ns", DataType::UInt64, true),
+    ];
+    if has_args {
+        fields.push(Field::new("args", DataType::Utf8, true));
+    }
+    Arc::new(Schema::new(fields))
+}
+
+/// Columns of some commands.
+#[derive(Default)]
+struct Rows {
+    seq: Vec<Option<u64>>,
+    frame: Vec<u64>,
+    pid: Vec<u32>,
+    tid: Vec<u32>,
+    context: Vec<u64>,
+    function: Vec<Option<i32>>,
+    begin_ns: Vec<Option<u64>>,
+    duration_ns: Vec<Option<u64>>,
+    args: Vec<Option<String>>,
+    text_bytes: usize,
+}
+
+impl Rows {
+    fn of(work: &Work<'_>, indices: &[Option<i32>], has_args: bool) -> Self {
+        let mut rows = Self::default();
+        for command in work.commands() {
+            rows.seq.push(command.seq);
+            rows.frame.push(command.frame);
+            rows.pid.push(command.pid);
+            rows.tid.push(command.tid);
+            rows.context.push(command.context);
+            rows.function.push(indices.get(usize::from(command.id)).copied().flatten());
+            rows.begin_ns.push(command.begin_ns);
+            rows.duration_ns.push(command.driver_ns);
+            if has_args {
+                let mut text = Vec::new();
+                let written = json::append_args(&command, &mut text);
+                let text = String::from_utf8(text).ok();
+                let text = text.filter(|text| written.is_ok() && text.len() <= ARGS_BYTES_MAX);
+                rows.text_bytes += text.as_ref().map_or(0, String::len);
+                rows.args.push(text);
+            }
+        }
+        rows
+    }
+
+    fn append(&mut self, mut other: Self) {
+        self.seq.append(&mut other.seq);
+        self.frame.append(&mut other.frame);
+        self.pid.append(&mut other.pid);
+        self.tid.append(&mut other.tid);
+        self.context.append(&mut other.context);
+        self.function.append(&mut other.function);
+        self.begin_ns.append(&mut other.begin_ns);
+        self.duration_ns.append(&mut other.duration_ns);
+        self.args.append(&mut other.args);
+        self.text_bytes += other.text_bytes;
+    }
+
+    fn is_full(&self) -> bool {
+        self.frame.len() >= ROWS || self.text_bytes >= TEXT_BYTES
+    }
+}
+
+/// Record batches of a stream.
+struct Batches {
+    stream: Stream<Rows>,
+    schema: SchemaRef,
+    /// Names of functions, to which the keys of the column `function` refer.
+    names: Arc<StringArray>,
+    /// A failure behind the rows that were read before it.
+    failure: Option<Failure>,
+}
+
+impl Batches {
+    fn start(reading: Reading, has_args: bool) -> Result<Self, Failure> {
+        let (names, indices) = functions(&reading.opened);
+        let worker = move |work: Work<'_>| Rows::of(&work, &indices, has_args);
+        let stream = Stream::start(reading, worker)?;
+        Ok(Self { stream, schema: schema(has_args), names, failure: None })
+    }
+
+    fn batch(&self, rows: Rows) -> Result<RecordBatch, ArrowError> {
+        let function = Int32Array::from(rows.function);
+        let function = DictionaryArray::<Int32Type>::try_new(function, self.names.clone())?;
+        let mut columns: Vec<ArrayRef> = vec![
+            Arc::new(UInt64Array::from(rows.seq)),
+            Arc::new(UInt64Array::from(rows.frame)),
+            Arc::new(UInt32Array::from(rows.pid)),
+            Arc::new(UInt32Array::from(rows.tid)),
+            Arc::new(UInt64Array::from(rows.context)),
+            Arc::new(function),
+            Arc::new(UInt64Array::from(rows.begin_ns)),
+            Arc::new(UInt64Array::from(rows.duration_ns)),
+        ];
+        if self.schema.fields().len() > columns.len() {
+            columns.push(Arc::new(StringArray::from(rows.args)));
+        }
+        RecordBatch::try_new(Arc::clone(&self.schema), columns)
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut rows = Rows::default();
+        while self.failure.is_none() && !rows.is_full() {
+            match self.stream.next() {
+                None => break,
+                Some(Ok(more)) => rows.append(more),
+                Some(Err(failure)) => self.failure = Some(failure),
+            }
+        }
+        if !rows.frame.is_empty() {
+            return Some(self.batch(rows));
+        }
+        let failure = self.failure.take()?;
+        Some(Err(ArrowError::ExternalError(failure.sentence().into())))
+    }
+}
+
+impl RecordBatchReader for Batches {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// Returns the names of the trace's functions, and the index of each among them by its id.
+fn functions(opened: &Opened) -> (Arc<StringArray>, Arc<[Option<i32>]>) {
+    let functions = opened.description().functions();
+    let ids = functions.iter().map(|function| usize::from(function.id) + 1);
+    let mut indices = vec![None; ids.max().unwrap_or(0)];
+    for (index, function) in (0..).zip(functions) {
+        // Of several functions with one id the first counts.
+        indices[usize::from(function.id)].get_or_insert(index);
+    }
+    let names = StringArray::from_iter_values(functions.iter().map(|function| &function.name));
+    (Arc::new(names), indices.into())
+}

@@ -1,0 +1,71 @@
+//! Which commands of a trace are read: by frame, by number, by function and by thread. A selection chooses as
+//! `gapii-ctl dump` does.
+
+use std::ops::Range;
+
+use gapii_trace::Command;
+use gapii_trace::filter::Filter;
+use gapii_trace::parallel::Choice;
+use gapii_trace::tracker::Tracker;
+
+/// Commands that fit every part that is given.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Frames of each process.
+    pub frames: Option<Range<u64>>,
+    /// Numbers of commands.
+    pub numbers: Option<Range<u64>>,
+    /// Functions and threads.
+    pub filter: Filter,
+}
+
+impl Selection {
+    /// Makes a selection of the words that Python passes.
+    pub fn new(
+        frames: Option<(u64, u64)>,
+        numbers: Option<(u64, u64)>,
+        functions: Vec<String>,
+        threads: Vec<String>,
+    ) -> Self {
+        let range = |(start, end)| Range { start, end };
+        let filter = Filter { functions, threads, ..Filter::default() };
+        Self { frames: frames.map(range), numbers: numbers.map(range), filter }
+    }
+
+    /// Whether a range of the selection is empty, so that no command fits.
+    pub fn has_empty_range(&self) -> bool {
+        [&self.frames, &self.numbers].into_iter().flatten().any(Range::is_empty)
+    }
+
+    /// Says what becomes of a command that was read.
+    pub fn choose(&self, command: &Command<'_>, tracker: &Tracker) -> Choice {
+        if let (Some(wanted), Some(seq)) = (&self.numbers, command.seq)
+            && seq >= wanted.end
+        {
+            return Choice::Stop;
+        }
+        // A command that took no effect has no number.
+        let has_number = |wanted: &Range<u64>| command.seq.is_some_and(|it| wanted.contains(&it));
+        match self.numbers.as_ref().is_none_or(has_number) && self.fits(command, tracker) {
+            true => Choice::Take,
+            false => Choice::Leave,
+        }
+    }
+
+    fn fits(&self, command: &Command<'_>, tracker: &Tracker) -> bool {
+        let filter = &self.filter;
+        if filter.is_empty() {
+            return true;
+        }
+        let is_function = match command.function {
+            Some(function) => filter.wants_function(function),
+            None => filter.functions.is_empty(),
+        };
+        is_function
+            && (filter.threads.is_empty() || {
+                let name = tracker.thread_at(command.thread).map_or(&[][..], |thread| &thread.name);
+                let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+                filter.wants_thread(command.tid, &String::from_utf8_lossy(name))
+            })
+    }
+}

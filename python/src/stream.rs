@@ -1,0 +1,114 @@
+//! Reads commands on a thread of their own, which hands over batches in the order of the commands. The thread holds a
+//! bounded number of batches, touches nothing of Python, and ends when nobody takes its batches any more. A panic on it
+//! becomes a failure.
+
+use std::io;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use gapii_trace::gpu_times::GpuTimes;
+use gapii_trace::parallel::{Work, cores};
+
+use crate::failure::Failure;
+use crate::opened::Opened;
+use crate::selection::Selection;
+
+/// Batches that wait to be taken, besides those that workers have.
+const WAITING_MAX: usize = 4;
+
+/// What is read of a trace.
+#[derive(Clone)]
+pub struct Reading {
+    pub opened: Arc<Opened>,
+    pub selection: Selection,
+    /// Whether damage is a failure behind the readable part.
+    pub is_strict: bool,
+    /// Whether commands have their times on the GPU, for which such a trace is read twice.
+    pub has_gpu_times: bool,
+}
+
+/// Batches of a trace. A batch is what a worker makes of some commands.
+pub struct Stream<T>(Mutex<Receiver<Result<T, Failure>>>);
+
+/// Why no further command is read.
+enum End {
+    /// Nobody takes the batches.
+    Gone,
+    Unreadable(io::Error),
+}
+
+impl From<io::Error> for End {
+    fn from(error: io::Error) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
+impl<T: Send + 'static> Stream<T> {
+    /// Begins to read. Each worker gets a copy of `worker`.
+    ///
+    /// # Errors
+    /// A word of the selection fits nothing, or no thread can be started.
+    pub fn start<W>(reading: Reading, worker: W) -> Result<Self, Failure>
+    where
+        W: FnMut(Work<'_>) -> T + Clone + Send + 'static,
+    {
+        let name = reading.opened.path().display().to_string();
+        if let Some(mistake) = reading.selection.filter.mistake(reading.opened.description()) {
+            return Err(Failure::Other(format!(
+                "{mistake}; `gapii-ctl stats {name}` lists the functions of the trace"
+            )));
+        }
+        let (batches, taken) = sync_channel(WAITING_MAX);
+        let work = move || {
+            let opened = Arc::clone(&reading.opened);
+            if let Err(failure) = opened.guarded(|| read(&reading, worker, &batches)) {
+                // Nobody may be there to take it.
+                _ = batches.send(Err(failure));
+            }
+        };
+        let started = thread::Builder::new().name("gapii-read".to_owned()).spawn(work);
+        started.map_err(|error| Failure::Other(format!("can't read {name}: {error}")))?;
+        Ok(Self(Mutex::new(taken)))
+    }
+
+    /// Returns the next batch, or a failure behind the last one; `None` at the end.
+    pub fn next(&self) -> Option<Result<T, Failure>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
+    }
+}
+
+fn read<T: Send>(
+    reading: &Reading,
+    worker: impl FnMut(Work<'_>) -> T + Clone + Send,
+    batches: &SyncSender<Result<T, Failure>>,
+) -> Result<(), Failure> {
+    let Reading { opened, selection, is_strict, has_gpu_times } = reading;
+    if selection.has_empty_range() {
+        return Ok(());
+    }
+    let unreadable = |error: io::Error| Failure::unreadable(opened.path(), &error);
+    let mut reader = opened.reader()?;
+    let gpu_times = match has_gpu_times {
+        true => GpuTimes::of(&mut reader).map_err(unreadable)?,
+        false => None,
+    };
+    let commands = match (&selection.frames, &selection.numbers) {
+        (Some(frames), _) => reader.commands_in_frames(frames.start..=frames.end - 1),
+        (None, Some(numbers)) => reader.commands_numbered(numbers.clone()),
+        (None, None) => reader.commands(),
+    };
+    let mut commands = commands.map_err(unreadable)?.with_tracers().with_gpu_times(gpu_times);
+    let done = commands.in_parallel(
+        vec![worker; cores()],
+        |command, tracker| selection.choose(command, tracker),
+        |batch, _| batches.send(Ok(batch)).map_err(|_| End::Gone),
+    );
+    match done {
+        Ok(()) if *is_strict => {
+            Failure::of_tail(opened.path(), commands.tail()).map_or(Ok(()), Err)
+        }
+        Ok(()) | Err(End::Gone) => Ok(()),
+        Err(End::Unreadable(error)) => Err(unreadable(error)),
+    }
+}

@@ -1,0 +1,96 @@
+//! `check-python`: the Python package. Its lints; then its wheel is built and installed in a virtual environment, programs
+//! are recorded, and `python/tests` compares what the package reads with what `gapii-ctl` prints, also of damaged traces.
+//! Prints how fast commands are read. Not part of `test`, because it downloads, and because Python's and Arrow's crates
+//! are built for nothing else.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::Context;
+
+use crate::tree::Profile;
+use crate::xserver::XServer;
+use crate::{build, exports, packages, python, step, tree};
+
+/// The package's workspace.
+const MANIFEST: &str = "python/Cargo.toml";
+/// Builds the wheel, runs the tests, and takes tables.
+const PACKAGES: [&str; 5] = ["maturin", "numpy", "polars", "pyarrow", "pytest"];
+/// Programs of the tests that are recorded, with their arguments.
+const PROGRAMS: [(&str, &[&str]); 4] = [
+    ("apps/animation", &[]),
+    ("apps/client_arrays", &[]),
+    ("apps/attribute_lists", &[]),
+    // Threads, runs, calls of a run, pause in ms, runs to warm up: a million commands, to measure how fast they are read.
+    ("programs/bench_calls", &["1", "10", "100000", "0", "0"]),
+];
+
+pub fn run() -> anyhow::Result<()> {
+    packages::install(&[packages::DEMO, packages::TEST, packages::EXPORTS])?;
+    step::run(cargo(&["clippy", "--all-targets"]).args(["--", "-D", "warnings"]))?;
+    step::run(step::cargo(&["fmt", "--check", "--manifest-path"]).arg(MANIFEST))?;
+    build::product(Profile::Dev)?;
+    let folder = tree::target().join("python-check");
+    let traces = folder.join("traces");
+    // What an earlier run has recorded would be tested, too.
+    _ = fs::remove_dir_all(&traces);
+    fs::create_dir_all(&traces)?;
+    let python = python::with(&PACKAGES, &folder.join("venv"))?;
+    install(&python, &folder.join("wheels"))?;
+    let display = XServer::start()?;
+    exports::record(&traces.join("glmark2-es2.gapii"))?;
+    for (program, arguments) in PROGRAMS {
+        let compiled = compile(program, &folder)?;
+        let trace = traces.join(compiled.with_extension("gapii").file_name().unwrap_or_default());
+        let mut command = Command::new(tool());
+        command.args(["run", "--force", "-o"]).arg(&trace).arg("--").arg(compiled).args(arguments);
+        step::output(command.env("DISPLAY", display.name()).stdin(Stdio::null()))?;
+    }
+    // Its commands are compared by the rate alone: as text they would take most of the time.
+    let long = folder.join("bench_calls.gapii");
+    fs::rename(traces.join("bench_calls.gapii"), &long)?;
+    let mut tests = Command::new(&python);
+    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).arg(tree::root().join("python/tests"));
+    tests.env("GAPII_CTL", tool()).env("GAPII_TRACES", &traces);
+    tests.env("GAPII_PROGRAM", folder.join("animation")).env("DISPLAY", display.name());
+    step::run(tests.env("PYTHONDONTWRITEBYTECODE", "1"))?;
+    step::run(Command::new(&python).arg(tree::root().join("python/tests/rate.py")).arg(long))
+}
+
+/// Builds the wheel, and installs it.
+fn install(python: &Path, wheels: &Path) -> anyhow::Result<()> {
+    _ = fs::remove_dir_all(wheels);
+    let mut build = Command::new(python);
+    build.args(["-m", "maturin", "build", "--release", "--locked", "--quiet"]);
+    build.args(["--manifest-path", MANIFEST, "--out"]).arg(wheels).current_dir(tree::root());
+    step::run_aside(build.env("CARGO_TARGET_DIR", own_target()))?;
+    let wheel = fs::read_dir(wheels)?.next().context("maturin makes no wheel")??.path();
+    let install = ["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"];
+    step::run_aside(Command::new(python).args(install).arg(wheel))
+}
+
+/// Compiles a program of the tests.
+fn compile(program: &str, folder: &Path) -> anyhow::Result<PathBuf> {
+    let source = tree::root().join("tests").join(program).with_extension("c");
+    let compiled = folder.join(source.file_stem().context("a program has a name")?);
+    let mut compiler = Command::new("cc");
+    compiler.args(["-std=gnu11", "-O2", "-o"]).arg(&compiled).arg(source);
+    step::run(compiler.args(["-lEGL", "-lGLESv2", "-lpthread", "-lm"]))?;
+    Ok(compiled)
+}
+
+fn tool() -> PathBuf {
+    tree::artifacts(Profile::Dev).join(gapii_package::CTL)
+}
+
+/// Cargo in the package's workspace.
+fn cargo(words: &[&str]) -> Command {
+    let mut cargo = step::cargo(words);
+    cargo.args(["--locked", "--manifest-path", MANIFEST]).env("CARGO_TARGET_DIR", own_target());
+    cargo
+}
+
+fn own_target() -> PathBuf {
+    tree::target().join("python")
+}
