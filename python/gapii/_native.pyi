@@ -2,7 +2,9 @@
 
 import os
 import pathlib
-from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, List, Optional, Tuple, Union, final
+
+from typing_extensions import Self
 
 Bounds = Optional[Tuple[int, int]]
 
@@ -12,6 +14,7 @@ class Error(Exception):
 class DamagedError(Error):
     """The trace is cut or damaged. Everything before that place was read."""
 
+@final
 class Frame:
     """A frame that ended."""
 
@@ -30,6 +33,7 @@ class Frame:
     @property
     def duration_ns(self) -> Optional[int]: ...
 
+@final
 class Memory:
     """Memory that a command read or wrote."""
 
@@ -50,6 +54,7 @@ class Memory:
     @property
     def values(self) -> Optional[List[Any]]: ...
 
+@final
 class Command:
     """A command of a trace."""
 
@@ -98,12 +103,14 @@ class Command:
     @property
     def in_flight(self) -> bool: ...
 
+@final
 class Commands(Iterator[Command]):
     """Commands in the order in which they took effect."""
 
     def __iter__(self) -> "Commands": ...
     def __next__(self) -> Command: ...
 
+@final
 class Arrow:
     """A table of commands for libraries with Arrow's PyCapsule interface."""
 
@@ -113,7 +120,7 @@ class Arrow:
 class Trace:
     """A trace file, without what needs `gapii-ctl`."""
 
-    def __new__(cls, path: Union[str, "os.PathLike[str]"]) -> "Trace": ...
+    def __new__(cls, path: Union[str, "os.PathLike[str]"]) -> Self: ...
     @property
     def path(self) -> pathlib.Path: ...
     @property

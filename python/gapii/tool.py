@@ -62,7 +62,7 @@ def record(
     from .trace import Trace
 
     limit = [] if frames is None else [f"--frames={frames}", "--quit"]
-    words = ["run", *limit, *options, "-o", os.fspath(path), "--", *map(os.fspath, command)]
+    words = ["run", *limit, *options, "-o", os.fspath(path), "--", *(os.fspath(word) for word in command)]
     ended = _run(tool, words)
     # `run` returns the status of the program, except for these.
     if ended.returncode in (125, 126, 127):

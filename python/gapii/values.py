@@ -14,7 +14,7 @@ class Enum(int):
         made.name = name
         return made
 
-    def __getnewargs__(self) -> Tuple[int, Optional[str]]:
+    def __getnewargs__(self) -> Tuple[int, Optional[str]]:  # type: ignore[override]
         return int(self), self.name
 
     def __str__(self) -> str:
@@ -41,7 +41,7 @@ class Flags(int):
         made.rest = rest
         return made
 
-    def __getnewargs__(self) -> Tuple[int, Tuple[str, ...], int]:
+    def __getnewargs__(self) -> Tuple[int, Tuple[str, ...], int]:  # type: ignore[override]
         return int(self), self.names, self.rest
 
     def __str__(self) -> str:

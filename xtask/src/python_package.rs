@@ -15,8 +15,8 @@ use crate::{build, exports, packages, python, step, tree};
 
 /// The package's workspace.
 const MANIFEST: &str = "python/Cargo.toml";
-/// Builds the wheel, runs the tests, and takes tables.
-const PACKAGES: [&str; 5] = ["maturin", "numpy", "polars", "pyarrow", "pytest"];
+/// Packages that build the wheel, run the tests, take tables, and compress damaged blocks.
+const PACKAGES: [&str; 6] = ["maturin", "numpy", "polars", "pyarrow", "pytest", "zstandard"];
 /// Programs of the tests that are recorded, with their arguments.
 const PROGRAMS: [(&str, &[&str]); 4] = [
     ("apps/animation", &[]),
@@ -50,12 +50,14 @@ pub fn run() -> anyhow::Result<()> {
     // Its commands are compared by the rate alone: as text they would take most of the time.
     let long = folder.join("bench_calls.gapii");
     fs::rename(traces.join("bench_calls.gapii"), &long)?;
+    let ours = tree::root().join("python/tests");
     let mut tests = Command::new(&python);
-    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).arg(tree::root().join("python/tests"));
+    // In another folder than `python/`, where Python would find the package without its compiled part.
+    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).arg(&ours).current_dir(&folder);
     tests.env("GAPII_CTL", tool()).env("GAPII_TRACES", &traces);
     tests.env("GAPII_PROGRAM", folder.join("animation")).env("DISPLAY", display.name());
     step::run(tests.env("PYTHONDONTWRITEBYTECODE", "1"))?;
-    step::run(Command::new(&python).arg(tree::root().join("python/tests/rate.py")).arg(long))
+    step::run(Command::new(&python).arg(ours.join("rate.py")).arg(long))
 }
 
 /// Builds the wheel, and installs it.
