@@ -22,8 +22,8 @@ class Trace(_native.Trace):
 
     @property
     def summary(self) -> Dict[str, Any]:
-        """What `gapii-ctl info --json` says without the drivers: frames, calls, processes, losses, bytes."""
-        return self._summary()
+        """What `gapii-ctl info --json` says without the drivers: frames, commands, processes, losses, bytes."""
+        return _printed(self._summary())
 
     @property
     def frame_count(self) -> int:
@@ -33,7 +33,7 @@ class Trace(_native.Trace):
     @property
     def command_count(self) -> int:
         """Number of commands that took effect."""
-        return self.summary["calls"]
+        return self.summary["commands"]
 
     @property
     def apis(self) -> List[str]:
@@ -143,6 +143,16 @@ def _bounds(name: str, numbers: Optional[Numbers]) -> Bounds:
     if numbers.start < 0:
         raise ValueError(f"{name} are counted from 0, and {numbers.start} is less")
     return numbers.start, max(numbers.start, numbers.stop)
+
+
+def _printed(value: Any) -> Any:
+    """Renames counts of commands as `gapii-ctl` does: a trace file has older names for them."""
+    if isinstance(value, dict):
+        return {_RENAMED.get(name, name): _printed(inner) for name, inner in value.items()}
+    return [_printed(inner) for inner in value] if isinstance(value, list) else value
+
+
+_RENAMED = {name: name.replace("calls", "commands") for name in ("calls", "reentrant_calls", "foreign_calls")}
 
 
 def _words(words: Optional[Words]) -> List[str]:

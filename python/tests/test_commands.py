@@ -30,8 +30,6 @@ def shown(value):
 def agrees(value, expected):
     """Whether a shown value is that of the tool, which writes 32-bit floats with fewer digits."""
     if isinstance(expected, dict) and isinstance(value, dict) and "hash" in expected:
-        if "values" in expected and isinstance(expected["values"], list) and "values" in value:
-            return agrees(value["values"], expected["values"])
         return value["size"] == expected["size"] and value["hash"] == expected["hash"]
     if isinstance(expected, list) and isinstance(value, list):
         return len(value) == len(expected) and all(map(agrees, value, expected))
@@ -114,8 +112,8 @@ def test_frames_are_those_of_frames(path):
 def test_summary_is_that_of_info(path):
     trace = gapii.open(path, tool=TOOL)
     answer = trace.info()
-    assert trace.summary.items() <= answer.items()
-    assert (trace.frame_count, trace.command_count) == (answer["frames"], answer["calls"])
+    assert {**answer, **trace.summary} == answer
+    assert (trace.frame_count, trace.command_count) == (answer["frames"], answer["commands"])
     assert (trace.apis, trace.processes, trace.drivers) == (answer["apis"], answer["processes"], answer["drivers"])
     assert (trace.problem is None) == (answer.get("tail") is None)
 
