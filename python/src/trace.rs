@@ -88,7 +88,6 @@ impl Trace {
         Commands::start(Reading { opened, selection, is_strict: strict, has_gpu_times: true })
     }
 
-    #[expect(clippy::too_many_arguments, reason = "each is an argument of Python's function")]
     fn _to_arrow(
         &self,
         frames: Bounds,
