@@ -11,14 +11,14 @@ use arrow_array::{
 };
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use gapii_trace::json;
 use gapii_trace::parallel::Work;
+use gapii_trace::{Command, json};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::failure::{Error, Failure};
 use crate::opened::Opened;
-use crate::stream::{Reading, Stream};
+use crate::stream::{Collect, Reading, Stream};
 
 /// Rows of a batch, unless its text is long.
 const ROWS: usize = 1 << 16;
@@ -95,30 +95,23 @@ struct Rows {
     duration_ns: Vec<Option<u64>>,
     args: Vec<Option<String>>,
     text_bytes: usize,
+    /// Index of each function among the names, by its id.
+    indices: Arc<[Option<i32>]>,
 }
 
 impl Rows {
-    fn of(work: &Work<'_>, indices: &[Option<i32>], has_args: bool) -> Self {
-        let mut rows = Self::default();
-        for command in work.commands() {
-            rows.seq.push(command.seq);
-            rows.frame.push(command.frame);
-            rows.pid.push(command.pid);
-            rows.tid.push(command.tid);
-            rows.context.push(command.context);
-            rows.function.push(indices.get(usize::from(command.id)).copied().flatten());
-            rows.begin_ns.push(command.begin_ns);
-            rows.duration_ns.push(command.driver_ns);
-            if has_args {
-                let mut text = Vec::new();
-                let written = json::append_args(&command, &mut text);
-                let text = String::from_utf8(text).ok();
-                let text = text.filter(|text| written.is_ok() && text.len() <= ARGS_BYTES_MAX);
-                rows.text_bytes += text.as_ref().map_or(0, String::len);
-                rows.args.push(text);
-            }
-        }
-        rows
+    fn empty(indices: &Arc<[Option<i32>]>) -> Self {
+        Self { indices: Arc::clone(indices), ..Self::default() }
+    }
+
+    /// Adds the text of a command's arguments.
+    fn add_args(&mut self, command: &Command<'_>) {
+        let mut text = Vec::new();
+        let written = json::append_args(command, &mut text);
+        let text = String::from_utf8(text).ok();
+        let text = text.filter(|text| written.is_ok() && text.len() <= ARGS_BYTES_MAX);
+        self.text_bytes += text.as_ref().map_or(0, String::len);
+        self.args.push(text);
     }
 
     fn append(&mut self, mut other: Self) {
@@ -132,6 +125,19 @@ impl Rows {
         self.duration_ns.append(&mut other.duration_ns);
         self.args.append(&mut other.args);
         self.text_bytes += other.text_bytes;
+    }
+}
+
+impl Collect for Rows {
+    fn add(&mut self, command: &Command<'_>) {
+        self.seq.push(command.seq);
+        self.frame.push(command.frame);
+        self.pid.push(command.pid);
+        self.tid.push(command.tid);
+        self.context.push(command.context);
+        self.function.push(self.indices.get(usize::from(command.id)).copied().flatten());
+        self.begin_ns.push(command.begin_ns);
+        self.duration_ns.push(command.driver_ns);
     }
 
     fn is_full(&self) -> bool {
@@ -152,8 +158,18 @@ struct Batches {
 impl Batches {
     fn start(reading: Reading, has_args: bool) -> Result<Self, Failure> {
         let (names, indices) = functions(&reading.opened);
-        let worker = move |work: Work<'_>| Rows::of(&work, &indices, has_args);
-        let stream = Stream::start(reading, worker)?;
+        let stream = match has_args {
+            false => Stream::in_order(reading, move || Rows::empty(&indices))?,
+            // Texts cost more than reading.
+            true => Stream::in_parallel(reading, move |work: Work<'_>| {
+                let mut rows = Rows::empty(&indices);
+                for command in work.commands() {
+                    rows.add(&command);
+                    rows.add_args(&command);
+                }
+                rows
+            })?,
+        };
         Ok(Self { stream, schema: schema(has_args), names, failure: None })
     }
 
@@ -185,6 +201,7 @@ impl Iterator for Batches {
         while self.failure.is_none() && !rows.is_full() {
             match self.stream.next() {
                 None => break,
+                Some(Ok(more)) if rows.frame.is_empty() => rows = more,
                 Some(Ok(more)) => rows.append(more),
                 Some(Err(failure)) => self.failure = Some(failure),
             }

@@ -25,7 +25,7 @@ impl Commands {
     /// Begins to read.
     pub fn start(reading: Reading) -> PyResult<Self> {
         let opened = Arc::clone(&reading.opened);
-        let stream = Stream::start(reading, |work| {
+        let stream = Stream::in_parallel(reading, |work| {
             work.commands().map(|command| Recorded::of(&command)).collect::<Vec<_>>()
         })?;
         Ok(Self { opened, stream, batch: Mutex::default() })

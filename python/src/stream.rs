@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use gapii_trace::gpu_times::GpuTimes;
-use gapii_trace::parallel::{Work, cores};
+use gapii_trace::parallel::{Choice, Work, cores};
+use gapii_trace::{Command, Commands, FileAt};
 
 use crate::failure::Failure;
 use crate::opened::Opened;
@@ -44,14 +45,43 @@ impl From<io::Error> for End {
     }
 }
 
+/// What collects commands on the thread that reads them.
+pub trait Collect: Send + 'static {
+    /// Takes a command.
+    fn add(&mut self, command: &Command<'_>);
+
+    /// Whether the next command belongs to another batch.
+    fn is_full(&self) -> bool;
+}
+
 impl<T: Send + 'static> Stream<T> {
-    /// Begins to read. Each worker gets a copy of `worker`.
+    /// Begins to read, and has several threads make batches: for work that costs more than reading. Each gets a copy of
+    /// `worker`.
     ///
     /// # Errors
     /// A word of the selection fits nothing, or no thread can be started.
-    pub fn start<W>(reading: Reading, worker: W) -> Result<Self, Failure>
+    pub fn in_parallel<W>(reading: Reading, worker: W) -> Result<Self, Failure>
     where
         W: FnMut(Work<'_>) -> T + Clone + Send + 'static,
+    {
+        Self::start(reading, |commands, selection, batches| {
+            commands.in_parallel(
+                vec![worker; cores()],
+                |command, tracker| selection.choose(command, tracker),
+                |batch, _| batches.send(Ok(batch)).map_err(|_| End::Gone),
+            )
+        })
+    }
+
+    /// Returns the next batch, or a failure behind the last one; `None` at the end.
+    pub fn next(&self) -> Option<Result<T, Failure>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
+    }
+
+    fn start<F>(reading: Reading, make: F) -> Result<Self, Failure>
+    where
+        F: FnOnce(&mut Commands<'_, FileAt>, &Selection, &Batches<T>) -> Result<(), End>,
+        F: Send + 'static,
     {
         let name = reading.opened.path().display().to_string();
         if let Some(mistake) = reading.selection.filter.mistake(reading.opened.description()) {
@@ -62,7 +92,7 @@ impl<T: Send + 'static> Stream<T> {
         let (batches, taken) = sync_channel(WAITING_MAX);
         let work = move || {
             let opened = Arc::clone(&reading.opened);
-            if let Err(failure) = opened.guarded(|| read(&reading, worker, &batches)) {
+            if let Err(failure) = opened.guarded(|| read(&reading, make, &batches)) {
                 // Nobody may be there to take it.
                 _ = batches.send(Err(failure));
             }
@@ -71,17 +101,43 @@ impl<T: Send + 'static> Stream<T> {
         started.map_err(|error| Failure::Other(format!("can't read {name}: {error}")))?;
         Ok(Self(Mutex::new(taken)))
     }
+}
 
-    /// Returns the next batch, or a failure behind the last one; `None` at the end.
-    pub fn next(&self) -> Option<Result<T, Failure>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
+impl<T: Collect> Stream<T> {
+    /// Begins to read. The thread that reads makes the batches: for work that costs less than handing over commands.
+    ///
+    /// # Errors
+    /// A word of the selection fits nothing, or no thread can be started.
+    pub fn in_order(
+        reading: Reading,
+        empty: impl Fn() -> T + Send + 'static,
+    ) -> Result<Self, Failure> {
+        Self::start(reading, move |commands, selection, batches| {
+            let mut batch = empty();
+            while commands.advance()? {
+                let command = commands.command();
+                match selection.choose(&command, commands.assembler().tracker()) {
+                    Choice::Take | Choice::Last => batch.add(&command),
+                    Choice::Leave => {}
+                    Choice::Stop => break,
+                }
+                if batch.is_full() {
+                    let full = std::mem::replace(&mut batch, empty());
+                    batches.send(Ok(full)).map_err(|_| End::Gone)?;
+                }
+            }
+            batches.send(Ok(batch)).map_err(|_| End::Gone)
+        })
     }
 }
 
-fn read<T: Send>(
+/// Where batches go.
+type Batches<T> = SyncSender<Result<T, Failure>>;
+
+fn read<T>(
     reading: &Reading,
-    worker: impl FnMut(Work<'_>) -> T + Clone + Send,
-    batches: &SyncSender<Result<T, Failure>>,
+    make: impl FnOnce(&mut Commands<'_, FileAt>, &Selection, &Batches<T>) -> Result<(), End>,
+    batches: &Batches<T>,
 ) -> Result<(), Failure> {
     let Reading { opened, selection, is_strict, has_gpu_times } = reading;
     if selection.has_empty_range() {
@@ -99,12 +155,7 @@ fn read<T: Send>(
         (None, None) => reader.commands(),
     };
     let mut commands = commands.map_err(unreadable)?.with_tracers().with_gpu_times(gpu_times);
-    let done = commands.in_parallel(
-        vec![worker; cores()],
-        |command, tracker| selection.choose(command, tracker),
-        |batch, _| batches.send(Ok(batch)).map_err(|_| End::Gone),
-    );
-    match done {
+    match make(&mut commands, selection, batches) {
         Ok(()) if *is_strict => {
             Failure::of_tail(opened.path(), commands.tail()).map_or(Ok(()), Err)
         }

@@ -75,6 +75,7 @@ impl Trace {
         Ok(found?)
     }
 
+    /// Returns an iterator over commands.
     fn _commands(
         &self,
         frames: Bounds,
@@ -88,6 +89,7 @@ impl Trace {
         Commands::start(Reading { opened, selection, is_strict: strict, has_gpu_times: true })
     }
 
+    /// Returns a table of commands.
     fn _to_arrow(
         &self,
         frames: Bounds,

@@ -132,7 +132,7 @@ def test_selection_is_that_of_dump():
     check(["--commands", "40..90"], commands=range(40, 90))
     check(["--function", "glDraw*"], function="glDraw*")
     check(["--function", "glDraw*", "--function", "eglSwap*"], function=["glDraw*", "eglSwap*"])
-    check(["--frames", "2..9", "--commands", "0..500"], frames=range(2, 9), commands=range(500))
+    check(["--frames", "2..9", "--commands", "0..3000"], frames=range(2, 9), commands=range(3000))
     tid = next(trace.commands()).tid
     check(["--thread", str(tid)], thread=tid)
     assert list(trace.commands(frames=range(3, 3))) == []

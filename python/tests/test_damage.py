@@ -73,7 +73,7 @@ def test_trace_with_a_changed_byte(path, tmp_path):
         flipped = whole[at] ^ (1 << chance.randrange(8))
         changed.write_bytes(whole[:at] + bytes([flipped]) + whole[at + 1 :])
         counts.add(read_all(changed))
-    assert None in counts and read_all(path) in counts
+    assert None in counts and len(counts) > 2
 
 
 @pytest.mark.parametrize("path", WITH_BLOCKS, ids=lambda path: path.stem)
