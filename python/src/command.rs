@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::vec;
 
 use gapii_trace::description::{Function, Kind};
+use gapii_trace::gpu_times;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -211,13 +212,19 @@ impl Command {
     /// When the GPU had executed all commands before, in nanoseconds of CLOCK_MONOTONIC; None without such times.
     #[getter]
     fn gpu_begin_ns(&self) -> Option<u64> {
-        self.recorded.gpu.map(|span| span.begin_ns)
+        self.recorded.gpu.first().map(|span| span.begin_ns)
     }
 
-    /// Nanoseconds until the GPU had executed the command; None without such times.
+    /// Nanoseconds until the GPU had executed the command, of all executions of a command in a list; None without such times.
     #[getter]
     fn gpu_ns(&self) -> Option<u64> {
-        self.recorded.gpu.map(|span| span.duration_ns)
+        gpu_times::sum_ns(&self.recorded.gpu)
+    }
+
+    /// Begin and nanoseconds of each execution on the GPU: one, or several of a command in a list; empty without such times.
+    #[getter]
+    fn gpu_executions(&self) -> Vec<(u64, u64)> {
+        self.recorded.gpu.iter().map(|span| (span.begin_ns, span.duration_ns)).collect()
     }
 
     /// When the frame that the command ended was over, in nanoseconds of CLOCK_MONOTONIC; None for other commands.

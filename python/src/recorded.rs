@@ -22,7 +22,8 @@ pub struct Recorded {
     pub id: u16,
     pub begin_ns: Option<u64>,
     pub driver_ns: Option<u64>,
-    pub gpu: Option<GpuSpan>,
+    /// Times on the GPU: one, or one for each execution of its list.
+    pub gpu: Vec<GpuSpan>,
     pub frame_end_ns: Option<u64>,
     pub is_setup: bool,
     pub is_skipped: bool,
@@ -111,7 +112,7 @@ impl Recorded {
             id: command.id,
             begin_ns: command.begin_ns,
             driver_ns: command.driver_ns,
-            gpu: command.gpu,
+            gpu: command.gpu.to_vec(),
             frame_end_ns: command.frame_end_ns,
             is_setup: command.is_setup,
             is_skipped: command.traces.is_some_and(|traces| traces.is_skipped),

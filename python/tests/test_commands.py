@@ -51,6 +51,9 @@ def test_commands_are_those_of_dump(path):
         times = (command.begin_ns, command.duration_ns, command.time_ns, command.gpu_begin_ns, command.gpu_ns)
         keys = ("begin_ns", "driver_ns", "time_ns", "gpu_begin_ns", "gpu_ns")
         assert times == tuple(line.get(key) for key in keys)
+        only = [{"begin_ns": line["gpu_begin_ns"], "gpu_ns": line["gpu_ns"]}] if "gpu_ns" in line else []
+        executions = [(it["begin_ns"], it["gpu_ns"]) for it in line.get("gpu_executions", only)]
+        assert command.gpu_executions == executions
         flags = (command.is_setup, command.is_skipped, command.is_tracers, command.in_flight)
         assert flags == tuple(line.get(key, False) for key in ("setup", "skipped", "tracer", "in_flight"))
         args = command.args

@@ -16,13 +16,13 @@ use crate::{build, exports, packages, python, step, tree};
 const MANIFEST: &str = "python/Cargo.toml";
 /// Packages that build the wheel, run the tests, take tables, and compress damaged blocks.
 const PACKAGES: [&str; 6] = ["maturin", "numpy", "polars", "pyarrow", "pytest", "zstandard"];
-/// Programs of the tests that are recorded, with their arguments.
-const PROGRAMS: [(&str, &[&str]); 4] = [
-    ("apps/animation", &[]),
-    ("apps/client_arrays", &[]),
-    ("apps/attribute_lists", &[]),
+/// Programs of the tests that are recorded, with options of `run`, and their own arguments.
+const PROGRAMS: [(&str, &[&str], &[&str]); 4] = [
+    ("apps/animation", &["--gpu-timing"], &[]),
+    ("apps/client_arrays", &[], &[]),
+    ("apps/attribute_lists", &["--timing"], &[]),
     // Threads, runs, calls of a run, pause in ms, runs to warm up: a million commands, to measure how fast they are read.
-    ("programs/bench_calls", &["1", "10", "100000", "0", "0"]),
+    ("programs/bench_calls", &[], &["1", "10", "100000", "0", "0"]),
 ];
 
 pub fn run() -> anyhow::Result<()> {
@@ -39,11 +39,12 @@ pub fn run() -> anyhow::Result<()> {
     let python = python::with(&PACKAGES, &folder.join("venv"))?;
     install(&python, &folder.join("wheels"))?;
     exports::record(&traces.join("glmark2-es2.gapii"))?;
-    for (program, arguments) in PROGRAMS {
+    for (program, options, arguments) in PROGRAMS {
         let compiled = compile(program, &folder)?;
         let trace = traces.join(compiled.with_extension("gapii").file_name().unwrap_or_default());
         let mut command = Command::new(tool());
-        command.args(["run", "--force", "-o"]).arg(&trace).arg("--").arg(compiled).args(arguments);
+        command.args(["run", "--force", "-o"]).arg(&trace).args(options);
+        command.arg("--").arg(compiled).args(arguments);
         step::output(command.env("EGL_PLATFORM", "surfaceless").stdin(Stdio::null()))?;
     }
     // Its commands are compared by the rate alone: as text they would take most of the time.
