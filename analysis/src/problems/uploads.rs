@@ -124,7 +124,7 @@ impl Run {
             if is_in_many_frames { "in many frames in a row" } else { "many times in a frame" };
         let sentence = format!("{function} passes the bytes that {object} has, {how}");
         let found = Found {
-            detail: Some(format!("{size} bytes in each of {} frames", self.frames)),
+            detail: Some(self.amount()),
             count,
             frames: Some(self.frames),
             last_frame: Some(self.last_frame),
@@ -132,6 +132,26 @@ impl Run {
             ..Found::one(ProblemKind::RepeatedUpload, Severity::Warning, sentence)
         };
         groups.add(found, self.place);
+    }
+
+    /// Bytes a frame of all these uploads, in words.
+    fn amount(&self) -> String {
+        let Self { size, frames, uploads, .. } = *self;
+        let a_frame = in_units(size.saturating_mul(uploads) / frames.max(1));
+        let several = if frames == 1 { "" } else { "s" };
+        format!(
+            "{a_frame} a frame, by {uploads} uploads of {} in {frames} frame{several}",
+            in_units(size)
+        )
+    }
+}
+
+/// Returns a number of bytes with a decimal unit, as `gapii-ctl` writes sizes.
+fn in_units(bytes: u64) -> String {
+    let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "kB")];
+    match units.iter().find(|(unit, _)| bytes >= *unit) {
+        Some((unit, name)) => format!("{:.2} {name}", bytes as f64 / *unit as f64),
+        None => format!("{bytes} B"),
     }
 }
 

@@ -237,6 +237,7 @@ fn upload_that_repeats_within_few_frames_is_told() {
     let sentence = "glBufferSubData passes the bytes that buffer 0 has, many times in a frame";
     let found = of(16).check(&[("repeated_upload", "warning", 15, sentence)]);
     assert_eq!((&found[0]["frames"], &found[0]["bytes"]), (&1.into(), &(15 * 1024).into()));
+    assert_eq!(found[0]["detail"], "16.38 kB a frame, by 16 uploads of 1.02 kB in 1 frame");
     of(15).check(&[]);
 }
 

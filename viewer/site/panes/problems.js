@@ -2,13 +2,19 @@
 
 import { answers } from "../ask.js";
 import { make, table, whenReady } from "../element.js";
-import { commandLink, count } from "../text.js";
+import { commandLink, count, counted } from "../text.js";
 
 export const title = "problems";
 export const key = () => "";
 
+// Command numbers of a problem that are listed besides the first one.
+const OTHERS_MAX = 5;
+
 function row(it) {
-  const examples = it.examples.slice(1).flatMap((seq) => [commandLink(seq), " "]);
+  const listed = it.examples.slice(1, 1 + OTHERS_MAX);
+  const left = it.count - 1 - listed.length;
+  const more = listed.length > 0 && left > 0 ? [`and ${counted(left, "more")}`] : [];
+  const examples = [...listed.flatMap((seq) => [commandLink(seq), " "]), ...more];
   const since = it.since === null ? [] : [" after ", commandLink(it.since)];
   return [
     make("span", { class: `severity ${it.severity}` }, it.severity),
