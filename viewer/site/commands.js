@@ -4,7 +4,7 @@
 import { lines, query } from "./ask.js";
 import { fill, make } from "./element.js";
 import { address, go, onPlace, place } from "./place.js";
-import { callLine, commandLink, count, time } from "./text.js";
+import { callLine, commandLink, count, counted, time } from "./text.js";
 
 const ROW = 20;
 // Browsers cannot scroll further than about 30 million pixels.
@@ -18,6 +18,12 @@ const PIECES_MAX = 100;
 const FOUND_MAX = 10_000;
 // Roles of the commands that begin and end debug groups.
 const GROUPS = "group-begin,group-end";
+
+// The time of a frame, if its end has one: the first frame of a process has no begin.
+function durationNote(frame) {
+  if (typeof frame?.time_ns !== "number" && typeof frame?.duration_ns !== "number") return null;
+  return make("span", { class: "note" }, ` ${frame.duration_ns === null ? "time unknown" : time(frame.duration_ns)}`);
+}
 
 export class Commands {
   // Frames: commands from `first` to before `end`. What follows the last frame is one, too.
@@ -260,13 +266,14 @@ export class Commands {
   #frameRow(frame) {
     const { frame: of, first, end } = this.#frames[frame];
     const isOpen = this.#open.has(frame);
-    const name = of === null ? "behind the last frame" : `frame ${of.frame}${of.process === 0 ? "" : ` of process ${of.process}`}`;
+    const hasFrames = this.#frames.length > 1 || of !== null;
+    const name = of === null ? (hasFrames ? "behind the last frame" : "no frame ends") : `frame ${of.frame}${of.process === 0 ? "" : ` of process ${of.process}`}`;
     return make(
       "div",
       { class: "row frame", role: "treeitem", "aria-expanded": String(isOpen), "data-frame": frame, onclick: () => this.#toggleFrame(frame) },
       make("span", { class: "fold" }, isOpen ? "▾" : "▸"),
-      `${name}: ${count(end - first)} commands`,
-      of?.duration_ns ? make("span", { class: "note" }, ` ${time(of.duration_ns)}`) : null,
+      `${name}: ${counted(end - first, "commands")}`,
+      durationNote(of),
     );
   }
 
@@ -275,7 +282,7 @@ export class Commands {
       "div",
       { class: "row group", role: "treeitem", "aria-expanded": "false", onclick: () => this.#toggleGroup(group) },
       make("span", { class: "fold" }, "▸"),
-      `${group.label}: ${count(group.end - group.first)} commands`,
+      `${group.label}: ${counted(group.end - group.first, "commands")}`,
     );
     row.style.paddingLeft = `${group.depth + 1}em`;
     return row;

@@ -3,9 +3,8 @@
 
 import { answers, query } from "./ask.js";
 import { make, table, whenReady } from "./element.js";
+import { labelledLink } from "./labels.js";
 import { arraysOf, attributesOf } from "./layout.js";
-import { objectText } from "./owner.js";
-import { address } from "./place.js";
 import { objectsOf } from "./state.js";
 import { commandLink, valueText } from "./text.js";
 
@@ -33,11 +32,10 @@ const TARGETS = {
 const SAMPLER = /(layout\s*\([^)]*\)\s*)?\buniform\s+(?:(?:lowp|mediump|highp)\s+)?[iu]?sampler(\w+)\s+(\w+)/g;
 const COMMENT = /\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
 
-// Returns a link to an object of an owner; text if the state has none.
-export function objectLink(reference, owner, pane = "objects") {
+// Returns a link to an object of an owner, with its label after the command `at`; text if the state has none.
+export function objectLink(reference, owner, at, pane = "objects") {
   if (!reference?.name) return "none";
-  const name = `${reference.kind} ${reference.name}`;
-  return make("a", { href: address({ pane, object: objectText(name, owner) }) }, name);
+  return labelledLink(`${reference.kind} ${reference.name}`, owner, at, { pane });
 }
 
 // Returns the samplers that the sources of a program declare, by name: the target of their textures, and the unit that a layout
@@ -76,11 +74,11 @@ function values({ kind, floats, integers, count }) {
 }
 
 // The textures that are bound at texture units for a sampler.
-function textures(units, { target }, { context, owner }) {
+function textures(units, { target }, { context, owner, at: seq }) {
   return units.map((unit, at) => {
     const bindings = context?.state.texture_units?.[unit]?.bindings ?? {};
     const texture = target === undefined ? Object.values(bindings)[0] : bindings[target];
-    return [at === 0 ? "" : ", ", `unit ${unit}: `, context === undefined ? "no context" : objectLink(texture, owner)];
+    return [at === 0 ? "" : ", ", `unit ${unit}: `, context === undefined ? "no context" : objectLink(texture, owner, seq)];
   });
 }
 
@@ -108,7 +106,7 @@ async function settersOf(at, { name }, owner) {
 // Returns the table of a program's uniforms after the command `at`. `used` has the `owner` of the program, and its `context`, whose
 // bound textures samplers take.
 export function uniforms(at, program, used) {
-  const rows = rowsOf(program.object, used);
+  const rows = rowsOf(program.object, { ...used, at });
   if (rows.length === 0) return make("p", { class: "note" }, "no uniform was set");
   const cells = new Map();
   const setter = (location) => {
@@ -142,11 +140,11 @@ export function programsOf(answer, context) {
 }
 
 // Returns the table of the vertex attributes that a draw takes; null without any.
-export function attributes(answer, { context, owner }) {
+export function attributes(answer, { context, owner, at }) {
   const arrays = arraysOf(answer, context);
   const found = arrays?.attribs === undefined ? [] : attributesOf(arrays);
   if (found.length === 0) return null;
-  const from = ({ buffer }) => (buffer?.name ? objectLink(buffer, owner) : "the program's memory");
+  const from = ({ buffer }) => (buffer?.name ? objectLink(buffer, owner, at) : "the program's memory");
   const rows = found.map((it) => [String(it.index), it.word ?? `${it.size} × ${valueText(it.kind)}`, from(it.binding), String(it.start), String(it.binding.stride)]);
   return table(["attribute", "type", "buffer", "offset", "stride"], rows, { class: "attributes" });
 }

@@ -2,9 +2,10 @@
 
 import { answers, ask, lasting } from "./ask.js";
 import { Commands } from "./commands.js";
+import { divide } from "./divider.js";
 import { fill, make } from "./element.js";
 import { address, onPlace } from "./place.js";
-import { count } from "./text.js";
+import { counted } from "./text.js";
 import { Timeline } from "./timeline.js";
 import * as call from "./panes/call.js";
 import * as compare from "./panes/compare.js";
@@ -31,7 +32,7 @@ function showHead({ info, subject }) {
     make("strong", { title: subject.trace }, name),
     subject.other ? make("span", { title: subject.other }, `compared with ${subject.other.split("/").pop()}`) : null,
     make("span", {}, programs),
-    make("span", {}, `${count(info.commands)} commands, ${count(info.frames)} frames`),
+    make("span", {}, `${counted(info.commands, "commands")}, ${counted(info.frames, "frames")}`),
     info.complete ? null : make("span", { class: "error" }, "the trace is cut or damaged"),
   );
 }
@@ -49,10 +50,12 @@ function showTabs(place) {
 
 let shown = null;
 let shownAt = null;
+// By pane: where it was scrolled to when another one was chosen.
+const tops = new Map();
 // Milliseconds in which a pane gets as long as it was.
 const SCROLL_MS = 3000;
 
-// Scrolls back to where the same pane was for the last command, once its contents are that long.
+// Scrolls to where the pane was when it was seen last, once its contents are that long.
 function keepScroll(host, top) {
   const until = performance.now() + SCROLL_MS;
   const restore = () => {
@@ -76,10 +79,14 @@ function showPane(place, trace) {
   }
   shown = key;
   const host = element("pane");
-  const top = host.dataset.pane === place.pane && place.at !== shownAt ? host.scrollTop : 0;
+  const last = host.dataset.pane;
+  if (last !== undefined) tops.set(last, host.scrollTop);
+  const isOther = last !== place.pane;
+  const top = isOther || place.at !== shownAt ? (tops.get(place.pane) ?? 0) : 0;
   host.dataset.pane = place.pane;
   shownAt = place.at;
   answers.inNewRound(() => pane.show(host, place, trace));
+  if (isOther) host.scrollTop = 0;
   keepScroll(host, top);
 }
 
@@ -95,6 +102,7 @@ async function begin() {
   showHead(trace);
   new Timeline(element("timeline"), trace);
   new Commands(element("commands"), trace);
+  divide(element("divider"), element("commands"));
   onPlace((place) => showPane(place, trace));
   document.body.dataset.ready = "";
 }

@@ -1,7 +1,7 @@
 // Shows a command of `gapii-ctl dump --json` as text, with links where an argument leads somewhere.
 
 import { make } from "./element.js";
-import { objectText } from "./owner.js";
+import { labelledLink } from "./labels.js";
 import { address } from "./place.js";
 import { swatch } from "./colour.js";
 
@@ -73,12 +73,12 @@ const OBJECTS = {
   texture: ["Texture", "objects"],
 };
 
-// Returns the value of an argument; where it is the name of an object, a link to that of the owner.
-export function argument(name, value, owner) {
+// Returns the value of an argument of the command `at`; where it is the name of an object, a link to that of the owner.
+export function argument(name, value, owner, at) {
   const [kind, pane] = OBJECTS[name] ?? [];
   const text = valueText(value);
   if (kind === undefined || typeof value !== "number" || value === 0) return text;
-  return make("a", { href: address({ pane, object: objectText(`${kind} ${value}`, owner) }) }, text);
+  return labelledLink(`${kind} ${value}`, owner, at, { pane, text });
 }
 
 // Returns a link that selects a command.
@@ -91,19 +91,29 @@ export function count(number) {
   return number.toLocaleString("en");
 }
 
+// Returns a number, as it is written, with its unit; a line does not break between them.
+export function withUnit(number, unit) {
+  return `${number}\u00a0${unit}`;
+}
+
+// Returns how many of something there are, such as 12 commands.
+export function counted(number, what) {
+  return withUnit(count(number), what);
+}
+
 // Returns a time in nanoseconds with a unit.
 export function time(ns) {
   if (ns === null || ns === undefined) return "";
-  if (ns < 1e3) return `${ns} ns`;
-  if (ns < 1e6) return `${(ns / 1e3).toFixed(1)} µs`;
-  if (ns < 1e9) return `${(ns / 1e6).toFixed(2)} ms`;
-  return `${(ns / 1e9).toFixed(2)} s`;
+  if (ns < 1e3) return withUnit(ns, "ns");
+  if (ns < 1e6) return withUnit((ns / 1e3).toFixed(1), "µs");
+  if (ns < 1e9) return withUnit((ns / 1e6).toFixed(2), "ms");
+  return withUnit((ns / 1e9).toFixed(2), "s");
 }
 
 // Returns a size in bytes with a unit.
 export function size(bytes) {
-  if (bytes < 1 << 10) return `${bytes} B`;
-  if (bytes < 1 << 20) return `${(bytes / 1024).toFixed(1)} KiB`;
-  if (bytes < 2 ** 30) return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
-  return `${(bytes / 2 ** 30).toFixed(2)} GiB`;
+  if (bytes < 1 << 10) return withUnit(bytes, "B");
+  if (bytes < 1 << 20) return withUnit((bytes / 1024).toFixed(1), "KiB");
+  if (bytes < 2 ** 30) return withUnit((bytes / 2 ** 20).toFixed(1), "MiB");
+  return withUnit((bytes / 2 ** 30).toFixed(2), "GiB");
 }

@@ -5,21 +5,26 @@ import { lasting } from "./ask.js";
 import { AXIS, drawAxis } from "./axis.js";
 import { fill, make } from "./element.js";
 import { go, onPlace } from "./place.js";
-import { count, size, time } from "./text.js";
+import { count, counted, size, time } from "./text.js";
 import { Tracks } from "./tracks.js";
 
 const HEIGHT = 96;
 const TOP = 6;
 
-// What the height of a bar shows. A measure that needs the statistics of the trace reads it once.
+// What the height of a bar shows. `of` returns it; null or undefined where it is not known. A measure that needs the statistics of
+// the trace reads them once. `without` says why a trace has none, which is known from the frames alone unless it needs statistics.
 const MEASURES = {
-  duration: { title: "time", text: time, of: (frame) => frame.duration_ns ?? 0, has: (frames) => frames.some((it) => typeof it.duration_ns === "number") },
-  commands: { title: "commands", text: count, of: (frame) => frame.commands, has: () => true },
-  uploads: { title: "uploads", text: size, of: (frame) => frame.uploaded_bytes ?? 0, has: () => true, needs: "statistics" },
-  draws: { title: "draws", text: count, of: (frame) => frame.draws ?? 0, has: () => true, needs: "statistics" },
-  driver: { title: "time in the driver", text: time, of: (frame) => frame.driver_ns ?? 0, has: () => true, needs: "statistics", without: "the trace was recorded without --timing" },
-  gpu: { title: "time on the GPU", text: time, of: (frame) => frame.gpu_ns ?? 0, has: () => true, needs: "statistics", without: "the trace has no times on the GPU: record it with --gpu-timing" },
+  duration: { title: "time", text: time, of: (frame) => frame.duration_ns, without: "no frame has a time: two ends of frames with a time make one" },
+  commands: { title: "commands", text: count, of: (frame) => frame.commands },
+  uploads: { title: "uploads", text: size, of: (frame) => frame.uploaded_bytes, needs: "statistics" },
+  draws: { title: "draws", text: count, of: (frame) => frame.draws, needs: "statistics" },
+  driver: { title: "time in the driver", text: time, of: (frame) => frame.driver_ns, needs: "statistics", without: "the trace has no times in the driver: record it with `gapii-ctl run --timing`" },
+  gpu: { title: "time on the GPU", text: time, of: (frame) => frame.gpu_ns, without: "the trace has no times on the GPU: record it with `gapii-ctl run --gpu-timing`" },
 };
+
+function isKnown(value) {
+  return typeof value === "number";
+}
 
 export class Timeline {
   #first = 0;
@@ -37,12 +42,13 @@ export class Timeline {
     this.#hasProcesses = this.frames.some((frame) => frame.process !== this.frames[0].process);
     this.#order = this.frames;
     this.#shown = Math.max(1, this.frames.length);
-    this.#measure = MEASURES.duration.has(this.frames) ? "duration" : "commands";
+    this.#measure = this.#has("duration") ? "duration" : "commands";
     this.canvas = make("canvas", { height: HEIGHT + AXIS, tabindex: 0, role: "img" });
     this.label = make("output", {});
-    const choices = Object.entries(MEASURES)
-      .filter(([, measure]) => measure.has(this.frames))
-      .map(([name, { title }]) => make("option", { value: name, selected: name === this.#measure }, title));
+    const choices = Object.entries(MEASURES).map(([name, { title }]) => make("option", { value: name, selected: name === this.#measure }, title));
+    this.choices = new Map(choices.map((choice) => [choice.value, choice]));
+    for (const [name, { needs }] of Object.entries(MEASURES)) if (!needs && !this.#has(name)) this.#disable(name);
+    this.#disableDriver(trace);
     const measure = make("select", { id: "measure", "aria-label": "Height of the bars", onchange: () => this.#choose(measure.value) }, choices);
     const sorted = make("input", { type: "checkbox", id: "longest-first", onchange: () => this.#sort(sorted.checked) });
     this.tracks = new Tracks(trace, (text) => (text === null ? this.#tell(this.#order[this.#selected]) : (this.label.textContent = text)));
@@ -63,19 +69,38 @@ export class Timeline {
     onPlace((place) => this.#select(place.at));
   }
 
+  // Whether a frame has a value of this measure. A trace without frames has all.
+  #has(name) {
+    const { of } = MEASURES[name];
+    return this.frames.length === 0 ? name !== "duration" : this.frames.some((frame) => isKnown(of(frame)));
+  }
+
+  // Says in the choice of a measure that the trace has no value of it, and why.
+  #disable(name) {
+    const choice = this.choices.get(name);
+    choice.disabled = true;
+    choice.title = MEASURES[name].without;
+  }
+
+  // A command that ends a frame has its time in the driver if the trace has such times.
+  async #disableDriver({ frames }) {
+    if (frames.length === 0) return;
+    const end = await lasting.command(frames.at(-1).seq).catch(() => null);
+    if (end !== null && end.driver_ns === undefined) this.#disable("driver");
+  }
+
   async #choose(name) {
     const measure = MEASURES[name];
     this.wanted = name;
     if (measure.needs) {
       this.label.textContent = "reading the trace …";
       try {
-        const counted = new Map();
-        for (const frame of (await lasting.of(measure.needs)).frames) counted.set(`${frame.process} ${frame.frame}`, frame);
+        const byFrame = new Map();
+        for (const frame of (await lasting.of(measure.needs)).frames) byFrame.set(`${frame.process} ${frame.frame}`, frame);
         for (const frame of this.frames) {
-          const { draws, uploaded_bytes, driver_ns, gpu_ns } = counted.get(`${frame.process} ${frame.frame}`) ?? {};
-          Object.assign(frame, { draws, uploaded_bytes, driver_ns, gpu_ns });
+          const { draws, uploaded_bytes, driver_ns } = byFrame.get(`${frame.process} ${frame.frame}`) ?? {};
+          Object.assign(frame, { draws, uploaded_bytes, driver_ns });
         }
-        if (measure.without && !this.frames.some(measure.of)) throw new Error(measure.without);
       } catch (error) {
         this.label.textContent = error.message;
         return;
@@ -83,7 +108,7 @@ export class Timeline {
     }
     if (this.wanted !== name) return;
     this.#measure = name;
-    this.#most = this.frames.reduce((most, frame) => Math.max(most, measure.of(frame)), 1);
+    this.#most = this.frames.reduce((most, frame) => Math.max(most, measure.of(frame) ?? 0), 1);
     this.#sort(this.#order !== this.frames);
     this.#tell(this.#order[this.#selected]);
   }
@@ -91,7 +116,7 @@ export class Timeline {
   #sort(isSorted) {
     const selected = this.#order[this.#selected];
     const { of } = MEASURES[this.#measure];
-    this.#order = isSorted ? this.frames.toSorted((one, other) => of(other) - of(one)) : this.frames;
+    this.#order = isSorted ? this.frames.toSorted((one, other) => (of(other) ?? -1) - (of(one) ?? -1)) : this.frames;
     this.#selected = this.#order.indexOf(selected);
     const places = new Map(this.#order.map((frame, at) => [frame, at]));
     this.#places = this.frames.map((frame) => places.get(frame));
@@ -108,11 +133,15 @@ export class Timeline {
   }
 
   #tell(frame) {
-    const { title, text, of } = MEASURES[this.#measure];
-    this.label.textContent =
-      frame === undefined
-        ? `${count(this.frames.length)} frames, at most ${text(this.#most)} (${title})`
-        : `frame ${frame.frame}${frame.process === 0 ? "" : ` of process ${frame.process}`}: ${text(of(frame))}, ${count(frame.commands)} commands`;
+    const { title, text, of, without } = MEASURES[this.#measure];
+    if (this.frames.length === 0) this.label.textContent = "no command ended a frame";
+    else if (!this.#has(this.#measure)) this.label.textContent = without ?? `no frame has ${title}`;
+    else if (frame === undefined) this.label.textContent = `${counted(this.frames.length, "frames")}, at most ${text(this.#most)} (${title})`;
+    else {
+      const process = frame.process === 0 ? "" : ` of process ${frame.process}`;
+      const value = of(frame);
+      this.label.textContent = `frame ${frame.frame}${process}: ${isKnown(value) ? text(value) : `${title} unknown`}, ${counted(frame.commands, "commands")}`;
+    }
   }
 
   #frameAt(event) {
@@ -176,7 +205,9 @@ export class Timeline {
     const last = Math.min(this.#order.length, Math.ceil(this.#first + this.#shown));
     // Where several frames share a pixel, the largest one is seen.
     for (let at = Math.floor(this.#first); at < last; at += 1) {
-      const height = Math.max(1, (of(this.#order[at]) / this.#most) * (HEIGHT - TOP));
+      const value = of(this.#order[at]);
+      if (!isKnown(value)) continue;
+      const height = Math.max(1, (value / this.#most) * (HEIGHT - TOP));
       context.fillStyle = style.getPropertyValue(at === this.#selected ? "--chosen" : "--bar");
       const left = (at - this.#first) * barWidth;
       context.fillRect(left, HEIGHT - height, Math.max(1, barWidth - (barWidth > 3 ? 1 : 0)), height);

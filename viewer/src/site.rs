@@ -24,8 +24,11 @@ macro_rules! files {
 
 files! {
     "axis.js",
+    "bound.js",
+    "divider.js",
     "icon.svg",
     "inputs.js",
+    "labels.js",
     "layout.js",
     "live.html",
     "live.js",

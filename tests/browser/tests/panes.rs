@@ -227,7 +227,7 @@ async fn program_made_for_the_viewer() {
     let script = "return new Promise((ready) => setTimeout(() => ready(document.querySelector('#pane').scrollTop), 500))";
     assert_eq!(browser.run(script).await, 100);
 
-    // The draw's own contribution: what it has covered. Only the picture after it has pixels that are not opaque.
+    // The pixels that the draw changed. Only the picture after it has pixels that are not opaque.
     browser.go(&format!("at={draw}&pane=picture&when=difference")).await;
     let text = browser.text_with("#changed", "pixels differ").await;
     let covered: u64 =
@@ -302,7 +302,8 @@ async fn program_made_for_the_viewer() {
         browser.find(&format!("#commands .row[data-seq=\"{uniform}\"][aria-selected=true]")).await;
     }
     browser.go(&format!("at={draw}&pane=call")).await;
-    browser.text_with(".attributes", "1 f32x3 Buffer 1 12 24").await;
+    let arrays = browser.text_with(".attributes", "1 f32x3 Buffer 1 \"<script>").await;
+    assert!(arrays.ends_with(" 12 24"), "{arrays}");
     browser.find(".uniforms a[href*=Texture]").await.click().await.expect("a click");
     browser.find("#objects a[aria-current=true][href*=\"Texture+1\"]").await;
 

@@ -1,12 +1,13 @@
 // The selected command: its arguments, its memory, its place and its times; of a draw or a dispatch, what it takes.
 
 import { answers, lines, query } from "../ask.js";
+import { filled } from "../bound.js";
 import { make, table, whenReady } from "../element.js";
 import { SECTIONS, attributes, objectLink, programsOf, uniforms } from "../inputs.js";
 import { ownerOf } from "../owner.js";
 import { address } from "../place.js";
 import { contextOf, stateAt } from "../state.js";
-import { argument, callLine, commandLink, time, valueText } from "../text.js";
+import { argument, callLine, commandLink, time, valueText, withUnit } from "../text.js";
 
 export const title = "command";
 export const key = (place) => place.at;
@@ -26,7 +27,7 @@ function facts(it) {
     ["frame", String(it.frame)],
     ["process, thread", `${it.pid}, ${it.tid}`],
     ["context", it.context === 0 ? "none" : `0x${BigInt(it.context).toString(16)}`],
-    ...(it.time_ns === undefined ? [] : [["ended a frame at", `${(it.time_ns / 1e9).toFixed(6)} s of CLOCK_MONOTONIC`]]),
+    ...(it.time_ns === undefined ? [] : [["ended a frame at", `${withUnit((it.time_ns / 1e9).toFixed(6), "s")} of CLOCK_MONOTONIC`]]),
     ["time in the driver", it.driver_ns === undefined ? "not recorded" : time(it.driver_ns)],
     ...(it.gpu_ns === undefined ? [] : [["time on the GPU", time(it.gpu_ns)]]),
     ["stamps", it.stamps.map((stamp) => stamp ?? "none").join(", ")],
@@ -51,12 +52,11 @@ function inputs(it) {
   const shown = (answer) => {
     const context = contextOf(answer, owner);
     if (context === undefined) return [];
-    const title = ({ object }) => (object.label ? ` "${object.label}"` : "");
     const programs = programsOf(answer, context).map((program) => {
       const [kind, name] = program.name.split(" ");
-      return [make("h2", {}, "uniforms of ", objectLink({ kind, name }, owner, "shaders"), title(program)), uniforms(it.seq, program, { context, owner })];
+      return [make("h2", {}, "uniforms of ", objectLink({ kind, name }, owner, it.seq, "shaders")), uniforms(it.seq, program, { context, owner })];
     });
-    const vertices = it.role === "draw" ? attributes(answer, { context, owner }) : null;
+    const vertices = it.role === "draw" ? attributes(answer, { context, owner, at: it.seq }) : null;
     return [programs, vertices === null ? null : [make("h2", {}, "vertex attributes"), vertices]];
   };
   whenReady(host, stateAt(it.seq, SECTIONS, owner), shown, "reading what it takes");
@@ -67,7 +67,8 @@ function shown(it, trace) {
   const memory = [...(it.reads ?? []).map((range) => ["reads", range]), ...(it.writes ?? []).map((range) => ["writes", range])];
   return [
     make("p", { class: "line" }, callLine(it)),
-    table(["argument", "value", "address"], Object.entries(it.args).map(([name, value]) => [name, argument(name, value, it.owner), it.addresses?.[name] ?? ""]), { id: "arguments" }),
+    filled(it),
+    table(["argument", "value", "address"], Object.entries(it.args).map(([name, value]) => [name, argument(name, value, it.owner, it.seq), it.addresses?.[name] ?? ""]), { id: "arguments" }),
     it.role === "draw" || it.role === "dispatch" ? inputs(it) : null,
     it.driver_ns !== undefined && trace.frames.some((frame) => frame.seq === it.seq) ? slowest(it) : null,
     memory.length === 0 ? null : table(["memory", "contents"], memory.map(([verb, range]) => [verb, valueText(range)])),

@@ -5,8 +5,8 @@ import { fill, make, table, whenReady } from "../element.js";
 import { pictureAt } from "../pictures.js";
 import { address } from "../place.js";
 import { runTable } from "../runs.js";
-import { difference, stage } from "../stage.js";
-import { callLine, commandLink, count } from "../text.js";
+import { besides } from "../stage.js";
+import { callLine, commandLink, count, counted } from "../text.js";
 
 export const title = "compare";
 export const key = (place) => [place.a, place.b, place["first-a"], place["first-b"]];
@@ -32,7 +32,7 @@ function lastBehind(frames, seq) {
 function causes(list, own, others) {
   const row = (it) => [
     it.function,
-    it.way.replaceAll("_", " "),
+    it.way.replace(/_([ab])$/, (_, name) => ` ${name.toUpperCase()}`).replaceAll("_", " "),
     it.parts.join(", "),
     count(it.commands),
     count(it.frames),
@@ -45,7 +45,7 @@ function causes(list, own, others) {
 
 // How a frame differs, in words.
 function wordsOf(it) {
-  if (it.pixels) return `${count(it.pixels.pixels)} of ${count(it.pixels.of)} pixels, by ${it.pixels.largest} of 255 at most`;
+  if (it.pixels) return `${count(it.pixels.pixels)} of ${counted(it.pixels.of, "pixels")}, by ${it.pixels.largest} of 255 at most`;
   if (it.sizes) return `${it.sizes.map((size) => size.join(" × ")).join(" and ")} pixels`;
   if (it.hashes) return "other pixels; the traces have only their hashes";
   return "only_in_a" in it ? "in A only" : "in B only";
@@ -66,12 +66,31 @@ function frames(list, own, others) {
   return runTable(["frame", "difference", ""], rows, { follows, cells, joined }, { id: "frames" });
 }
 
+// The first command whose answer from the driver differs.
+function firstAnswer({ first_answer: it }) {
+  return it === null || it.a === null || it.b === null ? null : make("p", { id: "first-answer" }, "The first answer of the driver that differs: that to command ", commandLink(it.a), ` in A, ${it.b} in B.`);
+}
+
+// The first command that one trace has and the other has not, or that differs; if one of them ends there, this is what is said.
+function firstDifference({ first }, trace, others) {
+  if (first === null) return null;
+  const { a, b } = first;
+  const say = (...words) => make("p", { id: "first-difference" }, ...words);
+  if (a !== null && b !== null) return say("The first command that differs: ", commandLink(a), ` in A, ${b} in B.`);
+  const [ending, longer] = a === null ? [trace, others] : [others, trace];
+  const [name, other] = a === null ? ["A", "B"] : ["B", "A"];
+  const next = a === null ? String(b) : commandLink(a);
+  const all = ending.end_seq - ending.first_seq;
+  const ends = (a ?? b) - longer.first_seq >= all;
+  return ends ? say(`${name} ends after ${counted(all, "commands")}; ${other} goes on with command `, next, ".") : say(`The first command that ${name} lacks: `, next, ` in ${other}.`);
+}
+
 function shown([answer, others], trace) {
   if (answer.differing === 0 && !answer.frames?.length) return make("p", { id: "equal" }, "The traces have the same commands.");
-  const first = answer.first === null ? null : make("p", {}, "The first difference: ", answer.first.a === null ? "" : commandLink(answer.first.a), answer.first.b === null ? "" : ` in A, ${answer.first.b} in B`);
   return [
-    make("p", {}, `A has ${count(answer.commands.a)} commands, B has ${count(answer.commands.b)}; ${count(answer.differing)} differ.`),
-    first,
+    make("p", {}, `A has ${counted(answer.commands.a, "commands")}, B has ${count(answer.commands.b)}; ${count(answer.differing)} differ.`),
+    firstAnswer(answer),
+    firstDifference(answer, trace, others),
     make("h2", {}, "causes"),
     causes(answer.causes, trace.frames, others.frames),
     answer.frames?.length ? [make("h2", {}, "frames"), frames(answer.frames, trace.frames, others.frames)] : null,
@@ -91,7 +110,7 @@ function commands(place) {
 
 async function pictures(a, b) {
   const [one, other] = await Promise.all([pictureAt("pictures", a), pictureAt("other/pictures", b)]);
-  return [one, other, difference(one, other)];
+  return [one, other];
 }
 
 export function show(host, place, trace) {
@@ -104,14 +123,9 @@ export function show(host, place, trace) {
   const file = (path) => path.split("/").pop();
   fill(host, make("p", {}, `A is ${file(trace.subject.trace)}, B is ${file(trace.subject.other)}.`), commands(place), beside, list);
   if (/^\d+$/.test(place.a ?? "") && /^\d+$/.test(place.b ?? "")) {
-    const side = (name, picture) => make("figure", {}, make("figcaption", {}, name), stage(picture));
-    const show = ([one, other, { picture, pixels }]) => {
+    const show = ([one, other]) => {
       host.scrollTop = 0;
-      return [
-        side(`A after command ${place.a}`, one),
-        side(`B after command ${place.b}`, other),
-        side(`difference: ${count(pixels)} pixels`, picture),
-      ];
+      return besides(one, other, [`A after command ${place.a}`, `B after command ${place.b}`]);
     };
     whenReady(beside, pictures(place.a, place.b), show, "playing both traces");
   }

@@ -161,12 +161,13 @@ function detail(answer, owners, place) {
   const contents = make("div", { id: "contents" }, contentsOf(kind, name, owners, place));
   const past = make("div", { id: "history" });
   whenReady(past, history(kind, name, owners.owner, place), ({ objects }) => objects.flatMap((it) => life(it, objects.length > 1, place)));
+  const title = found?.object.label ? `${wanted} "${found.object.label}"` : wanted;
   const facts = found === undefined ? [] : Object.entries(found.object).filter(([, value]) => value === null || typeof value !== "object");
   return [
-    make("h2", {}, `${wanted}${ofOwner(owners.owner, owners.all)}`),
+    make("h2", {}, title, ofOwner(owners.owner, owners.all)),
     contents,
     table(["", ""], facts.map(([fact, value]) => [fact.replaceAll("_", " "), valueText(value)]), { class: "facts" }),
-    make("h2", {}, "history"),
+    make("h2", {}, `history of ${title}`),
     past,
   ];
 }

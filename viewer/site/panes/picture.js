@@ -1,24 +1,24 @@
-// What the program has drawn after the selected command: the attachments of the framebuffer, before and after it, its own
-// contribution, and the commands of the frame that changed the pixel that one clicks.
+// What the program has drawn after the selected command: the attachments of the framebuffer, before and after it, the pixels that
+// it changed, and the commands of the frame that changed the pixel that one clicks.
 
 import { answers, query } from "../ask.js";
 import { fill, make, table, whenReady } from "../element.js";
 import { attachments, pictureAt } from "../pictures.js";
 import { Mark, pixelOf } from "../mark.js";
 import { address, go, place as here } from "../place.js";
-import { difference, stage } from "../stage.js";
-import { commandLink, count } from "../text.js";
+import { changed, stage } from "../stage.js";
+import { commandLink, count, counted } from "../text.js";
 
 export const title = "picture";
 export const key = (place) => [place.at, place.attachment, place.when];
 
-const WHENS = { after: "after the command", before: "before it", difference: "its own contribution" };
+const WHENS = { after: "after the command", before: "before it", difference: "the pixels that it changed" };
 
 async function shownPicture(at, attachment, when) {
   if (when === "before") return { picture: await pictureAt("before", at, attachment) };
   const after = await pictureAt("pictures", at, attachment);
   if (when !== "difference") return { picture: after };
-  return difference(after, await pictureAt("before", at, attachment));
+  return changed(await pictureAt("before", at, attachment), after);
 }
 
 function colour(values) {
@@ -47,6 +47,23 @@ function showPixel(host, place, attachment) {
   else whenReady(host, answers.of(`pixel${query({ at: place.at, ...pixel, attachment: number })}`), pixelTable, "playing the trace");
 }
 
+// Returns notes, in which those about attachments without a picture are one for each reason.
+function missingInWords(notes) {
+  const reasons = new Map();
+  const others = notes.filter((note) => {
+    const [, attachment, reason] = /^no (?:at-\d+-(\w+)\.png|picture at \d+): (.*)$/.exec(note) ?? [];
+    if (reason === undefined) return true;
+    reasons.set(reason, [...(reasons.get(reason) ?? []), attachment ?? "colour"]);
+    return false;
+  });
+  return [...[...reasons].map(([reason, attachments]) => `no picture of ${attachments.join(", ")}: ${reason}`), ...others];
+}
+
+function changedText(pixels) {
+  if (pixels === 0) return "The command changed no pixel.";
+  return `${counted(pixels, "pixels")} differ from before. They are shown as the command left them, and all others are left out.`;
+}
+
 const unmark = () => go({ pixel: null }, { replaces: true });
 
 addEventListener("keydown", ({ key }) => {
@@ -65,7 +82,7 @@ function shown({ files, notes }, place) {
   const attachment = names.includes(place.attachment) ? place.attachment : names[0];
   const when = place.when in WHENS ? place.when : "after";
   const converted = (note) => / is converted: (.*)$/.exec(note)?.[1];
-  const remarks = notes.filter((note) => converted(note) === undefined).map((note) => make("p", { class: "note" }, note));
+  const remarks = missingInWords(notes.filter((note) => converted(note) === undefined)).map((note) => make("p", { class: "note" }, note));
   if (attachment === undefined) return [make("p", {}, "Nothing is drawn to there."), remarks].flat();
   const choice = (id, label, values, chosen, change) => {
     const select = make("select", { id, "aria-label": label, onchange: () => go({ [change]: select.value }, { replaces: true }) }, values.map(([value, text]) => make("option", { value, selected: value === chosen }, text)));
@@ -98,7 +115,7 @@ function shown({ files, notes }, place) {
     showPixel(history, to, attachment);
   };
   const pick = (x, y) => go({ pixel: `${x},${y}` }, { replaces: true });
-  const show = (answer) => [stage(answer.picture, pick, mark), answer.pixels === undefined ? null : make("p", { id: "changed" }, `${count(answer.pixels)} pixels differ`)];
+  const show = (answer) => [stage(answer.picture, pick, mark), answer.pixels === undefined ? null : make("p", { id: "changed" }, changedText(answer.pixels))];
   whenReady(picture, shownPicture(place.at, attachment, when), show, "playing the trace");
   showPixel(history, now, attachment);
   return [controls, remark, picture, history, ...remarks];

@@ -2,6 +2,7 @@
 // program in use comes first.
 
 import { fill, make, whenReady } from "../element.js";
+import { label } from "../labels.js";
 import { SECTIONS, programsOf, uniforms } from "../inputs.js";
 import { objectOf, ownersAt, ownersLine } from "../owner.js";
 import { contextOf, objectsOf, stateAt } from "../state.js";
@@ -19,7 +20,7 @@ function programPart(program, used, at, isUsed, isOpen) {
   const stages = object.last_link?.stages ?? [];
   const contents = () => [
     uniforms(at, program, used),
-    stages.map((stage) => [make("h3", {}, `${stage.kind}, ${stage.shader?.kind ?? "Shader"} ${stage.shader?.name ?? "deleted"}, as it was linked`), source(stage)]),
+    stages.map((stage) => [make("h3", {}, `${stage.kind}, ${stage.shader?.kind ?? "Shader"} ${stage.shader?.name ?? "deleted"}`, stage.shader?.name ? label(`${stage.shader.kind} ${stage.shader.name}`, used.owner, at) : null, ", as it was linked"), source(stage)]),
   ];
   const details = make(
     "details",

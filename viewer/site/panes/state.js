@@ -2,6 +2,7 @@
 // command is selected.
 
 import { answers, query } from "../ask.js";
+import { filled } from "../bound.js";
 import { fill, make, table, whenReady } from "../element.js";
 import { go, place as here } from "../place.js";
 import { byScope, byWord, groupSummary, matching, sectionSummary } from "../sections.js";
@@ -12,7 +13,7 @@ export const title = "state";
 export const key = (place) => [place.at, place.since];
 
 function changesTable({ changes, since, seq }) {
-  if (changes.length === 0) return make("p", { id: "changes" }, since === seq - 1 ? "The command has changed no state." : "No state has changed.");
+  if (changes.length === 0) return make("p", { id: "changes" }, since === seq - 1 ? "The command has changed no state; contents of textures and buffers are not listed here." : "No state has changed.");
   const text = (value) => (value === null ? "nothing" : valueText(value));
   const rows = changes.map((it) => [it.owner, it.path.join(" › "), text(it.before), text(it.after)]);
   return table(["of", "state", "before", "after"], rows, { id: "changes" });
@@ -183,7 +184,11 @@ export function show(host, place, trace) {
   const changes = make("div", {});
   const sections = make("div", {});
   fill(host, form, changes, make("h2", {}, "state"), sections);
-  if (at > trace.first_seq) whenReady(changes, answers.of(`state${query({ at, since })}`), changesTable);
+  const changed = async () => {
+    const [answer, command] = await Promise.all([answers.of(`state${query({ at, since })}`), since === at - 1 ? answers.command(at) : null]);
+    return [filled(command), changesTable(answer)];
+  };
+  if (at > trace.first_seq) whenReady(changes, changed(), (shown) => shown);
   else fill(changes, make("p", { id: "changes" }, "It is the first command."));
   whenReady(sections, Promise.all([answers.of(`sections/${at}`), answers.command(at)]), ([answer, command]) => {
     shown = new Sections(at, answer, command, sectionsOf(here()));
