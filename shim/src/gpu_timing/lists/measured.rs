@@ -491,6 +491,8 @@ mod tests {
     struct Fake {
         places: RefCell<BTreeMap<u64, ListPlace>>,
         has_counter: Cell<bool>,
+        /// Bits of the counter.
+        bits: Cell<u32>,
         has_memory: Cell<bool>,
         count: Cell<u64>,
         /// Nanoseconds by which the trace's clock has gone on without the device.
@@ -511,6 +513,7 @@ mod tests {
             Self {
                 places: RefCell::new(BTreeMap::from(places)),
                 has_counter: Cell::new(true),
+                bits: Cell::new(16),
                 has_memory: Cell::new(true),
                 count: Cell::new(0),
                 slept_ns: Cell::new(0),
@@ -535,7 +538,7 @@ mod tests {
 
         fn counter(&self, _device: u64) -> Option<Counter> {
             let unit = Unit::of_resolutions(10, 10)?;
-            self.has_counter.get().then(|| Counter::new(16, unit))
+            self.has_counter.get().then(|| Counter::new(self.bits.get(), unit))
         }
 
         fn now(&self, _device: u64) -> Option<(u64, u64)> {
@@ -741,6 +744,8 @@ mod tests {
     #[test]
     fn commands_without_a_pair_are_counted() {
         let mut bench = Bench::new();
+        // The counts of all pairs fit into half a period.
+        bench.gpu.bits.set(36);
         for _ in 0..PAIRS_MAX + 3 {
             bench.append(LIST);
         }
