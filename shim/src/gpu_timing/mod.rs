@@ -89,11 +89,11 @@ pub fn after_driver(command: &Timed, tell: &mut dyn FnMut(&[u8])) {
             let tid = words().thread().map_or(0, gapii_recorder::Thread::tid);
             with_timer(context, |timer| timer.end(&Device, command, tid));
         }
-        Kind::Other | Kind::Finish | Kind::FrameEnd if may_end_frame => {
-            collect(context, patience_at_frame_end(), tell);
-        }
         Kind::Finish => collect(context, Duration::ZERO, tell),
         Kind::TimerQuery | Kind::Leaves { .. } | Kind::FrameEnd | Kind::Other => {}
+    }
+    if may_end_frame {
+        collect(context, patience_at_frame_end(), tell);
     }
 }
 
