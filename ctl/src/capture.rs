@@ -62,7 +62,7 @@ pub enum Outcome {
     DaemonSilent,
 }
 
-/// What was said of a capture that has ended.
+/// The remarks about a capture that has ended.
 pub struct Report {
     /// Why the result is a failure.
     pub failure: Option<Failure>,

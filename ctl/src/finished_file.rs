@@ -119,7 +119,7 @@ pub fn must_be_free(path: &Path, force: bool) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "{} exists; overwrite it with `--force`, or choose another name with `-o FILE`",
+        "{} exists; overwrite it with `--force`, or choose another name",
         path.display()
     )))
 }

@@ -14,7 +14,7 @@ const TEXT_MAX: usize = 2000;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Bounded {
     pub text: String,
-    /// What was left out.
+    /// A sentence about the part that was left out.
     pub remark: Option<String>,
 }
 

@@ -52,8 +52,8 @@ impl Server {
         match tool.source {
             Source::Traces => bounded(&self.traces.list().to_string()).map(contents),
             Source::Command(command) => {
-                let first = command.iter().copied().chain(["--json"]).map(OsString::from);
-                let printed = process::ask(&self.tool, first.chain(words)).await?;
+                let first = [command, "--json"].map(OsString::from);
+                let printed = process::ask(&self.tool, first.into_iter().chain(words)).await?;
                 bounded(&printed).map(contents)
             }
             Source::Pictures => {
@@ -96,8 +96,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = self.tools().find(|tool| tool.name == call.name) else {
-            let unknown = TOOLS.iter().any(|tool| tool.name == call.name);
-            let why = match unknown {
+            let is_known = TOOLS.iter().any(|tool| tool.name == call.name);
+            let why = match is_known {
                 true => {
                     format!("`{}` needs a server that was started with --allow-capture", call.name)
                 }

@@ -23,8 +23,8 @@ pub struct Tool {
 /// Where an answer comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// What this command of `gapii-ctl` prints with `--json`.
-    Command(&'static [&'static str]),
+    /// The output of this command of `gapii-ctl` with `--json`.
+    Command(&'static str),
     /// The pictures that a replay writes.
     Pictures,
     /// The list of traces.
@@ -113,14 +113,14 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "info",
         description: "Summarize a trace: program, driver, frames, commands, how it began and ended, what it lacks.",
-        source: Source::Command(&["info"]),
+        source: Source::Command("info"),
         params: &[TRACE],
         records: false,
     },
     Tool {
         name: "frames",
         description: "List the frames of a trace with the command that ended each, its number of commands and its duration.",
-        source: Source::Command(&["frames"]),
+        source: Source::Command("frames"),
         params: &[
             TRACE,
             option("sort", "--sort", Kind::Text, "`duration` or `commands`: the largest first."),
@@ -131,7 +131,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "commands",
         description: "List the commands of a trace in the order in which they took effect: number, thread, frame, function, arguments, result. Go on behind the last one with `commands`.",
-        source: Source::Command(&["dump"]),
+        source: Source::Command("dump"),
         params: &[
             TRACE,
             FRAMES,
@@ -150,7 +150,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "search",
         description: "Find the commands of a trace whose text has these characters: in the function's name, arguments, strings, results.",
-        source: Source::Command(&["dump"]),
+        source: Source::Command("dump"),
         params: &[
             TRACE,
             Param {
@@ -169,7 +169,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "state",
         description: "Show the state that the program had set up after a command. Ask for `sections` first, then for one `section` or `object`.",
-        source: Source::Command(&["state"]),
+        source: Source::Command("state"),
         params: &[
             TRACE,
             AT,
@@ -209,7 +209,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "history",
         description: "List the commands that made, filled, changed, used and deleted an object.",
-        source: Source::Command(&["history"]),
+        source: Source::Command("history"),
         params: &[
             TRACE,
             operand(
@@ -235,7 +235,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "differences",
         description: "Compare two traces: commands and answers of the driver that differ, grouped by cause, and frames that look different.",
-        source: Source::Command(&["diff"]),
+        source: Source::Command("diff"),
         params: &[
             TRACE,
             operand("other", Kind::Trace, "The trace that is compared with it."),
@@ -251,35 +251,35 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "problems",
         description: "List what is wrong with a program: errors, failed shaders, slow frames, repeated uploads, stalls, leaks; each with a command.",
-        source: Source::Command(&["problems"]),
+        source: Source::Command("problems"),
         params: &[TRACE, FRAMES],
         records: false,
     },
     Tool {
         name: "statistics",
         description: "Count the functions, frames, threads and memory of a trace, and state changes that changed nothing; with driver times if they were recorded.",
-        source: Source::Command(&["stats"]),
+        source: Source::Command("stats"),
         params: &[TRACE, FUNCTION, ROWS],
         records: false,
     },
     Tool {
         name: "threads",
         description: "List the threads of a trace, and what happened to them: holds, waits, gaps, keyframes, and the marks that the program set.",
-        source: Source::Command(&["threads"]),
+        source: Source::Command("threads"),
         params: &[TRACE, Param { name: "events", option: Some("--events"), ..ROWS }],
         records: false,
     },
     Tool {
         name: "programs",
         description: "List the running programs that can be recorded.",
-        source: Source::Command(&["apps"]),
+        source: Source::Command("apps"),
         params: &[],
         records: true,
     },
     Tool {
         name: "record",
         description: "Record frames of a running program to a new trace.",
-        source: Source::Command(&["start"]),
+        source: Source::Command("start"),
         params: &[
             Param {
                 absent: Absent::Refused,
@@ -318,6 +318,11 @@ pub const TOOLS: &[Tool] = &[
 ];
 
 impl Tool {
+    /// Whether it makes a file.
+    fn writes(&self) -> bool {
+        self.params.iter().any(|param| param.kind == Kind::NewTrace)
+    }
+
     /// Returns what the agent is told.
     pub fn described(&self) -> Described {
         let property = |param: &Param| {
@@ -342,8 +347,7 @@ impl Tool {
             "additionalProperties": false,
         });
         let Value::Object(schema) = schema else { unreachable!("an object was made") };
-        let annotations =
-            ToolAnnotations::new().read_only(!self.records || self.name == "programs");
+        let annotations = ToolAnnotations::new().read_only(!self.writes());
         Described::new(self.name, self.description, Arc::new(schema)).with_annotations(annotations)
     }
 }

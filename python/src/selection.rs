@@ -46,26 +46,9 @@ impl Selection {
         }
         // A command that took no effect has no number.
         let has_number = |wanted: &Range<u64>| command.seq.is_some_and(|it| wanted.contains(&it));
-        match self.numbers.as_ref().is_none_or(has_number) && self.fits(command, tracker) {
+        match self.numbers.as_ref().is_none_or(has_number) && command.fits(&self.filter, tracker) {
             true => Choice::Take,
             false => Choice::Leave,
         }
-    }
-
-    fn fits(&self, command: &Command<'_>, tracker: &Tracker) -> bool {
-        let filter = &self.filter;
-        if filter.is_empty() {
-            return true;
-        }
-        let is_function = match command.function {
-            Some(function) => filter.wants_function(function),
-            None => filter.functions.is_empty(),
-        };
-        is_function
-            && (filter.threads.is_empty() || {
-                let name = tracker.thread_at(command.thread).map_or(&[][..], |thread| &thread.name);
-                let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
-                filter.wants_thread(command.tid, &String::from_utf8_lossy(name))
-            })
     }
 }

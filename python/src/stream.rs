@@ -18,7 +18,7 @@ use crate::selection::Selection;
 /// Batches that wait to be taken, besides those that workers have.
 const WAITING_MAX: usize = 4;
 
-/// What is read of a trace.
+/// The part of a trace that is read.
 #[derive(Clone)]
 pub struct Reading {
     pub opened: Arc<Opened>,

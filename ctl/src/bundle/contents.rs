@@ -53,7 +53,7 @@ pub fn files(
     ]
 }
 
-/// What a program prints, with its standard error.
+/// Runs a program, and returns its output and its messages.
 fn output<P: AsRef<OsStr>, E: std::fmt::Display>(
     program: Result<P, E>,
     arguments: &[&str],
@@ -127,7 +127,7 @@ fn environment(discretion: &Discretion) -> String {
     }
 }
 
-/// What the driver says about itself, asked in a child process, because a driver can crash.
+/// The driver's texts about itself, asked for in a child process, because a driver can crash.
 fn driver() -> String {
     output(std::env::current_exe(), &["doctor", "--driver-texts"])
 }

@@ -40,13 +40,17 @@ impl Discretion {
         let variable = |name: &str| std::env::var(name).ok();
         let user = rustix::process::getuid().as_raw().to_string();
         let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-        let mut accounts = accounts.lines().map(|line| line.split(':').collect::<Vec<_>>());
-        let own = accounts.find(|fields| fields.get(2) == Some(&&*user));
-        let field = |at: usize| own.as_ref().and_then(|own| Some((*own.get(at)?).to_owned()));
+        let accounts: Vec<Vec<&str>> =
+            accounts.lines().map(|line| line.split(':').collect()).collect();
+        // Of the account that has `text` in field `of`, field `at`.
+        let field = |of: usize, text: &str, at: usize| {
+            let account = accounts.iter().find(|fields| fields.get(of) == Some(&text))?;
+            Some((*account.get(at)?).to_owned())
+        };
         let before = variable("SUDO_USER");
-        let home_before = before.as_ref().map(|name| format!("/home/{name}"));
-        let names = [field(0), variable("USER"), variable("LOGNAME"), before];
-        let homes = [field(5), variable("HOME"), home_before];
+        let home_before = before.as_ref().and_then(|name| field(0, name, 5));
+        let names = [field(2, &user, 0), variable("USER"), variable("LOGNAME"), before];
+        let homes = [field(2, &user, 5), variable("HOME"), home_before];
         Discretion::of(names.into_iter().flatten(), homes.into_iter().flatten())
     }
 

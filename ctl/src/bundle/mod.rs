@@ -43,10 +43,14 @@ pub fn write(
     checks: Value,
     connect: &Connect,
 ) -> Result<Vec<BundledFile>, Failure> {
-    must_be_free(path, force)?;
+    if path.as_os_str() == "-" {
+        return Err(Failure::usage(
+            "a bundle is not written to standard output, which has the checks; name a file: `--bundle report.tar.zst`",
+        ));
+    }
     let cannot =
         |error: io::Error| Failure::system(format!("can't write {}: {error}", path.display()));
-    let mut file = FinishedFile::create(path, true)?;
+    let mut file = FinishedFile::create(path, force)?;
     let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let compressed = zstd::Encoder::new(&mut file, 0).map_err(cannot)?;
     let mut archive = Tar::new(compressed, time);
@@ -59,21 +63,4 @@ pub fn write(
     archive.finish().and_then(zstd::Encoder::finish).map_err(cannot)?;
     file.finish().map_err(cannot)?;
     Ok(files)
-}
-
-/// Fails if the file may not be written; without `force`, also if it holds something.
-fn must_be_free(path: &Path, force: bool) -> Result<(), Failure> {
-    let name = path.display();
-    if path.as_os_str() == "-" {
-        return Err(Failure::usage(
-            "a bundle is not written to standard output, which has the checks; name a file: `--bundle report.tar.zst`",
-        ));
-    }
-    let holds_something = path.metadata().is_ok_and(|it| it.is_file() && it.len() > 0);
-    match holds_something && !force {
-        true => Err(Failure::usage(format!(
-            "{name} exists; overwrite it with `--force`, or choose another name with `--bundle FILE`"
-        ))),
-        false => Ok(()),
-    }
 }

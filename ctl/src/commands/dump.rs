@@ -372,19 +372,7 @@ fn fits(chosen: &Filter, roles: &[CommandRole], command: &Command<'_>, tracker: 
     if !roles.is_empty() && !CommandRole::of(command).is_some_and(|role| roles.contains(&role)) {
         return false;
     }
-    if chosen.is_empty() {
-        return true;
-    }
-    let is_function = match command.function {
-        Some(function) => chosen.wants_function(function),
-        None => chosen.functions.is_empty(),
-    };
-    is_function
-        && (chosen.threads.is_empty() || {
-            let name = tracker.thread_at(command.thread).map_or(&[][..], |thread| &thread.name);
-            let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
-            chosen.wants_thread(command.tid, &String::from_utf8_lossy(name))
-        })
+    command.fits(chosen, tracker)
 }
 
 fn nothing_fits(path: &Path, chosen: &Filter, args: &Dump) -> Failure {

@@ -105,7 +105,7 @@ fn no_frame(
     place: &Place,
 ) -> Emptiness {
     let is_desktop = summary.foreign > 0 || why == Some(&NoFrame::Desktop);
-    // Such a program ends no frames, in whichever command it was.
+    // A program that draws without a surface ends no frames, so the command in which it was says nothing.
     let is_headless = matches!(why, Some(NoFrame::Offscreen | NoFrame::NoSurface));
     let is_other = is_desktop || (is_headless && crash(summary).is_none());
     if let Some(inside) = why_inside(summary, request).filter(|_| !is_other) {
@@ -159,7 +159,7 @@ pub fn why_only_frames(summary: &Summary, request: &StartRequest) -> Option<Stri
     })
 }
 
-/// What the program did to present frames, and where they may end, as far as the beginning of the trace tells.
+/// The program's way of presenting frames, and a guess at where they end, from the beginning of the trace.
 fn presentation(path: &Path) -> io::Result<(Presentation, Option<FrameGuess>)> {
     let failed = |failure: Failure| io::Error::other(failure.sentence);
     let mut reader = trace_file::open(path).map_err(failed)?;

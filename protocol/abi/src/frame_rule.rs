@@ -6,7 +6,7 @@
 
 pub use gapii_ringbuf::FRAME_RULE_BYTES;
 
-/// What a word about debug groups begins with.
+/// The beginning of a word about debug groups.
 pub const GROUP: &[u8] = b"group:";
 
 /// A word of a rule.

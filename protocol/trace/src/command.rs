@@ -16,8 +16,9 @@ use serde::{Deserialize, Serialize};
 use super::blob_name::BlobName;
 use super::blobs::BlobSource;
 use super::description::{Description, Function, Kind, Type};
+use super::filter::Filter;
 use super::gpu_times::GpuSpan;
-use super::tracker::ContextLimits;
+use super::tracker::{ContextLimits, Tracker};
 use super::value::{Arg, Args, Names, Observation, Range, Ranges, Value, result_text, slots};
 
 /// A command. It borrows from its reader and lives until the reader's next command.
@@ -123,6 +124,20 @@ impl fmt::Debug for Blobs<'_> {
 }
 
 impl<'a> Command<'a> {
+    /// Returns true if a filter lets the command through. One whose function is not known fits no pattern of functions.
+    pub fn fits(&self, filter: &Filter, tracker: &Tracker) -> bool {
+        let is_function = match self.function {
+            Some(function) => filter.wants_function(function),
+            None => filter.functions.is_empty(),
+        };
+        is_function
+            && (filter.threads.is_empty() || {
+                let name = tracker.thread_at(self.thread).map_or(&[][..], |thread| &thread.name);
+                let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+                filter.wants_thread(self.tid, &String::from_utf8_lossy(name))
+            })
+    }
+
     /// Returns the function's name as the API spells it; empty if the header does not describe its id.
     pub fn name(&self) -> &'a str {
         self.function.map_or("", |function| &function.name)

@@ -148,8 +148,7 @@ impl TraceHeader {
 
     /// Whether the description is this build's.
     fn is_own(&self) -> bool {
-        let own = Description::built_in();
-        matches!(self.description, Cow::Borrowed(it) if std::ptr::eq(it, own))
+        matches!(self.description, Cow::Borrowed(it) if std::ptr::eq(it, Description::built_in()))
     }
 
     /// Returns the whole frame.

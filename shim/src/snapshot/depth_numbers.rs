@@ -3,7 +3,7 @@
 //! Mesa converts an uploaded number through one of 24 bits and cuts off what is left, so the number that it reads from a
 //! texture does not always give the same depth again. It is changed in its low bits until it does.
 
-/// What is added to a number, one after the other, until it gives the depth. The next depth of 24 bits is 256 away.
+/// Steps that are added to a number, one after the other, until it gives the depth. The next depth of 24 bits is 256 away.
 const STEPS: [i32; 6] = [0x40, -0x40, 0x80, -0x80, 0xff, -0xff];
 
 /// Changes the numbers that do not give the depths which they were read from. `stored` uploads numbers and returns what is

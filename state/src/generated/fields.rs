@@ -27,7 +27,7 @@ state! {
         caches: Caches<S> = Caches::new(),
         /// The last capture whose stream describes the state of this context; 0 for none.
         described: u64 = 0,
-        /// What framebuffers of the context had attached before.
+        /// Attachments that framebuffers of the context had before.
         former_attachments: FormerAttachments = FormerAttachments::default(),
         array_buffer: Ref<Buffer> = Ref::NONE,
         copy_read_buffer: Ref<Buffer> = Ref::NONE,

@@ -105,7 +105,7 @@ fn context(program: &Program) -> String {
                 "0",
             ),
             (
-                "What framebuffers of the context had attached before.",
+                "Attachments that framebuffers of the context had before.",
                 "former_attachments",
                 "FormerAttachments",
                 "FormerAttachments::default()",
