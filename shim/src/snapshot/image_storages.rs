@@ -20,16 +20,17 @@ use super::egl::Like;
 use super::emit::Emitter;
 use super::formats::{self, Layout};
 use super::identity;
+use super::image_handles::{self, Handle};
 use super::image_layer::has_layers;
 use crate::generated::ids::*;
 
 const EGL_NONE: i32 = constants::EGL_NONE as i32;
 /// The initial value of `GL_TEXTURE_MAX_LEVEL`.
 const MAX_LEVEL: i32 = 1000;
-/// Images whose handles are gone have handles from here on meanwhile. The number of the storage is added.
-pub const SPARE_HANDLE: u64 = 0xF000_0000;
 /// Spare name of a texture that is the root of a storage which only EGL images have.
 pub const SPARE_ROOT: u32 = spare_names::FIRST + 0x20;
+/// Spare name of a renderbuffer that is bound to an image, so that an image can be made of it.
+pub const SPARE_BOUND: u32 = spare_names::FIRST + 0x20;
 
 /// A texture or renderbuffer that shares storage.
 pub struct Member {
@@ -37,6 +38,8 @@ pub struct Member {
     pub group: usize,
     pub name: u32,
     pub kind: Kind,
+    /// Whether it is bound to an image of a bound renderbuffer.
+    pub is_of_bound: bool,
     limits: Option<Limits>,
 }
 
@@ -73,16 +76,24 @@ impl Limits {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A texture whose only image can be an EGL image: its target, and whether it is immutable.
-    Bindable {
-        target: u32,
-        is_immutable: bool,
-    },
+    Bindable { target: u32, is_immutable: bool },
     /// A level, a face or all layers of a level, of a texture with other images, or of a texture view.
-    Source {
-        face: u32,
-        level: i32,
+    Source { face: u32, level: i32 },
+    Renderbuffer {
+        /// Whether the program bound it to an image; otherwise images were made of it.
+        is_bound: bool,
     },
-    Renderbuffer,
+}
+
+impl Kind {
+    /// Whether it can be bound to an image.
+    fn is_bindable(&self) -> bool {
+        !matches!(self, Self::Source { .. })
+    }
+
+    pub fn is_renderbuffer(&self) -> bool {
+        matches!(self, Self::Renderbuffer { .. })
+    }
 }
 
 /// The object of which a replay makes the image.
@@ -102,6 +113,13 @@ pub struct Root {
 }
 
 impl Root {
+    /// A renderbuffer.
+    pub fn of_renderbuffer(group: usize, name: u32) -> Self {
+        let (attributes, view) = (list(&[]), Ref::NONE);
+        let target = EGL_GL_RENDERBUFFER;
+        Self { group, name, target, attributes, is_spare: false, view, limits: None }
+    }
+
     /// Makes an image of the object with the handle `image`.
     pub fn make_image(&self, emitter: &mut Emitter, display: u64, context: u64, image: u64) {
         if let Some(limits) = &self.limits {
@@ -121,8 +139,9 @@ impl Root {
 #[derive(Default)]
 pub struct Storage {
     pub members: Vec<Member>,
-    /// Handles of the program's images.
-    pub handles: Vec<u64>,
+    pub handles: Vec<Handle>,
+    /// Images of bound renderbuffers, destroyed ones included.
+    of_bound: BTreeSet<Ref<Image>>,
     /// What is known of one of its images, destroyed ones included.
     pub image: Option<Image>,
     /// Size and format.
@@ -148,11 +167,20 @@ impl Storage {
         !self.members.is_empty() || !self.handles.is_empty()
     }
 
-    /// Whether the program has an image of it, or an object besides the root, or has bound the root to an image.
+    /// Whether the program has an image of a bound renderbuffer, or an object that is bound to one.
+    pub fn needs_image_of_bound(&self) -> bool {
+        self.handles.iter().any(|it| it.is_of_bound) || self.members.iter().any(|it| it.is_of_bound)
+    }
+
+    /// Whether the program has an image of it, or an object besides the root, or has bound the root to an
+    /// image of which this matters.
     pub fn needs_image(&self, root: &Root) -> bool {
         let others =
             self.members.iter().filter(|it| (it.group, it.name) != (root.group, root.name));
-        !self.handles.is_empty() || others.count() > 0 || self.is_root_bound
+        !self.handles.is_empty()
+            || others.count() > 0
+            || self.is_root_bound
+            || self.needs_image_of_bound()
     }
 }
 
@@ -161,6 +189,18 @@ impl Storage {
 pub enum Object {
     Texture(Ref<Texture>),
     Renderbuffer(Ref<Renderbuffer>),
+}
+
+impl Object {
+    /// The image that it is bound to or was the source of.
+    fn image(&self, context: &Context) -> Ref<Image> {
+        let group = context.group.lock();
+        let image = match *self {
+            Self::Texture(it) => group.textures.get(it).map(|it| it.image),
+            Self::Renderbuffer(it) => group.renderbuffers.get(it).map(|it| it.image),
+        };
+        image.unwrap_or(Ref::NONE)
+    }
 }
 
 /// What has a storage in the stream already, so that a nameless object can share it.
@@ -186,8 +226,12 @@ impl Holder {
         // The stream has what was made for an image no longer.
         storages.values_mut().for_each(|storage| storage.deleted_view = None);
         let storage = storages.get(&shared);
-        if let Some(handle) = storage.and_then(|storage| storage.handles.first()) {
-            return Some(Self::Image(*handle));
+        if let Some(storage) = storage
+            && let Some(first) = storage.handles.first()
+        {
+            let is_of_bound = storage.of_bound.contains(&object.image(context));
+            let handle = storage.handles.iter().find(|it| it.is_of_bound == is_of_bound);
+            return Some(Self::Image(handle.unwrap_or(first).image));
         }
         let named = storage.and_then(|storage| {
             let root = root_of(&storages, storage, 0)?;
@@ -196,7 +240,7 @@ impl Holder {
         let (of, mut root) =
             named.or_else(|| Some((context.handle, nameless_root(context, shared, object)?)))?;
         root.limits = root.limits.filter(|_| context.version.0 >= 3);
-        let image = SPARE_HANDLE + u64::from(shared);
+        let image = image_handles::spare_handle(shared, false);
         Some(Self::Object { display: Like::of(process, of)?.display, context: of, image, root })
     }
 
@@ -261,8 +305,12 @@ pub fn storages_of_images(process: &Process) -> (BTreeMap<u32, Storage>, BTreeSe
         }
         let storage = storages.entry(image.pixels.shared).or_default();
         if state.images.find(object.name()) == object {
-            storage.handles.push(object.name());
+            let is_of_bound = image.is_of_bound;
+            storage.handles.push(Handle { image: object.name(), is_of_bound });
             creators.insert(image.context);
+        }
+        if image.is_of_bound {
+            storage.of_bound.insert(object);
         }
         storage.pixels = image.pixels;
         storage.image = Some(image.clone());
@@ -332,11 +380,13 @@ pub fn root_of(
             }
             _ => false,
         };
-        storage.members.iter().find(is_flat).map(|it| root(it, EGL_GL_TEXTURE_2D, list(&[])))
+        let mut flat: Vec<_> = storage.members.iter().filter(is_flat).collect();
+        flat.sort_by_key(|it| it.is_of_bound);
+        flat.first().map(|it| root(it, EGL_GL_TEXTURE_2D, list(&[])))
     };
     let drawn = || {
-        let is_drawn = |it: &&Member| it.kind == Kind::Renderbuffer;
-        storage.members.iter().find(is_drawn).map(|it| root(it, EGL_GL_RENDERBUFFER, list(&[])))
+        let is_drawn = |it: &&Member| it.kind.is_renderbuffer();
+        storage.members.iter().find(is_drawn).map(|it| Root::of_renderbuffer(it.group, it.name))
     };
     let spare = || {
         let (target, attributes) = (EGL_GL_TEXTURE_2D, list(&[]));
@@ -375,22 +425,26 @@ pub fn all_groups(process: &Process) -> Vec<(u64, Arc<Group>)> {
 pub fn members_of(group: &Group, at: usize, storages: &mut BTreeMap<u32, Storage>) -> bool {
     let group = group.lock();
     let mut has_members = false;
-    let mut add = |image: &TextureImage, name: u32, kind: Kind, limits: Option<Limits>| {
-        let storage = storages.entry(image.shared).or_default();
-        storage.pixels = *image;
-        storage.members.push(Member { group: at, name, kind, limits });
+    let mut add = |pixels: &TextureImage, name: u32, kind: Kind, image: Ref<Image>, limits| {
+        let storage = storages.entry(pixels.shared).or_default();
+        storage.pixels = *pixels;
+        let is_of_bound = kind.is_bindable() && storage.of_bound.contains(&image);
+        storage.members.push(Member { group: at, name, kind, is_of_bound, limits });
         has_members = true;
     };
     for (object, texture) in group.textures.named() {
         let name = object.name() as u32;
         for (face, levels) in &texture.images {
             for (level, image) in levels.iter().filter(|(_, image)| image.shared != 0) {
-                add(image, name, kind_of(texture, *face, *level), Limits::of(texture));
+                let kind = kind_of(texture, *face, *level);
+                add(image, name, kind, texture.image, Limits::of(texture));
             }
         }
     }
     for (object, it) in group.renderbuffers.named().filter(|(_, it)| it.shared != 0) {
-        add(&pixels_of(it), object.name() as u32, Kind::Renderbuffer, None);
+        let kind = Kind::Renderbuffer { is_bound: it.is_bound };
+        let bound_to = if it.is_bound { it.image } else { Ref::NONE };
+        add(&pixels_of(it), object.name() as u32, kind, bound_to, None);
     }
     let textures = &group.textures;
     for (object, texture) in textures.deleted() {

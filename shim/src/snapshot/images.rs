@@ -22,9 +22,10 @@ use gapii_state::{Group, Process, Ref, Texture, Thread};
 use super::egl::{Like, contexts_of_group};
 use super::emit::Emitter;
 use super::formats::Layout;
+use super::image_handles;
 use super::image_layer::{self, Of};
 use super::image_storages::{
-    self, Kind, Member, Root, SPARE_HANDLE, SPARE_ROOT, Storage, all_groups, members_of, root_of,
+    self, Kind, Member, Root, SPARE_BOUND, SPARE_ROOT, Storage, all_groups, members_of, root_of,
     storages_of_images,
 };
 use super::owed::Uploaded;
@@ -65,12 +66,10 @@ pub fn describe(emitter: &mut Emitter, thread: &Thread, epoch: u64) {
         shared.describe_roots(emitter, at, group);
     });
     in_groups(emitter, &|emitter, at, group| shared.bind_members(emitter, at, group));
-    for (number, storage) in shared.storages.iter().filter(|(_, it)| it.root.is_some()) {
-        if storage.handles.is_empty()
-            && storage.root.as_ref().is_some_and(|it| storage.needs_image(it))
-        {
+    for (number, storage) in &shared.storages {
+        for spare in image_handles::spare(*number, storage) {
             let command = emitter.command(EGL_DESTROY_IMAGE_KHR).arg(shared.display(storage));
-            command.arg(SPARE_HANDLE + u64::from(*number)).returns(1_u32, []);
+            command.arg(spare).returns(1_u32, []);
         }
     }
     if let Some(spare) = spare.iter().flatten().next() {
@@ -162,18 +161,13 @@ impl Shared {
             }
             let Some(storage) = self.storages.get_mut(&number) else { continue };
             if let Some(root) = root.as_mut().filter(|root| root.target == EGL_GL_RENDERBUFFER) {
-                let is_bound = |&(group, name): &(usize, u32)| {
-                    let group = self.groups.get(group).filter(|it| it.sibling.is_some());
-                    let known = group.and_then(|group| group.renderbuffer(name));
-                    known.is_some_and(|known| known.format != storage.pixels.format)
-                };
-                let members = storage.members.iter().filter(|it| it.kind == Kind::Renderbuffer);
-                let mut members = members.map(|it| (it.group, it.name));
-                // The image was made of one that is not bound to it, if there is one.
-                let source = members.clone().find(|it| !is_bound(it));
+                // The first image was made of one that is not bound, if there still is one.
+                let is_source = |it: &&Member| it.kind == Kind::Renderbuffer { is_bound: false };
+                let source = storage.members.iter().find(is_source);
                 storage.is_root_bound = source.is_none();
-                (root.group, root.name) =
-                    source.or_else(|| members.next()).unwrap_or((root.group, root.name));
+                if let Some(source) = source {
+                    (root.group, root.name) = (source.group, source.name);
+                }
             }
             storage.root = root;
         }
@@ -202,13 +196,29 @@ impl Shared {
             if !storage.needs_image(root) {
                 continue;
             }
-            let spare = [SPARE_HANDLE + u64::from(*number)];
-            let handles = if storage.handles.is_empty() { &spare[..] } else { &storage.handles };
-            for handle in handles {
-                root.make_image(emitter, group.display, group.context, *handle);
+            for image in image_handles::all(*number, storage, false) {
+                root.make_image(emitter, group.display, group.context, image);
             }
-            if let (true, Some(image)) = (storage.is_root_bound, handles.first()) {
-                image_storages::bind_to_renderbuffer(emitter, root.name, *image);
+            let first = image_handles::first(*number, storage, false);
+            if storage.is_root_bound {
+                image_storages::bind_to_renderbuffer(emitter, root.name, first);
+            }
+            if storage.needs_image_of_bound() {
+                emitter.make(GL_GEN_RENDERBUFFERS, SPARE_BOUND);
+                image_storages::bind_to_renderbuffer(emitter, SPARE_BOUND, first);
+                let bound = Root::of_renderbuffer(at, SPARE_BOUND);
+                for image in image_handles::all(*number, storage, true) {
+                    bound.make_image(emitter, group.display, group.context, image);
+                }
+                spare::delete(emitter, GL_DELETE_RENDERBUFFERS, &[SPARE_BOUND]);
+                let of_bound = image_handles::first(*number, storage, true);
+                let is_root = |it: &&Member| (it.group, it.name) == (at, root.name);
+                let member = storage.members.iter().filter(|it| it.is_of_bound).find(is_root);
+                if let Some(Kind::Bindable { target, is_immutable: false }) =
+                    member.map(|it| it.kind)
+                {
+                    image_storages::bind_to_texture(emitter, root.name, (target, false), of_bound);
+                }
             }
             if root.is_spare {
                 spare::delete(emitter, GL_DELETE_TEXTURES, &[root.name]);
@@ -220,20 +230,21 @@ impl Shared {
     fn bind_members(&self, emitter: &mut Emitter, at: usize, group: &OfGroup) {
         for (number, storage) in &self.storages {
             let Some(root) = &storage.root else { continue };
-            let spare = SPARE_HANDLE + u64::from(*number);
-            let image = storage.handles.first().copied().unwrap_or(spare);
             for member in storage.members.iter().filter(|member| member.group == at) {
                 let is_root = root.group == at
                     && root.name == member.name
-                    && (root.target == EGL_GL_RENDERBUFFER) == (member.kind == Kind::Renderbuffer);
+                    && (root.target == EGL_GL_RENDERBUFFER) == member.kind.is_renderbuffer();
                 if is_root {
                     continue;
                 }
+                let image = image_handles::first(*number, storage, member.is_of_bound);
                 match member.kind {
                     Kind::Bindable { target, is_immutable } => {
                         group.bind_texture(emitter, member.name, (target, is_immutable), image);
                     }
-                    Kind::Renderbuffer => group.bind_renderbuffer(emitter, member.name, image),
+                    Kind::Renderbuffer { .. } => {
+                        group.bind_renderbuffer(emitter, member.name, image)
+                    }
                     Kind::Source { .. } => {
                         if !self.is_root(at, member.name) {
                             emitter.leave_out_of("all of texture", member.name);
@@ -384,7 +395,7 @@ impl OfGroup {
         }
         let mut read = || {
             let (sibling, layout) = (self.sibling.as_ref()?, layout?);
-            let handle = *storage.handles.first()?;
+            let handle = storage.handles.first()?.image;
             let texture = sibling.ask(move |_| bound_to(handle))?;
             let target = GL_TEXTURE_2D;
             let of = Of::Flat { texture, target, face: target, level: 0 };
@@ -426,7 +437,7 @@ impl OfGroup {
                 }
                 !lacks
             }
-            Kind::Renderbuffer => {
+            Kind::Renderbuffer { .. } => {
                 let Some(known) = self.renderbuffer(name) else { return true };
                 let renderbuffer = self.group.lock().renderbuffers.find(u64::from(name));
                 !refusals::mend_renderbuffer(&self.group, renderbuffer, known.storage())

@@ -49,6 +49,7 @@ mod held;
 mod held_buffers;
 mod identity;
 mod idle_surfaces;
+mod image_handles;
 mod image_layer;
 mod image_storages;
 mod images;

@@ -47,14 +47,15 @@ pub fn mend_renderbuffer(group: &Group, object: Ref<Renderbuffer>, driver: Stora
         return false;
     }
     (it.width, it.height, it.format, it.samples) = (width, height, format, samples);
-    (it.image, it.shared) = (Ref::NONE, 0);
+    (it.image, it.is_bound, it.shared) = (Ref::NONE, false, 0);
     true
 }
 
 /// Takes its storage from a renderbuffer, because the driver has none.
 pub fn empty_renderbuffer(group: &Group, object: Ref<Renderbuffer>) {
     if let Some(it) = group.lock().renderbuffers.get_mut(object) {
-        (it.width, it.height, it.image, it.shared) = (0, 0, Ref::NONE, 0);
+        (it.width, it.height, it.shared) = (0, 0, 0);
+        (it.image, it.is_bound) = (Ref::NONE, false);
     }
 }
 

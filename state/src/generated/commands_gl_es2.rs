@@ -1543,6 +1543,9 @@ mod glRenderbufferStorage {
                 }
             }
             if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
+                set!(S, it.is_bound, false);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
                 set!(S, it.shared, 0);
             }
         }

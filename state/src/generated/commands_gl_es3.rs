@@ -3529,6 +3529,9 @@ mod glRenderbufferStorageMultisample {
                 }
             }
             if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                set!(S, it.is_bound, false);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.shared, 0);
             }
         }

@@ -2225,6 +2225,9 @@ mod glRenderbufferStorageOES {
                 }
             }
             if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
+                set!(S, it.is_bound, false);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
                 set!(S, it.shared, 0);
             }
         }

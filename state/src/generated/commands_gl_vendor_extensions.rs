@@ -898,6 +898,9 @@ mod glRenderbufferStorageMultisampleANGLE {
                 }
             }
             if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                set!(S, it.is_bound, false);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.shared, 0);
             }
         }
@@ -941,6 +944,9 @@ mod glRenderbufferStorageMultisampleAPPLE {
                 }
             }
             if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                set!(S, it.is_bound, false);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.shared, 0);
             }
         }
@@ -982,6 +988,9 @@ mod glRenderbufferStorageMultisampleIMG {
                 if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                     set!(S, it.image, value);
                 }
+            }
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                set!(S, it.is_bound, false);
             }
             if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
                 set!(S, it.shared, 0);

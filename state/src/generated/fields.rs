@@ -312,6 +312,8 @@ state! {
         /// Number of the storage that the source had when the image was made: that of `pixels`, or of all layers of a
         /// three-dimensional texture of which the image is one.
         source_storage: u32 = 0,
+        /// Whether the source was a renderbuffer that was bound to another image. Mesa gives such an image an unsized format.
+        is_of_bound: bool = false,
         /// Number of planes from eglExportDMABUFImageQueryMESA; at least 1.
         planes: u32 = 1,
         label: S::Only<u64> = S::only(|| 0),
@@ -407,6 +409,8 @@ state! {
         format: u32 = 0,
         /// The EGLImage that provides the storage, if any.
         image: Ref<Image> = Ref::NONE,
+        /// Whether the program bound it to that image; false for the source of an image.
+        is_bound: bool = false,
         /// Number of the storage that EGL images share; 0 for storage of this renderbuffer alone.
         shared: u32 = 0,
         label: S::Only<String> = S::only(|| String::new()),

@@ -23,11 +23,11 @@ pub fn note_source_of_image<S: Scope, M: Memory + ?Sized>(
 ) {
     let Some(made) = Source::find(thread, image) else { return };
     let Some(group) = group_of(thread, made.context) else { return };
-    let pixels = match made.target {
+    let shared = match made.target {
         EGL_GL_RENDERBUFFER => made.share_renderbuffer(&group),
         _ => made.share_texture(&group),
     };
-    let Some((mut pixels, source_storage)) = pixels else { return };
+    let Some(Shared { mut pixels, storage: source_storage, is_bound }) = shared else { return };
     let mut process = thread.process.lock();
     if source_storage == made.number {
         process.shared_storages = made.number;
@@ -49,7 +49,18 @@ pub fn note_source_of_image<S: Scope, M: Memory + ?Sized>(
     if let Some(image) = process.images.get_mut(made.image) {
         image.pixels = pixels;
         image.source_storage = source_storage;
+        image.is_of_bound = is_bound;
     }
+}
+
+/// What a source shares with its image.
+struct Shared {
+    /// Size and format of the source.
+    pixels: TextureImage,
+    /// The number of its storage.
+    storage: u32,
+    /// Whether it is a renderbuffer that is bound to another image.
+    is_bound: bool,
 }
 
 /// The texture or renderbuffer that is the source of an image.
@@ -85,8 +96,8 @@ impl Source {
         })
     }
 
-    /// Returns size and format of the source, and the number of its storage.
-    fn share_renderbuffer<S: Scope>(&self, group: &Group<S>) -> Option<(TextureImage, u32)> {
+    /// Notes the image as the renderbuffer's.
+    fn share_renderbuffer<S: Scope>(&self, group: &Group<S>) -> Option<Shared> {
         let mut group = group.lock();
         let renderbuffer = group.renderbuffers.find(self.buffer);
         let renderbuffer = group.renderbuffers.get_mut(renderbuffer)?;
@@ -101,11 +112,12 @@ impl Source {
             samples: renderbuffer.samples,
             ..TextureImage::default()
         };
-        Some((pixels, renderbuffer.shared))
+        let (storage, is_bound) = (renderbuffer.shared, renderbuffer.is_bound);
+        Some(Shared { pixels, storage, is_bound })
     }
 
     /// [`Source::share_renderbuffer`] for a texture.
-    fn share_texture<S: Scope>(&self, group: &Group<S>) -> Option<(TextureImage, u32)> {
+    fn share_texture<S: Scope>(&self, group: &Group<S>) -> Option<Shared> {
         let level = i32::try_from(self.level).ok()?;
         let face = match self.target {
             EGL_GL_TEXTURE_2D => GL_TEXTURE_2D,
@@ -126,7 +138,8 @@ impl Source {
         if source.shared == 0 {
             source.shared = self.number;
         }
-        Some((TextureImage { depth: 1, ..*source }, source.shared))
+        let pixels = TextureImage { depth: 1, ..*source };
+        Some(Shared { pixels, storage: source.shared, is_bound: false })
     }
 }
 
@@ -168,6 +181,7 @@ pub fn become_image_for_rendering<S: Scope, M: Memory + ?Sized>(
     let Some(context) = thread.context.as_deref() else { return };
     if let Some(renderbuffer) = context.group.lock().renderbuffers.get_mut(renderbuffer) {
         renderbuffer.image = image;
+        renderbuffer.is_bound = true;
         renderbuffer.width = pixels.width;
         renderbuffer.height = pixels.height;
         renderbuffer.format = pixels.format;
@@ -299,6 +313,25 @@ mod tests {
         let levels = &group.textures.get(texture).unwrap().images[&GL_TEXTURE_2D];
         let levels: Vec<_> = levels.iter().map(|(level, it)| (*level, it.width)).collect();
         assert_eq!(levels, [(0, 4)]);
+    }
+
+    #[test]
+    fn image_of_a_renderbuffer_knows_whether_that_is_bound_to_another_image() {
+        let mut thread = thread((2, 0));
+        let group = context(&mut thread).group.clone();
+        let [source, other] = [5, 6].map(|name| group.lock().renderbuffers.create(name));
+        let mut make = |handle: u64, source: u64| {
+            let mut process = thread.process.lock();
+            let image = process.images.create(handle);
+            let made = process.images.get_mut(image).unwrap();
+            (made.context, made.target, made.buffer) = (1, EGL_GL_RENDERBUFFER, source);
+            drop(process);
+            note_source_of_image(&mut thread, &Nothing, handle);
+            become_image_for_rendering(&mut thread, &Nothing, other, handle);
+            thread.process.lock().images.get(image).unwrap().is_of_bound
+        };
+        assert_eq!([make(9, 5), make(10, 5), make(11, 6)], [false, false, true]);
+        assert_eq!(group.lock().renderbuffers.get(source).map(|it| it.is_bound), Some(false));
     }
 
     #[test]

@@ -28,7 +28,7 @@ record! {
         target: |it| Value::Enum { group: "EGL", value: *it as u64 },
         buffer: |it| Value::Address(*it),
         attributes: |it| map(it, |it| Value::Enum { group: "EGL", value: *it as u64 }, |it| it.describe()),
-        pixels, source_storage, planes, label: |it| Value::Address(*it),
+        pixels, source_storage, is_of_bound, planes, label: |it| Value::Address(*it),
     }
     Stream<Whole> {
         display: |it| Value::Address(*it),
@@ -72,8 +72,8 @@ record! {
     }
     Renderbuffer<Whole> {
         width, height, samples,
-        format: |it| Value::Enum { group: "InternalFormat", value: *it as u64 }, image, shared,
-        label,
+        format: |it| Value::Enum { group: "InternalFormat", value: *it as u64 }, image, is_bound,
+        shared, label,
     }
     Sampler<Whole> {
         sampling, label,
