@@ -91,6 +91,7 @@ impl Kind {
         !matches!(self, Self::Source { .. })
     }
 
+    /// Whether it is a renderbuffer.
     pub fn is_renderbuffer(&self) -> bool {
         matches!(self, Self::Renderbuffer { .. })
     }
@@ -170,6 +171,16 @@ impl Storage {
     /// Whether the program has an image of a bound renderbuffer, or an object that is bound to one.
     pub fn needs_image_of_bound(&self) -> bool {
         self.handles.iter().any(|it| it.is_of_bound) || self.members.iter().any(|it| it.is_of_bound)
+    }
+
+    /// The spare handles of the images that a replay makes of it.
+    pub fn spare_images(&self, number: u32) -> Vec<u64> {
+        let is_needed = self.root.as_ref().is_some_and(|root| self.needs_image(root));
+        let kinds = [(is_needed, false), (is_needed && self.needs_image_of_bound(), true)];
+        let unnamed = kinds.into_iter().filter(|(is_needed, is_of_bound)| {
+            *is_needed && image_handles::of_kind(&self.handles, *is_of_bound).is_empty()
+        });
+        unnamed.map(|(_, is_of_bound)| image_handles::spare_handle(number, is_of_bound)).collect()
     }
 
     /// Whether the program has an image of it, or an object besides the root, or has bound the root to an

@@ -67,7 +67,7 @@ pub fn describe(emitter: &mut Emitter, thread: &Thread, epoch: u64) {
     });
     in_groups(emitter, &|emitter, at, group| shared.bind_members(emitter, at, group));
     for (number, storage) in &shared.storages {
-        for spare in image_handles::spare(*number, storage) {
+        for spare in storage.spare_images(*number) {
             let command = emitter.command(EGL_DESTROY_IMAGE_KHR).arg(shared.display(storage));
             command.arg(spare).returns(1_u32, []);
         }
@@ -196,10 +196,10 @@ impl Shared {
             if !storage.needs_image(root) {
                 continue;
             }
-            for image in image_handles::all(*number, storage, false) {
+            for image in image_handles::all(*number, &storage.handles, false) {
                 root.make_image(emitter, group.display, group.context, image);
             }
-            let first = image_handles::first(*number, storage, false);
+            let first = image_handles::first(*number, &storage.handles, false);
             if storage.is_root_bound {
                 image_storages::bind_to_renderbuffer(emitter, root.name, first);
             }
@@ -207,11 +207,11 @@ impl Shared {
                 emitter.make(GL_GEN_RENDERBUFFERS, SPARE_BOUND);
                 image_storages::bind_to_renderbuffer(emitter, SPARE_BOUND, first);
                 let bound = Root::of_renderbuffer(at, SPARE_BOUND);
-                for image in image_handles::all(*number, storage, true) {
+                for image in image_handles::all(*number, &storage.handles, true) {
                     bound.make_image(emitter, group.display, group.context, image);
                 }
                 spare::delete(emitter, GL_DELETE_RENDERBUFFERS, &[SPARE_BOUND]);
-                let of_bound = image_handles::first(*number, storage, true);
+                let of_bound = image_handles::first(*number, &storage.handles, true);
                 let is_root = |it: &&Member| (it.group, it.name) == (at, root.name);
                 let member = storage.members.iter().filter(|it| it.is_of_bound).find(is_root);
                 if let Some(Kind::Bindable { target, is_immutable: false }) =
@@ -237,7 +237,7 @@ impl Shared {
                 if is_root {
                     continue;
                 }
-                let image = image_handles::first(*number, storage, member.is_of_bound);
+                let image = image_handles::first(*number, &storage.handles, member.is_of_bound);
                 match member.kind {
                     Kind::Bindable { target, is_immutable } => {
                         group.bind_texture(emitter, member.name, (target, is_immutable), image);
