@@ -1,6 +1,6 @@
 //! Tests that take many programs through the same steps, each test in its own way: from their first frame, from their third.
 //! `cargo xtask test` has each program take its turn in one of them, and runs every second one of very many foreign
-//! programs; a test that repeats its steps at other moments does so a quarter as often. In the run of the release build, and in
+//! programs and of very many cases; a test that repeats its steps at other moments does so a quarter as often. In the run of the release build, and in
 //! one of tests by name, every program goes through each, as often as the test says.
 
 /// Set for a run in which programs take turns.

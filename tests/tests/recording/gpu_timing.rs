@@ -122,8 +122,15 @@ fn attached_captures_have_times_if_they_were_asked_for() {
         let lines = lines(&trace).into_iter().filter(|line| line["setup"] != true);
         let work: Vec<_> = lines.filter(is_work).collect();
         assert_eq!(work.len() as u64, 4 * WORK);
-        let untimed: Vec<_> = work.iter().filter(|line| line.get("gpu_ns").is_none()).collect();
-        assert_eq!(untimed.len(), if is_timed { 0 } else { work.len() }, "{untimed:?}");
+        let has_time = |line: &Value| line.get("gpu_ns").is_some();
+        if is_timed {
+            // The results of the last frame come within 100 ms, or not at all.
+            let in_last = |line: &Value| number(&line["frame"]) == 3;
+            let late: Vec<_> = work.iter().filter(|it| !has_time(it) && !in_last(it)).collect();
+            assert!(late.is_empty(), "{late:?}");
+        } else {
+            assert!(!work.iter().any(has_time), "times without the option");
+        }
         session.app_in_mode("idle");
     }
     running.signal(rustix::process::Signal::TERM);

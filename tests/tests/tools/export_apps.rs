@@ -6,7 +6,7 @@ use gapii_tests::gapii::Session;
 use gapii_tests::loading::offscreen;
 use gapii_tests::pictures::NOT_PLAYED;
 use gapii_tests::programs::{app, apps_but};
-use gapii_tests::{apitrace, dumps};
+use gapii_tests::{apitrace, dumps, turns};
 
 /// Programs that apitrace cannot record, and the reason.
 const NOT_RECORDED: &[(&str, &str)] = &[
@@ -108,21 +108,19 @@ fn eglretrace_shows_what_each_program_read_back() {
     let _daemon = session.daemon(&[]);
     let mut found = Vec::new();
     let mut right = 0;
-    for name in apps_but(&[]) {
-        let listed = NOT_PLAYED.iter().find(|(of, _)| *of == name);
-        match (shown_as_read_back(&session, &name, &[]), listed) {
+    let names = turns::taken(apps_but(&[]), 0, 2);
+    for name in &names {
+        let listed = NOT_PLAYED.iter().find(|(of, _)| of == name);
+        match (shown_as_read_back(&session, name, &[]), listed) {
             (Ok(_), None) => right += 1,
             (Err(_), Some(_)) => {}
             (Err(what), None) => found.push(format!("{name}: {what}")),
             (Ok(_), Some((_, why))) => found.push(format!("{name} is shown right: not {why}")),
         }
     }
-    println!(
-        "{right} programs are shown right, {} are not for eglretrace's reasons",
-        NOT_PLAYED.len()
-    );
+    println!("{right} of {} programs are shown right", names.len());
     assert!(found.is_empty(), "{}", found.join("\n"));
-    assert!(right >= 65, "{right}");
+    assert!(right + NOT_PLAYED.len() >= names.len() && right >= 32, "{right}");
 }
 
 /// Differences of the dumps that [`EXPLAINED`] does not list.
@@ -153,9 +151,10 @@ fn dumps_are_those_of_apitrace_s_own_recordings() {
     let _daemon = session.daemon(&[]);
     let mut found = Vec::new();
     let mut same = 0;
-    for name in apps_but(&[]) {
-        let listed = NOT_RECORDED.iter().find(|(of, _)| *of == name);
-        match (unexplained(&session, &name), listed) {
+    let names = turns::taken(apps_but(&[]), 1, 2);
+    for name in &names {
+        let listed = NOT_RECORDED.iter().find(|(of, _)| of == name);
+        match (unexplained(&session, name), listed) {
             (Err(_), Some(_)) => {}
             (Ok(differences), None) if differences.is_empty() => same += 1,
             (Ok(differences), None) => {
@@ -167,5 +166,5 @@ fn dumps_are_those_of_apitrace_s_own_recordings() {
     }
     println!("{same} programs have the same dump, {} differences", found.len());
     assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
-    assert!(same >= 55, "{same}");
+    assert!(same + NOT_RECORDED.len() >= names.len() && same >= 27, "{same}");
 }
