@@ -1,4 +1,4 @@
-//! Limits of a context's driver: version, renderer, extensions, numbers of formats and attributes, bits and size of the default
+//! Limits of a context's driver: version, renderer, extensions, numbers of formats, attributes, units and binding points, bits and size of the default
 //! framebuffer. The shim asks for them once, when the context first becomes current (`ask_numbers`), and writes them as
 //! a LIMITS record (`payload`).
 //!
@@ -10,10 +10,13 @@ use core::ffi::{CStr, c_char};
 use gapii_abi::atom;
 use gapii_commands::constants::{
     GL_ALPHA_BITS, GL_BLUE_BITS, GL_DEPTH_BITS, GL_EXTENSIONS, GL_GREEN_BITS,
-    GL_MAX_VERTEX_ATTRIB_BINDINGS, GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET,
-    GL_MAX_VERTEX_ATTRIB_STRIDE, GL_MAX_VERTEX_ATTRIBS, GL_NUM_COMPRESSED_TEXTURE_FORMATS,
-    GL_NUM_PROGRAM_BINARY_FORMATS, GL_NUM_SHADER_BINARY_FORMATS, GL_RED_BITS, GL_RENDERER,
-    GL_SAMPLES, GL_STENCIL_BITS, GL_VERSION, GL_VIEWPORT,
+    GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS, GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, GL_MAX_IMAGE_UNITS,
+    GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS, GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS,
+    GL_MAX_UNIFORM_BUFFER_BINDINGS, GL_MAX_VERTEX_ATTRIB_BINDINGS,
+    GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET, GL_MAX_VERTEX_ATTRIB_STRIDE, GL_MAX_VERTEX_ATTRIBS,
+    GL_NUM_COMPRESSED_TEXTURE_FORMATS, GL_NUM_PROGRAM_BINARY_FORMATS, GL_NUM_SHADER_BINARY_FORMATS,
+    GL_RED_BITS, GL_RENDERER, GL_SAMPLES, GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT,
+    GL_STENCIL_BITS, GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT, GL_VERSION, GL_VIEWPORT,
 };
 use gapii_state::{Context, DefaultFramebuffer, Extensions};
 
@@ -66,6 +69,14 @@ pub fn payload(context: &Context) -> Vec<u8> {
         limits.vertex_bindings,
         limits.vertex_relative_offset,
         limits.vertex_stride,
+        limits.texture_units,
+        limits.image_units,
+        limits.uniform_bindings,
+        limits.uniform_alignment,
+        limits.storage_bindings,
+        limits.storage_alignment,
+        limits.atomic_bindings,
+        limits.feedback_bindings,
     ];
     let extensions = context.extensions.names().collect::<Vec<_>>().join(" ");
     let (major, minor) = context.version;
@@ -93,9 +104,19 @@ fn ask_numbers(context: &mut Context, driver: &Driver, extensions: &str) {
     limits.compressed_texture_formats = driver.number(GL_NUM_COMPRESSED_TEXTURE_FORMATS);
     if major >= 2 {
         limits.shader_binary_formats = driver.number(GL_NUM_SHADER_BINARY_FORMATS);
+        limits.texture_units = driver.number(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS);
         limits.vertex_attribs = driver.number(GL_MAX_VERTEX_ATTRIBS);
     }
+    if major >= 3 {
+        limits.uniform_bindings = driver.number(GL_MAX_UNIFORM_BUFFER_BINDINGS);
+        limits.uniform_alignment = driver.number(GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT);
+        limits.feedback_bindings = driver.number(GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS);
+    }
     if version >= (3, 1) {
+        limits.image_units = driver.number(GL_MAX_IMAGE_UNITS);
+        limits.storage_bindings = driver.number(GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS);
+        limits.storage_alignment = driver.number(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT);
+        limits.atomic_bindings = driver.number(GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS);
         limits.vertex_bindings = driver.number(GL_MAX_VERTEX_ATTRIB_BINDINGS);
         limits.vertex_relative_offset = driver.number(GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET);
         limits.vertex_stride = driver.number(GL_MAX_VERTEX_ATTRIB_STRIDE);
@@ -191,11 +212,13 @@ mod tests {
         context.limits.default_framebuffer.height = 480;
         context.limits.vertex_bindings = 17;
         context.limits.vertex_stride = 2048;
+        context.limits.texture_units = 192;
+        context.limits.feedback_bindings = 4;
         context.limits.renderer = "llvmpipe".to_owned();
         context.limits.version = "v".repeat(300);
-        let expected: [&[u8]; 13] = [
+        let expected: [&[u8]; 16] = [
             &7u64.to_le_bytes(),
-            &[3, 0, 2, 0, 16, 0, 0, 0],
+            &[3, 0, 2, 0, 24, 0, 0, 0],
             &[0; 12],
             &16i32.to_le_bytes(),
             &[0; 32],
@@ -203,6 +226,9 @@ mod tests {
             &17i32.to_le_bytes(),
             &[0; 4],
             &2048i32.to_le_bytes(),
+            &192i32.to_le_bytes(),
+            &[0; 24],
+            &4i32.to_le_bytes(),
             b"llvmpipe",
             &[0],
             &[b'v'; 255],

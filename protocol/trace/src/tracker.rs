@@ -67,6 +67,22 @@ pub struct ContextLimits {
     pub vertex_relative_offset: i32,
     /// `GL_MAX_VERTEX_ATTRIB_STRIDE` in bytes; 0 like `vertex_bindings`.
     pub vertex_stride: i32,
+    /// `GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS`; 0 in OpenGL ES 1, and if the writer did not record it.
+    pub texture_units: i32,
+    /// `GL_MAX_IMAGE_UNITS`; 0 like `vertex_bindings`.
+    pub image_units: i32,
+    /// `GL_MAX_UNIFORM_BUFFER_BINDINGS`; 0 below OpenGL ES 3.0, and if the writer did not record it.
+    pub uniform_bindings: i32,
+    /// `GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT` in bytes; 0 like `uniform_bindings`.
+    pub uniform_alignment: i32,
+    /// `GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS`; 0 like `vertex_bindings`.
+    pub storage_bindings: i32,
+    /// `GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT` in bytes; 0 like `vertex_bindings`.
+    pub storage_alignment: i32,
+    /// `GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS`; 0 like `vertex_bindings`.
+    pub atomic_bindings: i32,
+    /// `GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS`; 0 like `uniform_bindings`.
+    pub feedback_bindings: i32,
     /// Names of the extensions that recording depends on, separated by spaces.
     pub extensions: String,
     /// `GL_RENDERER`; empty if the writer did not record it.
@@ -127,6 +143,14 @@ impl ContextLimits {
             vertex_bindings: next(),
             vertex_relative_offset: next(),
             vertex_stride: next(),
+            texture_units: next(),
+            image_units: next(),
+            uniform_bindings: next(),
+            uniform_alignment: next(),
+            storage_bindings: next(),
+            storage_alignment: next(),
+            atomic_bindings: next(),
+            feedback_bindings: next(),
             extensions: String::from_utf8_lossy(limits.extensions).into_owned(),
             renderer: answer(limits.renderer),
             version_string: answer(limits.version_string),
@@ -565,12 +589,13 @@ mod tests {
         assert_eq!(old.vertex_attribs, 4);
         assert_eq!(old.default_framebuffer, DefaultFramebuffer::default());
         assert_eq!(limits(13).vertex_bindings, 0);
-        let new = limits(17);
+        let new = limits(25);
         assert_eq!(new.extensions, "GL_A");
         let framebuffer = new.default_framebuffer;
         assert_eq!((framebuffer.red_bits, framebuffer.samples), (5, 11));
         assert_eq!((framebuffer.width, framebuffer.height), (12, 13));
         let vertices = (new.vertex_bindings, new.vertex_relative_offset, new.vertex_stride);
         assert_eq!(vertices, (14, 15, 16));
+        assert_eq!((new.texture_units, new.feedback_bindings), (17, 24));
     }
 }

@@ -27,7 +27,12 @@ command_modules! {
 mod glActiveTexture {
     fn enter(thread: S, memory: M, seen: O, texture: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if i64::from(texture) >= GL_TEXTURE0 {
+        if i64::from(texture) >= GL_TEXTURE0
+            && functions::is_below(
+                number::sub(i64::from(texture), GL_TEXTURE0) as u32,
+                context.limits.texture_units,
+            )
+        {
             set!(S, context.active_texture, number::sub(i64::from(texture), GL_TEXTURE0) as u32);
         }
     }
@@ -1209,6 +1214,38 @@ mod glGetIntegerv {
             GL_MAX_VERTEX_ATTRIB_STRIDE => {
                 let value = memory.element::<i32>(data, 0);
                 set!(S, context.limits.vertex_stride, value);
+            }
+            GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS => {
+                let value = memory.element::<i32>(data, 0);
+                set!(S, context.limits.texture_units, value);
+            }
+            GL_MAX_IMAGE_UNITS => {
+                let value = memory.element::<i32>(data, 0);
+                set!(S, context.limits.image_units, value);
+            }
+            GL_MAX_UNIFORM_BUFFER_BINDINGS => {
+                let value = memory.element::<i32>(data, 0);
+                set!(S, context.limits.uniform_bindings, value);
+            }
+            GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT => {
+                let value = memory.element::<i32>(data, 0);
+                set!(S, context.limits.uniform_alignment, value);
+            }
+            GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS => {
+                let value = memory.element::<i32>(data, 0);
+                set!(S, context.limits.storage_bindings, value);
+            }
+            GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT => {
+                let value = memory.element::<i32>(data, 0);
+                set!(S, context.limits.storage_alignment, value);
+            }
+            GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS => {
+                let value = memory.element::<i32>(data, 0);
+                set!(S, context.limits.atomic_bindings, value);
+            }
+            GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS => {
+                let value = memory.element::<i32>(data, 0);
+                set!(S, context.limits.feedback_bindings, value);
             }
             _ => {}
         }

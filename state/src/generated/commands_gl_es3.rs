@@ -114,79 +114,89 @@ mod glBindBufferBase {
                 .caches
                 .buffers
                 .bind(&context.group, u64::from(buffer), |group| &mut group.buffers);
-        match i64::from(target) {
-            GL_UNIFORM_BUFFER => {
-                set!(S, context.uniform_buffer, bound);
-                if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                    set!(S, it.buffer, bound);
-                }
-                if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                    set!(S, it.offset, 0);
-                }
-                if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                    set!(S, it.size, 0);
-                }
-            }
-            GL_SHADER_STORAGE_BUFFER => {
-                set!(S, context.shader_storage_buffer, bound);
-                crate::gles::give_to_driver(thread, memory, bound);
-                let Some(context) = thread.context.as_deref_mut() else { return };
-                if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                    set!(S, it.buffer, bound);
-                }
-                if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                    set!(S, it.offset, 0);
-                }
-                if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                    set!(S, it.size, 0);
-                }
-            }
-            GL_ATOMIC_COUNTER_BUFFER => {
-                set!(S, context.atomic_counter_buffer, bound);
-                crate::gles::give_to_driver(thread, memory, bound);
-                let Some(context) = thread.context.as_deref_mut() else { return };
-                if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                    set!(S, it.buffer, bound);
-                }
-                if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                    set!(S, it.offset, 0);
-                }
-                if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                    set!(S, it.size, 0);
-                }
-            }
-            GL_TRANSFORM_FEEDBACK_BUFFER => {
-                set!(S, context.transform_feedback_buffer, bound);
-                crate::gles::give_to_driver(thread, memory, bound);
-                let Some(context) = thread.context.as_deref_mut() else { return };
-                if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback)
-                    && let Some(it) = it.buffers.at_mut(i64::from(index))
-                {
-                    set!(S, it.buffer, bound);
-                }
-                if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback)
-                    && let Some(it) = it.buffers.at_mut(i64::from(index))
-                {
-                    set!(S, it.offset, 0);
-                }
-                if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback)
-                    && let Some(it) = it.buffers.at_mut(i64::from(index))
-                {
-                    set!(S, it.size, 0);
-                }
-                if context.transform_feedback.is_none() {
-                    if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index)) {
+        if functions::is_binding_point(&*context, target, index) {
+            let offset_1: i64 = 0;
+            let size_2: i64 = 0;
+            match i64::from(target) {
+                GL_UNIFORM_BUFFER => {
+                    set!(S, context.uniform_buffer, bound);
+                    if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
                         set!(S, it.buffer, bound);
                     }
-                    if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index)) {
-                        set!(S, it.offset, 0);
+                    if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.offset, offset_1);
                     }
-                    if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index)) {
-                        set!(S, it.size, 0);
+                    if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.size, size_2);
                     }
                 }
+                GL_SHADER_STORAGE_BUFFER => {
+                    set!(S, context.shader_storage_buffer, bound);
+                    crate::gles::give_to_driver(thread, memory, bound);
+                    let Some(context) = thread.context.as_deref_mut() else { return };
+                    if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.buffer, bound);
+                    }
+                    if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.offset, offset_1);
+                    }
+                    if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.size, size_2);
+                    }
+                }
+                GL_ATOMIC_COUNTER_BUFFER => {
+                    set!(S, context.atomic_counter_buffer, bound);
+                    crate::gles::give_to_driver(thread, memory, bound);
+                    let Some(context) = thread.context.as_deref_mut() else { return };
+                    if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.buffer, bound);
+                    }
+                    if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.offset, offset_1);
+                    }
+                    if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
+                        set!(S, it.size, size_2);
+                    }
+                }
+                GL_TRANSFORM_FEEDBACK_BUFFER => {
+                    set!(S, context.transform_feedback_buffer, bound);
+                    crate::gles::give_to_driver(thread, memory, bound);
+                    let Some(context) = thread.context.as_deref_mut() else { return };
+                    if let Some(it) =
+                        context.transform_feedbacks.get_mut(context.transform_feedback)
+                        && let Some(it) = it.buffers.at_mut(i64::from(index))
+                    {
+                        set!(S, it.buffer, bound);
+                    }
+                    if let Some(it) =
+                        context.transform_feedbacks.get_mut(context.transform_feedback)
+                        && let Some(it) = it.buffers.at_mut(i64::from(index))
+                    {
+                        set!(S, it.offset, offset_1);
+                    }
+                    if let Some(it) =
+                        context.transform_feedbacks.get_mut(context.transform_feedback)
+                        && let Some(it) = it.buffers.at_mut(i64::from(index))
+                    {
+                        set!(S, it.size, size_2);
+                    }
+                    if context.transform_feedback.is_none() {
+                        if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index))
+                        {
+                            set!(S, it.buffer, bound);
+                        }
+                        if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index))
+                        {
+                            set!(S, it.offset, offset_1);
+                        }
+                        if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index))
+                        {
+                            set!(S, it.size, size_2);
+                        }
+                    }
+                }
+                _ => {}
             }
-            _ => {}
         }
     }
 }
@@ -206,12 +216,14 @@ mod glBindBufferRange {
         if size < 0 {
             return;
         }
-        if i64::from(buffer) == 0 || (size > 0 && offset >= 0) {
-            let bound: Ref<Buffer> =
-                context
-                    .caches
-                    .buffers
-                    .bind(&context.group, u64::from(buffer), |group| &mut group.buffers);
+        let bound: Ref<Buffer> =
+            context
+                .caches
+                .buffers
+                .bind(&context.group, u64::from(buffer), |group| &mut group.buffers);
+        let is_range_or_none: bool =
+            i64::from(buffer) == 0 || functions::is_range(&*context, target, offset, size);
+        if functions::is_binding_point(&*context, target, index) && is_range_or_none {
             match i64::from(target) {
                 GL_UNIFORM_BUFFER => {
                     set!(S, context.uniform_buffer, bound);
@@ -310,32 +322,35 @@ mod glBindImageTexture {
         format: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = context
-                .caches
-                .textures
-                .find(&context.group, u64::from(texture), |group| &mut group.textures);
-            if let Some(it) = context.images.at_mut(i64::from(unit)) {
-                set!(S, it.texture, value);
+        if functions::is_below(unit, context.limits.image_units) {
+            {
+                let value =
+                    context
+                        .caches
+                        .textures
+                        .find(&context.group, u64::from(texture), |group| &mut group.textures);
+                if let Some(it) = context.images.at_mut(i64::from(unit)) {
+                    set!(S, it.texture, value);
+                }
             }
-        }
-        if let Some(it) = context.images.at_mut(i64::from(unit)) {
-            set!(S, it.level, level);
-        }
-        {
-            let value = layered != 0;
             if let Some(it) = context.images.at_mut(i64::from(unit)) {
-                set!(S, it.layered, value);
+                set!(S, it.level, level);
             }
-        }
-        if let Some(it) = context.images.at_mut(i64::from(unit)) {
-            set!(S, it.layer, layer);
-        }
-        if let Some(it) = context.images.at_mut(i64::from(unit)) {
-            set!(S, it.access, access);
-        }
-        if let Some(it) = context.images.at_mut(i64::from(unit)) {
-            set!(S, it.format, format);
+            {
+                let value = layered != 0;
+                if let Some(it) = context.images.at_mut(i64::from(unit)) {
+                    set!(S, it.layered, value);
+                }
+            }
+            if let Some(it) = context.images.at_mut(i64::from(unit)) {
+                set!(S, it.layer, layer);
+            }
+            if let Some(it) = context.images.at_mut(i64::from(unit)) {
+                set!(S, it.access, access);
+            }
+            if let Some(it) = context.images.at_mut(i64::from(unit)) {
+                set!(S, it.format, format);
+            }
         }
     }
 }
@@ -353,13 +368,16 @@ mod glBindProgramPipeline {
 mod glBindSampler {
     fn enter(thread: S, memory: M, seen: O, unit: u32, sampler: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        {
-            let value = context
-                .caches
-                .samplers
-                .find(&context.group, u64::from(sampler), |group| &mut group.samplers);
-            if let Some(it) = context.texture_units.at_mut(i64::from(unit)) {
-                set!(S, it.sampler, value);
+        if functions::is_below(unit, context.limits.texture_units) {
+            {
+                let value =
+                    context
+                        .caches
+                        .samplers
+                        .find(&context.group, u64::from(sampler), |group| &mut group.samplers);
+                if let Some(it) = context.texture_units.at_mut(i64::from(unit)) {
+                    set!(S, it.sampler, value);
+                }
             }
         }
     }
@@ -1569,6 +1587,38 @@ mod glGetInteger64v {
             GL_MAX_VERTEX_ATTRIB_STRIDE => {
                 let value = memory.element::<i64>(data, 0) as i32;
                 set!(S, context.limits.vertex_stride, value);
+            }
+            GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS => {
+                let value = memory.element::<i64>(data, 0) as i32;
+                set!(S, context.limits.texture_units, value);
+            }
+            GL_MAX_IMAGE_UNITS => {
+                let value = memory.element::<i64>(data, 0) as i32;
+                set!(S, context.limits.image_units, value);
+            }
+            GL_MAX_UNIFORM_BUFFER_BINDINGS => {
+                let value = memory.element::<i64>(data, 0) as i32;
+                set!(S, context.limits.uniform_bindings, value);
+            }
+            GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT => {
+                let value = memory.element::<i64>(data, 0) as i32;
+                set!(S, context.limits.uniform_alignment, value);
+            }
+            GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS => {
+                let value = memory.element::<i64>(data, 0) as i32;
+                set!(S, context.limits.storage_bindings, value);
+            }
+            GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT => {
+                let value = memory.element::<i64>(data, 0) as i32;
+                set!(S, context.limits.storage_alignment, value);
+            }
+            GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS => {
+                let value = memory.element::<i64>(data, 0) as i32;
+                set!(S, context.limits.atomic_bindings, value);
+            }
+            GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS => {
+                let value = memory.element::<i64>(data, 0) as i32;
+                set!(S, context.limits.feedback_bindings, value);
             }
             _ => {}
         }

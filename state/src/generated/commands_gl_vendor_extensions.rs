@@ -515,6 +515,38 @@ mod glGetInteger64vAPPLE {
                 let value = memory.element::<i64>(params, 0) as i32;
                 set!(S, context.limits.vertex_stride, value);
             }
+            GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS => {
+                let value = memory.element::<i64>(params, 0) as i32;
+                set!(S, context.limits.texture_units, value);
+            }
+            GL_MAX_IMAGE_UNITS => {
+                let value = memory.element::<i64>(params, 0) as i32;
+                set!(S, context.limits.image_units, value);
+            }
+            GL_MAX_UNIFORM_BUFFER_BINDINGS => {
+                let value = memory.element::<i64>(params, 0) as i32;
+                set!(S, context.limits.uniform_bindings, value);
+            }
+            GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT => {
+                let value = memory.element::<i64>(params, 0) as i32;
+                set!(S, context.limits.uniform_alignment, value);
+            }
+            GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS => {
+                let value = memory.element::<i64>(params, 0) as i32;
+                set!(S, context.limits.storage_bindings, value);
+            }
+            GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT => {
+                let value = memory.element::<i64>(params, 0) as i32;
+                set!(S, context.limits.storage_alignment, value);
+            }
+            GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS => {
+                let value = memory.element::<i64>(params, 0) as i32;
+                set!(S, context.limits.atomic_bindings, value);
+            }
+            GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS => {
+                let value = memory.element::<i64>(params, 0) as i32;
+                set!(S, context.limits.feedback_bindings, value);
+            }
             _ => {}
         }
     }

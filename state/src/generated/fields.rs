@@ -618,6 +618,23 @@ state! {
         vertex_relative_offset: i32 = 0,
         /// GL_MAX_VERTEX_ATTRIB_STRIDE, in bytes; 0 if unknown, and below OpenGL ES 3.1.
         vertex_stride: i32 = 0,
+        /// GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS; 0 if unknown, and in OpenGL ES 1, where Mesa has more than
+        /// GL_MAX_TEXTURE_UNITS.
+        texture_units: i32 = 0,
+        /// GL_MAX_IMAGE_UNITS; 0 if unknown, and below OpenGL ES 3.1.
+        image_units: i32 = 0,
+        /// GL_MAX_UNIFORM_BUFFER_BINDINGS; 0 if unknown, and below OpenGL ES 3.0.
+        uniform_bindings: i32 = 0,
+        /// GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT, in bytes; 0 if unknown, and below OpenGL ES 3.0.
+        uniform_alignment: i32 = 0,
+        /// GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS; 0 if unknown, and below OpenGL ES 3.1.
+        storage_bindings: i32 = 0,
+        /// GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT, in bytes; 0 if unknown, and below OpenGL ES 3.1.
+        storage_alignment: i32 = 0,
+        /// GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS; 0 if unknown, and below OpenGL ES 3.1.
+        atomic_bindings: i32 = 0,
+        /// GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS; 0 if unknown, and below OpenGL ES 3.0.
+        feedback_bindings: i32 = 0,
         /// GL_RENDERER; empty if unknown.
         renderer: String = String::new(),
         /// GL_VERSION; empty if unknown.

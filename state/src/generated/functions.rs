@@ -57,6 +57,51 @@ pub fn is_buffer_usage(usage: u32) -> bool {
     }
 }
 
+/// Whether a target has an indexed binding point of this number (OpenGL ES 3.2, 6.1.1).
+#[inline]
+pub fn is_binding_point<S: Scope>(context: &Context<S>, target: u32, index: u32) -> bool {
+    match i64::from(target) {
+        GL_UNIFORM_BUFFER => functions::is_below(index, context.limits.uniform_bindings),
+        GL_SHADER_STORAGE_BUFFER => functions::is_below(index, context.limits.storage_bindings),
+        GL_ATOMIC_COUNTER_BUFFER => functions::is_below(index, context.limits.atomic_bindings),
+        GL_TRANSFORM_FEEDBACK_BUFFER => {
+            functions::is_below(index, context.limits.feedback_bindings)
+                && !functions::feedback_is_active(context)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a range of a buffer may begin at this offset, and has this size, in bytes, for a target.
+#[inline]
+pub fn is_range<S: Scope>(context: &Context<S>, target: u32, offset: i64, size: i64) -> bool {
+    size > 0
+        && offset >= 0
+        && (match i64::from(target) {
+            GL_UNIFORM_BUFFER => functions::is_aligned(offset, context.limits.uniform_alignment),
+            GL_SHADER_STORAGE_BUFFER => {
+                functions::is_aligned(offset, context.limits.storage_alignment)
+            }
+            GL_ATOMIC_COUNTER_BUFFER => functions::is_aligned(offset, 4),
+            GL_TRANSFORM_FEEDBACK_BUFFER => {
+                functions::is_aligned(offset, 4) && functions::is_aligned(size, 4)
+            }
+            _ => false,
+        })
+}
+
+/// Whether the driver has a unit or binding point of this number. It has if the limit is unknown, 0.
+#[inline]
+pub fn is_below(index: u32, limit: i32) -> bool {
+    i64::from(limit) <= 0 || i64::from(index) < i64::from(limit)
+}
+
+/// Whether a number of bytes is a multiple of an alignment. It is if the alignment is unknown, 0.
+#[inline]
+pub fn is_aligned(bytes: i64, alignment: i32) -> bool {
+    i64::from(alignment) <= 0 || number::rem(bytes, i64::from(alignment)) == 0
+}
+
 /// Number of formats in a list whose length is a limit; 0 for other values.
 #[inline]
 pub fn format_list<S: Scope>(context: &Context<S>, pname: u32) -> i64 {
@@ -481,6 +526,15 @@ pub fn is_texel_format(format: u32) -> bool {
         | GL_RGBA8I | GL_RGBA16I | GL_RGBA32I | GL_RGBA8UI | GL_RGBA16UI | GL_RGBA32UI => true,
         _ => false,
     }
+}
+
+/// Whether the bound transform feedback object is active, perhaps paused.
+#[inline]
+pub fn feedback_is_active<S: Scope>(context: &Context<S>) -> bool {
+    let is_default_active: bool =
+        context.transform_feedback.is_none() && context.default_feedback_is_active;
+    context.transform_feedbacks.get(context.transform_feedback).map_or(false, |it| it.is_active)
+        || is_default_active
 }
 
 /// `count`, or 0 for location -1, for which the driver reads nothing (OpenGL ES 3.2, 7.6.1).

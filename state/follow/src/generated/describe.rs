@@ -154,8 +154,9 @@ record! {
     }
     Limits {
         is_known, compressed_texture_formats, program_binary_formats, shader_binary_formats,
-        vertex_attribs, vertex_bindings, vertex_relative_offset, vertex_stride, renderer, version,
-        default_framebuffer,
+        vertex_attribs, vertex_bindings, vertex_relative_offset, vertex_stride, texture_units,
+        image_units, uniform_bindings, uniform_alignment, storage_bindings, storage_alignment,
+        atomic_bindings, feedback_bindings, renderer, version, default_framebuffer,
     }
     Parameters {
         values: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| list(it, |it| it.describe())),
