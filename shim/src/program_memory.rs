@@ -1,10 +1,13 @@
 //! The program's memory, as the tracked state reads it: the names, numbers and strings that commands take, and the
 //! indices that draws use; and what only the driver knows of a context. Unreadable memory is an answer, not a fault.
 
-use gapii_commands::constants::GL_TRANSFORM_FEEDBACK_ACTIVE;
+use gapii_commands::constants::{
+    GL_RENDERBUFFER, GL_RENDERBUFFER_BINDING, GL_RENDERBUFFER_DEPTH_SIZE, GL_RENDERBUFFER_HEIGHT,
+    GL_RENDERBUFFER_STENCIL_SIZE, GL_RENDERBUFFER_WIDTH, GL_TRANSFORM_FEEDBACK_ACTIVE,
+};
 use gapii_recorder::ErrnoGuard;
 use gapii_recorder::program::{guarded, pages};
-use gapii_state::{ElementBuffer, Memory};
+use gapii_state::{BoundRenderbuffer, ElementBuffer, Memory};
 
 use crate::{driver_functions, element_buffer};
 
@@ -33,6 +36,29 @@ impl Memory for ProgramMemory {
         // SAFETY: the variable has one value.
         unsafe { driver_functions::get_integers(GL_TRANSFORM_FEEDBACK_ACTIVE, &raw mut is_active) };
         Some(is_active != 0)
+    }
+
+    #[cold]
+    fn bound_renderbuffer(&self) -> Option<BoundRenderbuffer> {
+        let _errno = ErrnoGuard::save();
+        let mut bound = 0;
+        // SAFETY: the variable has one value.
+        unsafe { driver_functions::get_integers(GL_RENDERBUFFER_BINDING, &raw mut bound) };
+        if bound == 0 {
+            return None;
+        }
+        let number = |name| {
+            let mut value = 0;
+            // SAFETY: the parameter has one value, and a renderbuffer is bound.
+            unsafe { driver_functions::get_renderbuffer(GL_RENDERBUFFER, name, &raw mut value) };
+            value
+        };
+        Some(BoundRenderbuffer {
+            width: number(GL_RENDERBUFFER_WIDTH),
+            height: number(GL_RENDERBUFFER_HEIGHT),
+            has_depth: number(GL_RENDERBUFFER_DEPTH_SIZE) > 0,
+            has_stencil: number(GL_RENDERBUFFER_STENCIL_SIZE) > 0,
+        })
     }
 }
 

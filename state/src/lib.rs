@@ -60,7 +60,9 @@ pub use generated::commands;
 pub use generated::fields::*;
 pub use gles::{FormerAttachments, changed_maps};
 pub use group::{Group, GroupOf, Shared};
-pub use memory::{ElementBuffer, Ignore, Memory, NO_PARAM, Nothing, Observer, Scalar, Values};
+pub use memory::{
+    BoundRenderbuffer, ElementBuffer, Ignore, Memory, NO_PARAM, Nothing, Observer, Scalar, Values,
+};
 pub use objects::{Object, Objects};
 pub use process::{Process, ProcessOf};
 pub use reference::Ref;

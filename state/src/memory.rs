@@ -26,10 +26,29 @@ pub trait Memory {
         None
     }
 
+    /// What the driver has as the renderbuffer that is bound. `None` without a driver, or if none is bound. The current context
+    /// has OpenGL ES 2.0 or later.
+    fn bound_renderbuffer(&self) -> Option<BoundRenderbuffer> {
+        None
+    }
+
     /// Whether the vertices of a draw are known although its indices are not, because a recording has them.
     fn has_vertices(&self) -> bool {
         false
     }
+}
+
+/// A renderbuffer, as the driver has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BoundRenderbuffer {
+    /// In pixels.
+    pub width: i32,
+    /// In pixels.
+    pub height: i32,
+    /// Whether its format has depth.
+    pub has_depth: bool,
+    /// Whether its format has stencil.
+    pub has_stencil: bool,
 }
 
 /// Facts about the buffer of indices that [`Memory::element_buffer`] reads.
@@ -56,6 +75,10 @@ impl<M: Memory + ?Sized> Memory for &M {
 
     fn is_feeding_back(&self) -> Option<bool> {
         M::is_feeding_back(self)
+    }
+
+    fn bound_renderbuffer(&self) -> Option<BoundRenderbuffer> {
+        M::bound_renderbuffer(self)
     }
 
     fn has_vertices(&self) -> bool {

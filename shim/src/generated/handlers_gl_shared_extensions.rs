@@ -397,7 +397,7 @@ followed! {
 followed! {
     GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES: glEGLImageTargetRenderbufferStorageOES(target: u32,
         image: *mut c_void);
-    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
+    state gl [tracked leave] when matches!(target, 0x8d41); enter EFFECT; finish
 }
 followed! {
     GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT: glEGLImageTargetTexStorageEXT(target: u32,

@@ -1083,7 +1083,7 @@ mod glDrawTransformFeedbackInstancedEXT {
 }
 
 mod glEGLImageTargetRenderbufferStorageOES {
-    fn enter(thread: S, memory: M, seen: O, target: u32, image: u64) {
+    fn leave(thread: S, memory: M, seen: O, target: u32, image: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if i64::from(target) == GL_RENDERBUFFER {
             {

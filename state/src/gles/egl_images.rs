@@ -12,7 +12,8 @@ use super::storage::change_texture;
 use gapii_commands::constants::*;
 
 use crate::{
-    At, Group, Image, Memory, Ref, Renderbuffer, Scope, Surface, Texture, TextureImage, Thread,
+    At, BoundRenderbuffer, Group, Image, Memory, Ref, Renderbuffer, Scope, Surface, Texture,
+    TextureImage, Thread,
 };
 
 /// Finds the source of an image, and notes that both share their storage.
@@ -170,15 +171,23 @@ pub fn become_image<S: Scope, M: Memory + ?Sized>(
     });
 }
 
-/// Replaces the renderbuffer's storage by the EGL image.
+/// Replaces the renderbuffer's storage by the EGL image, unless the driver has refused that: Mesa binds no renderbuffer to an
+/// image of depth or stencil. A refusal after which the renderbuffer still has the image's size and kind does not show.
 pub fn become_image_for_rendering<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
-    _memory: &M,
+    memory: &M,
     renderbuffer: Ref<Renderbuffer>,
     image: u64,
 ) {
     let Some((image, pixels)) = found(thread, image) else { return };
+    let of_image = |driver: BoundRenderbuffer| {
+        (driver.width, driver.height) == (pixels.width, pixels.height)
+            && (driver.has_depth, driver.has_stencil) == depth_and_stencil(pixels.format)
+    };
     let Some(context) = thread.context.as_deref() else { return };
+    if context.version >= (2, 0) && !memory.bound_renderbuffer().is_none_or(of_image) {
+        return;
+    }
     if let Some(renderbuffer) = context.group.lock().renderbuffers.get_mut(renderbuffer) {
         renderbuffer.image = image;
         renderbuffer.is_bound = true;
@@ -188,6 +197,22 @@ pub fn become_image_for_rendering<S: Scope, M: Memory + ?Sized>(
         renderbuffer.samples = pixels.samples;
         renderbuffer.shared = pixels.shared;
     }
+}
+
+/// Whether a format has depth, and whether it has stencil (OpenGL ES 3.2, tables 8.13 and 9.3).
+fn depth_and_stencil(format: u32) -> (bool, bool) {
+    let has_both = matches!(format, GL_DEPTH_STENCIL | GL_DEPTH24_STENCIL8 | GL_DEPTH32F_STENCIL8);
+    let has_depth = matches!(
+        format,
+        GL_DEPTH_COMPONENT
+            | GL_DEPTH_COMPONENT16
+            | GL_DEPTH_COMPONENT24
+            | GL_DEPTH_COMPONENT32_OES
+            | GL_DEPTH_COMPONENT32F
+    );
+    let has_stencil =
+        matches!(format, GL_STENCIL_INDEX1_OES | GL_STENCIL_INDEX4_OES | GL_STENCIL_INDEX8);
+    (has_both || has_depth, has_both || has_stencil)
 }
 
 /// eglBindTexImage: makes the color buffer of a pbuffer the image of the texture that is bound to `GL_TEXTURE_2D`.

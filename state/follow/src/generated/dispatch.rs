@@ -281,7 +281,7 @@ dispatch! {
     glDrawTexxvOES(0): enter -;
     glDrawTransformFeedbackEXT(0 1): enter -;
     glDrawTransformFeedbackInstancedEXT(0 1 2): enter -;
-    glEGLImageTargetRenderbufferStorageOES(0 1): enter -;
+    glEGLImageTargetRenderbufferStorageOES(0 1): - leave;
     glEGLImageTargetTexStorageEXT(0 1 2): enter -;
     glEGLImageTargetTexture2DOES(0 1): enter -;
     glEGLImageTargetTextureStorageEXT(0 1 2): enter -;
