@@ -12,13 +12,13 @@ pub(super) struct Pixels {
     pub(super) row: usize,
     /// Bytes from one row to the next.
     pub(super) stride: usize,
-    /// Width and height of the surface that is read, if known.
+    /// Width and height of the surface or framebuffer object that is read, if known.
     pub(super) size: Option<(i64, i64)>,
 }
 
 impl Pixels {
     /// Pixels within the first `len` bytes of `bytes`, which begin with a row. Leaves out the bytes
-    /// between rows, and pixels outside the surface.
+    /// between rows, and pixels outside the surface or framebuffer object.
     pub(super) fn written(&self, bytes: &[u8], len: usize) -> Vec<u8> {
         let bytes = &bytes[..len.min(bytes.len())];
         let mut written = Vec::with_capacity(bytes.len());

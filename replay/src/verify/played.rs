@@ -73,8 +73,11 @@ impl Replayed for Played<'_, '_, '_> {
     }
 
     fn read_size(&self) -> Option<(u32, u32)> {
-        let is_surface = self.context()?.read_framebuffer.is_none();
-        self.0.parts.egl.drawn_size(self.0.command.thread).filter(|_| is_surface)
+        let context = self.context()?;
+        match context.read_framebuffer.is_none() {
+            true => self.0.parts.egl.drawn_size(self.0.command.thread),
+            false => gapii_state::gles::read_size(context),
+        }
     }
 
     fn context(&self) -> Option<&gapii_follow::Context> {

@@ -31,8 +31,8 @@ pub trait Replayed {
     fn is_named(&self, kind: Kind, recorded: u32, here: u64) -> Option<bool>;
     /// The string to which the result points.
     fn text(&self) -> Option<Vec<u8>>;
-    /// Width and height of the surface that pixels are read from; `None` if they are read from a
-    /// framebuffer object.
+    /// Width and height of the surface or framebuffer object that pixels are read from; `None` if they are not
+    /// known.
     fn read_size(&self) -> Option<(u32, u32)>;
     /// Tracked state of the thread's current context.
     fn context(&self) -> Option<&Context>;

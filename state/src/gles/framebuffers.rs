@@ -82,6 +82,28 @@ pub(super) fn detach<S: Scope>(context: &mut Context<S>, is_gone: impl Fn(&Attac
     }
 }
 
+/// Width and height in pixels of the framebuffer object that is bound for reading: those that all attached images have
+/// (OpenGL ES 3.2, 9.2.8). `None` for the default framebuffer, and if the size of an attached image is not known.
+pub fn read_size<S: Scope>(context: &Context<S>) -> Option<(u32, u32)> {
+    let framebuffer = context.framebuffers.get(context.read_framebuffer)?;
+    let group = context.group.lock();
+    let size = |attached: &Attachment| match group.renderbuffers.get(attached.renderbuffer) {
+        Some(renderbuffer) => Some((renderbuffer.width, renderbuffer.height)),
+        None => {
+            let levels = group.textures.get(attached.texture)?.images.get(&attached.target)?;
+            let image = levels.get(&attached.level)?;
+            Some((image.width, image.height))
+        }
+    };
+    let mut sizes = framebuffer.attachments.values().map(size);
+    let first = sizes.next()??;
+    let (width, height) = sizes.try_fold(first, |(width, height), next| {
+        let next = next?;
+        Some((width.min(next.0), height.min(next.1)))
+    })?;
+    Some((u32::try_from(width).ok()?, u32::try_from(height).ok()?))
+}
+
 fn attach<S: Scope>(
     context: &mut Context<S>,
     target: u32,
@@ -111,5 +133,41 @@ fn bound<S: Scope>(context: &Context<S>, target: u32) -> Ref<Framebuffer> {
         GL_READ_FRAMEBUFFER => context.read_framebuffer,
         GL_FRAMEBUFFER | GL_DRAW_FRAMEBUFFER => context.draw_framebuffer,
         _ => Ref::NONE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{context, thread};
+    use super::*;
+    use crate::TextureImage;
+
+    #[test]
+    fn framebuffer_is_as_large_as_all_of_its_images_are() {
+        let mut thread = thread((3, 0));
+        let context = context(&mut thread);
+        let framebuffer = context.framebuffers.create(1);
+        context.read_framebuffer = framebuffer;
+        assert_eq!(read_size(context), None);
+        let (texture, renderbuffer) = {
+            let mut group = context.group.lock();
+            (group.textures.create(2), group.renderbuffers.create(3))
+        };
+        let of_texture =
+            Attachment { texture, target: GL_TEXTURE_2D, level: 1, ..Attachment::default() };
+        let of_renderbuffer = Attachment { renderbuffer, ..Attachment::default() };
+        let attachments = &mut context.framebuffers.get_mut(framebuffer).unwrap().attachments;
+        attachments.insert(GL_COLOR_ATTACHMENT0, of_texture);
+        attachments.insert(GL_DEPTH_ATTACHMENT, of_renderbuffer);
+        assert_eq!(read_size(context), None);
+        {
+            let mut group = context.group.lock();
+            let image = TextureImage { width: 16, height: 32, ..TextureImage::default() };
+            let texture = group.textures.get_mut(texture).unwrap();
+            texture.images.entry(GL_TEXTURE_2D).or_default().insert(1, image);
+            let renderbuffer = group.renderbuffers.get_mut(renderbuffer).unwrap();
+            (renderbuffer.width, renderbuffer.height) = (64, 8);
+        }
+        assert_eq!(read_size(context), Some((16, 8)));
     }
 }

@@ -43,7 +43,7 @@ pub use egl_images::{
     release_color_buffer,
 };
 pub use former_attachments::FormerAttachments;
-pub use framebuffers::{attach_renderbuffer, attach_texture, detach_renderbuffer};
+pub use framebuffers::{attach_renderbuffer, attach_texture, detach_renderbuffer, read_size};
 pub use maps::{
     changed_maps, deleted_writes, flush_mapping, flushed_writes, map_buffer, mapped_writes,
     unmap_buffer,

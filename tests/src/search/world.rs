@@ -171,7 +171,8 @@ pub struct Texture {
 #[derive(Clone)]
 pub struct Renderbuffer {
     pub storage: usize,
-    pub has_storage: bool,
+    /// Format and width of its storage, if it has one. All are equally high.
+    pub shape: Option<(&'static str, i32)>,
 }
 
 /// An object that is attached to a framebuffer.

@@ -114,7 +114,7 @@ pub fn attach_texture(world: &mut World) -> bool {
 pub fn renderbuffer(world: &mut World) -> bool {
     let renderbuffer = world.count('r');
     let storage = world.count('#');
-    world.renderbuffers.resize(renderbuffer + 1, Renderbuffer { storage: 0, has_storage: false });
+    world.renderbuffers.resize(renderbuffer + 1, Renderbuffer { storage: 0, shape: None });
     world.renderbuffers[renderbuffer].storage = storage;
     world.step(format!("glGenRenderbuffers 1 new:r{renderbuffer}"));
     world.step(format!("glBindRenderbuffer GL_RENDERBUFFER r{renderbuffer}"));
@@ -131,7 +131,7 @@ pub fn renderbuffer(world: &mut World) -> bool {
         ]);
         let side = world.one_of(&[8, 16]);
         world.step(format!("glRenderbufferStorage GL_RENDERBUFFER {format} {side} 8"));
-        world.renderbuffers[renderbuffer].has_storage = true;
+        world.renderbuffers[renderbuffer].shape = Some((format, side));
         clear_new(world, renderbuffer, format);
     }
     true
@@ -140,12 +140,22 @@ pub fn renderbuffer(world: &mut World) -> bool {
 /// Makes a renderbuffer of the storage of another one, through an EGL image, or gives the storage to one that has its own.
 /// Either may lose its name.
 pub fn share_renderbuffer(world: &mut World) -> bool {
-    let fits = |it: &&usize| world.renderbuffers[**it].has_storage;
+    let fits = |it: &&usize| world.renderbuffers[**it].shape.is_some();
     let all: Vec<usize> = world.names().renderbuffers.iter().filter(fits).copied().collect();
     let Some(source) = world.some_of(&all).filter(|_| !world.here().is_destroyed) else {
         return false;
     };
-    let others: Vec<usize> = all.into_iter().filter(|it| *it != source).collect();
+    // Mesa does not check a framebuffer again if a renderbuffer that is attached gets another storage by an image.
+    let may_be_bound = |it: &usize| {
+        let attached = Attached::Renderbuffer(*it);
+        let holds = |framebuffer: &Framebuffer| {
+            framebuffer.attachments.values().any(|held| *held == attached)
+        };
+        world.renderbuffers[*it].shape == world.renderbuffers[source].shape
+            || !world.framebuffers.iter().any(holds)
+    };
+    let others: Vec<usize> =
+        all.into_iter().filter(|it| *it != source && may_be_bound(it)).collect();
     let other = world.some_of(&others).filter(|_| world.chance(30));
     let image = world.count('i');
     let (context, shared) = (world.at() + 1, world.renderbuffers[source].clone());
