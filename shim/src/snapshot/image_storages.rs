@@ -212,6 +212,17 @@ impl Object {
         };
         image.unwrap_or(Ref::NONE)
     }
+
+    /// Whether it is a renderbuffer that the program has bound to an image.
+    fn is_bound(&self, context: &Context) -> bool {
+        match *self {
+            Self::Texture(_) => false,
+            Self::Renderbuffer(it) => {
+                let group = context.group.lock();
+                group.renderbuffers.get(it).is_some_and(|it| it.is_bound)
+            }
+        }
+    }
 }
 
 /// What has a storage in the stream already, so that a nameless object can share it.
@@ -240,6 +251,10 @@ impl Holder {
         if let Some(storage) = storage
             && let Some(first) = storage.handles.first()
         {
+            // Drivers that bind nothing to an image of depth or stencil do not show whether the object shares its storage.
+            if storage.is_drawn_alone() && !object.is_bound(context) {
+                return None;
+            }
             let is_of_bound = storage.of_bound.contains(&object.image(context));
             let handle = storage.handles.iter().find(|it| it.is_of_bound == is_of_bound);
             return Some(Self::Image(handle.unwrap_or(first).image));
