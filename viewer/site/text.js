@@ -110,10 +110,10 @@ export function time(ns) {
   return withUnit((ns / 1e9).toFixed(2), "s");
 }
 
-// Returns a size in bytes with a unit.
+// Returns a size in bytes with a decimal unit, like `gapii-ctl`.
 export function size(bytes) {
-  if (bytes < 1 << 10) return withUnit(bytes, "B");
-  if (bytes < 1 << 20) return withUnit((bytes / 1024).toFixed(1), "KiB");
-  if (bytes < 2 ** 30) return withUnit((bytes / 2 ** 20).toFixed(1), "MiB");
-  return withUnit((bytes / 2 ** 30).toFixed(2), "GiB");
+  if (bytes < 1e3) return withUnit(bytes, "B");
+  if (bytes < 1e6) return withUnit((bytes / 1e3).toFixed(1), "kB");
+  if (bytes < 1e9) return withUnit((bytes / 1e6).toFixed(1), "MB");
+  return withUnit((bytes / 1e9).toFixed(2), "GB");
 }
