@@ -9,9 +9,9 @@ use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::args::Connect;
 use crate::commands::{
-    apps, blob, check, completions, diff, doctor, dump, export, frames, history, info, install,
-    list, man, mcp, montage, pair, pixel, play_part, problems, relay, replay, report, run, save,
-    schema, start, state, stats, status, stop, threads, trim, ui, verify, watch,
+    apps, blob, check, completions, diff, doctor, dump, export, frames, history, import, info,
+    install, list, man, mcp, montage, pair, pixel, play_part, problems, relay, replay, report, run,
+    save, schema, start, state, stats, status, stop, threads, trim, ui, verify, watch,
 };
 use crate::failure::{Failure, RUN};
 use crate::{json, text};
@@ -94,6 +94,8 @@ enum Command {
     Report(report::Report),
     /// Convert a trace to the format of another tool
     Export(export::Export),
+    /// Make a trace of a recording of apitrace
+    Import(import::Import),
     /// List which commands of a frame have changed a pixel
     Pixel(pixel::Pixel),
     /// Replay a trace on the driver of this machine
@@ -232,6 +234,7 @@ impl Cli {
             Command::Montage(args) => montage::run(args),
             Command::Report(args) => report::run(args),
             Command::Export(args) => export::run(args),
+            Command::Import(args) => import::run(args),
             Command::Replay(args) => replay::run(args),
             Command::Check(args) => check::run(args),
             Command::DumpImages(args) => replay::dump_images(args),
@@ -443,6 +446,7 @@ mod tests {
             "gapii-ctl export x -o y",
             "gapii-ctl export x -o y --format bmp",
             "gapii-ctl export x --format json",
+            "gapii-ctl import x",
             "gapii-ctl blob x",
             "gapii-ctl blob x no-hash",
             "gapii-ctl apps --connect tcp://localhost:1",

@@ -26,6 +26,11 @@ impl ReadingProgress {
         ReadingProgress::of(blocks, "blocks")
     }
 
+    /// Begins a line for a file of another tool, which says its length alone.
+    pub fn of_bytes(bytes: u64) -> ReadingProgress {
+        ReadingProgress::of(bytes, "bytes")
+    }
+
     fn of(count: u64, things: &str) -> ReadingProgress {
         let target = ProgressDrawTarget::stderr_with_hz(4);
         let bar = ProgressBar::with_draw_target(Some(count), target);

@@ -10,6 +10,7 @@ pub mod dump;
 pub mod export;
 pub mod frames;
 pub mod history;
+pub mod import;
 pub mod info;
 pub mod install;
 pub mod list;

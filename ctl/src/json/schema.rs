@@ -10,8 +10,8 @@ use super::{Failed, Remark, VERSION, VERSION_KEY, printed_name};
 use crate::capture_answer::{CaptureAnswer, RunAnswer, SavedAnswer};
 use crate::check::answer::Checked;
 use crate::commands::{
-    blob, diff, doctor, dump, export, frames, info, montage, pair, pixel, report, state, stop, ui,
-    watch,
+    blob, diff, doctor, dump, export, frames, import, info, montage, pair, pixel, report, state,
+    stop, ui, watch,
 };
 
 /// One form of JSON output.
@@ -74,6 +74,7 @@ pub const FORMS: &[Form] = &[
     document::<montage::Sheeted>("montage"),
     document::<report::Reported>("report"),
     document::<export::Exported>("export"),
+    document::<import::Answer>("import"),
     document::<gapii_replay::Report>("replay"),
     document::<pixel::PixelHistory>("pixel"),
     document::<Checked>("check"),

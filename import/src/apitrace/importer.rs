@@ -1,0 +1,448 @@
+//! `import`: turns a recording of apitrace into a trace, call by call, and counts what it leaves out.
+//!
+//! Follows what the format does not say: the threads, which context is current on each, where frames end, and the memory
+//! that a command reads through state. The contents of a vertex array in the program's memory stand in a fake `gl*Pointer`
+//! before a draw; here the draw reads them. The program's writes to mapped buffers stand in a `memcpy`; here the thread's
+//! next command reads them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Read, Write};
+
+use gapii_abi::atom::{self, EFFECT, EndReason, FRAME_END, InFlight, LEAVE, LEAVES};
+use gapii_commands::{CommandId, constants};
+use gapii_trace::description::{Effect, Function};
+use gapii_trace::footer::ProcessEntry;
+use gapii_trace::{Description, TraceHeader};
+
+use super::calls::{Call, Calls, Step};
+use super::memory::{ARRAYS, Addresses};
+use super::payload::{Payloads, Piece};
+use super::reader::{Details, ReadError, Reader};
+use super::values::Value;
+use crate::trace_writer::{Record, TraceWriter};
+
+const OPENGL_ES_API: u32 = constants::EGL_OPENGL_ES_API;
+const OPENGL_API: u32 = constants::EGL_OPENGL_API;
+const CLIENT_VERSION: u64 = constants::EGL_CONTEXT_CLIENT_VERSION as u64;
+const ATTRIBUTES_END: u64 = constants::EGL_NONE as u64;
+/// Id of the process, which the recording does not have.
+const PID: u32 = 1;
+/// Most different names that are counted one by one.
+const NAMES_MAX: usize = 4096;
+/// Beginnings of the functions that windows of desktop OpenGL have.
+const DESKTOP: [&str; 3] = ["glX", "wgl", "CGL"];
+
+/// Result of an import.
+#[derive(Clone, Debug, Default)]
+pub struct Imported {
+    /// Name of the recorded program.
+    pub program: String,
+    /// Commands that are in the trace.
+    pub commands: u64,
+    /// Of these, the ones that apitrace added.
+    pub fake: u64,
+    /// Frames.
+    pub frames: u64,
+    /// Threads.
+    pub threads: u64,
+    /// Calls that are left out, because this build does not know the function, by name.
+    pub unknown: BTreeMap<String, Unknown>,
+    /// Calls that are left out, because their arguments have more memory than a record holds.
+    pub too_long: u64,
+    /// Calls that are left out, because they were made within another call of their thread.
+    pub nested: u64,
+    /// Writes to mapped memory, and vertex arrays, that no command reads.
+    pub unread: u64,
+    /// Whether the file ends within a call.
+    pub is_cut: bool,
+}
+
+/// Calls of a function that are left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Unknown {
+    /// Number of calls.
+    pub calls: u64,
+    /// Whether the calls belong to desktop OpenGL.
+    pub is_desktop: bool,
+}
+
+/// Why an import failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The recording can't be read.
+    #[error(transparent)]
+    Reading(#[from] ReadError),
+    /// The trace can't be written.
+    #[error(transparent)]
+    Writing(io::Error),
+    /// The recording has only calls of desktop OpenGL.
+    #[error("it is a recording of desktop OpenGL")]
+    Desktop,
+}
+
+/// When the recording was made, for the header of the trace: in nanoseconds of Unix time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Made {
+    /// Nanoseconds of Unix time; 0 if it is not known.
+    pub unix_ns: u64,
+}
+
+/// Writes the trace of the recording `input` to `out`. Calls `progress` now and then with the number of bytes of `input` that were read.
+///
+/// # Errors
+/// [`ImportError`]; what is written is then no whole trace. A recording that ends within a call is no error.
+pub fn import<R: Read, W: Write>(
+    input: R,
+    out: W,
+    made: Made,
+    mut progress: impl FnMut(u64),
+) -> Result<(W, Imported), ImportError> {
+    let reader = Reader::open(input)?;
+    let program = reader.property("process.name").unwrap_or_default().to_owned();
+    let name = program.rsplit('/').next().unwrap_or_default().to_owned();
+    let process = ProcessEntry {
+        pid: PID,
+        name: name.as_str().into(),
+        exe: program.as_str().into(),
+        apis: vec!["egl".into(), "gles".into()],
+        ..ProcessEntry::default()
+    };
+    let writer = concat!("gapii ", env!("CARGO_PKG_VERSION"), ", imported from apitrace");
+    let header = TraceHeader::new(writer, [0; 16], made.unix_ns, 0);
+    let mut importer = Importer {
+        writer: TraceWriter::begin(out, &header, process).map_err(ImportError::Writing)?,
+        functions: HashMap::new(),
+        threads: HashMap::new(),
+        contexts: HashMap::new(),
+        begun: HashMap::new(),
+        imported: Imported { program: name, ..Imported::default() },
+    };
+    let mut calls = Calls::new(reader);
+    let mut steps = 0u64;
+    while let Some(step) = calls.step()? {
+        importer.step(step).map_err(ImportError::Writing)?;
+        steps += 1;
+        if steps.is_multiple_of(4096) {
+            progress(calls.reader().consumed());
+        }
+    }
+    importer.imported.is_cut = calls.is_cut();
+    importer.imported.nested = calls.nested();
+    importer.finish()
+}
+
+/// The function that a signature of the file names.
+type Known = Option<(&'static Function, CommandId)>;
+
+struct Importer<W> {
+    writer: TraceWriter<W>,
+    /// By the number of the signature in the file.
+    functions: HashMap<u64, Known>,
+    /// By the number of the thread in the file.
+    threads: HashMap<u64, Thread>,
+    contexts: HashMap<u64, atom::Context>,
+    /// Calls that have begun and not ended.
+    begun: HashMap<u64, Begun>,
+    imported: Imported,
+}
+
+/// A call that has begun.
+struct Begun {
+    call: Call,
+    function: &'static Function,
+    command: CommandId,
+    /// Stamp of its enter record.
+    stamp: u64,
+    has_effect: bool,
+}
+
+/// State of a thread.
+struct Thread {
+    /// Index in the trace.
+    index: u32,
+    context: u64,
+    /// `eglBindAPI`.
+    bound_api: u32,
+    /// Writes to mapped memory, which the next command reads.
+    written: Vec<Piece>,
+    /// Vertex arrays, which the next draw reads.
+    arrays: Vec<Piece>,
+    array_addresses: Addresses,
+    /// The last call.
+    last: u64,
+}
+
+impl<W: Write> Importer<W> {
+    fn step(&mut self, step: Step) -> io::Result<()> {
+        match step {
+            Step::Begin(call) => self.begin(call),
+            Step::End(number) => match self.begun.remove(&number) {
+                Some(begun) => self.end(&begun),
+                None => Ok(()),
+            },
+            Step::LateEnd(number, outputs) => match self.begun.remove(&number) {
+                Some(begun) => self.end_late(begun, outputs),
+                None => Ok(()),
+            },
+        }
+    }
+
+    fn begin(&mut self, call: Call) -> io::Result<()> {
+        let of_thread = self.thread(call.thread)?;
+        let index = of_thread.index;
+        if call.signature.name == "memcpy" {
+            return self.memcpy(&call);
+        }
+        let Some((function, command)) = self.known(&call) else {
+            self.unknown(&call, DESKTOP.iter().any(|begin| call.signature.name.starts_with(begin)));
+            return Ok(());
+        };
+        if function.api == "gles" && self.is_desktop(call.thread) {
+            self.unknown(&call, true);
+            return Ok(());
+        }
+        let array = match vertex_array(command, &call) {
+            Some(bytes) => Some(self.hold_array(call.thread, bytes)),
+            None => None,
+        };
+        let thread = self.threads.get_mut(&call.thread).expect("it was made above");
+        let mut pieces = std::mem::take(&mut thread.written);
+        if is_draw(command) {
+            pieces.append(&mut thread.arrays);
+            thread.array_addresses = Addresses::from(ARRAYS);
+        }
+        let payloads = Payloads { function, call: &call };
+        let payload = payloads.enter(array, &pieces, &mut self.writer, index)?;
+        if !TraceWriter::<W>::fits(&payload) {
+            self.imported.too_long += 1;
+            return Ok(());
+        }
+        let takes_effect = match function.effect {
+            Effect::Enter => true,
+            Effect::Leave => false,
+            // Releases the current context, or acquires one when it returns.
+            Effect::Recorded => call.input(3).is_none_or(|context| bits(context) == 0),
+        };
+        let flags = if takes_effect { EFFECT } else { 0 };
+        let leaves = if function.leaves { LEAVES } else { 0 };
+        let record = Record { function, flags: flags | leaves, payload: &payload };
+        let stamp = self.writer.command(index, &record)?;
+        self.imported.fake += u64::from(call.is_fake());
+        let thread = self.threads.get_mut(&call.thread).expect("it was made above");
+        thread.last = call.number;
+        if function.leaves {
+            let begun = Begun { function, command, stamp, has_effect: takes_effect, call };
+            self.begun.insert(begun.call.number, begun);
+        }
+        Ok(())
+    }
+
+    fn end_late(&mut self, mut begun: Begun, outputs: Details) -> io::Result<()> {
+        begun.call.outputs = Some(outputs);
+        self.end(&begun)
+    }
+
+    fn end(&mut self, begun: &Begun) -> io::Result<()> {
+        let Begun { call, function, command, has_effect, .. } = begun;
+        let index = self.thread(call.thread)?.index;
+        let payload = Payloads { function, call }.leave(&mut self.writer, index)?;
+        if !TraceWriter::<W>::fits(&payload) {
+            self.imported.too_long += 1;
+            return Ok(());
+        }
+        let effect = if *has_effect { 0 } else { EFFECT };
+        let frame_end = match call.result_bits() {
+            Some(1) if is_swap(*command) => FRAME_END,
+            _ => 0,
+        };
+        let flags = LEAVE | effect | frame_end;
+        self.writer.command(index, &Record { function, flags, payload: &payload })?;
+        self.follow(call, *command)
+    }
+
+    /// Follows which context is current on a thread, and how contexts were made.
+    fn follow(&mut self, call: &Call, command: CommandId) -> io::Result<()> {
+        let result = call.result_bits().unwrap_or(0);
+        let thread = self.threads.get_mut(&call.thread).expect("it has called");
+        let argument = |index| call.input(index).map_or(0, bits);
+        let current = match command {
+            CommandId::EGL_BIND_API if result != 0 => {
+                thread.bound_api = argument(0) as u32;
+                return Ok(());
+            }
+            CommandId::EGL_CREATE_CONTEXT if result != 0 => {
+                let api = thread.bound_api;
+                let client_version = match api {
+                    OPENGL_ES_API => call.input(3).map_or(1, client_version),
+                    _ => 0,
+                };
+                let context = atom::Context { context: result, api, client_version };
+                self.contexts.insert(result, context);
+                return Ok(());
+            }
+            CommandId::EGL_MAKE_CURRENT if result != 0 => argument(3),
+            CommandId::EGL_RELEASE_THREAD if result != 0 => {
+                thread.bound_api = OPENGL_ES_API;
+                0
+            }
+            _ => return Ok(()),
+        };
+        if thread.context == current {
+            return Ok(());
+        }
+        thread.context = current;
+        let context = match self.contexts.get(&current) {
+            Some(context) => *context,
+            None if current == 0 => atom::Context::default(),
+            // It was made by a call that is not in the recording.
+            None => atom::Context { context: current, api: OPENGL_ES_API, client_version: 0 },
+        };
+        let index = thread.index;
+        self.writer.context(index, context)
+    }
+
+    /// Returns whether a context of desktop OpenGL is current on a thread.
+    fn is_desktop(&self, thread: u64) -> bool {
+        let context = self.threads.get(&thread).and_then(|it| self.contexts.get(&it.context));
+        context.is_some_and(|context| context.api == OPENGL_API)
+    }
+
+    fn memcpy(&mut self, call: &Call) -> io::Result<()> {
+        let address = call.input(0).map_or(0, bits);
+        let thread = self.threads.get_mut(&call.thread).expect("it was made before");
+        match call.input(1) {
+            Some(Value::Blob(bytes)) if address != 0 => {
+                thread.written.push(Piece { address, bytes: bytes.clone() });
+            }
+            _ => self.imported.unread += 1,
+        }
+        Ok(())
+    }
+
+    /// Keeps a vertex array for the next draw, and returns its address.
+    fn hold_array(&mut self, thread: u64, bytes: &[u8]) -> u64 {
+        let thread = self.threads.get_mut(&thread).expect("it was made before");
+        let address = thread.array_addresses.take(bytes.len());
+        thread.arrays.push(Piece { address, bytes: bytes.to_vec() });
+        address
+    }
+
+    fn known(&mut self, call: &Call) -> Known {
+        let signature = &call.signature;
+        *self.functions.entry(signature.id).or_insert_with(|| {
+            let command = CommandId::named(&signature.name)?;
+            let function = Description::built_in().of(command)?;
+            let is_graphics = function.api == "egl" || function.api == "gles";
+            (is_graphics && function.params.len() == signature.params.len())
+                .then_some((function, command))
+        })
+    }
+
+    fn unknown(&mut self, call: &Call, is_desktop: bool) {
+        let unknown = &mut self.imported.unknown;
+        let name = match unknown.contains_key(&call.signature.name) || unknown.len() < NAMES_MAX {
+            true => call.signature.name.as_str(),
+            false => "others",
+        };
+        let counted = unknown.entry(name.to_owned()).or_default();
+        counted.calls += 1;
+        counted.is_desktop |= is_desktop;
+    }
+
+    fn thread(&mut self, number: u64) -> io::Result<&mut Thread> {
+        if !self.threads.contains_key(&number) {
+            let tid = PID.wrapping_add(self.threads.len() as u32);
+            let index = self.writer.thread(tid, &format!("thread {number}"))?;
+            let thread = Thread {
+                index,
+                context: 0,
+                bound_api: OPENGL_ES_API,
+                written: Vec::new(),
+                arrays: Vec::new(),
+                array_addresses: Addresses::from(ARRAYS),
+                last: 0,
+            };
+            self.threads.insert(number, thread);
+        }
+        Ok(self.threads.get_mut(&number).expect("it is there"))
+    }
+
+    fn finish(mut self) -> Result<(W, Imported), ImportError> {
+        let is_desktop = self.imported.unknown.values().any(|unknown| unknown.is_desktop);
+        let has_es = self.contexts.values().any(|context| context.api == OPENGL_ES_API);
+        if is_desktop && !has_es {
+            return Err(ImportError::Desktop);
+        }
+        let unread = self.threads.values().map(|it| it.written.len() + it.arrays.len());
+        self.imported.unread += unread.sum::<usize>() as u64;
+        let mut in_flight: Vec<_> = self.begun.values().collect();
+        in_flight.retain(|begun| {
+            self.threads.get(&begun.call.thread).is_some_and(|it| it.last == begun.call.number)
+        });
+        let in_flight = in_flight.into_iter().map(|begun| InFlight {
+            thread: self.threads.get(&begun.call.thread).map_or(0, |thread| thread.index),
+            id: begun.function.id,
+            stamp: begun.stamp,
+        });
+        let mut in_flight: Vec<_> = in_flight.collect();
+        in_flight.sort_by_key(|command| command.stamp);
+        let mut imported = self.imported;
+        imported.commands = self.writer.commands();
+        imported.frames = self.writer.frames();
+        imported.threads = self.writer.threads();
+        let finished = self.writer.finish(EndReason::Exit, in_flight, imported.nested);
+        Ok((finished.map_err(ImportError::Writing)?, imported))
+    }
+}
+
+/// Returns the bits of an integer or address; 0 of another value.
+fn bits(value: &Value) -> u64 {
+    match value {
+        Value::Integer(bits) | Value::Address(bits) => *bits,
+        _ => 0,
+    }
+}
+
+/// Returns the version that an attribute list asks for; 1 if it does not say it.
+fn client_version(list: &Value) -> u32 {
+    let Value::Array(elements) = list else { return 1 };
+    let pairs = elements.chunks_exact(2).take_while(|pair| bits(&pair[0]) != ATTRIBUTES_END);
+    let versions = pairs.filter(|pair| bits(&pair[0]) == CLIENT_VERSION);
+    versions.last().map_or(1, |pair| bits(&pair[1]) as u32)
+}
+
+/// Returns the contents of a vertex array that a call sets.
+fn vertex_array(command: CommandId, call: &Call) -> Option<&[u8]> {
+    let pointer = match command {
+        CommandId::GL_VERTEX_ATTRIB_POINTER => 5,
+        CommandId::GL_VERTEX_ATTRIB_I_POINTER => 4,
+        CommandId::GL_VERTEX_POINTER
+        | CommandId::GL_COLOR_POINTER
+        | CommandId::GL_TEX_COORD_POINTER
+        | CommandId::GL_MATRIX_INDEX_POINTER_OES
+        | CommandId::GL_WEIGHT_POINTER_OES => 3,
+        CommandId::GL_NORMAL_POINTER | CommandId::GL_POINT_SIZE_POINTER_OES => 2,
+        _ => return None,
+    };
+    match call.input(pointer) {
+        Some(Value::Blob(bytes)) => Some(bytes),
+        _ => None,
+    }
+}
+
+/// Returns whether a command reads vertex arrays.
+fn is_draw(command: CommandId) -> bool {
+    const DRAWS: [&str; 4] =
+        ["glDrawArrays", "glDrawElements", "glDrawRangeElements", "glMultiDraw"];
+    DRAWS.iter().any(|begin| command.name().starts_with(begin))
+}
+
+/// Returns whether a command ends a frame if it succeeds.
+fn is_swap(command: CommandId) -> bool {
+    matches!(
+        command,
+        CommandId::EGL_SWAP_BUFFERS
+            | CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT
+            | CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR
+    )
+}
