@@ -72,6 +72,8 @@ pub struct Answer {
     too_long: u64,
     /// Calls that are left out, because they were made within another call of their thread.
     nested: u64,
+    /// Calls that are left out, because they did not end though their thread went on.
+    unended: u64,
     /// Writes to mapped memory, and vertex arrays, that no command in the trace reads.
     unread: u64,
     /// Whether the recording ends within a call; the trace has the calls before it.
@@ -120,6 +122,7 @@ impl Answer {
             unknown: imported.unknown.iter().map(calls).collect(),
             too_long: imported.too_long,
             nested: imported.nested,
+            unended: imported.unended,
             unread: imported.unread,
             cut: imported.is_cut,
         }
@@ -139,6 +142,10 @@ impl Answer {
         if self.nested > 0 {
             let calls = counted(self.nested, "call");
             text::say(&format!("left out {calls} within other calls of the same thread"));
+        }
+        if self.unended > 0 {
+            let calls = counted(self.unended, "call");
+            text::say(&format!("left out {calls} that did not end"));
         }
         if self.unread > 0 {
             let pieces = counted(self.unread, "piece");

@@ -3,8 +3,7 @@
 //!
 //! A call that does not end holds up those behind it, up to 65,536 events or 64 MiB (`HELD_EVENTS_MAX`,
 //! `HELD_BYTES_MAX`); then it is handed out without its end, which may still follow. A call within another one of its
-//! thread is left out and counted: the API's own implementation made it. A call that did not end before its thread's
-//! next one never does.
+//! thread is left out and counted: the API's own implementation made it.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::Read;
@@ -67,7 +66,7 @@ pub enum Step {
     Begin(Call),
     /// The call with this number, which has begun, ends.
     End(u64),
-    /// A call ends that was handed out without its end.
+    /// This call ends; it was handed out without its end, or is left out, or there is none.
     LateEnd(u64, Details),
 }
 
@@ -86,8 +85,6 @@ pub struct Calls<R> {
     /// Of each held call that has not ended: its place, as the number of events handed out before it.
     open: HashMap<u64, u64>,
     handed_out: u64,
-    /// The call of each thread that was handed out without its end.
-    unended: HashMap<u64, u64>,
     next: u64,
     nested: u64,
     /// The file is over, or cut.
@@ -103,7 +100,6 @@ impl<R: Read> Calls<R> {
             held_bytes: 0,
             open: HashMap::new(),
             handed_out: 0,
-            unended: HashMap::new(),
             next: 0,
             nested: 0,
             is_over: false,
@@ -137,20 +133,11 @@ impl<R: Read> Calls<R> {
                     Held::End(number) => return Ok(Some(Step::End(number))),
                     Held::LateEnd(number, details) => {
                         self.held_bytes = self.held_bytes.saturating_sub(size_of_details(&details));
-                        let thread = self.unended.iter().find(|(_, of)| **of == number);
-                        if let Some((&thread, _)) = thread {
-                            self.unended.remove(&thread);
-                            return Ok(Some(Step::LateEnd(number, details)));
-                        }
-                        continue;
+                        return Ok(Some(Step::LateEnd(number, details)));
                     }
                     Held::Begin(call) => {
                         self.held_bytes = self.held_bytes.saturating_sub(size(&call));
-                        self.unended.remove(&call.thread);
-                        if call.outputs.is_none() {
-                            self.open.remove(&call.number);
-                            self.unended.insert(call.thread, call.number);
-                        }
+                        self.open.remove(&call.number);
                         return Ok(Some(Step::Begin(call)));
                     }
                 }

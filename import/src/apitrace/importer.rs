@@ -51,6 +51,8 @@ pub struct Imported {
     pub too_long: u64,
     /// Calls that are left out, because they were made within another call of their thread.
     pub nested: u64,
+    /// Calls that are left out, because they did not end though their thread went on.
+    pub unended: u64,
     /// Writes to mapped memory, and vertex arrays, that no command reads.
     pub unread: u64,
     /// Whether the file ends within a call.
@@ -115,6 +117,7 @@ pub fn import<R: Read, W: Write>(
         threads: HashMap::new(),
         contexts: HashMap::new(),
         begun: HashMap::new(),
+        waiting: HashMap::new(),
         imported: Imported { program: name, ..Imported::default() },
     };
     let mut calls = Calls::new(reader);
@@ -143,6 +146,8 @@ struct Importer<W> {
     contexts: HashMap<u64, atom::Context>,
     /// Calls that have begun and not ended.
     begun: HashMap<u64, Begun>,
+    /// By thread: the call whose end was not found so far, and which is not in the trace.
+    waiting: HashMap<u64, Call>,
     imported: Imported,
 }
 
@@ -168,23 +173,42 @@ struct Thread {
     /// Vertex arrays, which the next draw reads.
     arrays: Vec<Piece>,
     array_addresses: Addresses,
-    /// The last call.
-    last: u64,
 }
 
 impl<W: Write> Importer<W> {
     fn step(&mut self, step: Step) -> io::Result<()> {
         match step {
-            Step::Begin(call) => self.begin(call),
+            Step::Begin(call) => self.begin_or_wait(call),
             Step::End(number) => match self.begun.remove(&number) {
                 Some(begun) => self.end(&begun),
                 None => Ok(()),
             },
-            Step::LateEnd(number, outputs) => match self.begun.remove(&number) {
-                Some(begun) => self.end_late(begun, outputs),
-                None => Ok(()),
-            },
+            Step::LateEnd(number, outputs) => self.end_late(number, outputs),
         }
+    }
+
+    /// Begins a call that has ended; one that has not waits. A call of the thread that waited does not end any more.
+    fn begin_or_wait(&mut self, call: Call) -> io::Result<()> {
+        let thread = call.thread;
+        self.imported.unended += u64::from(self.waiting.remove(&thread).is_some());
+        if call.outputs.is_none() {
+            self.waiting.insert(thread, call);
+            return Ok(());
+        }
+        self.begin(call)
+    }
+
+    /// Begins and ends a call that waited for its end.
+    fn end_late(&mut self, number: u64, outputs: Details) -> io::Result<()> {
+        let mut waiting = self.waiting.iter();
+        let Some((&thread, _)) = waiting.find(|(_, call)| call.number == number) else {
+            return Ok(());
+        };
+        if let Some(mut call) = self.waiting.remove(&thread) {
+            call.outputs = Some(outputs);
+            self.begin(call)?;
+        }
+        self.step(Step::End(number))
     }
 
     fn begin(&mut self, call: Call) -> io::Result<()> {
@@ -228,18 +252,11 @@ impl<W: Write> Importer<W> {
         let record = Record { function, flags: flags | leaves, payload: &payload };
         let stamp = self.writer.command(index, &record)?;
         self.imported.fake += u64::from(call.is_fake());
-        let thread = self.threads.get_mut(&call.thread).expect("it was made above");
-        thread.last = call.number;
         if function.leaves {
             let begun = Begun { function, command, stamp, has_effect: takes_effect, call };
             self.begun.insert(begun.call.number, begun);
         }
         Ok(())
-    }
-
-    fn end_late(&mut self, mut begun: Begun, outputs: Details) -> io::Result<()> {
-        begun.call.outputs = Some(outputs);
-        self.end(&begun)
     }
 
     fn end(&mut self, begun: &Begun) -> io::Result<()> {
@@ -360,7 +377,6 @@ impl<W: Write> Importer<W> {
                 written: Vec::new(),
                 arrays: Vec::new(),
                 array_addresses: Addresses::from(ARRAYS),
-                last: 0,
             };
             self.threads.insert(number, thread);
         }
@@ -368,6 +384,11 @@ impl<W: Write> Importer<W> {
     }
 
     fn finish(mut self) -> Result<(W, Imported), ImportError> {
+        let mut waiting: Vec<_> = std::mem::take(&mut self.waiting).into_values().collect();
+        waiting.sort_by_key(|call| call.number);
+        for call in waiting {
+            self.begin(call).map_err(ImportError::Writing)?;
+        }
         let is_desktop = self.imported.unknown.values().any(|unknown| unknown.is_desktop);
         let has_es = self.contexts.values().any(|context| context.api == OPENGL_ES_API);
         if is_desktop && !has_es {
@@ -375,11 +396,7 @@ impl<W: Write> Importer<W> {
         }
         let unread = self.threads.values().map(|it| it.written.len() + it.arrays.len());
         self.imported.unread += unread.sum::<usize>() as u64;
-        let mut in_flight: Vec<_> = self.begun.values().collect();
-        in_flight.retain(|begun| {
-            self.threads.get(&begun.call.thread).is_some_and(|it| it.last == begun.call.number)
-        });
-        let in_flight = in_flight.into_iter().map(|begun| InFlight {
+        let in_flight = self.begun.values().map(|begun| InFlight {
             thread: self.threads.get(&begun.call.thread).map_or(0, |thread| thread.index),
             id: begun.function.id,
             stamp: begun.stamp,
