@@ -139,10 +139,10 @@ impl<W: Write> TraceWriter<W> {
         let header =
             Header::new(record.function.id, record.flags, payload_len(record.payload.len()));
         self.stamp += 1;
-        self.threads[thread as usize].stamp = self.stamp;
         self.footer.totals.memory.command(record.function, header, record.payload);
         self.write(thread, header.with_stamp(), record.payload)?;
         let of_thread = &mut self.threads[thread as usize];
+        of_thread.stamp = self.stamp;
         if record.flags & (EFFECT | LEAVE) != LEAVE {
             of_thread.seq = (record.flags & EFFECT != 0).then_some(self.seq);
         }

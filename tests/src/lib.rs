@@ -24,6 +24,7 @@ pub mod gapii;
 pub mod glmark2;
 pub mod headers;
 pub mod headless;
+pub mod importing;
 pub mod instruction_counts;
 pub mod kill;
 pub mod level_zero;

@@ -16,6 +16,19 @@ pub struct Picture {
 }
 
 impl Picture {
+    /// The picture in a PNG file, without its alpha.
+    pub fn of_png(path: &Path) -> Self {
+        let file = std::fs::File::open(path).expect("a file that was listed");
+        let mut reader =
+            png::Decoder::new(std::io::BufReader::new(file)).read_info().expect("a PNG");
+        let mut samples = vec![0; reader.output_buffer_size().expect("it is small")];
+        let info = reader.next_frame(&mut samples).expect("it is whole");
+        let size = info.color_type.samples();
+        let rgb = samples.chunks_exact(size).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]);
+        let (width, height) = (info.width as usize, info.height as usize);
+        Self { width, height, rgb: rgb.collect() }
+    }
+
     /// The top left part of the given size.
     pub fn cropped(&self, width: usize, height: usize) -> Self {
         assert!(width <= self.width && height <= self.height, "{self:?}");

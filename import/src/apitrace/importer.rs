@@ -29,6 +29,8 @@ const ATTRIBUTES_END: u64 = constants::EGL_NONE as u64;
 const PID: u32 = 1;
 /// Most different names that are counted one by one.
 const NAMES_MAX: usize = 4096;
+const PIECES_MAX: usize = 1 << 12;
+const PIECES_BYTES_MAX: usize = 1 << 30;
 /// Beginnings of the functions that windows of desktop OpenGL have.
 const DESKTOP: [&str; 3] = ["glX", "wgl", "CGL"];
 
@@ -169,10 +171,34 @@ struct Thread {
     /// `eglBindAPI`.
     bound_api: u32,
     /// Writes to mapped memory, which the next command reads.
-    written: Vec<Piece>,
+    written: Pieces,
     /// Vertex arrays, which the next draw reads.
-    arrays: Vec<Piece>,
+    arrays: Pieces,
     array_addresses: Addresses,
+}
+
+/// Memory that a later command reads, up to `PIECES_MAX` pieces and `PIECES_BYTES_MAX` bytes.
+#[derive(Default)]
+struct Pieces {
+    pieces: Vec<Piece>,
+    bytes: usize,
+}
+
+impl Pieces {
+    /// Adds a piece. Returns how many older ones it drops to make room.
+    fn push(&mut self, piece: Piece) -> u64 {
+        let bytes = self.bytes + piece.bytes.len();
+        let is_full = self.pieces.len() >= PIECES_MAX || bytes > PIECES_BYTES_MAX;
+        let dropped = if is_full { self.take().len() as u64 } else { 0 };
+        self.bytes += piece.bytes.len();
+        self.pieces.push(piece);
+        dropped
+    }
+
+    fn take(&mut self) -> Vec<Piece> {
+        self.bytes = 0;
+        std::mem::take(&mut self.pieces)
+    }
 }
 
 impl<W: Write> Importer<W> {
@@ -230,9 +256,9 @@ impl<W: Write> Importer<W> {
             None => None,
         };
         let thread = self.threads.get_mut(&call.thread).expect("it was made above");
-        let mut pieces = std::mem::take(&mut thread.written);
+        let mut pieces = thread.written.take();
         if is_draw(command) {
-            pieces.append(&mut thread.arrays);
+            pieces.append(&mut thread.arrays.take());
             thread.array_addresses = Addresses::from(ARRAYS);
         }
         let payloads = Payloads { function, call: &call };
@@ -263,10 +289,6 @@ impl<W: Write> Importer<W> {
         let Begun { call, function, command, has_effect, .. } = begun;
         let index = self.thread(call.thread)?.index;
         let payload = Payloads { function, call }.leave(&mut self.writer, index)?;
-        if !TraceWriter::<W>::fits(&payload) {
-            self.imported.too_long += 1;
-            return Ok(());
-        }
         let effect = if *has_effect { 0 } else { EFFECT };
         let frame_end = match call.result_bits() {
             Some(1) if is_swap(*command) => FRAME_END,
@@ -329,7 +351,8 @@ impl<W: Write> Importer<W> {
         let thread = self.threads.get_mut(&call.thread).expect("it was made before");
         match call.input(1) {
             Some(Value::Blob(bytes)) if address != 0 => {
-                thread.written.push(Piece { address, bytes: bytes.clone() });
+                let piece = Piece { address, bytes: bytes.clone() };
+                self.imported.unread += thread.written.push(piece);
             }
             _ => self.imported.unread += 1,
         }
@@ -340,7 +363,8 @@ impl<W: Write> Importer<W> {
     fn hold_array(&mut self, thread: u64, bytes: &[u8]) -> u64 {
         let thread = self.threads.get_mut(&thread).expect("it was made before");
         let address = thread.array_addresses.take(bytes.len());
-        thread.arrays.push(Piece { address, bytes: bytes.to_vec() });
+        let piece = Piece { address, bytes: bytes.to_vec() };
+        self.imported.unread += thread.arrays.push(piece);
         address
     }
 
@@ -368,14 +392,14 @@ impl<W: Write> Importer<W> {
 
     fn thread(&mut self, number: u64) -> io::Result<&mut Thread> {
         if !self.threads.contains_key(&number) {
-            let tid = PID.wrapping_add(self.threads.len() as u32);
+            let tid = u32::try_from(number).unwrap_or(u32::MAX).saturating_add(PID);
             let index = self.writer.thread(tid, &format!("thread {number}"))?;
             let thread = Thread {
                 index,
                 context: 0,
                 bound_api: OPENGL_ES_API,
-                written: Vec::new(),
-                arrays: Vec::new(),
+                written: Pieces::default(),
+                arrays: Pieces::default(),
                 array_addresses: Addresses::from(ARRAYS),
             };
             self.threads.insert(number, thread);
@@ -394,7 +418,8 @@ impl<W: Write> Importer<W> {
         if is_desktop && !has_es {
             return Err(ImportError::Desktop);
         }
-        let unread = self.threads.values().map(|it| it.written.len() + it.arrays.len());
+        let unread =
+            self.threads.values().map(|it| it.written.pieces.len() + it.arrays.pieces.len());
         self.imported.unread += unread.sum::<usize>() as u64;
         let in_flight = self.begun.values().map(|begun| InFlight {
             thread: self.threads.get(&begun.call.thread).map_or(0, |thread| thread.index),

@@ -22,6 +22,8 @@ const VERSIONS: std::ops::RangeInclusive<u64> = 4..=6;
 const FUNCTIONS_MAX: usize = 1 << 16;
 const PROPERTIES_MAX: usize = 1 << 12;
 const PARAMS_MAX: u64 = 256;
+/// Most threads: apitrace numbers them from 0.
+const THREADS_MAX: u64 = 1 << 16;
 /// Most frames of backtraces that are remembered.
 const FRAMES_MAX: usize = 1 << 20;
 
@@ -159,6 +161,9 @@ impl<R: Read> Reader<R> {
         let event = match self.values.input.byte()? {
             0 => {
                 let thread = self.values.number()?;
+                if thread >= THREADS_MAX {
+                    return Err(self.values.damaged(format!("a call of thread {thread}")));
+                }
                 let signature = self.signature()?;
                 let details = self.details()?;
                 Event::Enter { thread, signature, details }

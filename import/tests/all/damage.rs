@@ -41,7 +41,7 @@ fn cut_file_is_read_up_to_its_last_whole_call() {
     let whole = Trace::of(&file).unwrap();
     assert!(!whole.imported.is_cut);
     let mut before = 0;
-    for len in (0..file.len()).step_by(7) {
+    for len in (0..file.len()).step_by(11) {
         match Trace::of(&file[..len]) {
             Ok(trace) => {
                 let is_whole = |command: &&Json| command.get("in_flight").is_none();
@@ -119,6 +119,35 @@ fn sizes_that_a_file_only_claims_take_no_memory() {
 }
 
 #[test]
+fn counts_without_end_are_refused() {
+    let mut recording = Recording::with_context();
+    recording.call(1 << 16, "glFlush()", &[], V::Null);
+    assert!(refusal(&recording.file(1 << 20)).starts_with("a call of thread 65536, at byte"));
+
+    // The head alone has no calls.
+    let mut properties = Recording::new();
+    properties.raw.pop();
+    for _ in 0..5000 {
+        properties.text(b"name");
+        properties.text(b"value");
+    }
+    assert!(refusal(&properties.file(1 << 20)).starts_with("more than 4096 properties"));
+}
+
+#[test]
+fn memory_that_nothing_reads_is_dropped() {
+    let mut recording = Recording::with_context();
+    for _ in 0..5000 {
+        let args = [V::Address(0x7000_1010), V::Blob(vec![1]), V::Int(1)];
+        recording.fake("memcpy(dest, src, n)", &args);
+    }
+    recording.call(0, "glFlush()", &[], V::Null);
+    let trace = recording.import();
+    assert_eq!(trace.imported.unread, 4096);
+    assert_eq!(trace.only("glFlush")["reads"].as_array().map(Vec::len), Some(904));
+}
+
+#[test]
 fn chunks_that_claim_too_much_are_refused() {
     let chunk = |len: u32, bytes: &[u8]| {
         let mut file = scene().file(1 << 20);
@@ -137,7 +166,7 @@ fn chunks_that_claim_too_much_are_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(96) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
 
     /// [`Trace::of`] verifies what was written.
     #[test]

@@ -7,6 +7,7 @@ mod checkpoints;
 mod export;
 mod export_apps;
 mod glmark2;
+mod import;
 mod installing;
 mod older_traces;
 mod tracers;
