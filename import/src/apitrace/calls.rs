@@ -9,7 +9,8 @@ use std::collections::{HashMap, VecDeque};
 use std::io::Read;
 use std::sync::Arc;
 
-use super::reader::{Details, Event, ReadError, Reader, Signature};
+use super::read_error::ReadError;
+use super::reader::{Details, Event, Reader, Signature};
 use super::values::Value;
 
 const HELD_EVENTS_MAX: usize = 1 << 16;
@@ -93,6 +94,7 @@ pub struct Calls<R> {
 }
 
 impl<R: Read> Calls<R> {
+    /// Joins the events of `reader`.
     pub fn new(reader: Reader<R>) -> Self {
         Self {
             reader,

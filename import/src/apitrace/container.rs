@@ -12,7 +12,7 @@ use std::io::{ErrorKind, Read};
 
 use snap::raw::{Decoder, decompress_len, max_compress_len};
 
-use super::reader::ReadError;
+use super::read_error::ReadError;
 
 const LETTERS: [u8; 2] = *b"at";
 /// Longest chunk, in bytes before compression.

@@ -17,7 +17,8 @@ use gapii_trace::{Description, TraceHeader};
 use super::calls::{Call, Calls, Step};
 use super::memory::{ARRAYS, Addresses};
 use super::payload::{Payloads, Piece};
-use super::reader::{Details, ReadError, Reader};
+use super::read_error::ReadError;
+use super::reader::{Details, Reader};
 use super::values::Value;
 use crate::trace_writer::{Record, TraceWriter};
 

@@ -22,6 +22,7 @@ pub struct Addresses {
 }
 
 impl Addresses {
+    /// Gives out addresses from `begin` on.
     pub fn from(begin: u64) -> Self {
         Self { next: begin }
     }

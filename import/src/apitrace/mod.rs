@@ -9,8 +9,9 @@ mod container;
 mod importer;
 mod memory;
 mod payload;
+mod read_error;
 mod reader;
 mod values;
 
 pub use importer::{ImportError, Imported, Made, Unknown, import};
-pub use reader::ReadError;
+pub use read_error::ReadError;

@@ -10,14 +10,13 @@
 //! Calls are numbered by their enter events, from 0. Reads the versions 4 to 6. Backtraces are passed over.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{self, Read};
+use std::io::Read;
 use std::sync::Arc;
 
 use super::container::Container;
+use super::read_error::{ReadError, VERSIONS};
 use super::values::{Value, Values};
 
-/// The versions that are read: version 4 is the first one with threads.
-const VERSIONS: std::ops::RangeInclusive<u64> = 4..=6;
 /// Most functions, properties and arguments of a function.
 const FUNCTIONS_MAX: usize = 1 << 16;
 const PROPERTIES_MAX: usize = 1 << 12;
@@ -26,38 +25,6 @@ const PARAMS_MAX: u64 = 256;
 const THREADS_MAX: u64 = 1 << 16;
 /// Most frames of backtraces that are remembered.
 const FRAMES_MAX: usize = 1 << 20;
-
-/// Why a `.trace` is not read, or not to its end.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// The file can't be read.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// The file ends within a call.
-    #[error("the file ends within a call")]
-    Cut,
-    /// The file ends within its head.
-    #[error("it has no call: the recorded program ended before apitrace wrote one")]
-    Empty,
-    /// The file does not begin with the letters.
-    #[error("it does not begin as apitrace's recordings do")]
-    NotATrace,
-    /// The file has another version.
-    #[error(
-        "it has version {0} of apitrace's format; versions {from} to {to} are read",
-        from = VERSIONS.start(),
-        to = VERSIONS.end()
-    )]
-    Version(u64),
-    /// The contents break the format.
-    #[error("{why}, at byte {at} of the file")]
-    Damaged {
-        /// Position in the file: about where the damage is.
-        at: u64,
-        /// What was found.
-        why: String,
-    },
-}
 
 /// A function, as the file names it.
 #[derive(PartialEq, Eq, Debug)]

@@ -6,11 +6,11 @@
 //! A call may have 4,194,304 values (`VALUES_MAX`) and 1 GiB of strings and blobs (`BYTES_MAX`), nested 16 deep
 //! (`DEPTH_MAX`). Memory grows with what is there, not with a length that the file claims.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 
 use super::container::Container;
-use super::reader::ReadError;
+use super::read_error::ReadError;
 
 const VALUES_MAX: usize = 1 << 22;
 const BYTES_MAX: u64 = 1 << 30;
@@ -45,19 +45,20 @@ pub struct Values<R> {
     enums: HashSet<u64>,
     bitmasks: HashSet<u64>,
     /// Number of members of each struct.
-    structs: std::collections::HashMap<u64, u64>,
+    structs: HashMap<u64, u64>,
     /// What the call so far has.
     values: usize,
     bytes: u64,
 }
 
 impl<R: Read> Values<R> {
+    /// Reads the values in `input`.
     pub fn new(input: Container<R>) -> Self {
         Self {
             input,
             enums: HashSet::new(),
             bitmasks: HashSet::new(),
-            structs: std::collections::HashMap::new(),
+            structs: HashMap::new(),
             values: 0,
             bytes: 0,
         }
@@ -221,6 +222,7 @@ impl<R: Read> Values<R> {
         self.input.skip(len)
     }
 
+    /// Returns the error that says where the file is damaged, and why it counts as damaged.
     pub fn damaged(&self, why: String) -> ReadError {
         ReadError::Damaged { at: self.input.consumed(), why }
     }
