@@ -24,7 +24,7 @@ const AFTER_HELP: &str = "\
 Examples:
   apitrace trace --api egl -o x.trace PROGRAM
   gapii-ctl import x.trace -o x.gapii                       then dump, replay, diff, ui … read x.gapii
-  gapii-ctl import x.trace -o x.gapii --skip-unknown --json status 0 also if some calls are not known";
+  gapii-ctl import x.trace -o x.gapii --skip-unknown        status 0 even if some calls are not known";
 
 /// Most names of unknown functions in a message; `--json` has all.
 const NAMES_MAX: usize = 5;
