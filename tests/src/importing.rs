@@ -24,10 +24,10 @@ pub fn import(session: &Session, recording: &Path, name: &str) -> (Trace, Value)
     (trace, said)
 }
 
-/// Plays a trace, and returns a picture of each frame. No command may be skipped.
+/// Plays a trace, and returns a picture of each frame. No command may be skipped, and every answer must be the recorded one.
 #[track_caller]
 pub fn frames(session: &Session, trace: &Trace, name: &str) -> Vec<Picture> {
-    run(&mut replays::replay(session, &trace.path, &["--strict"])).ok();
+    replays::verified(session, trace, &["--strict"]).unwrap_or_else(|why| panic!("{name}: {why}"));
     let images = replays::images(session, &trace.path, &format!("{name}-frames"));
     let images = images.unwrap_or_else(|why| panic!("{why}"));
     images.iter().map(|path| Picture::of_png(path)).collect()

@@ -17,7 +17,7 @@ fn calls_become_commands_with_arguments_memory_and_results() {
     let call = recording.enter(0, "glGenTextures(n, textures)", &[V::Int(2)], false);
     let names = V::Array(vec![V::Int(11), V::Int(12)]);
     recording.leave(call, &[(1, names)], V::Null);
-    let args = [V::Int(0x0DE1), V::Int(0x2801), V::Float(9729.0)];
+    let args = [V::Int(0x0DE1), V::Int(0x2801), V::Int(9729)];
     recording.call(0, "glTexParameterf(target, pname, param)", &args, V::Null);
     let sources = V::Array(vec![V::Text("void main()"), V::Text("{}")]);
     let args = [V::Int(3), V::Int(2), sources, V::Null];
@@ -67,6 +67,7 @@ fn equal_memory_is_one_blob() {
     let hashes = trace.commands.iter().filter(|command| command["name"] == "glBufferData");
     let hashes: Vec<_> = hashes.map(|command| &command["reads"][0]["hash"]).collect();
     assert!(hashes[0] == hashes[2] && hashes[0] != hashes[1], "{hashes:?}");
+    assert_eq!(trace.blobs, 2);
 }
 
 #[test]

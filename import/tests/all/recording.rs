@@ -191,6 +191,8 @@ impl Recording {
 /// An imported trace.
 pub struct Trace {
     pub imported: Imported,
+    /// Blobs in it.
+    pub blobs: u64,
     /// Its commands, as `gapii-ctl dump --json` has them.
     pub commands: Vec<Json>,
 }
@@ -203,6 +205,7 @@ impl Trace {
         let mut reader = TraceReader::open(Cursor::new(trace)).expect("it is a trace");
         let verification = verify(&mut reader).expect("memory is readable");
         assert!(verification.problems.is_empty(), "{:?}", verification.problems);
+        let blobs = reader.footer().expect("it is whole").totals.memory.blobs;
         let mut commands = reader.commands().expect("it is whole");
         let mut lines = Vec::new();
         while let Some(command) = commands.next_command().expect("it is whole") {
@@ -210,7 +213,7 @@ impl Trace {
             json::write_line(&command, &mut line).expect("memory is writable");
             lines.push(serde_json::from_slice(&line).expect("it is JSON"));
         }
-        Ok(Self { imported, commands: lines })
+        Ok(Self { imported, blobs, commands: lines })
     }
 
     /// The only command with this name.

@@ -1,7 +1,7 @@
 //! Configurations of the trace, and the driver's configurations that replace them. Colour bits and samples must be
 //! equal, where the trace tells them, or pixels would differ; depth and stencil bits must suffice; surface type and
 //! version must be there, and components be fixed-point. Of several the most similar one is taken, a slow one only if
-//! no other fits. If none fits, the replay does not begin. A configuration of which nothing is known becomes one of 8
+//! no other fits; colours of which the trace has a lower bound alone count as 8 bits. If none fits, the replay does not begin. A configuration of which nothing is known becomes one of 8
 //! bits per colour without samples.
 
 use std::collections::HashMap;
@@ -158,7 +158,7 @@ impl Offered {
     /// Dissimilarity, most important difference first.
     fn distance(&self, wanted: &Wanted) -> (bool, i32, i32, i32, Handle) {
         let apart = |at: usize| {
-            let wanted = wanted.exact[at].unwrap_or(wanted.least[at]);
+            let wanted = wanted.exact[at].unwrap_or(wanted.likely(at));
             self.sizes[at].saturating_sub(wanted).saturating_abs()
         };
         let total = |range: std::ops::Range<usize>| range.map(apart).sum::<i32>();
@@ -197,6 +197,16 @@ impl Wanted {
         let asks = |attribute: i32| facts.asked.get(&i64::from(attribute)) == Some(&1);
         wanted.textures = (asks(EGL_BIND_TO_TEXTURE_RGB), asks(EGL_BIND_TO_TEXTURE_RGBA));
         wanted
+    }
+
+    /// The most likely value where the trace has a lower bound alone: eglChooseConfig returns configurations with more
+    /// colour bits first (EGL 1.5, 3.4.1.2), and displays have 8 for each colour.
+    fn likely(&self, at: usize) -> i32 {
+        match (at, self.least[at]) {
+            (0..3, least) => least.max(8),
+            (3, least @ 1..) => least.max(8),
+            (_, least) => least,
+        }
     }
 
     fn sentence(&self) -> String {
@@ -265,6 +275,9 @@ mod tests {
             Some(2),
         );
         check(config(&[], &[(EGL_RED_SIZE, 8), (EGL_ALPHA_SIZE, 8)], 3), Some(1));
+        // More colour bits than the least.
+        check(config(&[], &[(EGL_RED_SIZE, 1), (EGL_DEPTH_SIZE, 1)], 2), Some(2));
+        check(config(&[], &[(EGL_RED_SIZE, 1), (EGL_ALPHA_SIZE, 1)], 2), Some(1));
         check(config(&[], &[(EGL_RED_SIZE, 8), (EGL_SAMPLES, 2)], 3), Some(4));
         check(config(&[(EGL_SAMPLES, 2)], &[], 3), None);
         check(config(&[(EGL_RED_SIZE, 5)], &[], 1), Some(5));
