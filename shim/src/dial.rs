@@ -3,6 +3,9 @@
 //! [`Dialled::answer`] for the time that its caller gives. No socket, a full queue of connections or a refusal means no
 //! connection; the program goes on unrecorded.
 //!
+//! Looks for the socket's file before it makes a socket. A program that has closed its sandbox, as Chromium's GPU process
+//! does after it has loaded the driver, may end at the call `socket`; the file is hidden from it without an end.
+//!
 //! Sends nothing to a process that runs neither as this process' user nor as root: whoever answers gives the orders,
 //! and gets the program's commands and memory.
 
@@ -106,6 +109,9 @@ pub fn foreign_listener() -> Option<libc::uid_t> {
 }
 
 fn connect_to_anybody(address: &libc::sockaddr_un) -> Option<OwnedFd> {
+    if !system::is_there(address) {
+        return None;
+    }
     let mut kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     if fault::is_put_in(Fault::BlockingSocket) {
         kind &= !libc::SOCK_NONBLOCK;

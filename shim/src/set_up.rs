@@ -58,6 +58,8 @@ pub fn wake() {
     static ONCE: Once = Once::new();
     let _errno = ErrnoGuard::save();
     ONCE.call_once(|| {
+        // The first look: what the program allows itself before it has closed a sandbox.
+        gapii_edges::is_confined();
         arena::guard_forks();
         tracking::guard_forks();
         #[cfg(not(test))]

@@ -32,6 +32,16 @@ pub fn poll_really(descriptor: RawFd, events: libc::c_short, limit: Duration) ->
     if found == 1 { ready.revents } else { 0 }
 }
 
+/// Whether the file of a socket is there and may be seen.
+pub fn is_there(address: &libc::sockaddr_un) -> bool {
+    #[cfg(test)]
+    if crate::simulation::running().is_some() {
+        return true;
+    }
+    // SAFETY: a NUL-terminated path.
+    unsafe { libc::access(address.sun_path.as_ptr(), libc::F_OK) == 0 }
+}
+
 /// Connects a socket. Returns false if nobody listens, or if the queue of connections is full and the socket does not
 /// block.
 pub fn connect(socket: RawFd, address: &libc::sockaddr_un) -> bool {

@@ -41,6 +41,8 @@
 
 mod at_work;
 pub mod blob_table;
+#[cfg(not(loom))]
+mod confinement;
 mod epoch;
 mod gate;
 mod handle_map;
@@ -51,6 +53,8 @@ mod try_cell;
 mod version;
 
 pub use at_work::AtWork;
+#[cfg(not(loom))]
+pub use confinement::is_confined;
 pub use epoch::{Epoch, NOT_CAPTURING};
 pub use gate::Gate;
 pub use handle_map::{HandleMap, Handled};

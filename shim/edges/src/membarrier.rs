@@ -1,5 +1,6 @@
 //! The half of a fence that pays for both: the kernel executes a memory barrier in every thread of the process. Without
-//! `membarrier` in the kernel there is no barrier, and the caller does not look at other threads' gates.
+//! `membarrier` in the kernel, and in a program that has [confined](crate::is_confined) itself, there is no barrier, and the
+//! caller does not look at other threads' gates.
 //!
 //! Another thread is at one place of its order when the barrier reaches it. What it stored before that place
 //! is visible to the caller afterwards; what it loads after that place shows what the caller stored before.
@@ -42,7 +43,7 @@ pub fn frequent_fence_or_full() {
 }
 
 /// Executes a full barrier in every thread of the process. False, and no barrier, if the kernel has no
-/// `membarrier` or the process is not registered.
+/// `membarrier`, if the process is not registered, or if it has [confined](crate::is_confined) itself.
 #[cfg(not(loom))]
 pub fn barrier_in_all_threads() -> bool {
     membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
@@ -51,7 +52,7 @@ pub fn barrier_in_all_threads() -> bool {
 #[cfg(not(loom))]
 fn membarrier(command: i32) -> bool {
     // SAFETY: takes no memory.
-    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+    !crate::is_confined() && unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
 }
 
 /// Models need no registration.

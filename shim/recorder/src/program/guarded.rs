@@ -1,15 +1,13 @@
 //! Reads the program's memory where it may be unreadable: the answer is then "no" instead of a signal. Memory in at most
 //! `PROBED_PAGES_MAX` (2) pages is looked up page by page ([`pages`](super::pages)), other memory by one
 //! `madvise(MADV_POPULATE_READ)`, which reads every page; then the memory is copied. Where the kernel has no such advice
-//! (before Linux 5.14), or a sandbox forbids it, or the memory is a device's, the kernel copies, with
-//! `process_vm_readv` on this very process, or memory is looked up page by page where the kernel cannot copy it but loads
-//! can read it. Where `process_vm_readv` is refused, too (`ENOSYS`, `EPERM`), memory is read directly, as the driver would
-//! read it.
+//! (before Linux 5.14), or a sandbox forbids it, or the memory is a device's or unreadable, every page is looked up.
+//!
+//! Makes no system call that a sandbox could answer by ending the program, such as `process_vm_readv`.
 
 use core::ptr;
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::{Copied, PAGE_BYTES, kernel, pages};
+use super::{PAGE_BYTES, kernel, pages};
 use crate::errno::ErrnoGuard;
 
 /// Most pages that are looked up one by one: up to here that is cheaper than an advice.
@@ -17,59 +15,34 @@ const PROBED_PAGES_MAX: u64 = 2;
 /// Bytes that [`each`] hands out at once: they stay in the processor's nearest cache.
 const CHUNK_BYTES: usize = 4096;
 
-/// Whether a range of memory is readable, as far as that is known.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Access {
-    /// Every page was readable a moment ago. A correct program keeps memory mapped while a command that it was passed
-    /// to runs.
-    Readable,
-    Unreadable,
-    /// Only reading it tells.
-    Unknown,
-}
-
 /// Copies `len` bytes at `address` to `into`. False if some of them are not readable; the content of `into` is then
 /// undefined.
 ///
 /// # Safety
-/// `into` has `len` writable bytes in the shim's own memory. Where the kernel answers no question
-/// ([`is_available`]), memory of more than two pages at `address` must be readable.
+/// `into` has `len` writable bytes in the shim's own memory.
 #[inline]
 pub unsafe fn read(address: u64, into: *mut u8, len: usize) -> bool {
-    match look(address, len as u64) {
-        Access::Readable => {
-            // SAFETY: readable, and `into` is writable.
-            unsafe { copy(address as *const u8, into, len) };
-            true
-        }
-        Access::Unreadable => false,
-        // SAFETY: passed on.
-        Access::Unknown => unsafe { read_by_kernel(address, into, len) },
+    if !is_readable(address, len as u64) {
+        return false;
     }
+    // SAFETY: readable, and `into` is writable.
+    unsafe { copy(address as *const u8, into, len) };
+    true
 }
 
 /// Calls `take` with the `len` bytes at `address`, in order and in chunks. False if some of them are not readable; `take`
-/// may then have been called. `buffer` is overwritten.
+/// is not called then. `buffer` is overwritten.
 ///
 /// # Safety
-/// As for [`read`]. `buffer` has `len` bytes.
+/// `buffer` has `len` bytes.
 pub unsafe fn each(
     address: u64,
     len: usize,
     buffer: &mut [u8],
     mut take: impl FnMut(&[u8]),
 ) -> bool {
-    match look(address, len as u64) {
-        Access::Readable => {}
-        Access::Unreadable => return false,
-        Access::Unknown => {
-            // SAFETY: passed on.
-            let is_read = unsafe { read_by_kernel(address, buffer.as_mut_ptr(), len) };
-            if let (true, Some(bytes)) = (is_read, buffer.get(..len)) {
-                take(bytes);
-            }
-            return is_read;
-        }
+    if !is_readable(address, len as u64) {
+        return false;
     }
     let mut done = 0;
     while done < len {
@@ -82,77 +55,27 @@ pub unsafe fn each(
     true
 }
 
-/// Finds out whether memory is readable, with at most one system call for memory of more than two pages.
+/// Whether every page was readable a moment ago. A correct program keeps memory mapped while a command that it was passed
+/// to runs.
 #[inline]
-fn look(address: u64, len: u64) -> Access {
+fn is_readable(address: u64, len: u64) -> bool {
     let pages = (address % PAGE_BYTES + len).div_ceil(PAGE_BYTES);
-    if pages > PROBED_PAGES_MAX {
-        return look_by_advice(address, len);
-    }
-    match pages::are_readable(address, len) {
-        true => Access::Readable,
-        false => Access::Unreadable,
+    match pages > PROBED_PAGES_MAX {
+        true => are_readable(address, len),
+        false => pages::are_readable(address, len),
     }
 }
 
+/// As [`is_readable`], for memory of many pages: mostly with one system call.
 #[inline(never)]
-fn look_by_advice(address: u64, len: u64) -> Access {
+fn are_readable(address: u64, len: u64) -> bool {
     let _errno = ErrnoGuard::save();
-    match kernel::populate(address, len) {
-        true => Access::Readable,
-        false => Access::Unknown,
-    }
+    kernel::populate(address, len) || is_each_page_readable(address, len)
 }
 
-#[inline(never)]
-unsafe fn read_by_kernel(address: u64, into: *mut u8, len: usize) -> bool {
-    let mut done = 0;
-    while done < len {
-        // SAFETY: `done` is below `len`.
-        let out = unsafe { into.add(done) };
-        let (at, left) = (address + done as u64, len - done);
-        // SAFETY: `left` bytes are writable there.
-        match unsafe { read_some(at, out, left) } {
-            Copied::Bytes(read) => done += read,
-            // SAFETY: as above.
-            Copied::Fault => return unsafe { read_probed(at, out, left) },
-            Copied::Unavailable => {
-                // SAFETY: the caller states that it is readable, and `out` is writable.
-                unsafe { copy(at as *const u8, out, left) };
-                return true;
-            }
-        }
-    }
-    true
-}
-
-/// Set once the kernel has refused to copy at all: it is too old, or a sandbox forbids it.
-static UNAVAILABLE: AtomicBool = AtomicBool::new(false);
-
-/// Whether the kernel copies memory here.
-#[cfg(test)]
-pub fn is_available() -> bool {
-    !UNAVAILABLE.load(Relaxed)
-}
-
-unsafe fn read_some(address: u64, into: *mut u8, len: usize) -> Copied {
-    if UNAVAILABLE.load(Relaxed) {
-        return Copied::Unavailable;
-    }
-    let _errno = ErrnoGuard::save();
-    // SAFETY: passed on.
-    let copied = unsafe { kernel::copy(address, into, len) };
-    if matches!(copied, Copied::Unavailable) {
-        UNAVAILABLE.store(true, Relaxed);
-    }
-    copied
-}
-
-/// Copies memory if an ordinary load can read every page of it. Memory that a device has mapped is readable in this
-/// way, though the kernel does not copy it for [`read_some`].
-unsafe fn read_probed(address: u64, into: *mut u8, len: usize) -> bool {
-    let _errno = ErrnoGuard::save();
-    let Some(last) = address.checked_add(len as u64 - 1) else { return false };
+/// Looks up every page up to the first unreadable one. Changes `errno`.
+fn is_each_page_readable(address: u64, len: u64) -> bool {
+    let Some(last) = address.checked_add(len - 1) else { return false };
     let mut page = address & !(PAGE_BYTES - 1);
     while page <= last {
         if !kernel::is_page_readable(page) {
@@ -161,9 +84,6 @@ unsafe fn read_probed(address: u64, into: *mut u8, len: usize) -> bool {
         let Some(next) = page.checked_add(PAGE_BYTES) else { return false };
         page = next;
     }
-    // SAFETY: every page was readable a moment ago, and a correct program keeps memory mapped while a command that it
-    // was passed to runs.
-    unsafe { copy(address as *const u8, into, len) };
     true
 }
 
@@ -209,9 +129,8 @@ pub mod tests {
         let mut check = |from: u64, len: usize, expected: bool| {
             // SAFETY: `out` is long enough.
             let read = unsafe { read(memory + from, out.as_mut_ptr(), len) };
-            // SAFETY: as above.
-            let by_kernel = unsafe { read_by_kernel(memory + from, out.as_mut_ptr(), len) };
-            assert_eq!((read, by_kernel), (expected, expected), "{len} bytes at {from}");
+            let by_page = is_each_page_readable(memory + from, len as u64);
+            assert_eq!((read, by_page), (expected, expected), "{len} bytes at {from}");
             let (mut buffer, mut seen) = (vec![0; len], Vec::new());
             let take = |bytes: &[u8]| seen.extend_from_slice(bytes);
             // SAFETY: the buffer has the length.
@@ -219,7 +138,6 @@ pub mod tests {
             assert!(!expected || seen == vec![7; len], "{len} bytes at {from}");
             assert!(!read || out[..len].iter().all(|byte| *byte == 7));
         };
-        assert!(is_available());
         check(0, 4096, true);
         check(8191, 1, false);
         check(8192, 4096, true);
@@ -235,12 +153,6 @@ pub mod tests {
         let memory = holed();
         assert!(is_page_readable(memory) && is_page_readable(memory + 8192));
         assert!(!is_page_readable(memory + 4096) && !is_page_readable(0));
-        let mut out = [0; 8];
-        // SAFETY: `out` has the bytes.
-        assert!(unsafe { read_probed(memory + 4088, out.as_mut_ptr(), 8) });
-        assert_eq!(out, [7; 8]);
-        // SAFETY: as above.
-        assert!(!unsafe { read_probed(memory + 4089, out.as_mut_ptr(), 8) });
     }
 
     #[test]
@@ -251,8 +163,8 @@ pub mod tests {
         let location = unsafe { libc::__errno_location() };
         // SAFETY: this thread's errno.
         unsafe { *location = libc::EXDEV };
-        let mut out = [0; 2000];
-        for len in [8, 2000] {
+        let mut out = [0; 12288];
+        for len in [8, 2000, 12288] {
             // SAFETY: `out` has the bytes.
             assert!(!unsafe { read(memory + 4096, out.as_mut_ptr(), len) });
             assert_eq!(errno(), libc::EXDEV);

@@ -2,30 +2,8 @@
 
 use core::ptr;
 
-use super::{Copied, PAGE_BYTES};
+use super::PAGE_BYTES;
 use crate::errno::errno;
-
-/// Copies at most `len` bytes at `address` to `into`.
-///
-/// # Safety
-/// `into` has `len` writable bytes.
-pub(super) unsafe fn copy(address: u64, into: *mut u8, len: usize) -> Copied {
-    let local = libc::iovec { iov_base: into.cast(), iov_len: len };
-    let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: len };
-    // This thread's id, not the process': the thread that has the process' id may have ended.
-    // SAFETY: has no failure.
-    let this = unsafe { libc::gettid() };
-    // SAFETY: the kernel writes at most `len` bytes, and only to `into`.
-    let read =
-        unsafe { libc::process_vm_readv(this, &raw const local, 1, &raw const remote, 1, 0) };
-    if read > 0 {
-        return Copied::Bytes(read as usize);
-    }
-    match errno() {
-        libc::ENOSYS | libc::EPERM => Copied::Unavailable,
-        _ => Copied::Fault,
-    }
-}
 
 /// Has the kernel read every page of `len` bytes at `address`. True if all could be read. False if not, or if the kernel
 /// is too old, a sandbox forbids it, or the memory is a device's.

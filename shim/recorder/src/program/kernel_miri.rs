@@ -1,16 +1,6 @@
 //! Miri's answers to the questions of `kernel.rs`. Miri has none of its system calls, and reports a read of
 //! unreadable memory itself.
 
-use super::Copied;
-
-/// Copies nothing: the caller then reads the memory directly.
-///
-/// # Safety
-/// None.
-pub(super) unsafe fn copy(_address: u64, _into: *mut u8, _len: usize) -> Copied {
-    Copied::Unavailable
-}
-
 /// Whether the memory is not at address 0.
 pub(super) fn populate(address: u64, _len: u64) -> bool {
     address != 0
