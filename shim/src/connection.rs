@@ -54,6 +54,7 @@ impl Connection {
             OwnDescriptor::keep(mode)?,
             OwnDescriptor::keep(segment)?,
         ];
+        own_memory::reserve();
         // The last step, because this memory stays mapped even if the connection is dropped.
         let wiped = Wiped::map(reply.slot_count as usize)?;
         Some(Connection { shared, wiped, hello, address, socket, descriptors })

@@ -6,6 +6,7 @@ mod attach_objects;
 mod attach_progress;
 mod children;
 mod clock;
+mod confined;
 mod driver_calls;
 mod empty_traces;
 mod exports;
