@@ -25,6 +25,7 @@ mod copies;
 mod descriptor;
 mod dial;
 mod dlopen;
+mod dlsym;
 mod driver;
 mod driver_calls;
 mod driver_functions;

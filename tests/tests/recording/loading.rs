@@ -35,6 +35,12 @@ fn program_that_opens_paths_is_recorded() {
     check_scene(offscreen(&program("load_dlopen"), paths));
 }
 
+/// As Firefox does.
+#[test]
+fn program_that_takes_opengl_es_from_desktop_opengl_is_recorded() {
+    check_scene(offscreen(&program("load_dlopen"), ["libEGL.so.1", "libGL.so.1"]));
+}
+
 #[test]
 fn plugin_opened_with_deepbind_is_recorded() {
     check_scene(offscreen(&program("load_deepbind"), [plugin()]));
