@@ -1,6 +1,7 @@
 //! Stands in for `dlsym`: a program that takes OpenGL ES functions from the library of desktop OpenGL gets this library's.
 //! Firefox does that. Only names of commands, only from a handle of `LIBRARIES`, only in a process that has opened or called
-//! EGL through the shim, and only where a driver of OpenGL ES has the function, too.
+//! EGL through the shim, and only where a driver of OpenGL ES has the function, too. What OpenGL ES has in an extension is
+//! found under desktop OpenGL's name: `glBufferStorage` is `glBufferStorageEXT`.
 //!
 //! Other calls *jump* to the loader's own function, which judges `RTLD_NEXT` and `RTLD_DEFAULT` by the return address.
 
@@ -13,6 +14,7 @@ use gapii_recorder::ErrnoGuard;
 
 use crate::dlopen;
 use crate::driver;
+use crate::driver_functions;
 use crate::entry::ENTRY_POINTS;
 use crate::environment;
 use crate::generated::names::{EXPORTED, NAMES};
@@ -82,29 +84,55 @@ unsafe extern "C" fn stand_in(handle: *mut c_void, name: *const c_char) -> *mut 
     }
     // SAFETY: the program passes a NUL-terminated name, or the loader would fault as well.
     let name = unsafe { CStr::from_ptr(name) };
-    let Some(id) = command(name) else { return ptr::null_mut() };
+    let Some(command) = command(name) else { return ptr::null_mut() };
     // SAFETY: the loader's dlsym, which is there in every process that gets here.
     let real: unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void =
         unsafe { core::mem::transmute(real) };
     // SAFETY: the program's own arguments.
     let found = unsafe { real(handle, name.as_ptr()) };
     let is_desktop = !found.is_null() && Module::of(found).is_some_and(|module| is_desktop(&module));
-    match ENTRY_POINTS.get(id) {
-        Some(entry) if is_desktop && environment::wanted() && !driver::symbol(name).is_null() => {
-            *entry as *mut c_void
-        }
-        _ => ptr::null_mut(),
+    if !is_desktop || !environment::wanted() {
+        return ptr::null_mut();
     }
+    let id = match command {
+        Named::Exported(_) if driver::symbol(name).is_null() => return ptr::null_mut(),
+        Named::Exported(id) => id,
+        Named::Extension(id) => {
+            driver_functions::learn(id as u16, found.cast());
+            id
+        }
+    };
+    ENTRY_POINTS.get(id).map_or(ptr::null_mut(), |entry| *entry as *mut c_void)
 }
 
-/// Returns the id of an exported command of OpenGL ES.
-fn command(name: &CStr) -> Option<usize> {
-    if !name.to_bytes().starts_with(b"gl") {
+/// The id of a command of OpenGL ES.
+enum Named {
+    /// The library of OpenGL ES has a function of the very name.
+    Exported(usize),
+    /// `eglGetProcAddress` has it, perhaps under a longer name.
+    Extension(usize),
+}
+
+/// Endings that functions of extensions have.
+const ENDINGS: [&[u8]; 4] = [b"", b"EXT", b"OES", b"KHR"];
+
+/// Returns the command that a function of desktop OpenGL is in OpenGL ES.
+fn command(name: &CStr) -> Option<Named> {
+    let name = name.to_bytes();
+    if !name.starts_with(b"gl") {
         return None;
     }
     let known = &NAMES[..usize::from(Api::LevelZero.ids().start)];
-    let id = known.iter().position(|known| *known == name)?;
-    EXPORTED.get(id).is_some_and(|is_exported| *is_exported).then_some(id)
+    let is = |known: &CStr, ending: &[u8]| {
+        known.to_bytes().strip_prefix(name).is_some_and(|rest| rest == ending)
+    };
+    let mut ids =
+        ENDINGS.iter().filter_map(|ending| known.iter().position(|known| is(known, ending)));
+    let id = ids.next()?;
+    Some(match EXPORTED.get(id) {
+        Some(true) => Named::Exported(id),
+        _ => Named::Extension(id),
+    })
 }
 
 /// Whether a module is a library of desktop OpenGL, by the name of its file.
@@ -123,4 +151,26 @@ fn real() -> *mut c_void {
     let found = unsafe { libc::dlvsym(libc::RTLD_NEXT, c"dlsym".as_ptr(), VERSION.as_ptr()) };
     REAL.store(found, Relaxed);
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn desktop_name_leads_to_the_command_of_opengl_es() {
+        let check = |name: &CStr, expected: Option<&CStr>, is_exported: bool| {
+            let found = command(name).map(|named| match named {
+                Named::Exported(id) => (NAMES[id], true),
+                Named::Extension(id) => (NAMES[id], false),
+            });
+            assert_eq!(found, expected.map(|name| (name, is_exported)), "{name:?}");
+        };
+        check(c"glClear", Some(c"glClear"), true);
+        check(c"glBufferStorage", Some(c"glBufferStorageEXT"), false);
+        check(c"glMapBuffer", Some(c"glMapBufferOES"), false);
+        check(c"glBegin", None, false);
+        check(c"eglSwapBuffers", None, false);
+        check(c"gl", None, false);
+    }
 }
