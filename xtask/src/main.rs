@@ -25,6 +25,7 @@ mod models;
 mod package;
 mod packages;
 mod piglit;
+mod programs;
 mod python;
 mod python_package;
 mod step;
@@ -96,6 +97,9 @@ enum Command {
     /// Record and replay the test programs on every driver at hand, from their start and after an attach, and print
     /// a table of the results; makes a folder with Debian's newest Mesa the first time
     Drivers(drivers::Drivers),
+    /// Record Debian's programs as people start them (browsers, toolkits, compositors, players), replay them, and print a table
+    /// of the results
+    Programs(programs::Programs),
     /// Run the long forms of the tests: fuzzing, kills, hours of capture
     Soak(tests_bin::Arguments),
 }
@@ -121,6 +125,7 @@ fn main() -> ExitCode {
         Command::Lint => lint::run(),
         Command::Bench(args) => tests_bin::run("bench", &args),
         Command::Drivers(args) => drivers::run(&args),
+        Command::Programs(args) => programs::run(&args),
         Command::Soak(args) => tests_bin::run("soak", &args),
     };
     match done {

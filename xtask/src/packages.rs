@@ -79,6 +79,21 @@ pub const DRIVERS: &[Package] = &[
     package("debootstrap", "makes a folder with Debian's newest Mesa"),
 ];
 
+/// Debian packages that `programs` needs besides.
+pub const PROGRAMS: &[Package] = &[
+    package("weston", "a compositor, its clients, and the display of other Wayland programs"),
+    package("chromium", "a browser that draws through ANGLE, in a sandbox"),
+    package("firefox-esr", "a browser that draws through EGL"),
+    package("gtk-4-examples", "a program of GTK 4"),
+    package("python3-pyqt6.qtquick", "programs of Qt 6"),
+    package("python3-pyqt6.qtqml", "programs of Qt 6"),
+    package("qml6-module-qtquick", "what a program of Qt 6 draws"),
+    package("qml6-module-qtqml-workerscript", "is needed by Qt Quick"),
+    package("qt6-wayland", "Qt 6 on Wayland"),
+    package("libglfw3-dev", "headers for a program that uses GLFW"),
+    package("glmark2-es2-wayland", "a benchmark on Wayland"),
+];
+
 /// Debian packages that `package` needs.
 pub const PACKAGE: &[Package] = &[
     package("gcc", "compiles zstd, and links"),

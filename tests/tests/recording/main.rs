@@ -7,6 +7,7 @@ mod attach_progress;
 mod children;
 mod clock;
 mod confined;
+mod containers;
 mod driver_calls;
 mod empty_traces;
 mod exports;

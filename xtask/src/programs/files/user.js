@@ -1,0 +1,9 @@
+user_pref("app.update.enabled", false);
+user_pref("browser.aboutwelcome.enabled", false);
+user_pref("browser.shell.checkDefaultBrowser", false);
+user_pref("datareporting.policy.dataSubmissionEnabled", false);
+user_pref("gfx.egl.prefer-gles.enabled", true);
+user_pref("gfx.webrender.all", true);
+user_pref("gfx.x11-egl.force-enabled", true);
+user_pref("layers.acceleration.force-enabled", true);
+user_pref("webgl.force-enabled", true);
