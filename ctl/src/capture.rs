@@ -31,6 +31,10 @@ use crate::text;
 /// Longest time without an event from a daemon that is ending a capture. A working daemon reports several times per
 /// second.
 const SILENCE_LIMIT: Duration = Duration::from_secs(20);
+/// Longest time that `--seconds` and `--quit` wait for the program's first command; a capture of more seconds waits that long.
+const FIRST_COMMAND_LIMIT: Duration = Duration::from_secs(30);
+/// A short capture waits for so many times its seconds.
+const FIRST_COMMAND_FACTOR: f64 = 10.0;
 /// Stop requests within this time count as one, because some senders signal a process and its process group.
 const REPETITION: Duration = Duration::from_secs(1);
 
@@ -44,6 +48,8 @@ pub struct Capture<'a> {
     progress: ProgressLine,
     frame_watch: FrameWatch,
     asked_to_stop: Option<Instant>,
+    /// The capture was ended because no command came.
+    is_given_up: bool,
     deadline: Option<Instant>,
     /// How the launched program ended, once reported: its process id, and the signal that killed it, if any.
     exited: Option<(u32, Option<i32>)>,
@@ -97,6 +103,7 @@ impl<'a> Capture<'a> {
                     progress: ProgressLine::start(),
                     frame_watch: FrameWatch::default(),
                     asked_to_stop: None,
+                    is_given_up: false,
                     deadline: None,
                     exited: None,
                     has_commands: false,
@@ -212,6 +219,17 @@ impl<'a> Capture<'a> {
         }
     }
 
+    /// Ends the capture if no command has come `waited` after the program's start, and none is to be expected: its seconds
+    /// run from the first process on, so that it would not end.
+    pub fn give_up_if_late(&mut self, waited: Duration) {
+        let is_late = time_to_first_command(&self.request).is_some_and(|limit| waited >= limit);
+        if is_late && !self.has_commands && !self.is_given_up && !self.is_stopping() {
+            self.is_given_up = true;
+            self.expect_end();
+            self.tell_to_stop();
+        }
+    }
+
     /// Whether the daemon has told of a recorded command.
     pub fn has_commands(&self) -> bool {
         self.has_commands
@@ -312,6 +330,15 @@ impl<'a> Capture<'a> {
     }
 }
 
+/// Returns how long after the program's start its first command may come; `None` if there is no limit, because nothing bounds
+/// the capture's time, or because recording begins later.
+fn time_to_first_command(request: &StartRequest) -> Option<Duration> {
+    let seconds = request.seconds.filter(|_| request.when.is_none() && request.skip_frames == 0)?;
+    let own = Duration::try_from_secs_f64(seconds).ok()?;
+    let factor = Duration::try_from_secs_f64(seconds * FIRST_COMMAND_FACTOR).ok()?;
+    Some(factor.min(FIRST_COMMAND_LIMIT).max(own))
+}
+
 impl Capture<'_> {
     /// Returns the failure of a capture whose program ended before the limits that were asked for.
     pub fn shortfall(&self, outcome: &Outcome) -> Option<Failure> {
@@ -343,5 +370,25 @@ impl Capture<'_> {
 impl AsFd for Capture<'_> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.comeback.quiet().unwrap_or_else(|| self.connection.as_fd())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_command_may_come_late_but_not_for_ever() {
+        let request = |seconds| StartRequest { seconds, ..StartRequest::default() };
+        let check = |seconds: f64, expected: u64| {
+            let limit = time_to_first_command(&request(Some(seconds)));
+            assert_eq!(limit, Some(Duration::from_secs(expected)), "{seconds}");
+        };
+        check(0.5, 5);
+        check(20.0, 30);
+        check(100.0, 100);
+        assert_eq!(time_to_first_command(&request(None)), None);
+        let later = StartRequest { skip_frames: 9, ..request(Some(1.0)) };
+        assert_eq!(time_to_first_command(&later), None);
     }
 }

@@ -43,6 +43,7 @@ pub struct Watch<'a> {
     /// The program's processes that wait for another client's capture, until they are let go.
     held: Option<Held>,
     signals: &'a Signals,
+    began: Instant,
     quit: bool,
     quitting: Quitting,
     /// Descendants of the program that end with it.
@@ -98,6 +99,7 @@ impl<'a> Watch<'a> {
             measuring: None,
             held: None,
             signals,
+            began: Instant::now(),
             quit,
             quitting: Quitting::No,
             family: Family::default(),
@@ -152,6 +154,9 @@ impl<'a> Watch<'a> {
         loop {
             // Events that arrived together with an answer are buffered already, so the socket does not become
             // readable for them.
+            if let Some(capture) = self.capture.as_mut().filter(|_| self.quit) {
+                capture.give_up_if_late(self.began.elapsed());
+            }
             self.advance_capture(exited.is_some());
             self.advance_measuring(exited.is_some());
             self.advance_quitting();

@@ -74,3 +74,12 @@ fn trace_of_a_thread_that_never_was_says_that_it_has_only_ends_of_frames() {
     let recording = session.record(&["--function", "glClear"], &animation);
     assert!(!recording.run.stderr.contains("only the ends of frames"), "{}", recording.run);
 }
+
+#[test]
+fn program_without_a_command_is_quit_after_a_while() {
+    let session = Session::new();
+    let waits = offscreen(&program("waits"), [""; 0]);
+    let recording = session.record(&["--seconds", "0.1", "--quit"], &waits);
+    says(&recording, "nothing was recorded: ");
+    recording.run.exited_with(125);
+}
