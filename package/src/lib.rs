@@ -52,14 +52,16 @@ pub const HEADERS_FOLDER: &str = "include";
 pub const HEADERS: [&str; 2] = ["gapii.h", "gapii_commands.h"];
 
 /// Pages for users; docs/ has others for those who change gapii.
-const DOCUMENTS: [&str; 11] = [
+const DOCUMENTS: [&str; 13] = [
     "README.md",
     "docs/agents.md",
+    "docs/containers.md",
     "docs/export.md",
     "docs/glossary.md",
     "docs/json.md",
     "docs/level-zero.md",
     "docs/operation.md",
+    "docs/programs.md",
     "docs/replay.md",
     "docs/trace-format.md",
     "docs/tracers.md",

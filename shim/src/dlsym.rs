@@ -90,7 +90,8 @@ unsafe extern "C" fn stand_in(handle: *mut c_void, name: *const c_char) -> *mut 
         unsafe { core::mem::transmute(real) };
     // SAFETY: the program's own arguments.
     let found = unsafe { real(handle, name.as_ptr()) };
-    let is_desktop = !found.is_null() && Module::of(found).is_some_and(|module| is_desktop(&module));
+    let is_desktop =
+        !found.is_null() && Module::of(found).is_some_and(|module| is_desktop(&module));
     if !is_desktop || !environment::wanted() {
         return ptr::null_mut();
     }

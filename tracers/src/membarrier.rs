@@ -48,5 +48,6 @@ pub fn rare_fence() {
 
 fn membarrier(command: i32) -> bool {
     // SAFETY: the system call accesses no memory of this process.
-    !gapii_edges::is_confined() && unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+    !gapii_edges::is_confined()
+        && unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
 }

@@ -56,11 +56,11 @@ reasons! {
     /// The program has loaded Vulkan, and makes no recorded command.
     Vulkan => "PROGRAM (process PID) has loaded Vulkan (LIBRARY), which is not recorded, and has made no command of EGL, OpenGL ES or Level Zero; GTK 4 uses OpenGL ES after `export GSK_RENDERER=gl GDK_DEBUG=gl-gles`, SDL after `export SDL_RENDER_DRIVER=opengles2`";
     /// The program has loaded desktop OpenGL, and makes no recorded command.
-    DesktopLibrary => "PROGRAM (process PID) has loaded desktop OpenGL (LIBRARY), which is not recorded, and has made no command of EGL, OpenGL ES or Level Zero; GTK 4 uses OpenGL ES after `export GDK_DEBUG=gl-gles`, SDL after `export SDL_RENDER_DRIVER=opengles2`";
+    DesktopLibrary => "PROGRAM (process PID) has loaded desktop OpenGL (LIBRARY), which is not recorded, and has made no command of EGL, OpenGL ES or Level Zero; GTK 4 uses OpenGL ES after `export GDK_DEBUG=gl-gles`, SDL after `export SDL_RENDER_DRIVER=opengles2`, Firefox after `gfx.egl.prefer-gles.enabled` in about:config";
     /// The program made commands of desktop OpenGL.
-    DesktopCommands => "the program made COUNT of desktop OpenGL, through GLX or EGL, which are not recorded; GTK 4 uses OpenGL ES after `export GDK_DEBUG=gl-gles`, SDL after `export SDL_RENDER_DRIVER=opengles2`";
+    DesktopCommands => "the program made COUNT of desktop OpenGL, through GLX or EGL, which are not recorded; GTK 4 uses OpenGL ES after `export GDK_DEBUG=gl-gles`, SDL after `export SDL_RENDER_DRIVER=opengles2`, Firefox after `gfx.egl.prefer-gles.enabled` in about:config";
     /// All contexts of the program are of desktop OpenGL.
-    DesktopContexts => "the program has contexts of desktop OpenGL only, whose commands are not recorded; GTK 4 uses OpenGL ES after `export GDK_DEBUG=gl-gles`, SDL after `export SDL_RENDER_DRIVER=opengles2`";
+    DesktopContexts => "the program has contexts of desktop OpenGL only, whose commands are not recorded; GTK 4 uses OpenGL ES after `export GDK_DEBUG=gl-gles`, SDL after `export SDL_RENDER_DRIVER=opengles2`, Firefox after `gfx.egl.prefer-gles.enabled` in about:config";
     /// There is no display.
     NoDisplay => "PROGRAM made no command of EGL, OpenGL ES or Level Zero, and may have found no display: DISPLAYS; `gapii-ctl doctor` checks the display";
     /// The program uses no graphics.

@@ -1,5 +1,5 @@
 //! The half of a fence that pays for both: the kernel executes a memory barrier in every thread of the process. Without
-//! `membarrier` in the kernel, and in a program that has [confined](crate::is_confined) itself, there is no barrier, and the
+//! `membarrier` in the kernel, and in a program that has confined itself, there is no barrier, and the
 //! caller does not look at other threads' gates.
 //!
 //! Another thread is at one place of its order when the barrier reaches it. What it stored before that place

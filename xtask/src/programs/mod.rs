@@ -15,7 +15,7 @@ use clap::Args;
 use serde_json::Value;
 
 use place::Place;
-use program::{PROGRAMS, Program};
+use program::{Display, PROGRAMS, Program};
 use report::{Outcome, Report, Row};
 
 use crate::build::{self, Tests};
@@ -46,7 +46,7 @@ pub fn run(args: &Programs) -> anyhow::Result<()> {
     let mut report = Report::default();
     for program in PROGRAMS.iter().filter(is_wanted) {
         eprintln!("{}", program.name);
-        let outcome = record(program, &place).and_then(|trace| look(&trace, &place));
+        let outcome = record(program, &place).and_then(|trace| look(program, &trace, &place));
         let outcome = outcome.map_err(|error| format!("{error:#}"));
         report.rows.push(Row::of(program, version(program), outcome));
     }
@@ -77,12 +77,14 @@ fn record(program: &Program, place: &Place) -> anyhow::Result<String> {
     Ok(trace)
 }
 
-/// Asks the tools about a trace.
-fn look(trace: &str, place: &Place) -> anyhow::Result<Outcome> {
+/// Asks the tools about a trace, in the program's environment, which may change what the driver answers.
+fn look(program: &Program, trace: &str, place: &Place) -> anyhow::Result<Outcome> {
     let ctl = ctl();
     let ask = |words: &[&str]| {
         let words = [&["timeout", LIMIT_SECONDS, &ctl], words].concat();
-        place.command(&words, program::Display::None)
+        let mut command = place.command(&words, Display::None);
+        command.envs(program.environment.iter().copied());
+        command
     };
     step::output(&mut ask(&["verify", trace]))?;
     let info = json(&mut ask(&["info", "--json", trace]))?;

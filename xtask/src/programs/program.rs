@@ -118,7 +118,11 @@ pub const PROGRAMS: &[Program] = &[
         name: "gtk4-x11",
         package: "gtk-4-examples",
         words: &["gtk4-demo", "--run=gears"],
-        environment: &[("GDK_BACKEND", "x11"), ("GDK_DEBUG", "gl-egl,gl-gles"), ("GSK_RENDERER", "gl")],
+        environment: &[
+            ("GDK_BACKEND", "x11"),
+            ("GDK_DEBUG", "gl-egl,gl-gles"),
+            ("GSK_RENDERER", "gl"),
+        ],
         needed: "`GDK_DEBUG=gl-egl,gl-gles`; where GTK chooses Vulkan or the CPU, `GSK_RENDERER=gl`",
         ..program(Display::X11)
     },
@@ -126,7 +130,11 @@ pub const PROGRAMS: &[Program] = &[
         name: "gtk4-wayland",
         package: "gtk-4-examples",
         words: &["gtk4-demo", "--run=gears"],
-        environment: &[("GDK_BACKEND", "wayland"), ("GDK_DEBUG", "gl-gles"), ("GSK_RENDERER", "gl")],
+        environment: &[
+            ("GDK_BACKEND", "wayland"),
+            ("GDK_DEBUG", "gl-gles"),
+            ("GSK_RENDERER", "gl"),
+        ],
         needed: "`GDK_DEBUG=gl-gles`; where GTK chooses Vulkan or the CPU, `GSK_RENDERER=gl`",
         ..program(Display::Wayland)
     },

@@ -186,7 +186,8 @@ mod tests {
     use super::*;
 
     fn mpv(frames: u64, differences: &[&str], different: u64) -> Row {
-        let program = PROGRAMS.iter().find(|program| program.name == "mpv-x11").expect("it is there");
+        let program =
+            PROGRAMS.iter().find(|program| program.name == "mpv-x11").expect("it is there");
         let info = json!({ "frames": frames, "commands": 9 });
         let listed: Vec<_> = differences.iter().map(|name| json!({ "function": name })).collect();
         let verified = json!({ "compared": 5, "equal": 3, "tolerated": 1, "different": different,
