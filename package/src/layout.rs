@@ -61,7 +61,8 @@ impl Layout {
         }
     }
 
-    pub(crate) fn documents(&self, package: Package) -> String {
+    /// Returns the folder for documents of a package, below the prefix.
+    pub fn documents(&self, package: Package) -> String {
         let name = if self.is_debian() { package.name() } else { Package::Tools.name() };
         format!("share/doc/{name}")
     }

@@ -5,6 +5,7 @@ mod archive;
 mod check;
 mod deb;
 mod stage;
+mod third_party;
 
 use clap::Args;
 

@@ -9,12 +9,14 @@ use std::path::Path;
 use anyhow::Context;
 use gapii_package::{CTL, CTL_SHORT, Content, File, Layout, Shell, Written};
 
+use super::third_party;
 use crate::{step, tree};
 
 /// Empties `prefix`, and puts all files of `layout` there. Returns them.
 pub fn stage(layout: &Layout, prefix: &Path) -> anyhow::Result<Vec<File>> {
     empty(prefix)?;
-    let files = gapii_package::files(layout, &written()?);
+    let mut files = gapii_package::files(layout, &written()?);
+    files.extend(third_party::files(layout)?);
     for file in &files {
         put(file, prefix).with_context(|| format!("can't make {}", file.path))?;
     }
