@@ -24,7 +24,7 @@ const NO_PROC: u32 = 2;
 const FIRST: u32 = 3;
 
 /// Returns whether the program has confined itself since the first call, or so that `/proc` was refused to the first call
-/// already. Takes about 50 µs. Keeps `errno`.
+/// already. Takes tens of microseconds. Keeps `errno`.
 pub fn is_confined() -> bool {
     // Relaxed: the word stands on its own, in this function.
     let known = STATE.load(Relaxed);
