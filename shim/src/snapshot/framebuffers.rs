@@ -112,7 +112,7 @@ pub fn describe(
             continue;
         }
         (commands.set)(GL_FRAMEBUFFER, name);
-        let attached = commands.attached(emitter, context, &driver, framebuffer);
+        let (attached, is_whole) = commands.attached(emitter, context, &driver, framebuffer);
         let detached = Detached::detach(&attached, context.version);
         let shown = detached.shown(&attached);
         for it in &attached {
@@ -130,6 +130,12 @@ pub fn describe(
             describe_defaults(emitter, context.version);
         }
         flipped::describe(emitter, &driver);
+        if is_whole && context.version.0 >= 2 {
+            // Mesa keeps the status that it found, also when a level that is not attached is defined anew later.
+            let status = gl::check_framebuffer(GL_FRAMEBUFFER);
+            let command = emitter.command(GL_CHECK_FRAMEBUFFER_STATUS).arg(GL_FRAMEBUFFER);
+            command.returns(status, []);
+        }
     }
     if is_es3 {
         describe_surface(emitter, &commands);
@@ -244,14 +250,15 @@ impl Part {
 }
 
 impl Commands {
-    /// The attachments of the bound framebuffer.
+    /// The attachments of the bound framebuffer, and whether nothing is left out or doubtful.
     fn attached(
         &self,
         emitter: &mut Emitter,
         context: &Context,
         driver: &Gl,
         framebuffer: &Framebuffer,
-    ) -> Vec<Attached> {
+    ) -> (Vec<Attached>, bool) {
+        let mut is_whole = true;
         let is_es3 = context.version.0 >= 3;
         let colors =
             if is_es3 { gl::integer(GL_MAX_COLOR_ATTACHMENTS).clamp(1, 32) as u32 } else { 1 };
@@ -269,6 +276,7 @@ impl Commands {
             let tracked = framebuffer.attachments.get(&point).copied().unwrap_or_default();
             let Some((object, has_name)) = object_at(context, kind, name, tracked) else {
                 emitter.leave_out_of("what a framebuffer has of deleted object", name);
+                is_whole = false;
                 continue;
             };
             if let (Object::Renderbuffer(object), false) = (object, has_name) {
@@ -291,12 +299,14 @@ impl Commands {
                     if levels > 0 && part.level() >= levels {
                         let what = "an attached level that the storage lacks, of texture";
                         emitter.leave_out_of(what, name);
+                        is_whole = false;
                         continue;
                     }
                     // The driver may not have looked again since the levels fitted together.
                     if are_apart && part.level() > 0 {
                         let what = "whether a framebuffer is complete with a level that does not fit, of texture";
                         emitter.leave_out_of(what, name);
+                        is_whole = false;
                     }
                     (name, part, size_of_texture(context, object, part))
                 }
@@ -310,7 +320,7 @@ impl Commands {
             let size = size.unwrap_or(UNKNOWN_SIZE);
             all.push(Attached { point, name, nameless, part, size });
         }
-        all
+        (all, is_whole)
     }
 
     /// Corrects the state of a nameless renderbuffer at an attachment point if the driver has no storage of it. Contexts below
