@@ -70,7 +70,9 @@ macro_rules! jump_through_table {
             "cmp w16, w17",
             "b.ne 2f",
             "adrp x16, {table} + 8 * {id}",
-            "ldr x16, [x16, :lo12:{table} + 8 * {id}]",
+            "add x16, x16, :lo12:{table} + 8 * {id}",
+            // SETTLE: pairs with the exchange in Settled::set, before which the driver's function was stored.
+            "ldar x16, [x16]",
             "br x16",
             "2:",
             "mov x16, #{id}",

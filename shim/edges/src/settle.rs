@@ -20,11 +20,12 @@ impl<T> Settled<T> {
         Self(AtomicPtr::new(first))
     }
 
-    /// The pointer. A reader may get an old one, and must be able to use it.
+    /// The pointer. A reader may get an old one, and must be able to use it. What was stored before the pointer was set is
+    /// visible afterwards.
     #[inline(always)]
     pub fn get(&self) -> *mut T {
-        // Relaxed: the pointer is code, which needs nothing else to be visible before it is called.
-        self.0.load(Ordering::Relaxed)
+        // SETTLE: pairs with the exchange in `set`. The pointer is code that may need inputs of the word.
+        self.0.load(Ordering::Acquire)
     }
 
     /// Sets the pointer, as one attempt of [`settle()`].

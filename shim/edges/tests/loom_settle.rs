@@ -60,3 +60,25 @@ fn words_follow_from_all_changes_when_two_threads_settle_them() {
         assert_eq!((shared.slot.get().addr(), shared.below.get().addr()), (4, 2));
     });
 }
+
+/// As an entry point and the handler that it jumps to: the handler loads the driver's function from a word of its own.
+#[test]
+fn reader_of_a_word_sees_the_inputs_that_it_follows_from() {
+    model(4, 10, || {
+        let shared = Arc::new(Shared {
+            inputs: [AtomicUsize::new(0), AtomicUsize::new(0)],
+            slot: Settled::new(ptr::without_provenance_mut(1)),
+            below: Settled::new(ptr::without_provenance_mut(1)),
+            turnstile: Turnstile::default(),
+        });
+        let other = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || shared.change(1))
+        };
+        shared.turnstile.pass();
+        if shared.slot.get().addr() == 3 {
+            assert_eq!(shared.inputs[1].load(Relaxed), 1);
+        }
+        other.join().expect("no thread panics");
+    });
+}
