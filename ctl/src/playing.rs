@@ -70,9 +70,10 @@ pub fn play(
     }
     report.map_err(|error| match error {
         ReplayError::Io(error) => unreadable(path, &error),
-        ReplayError::Library(_) | ReplayError::Memory(_) | ReplayError::Images(_) => {
-            Failure::system(error.to_string())
+        ReplayError::Memory(_) => {
+            Failure::unreachable(format!("{error}; `ulimit -v unlimited` lifts the limit of a shell"))
         }
+        ReplayError::Library(_) | ReplayError::Images(_) => Failure::system(error.to_string()),
         error => Failure::answer(format!("{} can't be played: {error}", path.display())),
     })
 }

@@ -1,7 +1,7 @@
 //! Memory that the driver reads. It holds what commands of the trace read, and nothing else; everything else reads as
 //! zeros, or cannot be read ([`Unknown`]). A command is skipped if it reads more than `Limits::input_bytes` (1 GiB), or at
-//! two addresses that fold to one place of the window: 8 TiB (`WINDOW_BYTES`), or 4 GiB where a process may not reserve
-//! that much.
+//! two addresses that fold to one place of the window: 8 TiB (`Plan::LARGEST`), or less, down to 4 GiB, where a process may
+//! not reserve that much ([`Plan`]).
 //!
 //! ```text
 //! +-----------------+--------------------------+-------------------+-----------------+-------+
@@ -25,20 +25,12 @@ use std::collections::{HashMap, HashSet};
 
 use gapii_trace::Bytes;
 
+use super::plan::Plan;
 use super::region::Region;
 use crate::skip::Skip;
 
 /// Pieces at most this many bytes apart belong to one cluster.
 const NEAR: u64 = 16 << 20;
-/// Size of the window. Addresses that differ by a multiple of it fold to one place. Bits below it
-/// tell the program, its heap and its libraries apart.
-const WINDOW_BYTES: usize = 8 << 40;
-/// Readable bytes before the window and behind the arena: a signed or unsigned 32-bit index times
-/// the largest stride, and as much again for a base vertex.
-const VOID_BEFORE: usize = 16 << 40;
-const VOID_BEHIND: usize = 32 << 40;
-/// Size of the window and of both voids where a process may not reserve that much.
-const LEAST: usize = 4 << 30;
 /// Largest distance in bytes of a pointer before observed memory that it still belongs to.
 const REACH: u64 = 1 << 40;
 /// Unit in which the window is made writable.
@@ -92,37 +84,34 @@ struct Cluster {
 }
 
 impl Memory {
-    /// Memory with an arena of `arena_bytes`. A command may read the same number of bytes in the
-    /// window.
+    /// Memory with an arena of `arena_bytes`, and the largest window for which the process finds addresses. A command may
+    /// read `arena_bytes` in the window, too.
+    ///
+    /// # Errors
+    /// If the process has no addresses for the smallest window; the error says how many it needs.
     pub fn new(arena_bytes: usize, unknown: Unknown) -> std::io::Result<Self> {
         let unknown = match unknown {
             Unknown::Zeros => libc::PROT_READ,
             Unknown::Unreadable => libc::PROT_NONE,
         };
-        let new = |before, window_bytes, behind| {
-            let bytes = window_bytes + arena_bytes + behind;
-            let region = Region::new(before, 0, bytes)?;
-            if unknown == libc::PROT_NONE {
-                region.protect(0, before + bytes, unknown)?;
-            }
-            let access = libc::PROT_READ | libc::PROT_WRITE;
-            region.protect(before + window_bytes, arena_bytes, access)?;
-            Ok(Self {
-                region,
-                start: before,
-                window_bytes,
-                readable: before + window_bytes + arena_bytes + behind,
-                arena_bytes,
-                used: 0,
-                clusters: Vec::new(),
-                pieces: Vec::new(),
-                writable: HashSet::new(),
-                most_granules: arena_bytes.div_ceil(GRANULE_BYTES) + 2,
-                held: HashMap::new(),
-                unknown,
-            })
-        };
-        new(VOID_BEFORE, WINDOW_BYTES, VOID_BEHIND).or_else(|_| new(LEAST, LEAST, LEAST))
+        let (plan, region) = Plan::reserve(arena_bytes)?;
+        region.protect(0, plan.readable(arena_bytes), unknown)?;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        region.protect(plan.before + plan.window, arena_bytes, access)?;
+        Ok(Self {
+            region,
+            start: plan.before,
+            window_bytes: plan.window,
+            readable: plan.readable(arena_bytes),
+            arena_bytes,
+            used: 0,
+            clusters: Vec::new(),
+            pieces: Vec::new(),
+            writable: HashSet::new(),
+            most_granules: arena_bytes.div_ceil(GRANULE_BYTES) + 2,
+            held: HashMap::new(),
+            unknown,
+        })
     }
 
     /// Forgets what the previous command read.
@@ -428,13 +417,13 @@ mod tests {
     #[test]
     fn addresses_that_are_one_place_are_told_apart_or_skipped() {
         let (_turn, mut memory) = memory();
-        let far = 0x1000 + WINDOW_BYTES as u64;
+        let far = 0x1000 + Plan::LARGEST.window as u64;
         let pieces = [(0x1000, Bytes::Record(&[1])), (far, Bytes::Record(&[1]))];
         assert!(memory.load(&pieces).is_err());
         memory.reset();
         memory.load(&[(0x1000, Bytes::Record(&[1])), (far + 2, Bytes::Record(&[2]))]).unwrap();
         memory.reset();
-        let over = [(WINDOW_BYTES as u64 - 1, Bytes::Record(&[1, 2]))];
+        let over = [(Plan::LARGEST.window as u64 - 1, Bytes::Record(&[1, 2]))];
         assert!(memory.load(&over).is_err());
     }
 
@@ -460,7 +449,7 @@ mod tests {
         }
         assert_eq!(memory.held(0x7000_0000_0100, 2), Some(&[4u8, 5][..]));
         assert_eq!(memory.held(0x7100_0000_0100, 2), None);
-        assert!(memory.hold(0x7000_0000_0100 + WINDOW_BYTES as u64, 1).is_err());
+        assert!(memory.hold(0x7000_0000_0100 + Plan::LARGEST.window as u64, 1).is_err());
         assert!(memory.hold(u64::MAX, 2).is_err());
         assert!(memory.hold(0x1000, 2 << 20).is_err());
     }
@@ -475,7 +464,7 @@ mod tests {
         memory.load(&[(0x7000_0000_00FE, Bytes::Record(&[1, 2]))]).unwrap();
         assert_eq!(memory.held(0x7000_0000_00FE, 4), Some(&[1u8, 2, 4, 5][..]));
         memory.reset();
-        let folded = 0x7000_0000_0200 + WINDOW_BYTES as u64;
+        let folded = 0x7000_0000_0200 + Plan::LARGEST.window as u64;
         assert!(memory.load(&[(folded, Bytes::Record(&[7]))]).is_err());
     }
 

@@ -2,6 +2,7 @@
 
 mod inputs;
 mod outputs;
+mod plan;
 mod region;
 
 pub use inputs::{Memory, Unknown};

@@ -45,7 +45,7 @@ pub struct Outputs {
 impl Outputs {
     /// Room for `bytes` of outputs of one command.
     pub fn new(bytes: usize) -> std::io::Result<Self> {
-        Ok(Self { region: Region::new(0, bytes, 0)?, bytes, used: 0, touched: 0 })
+        Ok(Self { region: Region::new(bytes)?, bytes, used: 0, touched: 0 })
     }
 
     /// Forgets what the previous command wrote.

@@ -16,10 +16,16 @@ pub(crate) struct Region {
 unsafe impl Send for Region {}
 
 impl Region {
-    /// `before` readable bytes of zeros, `writable` bytes, `behind` readable bytes of zeros, and a
-    /// guard. Memory is allocated only as it is used.
-    pub(crate) fn new(before: usize, writable: usize, behind: usize) -> std::io::Result<Self> {
-        let len = before + writable + behind + GUARD_BYTES;
+    /// `writable` bytes and a guard. Memory is allocated only as it is used.
+    pub(crate) fn new(writable: usize) -> std::io::Result<Self> {
+        let region = Self::reserve(writable)?;
+        region.protect(0, writable, libc::PROT_READ | libc::PROT_WRITE)?;
+        Ok(region)
+    }
+
+    /// `bytes` that can't be accessed until they are [protected](Self::protect) otherwise, and a guard.
+    pub(crate) fn reserve(bytes: usize) -> std::io::Result<Self> {
+        let len = bytes + GUARD_BYTES;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: a new mapping at an address of the kernel's choice touches no other memory.
         let base = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_NONE, flags, -1, 0) };
@@ -27,18 +33,14 @@ impl Region {
             return Err(std::io::Error::last_os_error());
         }
         let base = NonNull::new(base.cast::<u8>()).ok_or_else(std::io::Error::last_os_error)?;
-        let region = Self { base, len };
-        region.protect(0, before, libc::PROT_READ)?;
-        region.protect(before, writable, libc::PROT_READ | libc::PROT_WRITE)?;
-        region.protect(before + writable, behind, libc::PROT_READ)?;
-        Ok(region)
+        Ok(Self { base, len })
     }
 
     pub(crate) fn protect(&self, at: usize, len: usize, access: i32) -> std::io::Result<()> {
         if len == 0 {
             return Ok(());
         }
-        // SAFETY: `new` adds up the mapping's length from the parts that it protects.
+        // SAFETY: callers stay within the bytes that they reserved.
         let rc = unsafe { libc::mprotect(self.at(at).cast::<c_void>(), len, access) };
         if rc == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
     }

@@ -8,6 +8,7 @@ use gapii_tests::gapii::{Recording, Session};
 use gapii_tests::loading::offscreen;
 use gapii_tests::process::{Finished, run};
 use gapii_tests::programs::program;
+use gapii_tests::replays::{record_app_once, replay as played};
 use serde_json::Value;
 
 fn record(session: &Session, arguments: &[&str]) -> Recording {
@@ -72,4 +73,35 @@ fn trace_that_takes_long_is_ended_in_time() {
     let said: Value = serde_json::from_str(&limited.stderr).expect("one document");
     assert!(said["error"]["message"].as_str().is_some_and(|it| it.contains("--time")), "{said}");
     replay(&session, &recording, &["--time", "100s"]).ok();
+}
+
+/// `command`, in a process that may have `gib` GiB of addresses.
+fn with_addresses(gib: u64, command: &Command) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -v \"$0\"; exec \"$@\""]).arg((gib << 20).to_string());
+    shell.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    shell
+}
+
+/// The program draws from arrays in its own memory, which lie far apart.
+#[test]
+fn replay_with_few_addresses_is_exact_or_says_how_many_it_needs() {
+    let session = Session::new();
+    let recorded = record_app_once(&session, "client_arrays", &["--observe-frames", "1"]).unwrap();
+    let verify = played(&session, &recorded.trace.path, &["--verify", "--json"]);
+    let report = run(&mut with_addresses(24, &verify)).ok().stdout;
+    let report: Value = serde_json::from_str(&report).expect("a report");
+    assert!(report["verified"]["frames"].as_u64() > Some(0), "{report:#}");
+    assert_eq!((&report["skipped"], &report["verified"]["different"]), (&0.into(), &0.into()));
+    let refused = run(&mut with_addresses(8, &played(&session, &recorded.trace.path, &[])));
+    let said = refused.exited_with(3).stderr;
+    for part in ["15 GiB of address space are needed", "`ulimit -v unlimited`"] {
+        assert!(said.contains(part), "{said}");
+    }
 }
