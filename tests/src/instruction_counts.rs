@@ -1,10 +1,12 @@
 //! Instructions of a call while nothing is captured, of calls that are recorded, of an upload, and of decoding a block,
-//! counted by callgrind; and a comparison with counts of before.
+//! counted by callgrind; and a comparison with counts of before. Instructions of calls on arm64 are counted by qemu-user.
 //!
 //! Counts do not depend on the load of the machine. They depend on the compilers, on the C library and on the processor
-//! that valgrind shows to a program ([`Build`]), so counts of different builds are not compared. Prints nothing.
+//! that valgrind or qemu shows to a program ([`Build`]), so counts of different builds are not compared. Prints nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -24,6 +26,15 @@ const IDLE: &[&str] = &["glUniform4f", "glBindTexture"];
 /// record, and an upload of 64 KiB of new memory.
 const CAPTURED: &[&str] = &["glUniform4f", "glUniform4fv", "glGetError", "glBufferSubData"];
 
+/// What counts the instructions of calls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Counter {
+    /// valgrind's tool.
+    Callgrind,
+    /// qemu-user, which runs this process and those that it starts. Its log has a line for each instruction.
+    Qemu,
+}
+
 /// Instructions by what was counted, such as `captured glUniform4f`.
 pub type Counts = BTreeMap<String, u64>;
 
@@ -33,7 +44,8 @@ pub struct Build {
     /// The compilers of the shim, of the reader of traces and of the program that calls, as the files name them.
     pub compilers: BTreeSet<String>,
     pub c_library: String,
-    pub valgrind: String,
+    /// valgrind with its version, or qemu.
+    pub counter: String,
     pub processor: String,
     /// Whether the processor has AVX2, by which libraries choose their code. Valgrind shows no newer extension.
     pub has_avx2: bool,
@@ -47,19 +59,27 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Counts with the built product.
+    /// Counts with the built product, on x86-64.
     ///
     /// # Panics
     /// If valgrind is missing, or a program fails under it.
     pub fn now() -> Self {
-        let mut instructions = Counts::new();
-        for (way, commands) in [(Way::Idle, IDLE), (Way::Captured, CAPTURED)] {
-            for (command, count) in calls(way, commands) {
-                instructions.insert(format!("{} {command}", way.name()), count);
-            }
-        }
+        let mut instructions = of_calls(Counter::Callgrind);
         instructions.extend(decoding());
-        Self { build: Build::of_artifacts(), instructions }
+        let files =
+            [artifact("libgapii.so"), artifact("gapii-test-operator"), program("count_calls")];
+        let valgrind = said(Command::new("valgrind").arg("--version"));
+        Self { build: Build::of(&files, valgrind), instructions }
+    }
+
+    /// Counts calls with the built product, in a process that qemu runs.
+    ///
+    /// # Panics
+    /// If qemu's log has no line for an instruction, as on a processor.
+    pub fn of_calls_under_qemu() -> Self {
+        let files = [artifact("libgapii.so"), program("count_calls")];
+        let build = Build::of(&files, "qemu-user".to_owned());
+        Self { build, instructions: of_calls(Counter::Qemu) }
     }
 
     /// Returns a sentence for every count that differs from the one in `before` by more than 3 %, or is missing in one
@@ -88,9 +108,13 @@ impl Counted {
     }
 }
 
-/// The file with the expected counts.
+/// The file with the expected counts for this processor.
 pub fn expected_file() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/instructions.json")
+    let name = match std::env::consts::ARCH {
+        "aarch64" => "data/instructions-arm64.json",
+        _ => "data/instructions.json",
+    };
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
 /// Reads the expected counts.
@@ -103,13 +127,11 @@ pub fn expected() -> Counted {
 }
 
 impl Build {
-    fn of_artifacts() -> Self {
-        let files =
-            [artifact("libgapii.so"), artifact("gapii-test-operator"), program("count_calls")];
+    fn of(files: &[PathBuf], counter: String) -> Self {
         Self {
             compilers: files.iter().flat_map(|file| compilers_of(file)).collect(),
             c_library: said(Command::new("getconf").arg("GNU_LIBC_VERSION")),
-            valgrind: said(Command::new("valgrind").arg("--version")),
+            counter,
             processor: std::env::consts::ARCH.to_owned(),
             has_avx2: std::fs::read_to_string("/proc/cpuinfo")
                 .is_ok_and(|text| text.split_whitespace().any(|flag| flag == "avx2")),
@@ -130,14 +152,35 @@ fn compilers_of(file: &Path) -> BTreeSet<String> {
     names.filter(|name| name.starts_with("GCC") || name.starts_with("rustc")).collect()
 }
 
+/// Instructions of calls, by the state of the program and the command.
+fn of_calls(counter: Counter) -> Counts {
+    let mut instructions = Counts::new();
+    for (way, commands) in [(Way::Idle, IDLE), (Way::Captured, CAPTURED)] {
+        for (command, count) in calls(counter, way, commands) {
+            instructions.insert(format!("{} {command}", way.name()), count);
+        }
+    }
+    instructions
+}
+
 /// Instructions of a call, by command.
-fn calls(way: Way, commands: &[&str]) -> Counts {
+fn calls(counter: Counter, way: Way, commands: &[&str]) -> Counts {
     let session = Session::new();
-    let mut process = under_callgrind(&session.path("counts"), &program("count_calls"));
+    let (file, counting) = (session.path("counts"), program("count_calls"));
+    let mut process = match counter {
+        Counter::Callgrind => under_callgrind(&file, &counting),
+        Counter::Qemu => logged_by_qemu(&file, &counting),
+    };
     process.args(commands).env("LD_LIBRARY_PATH", fake_driver(Driver::Bare));
     let trace = session.path("trace");
     let finished = run_as(way, &session, &trace, process).ok();
-    let profiles = profiles(&session.path("counts"));
+    let profiles = match counter {
+        Counter::Callgrind => profiles(&file),
+        Counter::Qemu => {
+            let log = File::open(&file).expect("qemu has written a log");
+            profiles_of_log(BufReader::new(log))
+        }
+    };
     if way == Way::Captured {
         // The counted calls were recorded.
         assert_eq!(Trace::new(trace).info()["lost"]["commands"], 0);
@@ -183,6 +226,37 @@ fn under_callgrind(file: &Path, program: &Path) -> Command {
     command
 }
 
+/// `program`, run by qemu one instruction at a time. qemu writes a line for each into `file`.
+fn logged_by_qemu(file: &Path, program: &Path) -> Command {
+    // By `env`, so that the tools that start it are not logged.
+    let mut command = Command::new("env");
+    command.args(["QEMU_SINGLESTEP=1", "QEMU_LOG=exec,nochain"]);
+    command.arg(format!("QEMU_LOG_FILENAME={}", file.display())).arg(program);
+    command
+}
+
+/// Returns the functions of a program that `main` calls and whose names begin with `counted_`, without these letters, and
+/// how many instructions qemu's log has from their beginning to their return, in order. Functions of libraries have no
+/// names there.
+fn profiles_of_log(log: impl BufRead) -> Vec<(String, u64)> {
+    let mut profiles = Vec::new();
+    let mut current: Option<(String, u64)> = None;
+    for line in log.split(b'\n') {
+        let line = line.expect("a log can be read");
+        // Trace 0: 0x7f3a80000100 [0000000000000000/0000005500000a5c/00000000/ff000201] counted_glGetError
+        let Some(end) = line.iter().rposition(|byte| *byte == b']') else { continue };
+        let function = line[end + 1..].trim_ascii();
+        let counted = function.strip_prefix(b"counted_");
+        match (&mut current, counted) {
+            (Some(_), None) if function == b"main" => profiles.extend(current.take()),
+            (Some((_, count)), _) => *count += 1,
+            (None, Some(name)) => current = Some((String::from_utf8_lossy(name).into_owned(), 1)),
+            (None, None) => {}
+        }
+    }
+    profiles
+}
+
 /// Returns the functions after which the first thread's profiles were written, without `counted_`, and the instructions
 /// since the profile before, in order.
 fn profiles(file: &Path) -> Vec<(String, u64)> {
@@ -220,7 +294,7 @@ mod tests {
         let build = Build {
             compilers: BTreeSet::new(),
             c_library: String::new(),
-            valgrind: String::new(),
+            counter: String::new(),
             processor: String::new(),
             has_avx2: false,
         };
@@ -252,5 +326,14 @@ mod tests {
             .map(|(name, count)| (name.to_owned(), count))
             .into();
         assert_eq!(more_of_last(&profiles, "x"), 100);
+    }
+
+    #[test]
+    fn instructions_of_a_log_are_those_from_a_function_to_its_return() {
+        let line = |name: &str| format!("Trace 0: 0x7f00 [0/5500000a5c/0/ff] {name}\n");
+        let functions = ["main", "counted_x", "", "memcpy", "counted_x", "main", "counted_xv", "main"];
+        let log: String = functions.into_iter().map(line).collect();
+        let expected = [("x".to_owned(), 4), ("xv".to_owned(), 1)];
+        assert_eq!(profiles_of_log(log.as_bytes()), expected);
     }
 }

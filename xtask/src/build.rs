@@ -62,7 +62,7 @@ fn release() -> anyhow::Result<()> {
     cargo_build(&["-p", "gapii-ze-layer", "-p", "gapii-ze-null-driver"])?;
     // An example of a tool in Rust.
     cargo_build(&["-p", "gapii", "--examples"])?;
-    lay_out(Profile::Release)
+    lay_out(&tree::artifacts(Profile::Release))
 }
 
 fn cargo_build(packages: &[&str]) -> anyhow::Result<()> {
@@ -109,7 +109,7 @@ pub fn dev_shim(with_tests: bool) -> anyhow::Result<Built> {
         arguments.push("--tests");
     }
     let built = suite::build(&arguments)?;
-    lay_out(Profile::Dev)?;
+    lay_out(&tree::artifacts(Profile::Dev))?;
     Ok(built)
 }
 
@@ -129,14 +129,13 @@ pub fn unit_tests(packages: &BTreeSet<String>) -> anyhow::Result<Built> {
     suite::build(&targets.into_iter().chain(packages).collect::<Vec<_>>())
 }
 
-/// Puts links, headers and the files of pkg-config beside the built libraries, where users and tests look.
-pub fn lay_out(profile: Profile) -> anyhow::Result<()> {
-    let folder = tree::artifacts(profile);
-    link(&folder, &[CTL_SHORT], CTL)?;
+/// Puts links, headers and the files of pkg-config beside the built libraries in `folder`, where users and tests look.
+pub fn lay_out(folder: &Path) -> anyhow::Result<()> {
+    link(folder, &[CTL_SHORT], CTL)?;
     let shim = format!("../{}", gapii_package::SHIM);
     link(&folder.join(SONAMES_FOLDER), &SONAMES, &shim)?;
     link(&folder.join(LAYER_FOLDER), &[LAYER_SONAME], &format!("../{LAYER}"))?;
-    lay_out_headers(&folder)
+    lay_out_headers(folder)
 }
 
 /// Puts the headers, and the files of pkg-config with their path, beside the shim.
@@ -162,7 +161,7 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 /// Makes `names` in `folder` lead to `target`.
-fn link(folder: &Path, names: &[&str], target: &str) -> anyhow::Result<()> {
+pub fn link(folder: &Path, names: &[&str], target: &str) -> anyhow::Result<()> {
     let made = fs::create_dir_all(folder).and_then(|()| {
         names.iter().try_for_each(|name| match symlink(target, folder.join(name)) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),

@@ -74,14 +74,30 @@ pub struct Chroot {
     root: PathBuf,
 }
 
+/// What a folder contains.
+pub struct Contents<'a> {
+    /// Name of a release of Debian.
+    pub suite: &'a str,
+    /// Debian's name of the processor, such as `arm64`; `None` for that of this machine. Programs for another one must run
+    /// while the folder is made.
+    pub architecture: Option<&'a str>,
+    /// Packages beside the essential ones.
+    pub packages: &'a [&'a str],
+}
+
 impl Chroot {
-    /// Opens the folder, which is made if there is none, with a `suite` of Debian and the `packages` in it.
-    pub fn open(root: PathBuf, suite: &str, packages: &[&str]) -> anyhow::Result<Self> {
+    /// Opens the folder, which is made if there is none.
+    pub fn open(root: PathBuf, contents: &Contents<'_>) -> anyhow::Result<Self> {
         if !root.exists() {
-            make(&root, suite, packages)
+            make(&root, contents)
                 .with_context(|| format!("can't make {}", root.display()))?;
         }
         Ok(Self { root })
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// A command that runs `script`, a shell script in the folder `seen`, as root of the chroot. Nothing that it changes
@@ -111,7 +127,8 @@ impl Chroot {
 }
 
 /// Makes the chroot under another name first, so that a broken one is never used.
-fn make(root: &Path, suite: &str, packages: &[&str]) -> anyhow::Result<()> {
+fn make(root: &Path, contents: &Contents<'_>) -> anyhow::Result<()> {
+    let Contents { suite, architecture, packages } = contents;
     let mirror = mirror()?;
     let draft = root.with_extension("part");
     eprintln!(
@@ -129,7 +146,8 @@ fn make(root: &Path, suite: &str, packages: &[&str]) -> anyhow::Result<()> {
         packages => format!("--include={}", packages.join(",")),
     };
     // Debootstrap mounts /proc in the folder: in a namespace, an interrupted run leaves nothing mounted.
-    let words = ["debootstrap", "--variant=minbase", &include, suite, draft, &mirror];
+    let arch = architecture.map_or(String::new(), |name| format!("--arch={name}"));
+    let words = ["debootstrap", "--variant=minbase", &arch, &include, suite, draft, &mirror];
     let words: Vec<_> = words.into_iter().filter(|word| !word.is_empty()).collect();
     step::run_aside(&mut step::as_root(&[ALONE, &words].concat(), PROXIES)?)?;
     let archives = format!("{draft}/var/cache/apt/archives");

@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod arm64;
 mod browser;
 mod build;
 mod check;
@@ -54,7 +55,7 @@ enum Command {
     /// Record 100 frames of glmark2-es2 and print what was recorded
     Demo,
     /// Run every check: lints, generated code, unit, model and whole-system tests; with --release, run the
-    /// whole-system tests against the product as it ships
+    /// whole-system tests against the product as it ships; with --target, run tests of programs for another processor
     Test(test::Test),
     /// Check what has changed since the last commit: formatting, lints, and the tests that the changed files
     /// touch

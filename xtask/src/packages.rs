@@ -108,6 +108,14 @@ pub const PACKAGE: &[Package] = &[
 pub const CHROOT: &[Package] =
     &[package("debootstrap", "makes folders with bare Debians of several releases")];
 
+/// Debian packages that `test --target aarch64` needs besides.
+pub const ARM64: &[Package] = &[
+    package("gcc-aarch64-linux-gnu", "links programs for arm64, and compiles zstd"),
+    package("libc6-dev-arm64-cross", "headers for zstd"),
+    package("qemu-user-static", "runs programs for arm64"),
+    package("debootstrap", "makes a folder with Debian for arm64"),
+];
+
 const fn package(name: &'static str, reason: &'static str) -> Package {
     Package { name, reason }
 }

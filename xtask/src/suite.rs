@@ -8,12 +8,12 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _, stderr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 
 use crate::{child, lint, step};
@@ -72,6 +72,9 @@ pub struct Executable {
     /// Root of its package, where cargo would run it.
     folder: PathBuf,
 }
+
+/// Makes the command that runs an executable, such as [`Executable::here`].
+pub type Start<'a> = &'a dyn Fn(&Executable) -> anyhow::Result<Command>;
 
 /// Something to run: an executable, or one test of an executable.
 pub struct Job {
@@ -181,27 +184,37 @@ impl Executable {
         self.package == SYSTEM && self.is_integration
     }
 
-    fn command(&self) -> Command {
+    /// Its file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The executable, where cargo would run it.
+    pub fn here(&self) -> anyhow::Result<Command> {
         let mut command = Command::new(&self.path);
         command.current_dir(&self.folder).stdin(Stdio::null());
-        command
+        Ok(command)
     }
 
     /// All tests in one job, `threads` at a time.
-    pub fn whole(&self, threads: usize) -> Job {
-        let mut command = self.command();
+    pub fn whole(&self, start: Start<'_>, threads: usize) -> anyhow::Result<Job> {
+        let mut command = start(self)?;
         command.arg(format!("--test-threads={threads}"));
-        Job { name: format!("{} {}", self.package, self.target), command, is_alone: false }
+        Ok(Job { name: format!("{} {}", self.package, self.target), command, is_alone: false })
     }
 
     /// One job per test that `is_wanted` by its name, `TARGET::MODULE::TEST`. Ignored tests have none.
-    pub fn each(&self, is_wanted: impl Fn(&str) -> bool) -> anyhow::Result<Vec<Job>> {
-        let ignored: BTreeSet<String> = self.list(&["--ignored"])?.into_iter().collect();
+    pub fn each(
+        &self,
+        start: Start<'_>,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> anyhow::Result<Vec<Job>> {
+        let ignored: BTreeSet<String> = self.list(start, &["--ignored"])?.into_iter().collect();
         let mut jobs = Vec::new();
-        for test in self.list(&[])?.into_iter().filter(|test| !ignored.contains(test)) {
+        for test in self.list(start, &[])?.into_iter().filter(|test| !ignored.contains(test)) {
             let name = format!("{}::{test}", self.target);
             if is_wanted(&name) {
-                let mut command = self.command();
+                let mut command = start(self)?;
                 command.args(["--exact", &test, "--test-threads=1"]);
                 let is_alone = ALONE.contains(&name.as_str());
                 jobs.push(Job { name, command, is_alone });
@@ -210,9 +223,18 @@ impl Executable {
         Ok(jobs)
     }
 
-    fn list(&self, options: &[&str]) -> anyhow::Result<Vec<String>> {
-        let listed =
-            step::output(self.command().args(["--list", "--format", "terse"]).args(options))?;
+    /// One job for a test `MODULE::TEST` that is ignored unless it is asked for.
+    pub fn ignored(&self, start: Start<'_>, test: &str) -> anyhow::Result<Job> {
+        let is_there = self.list(start, &["--ignored"])?.iter().any(|listed| listed == test);
+        ensure!(is_there, "{} has no ignored test {test}", self.target);
+        let mut command = start(self)?;
+        command.args(["--ignored", "--exact", test, "--test-threads=1"]);
+        Ok(Job { name: format!("{}::{test}", self.target), command, is_alone: false })
+    }
+
+    fn list(&self, start: Start<'_>, options: &[&str]) -> anyhow::Result<Vec<String>> {
+        let mut command = start(self)?;
+        let listed = step::output(command.args(["--list", "--format", "terse"]).args(options))?;
         Ok(listed
             .lines()
             .filter_map(|line| line.strip_suffix(": test"))
@@ -222,6 +244,11 @@ impl Executable {
 }
 
 impl Job {
+    /// Leaves out the tests whose names contain `part`.
+    pub fn skip(&mut self, part: &str) {
+        self.command.args(["--skip", part]);
+    }
+
     /// Sets a variable of its environment.
     pub fn set(&mut self, variable: &str, value: impl AsRef<OsStr>) {
         self.command.env(variable, value);

@@ -1,6 +1,6 @@
 //! `test`: every check, and `test --release`: the whole-system tests of the product as it ships; `test NAME`: the
 //! whole-system tests whose names contain it, and no other check. One more whole-system test runs at a time than there
-//! are cores.
+//! are cores. `test --target` is in [`arm64`].
 //!
 //! Measures nothing but time: `bench` has the bars of speed.
 
@@ -13,7 +13,7 @@ use crate::suite::{self, Built, Executable};
 use crate::summary::Summary;
 use crate::tidy::Tidy;
 use crate::tree::Profile;
-use crate::{doctests, lint, models, packages, step, tidy, tree};
+use crate::{arm64, doctests, lint, models, packages, step, tidy, tree};
 
 /// Many whole-system tests wait for other processes, so one more runs than there are cores.
 const JOBS_BESIDES_CORES: usize = 1;
@@ -23,6 +23,9 @@ pub struct Test {
     /// Build the product in release, and run the whole-system tests against it; nothing else
     #[arg(long)]
     release: bool,
+    /// Only tests of programs for this processor, built for it and run with qemu, in a folder with Debian for it
+    #[arg(long, value_name = "PROCESSOR", value_parser = [arm64::PROCESSOR], conflicts_with = "release")]
+    target: Option<String>,
     /// Whole-system tests to run at a time [default: one more than there are cores]
     #[arg(long)]
     jobs: Option<usize>,
@@ -32,6 +35,9 @@ pub struct Test {
 }
 
 pub fn run(args: &Test) -> anyhow::Result<()> {
+    if args.target.is_some() {
+        return arm64::run(&args.only, args.jobs.unwrap_or(cores()));
+    }
     packages::install(&[packages::DEMO, packages::TEST])?;
     let summary = Summary::default();
     if args.release {
@@ -100,7 +106,8 @@ fn only_system_tests(summary: &Summary, args: &Test) {
 /// Runs the unit tests of every executable.
 pub fn unit_tests(tests: &[Executable]) -> anyhow::Result<f64> {
     require_built(tests)?;
-    let jobs = tests.iter().filter(|test| !test.is_system()).map(|test| test.whole(4)).collect();
+    let tests = tests.iter().filter(|test| !test.is_system());
+    let jobs = tests.map(|test| test.whole(&Executable::here, 4)).collect::<Result<_, _>>()?;
     suite::require_success(&suite::run(jobs, cores())?)
 }
 
@@ -123,7 +130,7 @@ pub fn system_tests(
         |name: &str| only.is_empty() || only.iter().any(|part| name.contains(part.as_str()));
     let mut jobs = Vec::new();
     for test in tests.iter().filter(|test| test.is_system()) {
-        jobs.extend(test.each(is_wanted)?);
+        jobs.extend(test.each(&Executable::here, is_wanted)?);
     }
     if jobs.is_empty() {
         bail!("no whole-system test has such a name");

@@ -32,6 +32,11 @@ pub fn artifacts(profile: Profile) -> PathBuf {
     })
 }
 
+/// Folder of the product for another target of Rust, in the profile of the tests.
+pub fn artifacts_for(target: &str) -> PathBuf {
+    self::target().join(target).join("debug")
+}
+
 /// Folder of the product as it ships.
 pub fn release() -> PathBuf {
     artifacts(Profile::Release)

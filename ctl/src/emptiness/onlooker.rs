@@ -96,9 +96,13 @@ impl Onlooker {
 
     /// Returns why the processes have not reached the daemon.
     pub fn why_unreached(&self) -> Emptiness {
-        let of_file =
-            || self.typed.as_ref().filter(|_| self.seen.is_empty()).and_then(ProgramFile::obstacle);
-        self.culprit(obstacle)
+        let typed = self.typed.as_ref();
+        // The file of its process is that of the interpreter by which the kernel runs it, such as qemu.
+        let foreign = typed.filter(|typed| matches!(typed.kind, Elf::Foreign { .. }));
+        let of_file = || typed.filter(|_| self.seen.is_empty()).and_then(ProgramFile::obstacle);
+        foreign
+            .and_then(ProgramFile::obstacle)
+            .or_else(|| self.culprit(obstacle))
             .or_else(of_file)
             .or_else(|| self.why_ended())
             .or_else(|| self.handed_over())

@@ -114,6 +114,17 @@ const EXITS_WITH_3_ON_I386: &[u8] = b"\
     \xb8\x01\0\0\0\xbb\x03\0\0\0\xcd\x80";
 
 #[test]
+#[ignore = "`cargo xtask test --target aarch64` names a folder with a program for arm64, and has it run"]
+fn program_for_another_processor_is_named() {
+    let folder = std::env::var_os("GAPII_TEST_EXCHANGED").expect("the command names it");
+    let foreign = Path::new(&folder).join("program");
+    let session = Session::new();
+    let _daemon = session.daemon(&[]);
+    let says = [text(&foreign), "for another processor", "file"];
+    check(&session, &words(&[text(&foreign)]), "other_processor", &says);
+}
+
+#[test]
 fn program_with_more_rights_than_its_user_is_named() {
     let (folder, theirs) = (public_folder(), folder_of_nobody());
     let session = Session::new();

@@ -5,6 +5,7 @@ mod images;
 mod limits;
 mod machines;
 mod pixels;
+mod processors;
 mod replay_programs;
 mod sandbox;
 mod sources;

@@ -20,7 +20,7 @@ use report::{Report, Row};
 use tolerated::Tolerated;
 
 use crate::build::{self, Tests};
-use crate::chroot::Chroot;
+use crate::chroot::{Chroot, Contents};
 use crate::tree::Profile;
 use crate::{packages, step, tree};
 
@@ -109,7 +109,8 @@ fn command(driver: &Driver, programs: &[String]) -> anyhow::Result<Command> {
 
 /// Debian's newest release, with its Mesa.
 fn chroot() -> anyhow::Result<Chroot> {
-    Chroot::open(tree::target().join("drivers").join(NEWEST), NEWEST, MESA)
+    let contents = Contents { suite: NEWEST, architecture: None, packages: MESA };
+    Chroot::open(tree::target().join("drivers").join(NEWEST), &contents)
 }
 
 /// An empty folder for the driver's traces.

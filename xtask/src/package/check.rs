@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail, ensure};
 
 use super::stage::empty;
-use crate::chroot::Chroot;
+use crate::chroot::{Chroot, Contents};
 use crate::{packages, tree};
 
 /// Debian's releases: the one that gapii is built on, the current stable one, and the next.
@@ -36,7 +36,8 @@ pub fn run(debs: &[PathBuf]) -> anyhow::Result<()> {
     for suite in SUITES {
         println!("Debian {suite}");
         let root = tree::target().join("package/chroots").join(suite);
-        let chroot = Chroot::open(root, suite, &[])?;
+        let contents = Contents { suite, architecture: None, packages: &[] };
+        let chroot = Chroot::open(root, &contents)?;
         let status = chroot.script(&seen, "check.sh")?.status();
         if !status.context("can't start a shell in the chroot")?.success() {
             wrong.push(suite);

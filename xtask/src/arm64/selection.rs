@@ -1,0 +1,145 @@
+//! Which tests run as programs for arm64, and why the others do not.
+//!
+//! Names are those of a module or a test, as `recording::order`; of two that fit, the longer one decides. A new
+//! whole-system test in a module that is not listed needs a line here.
+
+/// The targets with whole-system tests that run.
+pub const TARGETS: &[&str] = &["recording", "replay", "tools"];
+
+/// Modules and tests that run: rings, the shim with its entry points, attaching, tracers, and replay.
+const RUN: &[&str] = &[
+    "recording::attach::attachment_that_was_deleted_is_played",
+    "recording::attach::program_pipelines_of_opengl_es_2_are_there",
+    "recording::attach::program_that_is_not_monitored_is_recorded_without_what_was_before",
+    "recording::attach::two_threads_are_attached_to_at_random_moments",
+    "recording::attach::what_was_drawn_to_a_surface_of_opengl_es_2_is_there",
+    "recording::attach::views_of_textures_are_played_exactly",
+    "recording::children",
+    "recording::driver_calls",
+    "recording::exports",
+    "recording::frames::frames_of_es_1_are_what_the_program_reads_itself",
+    "recording::frames::frames_of_many_contexts_and_threads_are_what_the_program_reads_itself",
+    "recording::guest",
+    "recording::loading",
+    "recording::memory",
+    "recording::order",
+    "recording::trace_file",
+    "recording::waking",
+    "replay::limits::replay_with_few_addresses_is_exact_or_says_how_many_it_needs",
+    "replay::pixels",
+    "replay::sources",
+    "replay::trim",
+    "tools::tracers",
+];
+
+/// Modules and tests that do not run, and why.
+const LEFT_OUT: &[(&str, &str)] = &[
+    ("recording::attach", SAME),
+    ("recording::attach_copies", SAME),
+    ("recording::attach_objects", SAME),
+    ("recording::attach_progress", SAME),
+    ("recording::clock", TIMES),
+    ("recording::empty_traces", SAME),
+    ("recording::filters", SAME),
+    ("recording::frame_ends", SAME),
+    ("recording::frames", SAME),
+    ("recording::gpu_timing", TIMES),
+    ("recording::headless", TIMES),
+    ("recording::instruction_counts", "valgrind does not run under qemu"),
+    ("recording::kill", "many runs, each of which takes qemu minutes"),
+    ("recording::loading::desktop_gl_through_glx_is_handed_on_unrecorded", DISPLAY),
+    ("recording::locked", "qemu locks memory of its own"),
+    ("recording::many_threads", "thousands of threads, each of which qemu starts by itself"),
+    ("recording::real_programs", DISPLAY),
+    ("recording::reasons", PROC),
+    ("recording::secure", "qemu is no set-uid program"),
+    ("recording::silent_daemon", TIMES),
+    ("recording::snapshots", "hundreds of programs"),
+    ("recording::stored", SAME),
+    ("recording::timing", TIMES),
+    ("recording::transparency", "hundreds of programs"),
+    ("recording::waiting", PROC),
+    ("recording::when", SAME),
+    ("replay::apps", "hundreds of replays"),
+    ("replay::images", SAME),
+    ("replay::limits", TIMES),
+    ("replay::machines", SAME),
+    ("replay::replay_programs", DISPLAY),
+    ("replay::sandbox", "qemu has neither seccomp nor Landlock"),
+    ("tools", "readers of traces, which are tested on this machine"),
+];
+
+const SAME: &str = "a matter of OpenGL and of the protocol, not of the processor";
+const TIMES: &str = "compares times, which are qemu's";
+const DISPLAY: &str = "needs an X server and programs of Debian";
+const PROC: &str = "/proc names qemu as the program of each process";
+
+/// Unit tests that do not run: package, part of the test's name, and why.
+pub const UNITS_LEFT_OUT: &[(&str, &str, &str)] = &[];
+
+/// Whether a whole-system test runs, by its name `TARGET::MODULE::TEST`; `None` for a name that no list has.
+pub fn choice(name: &str) -> Option<bool> {
+    let longest = |names: &mut dyn Iterator<Item = &'static str>| {
+        names.filter(|listed| fits(name, listed)).map(str::len).max()
+    };
+    let runs = longest(&mut RUN.iter().copied());
+    let left_out = longest(&mut LEFT_OUT.iter().map(|(listed, _)| *listed));
+    (runs.is_some() || left_out.is_some()).then_some(runs > left_out)
+}
+
+/// Whether `listed` is the test `name` or a module above it.
+fn fits(name: &str, listed: &str) -> bool {
+    name.strip_prefix(listed).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+}
+
+/// Prints the tests that do not run, with the reasons.
+pub fn print_left_out() {
+    println!("targets daemon and level_zero: {SAME}; Debian has no Level Zero for arm64");
+    LEFT_OUT.iter().for_each(|(name, why)| println!("{name}, but for what ran: {why}"));
+    UNITS_LEFT_OUT.iter().for_each(|(package, test, why)| println!("{package} {test}: {why}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// The whole-system tests that the sources have, by their names.
+    fn all() -> Vec<String> {
+        let folder = crate::tree::root().join("tests/tests");
+        let mut names = Vec::new();
+        for target in TARGETS {
+            for file in fs::read_dir(folder.join(target)).unwrap().flatten() {
+                let text = fs::read_to_string(file.path()).unwrap();
+                let name = file.file_name().into_string().unwrap();
+                let module = name.trim_end_matches(".rs");
+                let tests = text.split("#[test]\n").skip(1);
+                let functions = tests.filter_map(|test| test.split_once("fn ")?.1.split_once("()"));
+                names.extend(functions.map(|(test, _)| format!("{target}::{module}::{test}")));
+            }
+        }
+        names
+    }
+
+    #[test]
+    fn every_test_is_listed_and_every_line_has_a_test() {
+        let all = all();
+        assert!(all.len() > 200, "{all:?}");
+        for name in all.iter().filter(|name| !name.contains("::processors::")) {
+            assert!(choice(name).is_some(), "{name} is in no list of xtask/src/arm64/selection.rs");
+        }
+        for listed in RUN.iter().chain(LEFT_OUT.iter().map(|(listed, _)| listed)) {
+            assert!(all.iter().any(|name| fits(name, listed)), "{listed} is no test");
+        }
+    }
+
+    #[test]
+    fn longer_name_decides() {
+        assert_eq!(choice("recording::order::x"), Some(true));
+        assert_eq!(choice("recording::attach::x"), Some(false));
+        assert_eq!(choice(RUN[0]), Some(true));
+        assert_eq!(choice("tools::tracers::x"), Some(true));
+        assert_eq!(choice("recording::orders::x"), None);
+    }
+}
