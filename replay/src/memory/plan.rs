@@ -139,7 +139,7 @@ mod tests {
         check(64 << 40, Plan::LARGEST);
         check(60 << 40, halved(1));
         // 39 bits for addresses, as some kernels for arm64 have.
-        check(1 << 39, halved(8));
+        check(1 << 39, halved(7));
         check(33 << 30, halved(11));
         check(32 << 30, Plan::SMALLEST);
         check(15 << 30, Plan::SMALLEST);
