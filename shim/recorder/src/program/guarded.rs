@@ -1,11 +1,13 @@
 //! Reads the program's memory where it may be unreadable: the answer is then "no" instead of a signal. Memory in at most
 //! `PROBED_PAGES_MAX` (2) pages is looked up page by page ([`pages`](super::pages)), other memory by one
 //! `madvise(MADV_POPULATE_READ)`, which reads every page; then the memory is copied. Where the kernel has no such advice
-//! (before Linux 5.14), or a sandbox forbids it, or the memory is a device's or unreadable, every page is looked up.
+//! (before Linux 5.14), or a sandbox forbids it, or an emulator answers it without reading, or the memory is a device's or
+//! unreadable, every page is looked up.
 //!
 //! Makes no system call that a sandbox could answer by ending the program, such as `process_vm_readv`.
 
 use core::ptr;
+use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use super::{PAGE_BYTES, kernel, pages};
 use crate::errno::ErrnoGuard;
@@ -70,7 +72,22 @@ fn is_readable(address: u64, len: u64) -> bool {
 #[inline(never)]
 fn are_readable(address: u64, len: u64) -> bool {
     let _errno = ErrnoGuard::save();
-    kernel::populate(address, len) || is_each_page_readable(address, len)
+    kernel::populate(address, len) && is_advice_honest() || is_each_page_readable(address, len)
+}
+
+/// Whether the advice is refused for memory that is not readable. qemu-user answers every advice with success.
+fn is_advice_honest() -> bool {
+    const HONEST: u8 = 1;
+    const OTHERWISE: u8 = 2;
+    static KNOWN: AtomicU8 = AtomicU8::new(0);
+    // Relaxed: a number on its own, which every thread finds out alike.
+    let mut known = KNOWN.load(Relaxed);
+    if known == 0 {
+        // No program has memory at address 0.
+        known = if kernel::populate(0, 1) { OTHERWISE } else { HONEST };
+        KNOWN.store(known, Relaxed);
+    }
+    known == HONEST
 }
 
 /// Looks up every page up to the first unreadable one. Changes `errno`.
