@@ -70,9 +70,9 @@ pub fn play(
     }
     report.map_err(|error| match error {
         ReplayError::Io(error) => unreadable(path, &error),
-        ReplayError::Memory(_) => {
-            Failure::unreachable(format!("{error}; `ulimit -v unlimited` lifts the limit of a shell"))
-        }
+        ReplayError::Memory(_) => Failure::unreachable(format!(
+            "{error}; `ulimit -v unlimited` lifts the limit of a shell"
+        )),
         ReplayError::Library(_) | ReplayError::Images(_) => Failure::system(error.to_string()),
         error => Failure::answer(format!("{} can't be played: {error}", path.display())),
     })

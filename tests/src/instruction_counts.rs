@@ -9,7 +9,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread::JoinHandle;
 
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde::{Deserialize, Serialize};
 
 use crate::artifacts::artifact;
@@ -167,19 +169,19 @@ fn of_calls(counter: Counter) -> Counts {
 fn calls(counter: Counter, way: Way, commands: &[&str]) -> Counts {
     let session = Session::new();
     let (file, counting) = (session.path("counts"), program("count_calls"));
-    let mut process = match counter {
-        Counter::Callgrind => under_callgrind(&file, &counting),
-        Counter::Qemu => logged_by_qemu(&file, &counting),
+    let (mut process, profiles_later) = match counter {
+        Counter::Callgrind => (under_callgrind(&file, &counting), None),
+        Counter::Qemu => {
+            let (process, profiles) = logged_by_qemu(&file, &counting);
+            (process, Some(profiles))
+        }
     };
     process.args(commands).env("LD_LIBRARY_PATH", fake_driver(Driver::Bare));
     let trace = session.path("trace");
     let finished = run_as(way, &session, &trace, process).ok();
-    let profiles = match counter {
-        Counter::Callgrind => profiles(&file),
-        Counter::Qemu => {
-            let log = File::open(&file).expect("qemu has written a log");
-            profiles_of_log(BufReader::new(log))
-        }
+    let profiles = match profiles_later {
+        None => profiles(&file),
+        Some(reader) => reader.join().expect("a log can be read"),
     };
     if way == Way::Captured {
         // The counted calls were recorded.
@@ -226,13 +228,21 @@ fn under_callgrind(file: &Path, program: &Path) -> Command {
     command
 }
 
-/// `program`, run by qemu one instruction at a time. qemu writes a line for each into `file`.
-fn logged_by_qemu(file: &Path, program: &Path) -> Command {
+/// `program`, run by qemu one instruction at a time, and a thread that returns its profiles. qemu writes a line for each
+/// instruction into the pipe `file`: a log of all lines would take a gigabyte.
+fn logged_by_qemu(file: &Path, program: &Path) -> (Command, JoinHandle<Vec<(String, u64)>>) {
+    let mode = Mode::RUSR | Mode::WUSR;
+    mknodat(CWD, file, FileType::Fifo, mode, 0).expect("the session's folder is writable");
+    let log = file.to_owned();
+    let reader = std::thread::spawn(move || {
+        let log = File::open(log).expect("the pipe is there");
+        profiles_of_log(BufReader::new(log))
+    });
     // By `env`, so that the tools that start it are not logged.
     let mut command = Command::new("env");
     command.args(["QEMU_SINGLESTEP=1", "QEMU_LOG=exec,nochain"]);
     command.arg(format!("QEMU_LOG_FILENAME={}", file.display())).arg(program);
-    command
+    (command, reader)
 }
 
 /// Returns the functions of a program that `main` calls and whose names begin with `counted_`, without these letters, and
@@ -331,7 +341,8 @@ mod tests {
     #[test]
     fn instructions_of_a_log_are_those_from_a_function_to_its_return() {
         let line = |name: &str| format!("Trace 0: 0x7f00 [0/5500000a5c/0/ff] {name}\n");
-        let functions = ["main", "counted_x", "", "memcpy", "counted_x", "main", "counted_xv", "main"];
+        let functions =
+            ["main", "counted_x", "", "memcpy", "counted_x", "main", "counted_xv", "main"];
         let log: String = functions.into_iter().map(line).collect();
         let expected = [("x".to_owned(), 4), ("xv".to_owned(), 1)];
         assert_eq!(profiles_of_log(log.as_bytes()), expected);

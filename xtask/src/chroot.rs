@@ -89,8 +89,7 @@ impl Chroot {
     /// Opens the folder, which is made if there is none.
     pub fn open(root: PathBuf, contents: &Contents<'_>) -> anyhow::Result<Self> {
         if !root.exists() {
-            make(&root, contents)
-                .with_context(|| format!("can't make {}", root.display()))?;
+            make(&root, contents).with_context(|| format!("can't make {}", root.display()))?;
         }
         Ok(Self { root })
     }

@@ -22,7 +22,8 @@ fn traces_are_recorded_for_another_processor() {
     let folder = exchanged();
     std::fs::create_dir_all(&folder).expect("the folder is writable");
     for name in APPS {
-        let recorded = record_app(&session, name, &["--observe-frames", "1"]).unwrap_or_else(|why| panic!("{name}: {why}"));
+        let recorded = record_app(&session, name, &["--observe-frames", "1"])
+            .unwrap_or_else(|why| panic!("{name}: {why}"));
         recorded.trace.is_whole("exit");
         std::fs::copy(&recorded.trace.path, folder.join(name)).expect("a copy");
     }

@@ -75,10 +75,12 @@ pub fn run(only: &[String], jobs: usize) -> anyhow::Result<()> {
     let _emulation = Emulation::begin()?;
     let guest = Guest::open()?;
     if only.is_empty() {
-        summary.check_measured("unit tests", CHECK_AGAIN, || unit_tests(&guest, &built.tests, jobs));
+        summary
+            .check_measured("unit tests", CHECK_AGAIN, || unit_tests(&guest, &built.tests, jobs));
     }
     let wanted = |name: &str| {
-        selection::choice(name) == Some(true) && (only.is_empty() || only.iter().any(|part| name.contains(part)))
+        selection::choice(name) == Some(true)
+            && (only.is_empty() || only.iter().any(|part| name.contains(part)))
     };
     summary.check_measured("whole-system tests", CHECK_AGAIN, || {
         let mut all = Vec::new();
@@ -217,7 +219,11 @@ fn instructions(guest: &Guest, tests: &[Executable]) -> anyhow::Result<f64> {
 }
 
 /// Records on each processor and plays on the other one; runs a program for the other processor.
-fn both_processors(guest: &Guest, theirs: &[Executable], own: &[Executable]) -> anyhow::Result<f64> {
+fn both_processors(
+    guest: &Guest,
+    theirs: &[Executable],
+    own: &[Executable],
+) -> anyhow::Result<f64> {
     const RECORD: &str = "processors::traces_are_recorded_for_another_processor";
     const PLAY: &str = "processors::traces_of_another_processor_are_played_exactly";
     let folder = guest.once.path();

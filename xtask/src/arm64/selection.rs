@@ -52,7 +52,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("recording::locked", "qemu locks memory of its own"),
     ("recording::many_threads", "thousands of threads, each of which qemu starts by itself"),
     ("recording::memory", SAME),
-    ("recording::order::token_handed_against_the_order_of_rings_is_recorded_in_hand_over_order", SPINS),
+    (
+        "recording::order::token_handed_against_the_order_of_rings_is_recorded_in_hand_over_order",
+        SPINS,
+    ),
     ("recording::order::token_of_four_threads_is_recorded_in_hand_over_order", SPINS),
     ("recording::order::token_of_two_processes_is_recorded_in_hand_over_order", SPINS),
     ("recording::real_programs", DISPLAY),
@@ -93,7 +96,11 @@ const PROC: &str = "/proc names qemu as the program of each process";
 /// Unit tests that do not run: package, part of the test's name, and why.
 pub const UNITS_LEFT_OUT: &[(&str, &str, &str)] = &[
     ("gapii-replay", "only_drafts_of_this_process_are_removed", "the test is process 1 there"),
-    ("gapii-ringbuf", "mapped_segment_is_left_out_of_core_dumps", "qemu shows no flags of mappings"),
+    (
+        "gapii-ringbuf",
+        "mapped_segment_is_left_out_of_core_dumps",
+        "qemu shows no flags of mappings",
+    ),
     ("gapii-ringbuf", "token_passed", SPINS),
 ];
 
