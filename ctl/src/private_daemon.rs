@@ -1,6 +1,6 @@
 //! `PrivateDaemon`: a gapiid for one run, ended and cleaned up with it. It listens in a folder with mode 0700 and logs
-//! into `gapiid.log` there. It must listen within `DEADLINE`, 5 s; at the end it has 5 s, then it is killed. It ends
-//! when this process is gone, too, and is started anew if it dies during a capture. A process group of its own keeps
+//! into `gapiid.log` there. It must listen within 20 s (`START_DEADLINE`); at the end it has 5 s (`END_DEADLINE`), then it is
+//! killed. It ends when this process is gone, too, and is started anew if it dies during a capture. A process group of its own keeps
 //! Ctrl-C from ending it before its trace is finished.
 
 use std::fs::File;
@@ -20,8 +20,10 @@ use crate::installation;
 use crate::signals::Signals;
 use crate::wait;
 
-/// Time limit for the daemon's start, and for its end.
-const DEADLINE: Duration = Duration::from_secs(5);
+/// Time limit for the daemon's start: a slow board that is busy, or an emulator, takes more than 5 s.
+const START_DEADLINE: Duration = Duration::from_secs(20);
+/// Time limit for the daemon's end.
+const END_DEADLINE: Duration = Duration::from_secs(5);
 
 pub struct PrivateDaemon {
     child: Child,
@@ -74,7 +76,7 @@ impl Drop for PrivateDaemon {
         drop(self.lifeline.take());
         let pid = Pid::from_child(&self.child);
         if let Ok(exit) = rustix::process::pidfd_open(pid, PidfdFlags::empty())
-            && !is_ready_in_time(&exit)
+            && !is_ready_within(END_DEADLINE, &exit)
         {
             // Fails only if the daemon has ended already.
             let _ = rustix::process::kill_process(pid, Signal::KILL);
@@ -118,12 +120,12 @@ fn spawn(executable: &Path, folder: &Path, signals: &Signals) -> io::Result<Chil
 /// passes.
 fn says_ready(mut pipe: ChildStdout) -> bool {
     let mut byte = [0];
-    is_ready_in_time(&pipe) && pipe.read_exact(&mut byte).is_ok()
+    is_ready_within(START_DEADLINE, &pipe) && pipe.read_exact(&mut byte).is_ok()
 }
 
-fn is_ready_in_time(descriptor: &impl AsFd) -> bool {
+fn is_ready_within(limit: Duration, descriptor: &impl AsFd) -> bool {
     let mut watched = [PollFd::new(descriptor, PollFlags::IN)];
-    wait::until_ready(&mut watched, Some(Instant::now() + DEADLINE)).unwrap_or(false)
+    wait::until_ready(&mut watched, Some(Instant::now() + limit)).unwrap_or(false)
 }
 
 #[cfg(test)]
