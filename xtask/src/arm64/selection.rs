@@ -34,6 +34,8 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("recording::attach_progress", SAME),
     ("recording::children", "qemu answers MADV_WIPEONFORK with success, and wipes nothing"),
     ("recording::clock", TIMES),
+    ("recording::confined", "qemu has no seccomp"),
+    ("recording::containers", "needs bubblewrap"),
     ("recording::driver_calls", SAME),
     ("recording::empty_traces", SAME),
     ("recording::filters", SAME),
