@@ -116,9 +116,9 @@ pub fn shortfall(
     })
 }
 
-/// Lists what an attached capture lacks, and which commands have no times on the GPU, one line each.
+/// Lists the state and the memory that the trace lacks, and which commands have no times on the GPU, one line each.
 pub fn missing(summary: &Summary) -> impl Iterator<Item = String> {
-    let of_state = summary.missing.iter().map(|it| format!("not in the snapshot: {it}"));
+    let of_state = summary.missing.iter().map(|it| format!("missing: {it}"));
     let untimed = summary.without_gpu_times.iter();
     of_state.chain(untimed.map(|it| format!("without times on the GPU: {it}")))
 }
@@ -288,7 +288,7 @@ mod tests {
             "{line}"
         );
         let lines: Vec<String> = super::missing(&attached).collect();
-        assert_eq!(lines, ["not in the snapshot: the samples of texture 7"]);
+        assert_eq!(lines, ["missing: the samples of texture 7"]);
         let untimed = Summary { without_gpu_times: vec!["commands".into()], ..summary() };
         let lines: Vec<String> = super::missing(&untimed).collect();
         assert_eq!(lines, ["without times on the GPU: commands"]);

@@ -18,6 +18,7 @@ use gapii_commands::constants;
 use gapii_recorder::program::pages;
 use gapii_recorder::{Call, InFlight, clock_ns};
 use gapii_ringbuf::SegmentHeader;
+use gapii_state::{Image, Ref, Thread};
 
 use crate::attach;
 use crate::capture;
@@ -30,11 +31,13 @@ use crate::frames;
 use crate::generated::ids;
 use crate::generated::names::NAMES;
 use crate::gpu_timing;
+use crate::imports;
 use crate::limits;
 use crate::process;
 use crate::safe_point::{self, Moment};
 pub use crate::scope::{Scope, enter};
 use crate::tls::words;
+use crate::tracking;
 
 type Handle = *mut c_void;
 
@@ -117,6 +120,7 @@ mod commands {
             frames::forget_size();
             limits::learn();
             attach::context_changed();
+            imports::may_have_changed();
         }
         safe_point::safe_point(Moment::Command);
         result
@@ -174,6 +178,102 @@ mod commands {
         safe_point::safe_point(Moment::Command);
         result
     }
+
+    /// Names the planes of imported memory for the record.
+    pub fn eglCreateImage_before(
+        call: &mut Call,
+        _display: Handle,
+        _context: Handle,
+        target: u32,
+        _buffer: Handle,
+        attributes: *const isize,
+    ) {
+        imports::record::<8>(call.recorder(), target, attributes as u64);
+    }
+
+    /// Keeps the memory that the image was imported from.
+    pub fn eglCreateImage(
+        _scope: &Scope,
+        _display: Handle,
+        _context: Handle,
+        target: u32,
+        _buffer: Handle,
+        attributes: *const isize,
+        result: Handle,
+    ) -> Handle {
+        let image = || tracked_image(result);
+        imports::made::<8>(target, attributes as u64, !result.is_null(), image);
+        safe_point::safe_point(Moment::Command);
+        result
+    }
+
+    /// Names the planes of imported memory for the record.
+    pub fn eglCreateImageKHR_before(
+        call: &mut Call,
+        _display: Handle,
+        _context: Handle,
+        target: u32,
+        _buffer: Handle,
+        attributes: *const i32,
+    ) {
+        imports::record::<4>(call.recorder(), target, attributes as u64);
+    }
+
+    /// Keeps the memory that the image was imported from.
+    pub fn eglCreateImageKHR(
+        _scope: &Scope,
+        _display: Handle,
+        _context: Handle,
+        target: u32,
+        _buffer: Handle,
+        attributes: *const i32,
+        result: Handle,
+    ) -> Handle {
+        let image = || tracked_image(result);
+        imports::made::<4>(target, attributes as u64, !result.is_null(), image);
+        safe_point::safe_point(Moment::Command);
+        result
+    }
+
+    /// Imported memory may have been written before the sync was signalled.
+    pub fn eglWaitSync(
+        _scope: &Scope,
+        _display: Handle,
+        _sync: Handle,
+        _flags: i32,
+        result: u32,
+    ) -> u32 {
+        imports::may_have_changed();
+        safe_point::safe_point(Moment::Command);
+        result
+    }
+
+    /// Imported memory may have been written before the sync was signalled.
+    pub fn eglClientWaitSync(
+        _scope: &Scope,
+        _display: Handle,
+        _sync: Handle,
+        _flags: i32,
+        _timeout_ns: u64,
+        result: i32,
+    ) -> i32 {
+        imports::may_have_changed();
+        safe_point::safe_point(Moment::Command);
+        result
+    }
+
+    /// Imported memory may have been written before the sync was signalled.
+    pub fn eglWaitSyncKHR(
+        scope: &Scope,
+        display: Handle,
+        sync: Handle,
+        flags: i32,
+        result: i32,
+    ) -> i32 {
+        eglWaitSync(scope, display, sync, flags, result as u32) as i32
+    }
+
+    pub use eglClientWaitSync as eglClientWaitSyncKHR;
 
     /// Counts the context as destroyed.
     pub fn eglDestroyContext(
@@ -293,6 +393,12 @@ pub use commands::*;
 pub use crate::generated::frames::*;
 pub use level_zero::*;
 
+/// The tracked image for a handle.
+fn tracked_image(handle: Handle) -> Ref<Image> {
+    let find = |thread: &mut Thread| thread.process.lock().images.find(handle as u64);
+    tracking::with_state(find).unwrap_or(Ref::NONE)
+}
+
 /// Returns the flags of a swap's leave record, and counts the frame.
 fn swap_flags(ids: &[u16], result: u32) -> u16 {
     if swap_ends(ids, result) { frame_flags() } else { 0 }
@@ -361,6 +467,9 @@ fn swapped(ids: &[u16], display: Handle, surface: Handle, result: u32) -> u32 {
 
 /// Safe point after a command that can end a frame. `has_ended`: it ended one.
 pub fn frame_ended(has_ended: bool) {
+    if has_ended {
+        imports::frame_ended(|| tracking::with_state(|thread| thread.process.clone()));
+    }
     // The clock has been read if the frame's end is recorded.
     let recorded_ns = words().frame_end_ns.take();
     if has_ended && let Some(connection) = process::connection() {

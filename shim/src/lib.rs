@@ -46,6 +46,7 @@ mod handler;
 #[cfg(not(test))]
 mod handlers;
 mod hooks;
+mod imports;
 mod kept;
 mod level_zero;
 mod limits;

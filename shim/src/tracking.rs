@@ -16,6 +16,7 @@ use std::sync::Arc;
 use gapii_recorder::{Call, ErrnoGuard, InFlight, Recorder};
 use gapii_state::{Ignore, Observer, Process, Thread};
 
+use crate::imports;
 use crate::kept;
 use crate::program_memory::ProgramMemory;
 use crate::scope::{self, Scope};
@@ -67,6 +68,13 @@ impl<T: Touches> Observer for Seen<'_, T> {
     fn apart(&mut self) {
         if let Some(call) = &mut self.0 {
             call.recorder().set_range_apart();
+        }
+    }
+
+    #[inline]
+    fn reads_imports(&mut self) {
+        if let Some(call) = &mut self.0 {
+            imports::observe(call.recorder());
         }
     }
 }
@@ -182,6 +190,7 @@ pub fn guard_forks() {
 
 extern "C" fn forget() {
     PROCESS.store(ptr::null_mut(), Release);
+    imports::forget();
     kept::forget();
     seats::forget();
     let words = words();

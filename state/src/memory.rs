@@ -160,6 +160,10 @@ pub trait Observer {
     /// The next range must not be merged with the previous one, even if they are adjacent.
     fn apart(&mut self) {}
 
+    /// The driver may read memory of other programs that EGL images were imported from.
+    #[inline]
+    fn reads_imports(&mut self) {}
+
     /// A frame ended.
     fn frame(&mut self) {}
 

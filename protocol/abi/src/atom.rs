@@ -95,6 +95,11 @@ flags! {
 pub const META_FIRST: u16 = gapii_ringbuf::record::META_IDS_FIRST;
 
 atoms! {
+    /// Memory that the program used and that the trace lacks from here on.
+    pub struct Missing = MISSING 0xFF00, Shim, 8 bytes, then "`len` bytes of UTF-8: what is missing and why, a line each" {
+        /// Bytes of text that follow.
+        0 len: u32,
+    }
     /// First record of a thread in a capture, and after each keyframe.
     pub struct Thread = THREAD 0xFF01, Shim, 24 bytes {
         /// Thread id of the operating system.

@@ -1,6 +1,6 @@
 //! Counts what blocks hold, record by record, and notes contradictions between records: numbers of blocks, stamps that
 //! fall, restated state that differs, references to blobs that do not precede them. A record that cannot be read ends
-//! its block. Lists up to 16,384 gaps and 65,536 seams, and looks at no arguments.
+//! its block. Lists up to 16,384 gaps, 65,536 seams and 64 sentences about missing memory, and looks at no arguments.
 //!
 //! Pairs no records: `Assembler` does. Holds no observed memory, only the names of blobs.
 
@@ -26,6 +26,8 @@ use gapii_abi::atom::{self, Block, EFFECT, FRAME_END, Gap, LEAVE, META_FIRST, SE
 
 /// Most seams that are listed.
 const SEAMS_MAX: usize = 1 << 16;
+/// Most sentences about missing memory that are listed.
+const MISSING_MAX: usize = 64;
 /// Most gaps that are listed.
 const GAPS_MAX: usize = 1 << 14;
 
@@ -65,8 +67,10 @@ pub struct Census {
     pub snapshot: bool,
     /// The longest that a thread stood still for a snapshot, in microseconds.
     pub held_us: u64,
-    /// State that the snapshots leave out, one sentence per item.
+    /// State that the snapshots leave out, and memory that the trace lacks, one sentence per item.
     pub missing: Vec<Untrusted>,
+    /// Memory that the trace lacks, one sentence per item, each once, at most 64.
+    pub missing_memory: BTreeSet<Untrusted>,
     /// Commands that have no times on the GPU although they were asked for, one sentence per item.
     pub without_gpu_times: BTreeSet<&'static str>,
     /// Where other daemons continued the capture.
@@ -244,6 +248,12 @@ impl Census {
                 self.snapshot = true;
                 self.held_us = self.held_us.max(snapshot.held_us.into());
                 self.missing.extend(snapshot.sentences());
+            }
+            Meta::Missing(missing) => {
+                self.count_current_thread();
+                self.missing.extend(missing.sentences());
+                let room = MISSING_MAX.saturating_sub(self.missing_memory.len());
+                self.missing_memory.extend(missing.sentences().take(room));
             }
             Meta::Blob(piece) => {
                 self.count_current_thread();

@@ -78,9 +78,28 @@ pub struct Snapshot<'a> {
 impl Snapshot<'_> {
     /// Returns the state that the commands leave out, one sentence per item.
     pub fn sentences(&self) -> impl Iterator<Item = Untrusted> {
-        let lines = self.missing.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        lines.map(|line| String::from_utf8_lossy(line).as_ref().into())
+        sentences(self.missing)
     }
+}
+
+/// Memory that the program used and that the trace lacks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Missing<'a> {
+    /// What is missing and why: UTF-8, one sentence per line.
+    pub text: &'a [u8],
+}
+
+impl Missing<'_> {
+    /// Returns what is missing and why, one sentence per item.
+    pub fn sentences(&self) -> impl Iterator<Item = Untrusted> {
+        sentences(self.text)
+    }
+}
+
+/// The lines of a text that are not empty.
+fn sentences(text: &[u8]) -> impl Iterator<Item = Untrusted> {
+    let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| String::from_utf8_lossy(line).as_ref().into())
 }
 
 /// Times on the GPU of commands of a context, or why there are none.
@@ -169,6 +188,8 @@ pub enum Meta<'a> {
     Frame(Frame),
     /// End of a thread's description.
     Snapshot(Snapshot<'a>),
+    /// Memory that the trace lacks.
+    Missing(Missing<'a>),
     /// The capture goes on as if it began here.
     Keyframe(Keyframe),
     /// The subject that the thread describes next.
@@ -297,6 +318,11 @@ impl<'a> Meta<'a> {
                 let (it, tail) = atom::Snapshot::decode(payload).map_err(fixed)?;
                 let missing = first(tail, atom::Snapshot::LEN, it.len.into())?;
                 Self::Snapshot(Snapshot { held_us: it.held_us, missing })
+            }
+            atom::MISSING => {
+                let (it, tail) = atom::Missing::decode(payload).map_err(fixed)?;
+                let text = first(tail, atom::Missing::LEN, it.len.into())?;
+                Self::Missing(Missing { text })
             }
             atom::KEYFRAME => Self::Keyframe(Keyframe::decode(payload).map_err(fixed)?.0),
             atom::SUBJECT => Self::Subject(Subject::decode(payload).map_err(fixed)?.0),

@@ -376,6 +376,7 @@ impl Tracker {
             | Meta::GpuTimes(_)
             | Meta::Frame(_)
             | Meta::Snapshot(_)
+            | Meta::Missing(_)
             | Meta::Keyframe(_)
             | Meta::Subject(_)
             | Meta::Traced(_)

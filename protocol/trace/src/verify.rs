@@ -305,7 +305,7 @@ impl Verifier {
         }
     }
 
-    /// Reports commands whose memory the trace lacks because its extent was not known.
+    /// Reports commands whose memory the trace lacks because its extent was not known, and memory that the recorder named as missing.
     fn incomplete(&mut self, census: &Census) {
         let count = census.memory.incomplete;
         if count > 0 {
@@ -314,6 +314,8 @@ impl Verifier {
             );
             self.problem(ProblemKind::Memory, None, message);
         }
+        let named = census.missing_memory.iter();
+        self.found.warnings.extend(named.map(|sentence| format!("the trace lacks {sentence}")));
     }
 
     fn index<R: Read + Seek>(&mut self, reader: &TraceReader<R>, census: &Census) {

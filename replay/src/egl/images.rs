@@ -1,5 +1,5 @@
-//! EGL images of textures and renderbuffers of OpenGL ES. Images of other memory, of unknown objects and beyond
-//! `OBJECTS_MAX` (16,384 alive at once) are skipped: a trace does not hold that memory.
+//! EGL images of textures and renderbuffers of OpenGL ES, and of imported memory (`imports`). Images of other memory, of
+//! unknown objects and beyond `OBJECTS_MAX` (16,384 alive at once) are skipped: a trace does not hold that memory.
 
 use crate::call::Call;
 use crate::names::Kind;
@@ -7,9 +7,11 @@ use crate::skip::{Outcome, Skip};
 use gapii_commands::constants;
 use gapii_commands::constants::{
     EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_2D, EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z,
+    EGL_LINUX_DMA_BUF_EXT,
 };
 
 use super::arguments::{attributes_of, succeeded};
+use crate::imports;
 use crate::objects::egl::{Image, OBJECTS_MAX};
 use crate::survey::only;
 
@@ -34,6 +36,9 @@ pub fn create_wide(call: &mut Call<'_, '_>) -> Outcome {
 /// Creates an image with the function of core EGL, or with that of EGL_KHR_image_base.
 fn create(call: &mut Call<'_, '_>, attributes: &[(i64, i64)], is_core: bool) -> Outcome {
     let Some(handle) = call.recorded_result().filter(|handle| *handle != 0) else { return Ok(()) };
+    if call.u32(2) == EGL_LINUX_DMA_BUF_EXT {
+        return imports::create(call, attributes, is_core);
+    }
     let (process, display, context) = (call.command.process, call.u64(0), call.u64(1));
     let kind = match call.u32(2) {
         EGL_GL_TEXTURE_2D..=EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z => Kind::Texture,
@@ -94,6 +99,7 @@ fn end(call: &mut Call<'_, '_>, is_core: bool) -> Outcome {
         && let Some(real) = &call.parts.egl.real
     {
         real.destroy_image(image.real, is_core);
+        imports::destroyed(call.parts, call.command.thread, key);
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::configs::{self, Configs};
+use super::imports::Imports;
 use super::{contexts, displays, lacks};
 use crate::driver::{Driver, Handle, Real, Window, Windows};
 use crate::survey::Survey;
@@ -28,6 +29,7 @@ pub struct Egl {
     pub(crate) surfaces: HashMap<Key, Surface>,
     pub(crate) syncs: HashMap<Key, Sync>,
     pub(crate) images: HashMap<Key, Image>,
+    pub(crate) imports: Imports,
     pub(crate) currents: BTreeMap<u32, Current>,
     /// Number of pixels of all surfaces.
     pub(crate) pixels: u64,
@@ -167,6 +169,12 @@ impl Egl {
         let Some(real) = self.real.take().map(|real| real.unheard()) else { return };
         for image in std::mem::take(&mut self.images).into_values() {
             real.destroy_image(image.real, false);
+        }
+        if let Some((context, surface)) = self.imports.maker.take() {
+            if surface != 0 {
+                real.destroy_surface(surface);
+            }
+            real.destroy_context(context);
         }
         for sync in std::mem::take(&mut self.syncs).into_values() {
             real.destroy_sync(sync.real, false);

@@ -5,6 +5,7 @@ mod configs;
 mod contexts;
 mod displays;
 pub(crate) mod egl;
+pub(crate) mod imports;
 mod lacks;
 pub(crate) mod level_zero;
 mod mappings;

@@ -25,7 +25,7 @@ use crate::skip::{Outcome, Skip};
 use crate::tally::SkippedCommand;
 use crate::threads::{Plays, Threads, Turn};
 use crate::verify::{self, Verifier};
-use crate::{egl, gl, images, level_zero};
+use crate::{egl, gl, images, imports, level_zero};
 
 /// A replay. Threads pass it to each other.
 pub(crate) struct Player<'r, 'e, R> {
@@ -265,6 +265,7 @@ fn try_play(
         let mut pieces: Vec<(u64, Bytes<'_>)> = Vec::new();
         call::read_memory(command, &mut pieces);
         parts.memory.load(&pieces)?;
+        imports::update(parts, command);
         // Commands of EGL, too, make the driver read what the program wrote to persistent mappings.
         if command.context != 0 && parts.egl.current(command.thread) == Some(command.context) {
             let scopes = parts.names.scopes(command.process, command.context);

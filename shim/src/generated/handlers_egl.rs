@@ -55,15 +55,15 @@ plain! {
         attrib_list: *const isize) -> u32;
     enter EFFECT | LEAVES, [observe::attributes_isize(attrib_list)]; result 0
 }
-followed! {
+hooked! {
     EGL_CLIENT_WAIT_SYNC: eglClientWaitSync(dpy: *mut c_void, sync: *mut c_void, flags: i32,
         timeout: u64) -> i32;
-    state process [enter]; enter LEAVES, []; result EFFECT
+    state [enter]; enter LEAVES, []; leave EFFECT, []
 }
-followed! {
+hooked! {
     EGL_CLIENT_WAIT_SYNC_KHR: eglClientWaitSyncKHR(dpy: *mut c_void, sync: *mut c_void,
         flags: i32, timeout: u64) -> i32;
-    state process [enter]; enter LEAVES, []; result EFFECT
+    state [enter]; enter LEAVES, []; leave EFFECT, []
 }
 followed! {
     EGL_CLIENT_WAIT_SYNC_NV: eglClientWaitSyncNV(sync: *mut c_void, flags: i32,
@@ -127,17 +127,17 @@ followed! {
     state process [tracked enter leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
         leave EFFECT, []
 }
-followed! {
+hooked! {
     EGL_CREATE_IMAGE: eglCreateImage(dpy: *mut c_void, ctx: *mut c_void, target: u32,
         buffer: *mut c_void, attrib_list: *const isize) -> *mut c_void;
-    state process [tracked enter leave]; enter LEAVES,
+    before hooks::eglCreateImage_before; state [enter leave]; enter LEAVES,
         [observe::attributes_isize(attrib_list)]; leave EFFECT, []
 }
-followed! {
+hooked! {
     EGL_CREATE_IMAGE_KHR: eglCreateImageKHR(dpy: *mut c_void, ctx: *mut c_void, target: u32,
         buffer: *mut c_void, attrib_list: *const i32) -> *mut c_void;
-    state process [tracked enter leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
-        leave EFFECT, []
+    before hooks::eglCreateImageKHR_before; state [enter leave]; enter LEAVES,
+        [observe::attributes_i32(attrib_list)]; leave EFFECT, []
 }
 plain! {
     EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID: eglCreateNativeClientBufferANDROID(attrib_list: *const i32) -> *mut c_void;
@@ -831,11 +831,11 @@ followed! {
     EGL_WAIT_NATIVE: eglWaitNative(engine: i32) -> u32;
     state process [enter]; enter LEAVES, []; result EFFECT
 }
-followed! {
+hooked! {
     EGL_WAIT_SYNC: eglWaitSync(dpy: *mut c_void, sync: *mut c_void, flags: i32) -> u32;
-    state process [enter]; enter LEAVES, []; result EFFECT
+    state [enter]; enter LEAVES, []; leave EFFECT, []
 }
-followed! {
+hooked! {
     EGL_WAIT_SYNC_KHR: eglWaitSyncKHR(dpy: *mut c_void, sync: *mut c_void, flags: i32) -> i32;
-    state process [enter]; enter LEAVES, []; result EFFECT
+    state [enter]; enter LEAVES, []; leave EFFECT, []
 }

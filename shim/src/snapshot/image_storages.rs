@@ -9,8 +9,9 @@ use gapii_commands::constants;
 use gapii_commands::constants::{
     EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_2D, EGL_GL_TEXTURE_3D, EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z,
     EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X, EGL_GL_TEXTURE_LEVEL, EGL_GL_TEXTURE_ZOFFSET,
-    GL_COLOR_BUFFER_BIT, GL_RENDERBUFFER, GL_TEXTURE_2D, GL_TEXTURE_BASE_LEVEL,
-    GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, GL_TEXTURE_CUBE_MAP_POSITIVE_X, GL_TEXTURE_MAX_LEVEL,
+    EGL_LINUX_DMA_BUF_EXT, GL_COLOR_BUFFER_BIT, GL_RENDERBUFFER, GL_TEXTURE_2D,
+    GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, GL_TEXTURE_CUBE_MAP_POSITIVE_X,
+    GL_TEXTURE_MAX_LEVEL,
 };
 use gapii_recorder::observe;
 use gapii_state::{Context, Group, Image, Process, Ref, Renderbuffer, Texture, TextureImage};
@@ -23,6 +24,7 @@ use super::identity;
 use super::image_handles::{self, Handle};
 use super::image_layer::has_layers;
 use crate::generated::ids::*;
+use crate::imports;
 
 const EGL_NONE: i32 = constants::EGL_NONE as i32;
 /// The initial value of `GL_TEXTURE_MAX_LEVEL`.
@@ -145,6 +147,8 @@ pub struct Storage {
     of_bound: BTreeSet<Ref<Image>>,
     /// What is known of one of its images, destroyed ones included.
     pub image: Option<Image>,
+    /// That image.
+    pub object: Ref<Image>,
     /// Size and format.
     pub pixels: TextureImage,
     pub root: Option<Root>,
@@ -157,6 +161,32 @@ pub struct Storage {
 }
 
 impl Storage {
+    /// Whether it is imported memory, of which images are made without an object of OpenGL ES.
+    pub fn is_imported(&self) -> bool {
+        self.image.as_ref().is_some_and(|image| image.target == EGL_LINUX_DMA_BUF_EXT)
+    }
+
+    /// Imports the memory of the image, with the handle `image`; names what is missing.
+    pub fn import(&self, emitter: &mut Emitter, epoch: u64, image: u64) {
+        let Some(known) = &self.image else { return };
+        let pairs = known.attributes.iter();
+        let mut list: Vec<i32> =
+            pairs.flat_map(|(name, value)| [*name as i32, *value as i32]).collect();
+        list.push(EGL_NONE);
+        let missing = imports::describe(self.object, epoch, |planes| {
+            let command = emitter.command(EGL_CREATE_IMAGE_KHR).arg(known.display).arg(0_u64);
+            let command = command.arg(EGL_LINUX_DMA_BUF_EXT).arg(0_u64).arg(list.as_ptr());
+            let command = command.reads(observe::attributes_i32(list.as_ptr()));
+            let whole = planes
+                .iter()
+                .fold(command, |command, (address, len)| command.memory(*address, *len));
+            whole.returns(image, []);
+        });
+        if let Err(sentence) = missing {
+            emitter.leave_out(&sentence);
+        }
+    }
+
     /// Whether it holds depth or stencil.
     fn is_drawn_alone(&self) -> bool {
         let layout = Layout::of(self.pixels.format, self.pixels.pixel_type);
@@ -175,7 +205,8 @@ impl Storage {
 
     /// The spare handles of the images that a replay makes of it.
     pub fn spare_images(&self, number: u32) -> Vec<u64> {
-        let is_needed = self.root.as_ref().is_some_and(|root| self.needs_image(root));
+        let is_needed =
+            self.is_imported() || self.root.as_ref().is_some_and(|it| self.needs_image(it));
         let kinds = [(is_needed, false), (is_needed && self.needs_image_of_bound(), true)];
         let unnamed = kinds.into_iter().filter(|(is_needed, is_of_bound)| {
             *is_needed && image_handles::of_kind(&self.handles, *is_of_bound).is_empty()
@@ -339,18 +370,21 @@ pub fn storages_of_images(process: &Process) -> (BTreeMap<u32, Storage>, BTreeSe
             storage.of_bound.insert(object);
         }
         storage.pixels = image.pixels;
-        storage.image = Some(image.clone());
+        (storage.image, storage.object) = (Some(image.clone()), object);
     }
     (storages, creators)
 }
 
 /// Returns the object of which a replay makes the images of a storage. `groups` is the number of groups in which one can be
-/// made for a moment. `None` if there is neither.
+/// made for a moment. `None` if there is neither, and for imported memory.
 pub fn root_of(
     storages: &BTreeMap<u32, Storage>,
     storage: &Storage,
     groups: usize,
 ) -> Option<Root> {
+    if storage.is_imported() {
+        return None;
+    }
     let image = storage.image.as_ref();
     // A layer of a texture: the image was made from it, and the texture has the storage still.
     if let Some(image) = image.filter(|image| image.source_storage != image.pixels.shared) {

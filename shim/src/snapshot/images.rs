@@ -1,7 +1,8 @@
 //! EGL images, and the textures and renderbuffers that share storage with them, in all share groups of the process. The
-//! first thread that describes anything describes all of them. Missing are images of memory that belongs to no texture
-//! or renderbuffer, images in a process without a context, and the pixels of an image that no texture can be made
-//! of. An image whose handle was destroyed has a spare handle (0xF0000000 and up) for that time.
+//! first thread that describes anything describes all of them. An image of imported memory is imported again, with the present
+//! bytes. Missing are images of other memory that belongs to no texture or renderbuffer, images in a process without a context,
+//! and the pixels of an image that no texture can be made of. An image whose handle was destroyed has a spare handle
+//! (0xF0000000 and up) for that time.
 //!
 //! The objects are described in spare contexts of their groups: each storage is made once, and no group has to wait for
 //! another one. Of the objects that share a storage one is its *root*: a replay makes it with its pixels, and makes the
@@ -49,6 +50,7 @@ pub fn describe(emitter: &mut Emitter, thread: &Thread, epoch: u64) {
         return;
     }
     shared.choose_roots(emitter);
+    shared.import(emitter, epoch);
     let spare: Vec<Option<SpareContext>> = (0..)
         .zip(&shared.groups)
         .map(|(number, group)| SpareContext::make(emitter, process, group.context, number))
@@ -156,7 +158,8 @@ impl Shared {
                 let is_es3 = self.groups.get(root.group).is_some_and(|group| group.version.0 >= 3);
                 root.limits = root.limits.filter(|_| is_es3);
             }
-            if root.is_none() {
+            let is_imported = self.storages.get(&number).is_some_and(Storage::is_imported);
+            if root.is_none() && !is_imported {
                 emitter.leave_out("an EGL image, since the process has no context");
             }
             let Some(storage) = self.storages.get_mut(&number) else { continue };
@@ -173,7 +176,19 @@ impl Shared {
         }
     }
 
+    /// Makes the images of imported memory.
+    fn import(&self, emitter: &mut Emitter, epoch: u64) {
+        for (number, storage) in self.storages.iter().filter(|(_, it)| it.is_imported()) {
+            for image in image_handles::all(*number, &storage.handles, false) {
+                storage.import(emitter, epoch, image);
+            }
+        }
+    }
+
     fn display(&self, storage: &Storage) -> u64 {
+        if storage.is_imported() {
+            return storage.image.as_ref().map_or(0, |image| image.display);
+        }
         let root = storage.root.as_ref().and_then(|root| self.groups.get(root.group));
         root.map_or(0, |group| group.display)
     }
@@ -229,11 +244,16 @@ impl Shared {
     /// Binds the images to the other objects of a group.
     fn bind_members(&self, emitter: &mut Emitter, at: usize, group: &OfGroup) {
         for (number, storage) in &self.storages {
-            let Some(root) = &storage.root else { continue };
+            let root = storage.root.as_ref();
+            if root.is_none() && !storage.is_imported() {
+                continue;
+            }
             for member in storage.members.iter().filter(|member| member.group == at) {
-                let is_root = root.group == at
-                    && root.name == member.name
-                    && (root.target == EGL_GL_RENDERBUFFER) == member.kind.is_renderbuffer();
+                let is_root = root.is_some_and(|root| {
+                    root.group == at
+                        && root.name == member.name
+                        && (root.target == EGL_GL_RENDERBUFFER) == member.kind.is_renderbuffer()
+                });
                 if is_root {
                     continue;
                 }
@@ -249,7 +269,7 @@ impl Shared {
                         if !self.is_root(at, member.name) {
                             emitter.leave_out_of("all of texture", member.name);
                         }
-                        if root.target != EGL_GL_TEXTURE_3D {
+                        if root.is_none_or(|root| root.target != EGL_GL_TEXTURE_3D) {
                             emitter.leave_out_of("the shared storage of texture", member.name);
                         }
                     }

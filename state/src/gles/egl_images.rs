@@ -1,5 +1,5 @@
-//! EGL images: their sources, and the objects that share their pixels. An image of a texture or renderbuffer that is
-//! not known, or of other memory, shares with nothing.
+//! EGL images: their sources, and the objects that share their pixels. An image that is imported from memory has a storage of
+//! its own. One of a texture or renderbuffer that is not known shares with nothing.
 
 use std::sync::Arc;
 
@@ -23,6 +23,9 @@ pub fn note_source_of_image<S: Scope, M: Memory + ?Sized>(
     image: u64,
 ) {
     let Some(made) = Source::find(thread, image) else { return };
+    if made.target == EGL_LINUX_DMA_BUF_EXT {
+        return note_import(thread, made.image);
+    }
     let Some(group) = group_of(thread, made.context) else { return };
     let shared = match made.target {
         EGL_GL_RENDERBUFFER => made.share_renderbuffer(&group),
@@ -52,6 +55,19 @@ pub fn note_source_of_image<S: Scope, M: Memory + ?Sized>(
         image.source_storage = source_storage;
         image.is_of_bound = is_bound;
     }
+}
+
+/// Notes size and storage of an image that is imported from memory.
+fn note_import<S: Scope>(thread: &Thread<S>, image: Ref<Image>) {
+    let mut process = thread.process.lock();
+    let number = process.shared_storages.wrapping_add(1);
+    let Some(image) = process.images.get_mut(image) else { return };
+    let side = |name: u32| image.attributes.get(&name).and_then(|side| i32::try_from(*side).ok());
+    let (width, height) = (side(EGL_WIDTH).unwrap_or(0), side(EGL_HEIGHT).unwrap_or(0));
+    image.pixels =
+        TextureImage { width, height, format: GL_RGBA, shared: number, ..TextureImage::default() };
+    image.source_storage = number;
+    process.shared_storages = number;
 }
 
 /// What a source shares with its image.
@@ -302,6 +318,26 @@ mod tests {
         let source = group.textures.get(group.textures.find(5)).unwrap();
         assert_eq!(source.image, image);
         assert_eq!((pixels.shared, source.images[&GL_TEXTURE_2D][&0].shared), (1, 1));
+    }
+
+    #[test]
+    fn imported_image_has_a_storage_of_its_own_that_textures_share() {
+        let mut thread = with_image();
+        let group = context(&mut thread).group.clone();
+        let mut process = thread.process.lock();
+        let image = process.images.create(10);
+        let made = process.images.get_mut(image).unwrap();
+        made.target = EGL_LINUX_DMA_BUF_EXT;
+        made.attributes = [(EGL_WIDTH, 6), (EGL_HEIGHT, 3)].into();
+        drop(process);
+        note_source_of_image(&mut thread, &Nothing, 10);
+        let texture = group.lock().textures.create(6);
+        become_image(&mut thread, &Nothing, texture, GL_TEXTURE_EXTERNAL_OES, 10);
+        let group = group.lock();
+        let texture = group.textures.get(texture).unwrap();
+        let pixels = texture.images[&GL_TEXTURE_EXTERNAL_OES][&0];
+        assert_eq!((pixels.width, pixels.height, pixels.shared), (6, 3, 2));
+        assert_eq!(texture.image, image);
     }
 
     #[test]

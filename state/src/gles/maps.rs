@@ -193,14 +193,15 @@ pub(super) fn forget<S: Scope>(context: &Context<S>, buffer: Ref<Buffer>) {
     }
 }
 
-/// Observes the blocks that the program changed in persistent mappings since the last comparison. Runs before a
-/// command that makes the driver read buffers.
+/// Observes the blocks that the program changed in persistent mappings since the last comparison, and what changed in imported
+/// memory. Runs before a command that makes the driver read buffers or images.
 #[inline]
 pub fn changed_maps<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
     seen: &mut O,
 ) {
+    seen.reads_imports();
     let Some(context) = thread.context.as_deref() else { return };
     if context.group.persistent_maps.load(Relaxed) != 0 {
         observe_persistent_maps(context, memory, seen);

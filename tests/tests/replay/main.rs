@@ -2,6 +2,7 @@
 
 mod apps;
 mod images;
+mod imported;
 mod limits;
 mod machines;
 mod pixels;

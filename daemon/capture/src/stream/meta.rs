@@ -59,6 +59,12 @@ impl StreamBuilder {
                 self.open.blob_bytes += piece.bytes.len();
             }
             Meta::Snapshot(snapshot) => self.take_snapshot(&snapshot),
+            Meta::Missing(missing) => {
+                for sentence in missing.sentences() {
+                    add_new(&mut self.figures.missing, &sentence);
+                    add_new(&mut self.open.block.missing, &sentence);
+                }
+            }
             Meta::GpuTimes(times) => {
                 if let Some(sentence) = times.without() {
                     add_new(&mut self.figures.without_gpu_times, &sentence.into());
