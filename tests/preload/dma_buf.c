@@ -82,8 +82,9 @@ static uint32_t pixel(const struct image *image, EGLAttrib x, EGLAttrib y)
     if (image->format == FOURCC('R', 'G', '1', '6')) {
         unsigned it = row[2 * x] | (unsigned)row[2 * x + 1] << 8;
         unsigned red = it >> 11, green = it >> 5 & 63, blue = it & 31;
-        return word((uint8_t)((red * 255 + 15) / 31), (uint8_t)((green * 255 + 31) / 63),
-                    (uint8_t)((blue * 255 + 15) / 31), 255);
+        /* As the driver makes bytes of them. */
+        return word((uint8_t)(red << 3 | red >> 2), (uint8_t)(green << 2 | green >> 4),
+                    (uint8_t)(blue << 3 | blue >> 2), 255);
     }
     if (image->format != FOURCC('N', 'V', '1', '2')) {
         const uint8_t *at = row + 4 * x;

@@ -66,6 +66,7 @@ const PARTS: &[Part] = &[
         &["tools::older_traces", "tools::checkpoints", "recording::trace_file"],
     ),
     part("remote", &["gapiid"], &["daemon::remote::"]),
+    part("replay/src/imports", &["gapii-replay"], &["replay::imported"]),
     part("replay/src/benchmark", &[], &["replay::machines"]),
     part("replay", &[], &["tools::older_traces", "replay::images", "replay::sources"]),
     part("report", &["gapii-ctl"], &["replay::images::report"]),
@@ -75,6 +76,7 @@ const PARTS: &[Part] = &[
         &["gapii-shim"],
         &["recording::gpu_timing", "level_zero::gpu_times"],
     ),
+    part("shim/src/imports", &["gapii-shim"], &["replay::imported"]),
     part("shim/src/kept", &["gapii-shim"], &["level_zero::attach", "level_zero::recording"]),
     part("shim/src/snapshot", &[], SNAPSHOT),
     part(
@@ -101,6 +103,7 @@ const PARTS: &[Part] = &[
     part("shim", &[], API),
     // Written from `apis`, so it needs the tests of that row.
     part("state/src/generated", &["gapii-state", "gapii-follow"], API),
+    part("state/src/egl/dma_buf.rs", &["gapii-state"], &["replay::imported"]),
     part("state", &["gapii-state", "gapii-follow", "gapii-replay"], API),
     part("tests/data/snapshots", &[], &["recording::snapshots"]),
     part(

@@ -101,7 +101,7 @@ fn check_missing(kind: &str, options: &[&str], sentence: &str) {
     let mut shown = replay(&session, &trace.path, &["--json", "--images"]);
     let shown = run(shown.arg(&folder)).ok();
     assert!(shown.stdout.contains("shows a pattern"), "{shown}");
-    assert_eq!(corner(&folder.join("frame-000005.png")), [255, 0, 255]);
+    assert_eq!(corner(&folder.join("frame-000003.png")), [255, 0, 255]);
 }
 
 /// Red, green and blue in the lower left corner of a picture, where the program draws the first image.
