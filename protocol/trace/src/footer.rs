@@ -69,7 +69,7 @@ pub struct Footer {
     pub snapshot: bool,
     /// The longest that a thread stood still for a snapshot, in microseconds.
     pub held_us: u64,
-    /// State that the snapshots leave out, one sentence per item.
+    /// State that the snapshots leave out, and imported memory that was not recorded, one sentence per item.
     pub missing: Vec<Untrusted>,
     /// Commands that have no times on the GPU although they were asked for, one sentence per item. Left out of the file if there
     /// are none.

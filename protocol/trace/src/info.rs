@@ -38,7 +38,7 @@ pub struct Info {
     pub snapshot: bool,
     /// The longest that a thread stood still for a snapshot, in microseconds.
     pub held_us: u64,
-    /// State that the snapshots leave out, one sentence per item.
+    /// State that the snapshots leave out, and imported memory that was not recorded, one sentence per item.
     pub missing: Vec<Untrusted>,
     /// Filter that selected the trace's commands; empty if the trace has all.
     #[serde(skip_serializing_if = "Filter::is_empty")]

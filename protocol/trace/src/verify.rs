@@ -45,7 +45,7 @@ pub struct Verification {
     pub problems: Vec<Problem>,
     /// Number of all problems.
     pub problem_count: u64,
-    /// Records that the trace lacks because they were lost, in sentences.
+    /// Records that the trace lacks because they were lost, and imported memory that was not recorded, in sentences.
     pub warnings: Vec<String>,
     /// Totals of the checked parts.
     pub checked: Checked,
