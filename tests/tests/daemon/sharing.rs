@@ -12,14 +12,9 @@ use gapii_tests::process::{LIMIT, run, send_signal};
 use gapii_tests::programs::program;
 use gapii_tests::replays::verified_frames;
 use gapii_tests::sharing::{Piped, frames_in, listed, number, start, until};
-use gapii_tests::{turns, wait};
+use gapii_tests::wait;
 use rustix::process::Signal;
 use serde_json::{Value, json};
-
-/// Frames of the captures that are longer than another one.
-fn long() -> u64 {
-    turns::times(1500) as u64
-}
 
 /// Threads that share their objects and check their own pictures.
 fn drawing() -> Command {
@@ -45,9 +40,8 @@ fn captures_of_one_program_overlap_and_are_each_played_exactly() {
     let _program = run_idle(&session, &drawing());
     // The first capture reaches its limit while the second continues; the third ends during the second.
     let observe = ["--observe-frames", "1"];
-    let limit = long().to_string();
     let (first, first_trace) =
-        start(&session, "first", &[&observe[..], &["--frames", &limit]].concat());
+        start(&session, "first", &[&observe[..], &["--frames", "1500"]].concat());
     until(&session, "first", "it has frames", has_frames(5));
     let (second, second_trace) = start(&session, "second", &observe);
     until(&session, "second", "it has frames", has_frames(5));
@@ -56,13 +50,13 @@ fn captures_of_one_program_overlap_and_are_each_played_exactly() {
     third.finish(LIMIT).ok();
     assert!(listed(&session, "first").is_some(), "the first one is over: nothing overlapped");
     first.finish(LIMIT).ok();
-    until(&session, "second", "it goes on", has_frames(long()));
+    until(&session, "second", "it goes on", has_frames(1500));
     run(&mut session.ctl(["stop", "second"])).ok();
     second.finish(LIMIT).ok();
     session.app_in_mode("idle");
 
     for (trace, reason, frames) in [
-        (&first_trace, "frames", Some(long())),
+        (&first_trace, "frames", Some(1500)),
         (&second_trace, "stop", None),
         (&third_trace, "frames", Some(9)),
     ] {
@@ -70,7 +64,7 @@ fn captures_of_one_program_overlap_and_are_each_played_exactly() {
         let info = trace.info();
         assert!(frames.is_none_or(|frames| info["frames"] == frames), "{info:#}");
         assert_eq!(info["snapshot"], true, "{info:#}");
-        assert!(verified_frames(&session, trace) >= frames.unwrap_or(long()), "{info:#}");
+        assert!(verified_frames(&session, trace) >= frames.unwrap_or(1500), "{info:#}");
     }
 }
 
@@ -79,8 +73,7 @@ fn capture_from_the_first_call_goes_on_as_it_was_when_another_begins() {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
     let trace = gapii_tests::gapii::Trace::new(session.path("run.gapii"));
-    let limit = long().to_string();
-    let options = ["--observe-frames", "1", "--quit", "--frames", &limit];
+    let options = ["--observe-frames", "1", "--quit", "--frames", "1500"];
     let recording = gapii_tests::process::Running::start(&mut session.run_command(
         &options,
         &trace.path,
@@ -91,7 +84,7 @@ fn capture_from_the_first_call_goes_on_as_it_was_when_another_begins() {
         start(&session, "other", &["--observe-frames", "1", "--frames", "20"]);
     other.finish(LIMIT).ok();
     recording.finish(LIMIT).ok();
-    for (trace, frames) in [(&trace, long()), (&other_trace, 20)] {
+    for (trace, frames) in [(&trace, 1500), (&other_trace, 20)] {
         trace.is_whole("frames");
         let info = trace.info();
         assert_eq!((&info["frames"], &info["missing"]), (&frames.into(), &json!([])), "{info:#}");

@@ -74,6 +74,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("recording::when", SAME),
     ("replay::apps", "hundreds of replays"),
     ("replay::images", SAME),
+    ("replay::imported", SAME),
     ("replay::limits", "qemu takes no limit on memory and addresses"),
     ("replay::machines", SAME),
     ("replay::pixels", SAME),
