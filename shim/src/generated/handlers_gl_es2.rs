@@ -81,9 +81,9 @@ followed! {
         data: *const c_void);
     state gl [tracked enter]; enter EFFECT, []; finish
 }
-plain! {
+followed! {
     GL_CHECK_FRAMEBUFFER_STATUS: glCheckFramebufferStatus(target: u32) -> u32;
-    enter EFFECT | LEAVES; result 0
+    state gl [tracked leave]; enter EFFECT | LEAVES; leave 0, []
 }
 plain! { GL_CLEAR: glClear(mask: u32); enter EFFECT; finish }
 plain! {

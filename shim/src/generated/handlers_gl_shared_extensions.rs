@@ -130,9 +130,9 @@ followed! {
         offset: u64);
     state gl [tracked enter]; enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_CHECK_FRAMEBUFFER_STATUS_OES: glCheckFramebufferStatusOES(target: u32) -> u32;
-    enter EFFECT | LEAVES; result 0
+    state gl [tracked leave]; enter EFFECT | LEAVES; leave 0, []
 }
 plain! {
     GL_CLEAR_COLORX_OES: glClearColorxOES(red: i32, green: i32, blue: i32, alpha: i32);

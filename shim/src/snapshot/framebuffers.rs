@@ -130,8 +130,9 @@ pub fn describe(
             describe_defaults(emitter, context.version);
         }
         flipped::describe(emitter, &driver);
-        if is_whole && context.version.0 >= 2 {
-            // Mesa keeps the status that it found, also when a level that is not attached is defined anew later.
+        if is_whole && framebuffer.status != 0 && context.version.0 >= 2 {
+            // Mesa keeps the status that it found, also when a level that is not attached is defined anew later. The
+            // program has asked already, so asking changes nothing.
             let status = gl::check_framebuffer(GL_FRAMEBUFFER);
             let command = emitter.command(GL_CHECK_FRAMEBUFFER_STATUS).arg(GL_FRAMEBUFFER);
             command.returns(status, []);

@@ -307,6 +307,20 @@ mod glBufferSubData {
     }
 }
 
+mod glCheckFramebufferStatus {
+    fn leave(thread: S, memory: M, seen: O, target: u32, result: u32) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::is_framebuffer_target(target) {
+            {
+                let key_0 = functions::bound_framebuffer(&*context, target);
+                if let Some(it) = context.framebuffers.get_mut(key_0) {
+                    set!(S, it.status, result);
+                }
+            }
+        }
+    }
+}
+
 mod glClearColor {
     fn enter(thread: Whole, memory: M, seen: O, red: f32, green: f32, blue: f32, alpha: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };

@@ -333,6 +333,20 @@ mod glBufferStorageMemEXT {
     }
 }
 
+mod glCheckFramebufferStatusOES {
+    fn leave(thread: S, memory: M, seen: O, target: u32, result: u32) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::is_framebuffer_target(target) {
+            {
+                let key_0 = functions::bound_framebuffer(&*context, target);
+                if let Some(it) = context.framebuffers.get_mut(key_0) {
+                    set!(S, it.status, result);
+                }
+            }
+        }
+    }
+}
+
 mod glClearColorxOES {
     fn enter(thread: Whole, memory: M, seen: O, red: i32, green: i32, blue: i32, alpha: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };

@@ -379,6 +379,8 @@ state! {
     object Framebuffer<S> {
         /// By attachment point: GL_COLOR_ATTACHMENTi, GL_DEPTH_ATTACHMENT and GL_STENCIL_ATTACHMENT.
         attachments: BTreeMap<u32, Attachment> = BTreeMap::new(),
+        /// The last answer of glCheckFramebufferStatus since the attachments were changed; 0 if the program has not asked.
+        status: u32 = 0,
         draw_buffers: S::Only<Vec<u32>> = S::only(|| Vec::new()),
         read_buffer: S::Only<u32> = S::only(|| 36064),
         /// GL_FRAMEBUFFER_DEFAULT_WIDTH and the other default parameters.

@@ -78,6 +78,7 @@ pub(super) fn detach<S: Scope>(context: &mut Context<S>, is_gone: impl Fn(&Attac
         let changes = attached.is_some_and(|it| it.attachments.values().any(&is_gone));
         if changes && let Some(framebuffer) = context.framebuffers.get_mut(framebuffer) {
             framebuffer.attachments.retain(|_, attached| !is_gone(attached));
+            framebuffer.status = 0;
         }
     }
 }
@@ -116,6 +117,7 @@ fn attach<S: Scope>(
     };
     let bound = bound(context, target);
     let Some(framebuffer) = context.framebuffers.get_mut(bound) else { return };
+    framebuffer.status = 0;
     for point in points {
         let former = match attached {
             Some(attached) => framebuffer.attachments.insert(*point, *attached),

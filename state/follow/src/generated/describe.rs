@@ -57,6 +57,7 @@ record! {
     }
     Framebuffer<Whole> {
         attachments: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
+        status: |it| Value::Enum { group: "FramebufferStatus", value: *it as u64 },
         draw_buffers: |it| list(it, |it| Value::Enum { group: "GL", value: *it as u64 }),
         read_buffer: |it| Value::Enum { group: "GL", value: *it as u64 },
         defaults: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),

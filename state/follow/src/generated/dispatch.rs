@@ -144,6 +144,8 @@ dispatch! {
     glBufferStorageExternalEXT(0 1 2 3 4): enter -;
     glBufferStorageMemEXT(0 1 2 3): enter -;
     glBufferSubData(0 1 2 3): enter -;
+    glCheckFramebufferStatus(0): - result;
+    glCheckFramebufferStatusOES(0): - result;
     glClearColor(0 1 2 3): enter -;
     glClearColorx(0 1 2 3): enter -;
     glClearColorxOES(0 1 2 3): enter -;
