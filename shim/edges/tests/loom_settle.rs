@@ -23,6 +23,15 @@ struct Shared {
 }
 
 impl Shared {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            inputs: [AtomicUsize::new(0), AtomicUsize::new(0)],
+            slot: Settled::new(ptr::without_provenance_mut(1)),
+            below: Settled::new(ptr::without_provenance_mut(1)),
+            turnstile: Turnstile::default(),
+        })
+    }
+
     fn wanted(&self) -> (usize, usize) {
         self.turnstile.pass();
         let [hooks, driver] = self.inputs.each_ref().map(|input| input.load(Relaxed));
@@ -45,12 +54,7 @@ impl Shared {
 #[test]
 fn words_follow_from_all_changes_when_two_threads_settle_them() {
     model(4, 10, || {
-        let shared = Arc::new(Shared {
-            inputs: [AtomicUsize::new(0), AtomicUsize::new(0)],
-            slot: Settled::new(ptr::without_provenance_mut(1)),
-            below: Settled::new(ptr::without_provenance_mut(1)),
-            turnstile: Turnstile::default(),
-        });
+        let shared = Shared::new();
         let other = {
             let shared = Arc::clone(&shared);
             thread::spawn(move || shared.change(0))
@@ -65,12 +69,7 @@ fn words_follow_from_all_changes_when_two_threads_settle_them() {
 #[test]
 fn reader_of_a_word_sees_the_inputs_that_it_follows_from() {
     model(4, 10, || {
-        let shared = Arc::new(Shared {
-            inputs: [AtomicUsize::new(0), AtomicUsize::new(0)],
-            slot: Settled::new(ptr::without_provenance_mut(1)),
-            below: Settled::new(ptr::without_provenance_mut(1)),
-            turnstile: Turnstile::default(),
-        });
+        let shared = Shared::new();
         let other = {
             let shared = Arc::clone(&shared);
             thread::spawn(move || shared.change(1))

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use gapii_abi::atom::{MISSING, Missing};
 use gapii_recorder::{ErrnoGuard, Recorder};
 use gapii_state::egl::{DmaBuf, Unknown};
-use gapii_state::{Group, Image, NO_PARAM, Process, Ref, Values};
+use gapii_state::{Image, NO_PARAM, Process, Ref, Values};
 
 use crate::capture;
 use crate::environment;
@@ -449,7 +449,8 @@ struct Uses {
 impl Uses {
     fn of(process: &Process) -> Self {
         let mut uses = Self::default();
-        for group in groups(process) {
+        let groups = process.contexts().share_groups();
+        for (_, group) in groups {
             let group = group.lock();
             let textures = group.textures.named().chain(group.textures.deleted());
             uses.sampled.extend(textures.map(|(_, it)| it.image).filter(|it| !it.is_none()));
@@ -464,14 +465,6 @@ fn push(imports: &mut Vec<Import>, import: Import) {
     if imports.len() < IMPORTS_MAX {
         imports.push(import);
     }
-}
-
-/// The share groups of the process.
-fn groups(process: &Process) -> Vec<Arc<Group>> {
-    let contexts = process.contexts();
-    let of_group: HashMap<usize, u64> =
-        contexts.groups().into_iter().map(|(context, number)| (number, context)).collect();
-    of_group.into_values().filter_map(|context| contexts.group(context)).collect()
 }
 
 fn words_address() -> usize {

@@ -272,7 +272,7 @@ impl Holder {
             return None;
         }
         let mut storages = storages_of_images(process).0;
-        let groups = all_groups(process);
+        let groups = process.contexts().share_groups();
         for (at, (_, group)) in groups.iter().enumerate() {
             members_of(group, at, &mut storages);
         }
@@ -467,20 +467,6 @@ pub fn root_of(
     object.or_else(spare)
 }
 
-/// One context and the group of each share group of OpenGL ES.
-pub fn all_groups(process: &Process) -> Vec<(u64, Arc<Group>)> {
-    let contexts = process.contexts();
-    let mut groups: Vec<(u64, Arc<Group>)> = Vec::new();
-    for (handle, _) in contexts.groups() {
-        if let Some(group) = contexts.group(handle)
-            && !groups.iter().any(|(_, known)| Arc::ptr_eq(known, &group))
-        {
-            groups.push((handle, group));
-        }
-    }
-    groups
-}
-
 /// Adds the members that a group has. Returns whether it has any.
 pub fn members_of(group: &Group, at: usize, storages: &mut BTreeMap<u32, Storage>) -> bool {
     let group = group.lock();
@@ -529,7 +515,7 @@ pub fn viewed(process: &Process, context: &Context) -> BTreeSet<Ref<Texture>> {
     if storages.is_empty() {
         return BTreeSet::new();
     }
-    let groups = all_groups(process);
+    let groups = process.contexts().share_groups();
     for (at, (_, group)) in groups.iter().enumerate() {
         members_of(group, at, &mut storages);
     }

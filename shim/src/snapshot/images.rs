@@ -26,7 +26,7 @@ use super::formats::Layout;
 use super::image_handles;
 use super::image_layer::{self, Of};
 use super::image_storages::{
-    self, Kind, Member, Root, SPARE_BOUND, SPARE_ROOT, Storage, all_groups, members_of, root_of,
+    self, Kind, Member, Root, SPARE_BOUND, SPARE_ROOT, Storage, members_of, root_of,
     storages_of_images,
 };
 use super::owed::Uploaded;
@@ -107,7 +107,9 @@ impl Shared {
         let process = &*thread.process;
         let (mut storages, creators) = storages_of_images(process);
         let mut groups = Vec::new();
-        for (_, group) in all_groups(process) {
+        // Not locked in the loop, which asks for the contexts of each group.
+        let all = process.contexts().share_groups();
+        for (_, group) in all {
             let members = members_of(&group, groups.len(), &mut storages);
             let contexts = contexts_of_group(process, &group);
             if members || contexts.iter().any(|it| creators.contains(it)) {
@@ -133,7 +135,8 @@ impl Shared {
             let contexts = contexts_of_group(process, group);
             Some((highest_version(thread, &contexts)?.0, contexts))
         };
-        let groups = all_groups(process).into_iter().map(|(_, group)| group);
+        let groups = process.contexts().share_groups();
+        let groups = groups.into_iter().map(|(_, group)| group);
         let known = groups.filter_map(|group| Some((version(&group)?, group)));
         let ((_, contexts), group) = known.max_by(|(one, _), (other, _)| one.0.cmp(&other.0))?;
         OfGroup::new((thread, epoch), group, &contexts)

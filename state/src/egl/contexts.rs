@@ -108,6 +108,17 @@ impl<S: Scope> Contexts<S> {
         self.entries.iter().map(|(handle, entry)| (*handle, number(&entry.group))).collect()
     }
 
+    /// Returns each share group once, with one of its contexts.
+    pub fn share_groups(&self) -> Vec<(u64, Arc<Group<S>>)> {
+        let mut groups: Vec<(u64, Arc<Group<S>>)> = Vec::new();
+        for (handle, entry) in &self.entries {
+            if !groups.iter().any(|(_, known)| Arc::ptr_eq(known, &entry.group)) {
+                groups.push((*handle, entry.group.clone()));
+            }
+        }
+        groups
+    }
+
     /// Notes that a capture's stream holds everything about a new context. Returns the number of its share group, if
     /// the group is new, too.
     pub fn note_described(&mut self, handle: u64, epoch: u64) -> Option<u64> {
