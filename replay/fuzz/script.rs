@@ -6,7 +6,9 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use gapii_abi::atom::{self, EFFECT, FRAME_END, LEAVE, LEAVES, observation_word, range_word};
+use gapii_abi::atom::{
+    self, EFFECT, FRAME_END, LEAVE, LEAVES, SETUP, observation_word, range_word,
+};
 use gapii_commands::Effect;
 use gapii_trace::description::{Function, Kind, Observed, Repr, Type};
 use gapii_trace::{Description, TraceHeader, encode_block};
@@ -102,6 +104,8 @@ pub struct Written<'a> {
     pub outputs: &'a [Vec<u8>],
     /// Further memory that it wrote: parameter, address and bytes.
     pub ranges: &'a [(u8, u64, Vec<u8>)],
+    /// Whether a snapshot describes state with it.
+    pub is_setup: bool,
 }
 
 /// A trace file with these commands, in a context of ES 3.2 without extensions.
@@ -201,7 +205,7 @@ impl Script<'_> {
     }
 
     fn written(&mut self, command: &Written<'_>) {
-        let Written { name, args, result, inputs, outputs, ranges } = command;
+        let Written { name, args, result, inputs, outputs, ranges, is_setup } = command;
         let function = functions().binary_search_by_key(name, |function| &function.name);
         let function = &functions()[function.expect("a function of the registry")];
         let mut enter = vec![0; function.fixed_len as usize];
@@ -230,7 +234,8 @@ impl Script<'_> {
         for (param, address, bytes) in *ranges {
             range(&mut leave, *param, *address, bytes);
         }
-        self.records(function, &enter, &leave, 0);
+        let setup = if *is_setup { SETUP } else { 0 };
+        self.records(function, (&enter, setup), (&leave, setup));
     }
 
     /// Appends the next command that the input encodes.
@@ -273,17 +278,18 @@ impl Script<'_> {
         }
         self.ranges(&mut leave);
         let flags = if function.name.starts_with("eglSwap") { FRAME_END } else { 0 };
-        self.records(function, &enter, &leave, flags);
+        self.records(function, (&enter, 0), (&leave, flags));
     }
 
-    fn records(&mut self, function: &Function, enter: &[u8], leave: &[u8], leave_flags: u16) {
+    /// Appends the two records of a command, each with its payload and further flags.
+    fn records(&mut self, function: &Function, enter: (&[u8], u16), leave: (&[u8], u16)) {
         let at_leave = function.leaves && function.effect == Effect::Leave;
         let enter_flags = if at_leave { LEAVES } else { EFFECT };
         let leaves = if function.leaves { LEAVES } else { 0 };
-        self.record(function.id, enter_flags | leaves, enter);
+        self.record(function.id, enter_flags | leaves | enter.1, enter.0);
         if function.leaves {
             let effect = if at_leave { EFFECT } else { 0 };
-            self.record(function.id, LEAVE | effect | leave_flags, leave);
+            self.record(function.id, LEAVE | effect | leave.1, leave.0);
         }
     }
 

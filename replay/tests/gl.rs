@@ -8,7 +8,7 @@ mod spying;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
 use std::sync::MutexGuard;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use gapii_replay::{Loader, Report};
 use spying::{Written, note, plain, spies};
@@ -25,6 +25,30 @@ unsafe impl Loader for Spy {
             glIsSync, glIsTexture, glLinkProgram, glShaderSource, glTexImage2D, glTexParameteriv, glUniform1i, glUniform4fv,
         )
     }
+}
+
+/// A driver that notes which contexts are destroyed.
+struct ContextSpy;
+
+// SAFETY: as above.
+unsafe impl Loader for ContextSpy {
+    fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
+        spies!(name; eglCreateContext, eglDestroyContext, glFinish)
+    }
+}
+
+unsafe extern "C" fn eglCreateContext(_: usize, _: usize, _: usize, _: *const i32) -> usize {
+    static HANDLE: AtomicUsize = AtomicUsize::new(900);
+    HANDLE.fetch_add(1, Relaxed)
+}
+
+unsafe extern "C" fn eglDestroyContext(_: usize, _: usize) -> u32 {
+    note("destroy".to_owned());
+    1
+}
+
+unsafe extern "C" fn glFinish() {
+    note("finish".to_owned());
 }
 
 unsafe extern "C" fn glGenTextures(n: i32, textures: *mut u32) {
@@ -149,6 +173,36 @@ fn name_of_a_refused_bind_names_no_object() {
         plain("glBindTexture", &[0xDE1, 8]),
     ]);
     assert_eq!(calls, ["bind 900", "delete [900]", "bind 900"]);
+}
+
+#[test]
+fn context_of_a_snapshot_is_destroyed_with_the_last_of_its_share_group() {
+    let check = |is_setup, expected: [usize; 3]| {
+        let create = |args, handle| Written {
+            result: handle,
+            is_setup: is_setup && handle != 0x52,
+            ..plain("eglCreateContext", args)
+        };
+        let destroy = |args| Written { result: 1, ..plain("eglDestroyContext", args) };
+        let finish = || plain("glFinish", &[]);
+        let commands = [
+            create(&[0x10, 0x20, 0, 0], 0x50),
+            create(&[0x10, 0x20, 0x50, 0], 0x51),
+            create(&[0x10, 0x20, 0x50, 0], 0x52),
+            finish(),
+            destroy(&[0x10, 0x51]),
+            finish(),
+            destroy(&[0x10, 0x52]),
+            finish(),
+            destroy(&[0x10, 0x50]),
+            finish(),
+        ];
+        let (calls, ..) = spying::played(&ContextSpy, &commands);
+        let between: Vec<usize> = calls.split(|call| call == "finish").map(<[_]>::len).collect();
+        assert_eq!(between[1..4], expected, "{calls:?}");
+    };
+    check(false, [1, 1, 1]);
+    check(true, [0, 1, 2]);
 }
 
 #[test]

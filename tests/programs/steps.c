@@ -30,6 +30,8 @@
 #define THREADS 4
 #define ARGUMENTS 16
 #define SHOWN_WHOLE 16
+/* Commands that the programs of one process may have. The search has about 600. */
+#define KNOWN_MAX 2048
 
 /* Contexts, surfaces and images are destroyed at the end. */
 enum { CONTEXT = 'c' - 'a', SURFACE = 's' - 'a', SYNC = 'k' - 'a' };
@@ -162,7 +164,7 @@ static void *function_of(const char *name)
     static struct known {
         char name[64];
         void *function;
-    } known[512];
+    } known[KNOWN_MAX];
     static int count;
     for (int at = 0; at < count; at++)
         if (strcmp(known[at].name, name) == 0)
@@ -170,7 +172,8 @@ static void *function_of(const char *name)
     void *found = dlsym(RTLD_DEFAULT, name);
     if (found == NULL)
         found = (void *)eglGetProcAddress(name);
-    must(found != NULL && count < 512 && strlen(name) < 64, "no such command", name);
+    must(found != NULL, "no such command", name);
+    must(count < KNOWN_MAX && strlen(name) < 64, "no room for command", name);
     strcpy(known[count].name, name);
     known[count].function = found;
     return known[count++].function;

@@ -182,6 +182,11 @@ impl Real {
         Self { played: self.own.clone(), ..self.clone() }
     }
 
+    /// Whether an interceptor sees the commands of the trace.
+    pub fn is_intercepted(&self) -> bool {
+        self.played.driver.is_intercepted()
+    }
+
     /// Major and minor version of EGL.
     pub fn version(&self) -> (i32, i32) {
         self.version

@@ -57,6 +57,11 @@ impl Driver {
         self.functions.get(usize::from(function)).is_some_and(Option::is_some)
     }
 
+    /// Whether commands of the trace call an interceptor.
+    pub fn is_intercepted(&self) -> bool {
+        self.intercepted.is_some()
+    }
+
     /// The function with this id, for commands of the trace. The call reaches an interceptor if
     /// there is one. The error names a function that the driver lacks.
     ///

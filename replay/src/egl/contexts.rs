@@ -1,6 +1,7 @@
 //! Contexts and share groups. A context of desktop OpenGL, one that shares with an unknown context, and one that the
 //! driver refuses are skipped; so are those beyond `OBJECTS_MAX` (16,384 alive at once). Attributes not in
-//! `OF_CONTEXTS` are left out, `EGL_CONTEXT_OPENGL_NO_ERROR_KHR` among them. Swap intervals are clamped to 0 to 4.
+//! `OF_CONTEXTS` are left out, `EGL_CONTEXT_OPENGL_NO_ERROR_KHR` among them. Swap intervals are clamped to 0 to 4. A context
+//! of a snapshot is destroyed with the last context of its share group (`Egl::end_context`).
 
 use super::arguments::{attributes_of, succeeded};
 use crate::call::Call;
@@ -24,12 +25,10 @@ pub fn create(call: &mut Call<'_, '_>) -> Outcome {
         attributes.iter().any(|it| *it == (i64::from(EGL_CONTEXT_OPENGL_NO_ERROR_KHR), 1));
     let attributes = only(&attributes, &OF_CONTEXTS);
     let has_list = call.bits(3) != 0;
+    let is_of_snapshot = call.command.is_setup;
     let egl = &mut call.parts.egl;
+    egl.end_context((process, handle));
     let real = egl.real.as_ref().ok_or("there is no display")?;
-    let old = egl.contexts.remove(&(process, handle));
-    if let Some(old) = old {
-        real.destroy_context(old.real);
-    }
     if egl.contexts.len() >= OBJECTS_MAX {
         return Err("the trace has more contexts than replay takes".into());
     }
@@ -40,21 +39,18 @@ pub fn create(call: &mut Call<'_, '_>) -> Outcome {
     let config = real_config(real, &egl.configs, (process, config));
     let made =
         make_context(real, config, shared.unwrap_or(0), Some(&*attributes).filter(|_| has_list))?;
-    egl.contexts
-        .insert((process, handle), Context { display, real: made, config, finds_no_errors });
-    call.parts.names.add_context(process, handle, (share != 0).then_some(share));
+    let scopes = call.parts.names.add_context(process, handle, (share != 0).then_some(share));
+    let group = scopes.group;
+    let made = Context { display, real: made, config, finds_no_errors, group, is_of_snapshot };
+    egl.contexts.insert((process, handle), made);
     Ok(())
 }
 
 /// eglDestroyContext. The driver keeps the context while it is current.
 pub fn destroy(call: &mut Call<'_, '_>) -> Outcome {
     let key = (call.command.process, call.u64(1));
-    let egl = &mut call.parts.egl;
-    if call.command.result().is_none_or(|(value, _)| value.bits() != 0)
-        && let Some(context) = egl.contexts.remove(&key)
-        && let Some(real) = &egl.real
-    {
-        real.destroy_context(context.real);
+    if call.command.result().is_none_or(|(value, _)| value.bits() != 0) {
+        call.parts.egl.end_context(key);
     }
     Ok(())
 }

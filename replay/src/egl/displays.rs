@@ -116,9 +116,7 @@ fn end(egl: &mut Egl, process: u32, display: u64) {
     for key in surfaces.map(|(key, _)| *key).collect::<Vec<_>>() {
         egl.destroy_surface(key);
     }
-    for (_, context) in egl.contexts.extract_if(|key, context| is_of_it(key, context.display)) {
-        real.destroy_context(context.real);
-    }
+    egl.end_contexts(process, display);
 }
 
 #[cfg(test)]

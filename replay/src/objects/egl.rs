@@ -26,6 +26,8 @@ pub struct Egl {
     pub(crate) configs: Configs,
     pub(crate) displays: HashMap<Key, Display>,
     pub(crate) contexts: HashMap<Key, Context>,
+    /// Contexts that the trace has destroyed and the driver has not.
+    kept: Vec<Kept>,
     pub(crate) surfaces: HashMap<Key, Surface>,
     pub(crate) syncs: HashMap<Key, Sync>,
     pub(crate) images: HashMap<Key, Image>,
@@ -59,6 +61,16 @@ pub struct Context {
     pub config: Handle,
     /// Whether the recorded context was created without error checking.
     pub finds_no_errors: bool,
+    /// Number of its share group.
+    pub group: u32,
+    /// Whether a snapshot creates it.
+    pub is_of_snapshot: bool,
+}
+
+/// A context that the trace has destroyed, for which the driver's context exists.
+struct Kept {
+    process: u32,
+    context: Context,
 }
 
 /// A surface of the trace.
@@ -164,6 +176,41 @@ impl Egl {
         self.images.get(&(process, image)).map(|image| image.real)
     }
 
+    /// Destroys a context of the trace. One that a snapshot creates stays with the driver while another context has its share
+    /// group: Mesa 22.3 keeps what a context binds to an EGL image or draws to with the renderbuffer, and uses the context once
+    /// more when the renderbuffer gets another storage. The program's renderbuffers had been drawn to in other contexts.
+    ///
+    /// A replay that is itself recorded keeps none, as the recorder would take it for a context of the program.
+    pub fn end_context(&mut self, key: Key) {
+        let (Some(context), Some(real)) = (self.contexts.remove(&key), &self.real) else { return };
+        let group = context.group;
+        let is_last = !self.contexts.values().any(|other| other.group == group);
+        if is_last {
+            real.destroy_context(context.real);
+            for kept in self.kept.extract_if(.., |kept| kept.context.group == group) {
+                real.destroy_context(kept.context.real);
+            }
+        } else if context.is_of_snapshot
+            && !real.is_intercepted()
+            && self.contexts.len() + self.kept.len() < OBJECTS_MAX
+        {
+            self.kept.push(Kept { process: key.0, context });
+        } else {
+            real.destroy_context(context.real);
+        }
+    }
+
+    /// Destroys all contexts of a display of the trace.
+    pub fn end_contexts(&mut self, process: u32, display: u64) {
+        let Some(real) = &self.real else { return };
+        let is_of_it = |of: u32, context: &Context| of == process && context.display == display;
+        let named = self.contexts.extract_if(|key, context| is_of_it(key.0, context));
+        let kept = self.kept.extract_if(.., |kept| is_of_it(kept.process, &kept.context));
+        for context in named.map(|(_, it)| it).chain(kept.map(|it| it.context)) {
+            real.destroy_context(context.real);
+        }
+    }
+
     /// Destroys all objects. Called when no thread plays any more.
     pub fn close(&mut self) {
         let Some(real) = self.real.take().map(|real| real.unheard()) else { return };
@@ -185,7 +232,8 @@ impl Egl {
         for stand_in in std::mem::take(&mut self.stand_in).into_values() {
             real.destroy_surface(stand_in);
         }
-        for context in std::mem::take(&mut self.contexts).into_values() {
+        let kept = std::mem::take(&mut self.kept).into_iter().map(|kept| kept.context);
+        for context in std::mem::take(&mut self.contexts).into_values().chain(kept) {
             real.destroy_context(context.real);
         }
         real.close();
