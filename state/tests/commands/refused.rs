@@ -57,3 +57,67 @@ fn framebuffer_keeps_its_attachment() {
     glFramebufferTexture::enter(&mut thread, &Nothing, seen, GL_FRAMEBUFFER, POINT, 2, 0);
     assert_eq!(attached(&mut thread), Some(other));
 }
+
+#[test]
+fn units_and_binding_points_beyond_the_limits_are_not_followed() {
+    let (mut thread, seen, memory) = (es32(), &mut Ignore, &Nothing);
+    let limits = &mut thread.context.as_deref_mut().unwrap().limits;
+    (limits.texture_units, limits.image_units) = (8, 3);
+    (limits.uniform_bindings, limits.uniform_alignment) = (4, 16);
+    (limits.storage_bindings, limits.storage_alignment) = (5, 32);
+    (limits.atomic_bindings, limits.feedback_bindings) = (6, 7);
+    for (unit, active) in [(7, 7), (8, 7), (u32::MAX - GL_TEXTURE0, 7), (6, 6)] {
+        glActiveTexture::enter(&mut thread, memory, seen, GL_TEXTURE0 + unit);
+        assert_eq!(thread.context.as_deref().unwrap().active_texture, active, "{unit}");
+    }
+    for (unit, units) in [(3, 0), (2, 3), (u32::MAX, 3)] {
+        let (access, format) = (GL_READ_ONLY, GL_R32F);
+        glBindImageTexture::enter(&mut thread, memory, seen, unit, 0, 0, 0, 0, access, format);
+        assert_eq!(thread.context.as_deref().unwrap().images.len(), units, "{unit}");
+    }
+    for (unit, units) in [(8, 0), (u32::MAX, 0), (7, 8)] {
+        glBindSampler::enter(&mut thread, memory, seen, unit, 0);
+        assert_eq!(thread.context.as_deref().unwrap().texture_units.len(), units, "{unit}");
+    }
+    for name in [1, 2] {
+        glBindBuffer::enter(&mut thread, memory, seen, GL_ARRAY_BUFFER, name);
+    }
+    let bound = |thread: &Thread, target| {
+        let context = thread.context.as_deref().unwrap();
+        let bound = match target {
+            GL_UNIFORM_BUFFER => context.uniform_buffer,
+            GL_SHADER_STORAGE_BUFFER => context.shader_storage_buffer,
+            GL_ATOMIC_COUNTER_BUFFER => context.atomic_counter_buffer,
+            _ => context.transform_feedback_buffer,
+        };
+        bound == context.group.lock().buffers.find(2)
+    };
+    let points = [
+        (GL_UNIFORM_BUFFER, 4, 16),
+        (GL_SHADER_STORAGE_BUFFER, 5, 32),
+        (GL_ATOMIC_COUNTER_BUFFER, 6, 4),
+        (GL_TRANSFORM_FEEDBACK_BUFFER, 7, 4),
+    ];
+    for (target, points, alignment) in points {
+        let mut check = |index, range: Option<(i64, i64)>, expected| {
+            let thread = &mut thread;
+            glBindBuffer::enter(thread, memory, seen, target, 1);
+            match range {
+                None => glBindBufferBase::enter(thread, memory, seen, target, index, 2),
+                Some((offset, size)) => {
+                    glBindBufferRange::enter(thread, memory, seen, target, index, 2, offset, size)
+                }
+            }
+            assert_eq!(bound(thread, target), expected, "{target:#x} {index} {range:?}");
+        };
+        check(points, None, false);
+        check(u32::MAX, None, false);
+        check(points - 1, None, true);
+        check(points, Some((0, 4)), false);
+        check(points - 1, Some((alignment, 4)), true);
+        check(points - 1, Some((alignment / 2, 4)), false);
+        check(points - 1, Some((0, 0)), false);
+        check(points - 1, Some((-alignment, 4)), false);
+        check(points - 1, Some((0, 6)), target != GL_TRANSFORM_FEEDBACK_BUFFER);
+    }
+}
