@@ -300,7 +300,8 @@ fn define(world: &mut World, texture: usize) {
     }
     // Storage has undefined contents (OpenGL ES 3.2, 8.18), and Mesa 22.3 samples those of images that the texture had before.
     let is_new = former == UNKNOWN && !is_of_image;
-    let is_immutable = world.version() >= (3, 0) && is_new && world.chance(50);
+    let is_named = world.names().textures.contains(&texture);
+    let is_immutable = world.version() >= (3, 0) && is_new && is_named && world.chance(50);
     let it = &FORMATS[format];
     if is_immutable {
         match is_layered(target) {
@@ -312,6 +313,10 @@ fn define(world: &mut World, texture: usize) {
                 world.step(format!("glTexStorage2D {target} {levels} {} {side} {height}", it.sized))
             }
         }
+        // Mesa 22.3 goes on to sample what it took in place of the texture without storage, until something else changes, as by
+        // the beginning of a capture.
+        world.step(format!("glBindTexture {target} 0"));
+        world.step(format!("glBindTexture {target} t{texture}"));
     } else {
         let inner = if world.version() < (3, 0) { it.format } else { it.sized };
         for level in 0..levels {
