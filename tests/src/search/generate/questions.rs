@@ -5,6 +5,9 @@ use crate::search::world::{ATTRIBUTES, Texture, UNITS, World};
 
 type Version = (u8, u8);
 
+/// Those of [`NUMBERS`] that a framebuffer has.
+const OF_FRAMEBUFFER: [&str; 3] = ["READ_BUFFER", "DRAW_BUFFER0", "DRAW_BUFFER1"];
+
 /// Numbers of `glGetIntegerv`, with their bytes.
 const NUMBERS: &[(&str, u32, Version)] = &[
     ("VIEWPORT", 16, (2, 0)),
@@ -165,9 +168,13 @@ fn of_stencil(world: &mut World) {
 /// The current context's state, and the objects that belong to it alone.
 pub fn of_context(world: &mut World) {
     let version = world.version();
+    // In Mesa 22.3 all contexts without a surface share one default framebuffer, in which they set their buffers.
+    let has_buffers = !world.here().has_no_surface || world.here().framebuffer.is_some();
     for (get, names) in [("glGetIntegerv", NUMBERS), ("glGetFloatv", REALS)] {
         for (name, size, _) in names.iter().filter(|(.., since)| version >= *since) {
-            world.step(format!("{get} GL_{name} out:{size}"));
+            if has_buffers || !OF_FRAMEBUFFER.contains(name) {
+                world.step(format!("{get} GL_{name} out:{size}"));
+            }
         }
     }
     for (name, _) in CAPABILITIES.iter().filter(|(_, since)| version >= *since) {
@@ -301,7 +308,7 @@ fn of_framebuffers(world: &mut World) {
             world.step("? glGetError");
         }
         if version >= (3, 0) {
-            for name in ["READ_BUFFER", "DRAW_BUFFER0", "DRAW_BUFFER1"] {
+            for name in OF_FRAMEBUFFER {
                 world.step(format!("glGetIntegerv GL_{name} out:4"));
             }
             world.step(
