@@ -55,7 +55,7 @@ impl Names {
             // The objects to delete are the last parameter: `eglDestroyContext(dpy, ctx)`.
             params.drain(..params.len().saturating_sub(1));
         }
-        let is_gles = Api::named(&function.api) == Some(Api::Gles);
+        let is_gles = Api::named(&function.api) == Some(Api::Gl);
         Self { deletes, is_gles, creates, params, result }
     }
 

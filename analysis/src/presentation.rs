@@ -3,32 +3,34 @@
 //!
 //! It does not look at what is drawn, and has no words for people.
 
-use std::collections::BTreeSet;
-
-use gapii_commands::{Api, CommandId, constants};
+use gapii_commands::{Api, CommandId};
 use gapii_trace::Command;
 use gapii_trace::filter::Filter;
 
 /// Commands that create surfaces on which a swap shows something.
-const WINDOWS: [CommandId; 4] = [
+const WINDOWS: [CommandId; 5] = [
     CommandId::EGL_CREATE_WINDOW_SURFACE,
     CommandId::EGL_CREATE_PLATFORM_WINDOW_SURFACE,
     CommandId::EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT,
     CommandId::EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR,
+    CommandId::GLX_CREATE_WINDOW,
 ];
 
 /// Commands that create surfaces which a program reads back or copies instead.
-const OFFSCREEN: [CommandId; 5] = [
+const OFFSCREEN: [CommandId; 8] = [
     CommandId::EGL_CREATE_PBUFFER_SURFACE,
     CommandId::EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER,
     CommandId::EGL_CREATE_PIXMAP_SURFACE,
     CommandId::EGL_CREATE_PLATFORM_PIXMAP_SURFACE,
     CommandId::EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT,
+    CommandId::GLX_CREATE_GLX_PIXMAP,
+    CommandId::GLX_CREATE_PBUFFER,
+    CommandId::GLX_CREATE_PIXMAP,
 ];
 
 /// Commands, besides those that create surfaces, without whose success a program has nothing to present. All return 0 if
 /// they fail.
-const SETTING_UP: [CommandId; 7] = [
+const SETTING_UP: [CommandId; 14] = [
     CommandId::EGL_BIND_API,
     CommandId::EGL_GET_DISPLAY,
     CommandId::EGL_GET_PLATFORM_DISPLAY,
@@ -36,23 +38,27 @@ const SETTING_UP: [CommandId; 7] = [
     CommandId::EGL_CHOOSE_CONFIG,
     CommandId::EGL_CREATE_CONTEXT,
     CommandId::EGL_MAKE_CURRENT,
+    CommandId::GLX_CHOOSE_FB_CONFIG,
+    CommandId::GLX_CHOOSE_VISUAL,
+    CommandId::GLX_CREATE_CONTEXT,
+    CommandId::GLX_CREATE_CONTEXT_ATTRIBS_ARB,
+    CommandId::GLX_CREATE_NEW_CONTEXT,
+    CommandId::GLX_MAKE_CONTEXT_CURRENT,
+    CommandId::GLX_MAKE_CURRENT,
 ];
 
 /// Contexts, surfaces and ends of frames of a program: why its trace may have no frames.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Presentation {
     contexts: u64,
-    /// Contexts among them that are of desktop OpenGL.
-    desktop_contexts: u64,
-    /// Threads that last bound desktop OpenGL, by their index in the trace.
-    desktop_threads: BTreeSet<u32>,
     /// Times that a context was made current.
     made_current: u64,
     windows: u64,
     offscreen: u64,
     /// Commands that end a frame if they succeed.
     frame_ends: u64,
-    has_egl: bool,
+    /// Whether there are commands of EGL or GLX.
+    has_window_system: bool,
     has_level_zero: bool,
     /// Name of the last command that set something up, if it failed.
     failed: Option<String>,
@@ -63,7 +69,7 @@ impl Presentation {
     pub fn look(&mut self, command: &Command<'_>) {
         let Some(known) = command.known() else { return };
         let is_of = |api: Api| command.function.is_some_and(|function| function.api == api.name());
-        self.has_egl |= is_of(Api::Egl);
+        self.has_window_system |= is_of(Api::Egl) || is_of(Api::Glx);
         self.has_level_zero |= is_of(Api::LevelZero);
         self.frame_ends += u64::from(command.function.is_some_and(Filter::is_wanted_of_all));
         let is_window = WINDOWS.contains(&known);
@@ -78,13 +84,13 @@ impl Presentation {
         }
         self.failed = None;
         match known {
-            CommandId::EGL_BIND_API => self.bind(command),
-            CommandId::EGL_CREATE_CONTEXT => {
-                self.contexts += 1;
-                let is_desktop = self.desktop_threads.contains(&command.thread);
-                self.desktop_contexts += u64::from(is_desktop);
-            }
-            CommandId::EGL_MAKE_CURRENT => {
+            CommandId::EGL_CREATE_CONTEXT
+            | CommandId::GLX_CREATE_CONTEXT
+            | CommandId::GLX_CREATE_CONTEXT_ATTRIBS_ARB
+            | CommandId::GLX_CREATE_NEW_CONTEXT => self.contexts += 1,
+            CommandId::EGL_MAKE_CURRENT
+            | CommandId::GLX_MAKE_CONTEXT_CURRENT
+            | CommandId::GLX_MAKE_CURRENT => {
                 let context = command.args().last().map_or(0, |context| context.value.bits());
                 self.made_current += u64::from(context != 0);
             }
@@ -94,20 +100,9 @@ impl Presentation {
         self.offscreen += u64::from(is_offscreen);
     }
 
-    /// Notes which API the thread's next contexts have.
-    fn bind(&mut self, command: &Command<'_>) {
-        let api = command.args().next().map(|api| api.value.bits());
-        match api == Some(u64::from(constants::EGL_OPENGL_API)) {
-            true => self.desktop_threads.insert(command.thread),
-            false => self.desktop_threads.remove(&command.thread),
-        };
-    }
-
     /// Returns why the commands that were looked at ended no frame. `None` if that is not known.
     pub fn why_no_frame(&self) -> Option<NoFrame> {
-        let is_desktop = self.contexts > 0 && self.desktop_contexts == self.contexts;
         Some(match self {
-            _ if is_desktop => NoFrame::Desktop,
             _ if self.frame_ends > 0 => NoFrame::SwapsFailed(self.frame_ends),
             Presentation { failed: Some(name), .. } => NoFrame::Failed(name.clone()),
             _ if self.contexts > 0 && self.made_current == 0 => NoFrame::NotCurrent,
@@ -115,7 +110,7 @@ impl Presentation {
             _ if self.offscreen > 0 => NoFrame::Offscreen,
             _ if self.contexts > 0 => NoFrame::NoSurface,
             _ if self.has_level_zero => NoFrame::NotSubmitted,
-            _ if self.has_egl => NoFrame::NoContext,
+            _ if self.has_window_system => NoFrame::NoContext,
             _ => return None,
         })
     }
@@ -124,8 +119,6 @@ impl Presentation {
 /// Why a program ended no frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NoFrame {
-    /// All contexts are of desktop OpenGL.
-    Desktop,
     /// Each of this number of swaps failed, or had not returned.
     SwapsFailed(u64),
     /// The last command that sets up contexts and surfaces failed; its name.
@@ -152,14 +145,12 @@ mod tests {
     fn nearest_reason_is_named() {
         let nothing = Presentation::default();
         assert_eq!(nothing.why_no_frame(), None);
-        let egl = Presentation { has_egl: true, ..nothing };
+        let egl = Presentation { has_window_system: true, ..nothing };
         assert_eq!(egl.why_no_frame(), Some(NoFrame::NoContext));
         let compute = Presentation { has_level_zero: true, ..egl.clone() };
         assert_eq!(compute.why_no_frame(), Some(NoFrame::NotSubmitted));
-        let idle = Presentation { contexts: 2, desktop_contexts: 1, ..egl.clone() };
+        let idle = Presentation { contexts: 2, ..egl.clone() };
         assert_eq!(idle.why_no_frame(), Some(NoFrame::NotCurrent));
-        let desktop = Presentation { desktop_contexts: 2, frame_ends: 3, ..idle };
-        assert_eq!(desktop.why_no_frame(), Some(NoFrame::Desktop));
         let headless = Presentation { contexts: 1, made_current: 1, ..egl.clone() };
         assert_eq!(headless.why_no_frame(), Some(NoFrame::NoSurface));
         let offscreen = Presentation { offscreen: 2, ..headless };

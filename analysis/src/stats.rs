@@ -423,7 +423,7 @@ fn only_sets(function: &Function) -> bool {
         use Kind::{Array, Attributes, Chain, Pointer, String, Strings, Struct};
         matches!(kind, Array | Attributes(_) | Chain | Pointer | String | Strings | Struct(_))
     };
-    Api::named(&function.api) == Some(Api::Gles)
+    Api::named(&function.api) == Some(Api::Gl)
         && function.result.is_void()
         && !function.params.iter().any(|param| is_address(param.ty.kind))
         && ![Role::Draw, Role::Dispatch, Role::Upload, Role::Act]

@@ -1,7 +1,7 @@
 //! The list of APIs: `apis/apis.json`. Everything that is generated for every API is generated from this list. A key
-//! that `ApiFacts` lacks is an error. Only the code of OpenGL ES (`gles`) is split into modules by version and
-//! extension.
+//! that `ApiFacts` lacks is an error. Only the code of OpenGL (`gl`) is split into modules by version and extension.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -30,6 +30,9 @@ pub struct ApiFacts {
     pub registry: String,
     /// The `api` attributes of the registry's features and extensions that belong to the API.
     pub features: Vec<String>,
+    /// Feature, and the file that lists the extensions of that feature which belong to the API. Without a file all do.
+    #[serde(default)]
+    pub exposed: BTreeMap<String, String>,
     /// Folders of the API's descriptions, in the order in which they are read.
     pub folders: Vec<String>,
     /// The enum group of all the API's names. Descriptions may use it in `group` items.
@@ -79,10 +82,10 @@ impl ApiFacts {
         self.replay == Played::Generated
     }
 
-    /// Whether its commands are split into modules by version and extension. Only OpenGL ES has enough
+    /// Whether its commands are split into modules by version and extension. Only OpenGL has enough
     /// commands for that.
     pub fn is_split(&self) -> bool {
-        self.name == "gles"
+        self.name == "gl"
     }
 
     /// Whether the registry is Level Zero's JSON.

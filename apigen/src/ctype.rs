@@ -69,8 +69,8 @@ impl CType {
             match token {
                 "const" => constant = true,
                 "struct" => {}
-                "int" if base.as_deref() == Some("unsigned") => {
-                    base = Some("unsigned int".to_owned())
+                "int" | "long" if base.as_deref() == Some("unsigned") => {
+                    base = Some(format!("unsigned {token}"))
                 }
                 "*" => {
                     pointers.push(constant);
@@ -119,6 +119,7 @@ impl CType {
             "char" => "c_char",
             "int" => "c_int",
             "unsigned int" => "c_uint",
+            "unsigned long" => "c_ulong",
             "float" => "f32",
             "int32_t" => "i32",
             "int64_t" => "i64",
@@ -152,24 +153,27 @@ struct Base {
 fn base(name: &str) -> Option<Base> {
     let (repr, sense) = match name {
         "void" => (Repr::Void, Sense::Void),
-        "GLchar" | "char" => (Repr::U8, Sense::Char),
+        "GLchar" | "GLcharARB" | "char" => (Repr::U8, Sense::Char),
         "GLboolean" => (Repr::U8, Sense::Bool),
-        "EGLBoolean" => (Repr::U32, Sense::Bool),
+        "EGLBoolean" | "Bool" => (Repr::U32, Sense::Bool),
         "GLenum" | "EGLenum" => (Repr::U32, Sense::Enum),
         "GLbitfield" => (Repr::U32, Sense::Bitfield),
         "GLbyte" => (Repr::I8, Sense::Number),
         "GLubyte" => (Repr::U8, Sense::Number),
         "GLshort" => (Repr::I16, Sense::Number),
-        "GLushort" => (Repr::U16, Sense::Number),
+        "GLushort" | "GLhalfNV" => (Repr::U16, Sense::Number),
         "GLint" | "GLsizei" | "GLfixed" | "GLclampx" | "EGLint" | "int" => {
             (Repr::I32, Sense::Number)
         }
-        "EGLNativeFileDescriptorKHR" => (Repr::I32, Sense::Number),
-        "GLuint" => (Repr::U32, Sense::Number),
-        "GLfloat" | "GLclampf" => (Repr::F32, Sense::Number),
-        "GLdouble" => (Repr::F64, Sense::Number),
-        "GLint64" | "GLint64EXT" | "EGLnsecsANDROID" => (Repr::I64, Sense::Number),
-        "GLintptr" | "GLsizeiptr" | "EGLAttrib" | "EGLAttribKHR" => (Repr::I64, Sense::Number),
+        "EGLNativeFileDescriptorKHR" | "Status" | "VLPath" | "VLNode" | "int32_t" => {
+            (Repr::I32, Sense::Number)
+        }
+        "GLuint" | "GLhandleARB" => (Repr::U32, Sense::Number),
+        "GLfloat" | "GLclampf" | "float" => (Repr::F32, Sense::Number),
+        "GLdouble" | "GLclampd" => (Repr::F64, Sense::Number),
+        "GLint64" | "GLint64EXT" | "EGLnsecsANDROID" | "int64_t" => (Repr::I64, Sense::Number),
+        "GLintptr" | "GLsizeiptr" | "GLintptrARB" | "GLsizeiptrARB" | "GLvdpauSurfaceNV"
+        | "EGLAttrib" | "EGLAttribKHR" => (Repr::I64, Sense::Number),
         "GLuint64" | "GLuint64EXT" | "EGLuint64KHR" | "EGLuint64NV" => (Repr::U64, Sense::Number),
         "EGLTime" | "EGLTimeKHR" | "EGLTimeNV" => (Repr::U64, Sense::Number),
         "GLsync" | "GLeglImageOES" | "GLeglClientBufferEXT" => (Repr::Pointer, Sense::Handle),
@@ -177,15 +181,21 @@ fn base(name: &str) -> Option<Base> {
         | "EGLImage" | "EGLImageKHR" | "EGLLabelKHR" | "EGLObjectKHR" | "EGLOutputLayerEXT"
         | "EGLOutputPortEXT" | "EGLStreamKHR" | "EGLSurface" | "EGLSync" | "EGLSyncKHR"
         | "EGLSyncNV" => (Repr::Pointer, Sense::Handle),
+        // Names of objects of the X server.
+        "XID" | "Colormap" | "Font" | "Pixmap" | "Window" => (Repr::Pointer, Sense::Handle),
+        "DMbuffer" | "VLServer" => (Repr::Pointer, Sense::Handle),
         "EGLNativeDisplayType" | "EGLNativePixmapType" | "EGLNativeWindowType" => {
             (Repr::Pointer, Sense::Handle)
         }
         "GLDEBUGPROC"
+        | "GLDEBUGPROCAMD"
+        | "GLDEBUGPROCARB"
         | "GLDEBUGPROCKHR"
         | "GLVULKANPROCNV"
         | "EGLDEBUGPROCKHR"
         | "EGLSetBlobFuncANDROID"
         | "EGLGetBlobFuncANDROID"
+        | "__GLXextFuncPtr"
         | "__eglMustCastToProperFunctionPointerType" => (Repr::Pointer, Sense::Pointer),
         // Types of Level Zero; `Types::simplified` makes all others one of these.
         "ze_bool_t" => (Repr::U8, Sense::Bool),
@@ -195,11 +205,19 @@ fn base(name: &str) -> Option<Base> {
         "ze_callback" => (Repr::Pointer, Sense::Pointer),
         "uint8_t" => (Repr::U8, Sense::Number),
         "uint32_t" | "unsigned int" => (Repr::U32, Sense::Number),
-        "uint64_t" | "size_t" => (Repr::U64, Sense::Number),
+        "uint64_t" | "size_t" | "unsigned long" => (Repr::U64, Sense::Number),
         // Types of other libraries; they occur behind pointers only.
-        "AHardwareBuffer" | "EGLClientPixmapHI" | "wl_buffer" | "wl_display" | "wl_resource" => {
-            (Repr::Void, Sense::Void)
-        }
+        "AHardwareBuffer"
+        | "DMparams"
+        | "EGLClientPixmapHI"
+        | "GLXHyperpipeConfigSGIX"
+        | "GLXHyperpipeNetworkSGIX"
+        | "XVisualInfo"
+        | "wl_buffer"
+        | "wl_display"
+        | "wl_resource"
+        | "struct _cl_context"
+        | "struct _cl_event" => (Repr::Void, Sense::Void),
         _ => return None,
     };
     Some(Base { repr, sense, rust: rust_of(name, repr) })
@@ -207,8 +225,12 @@ fn base(name: &str) -> Option<Base> {
 
 fn rust_of(name: &str, repr: Repr) -> TokenStream {
     match (name, repr) {
-        ("GLchar" | "char", _) => quote!(c_char),
-        ("GLintptr" | "GLsizeiptr" | "EGLAttrib" | "EGLAttribKHR", _) => quote!(isize),
+        ("GLchar" | "GLcharARB" | "char", _) => quote!(c_char),
+        (
+            "GLintptr" | "GLsizeiptr" | "GLintptrARB" | "GLsizeiptrARB" | "GLvdpauSurfaceNV"
+            | "EGLAttrib" | "EGLAttribKHR",
+            _,
+        ) => quote!(isize),
         (_, Repr::Void) => quote!(c_void),
         (_, Repr::U8) => quote!(u8),
         (_, Repr::I8) => quote!(i8),

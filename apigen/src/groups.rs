@@ -1,5 +1,5 @@
 //! Enum groups: the name that a trace shows for each value. If several names have one value, the first of this order is
-//! used: names that a description prefers, core names of the API, core names of desktop OpenGL, then names of
+//! used: names that a description prefers, core names of the API without desktop OpenGL, core names of desktop OpenGL, then names of
 //! extensions in the order `KHR`, `OES`, `EXT`, `ARB`, vendors; of equals the first by alphabet. A value that a group
 //! lacks is looked up among all names of the API, unless the group's names are bits.
 
@@ -81,8 +81,8 @@ fn values<'a>(
     let rank = |name: &'a str| {
         (
             !prefer.contains(name),
+            !registry.embedded_core.contains(name),
             !registry.core.contains(name),
-            !registry.desktop_core.contains(name),
             suffix_rank(name),
             name,
         )
@@ -112,8 +112,8 @@ mod tests {
 
     fn registries(gl: Registry) -> Registries {
         let apis = crate::apis::parse(include_str!("../../apis/apis.json")).unwrap();
-        let gles = apis.into_iter().find(|api| api.name == "gles").unwrap();
-        Registries(vec![(gles, gl)])
+        let api = apis.into_iter().find(|api| api.name == "gl").unwrap();
+        Registries(vec![(api, gl)])
     }
 
     #[test]
@@ -122,11 +122,11 @@ mod tests {
             let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
             let gl = Registry {
                 enumerants: names.iter().map(|name| named(name, 7)).collect(),
-                core: set(core),
-                desktop_core: set(desktop),
+                core: set(&[core, desktop].concat()),
+                embedded_core: set(core),
                 ..Registry::default()
             };
-            let wanted = [BTreeSet::from([("G".to_owned(), "gles".to_owned())])];
+            let wanted = [BTreeSet::from([("G".to_owned(), "gl".to_owned())])];
             let groups = Groups::new(&registries(gl), &wanted, &BTreeSet::new());
             let (index, _) = groups.find("G").unwrap();
             assert_eq!(groups.all[usize::from(index)].values, [(7, expected.to_owned())]);

@@ -23,6 +23,8 @@ pub struct Inputs {
     pub descriptions: Sources,
     /// `apis/mesa-extensions.txt`.
     pub exposed: String,
+    /// Contents of the lists of extensions, by file as the list of APIs names it.
+    pub lists: BTreeMap<String, String>,
     /// `apis/exports/*.txt`: path from the root, and text.
     pub exports: Vec<(String, String)>,
 }
@@ -48,8 +50,13 @@ impl Inputs {
             let text = read(&path(&file))?;
             registries.insert(file, text);
         }
+        let mut lists = BTreeMap::new();
+        for file in apis.iter().flat_map(|api| api.exposed.values()) {
+            lists.insert(file.clone(), read(&root.join(file))?);
+        }
         Ok(Self {
             registries,
+            lists,
             descriptions: descriptions(root, &apis)?,
             apis,
             exposed: read(&root.join("apis/mesa-extensions.txt"))?,

@@ -10,6 +10,7 @@
 pub mod apis;
 pub mod ctype;
 pub mod emit;
+pub mod extension_list;
 pub mod groups;
 pub mod inputs;
 pub mod lang;
@@ -49,7 +50,8 @@ pub struct Generated {
 pub fn coverage(inputs: &Inputs) -> Result<Coverage, Error> {
     let registries = registry::parse_all(inputs)?;
     let program = compile(inputs, &registries)?;
-    let exposed = lang::coverage::extension_list(&inputs.exposed);
+    let lists = inputs.lists.values().chain([&inputs.exposed]);
+    let exposed = lists.flat_map(|text| extension_list::extension_list(text)).collect();
     Ok(Coverage::of(&program, &lang::check::apis(&registries), &exposed))
 }
 
@@ -84,6 +86,7 @@ pub fn toy() -> apis::ApiFacts {
         about: "The API of the tests.".to_owned(),
         registry: "toy.xml".to_owned(),
         features: words("toy"),
+        exposed: BTreeMap::new(),
         folders: words("pass"),
         names: "TOY".to_owned(),
         state: apis::StateOf::Process,
@@ -95,7 +98,7 @@ pub fn toy() -> apis::ApiFacts {
 pub fn generate_toy(root: &Path) -> Result<BTreeMap<PathBuf, String>, Error> {
     let text = tree::read(&root.join(TOY).join("toy.xml"))?;
     let toy = toy();
-    let registry = registry::parse("toy.xml", &text, &toy)?;
+    let registry = registry::parse("toy.xml", &text, &toy, &BTreeMap::new())?;
     let apis = [lang::check::Api::new(&toy, &registry)];
     let sources = tree::sources(root, &format!("{TOY}/pass"))?;
     let program = lang::check::compile(&sources, &apis).map_err(Error::Descriptions)?;

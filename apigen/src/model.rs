@@ -73,6 +73,8 @@ pub struct Function {
     pub origin: Origin,
     /// The first version of OpenGL ES, from 2.0 on, whose core has the command.
     pub version: Option<(u8, u8)>,
+    /// The first version of desktop OpenGL whose core or compatibility profile has the command.
+    pub desktop_version: Option<(u8, u8)>,
     /// Extensions of the API that have the command, sorted.
     pub extensions: Vec<String>,
     pub params: Vec<Param>,

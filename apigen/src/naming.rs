@@ -20,8 +20,11 @@ pub const UNIFORM_BLOCK: &str = "uniform_block";
 
 /// The constant of a command's id: `glUniform4fv` is `GL_UNIFORM4FV`, `eglCreateSync64KHR` is
 /// `EGL_CREATE_SYNC64_KHR`. A word begins at an upper-case letter behind a lower-case one, and at
-/// the last of several upper-case letters if a lower-case one follows.
+/// the last of several upper-case letters if a lower-case one follows. `glX` is one word.
 pub fn id_constant(command: &str) -> String {
+    if let Some(rest) = command.strip_prefix("glX") {
+        return id_constant(&format!("glx{rest}"));
+    }
     let suffix = SUFFIXES.iter().find(|suffix| command.ends_with(**suffix)).copied();
     let stem = suffix.and_then(|suffix| command.strip_suffix(suffix)).unwrap_or(command);
     let chars: Vec<char> = stem.chars().collect();

@@ -184,7 +184,8 @@ pub fn written_out(program: &Program, extent: &Extent) -> Extent {
     map_extent(extent, &mut |expr| inlined(program, expr))
 }
 
-fn inlined(program: &Program, expr: &Expr) -> Expr {
+/// `expr` with calls of functions replaced by the functions' bodies.
+pub fn inlined(program: &Program, expr: &Expr) -> Expr {
     let ExprKind::Call(id, arguments) = &expr.kind else {
         return map(expr, &mut |inner| inlined(program, inner));
     };

@@ -233,6 +233,7 @@ impl Resolver<'_> {
             api: self.api(command)?,
             origin: command.origin,
             version: command.version,
+            desktop_version: command.desktop_version,
             extensions: command.extensions.clone(),
             params,
             result: self.result(command)?,
@@ -348,8 +349,10 @@ impl Resolver<'_> {
 
     /// Type of a slot's elements; `None` for extents without elements.
     fn element(&self, extent: &Extent, declared: &typed::Param, api: &str) -> Option<Type> {
-        let has_elements =
-            matches!(extent, Extent::Elements(_) | Extent::Counted { .. } | Extent::Attributes);
+        let has_elements = matches!(
+            extent,
+            Extent::Elements(_) | Extent::Counted { .. } | Extent::Attributes { .. }
+        );
         let pointee = declared.ctype.pointee()?;
         let bytes = Type { repr: Repr::U8, kind: Kind::Number };
         let found = || if pointee.is_void() { Some(bytes) } else { self.pointee(declared, api) };
@@ -372,7 +375,9 @@ impl Resolver<'_> {
         match extent {
             Extent::Text { .. } | Extent::TextOf { .. } => Kind::String,
             Extent::Strings { .. } => Kind::Strings,
-            Extent::Attributes => self.groups.catch_all(api).map_or(Kind::Array, Kind::Attributes),
+            Extent::Attributes { .. } => {
+                self.groups.catch_all(api).map_or(Kind::Array, Kind::Attributes)
+            }
             _ => Kind::Array,
         }
     }

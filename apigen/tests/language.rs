@@ -5,6 +5,7 @@
 
 mod outline;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -18,7 +19,8 @@ static TOY: LazyLock<ApiFacts> = LazyLock::new(apigen::toy);
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     let xml = include_str!("toy/toy.xml");
-    registry::parse("toy.xml", xml, &apigen::toy()).expect("the registry has no mistakes")
+    registry::parse("toy.xml", xml, &apigen::toy(), &BTreeMap::new())
+        .expect("the registry has no mistakes")
 });
 
 fn apis() -> [Api<'static>; 1] {

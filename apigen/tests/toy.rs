@@ -18,9 +18,11 @@ fn inputs() -> Inputs {
         registries: BTreeMap::from([
             ("egl.xml".to_owned(), include_str!("toy/egl.xml").to_owned()),
             ("gl.xml".to_owned(), include_str!("toy/gl.xml").to_owned()),
+            ("glx.xml".to_owned(), "<registry/>".to_owned()),
         ]),
         descriptions: Sources { files },
         exposed: String::new(),
+        lists: BTreeMap::new(),
         exports: vec![("apis/exports/libToy.txt".to_owned(), "eglUseToy\nglFinish\n".to_owned())],
     }
 }

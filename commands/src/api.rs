@@ -19,7 +19,7 @@ macro_rules! define {
             /// Every API, in the order of their commands' ids.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$api),*];
 
-            /// The name in traces, filters and messages: `egl`, `gles`, `level_zero`.
+            /// The name in traces, filters and messages: `egl`, `gl`, `level_zero`.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$api => $name,)*
@@ -56,8 +56,10 @@ const fn hyphenated<const LEN: usize>(name: &str) -> [u8; LEN] {
 every_command!(define);
 
 impl Api {
-    /// The API of this name. `-` and `_` are equal: `level-zero` and `level_zero` are both accepted.
+    /// The API of this name. `-` and `_` are equal: `level-zero` and `level_zero` are both accepted. `gles`, as traces have
+    /// that were recorded before desktop OpenGL was an API, is `gl`.
     pub fn named(name: &str) -> Option<Self> {
+        let name = if name == "gles" { "gl" } else { name };
         let is_same = |api: &Self| {
             api.name().bytes().eq(name.bytes().map(|byte| if byte == b'-' { b'_' } else { byte }))
         };
@@ -110,7 +112,7 @@ mod tests {
         let refused = "vulkan".parse::<Api>().unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "no API is named \"vulkan\"; the APIs are egl, gles, level_zero"
+            "no API is named \"vulkan\"; the APIs are egl, gl, glx, level_zero"
         );
     }
 }

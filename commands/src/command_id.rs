@@ -153,7 +153,7 @@ mod tests {
             assert_eq!((command.name(), command.api()), (name, api));
         };
         check(CommandId::EGL_BIND_API, "eglBindAPI", Api::Egl);
-        check(CommandId::GL_VIEWPORT, "glViewport", Api::Gles);
+        check(CommandId::GL_VIEWPORT, "glViewport", Api::Gl);
         check(CommandId::ZE_INIT, "zeInit", Api::LevelZero);
         check(CommandId::ZER_GET_DEFAULT_CONTEXT, "zerGetDefaultContext", Api::LevelZero);
     }

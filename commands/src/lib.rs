@@ -10,7 +10,7 @@
 //!
 //! let clear = CommandId::named("glClear").expect("OpenGL ES has glClear");
 //! assert_eq!(clear, CommandId::GL_CLEAR);
-//! assert_eq!((clear.name(), clear.api()), ("glClear", Api::Gles));
+//! assert_eq!((clear.name(), clear.api()), ("glClear", Api::Gl));
 //!
 //! let mask = &descriptions().function(clear).params[0];
 //! assert_eq!(mask.name, "mask");

@@ -50,7 +50,7 @@ struct inner_t 4 -
  0 name[4] u8:string
 api egl
 eglInitialize(dpy pointer:handle, major out pointer:array of i32) u32:bool enter leaves
-api gles
+api gl
 glClear(mask u32:bitfield:ClearBufferMask) void enter
 glMix(flag u8:bool, target u32:enum:TextureTarget, desc in pointer:struct:outer_t) void recorded
 glFinish() void leave leaves
@@ -119,7 +119,7 @@ fn small_file_has_groups_structs_and_commands() {
             FunctionDesc {
                 id: 1,
                 name: "glClear",
-                api: Api::Gles,
+                api: Api::Gl,
                 params: vec![param(
                     "mask",
                     ty(Repr::U32, Kind::Bitfield(2)),
@@ -135,7 +135,7 @@ fn small_file_has_groups_structs_and_commands() {
             FunctionDesc {
                 id: 2,
                 name: "glMix",
-                api: Api::Gles,
+                api: Api::Gl,
                 params: vec![
                     param("flag", ty(Repr::U8, Kind::Bool), 0, Observed::No, None),
                     param("target", ty(Repr::U32, Kind::Enum(1)), 4, Observed::No, None),
@@ -149,7 +149,7 @@ fn small_file_has_groups_structs_and_commands() {
             FunctionDesc {
                 id: 3,
                 name: "glFinish",
-                api: Api::Gles,
+                api: Api::Gl,
                 params: vec![],
                 result: TypeRef::VOID,
                 fixed_len: 0,
@@ -202,7 +202,11 @@ fn malformed_line_is_rejected_with_its_number() {
     check(field, " 16 inner", "\"\" is not a type");
     check(field, " 16 inner[x] u8", "\"x\" is not a number, or too large");
     check(field, " 16 inner void:struct:no_t", "struct \"no_t\" is not described above");
-    check("api gles", "api glide", "no API is named \"glide\"; the APIs are egl, gles, level_zero");
+    check(
+        "api gl",
+        "api glide",
+        "no API is named \"glide\"; the APIs are egl, gl, glx, level_zero",
+    );
     let early = "glEarly() void enter";
     check("api egl", early, "command \"glEarly\" needs an API above it");
     let clear = "glClear(mask u32:bitfield:ClearBufferMask) void enter";

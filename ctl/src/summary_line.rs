@@ -179,11 +179,11 @@ fn reentrant(summary: &Summary) -> String {
     }
 }
 
-/// Formats the number of commands of an API that is not recorded.
+/// Formats the number of commands in threads without a context, which are not recorded.
 fn foreign(summary: &Summary) -> String {
     match summary.foreign {
         0 => String::new(),
-        count => format!("; {} of another API not recorded", counted(count, "command")),
+        count => format!("; {} without a recorded context", counted(count, "command")),
     }
 }
 
@@ -397,7 +397,7 @@ mod tests {
         let plain = StartRequest::default();
         check(&empty, &plain, "made no command");
         let foreign = Summary { foreign: 3, ..empty.clone() };
-        check(&foreign, &plain, "made 3 commands of desktop OpenGL");
+        check(&foreign, &plain, "made 3 commands of OpenGL in threads");
         let inside = InFlight { name: "eglGetDisplay".into(), ..InFlight::default() };
         let held = Summary { in_flight: vec![inside], ..empty.clone() };
         check(&held, &plain, "the program's eglGetDisplay had not returned");

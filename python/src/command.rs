@@ -161,7 +161,7 @@ impl Command {
         self.described().map_or_else(unknown, |function| function.name.clone())
     }
 
-    /// API of the function: "egl", "gles" or "level_zero"; None for a function that the trace does not describe.
+    /// API of the function: "egl", "gl" or "level_zero"; None for a function that the trace does not describe.
     #[getter]
     fn api(&self) -> Option<String> {
         self.described().map(|function| function.api.clone())

@@ -27,7 +27,7 @@
 //! |---|---|
 //! | 6, the loop over commands | `player`, `report` |
 //! | 5, observers of each command | `images`, `verify`, `benchmark` |
-//! | 4, players of one API's commands | `egl`, `gl`, `level_zero`, `generated` |
+//! | 4, players of one API's commands | `egl`, `gl`, `glx`, `level_zero`, `generated` |
 //! | 3, one command with its arguments; images of imported memory | `call`, `parts`, `imports` |
 //! | 2, the trace's objects; the survey | `objects`, `survey` |
 //! | 1, the driver, and memory for it | `driver`, `memory`, `names` |
@@ -43,6 +43,7 @@ mod events;
 mod facts;
 mod generated;
 mod gl;
+mod glx;
 pub mod images;
 mod imports;
 mod level_zero;

@@ -22,12 +22,17 @@ pub enum Kind {
     Sync,
     Semaphore,
     MemoryObject,
+    /// Programs in assembly language (GL_ARB_vertex_program), which have a set of names of their own.
+    AssemblyProgram,
+    AtiFragmentShader,
     /// Handles of Level Zero, which has one set per process.
     LevelZero,
     /// Kinds from here on belong to a context, except `Path` and `Fence`.
     Framebuffer,
     VertexArray,
     Query,
+    /// Queries of GL_NV_occlusion_query.
+    OcclusionQuery,
     TransformFeedback,
     ProgramPipeline,
     PerfMonitor,

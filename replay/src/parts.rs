@@ -7,15 +7,18 @@ use std::sync::Arc;
 
 use gapii_commands::constants::{
     GL_DISPATCH_INDIRECT_BUFFER_BINDING, GL_DRAW_INDIRECT_BUFFER_BINDING, GL_EXTENSIONS,
-    GL_PIXEL_PACK_BUFFER_BINDING, GL_PIXEL_UNPACK_BUFFER_BINDING, GL_RENDERER, GL_VENDOR,
-    GL_VERSION,
+    GL_PIXEL_PACK_BUFFER_BINDING, GL_PIXEL_UNPACK_BUFFER_BINDING, GL_QUERY_BUFFER_BINDING,
+    GL_RENDERER, GL_VENDOR, GL_VERSION,
 };
 use gapii_commands::ids;
 use gapii_follow::follow::Follower;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::driver::{Driver, version_of};
+use gapii_state::read_back::NEVER;
+use gapii_state::version_of;
+
+use crate::driver::Driver;
 use crate::limits::Limits;
 use crate::memory::{Memory, Output, Outputs};
 use crate::names::{Names, Scopes};
@@ -48,6 +51,10 @@ pub struct Parts {
     pub(crate) facts: HashMap<u32, Facts>,
     /// Contexts that were given a client array with a stride that is too large, by scope.
     pub(crate) wide_arrays: HashSet<u32>,
+    /// Arrays into which drivers write in selection and feedback mode, by scope of the context and mode.
+    pub(crate) mode_arrays: HashMap<(u32, u32), Vec<u32>>,
+    /// Context and mode that the last glRenderMode has ended.
+    pub(crate) ended_mode: (u32, u32),
 }
 
 /// A driver of OpenGL ES, as it names itself.
@@ -64,8 +71,10 @@ pub struct GlDriver {
 /// Properties of one of the driver's contexts.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
-    /// Client version: major, minor.
-    pub version: (u32, u32),
+    /// Whether it is a context of OpenGL ES, not of desktop OpenGL.
+    pub is_es: bool,
+    /// Version of its API: major, minor.
+    pub version: (u8, u8),
     /// Whether `GL_PIXEL_UNPACK_BUFFER` and `GL_PIXEL_PACK_BUFFER` exist.
     pub has_pixel_buffers: bool,
     /// Whether buffers can be mapped although the version is below 3.0.
@@ -74,6 +83,13 @@ pub struct Facts {
     pub has_unpack_subimage: bool,
     /// Whether row length and skips exist for read-backs.
     pub has_pack_subimage: bool,
+}
+
+impl Facts {
+    /// Whether the context has at least version `es` of OpenGL ES, or version `desktop` of desktop OpenGL.
+    pub fn has(&self, es: (u8, u8), desktop: (u8, u8)) -> bool {
+        self.version >= if self.is_es { es } else { desktop }
+    }
 }
 
 const GET_INTEGER: u16 = ids::GL_GET_INTEGERV;
@@ -86,17 +102,21 @@ impl Parts {
             return *known;
         }
         let version = self.driver_text(GL_VERSION).as_deref().and_then(version_of);
-        let version = version.unwrap_or((1, 0));
-        let extensions = self.driver_text(GL_EXTENSIONS).unwrap_or_default();
+        let (is_es, version) = version.unwrap_or((true, (1, 0)));
+        let since = |es: (u8, u8), desktop: (u8, u8)| version >= if is_es { es } else { desktop };
+        // Only contexts of OpenGL ES have a list of extensions in every version and profile.
+        let extensions = match is_es {
+            true => self.driver_text(GL_EXTENSIONS).unwrap_or_default(),
+            false => String::new(),
+        };
         let has = |name: &str| extensions.split(' ').any(|extension| extension == name);
-        let has_pixel_buffers = version >= (3, 0) || has("GL_NV_pixel_buffer_object");
-        let has_map_buffer = has("GL_OES_mapbuffer");
         let facts = Facts {
+            is_es,
             version,
-            has_pixel_buffers,
-            has_map_buffer,
-            has_unpack_subimage: version >= (3, 0) || has("GL_EXT_unpack_subimage"),
-            has_pack_subimage: version >= (3, 0) || has("GL_NV_pack_subimage"),
+            has_pixel_buffers: since((3, 0), (2, 1)) || has("GL_NV_pixel_buffer_object"),
+            has_map_buffer: !is_es || has("GL_OES_mapbuffer"),
+            has_unpack_subimage: since((3, 0), (1, 0)) || has("GL_EXT_unpack_subimage"),
+            has_pack_subimage: since((3, 0), (1, 0)) || has("GL_NV_pack_subimage"),
         };
         self.facts.insert(scopes.context, facts);
         facts
@@ -130,10 +150,10 @@ impl Parts {
             GL_PIXEL_PACK_BUFFER_BINDING | GL_PIXEL_UNPACK_BUFFER_BINDING => {
                 facts.has_pixel_buffers
             }
-            GL_DRAW_INDIRECT_BUFFER_BINDING | GL_DISPATCH_INDIRECT_BUFFER_BINDING => {
-                facts.version >= (3, 1)
-            }
-            _ => facts.version >= (1, 1),
+            GL_DRAW_INDIRECT_BUFFER_BINDING => facts.has((3, 1), (4, 0)),
+            GL_DISPATCH_INDIRECT_BUFFER_BINDING => facts.has((3, 1), (4, 3)),
+            GL_QUERY_BUFFER_BINDING => facts.has(NEVER, (4, 4)),
+            _ => facts.has((1, 1), (1, 5)),
         };
         if !exists {
             return 0;

@@ -188,9 +188,8 @@ pub struct SegmentHeader {
     /// Offset 136. APIs that the process has called so far: one bit each, as in its hello. Application.
     /// Daemon: reports.
     pub apis: AtomicU64,
-    /// Offset 144. Commands that came during a capture and were not recorded because they belong to an API that is not
-    /// recorded: a context of that API was current, or no EGL context was in a process with GLX. Application. Daemon:
-    /// reports.
+    /// Offset 144. Commands of OpenGL that came during a capture in a thread without a current context, and were not
+    /// recorded. Application. Daemon: reports.
     pub foreign_calls: AtomicU64,
     /// Offset 152. Highest index of a slot that was ever claimed, plus 1: the daemon looks at no other slot. Only rises.
     /// Application: maximum (`fetch_max`), after it has claimed a slot and before it publishes there, `Relaxed` (USED).

@@ -1,7 +1,7 @@
 //! How a thread comes to record: claims a slot, introduces itself in each epoch (THREAD, CONTEXT and LIMITS records),
 //! and describes the state that it finds. Without a free slot the command goes to the driver unrecorded, and
-//! `unslotted_calls` counts it; the thread does not wait. Commands of OpenGL ES are not recorded while a context of another API is current, or
-//! while no EGL context is current and GLX is loaded. The slot is retired when the thread ends.
+//! `unslotted_calls` counts it; the thread does not wait. Commands of OpenGL are not recorded while no
+//! context of EGL or GLX is current and a library of GLX or desktop OpenGL is loaded, which may have contexts of another kind. The slot is retired when the thread ends.
 //!
 //! [`begin`] is the beginning of every record that the shim itself writes from outside a command.
 //! [`crate::begin`] is the same for commands of the program.
@@ -15,8 +15,7 @@ use gapii_recorder::{Call, Entered, ErrnoGuard, Part, Recorder, Thread};
 use crate::capture::{self, EPOCH, NOT_CAPTURING};
 use crate::claim;
 use crate::connection::Connection;
-use crate::contexts::OPENGL_ES_API;
-use crate::dlopen;
+use crate::driver;
 use crate::limits;
 use crate::process;
 use crate::scope;
@@ -139,7 +138,7 @@ fn attach(words: &Words, id: u16) -> Option<Entered> {
             newest = EPOCH.follow()?;
         }
     }
-    if !thread.records_gl() && const { Api::Gles.ids() }.contains(&id) {
+    if !thread.records_gl() && const { Api::Gl.ids() }.contains(&id) {
         connection.shared.segment.header().foreign_calls.fetch_add(1, Relaxed);
         return None;
     }
@@ -221,10 +220,7 @@ fn introduce_context(recorder: &mut Recorder, words: &Words) {
 
 /// Updates how the thread's next command begins.
 fn update_ready(thread: &Thread, words: &Words) {
-    let records_gl = match words.context_api.get() {
-        0 => !is_glx_loaded(),
-        api => api == OPENGL_ES_API,
-    };
+    let records_gl = words.context_api.get() != 0 || !driver::has_desktop_library();
     let is_incomplete = |state: &mut gapii_state::Thread| {
         state.context.as_deref().is_some_and(snapshot::is_incomplete_in)
     };
@@ -250,15 +246,4 @@ unsafe extern "C" fn retire(state: *mut libc::c_void) {
         // SAFETY: this thread's own state, and the thread ends.
         unsafe { thread.retire() };
     }
-}
-
-/// Whether GLX is loaded, so that a command without a current EGL context may be a desktop OpenGL command.
-fn is_glx_loaded() -> bool {
-    let flags = libc::RTLD_NOLOAD | libc::RTLD_LAZY;
-    let handle = dlopen::real(c"libGLX.so.0", flags);
-    if !handle.is_null() {
-        // SAFETY: the handle that was just opened; the library stays through its other users.
-        unsafe { libc::dlclose(handle) };
-    }
-    !handle.is_null()
 }

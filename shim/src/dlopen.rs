@@ -59,11 +59,6 @@ pub unsafe extern "C" fn dlopen() {
     );
 }
 
-/// Whether the program has opened a driver library through the shim.
-pub fn has_opened() -> bool {
-    OPENED.load(Relaxed) != 0
-}
-
 /// Calls the loader's own `dlopen`, for the shim's own needs.
 pub fn real(path: &CStr, flags: c_int) -> *mut c_void {
     let code = real_code();

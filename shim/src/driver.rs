@@ -1,7 +1,8 @@
 //! Finds the real driver libraries, and never this library or another copy of it. The next definition in the program's
-//! own search order (`RTLD_NEXT`) comes first, because the program would have had that one; then the library of the
-//! same name: by plain name, then on the library path, in the loader's cache, and in the system's folders (`loader/`).
-//! A command that no library has leads to `stubs::absent`, which returns 0.
+//! own search order (`RTLD_NEXT`) comes first, because the program would have had that one. Then come the libraries of
+//! OpenGL ES, GLX and desktop OpenGL that the program has loaded; then libraries of EGL and OpenGL ES: by plain name, on
+//! the library path, in the loader's cache, and in the system's folders (`loader/`). A library of GLX or desktop OpenGL is
+//! never loaded here. A command that no library has leads to `stubs::absent`, which returns 0.
 
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -13,15 +14,26 @@ use std::sync::OnceLock;
 
 use crate::code::Code;
 use crate::dlopen;
-use crate::module::Module;
+use crate::loaders_dlsym;
+use crate::module::{self, Module};
 
-/// The libraries that the shim stands in for.
+/// The libraries that the shim loads if the program calls their commands.
 #[derive(Clone, Copy)]
 enum Library {
     Egl,
     Gles2,
     Gles1,
 }
+
+/// Beginnings of the file names of libraries whose functions are taken if the process has loaded them.
+const LIBRARIES: [&[u8]; 6] = [
+    b"libEGL.so.1",
+    b"libGLESv2.so.2",
+    b"libGLESv1_CM.so.1",
+    b"libGL.so.1",
+    b"libGLX.so.0",
+    b"libOpenGL.so.0",
+];
 
 /// A loaded driver library; null if the machine has none.
 struct Handle(*mut c_void);
@@ -33,32 +45,59 @@ unsafe impl Sync for Handle {}
 
 static HANDLES: [OnceLock<Handle>; 3] = [const { OnceLock::new() }; 3];
 
-/// Returns the driver's definition of an exported command; null if the driver has none.
+/// Returns the driver's definition of an exported command; null if no library has it. Loads a library if the command is
+/// one of EGL, or one of OpenGL that no loaded library has.
 pub fn symbol(name: &CStr) -> Code {
+    let found = loaded_symbol(name);
+    if !found.is_null() {
+        return found;
+    }
+    let needed: &[Library] = match name.to_bytes() {
+        bytes if bytes.starts_with(b"egl") => &[Library::Egl],
+        bytes if bytes.starts_with(b"glX") => &[],
+        _ => &[Library::Gles2, Library::Gles1],
+    };
+    let mut handles = needed.iter().map(|library| handle(*library));
+    handles.find_map(|handle| definition(handle, name)).unwrap_or(core::ptr::null_mut())
+}
+
+/// Returns the definition of a command in a library that the process has loaded; null if none has it.
+pub fn loaded_symbol(name: &CStr) -> Code {
     // SAFETY: asks the loader for the definition that follows this module's.
     let next = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     if !next.is_null() && !is_ours(next) {
         return next.cast();
     }
-    let libraries: &[Library] = match name.to_bytes().starts_with(b"egl") {
-        true => &[Library::Egl],
-        false => &[Library::Gles2, Library::Gles1],
-    };
-    for handle in libraries.iter().map(|library| handle(*library)) {
-        if handle.is_null() {
-            continue;
-        }
-        // SAFETY: the handle stays open.
-        let found = unsafe { libc::dlsym(handle, name.as_ptr()) };
-        if !found.is_null() && !is_ours(found) {
-            return found.cast();
-        }
+    let mut handles = LIBRARIES.iter().map(|file| loaded(file));
+    handles.find_map(|handle| definition(handle, name)).unwrap_or(core::ptr::null_mut())
+}
+
+/// Whether the process has loaded a library of GLX or desktop OpenGL.
+pub fn has_desktop_library() -> bool {
+    LIBRARIES[3..].iter().any(|file| !loaded(file).is_null())
+}
+
+/// Returns the definition of a command in a library that is not this one.
+fn definition(handle: *mut c_void, name: &CStr) -> Option<Code> {
+    if handle.is_null() {
+        return None;
     }
-    core::ptr::null_mut()
+    let found = loaders_dlsym::find(handle, name);
+    (!found.is_null() && !is_ours(found)).then_some(found.cast())
+}
+
+/// Returns the library whose file's name begins with `file`, if the process has loaded it, else null. Opens no file: a
+/// sandbox may end a process that does.
+fn loaded(file: &[u8]) -> *mut c_void {
+    let is_it = |path: &CStr| {
+        path.to_bytes().rsplit(|byte| *byte == b'/').next().is_some_and(|it| it.starts_with(file))
+    };
+    let flags = libc::RTLD_NOLOAD | libc::RTLD_LAZY;
+    module::loaded(is_it).map_or(core::ptr::null_mut(), |path| dlopen::real(&path, flags))
 }
 
 /// Whether `address` is in this module or in another copy of this library.
-fn is_ours(address: *const c_void) -> bool {
+pub fn is_ours(address: *const c_void) -> bool {
     static OURS: OnceLock<usize> = OnceLock::new();
     static KNOWN_DRIVER: AtomicUsize = AtomicUsize::new(0);
     let Some(module) = Module::of(address) else { return false };

@@ -2,17 +2,20 @@
 //! surface is usable only if it is current for both drawing and reading and its color components are fixed-point; a
 //! context only if it is one of OpenGL ES and the driver has the functions that a read-back needs.
 
-use core::ffi::{CStr, c_char};
+use core::ffi::c_char;
 
 use gapii_commands::constants;
-use gapii_commands::constants::{GL_EXTENSIONS, GL_RGBA, GL_UNSIGNED_BYTE, GL_VERSION};
+use gapii_commands::constants::{
+    GL_BACK, GL_DOUBLEBUFFER, GL_FRONT, GL_RGBA, GL_UNSIGNED_BYTE, GLX_HEIGHT, GLX_RENDER_TYPE,
+    GLX_RGBA_TYPE, GLX_WIDTH,
+};
+use gapii_state::ContextApi;
 use gapii_state::read_back::Driver;
 
 use crate::contexts::OPENGL_ES_API;
 use crate::driver_functions as driver;
 use crate::generated::ids;
-use crate::limits::parse_version;
-use crate::table;
+use crate::gl_identity::Identity;
 use crate::tls::words;
 
 const EGL_EXTENSIONS: i32 = constants::EGL_EXTENSIONS as i32;
@@ -26,27 +29,53 @@ const EGL_COLOR_COMPONENT_TYPE_EXT: i32 = constants::EGL_COLOR_COMPONENT_TYPE_EX
 const EGL_COLOR_COMPONENT_TYPE_FIXED_EXT: i32 =
     constants::EGL_COLOR_COMPONENT_TYPE_FIXED_EXT as i32;
 
-/// A surface that this thread draws to and reads from.
+/// Whose a surface is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Of {
+    Egl,
+    Glx,
+}
+
+/// A surface of EGL, or a drawable of GLX, that this thread draws to and reads from.
 pub struct Draw {
+    of: Of,
     display: u64,
     surface: u64,
 }
 
 impl Draw {
     /// Returns the surface if it is this thread's current one for drawing and for reading, and its pixels are bytes.
-    pub fn current(display: u64, surface: u64) -> Option<Draw> {
-        let is_at = |end| surface != 0 && driver::egl_get_current_surface(end) == surface;
-        if ![EGL_DRAW, EGL_READ].into_iter().all(is_at) {
+    pub fn current(of: Of, display: u64, surface: u64) -> Option<Draw> {
+        let ends = match of {
+            Of::Egl => [EGL_DRAW, EGL_READ].map(driver::egl_get_current_surface),
+            Of::Glx => {
+                [driver::glx_get_current_drawable(), driver::glx_get_current_read_drawable()]
+            }
+        };
+        if surface == 0 || ends != [surface; 2] {
             return None;
         }
-        let draw = Draw { display, surface };
+        let draw = Draw { of, display, surface };
         draw.has_bytes().then_some(draw)
     }
 
     /// Returns width and height in pixels.
     pub fn size(&self) -> Option<[u32; 2]> {
+        if self.of == Of::Glx {
+            return Some([GLX_WIDTH, GLX_HEIGHT].map(|name| self.query_drawable(name)));
+        }
         let [width, height] = [EGL_WIDTH, EGL_HEIGHT].map(|name| self.query(name));
         Some([u32::try_from(width?).ok()?, u32::try_from(height?).ok()?])
+    }
+
+    /// Returns an attribute of a drawable of GLX; 0 if the driver does not tell.
+    fn query_drawable(&self, name: u32) -> u32 {
+        let (mut value, name) = (0, name as i32);
+        // SAFETY: `value` is writable, and the drawable is current.
+        unsafe {
+            driver::glx_query_drawable(self.display, self.surface, name, &raw mut value);
+        }
+        value
     }
 
     fn query(&self, name: i32) -> Option<i32> {
@@ -59,6 +88,13 @@ impl Draw {
 
     /// Whether the components of its pixels are fixed-point numbers. Floating-point ones cannot be read as bytes.
     fn has_bytes(&self) -> bool {
+        if self.of == Of::Glx {
+            let (mut kind, name) = (0, GLX_RENDER_TYPE as i32);
+            let context = driver::glx_get_current_context();
+            // SAFETY: `kind` is writable, and the context is current.
+            unsafe { driver::glx_query_context(self.display, context, name, &raw mut kind) };
+            return kind as u32 == GLX_RGBA_TYPE;
+        }
         if !self.display_has("EGL_EXT_pixel_format_float") {
             return true;
         }
@@ -88,15 +124,14 @@ impl Draw {
     }
 }
 
-/// The current context of OpenGL ES.
+/// The current context.
 pub struct Gl {
-    version: (u8, u8),
-    extensions: *const c_char,
+    identity: Identity,
 }
 
 impl Gl {
-    /// Returns the current context. `None` if the thread has none, or if the driver lacks a function that every
-    /// driver should have.
+    /// Returns the current context if it is one of OpenGL ES. `None` if the thread has no such context, or if the driver
+    /// lacks a function that every driver should have.
     pub fn current() -> Option<Gl> {
         if words().context_api.get() != OPENGL_ES_API {
             return None;
@@ -107,6 +142,11 @@ impl Gl {
     /// [`Gl::current`] on a thread that has a context of OpenGL ES which the shim made, so that the shim does not know
     /// it as the thread's current one.
     pub fn of_thread() -> Option<Gl> {
+        Self::of_any_api().filter(|it| it.identity.api == ContextApi::Es)
+    }
+
+    /// Returns the current context, which may be one of desktop OpenGL.
+    pub fn of_any_api() -> Option<Gl> {
         let needed = [
             ids::GL_GET_INTEGERV,
             ids::GL_IS_ENABLED,
@@ -115,19 +155,15 @@ impl Gl {
             ids::GL_PIXEL_STOREI,
             ids::GL_READ_PIXELS,
         ];
-        if needed.iter().any(|id| table::driver(*id).is_null()) {
+        if !needed.iter().all(|id| driver::has(*id)) {
             return None;
         }
-        // SAFETY: takes no memory.
-        let version = unsafe { driver::get_string(GL_VERSION) } as *const c_char;
-        if version.is_null() {
-            return None;
-        }
-        // SAFETY: the driver returns a NUL-terminated string that stays valid.
-        let version = parse_version(unsafe { CStr::from_ptr(version) }.to_str().ok()?)?;
-        // SAFETY: takes no memory.
-        let extensions = unsafe { driver::get_string(GL_EXTENSIONS) };
-        Some(Gl { version, extensions: extensions as *const c_char })
+        Some(Gl { identity: Identity::ask()? })
+    }
+
+    /// Client version of a context of OpenGL ES: major, minor.
+    pub fn version(&self) -> (u8, u8) {
+        self.identity.version
     }
 
     /// Reads the lower left of the framebuffer as RGBA, one byte per component.
@@ -139,12 +175,18 @@ impl Gl {
 }
 
 impl Driver for Gl {
-    fn version(&self) -> (u8, u8) {
-        self.version
+    fn is_at_least(&self, es: (u8, u8), desktop: (u8, u8)) -> bool {
+        let Identity { api, version, .. } = self.identity;
+        api.is_es(version, es) || api.is_desktop(version, desktop)
     }
 
     fn has(&self, extension: &str) -> bool {
-        driver::has_word(self.extensions, extension)
+        self.identity.has(extension)
+    }
+
+    fn own_buffer(&self) -> Option<u32> {
+        let is_desktop = self.identity.api != ContextApi::Es;
+        is_desktop.then(|| if self.integer(GL_DOUBLEBUFFER) != 0 { GL_BACK } else { GL_FRONT })
     }
 
     fn integer(&self, name: u32) -> u32 {
@@ -176,7 +218,7 @@ impl Driver for Gl {
     }
 
     fn bind_framebuffer(&self, target: u32, framebuffer: u32) -> bool {
-        if self.version.0 < 2 {
+        if !self.is_at_least((2, 0), (1, 0)) {
             driver::bind_framebuffer_oes(target, framebuffer);
             return driver::has(ids::GL_BIND_FRAMEBUFFER_OES);
         }
@@ -185,7 +227,7 @@ impl Driver for Gl {
     }
 
     fn read_buffer(&self, buffer: u32) -> bool {
-        if self.version.0 < 3 {
+        if !self.is_at_least((3, 0), (1, 0)) {
             driver::read_buffer_nv(buffer);
             return driver::has(ids::GL_READ_BUFFER_NV);
         }

@@ -1,14 +1,18 @@
 //! The driver's own functions, for the queries and temporary changes that the shim makes itself. They bypass the table,
-//! so nothing of them is recorded. A function that is not exported is asked for with `eglGetProcAddress`; one that the
-//! driver does not have does nothing and returns 0. The caller has a context of OpenGL ES current that knows the
-//! function.
+//! so nothing of them is recorded. A function that is not exported is asked for with `eglGetProcAddress` or
+//! `glXGetProcAddress`; one that the driver does not have does nothing and returns 0. The caller has a context current
+//! that knows the function.
 
 #![allow(clippy::too_many_arguments, reason = "as many as the commands have")]
 
 use core::ffi::{CStr, c_char};
 use core::mem::transmute;
+use core::ptr;
+
+use gapii_commands::Api;
 
 use crate::code::Code;
+use crate::driver;
 use crate::generated::ids;
 use crate::generated::names::{EXPORTED, NAMES};
 use crate::table;
@@ -122,6 +126,9 @@ driver_functions! {
         );
         disable = GL_DISABLE(capability: u32);
         egl_get_current_surface = EGL_GET_CURRENT_SURFACE(end: i32) -> u64;
+        glx_get_current_context = GLX_GET_CURRENT_CONTEXT() -> u64;
+        glx_get_current_drawable = GLX_GET_CURRENT_DRAWABLE() -> u64;
+        glx_get_current_read_drawable = GLX_GET_CURRENT_READ_DRAWABLE() -> u64;
         enable = GL_ENABLE(capability: u32);
         pixel_store = GL_PIXEL_STOREI(name: u32, value: i32);
         attach_shader = GL_ATTACH_SHADER(program: u32, shader: u32);
@@ -210,6 +217,7 @@ driver_functions! {
             index: u32, size: i32, kind: u32, offset: u32
         );
         vertex_binding_divisor = GL_VERTEX_BINDING_DIVISOR(binding: u32, divisor: u32);
+        get_string_at = GL_GET_STRINGI(name: u32, index: u32) -> usize;
     }
     memory {
         egl_get_config_attrib = EGL_GET_CONFIG_ATTRIB(
@@ -218,6 +226,12 @@ driver_functions! {
         egl_query_surface = EGL_QUERY_SURFACE(
             display: u64, surface: u64, name: i32, out: *mut i32
         ) -> u32;
+        glx_query_context = GLX_QUERY_CONTEXT(
+            display: u64, context: u64, name: i32, out: *mut i32
+        ) -> i32;
+        glx_query_drawable = GLX_QUERY_DRAWABLE(
+            display: u64, drawable: u64, name: i32, out: *mut u32
+        );
         buffer_data = GL_BUFFER_DATA(target: u32, size: isize, data: *const u8, usage: u32);
         delete_queries_ext = GL_DELETE_QUERIES_EXT(count: i32, names: *const u32);
         delete_buffers = GL_DELETE_BUFFERS(count: i32, names: *const u32);
@@ -373,33 +387,68 @@ pub fn has(id: u16) -> bool {
     !find(id).is_null()
 }
 
-/// Returns the driver's function for a command, even if the program has never asked for it. If the function is not
-/// exported, the driver may return one that only some contexts support.
+/// Returns the driver's function for a command, even if the program has never called it; null if there is none. If the
+/// function is not exported, the driver may return one that only some contexts support.
 fn find(id: u16) -> Code {
     let known = table::driver(id);
-    let at = usize::from(id);
-    if !known.is_null() || EXPORTED.get(at).copied().unwrap_or(true) {
+    if !known.is_null() {
         return known;
     }
-    let (Some(name), ask) = (NAMES.get(at), table::driver(ids::EGL_GET_PROC_ADDRESS)) else {
-        return known;
+    let found = match exported(id) {
+        code if code.is_null() => asked_for(id),
+        code => code,
     };
-    if ask.is_null() {
-        return known;
+    if !found.is_null() {
+        table::set_driver(usize::from(id), found);
     }
+    found
+}
+
+/// Returns the definition of a command that a library exports; null if none does.
+fn exported(id: u16) -> Code {
+    let at = usize::from(id);
+    match NAMES.get(at) {
+        Some(name) if EXPORTED.get(at) == Some(&true) => driver::symbol(name),
+        _ => ptr::null_mut(),
+    }
+}
+
+/// Returns the function that a loaded library of EGL or GLX gives out for a name; null if there is none. It is not this
+/// library's own.
+fn asked_for(id: u16) -> Code {
+    let asks =
+        [ids::EGL_GET_PROC_ADDRESS, ids::GLX_GET_PROC_ADDRESS_ARB, ids::GLX_GET_PROC_ADDRESS];
+    let known = |ask: u16| match (table::driver(ask), NAMES.get(usize::from(ask))) {
+        (code, Some(name)) if code.is_null() => driver::loaded_symbol(name),
+        (code, _) => code,
+    };
+    let ask = asks.into_iter().map(known).find(|ask| !ask.is_null());
+    let (Some(name), Some(ask)) = (NAMES.get(usize::from(id)), ask) else {
+        return ptr::null_mut();
+    };
     // SAFETY: the driver's function for the command has the command's signature.
     let ask = unsafe { transmute::<Code, unsafe extern "C" fn(*const c_char) -> Code>(ask) };
     // SAFETY: a NUL-terminated string.
-    let code = unsafe { ask(name.as_ptr()) };
-    if !code.is_null() {
-        learn(id, code);
-    }
-    code
+    let found = unsafe { ask(name.as_ptr()) };
+    // A library that looks the name up among all that are loaded finds this one.
+    if driver::is_ours(found.cast_const().cast()) { ptr::null_mut() } else { found }
 }
 
-/// Notes the driver's function for a command that the driver does not export.
+/// Returns the id of a command that has an entry point, by its name. Level Zero's have none.
+pub fn named(name: &CStr) -> Option<u16> {
+    let ours = &NAMES[..usize::from(Api::LevelZero.ids().start)];
+    ours.binary_search(&name).ok().map(|id| id as u16)
+}
+
+/// Notes the function that the driver gave the program for a command. A definition that a library exports comes first;
+/// this library's own is none.
 pub fn learn(id: u16, code: Code) {
-    if table::driver(id).is_null() {
+    if !table::driver(id).is_null() {
+        return;
+    }
+    let exported = exported(id);
+    let code = if exported.is_null() { code } else { exported };
+    if !driver::is_ours(code.cast_const().cast()) {
         table::set_driver(usize::from(id), code);
     }
 }

@@ -5,13 +5,11 @@
 //! GL_OES_mapbuffer), while transform feedback is active, if the buffer is mapped or too short, or if no binding point is
 //! free. `GL_DEBUG_OUTPUT` is off meanwhile.
 
-use core::ffi::c_char;
-
 use gapii_commands::constants;
 use gapii_commands::constants::{
     GL_BUFFER_MAPPED, GL_BUFFER_SIZE, GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER_BINDING,
     GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, GL_DEBUG_OUTPUT, GL_ELEMENT_ARRAY_BUFFER,
-    GL_ELEMENT_ARRAY_BUFFER_BINDING, GL_EXTENSIONS, GL_MAP_READ_BIT, GL_PIXEL_PACK_BUFFER,
+    GL_ELEMENT_ARRAY_BUFFER_BINDING, GL_MAP_READ_BIT, GL_PIXEL_PACK_BUFFER,
     GL_PIXEL_PACK_BUFFER_BINDING, GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING,
     GL_STREAM_READ, GL_TRANSFORM_FEEDBACK_ACTIVE,
 };
@@ -20,6 +18,7 @@ use gapii_recorder::program::guarded;
 use gapii_state::ElementBuffer;
 
 use crate::driver_functions as driver;
+use crate::gl_identity::Identity;
 
 const TARGET: u32 = GL_ELEMENT_ARRAY_BUFFER;
 /// Binding points for a copy, and the queries of what is bound. Contexts of OpenGL ES 3.0 have them.
@@ -40,7 +39,7 @@ pub fn read(buffer: ElementBuffer, offset: u64, into: &mut [u8]) -> bool {
         return false;
     }
     // A driver may report the wait to the program's debug callback.
-    let has_messages = buffer.version >= (3, 2) || has_extension("GL_KHR_debug");
+    let has_messages = buffer.has((3, 2), (4, 3)) || has_extension("GL_KHR_debug");
     let is_silenced = has_messages && driver::is_enabled(GL_DEBUG_OUTPUT) != 0;
     if is_silenced {
         driver::disable(GL_DEBUG_OUTPUT);
@@ -57,14 +56,14 @@ pub fn read(buffer: ElementBuffer, offset: u64, into: &mut [u8]) -> bool {
 
 /// Whether glMapBufferRange succeeds (OpenGL ES 3.2, 6.3; GL_EXT_map_buffer_range), if the storage can be read.
 fn can_be_mapped(buffer: ElementBuffer, offset: u64, len: u64) -> bool {
-    let is_es3 = buffer.version >= (3, 0);
+    let is_es3 = buffer.has((3, 0), (3, 0));
     let maps_ranges =
         is_es3 || has_extension("GL_EXT_map_buffer_range") && has_extension("GL_OES_mapbuffer");
     if !maps_ranges {
         return false;
     }
     // Transform feedback may be writing the buffer.
-    if is_es3 && integer(GL_TRANSFORM_FEEDBACK_ACTIVE) != 0 {
+    if buffer.has((3, 0), (4, 0)) && integer(GL_TRANSFORM_FEEDBACK_ACTIVE) != 0 {
         return false;
     }
     let size = || u64::try_from(parameter(GL_BUFFER_SIZE)).unwrap_or(0);
@@ -82,7 +81,7 @@ fn is_readable(buffer: ElementBuffer) -> bool {
 /// Reads a copy in a buffer of the shim's own. A binding point that has a buffer stays as it is: the buffer may have lost
 /// its name, so that it could not be bound again.
 fn read_copy(buffer: ElementBuffer, offset: isize, into: &mut [u8]) -> bool {
-    if buffer.version < (3, 0) {
+    if !buffer.has((3, 0), (3, 1)) {
         return false;
     }
     let free = COPY_TARGETS.iter().find(|(_, binding)| integer(*binding) == 0);
@@ -101,7 +100,7 @@ fn read_copy(buffer: ElementBuffer, offset: isize, into: &mut [u8]) -> bool {
 }
 
 fn read_mapping(target: u32, buffer: ElementBuffer, offset: isize, into: &mut [u8]) -> bool {
-    let is_es3 = buffer.version >= (3, 0);
+    let is_es3 = buffer.has((3, 0), (3, 0));
     let len = into.len() as isize;
     let at = match is_es3 {
         true => driver::map_buffer_range(target, offset, len, GL_MAP_READ_BIT),
@@ -121,9 +120,7 @@ fn read_mapping(target: u32, buffer: ElementBuffer, offset: isize, into: &mut [u
 
 /// Whether the current context has an extension.
 fn has_extension(name: &str) -> bool {
-    // SAFETY: takes no memory.
-    let extensions = unsafe { driver::get_string(GL_EXTENSIONS) };
-    driver::has_word(extensions as *const c_char, name)
+    Identity::ask().is_some_and(|context| context.has(name))
 }
 
 /// A state variable of the current context with one value.

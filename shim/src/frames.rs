@@ -15,17 +15,17 @@ use gapii_recorder::{ErrnoGuard, Recorder};
 use gapii_state::read_back::Aside;
 
 use crate::capture;
-use crate::driver_calls::{Draw, Gl};
+use crate::driver_calls::{Draw, Gl, Of};
 use crate::tls::words;
 
 /// The most bytes of a frame: a reader takes no larger blob.
 const FRAME_BYTES_MAX: u64 = 1 << 30;
 
 /// Observes the frame that a recorded swap is about to show, if it is one of those to observe.
-pub fn observe(recorder: &mut Recorder, display: *mut c_void, surface: *mut c_void) {
+pub fn observe(recorder: &mut Recorder, of: Of, display: *mut c_void, surface: *mut c_void) {
     let Some((frame, keeps_pixels)) = capture::frame_to_observe() else { return };
     let _errno = ErrnoGuard::save();
-    let Some(draw) = Draw::current(display as u64, surface as u64) else { return };
+    let Some(draw) = Draw::current(of, display as u64, surface as u64) else { return };
     let Some(frames) = words().thread().map(|thread| &thread.frames) else { return };
     let known = frames.size_of(surface as u64);
     let Some([width, height]) = known.or_else(|| draw.size()) else { return };
@@ -59,13 +59,13 @@ pub fn observe(recorder: &mut Recorder, display: *mut c_void, surface: *mut c_vo
 
 /// Notes the size of a surface after a successful swap, when the query can do no harm. Before a swap, a driver may
 /// take the query as a reason to allocate new buffers.
-pub fn note_size(display: *mut c_void, surface: *mut c_void) {
+pub fn note_size(of: Of, display: *mut c_void, surface: *mut c_void) {
     if !capture::observes_frames() {
         return;
     }
     let _errno = ErrnoGuard::save();
     let Some(thread) = words().thread() else { return };
-    let size = Draw::current(display as u64, surface as u64).and_then(|draw| draw.size());
+    let size = Draw::current(of, display as u64, surface as u64).and_then(|draw| draw.size());
     thread.frames.note_size(surface as u64, size);
 }
 
@@ -78,7 +78,7 @@ pub fn forget_size() {
 
 /// Has the driver write the back buffer of the draw surface to `at`. False if it cannot be read without a trace.
 fn read(at: *mut u8, width: u32, height: u32) -> bool {
-    let Some(gl) = Gl::current() else { return false };
+    let Some(gl) = Gl::of_any_api() else { return false };
     let Some(_aside) = Aside::put(&gl) else { return false };
     gl.read_pixels(width, height, at);
     true

@@ -1,19 +1,19 @@
-//! Hooks of EGL commands that the shim watches at all times, whether or not a capture runs. Each is a safe point after
-//! the driver has returned, except `eglGetProcAddress`, which returns the shim's entry point only for a command of EGL
-//! or OpenGL ES that the driver has, and else the driver's answer. A frame ends with a successful swap, unless the
+//! Hooks of EGL commands, and those of GLX beside them, that the shim watches at all times, whether or not a capture runs. Each is a safe point after
+//! the driver has returned, except `eglGetProcAddress`, which returns the shim's entry point only for a command of EGL,
+//! OpenGL ES or GLX that the driver has, and else the driver's answer. A frame ends with a successful swap, unless the
 //! capture counts submits of Level Zero or has a rule for the ends of frames. A hooked command that is called from inside another command goes straight to
 //! the driver.
 //!
 //! A generated handler calls [`enter`] first. After the driver has returned, it calls the function here that has the
 //! command's name.
 
+mod glx;
 mod level_zero;
 
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use gapii_abi::atom::{EFFECT, FRAME_END, LEAVES, Time};
-use gapii_commands::Api;
 use gapii_commands::constants;
 use gapii_recorder::program::pages;
 use gapii_recorder::{Call, InFlight, clock_ns};
@@ -23,13 +23,13 @@ use gapii_state::{Image, Ref, Thread};
 use crate::attach;
 use crate::capture;
 use crate::contexts::{self, OPENGL_ES_API};
+use crate::driver_calls::Of;
 use crate::driver_functions;
 use crate::entry::ENTRY_POINTS;
 use crate::frame_count;
 use crate::frame_rule;
 use crate::frames;
 use crate::generated::ids;
-use crate::generated::names::NAMES;
 use crate::gpu_timing;
 use crate::imports;
 use crate::limits;
@@ -48,29 +48,100 @@ const EGL_CONTEXT_CLIENT_VERSION: i32 = constants::EGL_CONTEXT_CLIENT_VERSION as
 const WITH_DAMAGE: [u16; 2] =
     [ids::EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT, ids::EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR];
 
-/// Returns the value of `EGL_CONTEXT_CLIENT_VERSION` in an attribute list; 1, the default, if it is not in the list.
+/// Returns the value of `key` in an attribute list that `end` ends; `None` if it is not in the list.
 ///
 /// # Safety
-/// `attributes` is null or ends with `EGL_NONE`.
-unsafe fn client_version(mut attributes: *const i32) -> u32 {
+/// `attributes` is null or ends with `end`.
+unsafe fn attribute(mut attributes: *const i32, end: i32, key: i32) -> Option<i32> {
     if attributes.is_null() {
-        return 1;
+        return None;
     }
     loop {
-        // SAFETY: EGL_NONE has not been reached.
+        // SAFETY: the end has not been reached.
         let name = unsafe { *attributes };
-        if name == EGL_NONE {
-            return 1;
+        if name == end {
+            return None;
         }
-        // SAFETY: every name but EGL_NONE has a value.
+        // SAFETY: every name but the end has a value.
         attributes = unsafe { attributes.add(1) };
-        if name == EGL_CONTEXT_CLIENT_VERSION {
+        if name == key {
             // SAFETY: as above.
-            return unsafe { *attributes } as u32;
+            return Some(unsafe { *attributes });
         }
         // SAFETY: the list goes on after a value.
         attributes = unsafe { attributes.add(1) };
     }
+}
+
+/// Flags of the enter record of a command that makes a context current. One that makes none current takes effect at its
+/// enter, because that is where it releases the old context.
+fn current_enter_flags(context: Handle) -> u16 {
+    if context.is_null() { EFFECT | LEAVES } else { LEAVES }
+}
+
+/// Flags of the leave record. A command that makes a context current takes effect at its leave, because that is
+/// where it acquires the context.
+fn current_leave_flags(context: Handle) -> u16 {
+    if context.is_null() { 0 } else { EFFECT }
+}
+
+/// Notes the thread's new current context, learns its limits and describes it to the daemon. At a safe point.
+fn made_current(context: Handle, is_done: bool) {
+    if is_done {
+        let words = words();
+        let (api, version) = contexts::kind_of(context as u64);
+        words.context.set(context as u64);
+        words.context_api.set(api);
+        words.context_version.set(version);
+        frames::forget_size();
+        limits::learn();
+        attach::context_changed();
+        imports::may_have_changed();
+    }
+    safe_point::safe_point(Moment::Command);
+}
+
+/// Remembers the API and the client version of a new context; null for none. At a safe point.
+fn made_context(context: Handle, api: u32, version: u32) {
+    if !context.is_null() {
+        contexts::remember(context as u64, api, version);
+        gpu_timing::forget(context as u64);
+        process::tell_contexts();
+        if capture::is_running() {
+            attach::note_made(context as u64);
+        }
+    }
+    safe_point::safe_point(Moment::Command);
+}
+
+/// Counts a context as destroyed. At a safe point.
+fn destroyed_context(context: Handle, is_done: bool) {
+    if is_done {
+        contexts::forget_one();
+        // A current context lives on.
+        if context as u64 != words().context.get() {
+            gpu_timing::forget(context as u64);
+        }
+        process::tell_contexts();
+    }
+    safe_point::safe_point(Moment::Command);
+}
+
+/// Returns the shim's entry point if the driver has a function of that name, and learns the driver's function.
+/// Names unknown to the shim, and Level Zero's, get the driver's answer.
+///
+/// # Safety
+/// `name` is null or a NUL-terminated string.
+unsafe fn entry_point(name: *const c_char, result: Handle) -> Handle {
+    if name.is_null() || result.is_null() {
+        return result;
+    }
+    // SAFETY: the driver has read the name as a string.
+    let name = unsafe { CStr::from_ptr(name) };
+    let Some(id) = driver_functions::named(name) else { return result };
+    let Some(entry) = ENTRY_POINTS.get(usize::from(id)) else { return result };
+    driver_functions::learn(id, result.cast());
+    *entry as Handle
 }
 
 // The commands.
@@ -79,19 +150,17 @@ unsafe fn client_version(mut attributes: *const i32) -> u32 {
 mod commands {
     use super::*;
 
-    /// Flags of the enter record. The command that makes no context current takes effect at its enter, because that
-    /// is where it releases the old context.
+    /// Flags of the enter record.
     pub fn eglMakeCurrent_enter_flags(
         _display: Handle,
         _draw: Handle,
         _read: Handle,
         context: Handle,
     ) -> u16 {
-        if context.is_null() { EFFECT | LEAVES } else { LEAVES }
+        current_enter_flags(context)
     }
 
-    /// Flags of the leave record. The command that makes a context current takes effect at its leave, because that is
-    /// where it acquires the context.
+    /// Flags of the leave record.
     pub fn eglMakeCurrent_leave_flags(
         _display: Handle,
         _draw: Handle,
@@ -99,10 +168,10 @@ mod commands {
         context: Handle,
         _result: u32,
     ) -> u16 {
-        if context.is_null() { 0 } else { EFFECT }
+        current_leave_flags(context)
     }
 
-    /// Notes the thread's new current context, learns its limits and describes it to the daemon.
+    /// Notes the thread's new current context.
     pub fn eglMakeCurrent(
         _scope: &Scope,
         _display: Handle,
@@ -111,18 +180,7 @@ mod commands {
         context: Handle,
         result: u32,
     ) -> u32 {
-        if result != 0 {
-            let words = words();
-            let (api, version) = contexts::kind_of(context as u64);
-            words.context.set(context as u64);
-            words.context_api.set(api);
-            words.context_version.set(version);
-            frames::forget_size();
-            limits::learn();
-            attach::context_changed();
-            imports::may_have_changed();
-        }
-        safe_point::safe_point(Moment::Command);
+        made_current(context, result != 0);
         result
     }
 
@@ -161,21 +219,16 @@ mod commands {
         attributes: *const i32,
         result: Handle,
     ) -> Handle {
-        if !result.is_null() {
-            let api = match words().bound_api.get() {
-                0 => OPENGL_ES_API,
-                api => api,
-            };
+        let api = match words().bound_api.get() {
+            0 => OPENGL_ES_API,
+            api => api,
+        };
+        let version = match result.is_null() {
+            true => None,
             // SAFETY: the driver has read the list to its end.
-            let version = unsafe { client_version(attributes) };
-            contexts::remember(result as u64, api, version);
-            gpu_timing::forget(result as u64);
-            process::tell_contexts();
-            if capture::is_running() {
-                attach::note_made(result as u64);
-            }
-        }
-        safe_point::safe_point(Moment::Command);
+            false => unsafe { attribute(attributes, EGL_NONE, EGL_CONTEXT_CLIENT_VERSION) },
+        };
+        made_context(result, api, version.unwrap_or(1) as u32);
         result
     }
 
@@ -282,15 +335,7 @@ mod commands {
         context: Handle,
         result: u32,
     ) -> u32 {
-        if result != 0 {
-            contexts::forget_one();
-            // A current context lives on.
-            if context as u64 != words().context.get() {
-                gpu_timing::forget(context as u64);
-            }
-            process::tell_contexts();
-        }
-        safe_point::safe_point(Moment::Command);
+        destroyed_context(context, result != 0);
         result
     }
 
@@ -314,19 +359,20 @@ mod commands {
 
     /// Reads the frame's pixels back before the swap, if this frame is to be observed.
     pub fn eglSwapBuffers_before(call: &mut Call, display: Handle, surface: Handle) {
-        if swap_ends(&[ids::EGL_SWAP_BUFFERS], 1) {
-            frames::observe(call.recorder(), display, surface);
+        if swap_ends(&[ids::EGL_SWAP_BUFFERS], true) {
+            frames::observe(call.recorder(), Of::Egl, display, surface);
         }
     }
 
     /// Flags of the leave record; counts the frame.
     pub fn eglSwapBuffers_leave_flags(_display: Handle, _surface: Handle, result: u32) -> u16 {
-        swap_flags(&[ids::EGL_SWAP_BUFFERS], result)
+        swap_flags(&[ids::EGL_SWAP_BUFFERS], result != 0)
     }
 
     /// Ends the frame, at a safe point.
     pub fn eglSwapBuffers(_scope: &Scope, display: Handle, surface: Handle, result: u32) -> u32 {
-        swapped(&[ids::EGL_SWAP_BUFFERS], display, surface, result)
+        swapped(&[ids::EGL_SWAP_BUFFERS], (Of::Egl, display, surface), result != 0);
+        result
     }
 
     /// Reads the frame's pixels back before the swap, if this frame is to be observed.
@@ -337,8 +383,8 @@ mod commands {
         _rects: *const i32,
         _count: i32,
     ) {
-        if swap_ends(&WITH_DAMAGE, 1) {
-            frames::observe(call.recorder(), display, surface);
+        if swap_ends(&WITH_DAMAGE, true) {
+            frames::observe(call.recorder(), Of::Egl, display, surface);
         }
     }
 
@@ -350,7 +396,7 @@ mod commands {
         _count: i32,
         result: u32,
     ) -> u16 {
-        swap_flags(&WITH_DAMAGE, result)
+        swap_flags(&WITH_DAMAGE, result != 0)
     }
 
     /// Ends the frame, at a safe point.
@@ -362,35 +408,28 @@ mod commands {
         _count: i32,
         result: u32,
     ) -> u32 {
-        swapped(&WITH_DAMAGE, display, surface, result)
+        swapped(&WITH_DAMAGE, (Of::Egl, display, surface), result != 0);
+        result
     }
 
     pub use eglSwapBuffersWithDamageEXT as eglSwapBuffersWithDamageKHR;
     pub use eglSwapBuffersWithDamageEXT_before as eglSwapBuffersWithDamageKHR_before;
     pub use eglSwapBuffersWithDamageEXT_leave_flags as eglSwapBuffersWithDamageKHR_leave_flags;
 
-    /// Returns the shim's entry point if the driver has a function of that name, and learns the driver's function.
-    /// Names unknown to the shim, and Level Zero's, get the driver's answer.
+    /// Returns the shim's entry point, if there is one.
     ///
     /// # Safety
     /// `name` is null or a NUL-terminated string.
     pub unsafe fn eglGetProcAddress(_scope: &Scope, name: *const c_char, result: Handle) -> Handle {
-        if name.is_null() || result.is_null() {
-            return result;
-        }
-        // SAFETY: the driver has read the name as a string.
-        let name = unsafe { CStr::from_ptr(name) };
-        let ours = &NAMES[..usize::from(Api::LevelZero.ids().start)];
-        let Some(id) = ours.iter().position(|known| *known == name) else { return result };
-        let Some(entry) = ENTRY_POINTS.get(id) else { return result };
-        driver_functions::learn(id as u16, result.cast());
-        *entry as Handle
+        // SAFETY: the caller's duty.
+        unsafe { entry_point(name, result) }
     }
 }
 pub use commands::*;
 
 #[allow(unused_imports, reason = "no API of the list has a command with `@frame`")]
 pub use crate::generated::frames::*;
+pub use glx::*;
 pub use level_zero::*;
 
 /// The tracked image for a handle.
@@ -400,17 +439,17 @@ fn tracked_image(handle: Handle) -> Ref<Image> {
 }
 
 /// Returns the flags of a swap's leave record, and counts the frame.
-fn swap_flags(ids: &[u16], result: u32) -> u16 {
-    if swap_ends(ids, result) { frame_flags() } else { 0 }
+fn swap_flags(ids: &[u16], is_done: bool) -> u16 {
+    if swap_ends(ids, is_done) { frame_flags() } else { 0 }
 }
 
 /// Whether a swap, a call of one of these commands, has ended a frame.
-fn swap_ends(ids: &[u16], result: u32) -> bool {
+fn swap_ends(ids: &[u16], is_done: bool) -> bool {
     let ends = match frame_rule::is_set() {
         true => ids.iter().any(|id| frame_rule::ends(*id)),
         false => !capture::counts_submits(),
     };
-    result != 0 && ends
+    is_done && ends
 }
 
 /// Flags of the leave record of a command that shows a frame, if it did; counts the frame.
@@ -456,13 +495,12 @@ fn count_frame(header: &SegmentHeader, now_ns: u64) {
     }
 }
 
-fn swapped(ids: &[u16], display: Handle, surface: Handle, result: u32) -> u32 {
+fn swapped(ids: &[u16], (of, display, surface): (Of, Handle, Handle), is_done: bool) {
     pages::forget();
-    if result != 0 {
-        frames::note_size(display, surface);
+    if is_done {
+        frames::note_size(of, display, surface);
     }
-    frame_ended(swap_ends(ids, result));
-    result
+    frame_ended(swap_ends(ids, is_done));
 }
 
 /// Safe point after a command that can end a frame. `has_ended`: it ended one.

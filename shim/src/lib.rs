@@ -41,6 +41,7 @@ mod frame_rule;
 mod frames;
 mod full_ring;
 mod generated;
+mod gl_identity;
 mod gpu_timing;
 mod handler;
 #[cfg(not(test))]
@@ -50,6 +51,7 @@ mod imports;
 mod kept;
 mod level_zero;
 mod limits;
+mod loaders_dlsym;
 mod module;
 mod open_groups;
 mod orders;

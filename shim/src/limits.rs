@@ -2,27 +2,29 @@
 //! framebuffer. The shim asks for them once, when the context first becomes current (`ask_numbers`), and writes them as
 //! a LIMITS record (`payload`).
 //!
-//! It asks for nothing that the context's version may not know: an error that the shim causes is an error that the
+//! It asks for nothing that the context's version and profile may not know: an error that the shim causes is an error that the
 //! program sees.
-
-use core::ffi::{CStr, c_char};
 
 use gapii_abi::atom;
 use gapii_commands::constants::{
-    GL_ALPHA_BITS, GL_BLUE_BITS, GL_DEPTH_BITS, GL_EXTENSIONS, GL_GREEN_BITS,
-    GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS, GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, GL_MAX_IMAGE_UNITS,
-    GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS, GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS,
-    GL_MAX_UNIFORM_BUFFER_BINDINGS, GL_MAX_VERTEX_ATTRIB_BINDINGS,
-    GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET, GL_MAX_VERTEX_ATTRIB_STRIDE, GL_MAX_VERTEX_ATTRIBS,
-    GL_NUM_COMPRESSED_TEXTURE_FORMATS, GL_NUM_PROGRAM_BINARY_FORMATS, GL_NUM_SHADER_BINARY_FORMATS,
-    GL_RED_BITS, GL_RENDERER, GL_SAMPLES, GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT,
-    GL_STENCIL_BITS, GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT, GL_VERSION, GL_VIEWPORT,
+    GL_ALPHA_BITS, GL_BACK_LEFT, GL_BLUE_BITS, GL_DEPTH, GL_DEPTH_BITS, GL_DOUBLEBUFFER,
+    GL_DRAW_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER_BINDING, GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE,
+    GL_FRAMEBUFFER_ATTACHMENT_BLUE_SIZE, GL_FRAMEBUFFER_ATTACHMENT_DEPTH_SIZE,
+    GL_FRAMEBUFFER_ATTACHMENT_GREEN_SIZE, GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE,
+    GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE, GL_FRAMEBUFFER_ATTACHMENT_STENCIL_SIZE, GL_FRONT_LEFT,
+    GL_GREEN_BITS, GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS, GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS,
+    GL_MAX_IMAGE_UNITS, GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS,
+    GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS, GL_MAX_UNIFORM_BUFFER_BINDINGS,
+    GL_MAX_VERTEX_ATTRIB_BINDINGS, GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET,
+    GL_MAX_VERTEX_ATTRIB_STRIDE, GL_MAX_VERTEX_ATTRIBS, GL_NONE, GL_NUM_COMPRESSED_TEXTURE_FORMATS,
+    GL_NUM_PROGRAM_BINARY_FORMATS, GL_NUM_SHADER_BINARY_FORMATS, GL_RED_BITS, GL_RENDERER,
+    GL_SAMPLES, GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT, GL_STENCIL, GL_STENCIL_BITS,
+    GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT, GL_VIEWPORT,
 };
-use gapii_state::{Context, DefaultFramebuffer, Extensions};
+use gapii_state::{Context, ContextApi, DefaultFramebuffer, Extensions};
 
-use crate::code::Code;
-use crate::generated::ids;
-use crate::table;
+use crate::driver_functions as driver;
+use crate::gl_identity::{self, Identity};
 use crate::tracking;
 
 /// Asks the driver for the limits of this thread's current context, unless they are known.
@@ -36,16 +38,12 @@ pub fn learn() {
 
 fn ask(context: &mut Context) {
     context.limits.is_known = true;
-    let Some(driver) = Driver::find() else { return };
-    let version = driver.text(GL_VERSION).unwrap_or_default();
-    if let Some(version) = parse_version(&version) {
-        context.version = version;
-    }
-    context.limits.version = version;
-    context.limits.renderer = driver.text(GL_RENDERER).unwrap_or_default();
-    let extensions = driver.text(GL_EXTENSIONS).unwrap_or_default();
-    context.extensions = Extensions::parse(&extensions);
-    ask_numbers(context, &driver, &extensions);
+    let Some(driver) = Identity::ask() else { return };
+    (context.api, context.version) = (driver.api, driver.version);
+    context.limits.version = driver.version_text.clone();
+    context.limits.renderer = gl_identity::text(GL_RENDERER).unwrap_or_default();
+    context.extensions = Extensions::parse(&driver.extensions());
+    ask_numbers(context, &driver);
 }
 
 /// Returns the payload of the LIMITS record, from which readers of the trace learn the limits.
@@ -77,6 +75,7 @@ pub fn payload(context: &Context) -> Vec<u8> {
         limits.storage_alignment,
         limits.atomic_bindings,
         limits.feedback_bindings,
+        context.api.profile(),
     ];
     let extensions = context.extensions.names().collect::<Vec<_>>().join(" ");
     let (major, minor) = context.version;
@@ -97,107 +96,110 @@ pub fn payload(context: &Context) -> Vec<u8> {
     payload
 }
 
-fn ask_numbers(context: &mut Context, driver: &Driver, extensions: &str) {
-    let (version, major) = (context.version, context.version.0);
-    let has = |name| extensions.split_ascii_whitespace().any(|known| known == name);
+fn ask_numbers(context: &mut Context, driver: &Identity) {
+    let (api, version) = (context.api, context.version);
+    let has = |es, desktop| api.is_es(version, es) || api.is_desktop(version, desktop);
+    let (is_es2, is_es3) = (has((2, 0), (2, 0)), has((3, 0), (3, 1)));
     let limits = &mut context.limits;
-    limits.compressed_texture_formats = driver.number(GL_NUM_COMPRESSED_TEXTURE_FORMATS);
-    if major >= 2 {
-        limits.shader_binary_formats = driver.number(GL_NUM_SHADER_BINARY_FORMATS);
-        limits.texture_units = driver.number(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS);
-        limits.vertex_attribs = driver.number(GL_MAX_VERTEX_ATTRIBS);
+    if has((1, 0), (1, 3)) {
+        limits.compressed_texture_formats = number(GL_NUM_COMPRESSED_TEXTURE_FORMATS);
     }
-    if major >= 3 {
-        limits.uniform_bindings = driver.number(GL_MAX_UNIFORM_BUFFER_BINDINGS);
-        limits.uniform_alignment = driver.number(GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT);
-        limits.feedback_bindings = driver.number(GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS);
+    if is_es2 {
+        limits.texture_units = number(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS);
+        limits.vertex_attribs = number(GL_MAX_VERTEX_ATTRIBS);
     }
-    if version >= (3, 1) {
-        limits.image_units = driver.number(GL_MAX_IMAGE_UNITS);
-        limits.storage_bindings = driver.number(GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS);
-        limits.storage_alignment = driver.number(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT);
-        limits.atomic_bindings = driver.number(GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS);
-        limits.vertex_bindings = driver.number(GL_MAX_VERTEX_ATTRIB_BINDINGS);
-        limits.vertex_relative_offset = driver.number(GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET);
-        limits.vertex_stride = driver.number(GL_MAX_VERTEX_ATTRIB_STRIDE);
+    if has((2, 0), (4, 1)) || driver.has("GL_ARB_ES2_compatibility") {
+        limits.shader_binary_formats = number(GL_NUM_SHADER_BINARY_FORMATS);
     }
-    if major >= 3 || major == 2 && has("GL_OES_get_program_binary") {
-        limits.program_binary_formats = driver.number(GL_NUM_PROGRAM_BINARY_FORMATS);
+    if is_es3 {
+        limits.uniform_bindings = number(GL_MAX_UNIFORM_BUFFER_BINDINGS);
+        limits.uniform_alignment = number(GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT);
+        limits.feedback_bindings = number(GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS);
     }
-    limits.default_framebuffer = ask_framebuffer(driver);
+    if has((3, 1), (4, 3)) {
+        limits.image_units = number(GL_MAX_IMAGE_UNITS);
+        limits.storage_bindings = number(GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS);
+        limits.storage_alignment = number(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT);
+        limits.atomic_bindings = number(GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS);
+        limits.vertex_bindings = number(GL_MAX_VERTEX_ATTRIB_BINDINGS);
+        limits.vertex_relative_offset = number(GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET);
+    }
+    if has((3, 1), (4, 4)) {
+        limits.vertex_stride = number(GL_MAX_VERTEX_ATTRIB_STRIDE);
+    }
+    let of_extension = ["GL_OES_get_program_binary", "GL_ARB_get_program_binary"];
+    if has((3, 0), (4, 1)) || is_es2 && of_extension.iter().any(|name| driver.has(name)) {
+        limits.program_binary_formats = number(GL_NUM_PROGRAM_BINARY_FORMATS);
+    }
+    limits.default_framebuffer = ask_framebuffer(api);
 }
 
 /// Asks for the size and bits of the default framebuffer. A fresh context has the framebuffer of its surfaces bound,
 /// or an incomplete one; every version of OpenGL ES answers these queries for both.
-fn ask_framebuffer(driver: &Driver) -> DefaultFramebuffer {
-    let [_, _, width, height] = driver.numbers(GL_VIEWPORT);
+fn ask_framebuffer(api: ContextApi) -> DefaultFramebuffer {
+    let [_, _, width, height] = numbers(GL_VIEWPORT);
+    let size = DefaultFramebuffer { width, height, ..DefaultFramebuffer::default() };
+    if api == ContextApi::Core {
+        return match width > 0 && height > 0 && number(GL_DRAW_FRAMEBUFFER_BINDING) == 0 {
+            true => ask_attachments(size),
+            false => size,
+        };
+    }
     DefaultFramebuffer {
-        red_bits: driver.number(GL_RED_BITS),
-        green_bits: driver.number(GL_GREEN_BITS),
-        blue_bits: driver.number(GL_BLUE_BITS),
-        alpha_bits: driver.number(GL_ALPHA_BITS),
-        depth_bits: driver.number(GL_DEPTH_BITS),
-        stencil_bits: driver.number(GL_STENCIL_BITS),
-        samples: driver.number(GL_SAMPLES),
-        width,
-        height,
+        red_bits: number(GL_RED_BITS),
+        green_bits: number(GL_GREEN_BITS),
+        blue_bits: number(GL_BLUE_BITS),
+        alpha_bits: number(GL_ALPHA_BITS),
+        depth_bits: number(GL_DEPTH_BITS),
+        stencil_bits: number(GL_STENCIL_BITS),
+        samples: number(GL_SAMPLES),
+        ..size
     }
 }
 
-/// The driver's own functions.
-struct Driver {
-    string: GetString,
-    integer: GetIntegerv,
-}
-
-type GetString = unsafe extern "C" fn(u32) -> *const c_char;
-type GetIntegerv = unsafe extern "C" fn(u32, *mut i32);
-
-impl Driver {
-    fn find() -> Option<Driver> {
-        let (string, integer) =
-            (table::driver(ids::GL_GET_STRING), table::driver(ids::GL_GET_INTEGERV));
-        if string.is_null() || integer.is_null() {
-            return None;
-        }
-        Some(Driver {
-            // SAFETY: the driver's glGetString has this signature.
-            string: unsafe { core::mem::transmute::<Code, GetString>(string) },
-            // SAFETY: the driver's glGetIntegerv has this signature.
-            integer: unsafe { core::mem::transmute::<Code, GetIntegerv>(integer) },
-        })
-    }
-
-    fn text(&self, name: u32) -> Option<String> {
-        // SAFETY: a context is current.
-        let text = unsafe { (self.string)(name) };
-        if text.is_null() {
-            return None;
-        }
-        // SAFETY: the driver returns a NUL-terminated string that stays valid.
-        Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
-    }
-
-    fn number(&self, name: u32) -> i32 {
-        let [number] = self.numbers(name);
-        number
-    }
-
-    /// Returns the `N` values of a state variable.
-    fn numbers<const N: usize>(&self, name: u32) -> [i32; N] {
-        let mut numbers = [0; N];
-        // SAFETY: a context is current, and the variable has `N` values.
-        unsafe { (self.integer)(name, numbers.as_mut_ptr()) };
-        numbers
+/// Asks for the bits of the default framebuffer in a core profile, which has queries of its attachments only.
+fn ask_attachments(size: DefaultFramebuffer) -> DefaultFramebuffer {
+    let color = match number(GL_DOUBLEBUFFER) != 0 {
+        true => GL_BACK_LEFT,
+        false => GL_FRONT_LEFT,
+    };
+    DefaultFramebuffer {
+        red_bits: bits(color, GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE),
+        green_bits: bits(color, GL_FRAMEBUFFER_ATTACHMENT_GREEN_SIZE),
+        blue_bits: bits(color, GL_FRAMEBUFFER_ATTACHMENT_BLUE_SIZE),
+        alpha_bits: bits(color, GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE),
+        depth_bits: bits(GL_DEPTH, GL_FRAMEBUFFER_ATTACHMENT_DEPTH_SIZE),
+        stencil_bits: bits(GL_STENCIL, GL_FRAMEBUFFER_ATTACHMENT_STENCIL_SIZE),
+        samples: number(GL_SAMPLES),
+        ..size
     }
 }
 
-/// Returns the major and minor version in strings like `OpenGL ES 3.2 …` and `OpenGL ES-CM 1.1 …`.
-pub fn parse_version(text: &str) -> Option<(u8, u8)> {
-    let number = text.strip_prefix("OpenGL ES")?.split(' ').nth(1)?;
-    let (major, minor) = number.split_once('.')?;
-    let minor = minor.split(|digit: char| !digit.is_ascii_digit()).next()?;
-    Some((major.parse().ok()?, minor.parse().ok()?))
+/// Bits of an attachment of the default framebuffer; 0 without the attachment, of which other questions are errors.
+fn bits(point: u32, name: u32) -> i32 {
+    let ask = |name| {
+        let mut value = 0;
+        // SAFETY: the parameter has one value.
+        unsafe { driver::get_attachment(GL_DRAW_FRAMEBUFFER, point, name, &raw mut value) };
+        value
+    };
+    match ask(GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE) as u32 {
+        GL_NONE => 0,
+        _ => ask(name),
+    }
+}
+
+fn number(name: u32) -> i32 {
+    let [number] = numbers(name);
+    number
+}
+
+/// Returns the `N` values of a state variable.
+fn numbers<const N: usize>(name: u32) -> [i32; N] {
+    let mut numbers = [0; N];
+    // SAFETY: a context is current, and the variable has `N` values.
+    unsafe { driver::get_integers(name, numbers.as_mut_ptr()) };
+    numbers
 }
 
 #[cfg(test)]
@@ -208,6 +210,7 @@ mod tests {
     #[test]
     fn payload_has_the_version_and_the_numbers_by_their_count() {
         let mut context = Context::new(7, Arc::default(), (3, 2));
+        context.api = ContextApi::Compatibility;
         context.limits.vertex_attribs = 16;
         context.limits.default_framebuffer.height = 480;
         context.limits.vertex_bindings = 17;
@@ -216,9 +219,9 @@ mod tests {
         context.limits.feedback_bindings = 4;
         context.limits.renderer = "llvmpipe".to_owned();
         context.limits.version = "v".repeat(300);
-        let expected: [&[u8]; 16] = [
+        let expected: [&[u8]; 17] = [
             &7u64.to_le_bytes(),
-            &[3, 0, 2, 0, 24, 0, 0, 0],
+            &[3, 0, 2, 0, 25, 0, 0, 0],
             &[0; 12],
             &16i32.to_le_bytes(),
             &[0; 32],
@@ -229,22 +232,12 @@ mod tests {
             &192i32.to_le_bytes(),
             &[0; 24],
             &4i32.to_le_bytes(),
+            &2i32.to_le_bytes(),
             b"llvmpipe",
             &[0],
             &[b'v'; 255],
             &[0],
         ];
         assert_eq!(payload(&context), expected.concat());
-    }
-
-    #[test]
-    fn version_is_found_in_what_the_driver_says() {
-        let check = |text, expected| assert_eq!(parse_version(text), expected, "{text}");
-        check("OpenGL ES 3.2 Mesa 22.3.6", Some((3, 2)));
-        check("OpenGL ES 2.0 build 1.14@5", Some((2, 0)));
-        check("OpenGL ES-CM 1.1 Mesa 22.3.6", Some((1, 1)));
-        check("OpenGL ES 3.2V@0502.0", Some((3, 2)));
-        check("4.6.0 NVIDIA 535", None);
-        check("OpenGL ES", None);
     }
 }

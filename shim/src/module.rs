@@ -3,7 +3,7 @@
 
 use core::ffi::{CStr, c_void};
 use core::mem::MaybeUninit;
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -64,4 +64,36 @@ impl Module {
         let headers = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
         headers.wrapping_sub(self.base as usize) < 4096
     }
+}
+
+/// Returns the path of the first loaded file of which `is_wanted` holds, as the loader has it.
+pub fn loaded<F: Fn(&CStr) -> bool>(is_wanted: F) -> Option<CString> {
+    /// What [`look`] looks for, and what it has found.
+    struct Search<F>(F, Option<CString>);
+
+    unsafe extern "C" fn look<F: Fn(&CStr) -> bool>(
+        info: *mut libc::dl_phdr_info,
+        _size: libc::size_t,
+        search: *mut c_void,
+    ) -> libc::c_int {
+        // SAFETY: the loader passes the argument of dl_iterate_phdr.
+        let Search(is_wanted, found) = unsafe { &mut *search.cast::<Search<F>>() };
+        // SAFETY: the loader passes a description that it has filled.
+        let name = unsafe { (*info).dlpi_name };
+        if name.is_null() {
+            return 0;
+        }
+        // SAFETY: the name of a loaded file, which stays loaded during the call.
+        let path = unsafe { CStr::from_ptr(name) };
+        if !is_wanted(path) {
+            return 0;
+        }
+        *found = Some(path.to_owned());
+        1
+    }
+
+    let mut search = Search(is_wanted, None);
+    // SAFETY: `look` gets the search, which outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(look::<F>), (&raw mut search).cast()) };
+    search.1
 }

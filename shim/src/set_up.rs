@@ -8,21 +8,22 @@
 
 use std::sync::Once;
 
-use gapii_abi::app::API_EGL_GLES;
+use gapii_abi::app::{API_EGL, API_GLX};
+use gapii_commands::Api;
 use gapii_recorder::ErrnoGuard;
 use gapii_recorder::program::pages;
 
 use crate::arena;
 use crate::capture;
 use crate::code::Code;
-use crate::driver;
+use crate::driver_functions;
 use crate::environment;
 use crate::first_command::{self, Passed};
-use crate::generated::names::{EXPORTED, NAMES};
 #[cfg(not(test))]
 use crate::handlers::HANDLERS;
 use crate::process;
 use crate::safe_point::{self, Moment};
+use crate::stubs;
 use crate::table::{self, Hooks};
 use crate::tracking;
 use crate::wait;
@@ -34,22 +35,32 @@ mod instructions;
 #[path = "set_up/x86_64.rs"]
 mod instructions;
 
-/// Runs at the process' first commands of EGL or OpenGL ES: finds the driver's functions once, and [`wake`]s. Returns the
-/// code that command `id` goes on to. Never unwinds.
+/// Runs at the first call of each command, and until then at the process' first commands of EGL, OpenGL or GLX: finds
+/// the driver's function, and [`wake`]s. Returns the code that command `id` goes on to. Never unwinds.
+///
+/// A function is looked up when it is first called: looking up the 2,900 names that libraries export takes tens of
+/// milliseconds, and a program may load the library of a command later.
 extern "C" fn set_up(id: usize) -> Code {
     static ONCE: Once = Once::new();
     let _errno = ErrnoGuard::save();
-    ONCE.call_once(|| {
-        process::note_api(API_EGL_GLES);
-        for (id, name) in NAMES.iter().enumerate() {
-            if EXPORTED.get(id) == Some(&true) {
-                table::set_driver(id, driver::symbol(name));
-            }
-        }
-        table::note_set_up();
-    });
+    note_api(id as u16);
+    ONCE.call_once(table::note_set_up);
+    let has_function = driver_functions::has(id as u16);
     wake();
-    table::slot(id)
+    if has_function { table::slot(id) } else { stubs::absent as *const () as Code }
+}
+
+/// Notes the API of a command. OpenGL counts as a part of EGL or GLX, whichever the process has called.
+fn note_api(id: u16) {
+    let known = process::apis();
+    let bit = match id {
+        id if const { Api::Glx.ids() }.contains(&id) => API_GLX,
+        id if const { Api::Gl.ids() }.contains(&id) && known & (API_EGL | API_GLX) != 0 => return,
+        _ => API_EGL,
+    };
+    if known & bit == 0 {
+        process::note_api(bit);
+    }
 }
 
 /// Returns once the process may make its first command of any API. The first caller connects to a daemon, and waits for

@@ -1,5 +1,5 @@
 //! Where the arguments of a command are when it is called, and where its structure of parameters has them. A command
-//! with more than 15 parameters or 128 bytes of them (`PARAMS_BYTES_MAX`) does not compile.
+//! with more than 15 parameters, other than 17, 18 or 23, or 128 bytes of them (`PARAMS_BYTES_MAX`) does not compile.
 //!
 //! [`Parameters`] is a list of types with the code that copies arguments from the trampoline's frame into the structure
 //! and the code that calls a function with the parameters in the structure. The machine's calling convention
@@ -7,7 +7,7 @@
 //! at compile time.
 //!
 //! Types that are passed alike count as one: pointers and 64-bit integers, and signed and unsigned integers of
-//! 32 bits. The 1,480 commands then have about 150 lists of types.
+//! 32 bits. The 3,180 commands then have about 250 lists of types.
 
 use core::mem::{align_of, size_of, transmute};
 
@@ -285,6 +285,17 @@ parameters! { A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11 }
 parameters! { A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12 }
 parameters! { A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13 }
 parameters! { A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13, O 14 }
+parameters! {
+    A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13, O 14, P 15, Q 16
+}
+parameters! {
+    A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13, O 14, P 15, Q 16,
+    S 17
+}
+parameters! {
+    A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13, O 14, P 15, Q 16,
+    S 17, T 18, U 19, V 20, W 21, X 22
+}
 
 /// Returns the places of parameters: in the frame by the machine's calling convention, in the structure by
 /// `repr(C)`.

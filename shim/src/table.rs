@@ -21,6 +21,7 @@ use crate::environment;
 use crate::frame;
 use crate::frame_rule;
 use crate::generated::ids;
+use crate::generated::names::EXPORTED;
 use crate::stubs;
 
 /// The handlers of all commands, by id.
@@ -51,8 +52,8 @@ static BELOW: [Settled<()>; ids::COUNT] = [const { Settled::new(ptr::null_mut())
 static DRIVER: [AtomicPtr<()>; ids::COUNT] =
     [const { AtomicPtr::new(ptr::null_mut()) }; ids::COUNT];
 
-/// Whether all functions of EGL and OpenGL ES were looked up. Before that their entry points lead to the stub that
-/// does so; afterwards a function that was not found is [`stubs::absent`]. Level Zero may be looked up earlier.
+/// Whether the functions of EGL, OpenGL ES and GLX were looked up. Before that their entry points lead to the stub that
+/// does so; afterwards an exported function that was not found leads there, too, and any other is [`stubs::absent`]. Level Zero may be looked up earlier.
 static IS_SET_UP: AtomicBool = AtomicBool::new(false);
 /// By id: whether an enabled tracer has callbacks for the command.
 static IS_TRACED: [AtomicBool; ids::COUNT] = [const { AtomicBool::new(false) }; ids::COUNT];
@@ -188,6 +189,8 @@ fn slot_for(id: usize, driver: Code, hooks: Hooks) -> Code {
     match hooks {
         Hooks::NotYet => stubs::setup_stub(id),
         _ if !is_level_zero && !IS_SET_UP.load(SeqCst) => stubs::setup_stub(id),
+        // The program may load the library that has the command.
+        _ if driver.is_null() && EXPORTED.get(id) == Some(&true) => stubs::setup_stub(id),
         _ if driver.is_null() => stubs::absent as *const () as Code,
         hooks => handler_for(id, hooks).map_or(driver, |handler| handler.0.cast_mut()),
     }

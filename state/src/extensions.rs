@@ -1,15 +1,15 @@
-//! The set of extensions that a context has, among those that descriptions test with `extension(…)`: at most 256 names,
+//! The set of extensions that a context has, among those that descriptions test with `extension(…)`: at most 512 names,
 //! checked at compile time. Other extensions are not kept.
 
 use crate::stored::{Reader, Stored, Writer};
 
 /// A bit for each of [`NAMES`](crate::generated::extensions::NAMES).
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Extensions([u64; 4]);
+pub struct Extensions([u64; 8]);
 
 impl Extensions {
     /// Maximum number of names.
-    pub const MOST: usize = 256;
+    pub const MOST: usize = 512;
 
     /// The extensions in `list`, which is what `glGetString(GL_EXTENSIONS)` returns: names separated by spaces.
     pub fn parse(list: &str) -> Self {

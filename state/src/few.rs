@@ -33,6 +33,11 @@ impl<K, V> Few<K, V> {
         self.0.iter().map(|(key, value)| (key, value))
     }
 
+    /// Removes all entries.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
     /// Removes every entry for which `keeps` returns false.
     pub fn retain(&mut self, mut keeps: impl FnMut(&K, &V) -> bool) {
         self.0.retain(|(key, value)| keeps(key, value));

@@ -308,7 +308,7 @@ mod tests {
     use super::*;
     use crate::Process;
     use crate::Whole;
-    use crate::gles::testing::Seen;
+    use crate::gl::testing::Seen;
     use crate::memory::Nothing;
     use crate::memory::tests::Bytes;
 

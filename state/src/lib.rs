@@ -2,7 +2,7 @@
 //!
 //! [`generated`] is generated from `apis/`: structs for every declared state and object, and for each
 //! command its effects at enter and at leave. The other modules are the
-//! runtime that the generated code calls. [`gles`], [`egl`] and [`level_zero`] have the hand-written
+//! runtime that the generated code calls. [`gl`], [`egl`], [`glx`] and [`level_zero`] have the hand-written
 //! functions that the descriptions declare with `extern`.
 //!
 //! State is generic over a [`Scope`]: the shim keeps [`Tracked`] state, the tools [`Whole`] state, and both
@@ -32,11 +32,13 @@
 pub mod at;
 mod cache;
 pub mod changes;
+mod context_api;
 pub mod egl;
 mod extensions;
 mod few;
 pub mod generated;
-pub mod gles;
+pub mod gl;
+pub mod glx;
 mod group;
 pub mod level_zero;
 mod macros;
@@ -54,11 +56,12 @@ pub mod walk;
 
 pub use at::At;
 pub use cache::NameCache;
+pub use context_api::{ContextApi, version_of};
 pub use extensions::Extensions;
 pub use few::Few;
 pub use generated::commands;
 pub use generated::fields::*;
-pub use gles::{FormerAttachments, changed_maps};
+pub use gl::{FormerAttachments, changed_maps};
 pub use group::{Group, GroupOf, Shared};
 pub use memory::{
     BoundRenderbuffer, ElementBuffer, Ignore, Memory, NO_PARAM, Nothing, Observer, Scalar, Values,

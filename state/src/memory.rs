@@ -2,7 +2,7 @@
 //! zero: a description continues where a driver would report an error. A string or byte array of more than 16 MiB
 //! (`BYTES_MAX`) is not kept.
 
-use crate::number;
+use crate::{ContextApi, number};
 
 /// The memory of the program that is tracked.
 pub trait Memory {
@@ -21,13 +21,13 @@ pub trait Memory {
     }
 
     /// Whether the transform feedback object that is bound is active, perhaps paused, as the driver has it. `None` without a
-    /// driver. The current context has OpenGL ES 3.0 or later.
+    /// driver. The current context has OpenGL ES 3.0 or OpenGL 4.0, or a later version.
     fn is_feeding_back(&self) -> Option<bool> {
         None
     }
 
     /// What the driver has as the renderbuffer that is bound. `None` without a driver, or if none is bound. The current context
-    /// has OpenGL ES 2.0 or later.
+    /// has OpenGL ES 2.0 or OpenGL 3.0, or a later version.
     fn bound_renderbuffer(&self) -> Option<BoundRenderbuffer> {
         None
     }
@@ -54,10 +54,19 @@ pub struct BoundRenderbuffer {
 /// Facts about the buffer of indices that [`Memory::element_buffer`] reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ElementBuffer {
-    /// Client version of the context: major, minor.
+    /// API of the context.
+    pub api: ContextApi,
+    /// Version of the API: major, minor.
     pub version: (u8, u8),
     /// Whether the buffer's data store is immutable, so that its flags say whether it can be mapped.
     pub is_immutable: bool,
+}
+
+impl ElementBuffer {
+    /// Whether its context has at least version `es` of OpenGL ES, or version `desktop` of desktop OpenGL.
+    pub fn has(&self, es: (u8, u8), desktop: (u8, u8)) -> bool {
+        self.api.is_es(self.version, es) || self.api.is_desktop(self.version, desktop)
+    }
 }
 
 impl<M: Memory + ?Sized> Memory for &M {

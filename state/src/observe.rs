@@ -5,15 +5,11 @@
 //! Generated code calls these functions. Each reports ranges to the observer, and reads only the memory that
 //! determines the end of a range.
 
-use gapii_commands::constants;
-
 use crate::memory::{Memory, NO_PARAM, Observer, Values};
 use crate::number::range as counts;
 
 /// Upper limit of a range's length, in bytes.
 const RANGE_BYTES_MAX: i64 = 1 << 47;
-/// The attribute that ends a list.
-const EGL_NONE: i64 = constants::EGL_NONE as i64;
 /// The longest attribute list that is read, in words.
 const ATTRIBUTES_MAX: i64 = 512;
 
@@ -111,27 +107,29 @@ pub fn strings<M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-/// Observes pairs of attribute and value, with the `EGL_NONE` that ends them.
+/// Observes pairs of attribute and value, with the attribute `end` that ends them.
 pub fn attributes<M: Memory + ?Sized, O: Observer + ?Sized>(
     memory: &M,
     seen: &mut O,
     param: u8,
     pointer: u64,
     element_bytes: i64,
+    end: i64,
 ) {
-    if let Some(end) = attributes_end(memory, pointer, element_bytes) {
+    if let Some(end) = attributes_end(memory, pointer, element_bytes, end) {
         elements(seen, param, pointer, end + 1, element_bytes);
     }
 }
 
-/// Returns the value of `key` in an attribute list.
+/// Returns the value of `key` in an attribute list, which the attribute `end` ends.
 pub fn attribute<M: Memory + ?Sized>(
     memory: &M,
     pointer: u64,
     element_bytes: i64,
     key: i64,
+    end: i64,
 ) -> Option<i64> {
-    let end = attributes_end(memory, pointer, element_bytes)?;
+    let end = attributes_end(memory, pointer, element_bytes, end)?;
     (0..end)
         .step_by(2)
         .find(|at| attribute_word(memory, pointer, element_bytes, *at) == key)
@@ -201,14 +199,19 @@ fn attribute_word<M: Memory + ?Sized>(
     }
 }
 
-/// Returns the position of the `EGL_NONE` that ends the list.
-fn attributes_end<M: Memory + ?Sized>(memory: &M, pointer: u64, element_bytes: i64) -> Option<i64> {
+/// Returns the position of the attribute `end` that ends the list.
+fn attributes_end<M: Memory + ?Sized>(
+    memory: &M,
+    pointer: u64,
+    element_bytes: i64,
+    end: i64,
+) -> Option<i64> {
     if pointer == 0 {
         return None;
     }
     (0..ATTRIBUTES_MAX)
         .step_by(2)
-        .find(|at| attribute_word(memory, pointer, element_bytes, *at) == EGL_NONE)
+        .find(|at| attribute_word(memory, pointer, element_bytes, *at) == end)
 }
 
 #[cfg(test)]
@@ -296,12 +299,16 @@ mod tests {
     }
 
     #[test]
-    fn attributes_end_with_none_and_are_found_by_key() {
+    fn attributes_end_with_their_end_and_are_found_by_key() {
+        const EGL_NONE: i64 = 0x3038;
         let memory = words(&[0x3098, 3, 0x30fb, 0x3038, 0x3038]);
-        check(|seen| attributes(&memory, seen, 2, 0x1000, 4), &[(2, 0x1000, 20)]);
-        assert_eq!(attribute(&memory, 0x1000, 4, 0x3098), Some(3));
-        assert_eq!(attribute(&memory, 0x1000, 4, 0x30fb), Some(0x3038));
-        assert_eq!(attribute(&memory, 0x1000, 4, 3), None);
-        assert_eq!(attribute(&memory, 0, 4, 3), None);
+        check(|seen| attributes(&memory, seen, 2, 0x1000, 4, EGL_NONE), &[(2, 0x1000, 20)]);
+        assert_eq!(attribute(&memory, 0x1000, 4, 0x3098, EGL_NONE), Some(3));
+        assert_eq!(attribute(&memory, 0x1000, 4, 0x30fb, EGL_NONE), Some(0x3038));
+        assert_eq!(attribute(&memory, 0x1000, 4, 3, EGL_NONE), None);
+        assert_eq!(attribute(&memory, 0, 4, 3, EGL_NONE), None);
+        let memory = words(&[0x3038, 7, 0]);
+        check(|seen| attributes(&memory, seen, 2, 0x1000, 4, 0), &[(2, 0x1000, 12)]);
+        assert_eq!(attribute(&memory, 0x1000, 4, 0x3038, 0), Some(7));
     }
 }

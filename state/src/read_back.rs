@@ -16,12 +16,15 @@ use gapii_commands::constants::{
 const GL_SHADER_PIXEL_LOCAL_STORAGE_EXT: u32 = constants::GL_SHADER_PIXEL_LOCAL_STORAGE_EXT;
 const GL_PACK_REVERSE_ROW_ORDER_ANGLE: u32 = constants::GL_PACK_REVERSE_ROW_ORDER_ANGLE;
 
-/// A driver with a current context of OpenGL ES.
+/// A driver with a current context.
 pub trait Driver {
-    /// Client version of the context: major, minor.
-    fn version(&self) -> (u8, u8);
+    /// Whether the context has at least version `es` of OpenGL ES, or version `desktop` of desktop OpenGL.
+    fn is_at_least(&self, es: (u8, u8), desktop: (u8, u8)) -> bool;
     /// Whether the context has an extension.
     fn has(&self, extension: &str) -> bool;
+    /// The buffer of the surface that a context of desktop OpenGL shows, or draws to: `GL_FRONT` if it is the only one. `None`
+    /// in OpenGL ES, whose `GL_BACK` is either.
+    fn own_buffer(&self) -> Option<u32>;
     /// `glGetIntegerv` for a state variable with one value.
     fn integer(&self, name: u32) -> u32;
     /// `glIsEnabled`
@@ -77,6 +80,9 @@ const SETTINGS: [Setting; 11] = [
 const READ_FRAMEBUFFERS: [&str; 3] =
     ["GL_NV_framebuffer_blit", "GL_ANGLE_framebuffer_blit", "GL_APPLE_framebuffer_multisample"];
 
+/// A version that no context of an API has.
+pub const NEVER: (u8, u8) = (u8::MAX, 0);
+
 /// Returns the bindings of framebuffers that a context has: each query with the target that sets it. None in OpenGL ES 1
 /// without `GL_OES_framebuffer_object`.
 pub fn framebuffer_bindings(driver: &impl Driver) -> impl Iterator<Item = (u32, u32)> {
@@ -130,25 +136,37 @@ impl<D: Driver> Drop for Aside<'_, D> {
 impl Setting {
     /// Whether contexts of this version and with these extensions have the setting.
     fn exists(self, driver: &impl Driver) -> bool {
-        let (major, minor) = driver.version();
-        let has_read_framebuffer =
-            || major >= 3 || major == 2 && READ_FRAMEBUFFERS.iter().any(|name| driver.has(name));
+        let is_es2 = || driver.is_at_least((2, 0), NEVER);
+        let is_es3 = || driver.is_at_least((3, 0), NEVER);
+        let is_desktop = || driver.is_at_least(NEVER, (1, 0));
+        let has_read_framebuffer = || match is_desktop() {
+            true => driver.is_at_least(NEVER, (3, 0)) || driver.has("GL_ARB_framebuffer_object"),
+            false => is_es3() || is_es2() && READ_FRAMEBUFFERS.iter().any(|name| driver.has(name)),
+        };
         match self {
-            Self::DebugOutput => (major, minor) >= (3, 2) || driver.has("GL_KHR_debug"),
+            Self::DebugOutput => driver.is_at_least((3, 2), (4, 3)) || driver.has("GL_KHR_debug"),
             Self::Pack(GL_PACK_ALIGNMENT, _) => true,
             Self::Pack(GL_PACK_REVERSE_ROW_ORDER_ANGLE, _) => {
                 driver.has("GL_ANGLE_pack_reverse_row_order")
             }
-            Self::Pack(..) => major >= 3 || driver.has("GL_NV_pack_subimage"),
-            Self::PackBuffer => major >= 3 || driver.has("GL_NV_pixel_buffer_object"),
+            Self::Pack(..) => {
+                driver.is_at_least((3, 0), (1, 0)) || driver.has("GL_NV_pack_subimage")
+            }
+            Self::PackBuffer => {
+                driver.is_at_least((3, 0), (2, 1))
+                    || driver.has("GL_NV_pixel_buffer_object")
+                    || driver.has("GL_ARB_pixel_buffer_object")
+            }
             Self::Framebuffer(_, GL_READ_FRAMEBUFFER | GL_DRAW_FRAMEBUFFER) => {
                 has_read_framebuffer()
             }
-            Self::Framebuffer(..) => match major {
-                0 | 1 => driver.has("GL_OES_framebuffer_object"),
-                _ => !has_read_framebuffer(),
+            Self::Framebuffer(..) => match is_es2() {
+                true => !has_read_framebuffer(),
+                false => driver.has("GL_OES_framebuffer_object"),
             },
-            Self::ReadBuffer => major >= 3 || major == 2 && driver.has("GL_NV_read_buffer"),
+            Self::ReadBuffer => {
+                is_es3() || is_desktop() || is_es2() && driver.has("GL_NV_read_buffer")
+            }
         }
     }
 
@@ -169,10 +187,12 @@ impl Setting {
             Self::Pack(GL_PACK_ALIGNMENT, _) if value <= 4 => value,
             Self::Pack(_, plain) => plain,
             // The only buffer of a single-buffered surface may be reported as GL_FRONT, which cannot be set.
-            Self::ReadBuffer if value == GL_FRONT && !driver.has("GL_NV_read_buffer_front") => {
-                value
-            }
-            Self::ReadBuffer => GL_BACK,
+            Self::ReadBuffer => driver.own_buffer().unwrap_or_else(|| {
+                match value == GL_FRONT && !driver.has("GL_NV_read_buffer_front") {
+                    true => value,
+                    false => GL_BACK,
+                }
+            }),
             Self::DebugOutput | Self::PackBuffer | Self::Framebuffer(..) => 0,
         }
     }
@@ -195,9 +215,14 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::ContextApi;
+
+    /// Set in the values of a [`Model`] whose surface has one buffer.
+    const SINGLE: u32 = 1;
 
     /// A driver that panics on queries that a context of its version does not have.
     struct Model {
+        api: ContextApi,
         version: (u8, u8),
         extensions: Vec<&'static str>,
         values: RefCell<BTreeMap<u32, u32>>,
@@ -209,7 +234,13 @@ mod tests {
         fn new(version: (u8, u8), extensions: &[&'static str], values: &[(u32, u32)]) -> Self {
             let values = RefCell::new(values.iter().copied().collect());
             let extensions = extensions.to_vec();
-            Self { version, extensions, values, back: Cell::new(GL_BACK) }
+            let api = ContextApi::Es;
+            Self { api, version, extensions, values, back: Cell::new(GL_BACK) }
+        }
+
+        /// A context of desktop OpenGL.
+        fn desktop(version: (u8, u8), extensions: &[&'static str], values: &[(u32, u32)]) -> Self {
+            Self { api: ContextApi::Compatibility, ..Self::new(version, extensions, values) }
         }
 
         fn get(&self, name: u32) -> u32 {
@@ -219,23 +250,33 @@ mod tests {
 
         #[track_caller]
         fn knows(&self, name: u32) {
-            let es3 = self.version >= (3, 0);
+            let since = |es, desktop| self.is_at_least(es, desktop);
             let is_known = match name {
                 GL_PACK_ALIGNMENT => true,
-                GL_DEBUG_OUTPUT => self.version >= (3, 2) || self.has("GL_KHR_debug"),
+                GL_DEBUG_OUTPUT => since((3, 2), (4, 3)) || self.has("GL_KHR_debug"),
                 GL_PACK_ROW_LENGTH | GL_PACK_SKIP_ROWS | GL_PACK_SKIP_PIXELS => {
-                    es3 || self.has("GL_NV_pack_subimage")
+                    since((3, 0), (1, 0)) || self.has("GL_NV_pack_subimage")
                 }
                 GL_FRAMEBUFFER_BINDING => {
-                    self.version >= (2, 0) || self.has("GL_OES_framebuffer_object")
+                    since((2, 0), (3, 0))
+                        || self.has("GL_OES_framebuffer_object")
+                        || self.has("GL_ARB_framebuffer_object")
                 }
                 GL_PACK_REVERSE_ROW_ORDER_ANGLE => self.has("GL_ANGLE_pack_reverse_row_order"),
-                GL_READ_FRAMEBUFFER_BINDING => es3 || self.has("GL_NV_framebuffer_blit"),
-                GL_PIXEL_PACK_BUFFER_BINDING => es3 || self.has("GL_NV_pixel_buffer_object"),
-                GL_READ_BUFFER => es3 || self.has("GL_NV_read_buffer"),
+                GL_READ_FRAMEBUFFER_BINDING => {
+                    since((3, 0), (3, 0))
+                        || self.has("GL_NV_framebuffer_blit")
+                        || self.has("GL_ARB_framebuffer_object")
+                }
+                GL_PIXEL_PACK_BUFFER_BINDING => {
+                    since((3, 0), (2, 1))
+                        || self.has("GL_NV_pixel_buffer_object")
+                        || self.has("GL_ARB_pixel_buffer_object")
+                }
+                GL_READ_BUFFER => since((3, 0), (1, 0)) || self.has("GL_NV_read_buffer"),
                 _ => false,
             };
-            assert!(is_known, "{name:#x} in a context of {:?}", self.version);
+            assert!(is_known, "{name:#x} in a context of {:?} {:?}", self.api, self.version);
         }
 
         fn set(&self, name: u32, value: u32) {
@@ -245,8 +286,12 @@ mod tests {
     }
 
     impl Driver for Model {
-        fn version(&self) -> (u8, u8) {
-            self.version
+        fn is_at_least(&self, es: (u8, u8), desktop: (u8, u8)) -> bool {
+            self.api.is_es(self.version, es) || self.api.is_desktop(self.version, desktop)
+        }
+        fn own_buffer(&self) -> Option<u32> {
+            let is_single = self.get(SINGLE) != 0;
+            (self.api != ContextApi::Es).then_some(if is_single { GL_FRONT } else { GL_BACK })
         }
         fn has(&self, extension: &str) -> bool {
             self.extensions.contains(&extension)
@@ -287,7 +332,7 @@ mod tests {
         fn read_buffer(&self, buffer: u32) -> bool {
             self.knows(GL_READ_BUFFER);
             assert_eq!(self.get(GL_READ_FRAMEBUFFER_BINDING), 0, "of the default framebuffer");
-            assert_ne!(buffer, GL_FRONT);
+            assert!(self.api != ContextApi::Es || buffer != GL_FRONT);
             self.back.set(buffer);
             true
         }
@@ -358,6 +403,42 @@ mod tests {
             &[(GL_PACK_REVERSE_ROW_ORDER_ANGLE, 1)],
         );
         check((3, 0), &[], &[(GL_READ_FRAMEBUFFER_BINDING, 3)]);
+    }
+
+    #[test]
+    fn only_settings_of_a_context_of_desktop_opengl_are_queried() {
+        let check = |version, extensions: &[&'static str], values: &[(u32, u32)]| {
+            let model = Model::desktop(version, extensions, values);
+            let aside = Aside::put(&model).unwrap();
+            for (name, _) in values {
+                assert_eq!(model.get(*name), 0, "{name:#x} in {version:?}");
+            }
+            drop(aside);
+            for (name, value) in values {
+                assert_eq!(model.get(*name), *value, "{name:#x} in {version:?}");
+            }
+        };
+        check((1, 4), &[], &[(GL_PACK_ROW_LENGTH, 3)]);
+        check((2, 0), &["GL_ARB_pixel_buffer_object"], &[(GL_PIXEL_PACK_BUFFER_BINDING, 3)]);
+        check((2, 1), &[], &[(GL_PIXEL_PACK_BUFFER_BINDING, 3)]);
+        check((2, 1), &["GL_ARB_framebuffer_object"], &[(GL_READ_FRAMEBUFFER_BINDING, 3)]);
+        check((3, 0), &[], &[(GL_READ_FRAMEBUFFER_BINDING, 3)]);
+        check((4, 2), &["GL_KHR_debug"], &[(GL_DEBUG_OUTPUT, 1)]);
+        check((4, 3), &[], &[(GL_DEBUG_OUTPUT, 1)]);
+    }
+
+    #[test]
+    fn only_buffer_of_a_surface_is_the_front_in_desktop_opengl() {
+        let check = |is_single: u32, expected: u32| {
+            let model = Model::desktop((4, 5), &[], &[(SINGLE, is_single)]);
+            model.back.set(0);
+            let aside = Aside::put(&model).unwrap();
+            assert_eq!(model.back.get(), expected);
+            drop(aside);
+            assert_eq!(model.back.get(), 0);
+        };
+        check(0, GL_BACK);
+        check(1, GL_FRONT);
     }
 
     #[test]

@@ -7,10 +7,14 @@
 #ifndef SCENE_H
 #define SCENE_H
 
-#include "offscreen.h"
+#ifndef SCENE_SURFACE
+#define SCENE_SURFACE "offscreen.h"
+#endif
+#include SCENE_SURFACE
 
 #include <GLES2/gl2.h>
 #include <stdint.h>
+#include <string.h>
 
 #define SCENE_FRAMES 5
 

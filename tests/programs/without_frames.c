@@ -4,17 +4,15 @@
  * usage: without_frames load LIBRARY...   loads libraries, prints "waits", and waits for a signal
  *        without_frames exit STATUS       exits before its first command
  *        without_frames abort             aborts before its first command
- *        without_frames finish            glFinish is its first command
- *        without_frames draw              glDrawArrays is its first command
+ *        without_frames finish            draws to a window and calls glFinish
+ *        without_frames draw              draws to a window and calls glDrawArrays
  *        without_frames no_context        commands without a context, then waits for a signal
  *        without_frames not_current       makes its context not current, then waits for a signal
- *        without_frames desktop           swaps three times in a context of desktop OpenGL
  *        without_frames window            draws to a window and exits, without a swap
  *        without_frames window_waits      draws to a window and waits for a signal, without a swap
  *        without_frames window_aborts     draws to a window and aborts, without a swap
  *        without_frames swaps             swaps a surface that does not exist, then waits for a signal
  *        without_frames no_surface        has a context current and no surface, then waits for a signal
- *        without_frames desktop_too       has a context of OpenGL ES, and draws in one of desktop OpenGL; then waits
  */
 #define _GNU_SOURCE
 #include "offscreen.h"
@@ -33,33 +31,6 @@ static void load(char **libraries)
 static void commands_without_context(void)
 {
     eglInitialize(eglGetDisplay(EGL_DEFAULT_DISPLAY), NULL, NULL);
-    glClear(GL_COLOR_BUFFER_BIT);
-}
-
-static void desktop(void)
-{
-    struct offscreen o = {.display = eglGetDisplay(EGL_DEFAULT_DISPLAY)};
-    must(eglInitialize(o.display, NULL, NULL), "eglInitialize");
-    const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_NONE};
-    EGLint count = 0;
-    must(eglBindAPI(EGL_OPENGL_API), "eglBindAPI");
-    must(eglChooseConfig(o.display, wanted, &o.config, 1, &count) && count == 1, "eglChooseConfig");
-    o.surface = offscreen_surface(&o);
-    o.context = eglCreateContext(o.display, o.config, EGL_NO_CONTEXT, NULL);
-    must(o.context != EGL_NO_CONTEXT, "eglCreateContext");
-    must(eglMakeCurrent(o.display, o.surface, o.surface, o.context), "eglMakeCurrent");
-    for (int frame = 0; frame < 3; frame++) {
-        glClear(GL_COLOR_BUFFER_BIT);
-        offscreen_swap(&o);
-    }
-}
-
-static void desktop_too(void)
-{
-    struct offscreen o = offscreen_open(2);
-    must(eglBindAPI(EGL_OPENGL_API), "eglBindAPI");
-    EGLContext context = eglCreateContext(o.display, o.config, EGL_NO_CONTEXT, NULL);
-    must(eglMakeCurrent(o.display, o.surface, o.surface, context), "eglMakeCurrent");
     glClear(GL_COLOR_BUFFER_BIT);
 }
 
@@ -93,18 +64,16 @@ int main(int argc, char **argv)
         abort();
     if (!strcmp(way, "load"))
         load(argv + 2);
-    else if (!strcmp(way, "finish"))
+    else if (!strcmp(way, "finish")) {
+        window();
         glFinish();
-    else if (!strcmp(way, "draw"))
+    } else if (!strcmp(way, "draw")) {
+        window();
         glDrawArrays(GL_TRIANGLES, 0, 3);
-    else if (!strcmp(way, "no_context"))
+    } else if (!strcmp(way, "no_context"))
         commands_without_context();
     else if (!strcmp(way, "not_current"))
         offscreen_prepare(2);
-    else if (!strcmp(way, "desktop"))
-        desktop();
-    else if (!strcmp(way, "desktop_too"))
-        desktop_too();
     else if (!strcmp(way, "no_surface"))
         without_surface();
     else if (!strcmp(way, "swaps"))
@@ -113,7 +82,7 @@ int main(int argc, char **argv)
         window();
     if (!strcmp(way, "window_aborts"))
         abort();
-    if (!strcmp(way, "window") || !strcmp(way, "desktop"))
+    if (!strcmp(way, "window"))
         return 0;
     printf("waits\n");
     fflush(stdout);

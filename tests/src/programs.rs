@@ -41,8 +41,10 @@ pub fn program(name: &str) -> PathBuf {
         "load_dlopen" | "load_deepbind" => &["-ldl"][..],
         "waits" => &[],
         "load_procaddress" => &["-lEGL"],
+        name if name.starts_with("desktop_") => &["-lEGL"],
         "bench_tracepoint" => &["-llttng-ust", "-ldl"],
         "load_glx" => &["-lGL", "-lEGL", "-lX11"],
+        "load_glx_library" => &["-ldl", "-lX11"],
         "compare_threads" => &["-lEGL", "-lGLESv1_CM", "-lpthread"],
         _ => LINKED,
     };

@@ -1383,6 +1383,22 @@ typedef struct gapii_eglWaitSyncKHR_params {
 } gapii_eglWaitSyncKHR_params;
 
 /**
+ * Parameters of `glAccum`, which has no result.
+ */
+typedef struct gapii_glAccum_params {
+  uint32_t op;
+  float value;
+} gapii_glAccum_params;
+
+/**
+ * Parameters of `glAccumxOES`, which has no result.
+ */
+typedef struct gapii_glAccumxOES_params {
+  uint32_t op;
+  int32_t value;
+} gapii_glAccumxOES_params;
+
+/**
  * Parameters of `glAcquireKeyedMutexWin32EXT`, whose result is of type `uint8_t`.
  */
 typedef struct gapii_glAcquireKeyedMutexWin32EXT_params {
@@ -1390,6 +1406,13 @@ typedef struct gapii_glAcquireKeyedMutexWin32EXT_params {
   uint64_t key;
   uint32_t timeout;
 } gapii_glAcquireKeyedMutexWin32EXT_params;
+
+/**
+ * Parameters of `glActiveProgramEXT`, which has no result.
+ */
+typedef struct gapii_glActiveProgramEXT_params {
+  uint32_t program;
+} gapii_glActiveProgramEXT_params;
 
 /**
  * Parameters of `glActiveShaderProgram`, which has no result.
@@ -1408,11 +1431,78 @@ typedef struct gapii_glActiveShaderProgramEXT_params {
 } gapii_glActiveShaderProgramEXT_params;
 
 /**
+ * Parameters of `glActiveStencilFaceEXT`, which has no result.
+ */
+typedef struct gapii_glActiveStencilFaceEXT_params {
+  uint32_t face;
+} gapii_glActiveStencilFaceEXT_params;
+
+/**
  * Parameters of `glActiveTexture`, which has no result.
  */
 typedef struct gapii_glActiveTexture_params {
   uint32_t texture;
 } gapii_glActiveTexture_params;
+
+/**
+ * Parameters of `glActiveTextureARB`, which has no result.
+ */
+typedef struct gapii_glActiveTextureARB_params {
+  uint32_t texture;
+} gapii_glActiveTextureARB_params;
+
+/**
+ * Parameters of `glActiveVaryingNV`, which has no result.
+ */
+typedef struct gapii_glActiveVaryingNV_params {
+  uint32_t program;
+  const char *name;
+} gapii_glActiveVaryingNV_params;
+
+/**
+ * Parameters of `glAlphaFragmentOp1ATI`, which has no result.
+ */
+typedef struct gapii_glAlphaFragmentOp1ATI_params {
+  uint32_t op;
+  uint32_t dst;
+  uint32_t dstMod;
+  uint32_t arg1;
+  uint32_t arg1Rep;
+  uint32_t arg1Mod;
+} gapii_glAlphaFragmentOp1ATI_params;
+
+/**
+ * Parameters of `glAlphaFragmentOp2ATI`, which has no result.
+ */
+typedef struct gapii_glAlphaFragmentOp2ATI_params {
+  uint32_t op;
+  uint32_t dst;
+  uint32_t dstMod;
+  uint32_t arg1;
+  uint32_t arg1Rep;
+  uint32_t arg1Mod;
+  uint32_t arg2;
+  uint32_t arg2Rep;
+  uint32_t arg2Mod;
+} gapii_glAlphaFragmentOp2ATI_params;
+
+/**
+ * Parameters of `glAlphaFragmentOp3ATI`, which has no result.
+ */
+typedef struct gapii_glAlphaFragmentOp3ATI_params {
+  uint32_t op;
+  uint32_t dst;
+  uint32_t dstMod;
+  uint32_t arg1;
+  uint32_t arg1Rep;
+  uint32_t arg1Mod;
+  uint32_t arg2;
+  uint32_t arg2Rep;
+  uint32_t arg2Mod;
+  uint32_t arg3;
+  uint32_t arg3Rep;
+  uint32_t arg3Mod;
+} gapii_glAlphaFragmentOp3ATI_params;
 
 /**
  * Parameters of `glAlphaFunc`, which has no result.
@@ -1447,6 +1537,110 @@ typedef struct gapii_glAlphaFuncxOES_params {
 } gapii_glAlphaFuncxOES_params;
 
 /**
+ * Parameters of `glAlphaToCoverageDitherControlNV`, which has no result.
+ */
+typedef struct gapii_glAlphaToCoverageDitherControlNV_params {
+  uint32_t mode;
+} gapii_glAlphaToCoverageDitherControlNV_params;
+
+/**
+ * Parameters of `glAreProgramsResidentNV`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glAreProgramsResidentNV_params {
+  int32_t n;
+  const uint32_t *programs;
+  uint8_t *residences;
+} gapii_glAreProgramsResidentNV_params;
+
+/**
+ * Parameters of `glAreTexturesResident`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glAreTexturesResident_params {
+  int32_t n;
+  const uint32_t *textures;
+  uint8_t *residences;
+} gapii_glAreTexturesResident_params;
+
+/**
+ * Parameters of `glAreTexturesResidentEXT`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glAreTexturesResidentEXT_params {
+  int32_t n;
+  const uint32_t *textures;
+  uint8_t *residences;
+} gapii_glAreTexturesResidentEXT_params;
+
+/**
+ * Parameters of `glArrayElement`, which has no result.
+ */
+typedef struct gapii_glArrayElement_params {
+  int32_t i;
+} gapii_glArrayElement_params;
+
+/**
+ * Parameters of `glArrayElementEXT`, which has no result.
+ */
+typedef struct gapii_glArrayElementEXT_params {
+  int32_t i;
+} gapii_glArrayElementEXT_params;
+
+/**
+ * Parameters of `glAsyncCopyBufferSubDataNVX`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glAsyncCopyBufferSubDataNVX_params {
+  int32_t waitSemaphoreCount;
+  const uint32_t *waitSemaphoreArray;
+  const uint64_t *fenceValueArray;
+  uint32_t readGpu;
+  uint32_t writeGpuMask;
+  uint32_t readBuffer;
+  uint32_t writeBuffer;
+  intptr_t readOffset;
+  intptr_t writeOffset;
+  intptr_t size;
+  int32_t signalSemaphoreCount;
+  const uint32_t *signalSemaphoreArray;
+  const uint64_t *signalValueArray;
+} gapii_glAsyncCopyBufferSubDataNVX_params;
+
+/**
+ * Parameters of `glAsyncCopyImageSubDataNVX`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glAsyncCopyImageSubDataNVX_params {
+  int32_t waitSemaphoreCount;
+  const uint32_t *waitSemaphoreArray;
+  const uint64_t *waitValueArray;
+  uint32_t srcGpu;
+  uint32_t dstGpuMask;
+  uint32_t srcName;
+  uint32_t srcTarget;
+  int32_t srcLevel;
+  int32_t srcX;
+  int32_t srcY;
+  int32_t srcZ;
+  uint32_t dstName;
+  uint32_t dstTarget;
+  int32_t dstLevel;
+  int32_t dstX;
+  int32_t dstY;
+  int32_t dstZ;
+  int32_t srcWidth;
+  int32_t srcHeight;
+  int32_t srcDepth;
+  int32_t signalSemaphoreCount;
+  const uint32_t *signalSemaphoreArray;
+  const uint64_t *signalValueArray;
+} gapii_glAsyncCopyImageSubDataNVX_params;
+
+/**
+ * Parameters of `glAttachObjectARB`, which has no result.
+ */
+typedef struct gapii_glAttachObjectARB_params {
+  uint32_t containerObj;
+  uint32_t obj;
+} gapii_glAttachObjectARB_params;
+
+/**
  * Parameters of `glAttachShader`, which has no result.
  */
 typedef struct gapii_glAttachShader_params {
@@ -1455,12 +1649,41 @@ typedef struct gapii_glAttachShader_params {
 } gapii_glAttachShader_params;
 
 /**
+ * Parameters of `glBegin`, which has no result.
+ */
+typedef struct gapii_glBegin_params {
+  uint32_t mode;
+} gapii_glBegin_params;
+
+/**
+ * Parameters of `glBeginConditionalRender`, which has no result.
+ */
+typedef struct gapii_glBeginConditionalRender_params {
+  uint32_t id;
+  uint32_t mode;
+} gapii_glBeginConditionalRender_params;
+
+/**
  * Parameters of `glBeginConditionalRenderNV`, which has no result.
  */
 typedef struct gapii_glBeginConditionalRenderNV_params {
   uint32_t id;
   uint32_t mode;
 } gapii_glBeginConditionalRenderNV_params;
+
+/**
+ * Parameters of `glBeginConditionalRenderNVX`, which has no result.
+ */
+typedef struct gapii_glBeginConditionalRenderNVX_params {
+  uint32_t id;
+} gapii_glBeginConditionalRenderNVX_params;
+
+/**
+ * Parameters of `glBeginOcclusionQueryNV`, which has no result.
+ */
+typedef struct gapii_glBeginOcclusionQueryNV_params {
+  uint32_t id;
+} gapii_glBeginOcclusionQueryNV_params;
 
 /**
  * Parameters of `glBeginPerfMonitorAMD`, which has no result.
@@ -1485,6 +1708,14 @@ typedef struct gapii_glBeginQuery_params {
 } gapii_glBeginQuery_params;
 
 /**
+ * Parameters of `glBeginQueryARB`, which has no result.
+ */
+typedef struct gapii_glBeginQueryARB_params {
+  uint32_t target;
+  uint32_t id;
+} gapii_glBeginQueryARB_params;
+
+/**
  * Parameters of `glBeginQueryEXT`, which has no result.
  */
 typedef struct gapii_glBeginQueryEXT_params {
@@ -1493,11 +1724,34 @@ typedef struct gapii_glBeginQueryEXT_params {
 } gapii_glBeginQueryEXT_params;
 
 /**
+ * Parameters of `glBeginQueryIndexed`, which has no result.
+ */
+typedef struct gapii_glBeginQueryIndexed_params {
+  uint32_t target;
+  uint32_t index;
+  uint32_t id;
+} gapii_glBeginQueryIndexed_params;
+
+/**
  * Parameters of `glBeginTransformFeedback`, which has no result.
  */
 typedef struct gapii_glBeginTransformFeedback_params {
   uint32_t primitiveMode;
 } gapii_glBeginTransformFeedback_params;
+
+/**
+ * Parameters of `glBeginTransformFeedbackEXT`, which has no result.
+ */
+typedef struct gapii_glBeginTransformFeedbackEXT_params {
+  uint32_t primitiveMode;
+} gapii_glBeginTransformFeedbackEXT_params;
+
+/**
+ * Parameters of `glBeginTransformFeedbackNV`, which has no result.
+ */
+typedef struct gapii_glBeginTransformFeedbackNV_params {
+  uint32_t primitiveMode;
+} gapii_glBeginTransformFeedbackNV_params;
 
 /**
  * Parameters of `glBindAttribLocation`, which has no result.
@@ -1509,12 +1763,29 @@ typedef struct gapii_glBindAttribLocation_params {
 } gapii_glBindAttribLocation_params;
 
 /**
+ * Parameters of `glBindAttribLocationARB`, which has no result.
+ */
+typedef struct gapii_glBindAttribLocationARB_params {
+  uint32_t programObj;
+  uint32_t index;
+  const char *name;
+} gapii_glBindAttribLocationARB_params;
+
+/**
  * Parameters of `glBindBuffer`, which has no result.
  */
 typedef struct gapii_glBindBuffer_params {
   uint32_t target;
   uint32_t buffer;
 } gapii_glBindBuffer_params;
+
+/**
+ * Parameters of `glBindBufferARB`, which has no result.
+ */
+typedef struct gapii_glBindBufferARB_params {
+  uint32_t target;
+  uint32_t buffer;
+} gapii_glBindBufferARB_params;
 
 /**
  * Parameters of `glBindBufferBase`, which has no result.
@@ -1524,6 +1795,44 @@ typedef struct gapii_glBindBufferBase_params {
   uint32_t index;
   uint32_t buffer;
 } gapii_glBindBufferBase_params;
+
+/**
+ * Parameters of `glBindBufferBaseEXT`, which has no result.
+ */
+typedef struct gapii_glBindBufferBaseEXT_params {
+  uint32_t target;
+  uint32_t index;
+  uint32_t buffer;
+} gapii_glBindBufferBaseEXT_params;
+
+/**
+ * Parameters of `glBindBufferBaseNV`, which has no result.
+ */
+typedef struct gapii_glBindBufferBaseNV_params {
+  uint32_t target;
+  uint32_t index;
+  uint32_t buffer;
+} gapii_glBindBufferBaseNV_params;
+
+/**
+ * Parameters of `glBindBufferOffsetEXT`, which has no result.
+ */
+typedef struct gapii_glBindBufferOffsetEXT_params {
+  uint32_t target;
+  uint32_t index;
+  uint32_t buffer;
+  intptr_t offset;
+} gapii_glBindBufferOffsetEXT_params;
+
+/**
+ * Parameters of `glBindBufferOffsetNV`, which has no result.
+ */
+typedef struct gapii_glBindBufferOffsetNV_params {
+  uint32_t target;
+  uint32_t index;
+  uint32_t buffer;
+  intptr_t offset;
+} gapii_glBindBufferOffsetNV_params;
 
 /**
  * Parameters of `glBindBufferRange`, which has no result.
@@ -1537,6 +1846,59 @@ typedef struct gapii_glBindBufferRange_params {
 } gapii_glBindBufferRange_params;
 
 /**
+ * Parameters of `glBindBufferRangeEXT`, which has no result.
+ */
+typedef struct gapii_glBindBufferRangeEXT_params {
+  uint32_t target;
+  uint32_t index;
+  uint32_t buffer;
+  intptr_t offset;
+  intptr_t size;
+} gapii_glBindBufferRangeEXT_params;
+
+/**
+ * Parameters of `glBindBufferRangeNV`, which has no result.
+ */
+typedef struct gapii_glBindBufferRangeNV_params {
+  uint32_t target;
+  uint32_t index;
+  uint32_t buffer;
+  intptr_t offset;
+  intptr_t size;
+} gapii_glBindBufferRangeNV_params;
+
+/**
+ * Parameters of `glBindBuffersBase`, which has no result.
+ */
+typedef struct gapii_glBindBuffersBase_params {
+  uint32_t target;
+  uint32_t first;
+  int32_t count;
+  const uint32_t *buffers;
+} gapii_glBindBuffersBase_params;
+
+/**
+ * Parameters of `glBindBuffersRange`, which has no result.
+ */
+typedef struct gapii_glBindBuffersRange_params {
+  uint32_t target;
+  uint32_t first;
+  int32_t count;
+  const uint32_t *buffers;
+  const intptr_t *offsets;
+  const intptr_t *sizes;
+} gapii_glBindBuffersRange_params;
+
+/**
+ * Parameters of `glBindFragDataLocation`, which has no result.
+ */
+typedef struct gapii_glBindFragDataLocation_params {
+  uint32_t program;
+  uint32_t color;
+  const char *name;
+} gapii_glBindFragDataLocation_params;
+
+/**
  * Parameters of `glBindFragDataLocationEXT`, which has no result.
  */
 typedef struct gapii_glBindFragDataLocationEXT_params {
@@ -1544,6 +1906,16 @@ typedef struct gapii_glBindFragDataLocationEXT_params {
   uint32_t color;
   const char *name;
 } gapii_glBindFragDataLocationEXT_params;
+
+/**
+ * Parameters of `glBindFragDataLocationIndexed`, which has no result.
+ */
+typedef struct gapii_glBindFragDataLocationIndexed_params {
+  uint32_t program;
+  uint32_t colorNumber;
+  uint32_t index;
+  const char *name;
+} gapii_glBindFragDataLocationIndexed_params;
 
 /**
  * Parameters of `glBindFragDataLocationIndexedEXT`, which has no result.
@@ -1556,12 +1928,27 @@ typedef struct gapii_glBindFragDataLocationIndexedEXT_params {
 } gapii_glBindFragDataLocationIndexedEXT_params;
 
 /**
+ * Parameters of `glBindFragmentShaderATI`, which has no result.
+ */
+typedef struct gapii_glBindFragmentShaderATI_params {
+  uint32_t id;
+} gapii_glBindFragmentShaderATI_params;
+
+/**
  * Parameters of `glBindFramebuffer`, which has no result.
  */
 typedef struct gapii_glBindFramebuffer_params {
   uint32_t target;
   uint32_t framebuffer;
 } gapii_glBindFramebuffer_params;
+
+/**
+ * Parameters of `glBindFramebufferEXT`, which has no result.
+ */
+typedef struct gapii_glBindFramebufferEXT_params {
+  uint32_t target;
+  uint32_t framebuffer;
+} gapii_glBindFramebufferEXT_params;
 
 /**
  * Parameters of `glBindFramebufferOES`, which has no result.
@@ -1583,6 +1970,53 @@ typedef struct gapii_glBindImageTexture_params {
   uint32_t access;
   uint32_t format;
 } gapii_glBindImageTexture_params;
+
+/**
+ * Parameters of `glBindImageTextureEXT`, which has no result.
+ */
+typedef struct gapii_glBindImageTextureEXT_params {
+  uint32_t index;
+  uint32_t texture;
+  int32_t level;
+  uint8_t layered;
+  int32_t layer;
+  uint32_t access;
+  int32_t format;
+} gapii_glBindImageTextureEXT_params;
+
+/**
+ * Parameters of `glBindImageTextures`, which has no result.
+ */
+typedef struct gapii_glBindImageTextures_params {
+  uint32_t first;
+  int32_t count;
+  const uint32_t *textures;
+} gapii_glBindImageTextures_params;
+
+/**
+ * Parameters of `glBindMultiTextureEXT`, which has no result.
+ */
+typedef struct gapii_glBindMultiTextureEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  uint32_t texture;
+} gapii_glBindMultiTextureEXT_params;
+
+/**
+ * Parameters of `glBindProgramARB`, which has no result.
+ */
+typedef struct gapii_glBindProgramARB_params {
+  uint32_t target;
+  uint32_t program;
+} gapii_glBindProgramARB_params;
+
+/**
+ * Parameters of `glBindProgramNV`, which has no result.
+ */
+typedef struct gapii_glBindProgramNV_params {
+  uint32_t target;
+  uint32_t id;
+} gapii_glBindProgramNV_params;
 
 /**
  * Parameters of `glBindProgramPipeline`, which has no result.
@@ -1607,6 +2041,14 @@ typedef struct gapii_glBindRenderbuffer_params {
 } gapii_glBindRenderbuffer_params;
 
 /**
+ * Parameters of `glBindRenderbufferEXT`, which has no result.
+ */
+typedef struct gapii_glBindRenderbufferEXT_params {
+  uint32_t target;
+  uint32_t renderbuffer;
+} gapii_glBindRenderbufferEXT_params;
+
+/**
  * Parameters of `glBindRenderbufferOES`, which has no result.
  */
 typedef struct gapii_glBindRenderbufferOES_params {
@@ -1621,6 +2063,15 @@ typedef struct gapii_glBindSampler_params {
   uint32_t unit;
   uint32_t sampler;
 } gapii_glBindSampler_params;
+
+/**
+ * Parameters of `glBindSamplers`, which has no result.
+ */
+typedef struct gapii_glBindSamplers_params {
+  uint32_t first;
+  int32_t count;
+  const uint32_t *samplers;
+} gapii_glBindSamplers_params;
 
 /**
  * Parameters of `glBindShadingRateImageNV`, which has no result.
@@ -1638,12 +2089,45 @@ typedef struct gapii_glBindTexture_params {
 } gapii_glBindTexture_params;
 
 /**
+ * Parameters of `glBindTextureEXT`, which has no result.
+ */
+typedef struct gapii_glBindTextureEXT_params {
+  uint32_t target;
+  uint32_t texture;
+} gapii_glBindTextureEXT_params;
+
+/**
+ * Parameters of `glBindTextureUnit`, which has no result.
+ */
+typedef struct gapii_glBindTextureUnit_params {
+  uint32_t unit;
+  uint32_t texture;
+} gapii_glBindTextureUnit_params;
+
+/**
+ * Parameters of `glBindTextures`, which has no result.
+ */
+typedef struct gapii_glBindTextures_params {
+  uint32_t first;
+  int32_t count;
+  const uint32_t *textures;
+} gapii_glBindTextures_params;
+
+/**
  * Parameters of `glBindTransformFeedback`, which has no result.
  */
 typedef struct gapii_glBindTransformFeedback_params {
   uint32_t target;
   uint32_t id;
 } gapii_glBindTransformFeedback_params;
+
+/**
+ * Parameters of `glBindTransformFeedbackNV`, which has no result.
+ */
+typedef struct gapii_glBindTransformFeedbackNV_params {
+  uint32_t target;
+  uint32_t id;
+} gapii_glBindTransformFeedbackNV_params;
 
 /**
  * Parameters of `glBindVertexArray`, which has no result.
@@ -1670,6 +2154,43 @@ typedef struct gapii_glBindVertexBuffer_params {
 } gapii_glBindVertexBuffer_params;
 
 /**
+ * Parameters of `glBindVertexBuffers`, which has no result.
+ */
+typedef struct gapii_glBindVertexBuffers_params {
+  uint32_t first;
+  int32_t count;
+  const uint32_t *buffers;
+  const intptr_t *offsets;
+  const int32_t *strides;
+} gapii_glBindVertexBuffers_params;
+
+/**
+ * Parameters of `glBitmap`, which has no result.
+ */
+typedef struct gapii_glBitmap_params {
+  int32_t width;
+  int32_t height;
+  float xorig;
+  float yorig;
+  float xmove;
+  float ymove;
+  const uint8_t *bitmap;
+} gapii_glBitmap_params;
+
+/**
+ * Parameters of `glBitmapxOES`, which has no result.
+ */
+typedef struct gapii_glBitmapxOES_params {
+  int32_t width;
+  int32_t height;
+  int32_t xorig;
+  int32_t yorig;
+  int32_t xmove;
+  int32_t ymove;
+  const uint8_t *bitmap;
+} gapii_glBitmapxOES_params;
+
+/**
  * Parameters of `glBlendColor`, which has no result.
  */
 typedef struct gapii_glBlendColor_params {
@@ -1680,11 +2201,46 @@ typedef struct gapii_glBlendColor_params {
 } gapii_glBlendColor_params;
 
 /**
+ * Parameters of `glBlendColorEXT`, which has no result.
+ */
+typedef struct gapii_glBlendColorEXT_params {
+  float red;
+  float green;
+  float blue;
+  float alpha;
+} gapii_glBlendColorEXT_params;
+
+/**
+ * Parameters of `glBlendColorxOES`, which has no result.
+ */
+typedef struct gapii_glBlendColorxOES_params {
+  int32_t red;
+  int32_t green;
+  int32_t blue;
+  int32_t alpha;
+} gapii_glBlendColorxOES_params;
+
+/**
  * Parameters of `glBlendEquation`, which has no result.
  */
 typedef struct gapii_glBlendEquation_params {
   uint32_t mode;
 } gapii_glBlendEquation_params;
+
+/**
+ * Parameters of `glBlendEquationEXT`, which has no result.
+ */
+typedef struct gapii_glBlendEquationEXT_params {
+  uint32_t mode;
+} gapii_glBlendEquationEXT_params;
+
+/**
+ * Parameters of `glBlendEquationIndexedAMD`, which has no result.
+ */
+typedef struct gapii_glBlendEquationIndexedAMD_params {
+  uint32_t buf;
+  uint32_t mode;
+} gapii_glBlendEquationIndexedAMD_params;
 
 /**
  * Parameters of `glBlendEquationOES`, which has no result.
@@ -1702,6 +2258,23 @@ typedef struct gapii_glBlendEquationSeparate_params {
 } gapii_glBlendEquationSeparate_params;
 
 /**
+ * Parameters of `glBlendEquationSeparateEXT`, which has no result.
+ */
+typedef struct gapii_glBlendEquationSeparateEXT_params {
+  uint32_t modeRGB;
+  uint32_t modeAlpha;
+} gapii_glBlendEquationSeparateEXT_params;
+
+/**
+ * Parameters of `glBlendEquationSeparateIndexedAMD`, which has no result.
+ */
+typedef struct gapii_glBlendEquationSeparateIndexedAMD_params {
+  uint32_t buf;
+  uint32_t modeRGB;
+  uint32_t modeAlpha;
+} gapii_glBlendEquationSeparateIndexedAMD_params;
+
+/**
  * Parameters of `glBlendEquationSeparateOES`, which has no result.
  */
 typedef struct gapii_glBlendEquationSeparateOES_params {
@@ -1717,6 +2290,15 @@ typedef struct gapii_glBlendEquationSeparatei_params {
   uint32_t modeRGB;
   uint32_t modeAlpha;
 } gapii_glBlendEquationSeparatei_params;
+
+/**
+ * Parameters of `glBlendEquationSeparateiARB`, which has no result.
+ */
+typedef struct gapii_glBlendEquationSeparateiARB_params {
+  uint32_t buf;
+  uint32_t modeRGB;
+  uint32_t modeAlpha;
+} gapii_glBlendEquationSeparateiARB_params;
 
 /**
  * Parameters of `glBlendEquationSeparateiEXT`, which has no result.
@@ -1745,6 +2327,14 @@ typedef struct gapii_glBlendEquationi_params {
 } gapii_glBlendEquationi_params;
 
 /**
+ * Parameters of `glBlendEquationiARB`, which has no result.
+ */
+typedef struct gapii_glBlendEquationiARB_params {
+  uint32_t buf;
+  uint32_t mode;
+} gapii_glBlendEquationiARB_params;
+
+/**
  * Parameters of `glBlendEquationiEXT`, which has no result.
  */
 typedef struct gapii_glBlendEquationiEXT_params {
@@ -1769,6 +2359,15 @@ typedef struct gapii_glBlendFunc_params {
 } gapii_glBlendFunc_params;
 
 /**
+ * Parameters of `glBlendFuncIndexedAMD`, which has no result.
+ */
+typedef struct gapii_glBlendFuncIndexedAMD_params {
+  uint32_t buf;
+  uint32_t src;
+  uint32_t dst;
+} gapii_glBlendFuncIndexedAMD_params;
+
+/**
  * Parameters of `glBlendFuncSeparate`, which has no result.
  */
 typedef struct gapii_glBlendFuncSeparate_params {
@@ -1777,6 +2376,37 @@ typedef struct gapii_glBlendFuncSeparate_params {
   uint32_t sfactorAlpha;
   uint32_t dfactorAlpha;
 } gapii_glBlendFuncSeparate_params;
+
+/**
+ * Parameters of `glBlendFuncSeparateEXT`, which has no result.
+ */
+typedef struct gapii_glBlendFuncSeparateEXT_params {
+  uint32_t sfactorRGB;
+  uint32_t dfactorRGB;
+  uint32_t sfactorAlpha;
+  uint32_t dfactorAlpha;
+} gapii_glBlendFuncSeparateEXT_params;
+
+/**
+ * Parameters of `glBlendFuncSeparateINGR`, which has no result.
+ */
+typedef struct gapii_glBlendFuncSeparateINGR_params {
+  uint32_t sfactorRGB;
+  uint32_t dfactorRGB;
+  uint32_t sfactorAlpha;
+  uint32_t dfactorAlpha;
+} gapii_glBlendFuncSeparateINGR_params;
+
+/**
+ * Parameters of `glBlendFuncSeparateIndexedAMD`, which has no result.
+ */
+typedef struct gapii_glBlendFuncSeparateIndexedAMD_params {
+  uint32_t buf;
+  uint32_t srcRGB;
+  uint32_t dstRGB;
+  uint32_t srcAlpha;
+  uint32_t dstAlpha;
+} gapii_glBlendFuncSeparateIndexedAMD_params;
 
 /**
  * Parameters of `glBlendFuncSeparateOES`, which has no result.
@@ -1798,6 +2428,17 @@ typedef struct gapii_glBlendFuncSeparatei_params {
   uint32_t srcAlpha;
   uint32_t dstAlpha;
 } gapii_glBlendFuncSeparatei_params;
+
+/**
+ * Parameters of `glBlendFuncSeparateiARB`, which has no result.
+ */
+typedef struct gapii_glBlendFuncSeparateiARB_params {
+  uint32_t buf;
+  uint32_t srcRGB;
+  uint32_t dstRGB;
+  uint32_t srcAlpha;
+  uint32_t dstAlpha;
+} gapii_glBlendFuncSeparateiARB_params;
 
 /**
  * Parameters of `glBlendFuncSeparateiEXT`, which has no result.
@@ -1829,6 +2470,15 @@ typedef struct gapii_glBlendFunci_params {
   uint32_t src;
   uint32_t dst;
 } gapii_glBlendFunci_params;
+
+/**
+ * Parameters of `glBlendFunciARB`, which has no result.
+ */
+typedef struct gapii_glBlendFunciARB_params {
+  uint32_t buf;
+  uint32_t src;
+  uint32_t dst;
+} gapii_glBlendFunciARB_params;
 
 /**
  * Parameters of `glBlendFunciEXT`, which has no result.
@@ -1889,6 +2539,22 @@ typedef struct gapii_glBlitFramebufferANGLE_params {
 } gapii_glBlitFramebufferANGLE_params;
 
 /**
+ * Parameters of `glBlitFramebufferEXT`, which has no result.
+ */
+typedef struct gapii_glBlitFramebufferEXT_params {
+  int32_t srcX0;
+  int32_t srcY0;
+  int32_t srcX1;
+  int32_t srcY1;
+  int32_t dstX0;
+  int32_t dstY0;
+  int32_t dstX1;
+  int32_t dstY1;
+  uint32_t mask;
+  uint32_t filter;
+} gapii_glBlitFramebufferEXT_params;
+
+/**
  * Parameters of `glBlitFramebufferLayerEXT`, which has no result.
  */
 typedef struct gapii_glBlitFramebufferLayerEXT_params {
@@ -1939,6 +2605,34 @@ typedef struct gapii_glBlitFramebufferNV_params {
 } gapii_glBlitFramebufferNV_params;
 
 /**
+ * Parameters of `glBlitNamedFramebuffer`, which has no result.
+ */
+typedef struct gapii_glBlitNamedFramebuffer_params {
+  uint32_t readFramebuffer;
+  uint32_t drawFramebuffer;
+  int32_t srcX0;
+  int32_t srcY0;
+  int32_t srcX1;
+  int32_t srcY1;
+  int32_t dstX0;
+  int32_t dstY0;
+  int32_t dstX1;
+  int32_t dstY1;
+  uint32_t mask;
+  uint32_t filter;
+} gapii_glBlitNamedFramebuffer_params;
+
+/**
+ * Parameters of `glBufferAddressRangeNV`, which has no result.
+ */
+typedef struct gapii_glBufferAddressRangeNV_params {
+  uint32_t pname;
+  uint32_t index;
+  uint64_t address;
+  intptr_t length;
+} gapii_glBufferAddressRangeNV_params;
+
+/**
  * Parameters of `glBufferAttachMemoryNV`, which has no result.
  */
 typedef struct gapii_glBufferAttachMemoryNV_params {
@@ -1958,6 +2652,26 @@ typedef struct gapii_glBufferData_params {
 } gapii_glBufferData_params;
 
 /**
+ * Parameters of `glBufferDataARB`, which has no result.
+ */
+typedef struct gapii_glBufferDataARB_params {
+  uint32_t target;
+  intptr_t size;
+  const void *data;
+  uint32_t usage;
+} gapii_glBufferDataARB_params;
+
+/**
+ * Parameters of `glBufferPageCommitmentARB`, which has no result.
+ */
+typedef struct gapii_glBufferPageCommitmentARB_params {
+  uint32_t target;
+  intptr_t offset;
+  intptr_t size;
+  uint8_t commit;
+} gapii_glBufferPageCommitmentARB_params;
+
+/**
  * Parameters of `glBufferPageCommitmentMemNV`, which has no result.
  */
 typedef struct gapii_glBufferPageCommitmentMemNV_params {
@@ -1968,6 +2682,16 @@ typedef struct gapii_glBufferPageCommitmentMemNV_params {
   uint64_t memOffset;
   uint8_t commit;
 } gapii_glBufferPageCommitmentMemNV_params;
+
+/**
+ * Parameters of `glBufferStorage`, which has no result.
+ */
+typedef struct gapii_glBufferStorage_params {
+  uint32_t target;
+  intptr_t size;
+  const void *data;
+  uint32_t flags;
+} gapii_glBufferStorage_params;
 
 /**
  * Parameters of `glBufferStorageEXT`, which has no result.
@@ -2011,11 +2735,51 @@ typedef struct gapii_glBufferSubData_params {
 } gapii_glBufferSubData_params;
 
 /**
+ * Parameters of `glBufferSubDataARB`, which has no result.
+ */
+typedef struct gapii_glBufferSubDataARB_params {
+  uint32_t target;
+  intptr_t offset;
+  intptr_t size;
+  const void *data;
+} gapii_glBufferSubDataARB_params;
+
+/**
+ * Parameters of `glCallCommandListNV`, which has no result.
+ */
+typedef struct gapii_glCallCommandListNV_params {
+  uint32_t list;
+} gapii_glCallCommandListNV_params;
+
+/**
+ * Parameters of `glCallList`, which has no result.
+ */
+typedef struct gapii_glCallList_params {
+  uint32_t list;
+} gapii_glCallList_params;
+
+/**
+ * Parameters of `glCallLists`, which has no result.
+ */
+typedef struct gapii_glCallLists_params {
+  int32_t n;
+  uint32_t type;
+  const void *lists;
+} gapii_glCallLists_params;
+
+/**
  * Parameters of `glCheckFramebufferStatus`, whose result is of type `uint32_t`.
  */
 typedef struct gapii_glCheckFramebufferStatus_params {
   uint32_t target;
 } gapii_glCheckFramebufferStatus_params;
+
+/**
+ * Parameters of `glCheckFramebufferStatusEXT`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glCheckFramebufferStatusEXT_params {
+  uint32_t target;
+} gapii_glCheckFramebufferStatusEXT_params;
 
 /**
  * Parameters of `glCheckFramebufferStatusOES`, whose result is of type `uint32_t`.
@@ -2025,11 +2789,87 @@ typedef struct gapii_glCheckFramebufferStatusOES_params {
 } gapii_glCheckFramebufferStatusOES_params;
 
 /**
+ * Parameters of `glCheckNamedFramebufferStatus`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glCheckNamedFramebufferStatus_params {
+  uint32_t framebuffer;
+  uint32_t target;
+} gapii_glCheckNamedFramebufferStatus_params;
+
+/**
+ * Parameters of `glCheckNamedFramebufferStatusEXT`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glCheckNamedFramebufferStatusEXT_params {
+  uint32_t framebuffer;
+  uint32_t target;
+} gapii_glCheckNamedFramebufferStatusEXT_params;
+
+/**
+ * Parameters of `glClampColor`, which has no result.
+ */
+typedef struct gapii_glClampColor_params {
+  uint32_t target;
+  uint32_t clamp;
+} gapii_glClampColor_params;
+
+/**
+ * Parameters of `glClampColorARB`, which has no result.
+ */
+typedef struct gapii_glClampColorARB_params {
+  uint32_t target;
+  uint32_t clamp;
+} gapii_glClampColorARB_params;
+
+/**
  * Parameters of `glClear`, which has no result.
  */
 typedef struct gapii_glClear_params {
   uint32_t mask;
 } gapii_glClear_params;
+
+/**
+ * Parameters of `glClearAccum`, which has no result.
+ */
+typedef struct gapii_glClearAccum_params {
+  float red;
+  float green;
+  float blue;
+  float alpha;
+} gapii_glClearAccum_params;
+
+/**
+ * Parameters of `glClearAccumxOES`, which has no result.
+ */
+typedef struct gapii_glClearAccumxOES_params {
+  int32_t red;
+  int32_t green;
+  int32_t blue;
+  int32_t alpha;
+} gapii_glClearAccumxOES_params;
+
+/**
+ * Parameters of `glClearBufferData`, which has no result.
+ */
+typedef struct gapii_glClearBufferData_params {
+  uint32_t target;
+  uint32_t internalformat;
+  uint32_t format;
+  uint32_t type;
+  const void *data;
+} gapii_glClearBufferData_params;
+
+/**
+ * Parameters of `glClearBufferSubData`, which has no result.
+ */
+typedef struct gapii_glClearBufferSubData_params {
+  uint32_t target;
+  uint32_t internalformat;
+  intptr_t offset;
+  intptr_t size;
+  uint32_t format;
+  uint32_t type;
+  const void *data;
+} gapii_glClearBufferSubData_params;
 
 /**
  * Parameters of `glClearBufferfi`, which has no result.
@@ -2079,6 +2919,26 @@ typedef struct gapii_glClearColor_params {
 } gapii_glClearColor_params;
 
 /**
+ * Parameters of `glClearColorIiEXT`, which has no result.
+ */
+typedef struct gapii_glClearColorIiEXT_params {
+  int32_t red;
+  int32_t green;
+  int32_t blue;
+  int32_t alpha;
+} gapii_glClearColorIiEXT_params;
+
+/**
+ * Parameters of `glClearColorIuiEXT`, which has no result.
+ */
+typedef struct gapii_glClearColorIuiEXT_params {
+  uint32_t red;
+  uint32_t green;
+  uint32_t blue;
+  uint32_t alpha;
+} gapii_glClearColorIuiEXT_params;
+
+/**
  * Parameters of `glClearColorx`, which has no result.
  */
 typedef struct gapii_glClearColorx_params {
@@ -2097,6 +2957,20 @@ typedef struct gapii_glClearColorxOES_params {
   int32_t blue;
   int32_t alpha;
 } gapii_glClearColorxOES_params;
+
+/**
+ * Parameters of `glClearDepth`, which has no result.
+ */
+typedef struct gapii_glClearDepth_params {
+  double depth;
+} gapii_glClearDepth_params;
+
+/**
+ * Parameters of `glClearDepthdNV`, which has no result.
+ */
+typedef struct gapii_glClearDepthdNV_params {
+  double depth;
+} gapii_glClearDepthdNV_params;
 
 /**
  * Parameters of `glClearDepthf`, which has no result.
@@ -2127,6 +3001,102 @@ typedef struct gapii_glClearDepthxOES_params {
 } gapii_glClearDepthxOES_params;
 
 /**
+ * Parameters of `glClearIndex`, which has no result.
+ */
+typedef struct gapii_glClearIndex_params {
+  float c;
+} gapii_glClearIndex_params;
+
+/**
+ * Parameters of `glClearNamedBufferData`, which has no result.
+ */
+typedef struct gapii_glClearNamedBufferData_params {
+  uint32_t buffer;
+  uint32_t internalformat;
+  uint32_t format;
+  uint32_t type;
+  const void *data;
+} gapii_glClearNamedBufferData_params;
+
+/**
+ * Parameters of `glClearNamedBufferDataEXT`, which has no result.
+ */
+typedef struct gapii_glClearNamedBufferDataEXT_params {
+  uint32_t buffer;
+  uint32_t internalformat;
+  uint32_t format;
+  uint32_t type;
+  const void *data;
+} gapii_glClearNamedBufferDataEXT_params;
+
+/**
+ * Parameters of `glClearNamedBufferSubData`, which has no result.
+ */
+typedef struct gapii_glClearNamedBufferSubData_params {
+  uint32_t buffer;
+  uint32_t internalformat;
+  intptr_t offset;
+  intptr_t size;
+  uint32_t format;
+  uint32_t type;
+  const void *data;
+} gapii_glClearNamedBufferSubData_params;
+
+/**
+ * Parameters of `glClearNamedBufferSubDataEXT`, which has no result.
+ */
+typedef struct gapii_glClearNamedBufferSubDataEXT_params {
+  uint32_t buffer;
+  uint32_t internalformat;
+  intptr_t offset;
+  intptr_t size;
+  uint32_t format;
+  uint32_t type;
+  const void *data;
+} gapii_glClearNamedBufferSubDataEXT_params;
+
+/**
+ * Parameters of `glClearNamedFramebufferfi`, which has no result.
+ */
+typedef struct gapii_glClearNamedFramebufferfi_params {
+  uint32_t framebuffer;
+  uint32_t buffer;
+  int32_t drawbuffer;
+  float depth;
+  int32_t stencil;
+} gapii_glClearNamedFramebufferfi_params;
+
+/**
+ * Parameters of `glClearNamedFramebufferfv`, which has no result.
+ */
+typedef struct gapii_glClearNamedFramebufferfv_params {
+  uint32_t framebuffer;
+  uint32_t buffer;
+  int32_t drawbuffer;
+  const float *value;
+} gapii_glClearNamedFramebufferfv_params;
+
+/**
+ * Parameters of `glClearNamedFramebufferiv`, which has no result.
+ */
+typedef struct gapii_glClearNamedFramebufferiv_params {
+  uint32_t framebuffer;
+  uint32_t buffer;
+  int32_t drawbuffer;
+  const int32_t *value;
+} gapii_glClearNamedFramebufferiv_params;
+
+/**
+ * Parameters of `glClearNamedFramebufferuiv`, which has no result.
+ */
+typedef struct gapii_glClearNamedFramebufferuiv_params {
+  uint32_t framebuffer;
+  uint32_t buffer;
+  int32_t drawbuffer;
+  const uint32_t *value;
+} gapii_glClearNamedFramebufferuiv_params;
+
+/**
  * Parameters of `glClearPixelLocalStorageuiEXT`, which has no result.
  */
 typedef struct gapii_glClearPixelLocalStorageuiEXT_params {
@@ -2143,6 +3113,17 @@ typedef struct gapii_glClearStencil_params {
 } gapii_glClearStencil_params;
 
 /**
+ * Parameters of `glClearTexImage`, which has no result.
+ */
+typedef struct gapii_glClearTexImage_params {
+  uint32_t texture;
+  int32_t level;
+  uint32_t format;
+  uint32_t type;
+  const void *data;
+} gapii_glClearTexImage_params;
+
+/**
  * Parameters of `glClearTexImageEXT`, which has no result.
  */
 typedef struct gapii_glClearTexImageEXT_params {
@@ -2152,6 +3133,23 @@ typedef struct gapii_glClearTexImageEXT_params {
   uint32_t type;
   const void *data;
 } gapii_glClearTexImageEXT_params;
+
+/**
+ * Parameters of `glClearTexSubImage`, which has no result.
+ */
+typedef struct gapii_glClearTexSubImage_params {
+  uint32_t texture;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t zoffset;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  uint32_t format;
+  uint32_t type;
+  const void *data;
+} gapii_glClearTexSubImage_params;
 
 /**
  * Parameters of `glClearTexSubImageEXT`, which has no result.
@@ -2178,6 +3176,29 @@ typedef struct gapii_glClientActiveTexture_params {
 } gapii_glClientActiveTexture_params;
 
 /**
+ * Parameters of `glClientActiveTextureARB`, which has no result.
+ */
+typedef struct gapii_glClientActiveTextureARB_params {
+  uint32_t texture;
+} gapii_glClientActiveTextureARB_params;
+
+/**
+ * Parameters of `glClientAttribDefaultEXT`, which has no result.
+ */
+typedef struct gapii_glClientAttribDefaultEXT_params {
+  uint32_t mask;
+} gapii_glClientAttribDefaultEXT_params;
+
+/**
+ * Parameters of `glClientWaitSemaphoreui64NVX`, which has no result.
+ */
+typedef struct gapii_glClientWaitSemaphoreui64NVX_params {
+  int32_t fenceObjectCount;
+  const uint32_t *semaphoreArray;
+  const uint64_t *fenceValueArray;
+} gapii_glClientWaitSemaphoreui64NVX_params;
+
+/**
  * Parameters of `glClientWaitSync`, whose result is of type `uint32_t`.
  */
 typedef struct gapii_glClientWaitSync_params {
@@ -2196,12 +3217,28 @@ typedef struct gapii_glClientWaitSyncAPPLE_params {
 } gapii_glClientWaitSyncAPPLE_params;
 
 /**
+ * Parameters of `glClipControl`, which has no result.
+ */
+typedef struct gapii_glClipControl_params {
+  uint32_t origin;
+  uint32_t depth;
+} gapii_glClipControl_params;
+
+/**
  * Parameters of `glClipControlEXT`, which has no result.
  */
 typedef struct gapii_glClipControlEXT_params {
   uint32_t origin;
   uint32_t depth;
 } gapii_glClipControlEXT_params;
+
+/**
+ * Parameters of `glClipPlane`, which has no result.
+ */
+typedef struct gapii_glClipPlane_params {
+  uint32_t plane;
+  const double *equation;
+} gapii_glClipPlane_params;
 
 /**
  * Parameters of `glClipPlanef`, which has no result.
@@ -2252,6 +3289,200 @@ typedef struct gapii_glClipPlanexOES_params {
 } gapii_glClipPlanexOES_params;
 
 /**
+ * Parameters of `glColor3b`, which has no result.
+ */
+typedef struct gapii_glColor3b_params {
+  int8_t red;
+  int8_t green;
+  int8_t blue;
+} gapii_glColor3b_params;
+
+/**
+ * Parameters of `glColor3bv`, which has no result.
+ */
+typedef struct gapii_glColor3bv_params {
+  const int8_t *v;
+} gapii_glColor3bv_params;
+
+/**
+ * Parameters of `glColor3d`, which has no result.
+ */
+typedef struct gapii_glColor3d_params {
+  double red;
+  double green;
+  double blue;
+} gapii_glColor3d_params;
+
+/**
+ * Parameters of `glColor3dv`, which has no result.
+ */
+typedef struct gapii_glColor3dv_params {
+  const double *v;
+} gapii_glColor3dv_params;
+
+/**
+ * Parameters of `glColor3f`, which has no result.
+ */
+typedef struct gapii_glColor3f_params {
+  float red;
+  float green;
+  float blue;
+} gapii_glColor3f_params;
+
+/**
+ * Parameters of `glColor3fv`, which has no result.
+ */
+typedef struct gapii_glColor3fv_params {
+  const float *v;
+} gapii_glColor3fv_params;
+
+/**
+ * Parameters of `glColor3hNV`, which has no result.
+ */
+typedef struct gapii_glColor3hNV_params {
+  uint16_t red;
+  uint16_t green;
+  uint16_t blue;
+} gapii_glColor3hNV_params;
+
+/**
+ * Parameters of `glColor3hvNV`, which has no result.
+ */
+typedef struct gapii_glColor3hvNV_params {
+  const uint16_t *v;
+} gapii_glColor3hvNV_params;
+
+/**
+ * Parameters of `glColor3i`, which has no result.
+ */
+typedef struct gapii_glColor3i_params {
+  int32_t red;
+  int32_t green;
+  int32_t blue;
+} gapii_glColor3i_params;
+
+/**
+ * Parameters of `glColor3iv`, which has no result.
+ */
+typedef struct gapii_glColor3iv_params {
+  const int32_t *v;
+} gapii_glColor3iv_params;
+
+/**
+ * Parameters of `glColor3s`, which has no result.
+ */
+typedef struct gapii_glColor3s_params {
+  int16_t red;
+  int16_t green;
+  int16_t blue;
+} gapii_glColor3s_params;
+
+/**
+ * Parameters of `glColor3sv`, which has no result.
+ */
+typedef struct gapii_glColor3sv_params {
+  const int16_t *v;
+} gapii_glColor3sv_params;
+
+/**
+ * Parameters of `glColor3ub`, which has no result.
+ */
+typedef struct gapii_glColor3ub_params {
+  uint8_t red;
+  uint8_t green;
+  uint8_t blue;
+} gapii_glColor3ub_params;
+
+/**
+ * Parameters of `glColor3ubv`, which has no result.
+ */
+typedef struct gapii_glColor3ubv_params {
+  const uint8_t *v;
+} gapii_glColor3ubv_params;
+
+/**
+ * Parameters of `glColor3ui`, which has no result.
+ */
+typedef struct gapii_glColor3ui_params {
+  uint32_t red;
+  uint32_t green;
+  uint32_t blue;
+} gapii_glColor3ui_params;
+
+/**
+ * Parameters of `glColor3uiv`, which has no result.
+ */
+typedef struct gapii_glColor3uiv_params {
+  const uint32_t *v;
+} gapii_glColor3uiv_params;
+
+/**
+ * Parameters of `glColor3us`, which has no result.
+ */
+typedef struct gapii_glColor3us_params {
+  uint16_t red;
+  uint16_t green;
+  uint16_t blue;
+} gapii_glColor3us_params;
+
+/**
+ * Parameters of `glColor3usv`, which has no result.
+ */
+typedef struct gapii_glColor3usv_params {
+  const uint16_t *v;
+} gapii_glColor3usv_params;
+
+/**
+ * Parameters of `glColor3xOES`, which has no result.
+ */
+typedef struct gapii_glColor3xOES_params {
+  int32_t red;
+  int32_t green;
+  int32_t blue;
+} gapii_glColor3xOES_params;
+
+/**
+ * Parameters of `glColor3xvOES`, which has no result.
+ */
+typedef struct gapii_glColor3xvOES_params {
+  const int32_t *components;
+} gapii_glColor3xvOES_params;
+
+/**
+ * Parameters of `glColor4b`, which has no result.
+ */
+typedef struct gapii_glColor4b_params {
+  int8_t red;
+  int8_t green;
+  int8_t blue;
+  int8_t alpha;
+} gapii_glColor4b_params;
+
+/**
+ * Parameters of `glColor4bv`, which has no result.
+ */
+typedef struct gapii_glColor4bv_params {
+  const int8_t *v;
+} gapii_glColor4bv_params;
+
+/**
+ * Parameters of `glColor4d`, which has no result.
+ */
+typedef struct gapii_glColor4d_params {
+  double red;
+  double green;
+  double blue;
+  double alpha;
+} gapii_glColor4d_params;
+
+/**
+ * Parameters of `glColor4dv`, which has no result.
+ */
+typedef struct gapii_glColor4dv_params {
+  const double *v;
+} gapii_glColor4dv_params;
+
+/**
  * Parameters of `glColor4f`, which has no result.
  */
 typedef struct gapii_glColor4f_params {
@@ -2262,6 +3493,64 @@ typedef struct gapii_glColor4f_params {
 } gapii_glColor4f_params;
 
 /**
+ * Parameters of `glColor4fv`, which has no result.
+ */
+typedef struct gapii_glColor4fv_params {
+  const float *v;
+} gapii_glColor4fv_params;
+
+/**
+ * Parameters of `glColor4hNV`, which has no result.
+ */
+typedef struct gapii_glColor4hNV_params {
+  uint16_t red;
+  uint16_t green;
+  uint16_t blue;
+  uint16_t alpha;
+} gapii_glColor4hNV_params;
+
+/**
+ * Parameters of `glColor4hvNV`, which has no result.
+ */
+typedef struct gapii_glColor4hvNV_params {
+  const uint16_t *v;
+} gapii_glColor4hvNV_params;
+
+/**
+ * Parameters of `glColor4i`, which has no result.
+ */
+typedef struct gapii_glColor4i_params {
+  int32_t red;
+  int32_t green;
+  int32_t blue;
+  int32_t alpha;
+} gapii_glColor4i_params;
+
+/**
+ * Parameters of `glColor4iv`, which has no result.
+ */
+typedef struct gapii_glColor4iv_params {
+  const int32_t *v;
+} gapii_glColor4iv_params;
+
+/**
+ * Parameters of `glColor4s`, which has no result.
+ */
+typedef struct gapii_glColor4s_params {
+  int16_t red;
+  int16_t green;
+  int16_t blue;
+  int16_t alpha;
+} gapii_glColor4s_params;
+
+/**
+ * Parameters of `glColor4sv`, which has no result.
+ */
+typedef struct gapii_glColor4sv_params {
+  const int16_t *v;
+} gapii_glColor4sv_params;
+
+/**
  * Parameters of `glColor4ub`, which has no result.
  */
 typedef struct gapii_glColor4ub_params {
@@ -2270,6 +3559,47 @@ typedef struct gapii_glColor4ub_params {
   uint8_t blue;
   uint8_t alpha;
 } gapii_glColor4ub_params;
+
+/**
+ * Parameters of `glColor4ubv`, which has no result.
+ */
+typedef struct gapii_glColor4ubv_params {
+  const uint8_t *v;
+} gapii_glColor4ubv_params;
+
+/**
+ * Parameters of `glColor4ui`, which has no result.
+ */
+typedef struct gapii_glColor4ui_params {
+  uint32_t red;
+  uint32_t green;
+  uint32_t blue;
+  uint32_t alpha;
+} gapii_glColor4ui_params;
+
+/**
+ * Parameters of `glColor4uiv`, which has no result.
+ */
+typedef struct gapii_glColor4uiv_params {
+  const uint32_t *v;
+} gapii_glColor4uiv_params;
+
+/**
+ * Parameters of `glColor4us`, which has no result.
+ */
+typedef struct gapii_glColor4us_params {
+  uint16_t red;
+  uint16_t green;
+  uint16_t blue;
+  uint16_t alpha;
+} gapii_glColor4us_params;
+
+/**
+ * Parameters of `glColor4usv`, which has no result.
+ */
+typedef struct gapii_glColor4usv_params {
+  const uint16_t *v;
+} gapii_glColor4usv_params;
 
 /**
  * Parameters of `glColor4x`, which has no result.
@@ -2292,6 +3622,70 @@ typedef struct gapii_glColor4xOES_params {
 } gapii_glColor4xOES_params;
 
 /**
+ * Parameters of `glColor4xvOES`, which has no result.
+ */
+typedef struct gapii_glColor4xvOES_params {
+  const int32_t *components;
+} gapii_glColor4xvOES_params;
+
+/**
+ * Parameters of `glColorFormatNV`, which has no result.
+ */
+typedef struct gapii_glColorFormatNV_params {
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+} gapii_glColorFormatNV_params;
+
+/**
+ * Parameters of `glColorFragmentOp1ATI`, which has no result.
+ */
+typedef struct gapii_glColorFragmentOp1ATI_params {
+  uint32_t op;
+  uint32_t dst;
+  uint32_t dstMask;
+  uint32_t dstMod;
+  uint32_t arg1;
+  uint32_t arg1Rep;
+  uint32_t arg1Mod;
+} gapii_glColorFragmentOp1ATI_params;
+
+/**
+ * Parameters of `glColorFragmentOp2ATI`, which has no result.
+ */
+typedef struct gapii_glColorFragmentOp2ATI_params {
+  uint32_t op;
+  uint32_t dst;
+  uint32_t dstMask;
+  uint32_t dstMod;
+  uint32_t arg1;
+  uint32_t arg1Rep;
+  uint32_t arg1Mod;
+  uint32_t arg2;
+  uint32_t arg2Rep;
+  uint32_t arg2Mod;
+} gapii_glColorFragmentOp2ATI_params;
+
+/**
+ * Parameters of `glColorFragmentOp3ATI`, which has no result.
+ */
+typedef struct gapii_glColorFragmentOp3ATI_params {
+  uint32_t op;
+  uint32_t dst;
+  uint32_t dstMask;
+  uint32_t dstMod;
+  uint32_t arg1;
+  uint32_t arg1Rep;
+  uint32_t arg1Mod;
+  uint32_t arg2;
+  uint32_t arg2Rep;
+  uint32_t arg2Mod;
+  uint32_t arg3;
+  uint32_t arg3Rep;
+  uint32_t arg3Mod;
+} gapii_glColorFragmentOp3ATI_params;
+
+/**
  * Parameters of `glColorMask`, which has no result.
  */
 typedef struct gapii_glColorMask_params {
@@ -2300,6 +3694,17 @@ typedef struct gapii_glColorMask_params {
   uint8_t blue;
   uint8_t alpha;
 } gapii_glColorMask_params;
+
+/**
+ * Parameters of `glColorMaskIndexedEXT`, which has no result.
+ */
+typedef struct gapii_glColorMaskIndexedEXT_params {
+  uint32_t index;
+  uint8_t r;
+  uint8_t g;
+  uint8_t b;
+  uint8_t a;
+} gapii_glColorMaskIndexedEXT_params;
 
 /**
  * Parameters of `glColorMaski`, which has no result.
@@ -2335,6 +3740,46 @@ typedef struct gapii_glColorMaskiOES_params {
 } gapii_glColorMaskiOES_params;
 
 /**
+ * Parameters of `glColorMaterial`, which has no result.
+ */
+typedef struct gapii_glColorMaterial_params {
+  uint32_t face;
+  uint32_t mode;
+} gapii_glColorMaterial_params;
+
+/**
+ * Parameters of `glColorP3ui`, which has no result.
+ */
+typedef struct gapii_glColorP3ui_params {
+  uint32_t type;
+  uint32_t color;
+} gapii_glColorP3ui_params;
+
+/**
+ * Parameters of `glColorP3uiv`, which has no result.
+ */
+typedef struct gapii_glColorP3uiv_params {
+  uint32_t type;
+  const uint32_t *color;
+} gapii_glColorP3uiv_params;
+
+/**
+ * Parameters of `glColorP4ui`, which has no result.
+ */
+typedef struct gapii_glColorP4ui_params {
+  uint32_t type;
+  uint32_t color;
+} gapii_glColorP4ui_params;
+
+/**
+ * Parameters of `glColorP4uiv`, which has no result.
+ */
+typedef struct gapii_glColorP4uiv_params {
+  uint32_t type;
+  const uint32_t *color;
+} gapii_glColorP4uiv_params;
+
+/**
  * Parameters of `glColorPointer`, which has no result.
  */
 typedef struct gapii_glColorPointer_params {
@@ -2345,11 +3790,284 @@ typedef struct gapii_glColorPointer_params {
 } gapii_glColorPointer_params;
 
 /**
+ * Parameters of `glColorPointerEXT`, which has no result.
+ */
+typedef struct gapii_glColorPointerEXT_params {
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+  int32_t count;
+  const void *pointer;
+} gapii_glColorPointerEXT_params;
+
+/**
+ * Parameters of `glColorSubTable`, which has no result.
+ */
+typedef struct gapii_glColorSubTable_params {
+  uint32_t target;
+  int32_t start;
+  int32_t count;
+  uint32_t format;
+  uint32_t type;
+  const void *data;
+} gapii_glColorSubTable_params;
+
+/**
+ * Parameters of `glColorTable`, which has no result.
+ */
+typedef struct gapii_glColorTable_params {
+  uint32_t target;
+  uint32_t internalformat;
+  int32_t width;
+  uint32_t format;
+  uint32_t type;
+  const void *table;
+} gapii_glColorTable_params;
+
+/**
+ * Parameters of `glColorTableParameterfv`, which has no result.
+ */
+typedef struct gapii_glColorTableParameterfv_params {
+  uint32_t target;
+  uint32_t pname;
+  const float *params;
+} gapii_glColorTableParameterfv_params;
+
+/**
+ * Parameters of `glColorTableParameteriv`, which has no result.
+ */
+typedef struct gapii_glColorTableParameteriv_params {
+  uint32_t target;
+  uint32_t pname;
+  const int32_t *params;
+} gapii_glColorTableParameteriv_params;
+
+/**
+ * Parameters of `glCombinerInputNV`, which has no result.
+ */
+typedef struct gapii_glCombinerInputNV_params {
+  uint32_t stage;
+  uint32_t portion;
+  uint32_t variable;
+  uint32_t input;
+  uint32_t mapping;
+  uint32_t componentUsage;
+} gapii_glCombinerInputNV_params;
+
+/**
+ * Parameters of `glCombinerOutputNV`, which has no result.
+ */
+typedef struct gapii_glCombinerOutputNV_params {
+  uint32_t stage;
+  uint32_t portion;
+  uint32_t abOutput;
+  uint32_t cdOutput;
+  uint32_t sumOutput;
+  uint32_t scale;
+  uint32_t bias;
+  uint8_t abDotProduct;
+  uint8_t cdDotProduct;
+  uint8_t muxSum;
+} gapii_glCombinerOutputNV_params;
+
+/**
+ * Parameters of `glCombinerParameterfNV`, which has no result.
+ */
+typedef struct gapii_glCombinerParameterfNV_params {
+  uint32_t pname;
+  float param;
+} gapii_glCombinerParameterfNV_params;
+
+/**
+ * Parameters of `glCombinerParameterfvNV`, which has no result.
+ */
+typedef struct gapii_glCombinerParameterfvNV_params {
+  uint32_t pname;
+  const float *params;
+} gapii_glCombinerParameterfvNV_params;
+
+/**
+ * Parameters of `glCombinerParameteriNV`, which has no result.
+ */
+typedef struct gapii_glCombinerParameteriNV_params {
+  uint32_t pname;
+  int32_t param;
+} gapii_glCombinerParameteriNV_params;
+
+/**
+ * Parameters of `glCombinerParameterivNV`, which has no result.
+ */
+typedef struct gapii_glCombinerParameterivNV_params {
+  uint32_t pname;
+  const int32_t *params;
+} gapii_glCombinerParameterivNV_params;
+
+/**
+ * Parameters of `glCombinerStageParameterfvNV`, which has no result.
+ */
+typedef struct gapii_glCombinerStageParameterfvNV_params {
+  uint32_t stage;
+  uint32_t pname;
+  const float *params;
+} gapii_glCombinerStageParameterfvNV_params;
+
+/**
+ * Parameters of `glCommandListSegmentsNV`, which has no result.
+ */
+typedef struct gapii_glCommandListSegmentsNV_params {
+  uint32_t list;
+  uint32_t segments;
+} gapii_glCommandListSegmentsNV_params;
+
+/**
+ * Parameters of `glCompileCommandListNV`, which has no result.
+ */
+typedef struct gapii_glCompileCommandListNV_params {
+  uint32_t list;
+} gapii_glCompileCommandListNV_params;
+
+/**
  * Parameters of `glCompileShader`, which has no result.
  */
 typedef struct gapii_glCompileShader_params {
   uint32_t shader;
 } gapii_glCompileShader_params;
+
+/**
+ * Parameters of `glCompileShaderARB`, which has no result.
+ */
+typedef struct gapii_glCompileShaderARB_params {
+  uint32_t shaderObj;
+} gapii_glCompileShaderARB_params;
+
+/**
+ * Parameters of `glCompileShaderIncludeARB`, which has no result.
+ */
+typedef struct gapii_glCompileShaderIncludeARB_params {
+  uint32_t shader;
+  int32_t count;
+  const char *const *path;
+  const int32_t *length;
+} gapii_glCompileShaderIncludeARB_params;
+
+/**
+ * Parameters of `glCompressedMultiTexImage1DEXT`, which has no result.
+ */
+typedef struct gapii_glCompressedMultiTexImage1DEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t border;
+  int32_t imageSize;
+  const void *bits;
+} gapii_glCompressedMultiTexImage1DEXT_params;
+
+/**
+ * Parameters of `glCompressedMultiTexImage2DEXT`, which has no result.
+ */
+typedef struct gapii_glCompressedMultiTexImage2DEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+  int32_t border;
+  int32_t imageSize;
+  const void *bits;
+} gapii_glCompressedMultiTexImage2DEXT_params;
+
+/**
+ * Parameters of `glCompressedMultiTexImage3DEXT`, which has no result.
+ */
+typedef struct gapii_glCompressedMultiTexImage3DEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  int32_t border;
+  int32_t imageSize;
+  const void *bits;
+} gapii_glCompressedMultiTexImage3DEXT_params;
+
+/**
+ * Parameters of `glCompressedMultiTexSubImage1DEXT`, which has no result.
+ */
+typedef struct gapii_glCompressedMultiTexSubImage1DEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t width;
+  uint32_t format;
+  int32_t imageSize;
+  const void *bits;
+} gapii_glCompressedMultiTexSubImage1DEXT_params;
+
+/**
+ * Parameters of `glCompressedMultiTexSubImage2DEXT`, which has no result.
+ */
+typedef struct gapii_glCompressedMultiTexSubImage2DEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t width;
+  int32_t height;
+  uint32_t format;
+  int32_t imageSize;
+  const void *bits;
+} gapii_glCompressedMultiTexSubImage2DEXT_params;
+
+/**
+ * Parameters of `glCompressedMultiTexSubImage3DEXT`, which has no result.
+ */
+typedef struct gapii_glCompressedMultiTexSubImage3DEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t zoffset;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  uint32_t format;
+  int32_t imageSize;
+  const void *bits;
+} gapii_glCompressedMultiTexSubImage3DEXT_params;
+
+/**
+ * Parameters of `glCompressedTexImage1D`, which has no result.
+ */
+typedef struct gapii_glCompressedTexImage1D_params {
+  uint32_t target;
+  int32_t level;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t border;
+  int32_t imageSize;
+  const void *data;
+} gapii_glCompressedTexImage1D_params;
+
+/**
+ * Parameters of `glCompressedTexImage1DARB`, which has no result.
+ */
+typedef struct gapii_glCompressedTexImage1DARB_params {
+  uint32_t target;
+  int32_t level;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t border;
+  int32_t imageSize;
+  const void *data;
+} gapii_glCompressedTexImage1DARB_params;
 
 /**
  * Parameters of `glCompressedTexImage2D`, which has no result.
@@ -2364,6 +4082,20 @@ typedef struct gapii_glCompressedTexImage2D_params {
   int32_t imageSize;
   const void *data;
 } gapii_glCompressedTexImage2D_params;
+
+/**
+ * Parameters of `glCompressedTexImage2DARB`, which has no result.
+ */
+typedef struct gapii_glCompressedTexImage2DARB_params {
+  uint32_t target;
+  int32_t level;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+  int32_t border;
+  int32_t imageSize;
+  const void *data;
+} gapii_glCompressedTexImage2DARB_params;
 
 /**
  * Parameters of `glCompressedTexImage3D`, which has no result.
@@ -2381,6 +4113,21 @@ typedef struct gapii_glCompressedTexImage3D_params {
 } gapii_glCompressedTexImage3D_params;
 
 /**
+ * Parameters of `glCompressedTexImage3DARB`, which has no result.
+ */
+typedef struct gapii_glCompressedTexImage3DARB_params {
+  uint32_t target;
+  int32_t level;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  int32_t border;
+  int32_t imageSize;
+  const void *data;
+} gapii_glCompressedTexImage3DARB_params;
+
+/**
  * Parameters of `glCompressedTexImage3DOES`, which has no result.
  */
 typedef struct gapii_glCompressedTexImage3DOES_params {
@@ -2396,6 +4143,32 @@ typedef struct gapii_glCompressedTexImage3DOES_params {
 } gapii_glCompressedTexImage3DOES_params;
 
 /**
+ * Parameters of `glCompressedTexSubImage1D`, which has no result.
+ */
+typedef struct gapii_glCompressedTexSubImage1D_params {
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t width;
+  uint32_t format;
+  int32_t imageSize;
+  const void *data;
+} gapii_glCompressedTexSubImage1D_params;
+
+/**
+ * Parameters of `glCompressedTexSubImage1DARB`, which has no result.
+ */
+typedef struct gapii_glCompressedTexSubImage1DARB_params {
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t width;
+  uint32_t format;
+  int32_t imageSize;
+  const void *data;
+} gapii_glCompressedTexSubImage1DARB_params;
+
+/**
  * Parameters of `glCompressedTexSubImage2D`, which has no result.
  */
 typedef struct gapii_glCompressedTexSubImage2D_params {
@@ -2409,6 +4182,21 @@ typedef struct gapii_glCompressedTexSubImage2D_params {
   int32_t imageSize;
   const void *data;
 } gapii_glCompressedTexSubImage2D_params;
+
+/**
+ * Parameters of `glCompressedTexSubImage2DARB`, which has no result.
+ */
+typedef struct gapii_glCompressedTexSubImage2DARB_params {
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t width;
+  int32_t height;
+  uint32_t format;
+  int32_t imageSize;
+  const void *data;
+} gapii_glCompressedTexSubImage2DARB_params;
 
 /**
  * Parameters of `glCompressedTexSubImage3D`, which has no result.
@@ -2428,6 +4216,23 @@ typedef struct gapii_glCompressedTexSubImage3D_params {
 } gapii_glCompressedTexSubImage3D_params;
 
 /**
+ * Parameters of `glCompressedTexSubImage3DARB`, which has no result.
+ */
+typedef struct gapii_glCompressedTexSubImage3DARB_params {
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t zoffset;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  uint32_t format;
+  int32_t imageSize;
+  const void *data;
+} gapii_glCompressedTexSubImage3DARB_params;
+
+/**
  * Parameters of `glCompressedTexSubImage3DOES`, which has no result.
  */
 typedef struct gapii_glCompressedTexSubImage3DOES_params {
@@ -2445,12 +4250,237 @@ typedef struct gapii_glCompressedTexSubImage3DOES_params {
 } gapii_glCompressedTexSubImage3DOES_params;
 
 /**
+ * Parameters of `glCompressedTextureImage1DEXT`, which has no result.
+ */
+typedef struct gapii_glCompressedTextureImage1DEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t border;
+  int32_t imageSize;
+  const void *bits;
+} gapii_glCompressedTextureImage1DEXT_params;
+
+/**
+ * Parameters of `glCompressedTextureImage2DEXT`, which has no result.
+ */
+typedef struct gapii_glCompressedTextureImage2DEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+  int32_t border;
+  int32_t imageSize;
+  const void *bits;
+} gapii_glCompressedTextureImage2DEXT_params;
+
+/**
+ * Parameters of `glCompressedTextureImage3DEXT`, which has no result.
+ */
+typedef struct gapii_glCompressedTextureImage3DEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  int32_t border;
+  int32_t imageSize;
+  const void *bits;
+} gapii_glCompressedTextureImage3DEXT_params;
+
+/**
+ * Parameters of `glCompressedTextureSubImage1D`, which has no result.
+ */
+typedef struct gapii_glCompressedTextureSubImage1D_params {
+  uint32_t texture;
+  int32_t level;
+  int32_t xoffset;
+  int32_t width;
+  uint32_t format;
+  int32_t imageSize;
+  const void *data;
+} gapii_glCompressedTextureSubImage1D_params;
+
+/**
+ * Parameters of `glCompressedTextureSubImage1DEXT`, which has no result.
+ */
+typedef struct gapii_glCompressedTextureSubImage1DEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t width;
+  uint32_t format;
+  int32_t imageSize;
+  const void *bits;
+} gapii_glCompressedTextureSubImage1DEXT_params;
+
+/**
+ * Parameters of `glCompressedTextureSubImage2D`, which has no result.
+ */
+typedef struct gapii_glCompressedTextureSubImage2D_params {
+  uint32_t texture;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t width;
+  int32_t height;
+  uint32_t format;
+  int32_t imageSize;
+  const void *data;
+} gapii_glCompressedTextureSubImage2D_params;
+
+/**
+ * Parameters of `glCompressedTextureSubImage2DEXT`, which has no result.
+ */
+typedef struct gapii_glCompressedTextureSubImage2DEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t width;
+  int32_t height;
+  uint32_t format;
+  int32_t imageSize;
+  const void *bits;
+} gapii_glCompressedTextureSubImage2DEXT_params;
+
+/**
+ * Parameters of `glCompressedTextureSubImage3D`, which has no result.
+ */
+typedef struct gapii_glCompressedTextureSubImage3D_params {
+  uint32_t texture;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t zoffset;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  uint32_t format;
+  int32_t imageSize;
+  const void *data;
+} gapii_glCompressedTextureSubImage3D_params;
+
+/**
+ * Parameters of `glCompressedTextureSubImage3DEXT`, which has no result.
+ */
+typedef struct gapii_glCompressedTextureSubImage3DEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t zoffset;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  uint32_t format;
+  int32_t imageSize;
+  const void *bits;
+} gapii_glCompressedTextureSubImage3DEXT_params;
+
+/**
+ * Parameters of `glConservativeRasterParameterfNV`, which has no result.
+ */
+typedef struct gapii_glConservativeRasterParameterfNV_params {
+  uint32_t pname;
+  float value;
+} gapii_glConservativeRasterParameterfNV_params;
+
+/**
  * Parameters of `glConservativeRasterParameteriNV`, which has no result.
  */
 typedef struct gapii_glConservativeRasterParameteriNV_params {
   uint32_t pname;
   int32_t param;
 } gapii_glConservativeRasterParameteriNV_params;
+
+/**
+ * Parameters of `glConvolutionFilter1D`, which has no result.
+ */
+typedef struct gapii_glConvolutionFilter1D_params {
+  uint32_t target;
+  uint32_t internalformat;
+  int32_t width;
+  uint32_t format;
+  uint32_t type;
+  const void *image;
+} gapii_glConvolutionFilter1D_params;
+
+/**
+ * Parameters of `glConvolutionFilter2D`, which has no result.
+ */
+typedef struct gapii_glConvolutionFilter2D_params {
+  uint32_t target;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+  uint32_t format;
+  uint32_t type;
+  const void *image;
+} gapii_glConvolutionFilter2D_params;
+
+/**
+ * Parameters of `glConvolutionParameterf`, which has no result.
+ */
+typedef struct gapii_glConvolutionParameterf_params {
+  uint32_t target;
+  uint32_t pname;
+  float params;
+} gapii_glConvolutionParameterf_params;
+
+/**
+ * Parameters of `glConvolutionParameterfv`, which has no result.
+ */
+typedef struct gapii_glConvolutionParameterfv_params {
+  uint32_t target;
+  uint32_t pname;
+  const float *params;
+} gapii_glConvolutionParameterfv_params;
+
+/**
+ * Parameters of `glConvolutionParameteri`, which has no result.
+ */
+typedef struct gapii_glConvolutionParameteri_params {
+  uint32_t target;
+  uint32_t pname;
+  int32_t params;
+} gapii_glConvolutionParameteri_params;
+
+/**
+ * Parameters of `glConvolutionParameteriv`, which has no result.
+ */
+typedef struct gapii_glConvolutionParameteriv_params {
+  uint32_t target;
+  uint32_t pname;
+  const int32_t *params;
+} gapii_glConvolutionParameteriv_params;
+
+/**
+ * Parameters of `glConvolutionParameterxOES`, which has no result.
+ */
+typedef struct gapii_glConvolutionParameterxOES_params {
+  uint32_t target;
+  uint32_t pname;
+  int32_t param;
+} gapii_glConvolutionParameterxOES_params;
+
+/**
+ * Parameters of `glConvolutionParameterxvOES`, which has no result.
+ */
+typedef struct gapii_glConvolutionParameterxvOES_params {
+  uint32_t target;
+  uint32_t pname;
+  const int32_t *params;
+} gapii_glConvolutionParameterxvOES_params;
 
 /**
  * Parameters of `glCopyBufferSubData`, which has no result.
@@ -2473,6 +4503,51 @@ typedef struct gapii_glCopyBufferSubDataNV_params {
   intptr_t writeOffset;
   intptr_t size;
 } gapii_glCopyBufferSubDataNV_params;
+
+/**
+ * Parameters of `glCopyColorSubTable`, which has no result.
+ */
+typedef struct gapii_glCopyColorSubTable_params {
+  uint32_t target;
+  int32_t start;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+} gapii_glCopyColorSubTable_params;
+
+/**
+ * Parameters of `glCopyColorTable`, which has no result.
+ */
+typedef struct gapii_glCopyColorTable_params {
+  uint32_t target;
+  uint32_t internalformat;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+} gapii_glCopyColorTable_params;
+
+/**
+ * Parameters of `glCopyConvolutionFilter1D`, which has no result.
+ */
+typedef struct gapii_glCopyConvolutionFilter1D_params {
+  uint32_t target;
+  uint32_t internalformat;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+} gapii_glCopyConvolutionFilter1D_params;
+
+/**
+ * Parameters of `glCopyConvolutionFilter2D`, which has no result.
+ */
+typedef struct gapii_glCopyConvolutionFilter2D_params {
+  uint32_t target;
+  uint32_t internalformat;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t height;
+} gapii_glCopyConvolutionFilter2D_params;
 
 /**
  * Parameters of `glCopyImageSubData`, which has no result.
@@ -2517,6 +4592,27 @@ typedef struct gapii_glCopyImageSubDataEXT_params {
 } gapii_glCopyImageSubDataEXT_params;
 
 /**
+ * Parameters of `glCopyImageSubDataNV`, which has no result.
+ */
+typedef struct gapii_glCopyImageSubDataNV_params {
+  uint32_t srcName;
+  uint32_t srcTarget;
+  int32_t srcLevel;
+  int32_t srcX;
+  int32_t srcY;
+  int32_t srcZ;
+  uint32_t dstName;
+  uint32_t dstTarget;
+  int32_t dstLevel;
+  int32_t dstX;
+  int32_t dstY;
+  int32_t dstZ;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+} gapii_glCopyImageSubDataNV_params;
+
+/**
  * Parameters of `glCopyImageSubDataOES`, which has no result.
  */
 typedef struct gapii_glCopyImageSubDataOES_params {
@@ -2538,12 +4634,133 @@ typedef struct gapii_glCopyImageSubDataOES_params {
 } gapii_glCopyImageSubDataOES_params;
 
 /**
+ * Parameters of `glCopyMultiTexImage1DEXT`, which has no result.
+ */
+typedef struct gapii_glCopyMultiTexImage1DEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  uint32_t internalformat;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t border;
+} gapii_glCopyMultiTexImage1DEXT_params;
+
+/**
+ * Parameters of `glCopyMultiTexImage2DEXT`, which has no result.
+ */
+typedef struct gapii_glCopyMultiTexImage2DEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  uint32_t internalformat;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t height;
+  int32_t border;
+} gapii_glCopyMultiTexImage2DEXT_params;
+
+/**
+ * Parameters of `glCopyMultiTexSubImage1DEXT`, which has no result.
+ */
+typedef struct gapii_glCopyMultiTexSubImage1DEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+} gapii_glCopyMultiTexSubImage1DEXT_params;
+
+/**
+ * Parameters of `glCopyMultiTexSubImage2DEXT`, which has no result.
+ */
+typedef struct gapii_glCopyMultiTexSubImage2DEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t height;
+} gapii_glCopyMultiTexSubImage2DEXT_params;
+
+/**
+ * Parameters of `glCopyMultiTexSubImage3DEXT`, which has no result.
+ */
+typedef struct gapii_glCopyMultiTexSubImage3DEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t zoffset;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t height;
+} gapii_glCopyMultiTexSubImage3DEXT_params;
+
+/**
+ * Parameters of `glCopyNamedBufferSubData`, which has no result.
+ */
+typedef struct gapii_glCopyNamedBufferSubData_params {
+  uint32_t readBuffer;
+  uint32_t writeBuffer;
+  intptr_t readOffset;
+  intptr_t writeOffset;
+  intptr_t size;
+} gapii_glCopyNamedBufferSubData_params;
+
+/**
  * Parameters of `glCopyPathNV`, which has no result.
  */
 typedef struct gapii_glCopyPathNV_params {
   uint32_t resultPath;
   uint32_t srcPath;
 } gapii_glCopyPathNV_params;
+
+/**
+ * Parameters of `glCopyPixels`, which has no result.
+ */
+typedef struct gapii_glCopyPixels_params {
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t height;
+  uint32_t type;
+} gapii_glCopyPixels_params;
+
+/**
+ * Parameters of `glCopyTexImage1D`, which has no result.
+ */
+typedef struct gapii_glCopyTexImage1D_params {
+  uint32_t target;
+  int32_t level;
+  uint32_t internalformat;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t border;
+} gapii_glCopyTexImage1D_params;
+
+/**
+ * Parameters of `glCopyTexImage1DEXT`, which has no result.
+ */
+typedef struct gapii_glCopyTexImage1DEXT_params {
+  uint32_t target;
+  int32_t level;
+  uint32_t internalformat;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t border;
+} gapii_glCopyTexImage1DEXT_params;
 
 /**
  * Parameters of `glCopyTexImage2D`, which has no result.
@@ -2560,6 +4777,44 @@ typedef struct gapii_glCopyTexImage2D_params {
 } gapii_glCopyTexImage2D_params;
 
 /**
+ * Parameters of `glCopyTexImage2DEXT`, which has no result.
+ */
+typedef struct gapii_glCopyTexImage2DEXT_params {
+  uint32_t target;
+  int32_t level;
+  uint32_t internalformat;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t height;
+  int32_t border;
+} gapii_glCopyTexImage2DEXT_params;
+
+/**
+ * Parameters of `glCopyTexSubImage1D`, which has no result.
+ */
+typedef struct gapii_glCopyTexSubImage1D_params {
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+} gapii_glCopyTexSubImage1D_params;
+
+/**
+ * Parameters of `glCopyTexSubImage1DEXT`, which has no result.
+ */
+typedef struct gapii_glCopyTexSubImage1DEXT_params {
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+} gapii_glCopyTexSubImage1DEXT_params;
+
+/**
  * Parameters of `glCopyTexSubImage2D`, which has no result.
  */
 typedef struct gapii_glCopyTexSubImage2D_params {
@@ -2572,6 +4827,20 @@ typedef struct gapii_glCopyTexSubImage2D_params {
   int32_t width;
   int32_t height;
 } gapii_glCopyTexSubImage2D_params;
+
+/**
+ * Parameters of `glCopyTexSubImage2DEXT`, which has no result.
+ */
+typedef struct gapii_glCopyTexSubImage2DEXT_params {
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t height;
+} gapii_glCopyTexSubImage2DEXT_params;
 
 /**
  * Parameters of `glCopyTexSubImage3D`, which has no result.
@@ -2589,6 +4858,21 @@ typedef struct gapii_glCopyTexSubImage3D_params {
 } gapii_glCopyTexSubImage3D_params;
 
 /**
+ * Parameters of `glCopyTexSubImage3DEXT`, which has no result.
+ */
+typedef struct gapii_glCopyTexSubImage3DEXT_params {
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t zoffset;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t height;
+} gapii_glCopyTexSubImage3DEXT_params;
+
+/**
  * Parameters of `glCopyTexSubImage3DOES`, which has no result.
  */
 typedef struct gapii_glCopyTexSubImage3DOES_params {
@@ -2604,6 +4888,35 @@ typedef struct gapii_glCopyTexSubImage3DOES_params {
 } gapii_glCopyTexSubImage3DOES_params;
 
 /**
+ * Parameters of `glCopyTextureImage1DEXT`, which has no result.
+ */
+typedef struct gapii_glCopyTextureImage1DEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  uint32_t internalformat;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t border;
+} gapii_glCopyTextureImage1DEXT_params;
+
+/**
+ * Parameters of `glCopyTextureImage2DEXT`, which has no result.
+ */
+typedef struct gapii_glCopyTextureImage2DEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  uint32_t internalformat;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t height;
+  int32_t border;
+} gapii_glCopyTextureImage2DEXT_params;
+
+/**
  * Parameters of `glCopyTextureLevelsAPPLE`, which has no result.
  */
 typedef struct gapii_glCopyTextureLevelsAPPLE_params {
@@ -2612,6 +4925,91 @@ typedef struct gapii_glCopyTextureLevelsAPPLE_params {
   int32_t sourceBaseLevel;
   int32_t sourceLevelCount;
 } gapii_glCopyTextureLevelsAPPLE_params;
+
+/**
+ * Parameters of `glCopyTextureSubImage1D`, which has no result.
+ */
+typedef struct gapii_glCopyTextureSubImage1D_params {
+  uint32_t texture;
+  int32_t level;
+  int32_t xoffset;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+} gapii_glCopyTextureSubImage1D_params;
+
+/**
+ * Parameters of `glCopyTextureSubImage1DEXT`, which has no result.
+ */
+typedef struct gapii_glCopyTextureSubImage1DEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+} gapii_glCopyTextureSubImage1DEXT_params;
+
+/**
+ * Parameters of `glCopyTextureSubImage2D`, which has no result.
+ */
+typedef struct gapii_glCopyTextureSubImage2D_params {
+  uint32_t texture;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t height;
+} gapii_glCopyTextureSubImage2D_params;
+
+/**
+ * Parameters of `glCopyTextureSubImage2DEXT`, which has no result.
+ */
+typedef struct gapii_glCopyTextureSubImage2DEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t height;
+} gapii_glCopyTextureSubImage2DEXT_params;
+
+/**
+ * Parameters of `glCopyTextureSubImage3D`, which has no result.
+ */
+typedef struct gapii_glCopyTextureSubImage3D_params {
+  uint32_t texture;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t zoffset;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t height;
+} gapii_glCopyTextureSubImage3D_params;
+
+/**
+ * Parameters of `glCopyTextureSubImage3DEXT`, which has no result.
+ */
+typedef struct gapii_glCopyTextureSubImage3DEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t zoffset;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t height;
+} gapii_glCopyTextureSubImage3DEXT_params;
 
 /**
  * Parameters of `glCoverFillPathInstancedNV`, which has no result.
@@ -2685,6 +5083,30 @@ typedef struct gapii_glCoverageOperationNV_params {
 } gapii_glCoverageOperationNV_params;
 
 /**
+ * Parameters of `glCreateBuffers`, which has no result.
+ */
+typedef struct gapii_glCreateBuffers_params {
+  int32_t n;
+  uint32_t *buffers;
+} gapii_glCreateBuffers_params;
+
+/**
+ * Parameters of `glCreateCommandListsNV`, which has no result.
+ */
+typedef struct gapii_glCreateCommandListsNV_params {
+  int32_t n;
+  uint32_t *lists;
+} gapii_glCreateCommandListsNV_params;
+
+/**
+ * Parameters of `glCreateFramebuffers`, which has no result.
+ */
+typedef struct gapii_glCreateFramebuffers_params {
+  int32_t n;
+  uint32_t *framebuffers;
+} gapii_glCreateFramebuffers_params;
+
+/**
  * Parameters of `glCreateMemoryObjectsEXT`, which has no result.
  */
 typedef struct gapii_glCreateMemoryObjectsEXT_params {
@@ -2701,6 +5123,39 @@ typedef struct gapii_glCreatePerfQueryINTEL_params {
 } gapii_glCreatePerfQueryINTEL_params;
 
 /**
+ * Parameters of `glCreateProgramPipelines`, which has no result.
+ */
+typedef struct gapii_glCreateProgramPipelines_params {
+  int32_t n;
+  uint32_t *pipelines;
+} gapii_glCreateProgramPipelines_params;
+
+/**
+ * Parameters of `glCreateQueries`, which has no result.
+ */
+typedef struct gapii_glCreateQueries_params {
+  uint32_t target;
+  int32_t n;
+  uint32_t *ids;
+} gapii_glCreateQueries_params;
+
+/**
+ * Parameters of `glCreateRenderbuffers`, which has no result.
+ */
+typedef struct gapii_glCreateRenderbuffers_params {
+  int32_t n;
+  uint32_t *renderbuffers;
+} gapii_glCreateRenderbuffers_params;
+
+/**
+ * Parameters of `glCreateSamplers`, which has no result.
+ */
+typedef struct gapii_glCreateSamplers_params {
+  int32_t n;
+  uint32_t *samplers;
+} gapii_glCreateSamplers_params;
+
+/**
  * Parameters of `glCreateSemaphoresNV`, which has no result.
  */
 typedef struct gapii_glCreateSemaphoresNV_params {
@@ -2714,6 +5169,21 @@ typedef struct gapii_glCreateSemaphoresNV_params {
 typedef struct gapii_glCreateShader_params {
   uint32_t type;
 } gapii_glCreateShader_params;
+
+/**
+ * Parameters of `glCreateShaderObjectARB`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glCreateShaderObjectARB_params {
+  uint32_t shaderType;
+} gapii_glCreateShaderObjectARB_params;
+
+/**
+ * Parameters of `glCreateShaderProgramEXT`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glCreateShaderProgramEXT_params {
+  uint32_t type;
+  const char *string;
+} gapii_glCreateShaderProgramEXT_params;
 
 /**
  * Parameters of `glCreateShaderProgramv`, whose result is of type `uint32_t`.
@@ -2732,6 +5202,39 @@ typedef struct gapii_glCreateShaderProgramvEXT_params {
   int32_t count;
   const char *const *strings;
 } gapii_glCreateShaderProgramvEXT_params;
+
+/**
+ * Parameters of `glCreateStatesNV`, which has no result.
+ */
+typedef struct gapii_glCreateStatesNV_params {
+  int32_t n;
+  uint32_t *states;
+} gapii_glCreateStatesNV_params;
+
+/**
+ * Parameters of `glCreateTextures`, which has no result.
+ */
+typedef struct gapii_glCreateTextures_params {
+  uint32_t target;
+  int32_t n;
+  uint32_t *textures;
+} gapii_glCreateTextures_params;
+
+/**
+ * Parameters of `glCreateTransformFeedbacks`, which has no result.
+ */
+typedef struct gapii_glCreateTransformFeedbacks_params {
+  int32_t n;
+  uint32_t *ids;
+} gapii_glCreateTransformFeedbacks_params;
+
+/**
+ * Parameters of `glCreateVertexArrays`, which has no result.
+ */
+typedef struct gapii_glCreateVertexArrays_params {
+  int32_t n;
+  uint32_t *arrays;
+} gapii_glCreateVertexArrays_params;
 
 /**
  * Parameters of `glCullFace`, which has no result.
@@ -2756,6 +5259,14 @@ typedef struct gapii_glDebugMessageCallback_params {
 } gapii_glDebugMessageCallback_params;
 
 /**
+ * Parameters of `glDebugMessageCallbackARB`, which has no result.
+ */
+typedef struct gapii_glDebugMessageCallbackARB_params {
+  void *callback;
+  const void *userParam;
+} gapii_glDebugMessageCallbackARB_params;
+
+/**
  * Parameters of `glDebugMessageCallbackKHR`, which has no result.
  */
 typedef struct gapii_glDebugMessageCallbackKHR_params {
@@ -2774,6 +5285,18 @@ typedef struct gapii_glDebugMessageControl_params {
   const uint32_t *ids;
   uint8_t enabled;
 } gapii_glDebugMessageControl_params;
+
+/**
+ * Parameters of `glDebugMessageControlARB`, which has no result.
+ */
+typedef struct gapii_glDebugMessageControlARB_params {
+  uint32_t source;
+  uint32_t type;
+  uint32_t severity;
+  int32_t count;
+  const uint32_t *ids;
+  uint8_t enabled;
+} gapii_glDebugMessageControlARB_params;
 
 /**
  * Parameters of `glDebugMessageControlKHR`, which has no result.
@@ -2800,6 +5323,18 @@ typedef struct gapii_glDebugMessageInsert_params {
 } gapii_glDebugMessageInsert_params;
 
 /**
+ * Parameters of `glDebugMessageInsertARB`, which has no result.
+ */
+typedef struct gapii_glDebugMessageInsertARB_params {
+  uint32_t source;
+  uint32_t type;
+  uint32_t id;
+  uint32_t severity;
+  int32_t length;
+  const char *buf;
+} gapii_glDebugMessageInsertARB_params;
+
+/**
  * Parameters of `glDebugMessageInsertKHR`, which has no result.
  */
 typedef struct gapii_glDebugMessageInsertKHR_params {
@@ -2820,12 +5355,35 @@ typedef struct gapii_glDeleteBuffers_params {
 } gapii_glDeleteBuffers_params;
 
 /**
+ * Parameters of `glDeleteBuffersARB`, which has no result.
+ */
+typedef struct gapii_glDeleteBuffersARB_params {
+  int32_t n;
+  const uint32_t *buffers;
+} gapii_glDeleteBuffersARB_params;
+
+/**
+ * Parameters of `glDeleteCommandListsNV`, which has no result.
+ */
+typedef struct gapii_glDeleteCommandListsNV_params {
+  int32_t n;
+  const uint32_t *lists;
+} gapii_glDeleteCommandListsNV_params;
+
+/**
  * Parameters of `glDeleteFencesNV`, which has no result.
  */
 typedef struct gapii_glDeleteFencesNV_params {
   int32_t n;
   const uint32_t *fences;
 } gapii_glDeleteFencesNV_params;
+
+/**
+ * Parameters of `glDeleteFragmentShaderATI`, which has no result.
+ */
+typedef struct gapii_glDeleteFragmentShaderATI_params {
+  uint32_t id;
+} gapii_glDeleteFragmentShaderATI_params;
 
 /**
  * Parameters of `glDeleteFramebuffers`, which has no result.
@@ -2836,6 +5394,14 @@ typedef struct gapii_glDeleteFramebuffers_params {
 } gapii_glDeleteFramebuffers_params;
 
 /**
+ * Parameters of `glDeleteFramebuffersEXT`, which has no result.
+ */
+typedef struct gapii_glDeleteFramebuffersEXT_params {
+  int32_t n;
+  const uint32_t *framebuffers;
+} gapii_glDeleteFramebuffersEXT_params;
+
+/**
  * Parameters of `glDeleteFramebuffersOES`, which has no result.
  */
 typedef struct gapii_glDeleteFramebuffersOES_params {
@@ -2844,12 +5410,43 @@ typedef struct gapii_glDeleteFramebuffersOES_params {
 } gapii_glDeleteFramebuffersOES_params;
 
 /**
+ * Parameters of `glDeleteLists`, which has no result.
+ */
+typedef struct gapii_glDeleteLists_params {
+  uint32_t list;
+  int32_t range;
+} gapii_glDeleteLists_params;
+
+/**
  * Parameters of `glDeleteMemoryObjectsEXT`, which has no result.
  */
 typedef struct gapii_glDeleteMemoryObjectsEXT_params {
   int32_t n;
   const uint32_t *memoryObjects;
 } gapii_glDeleteMemoryObjectsEXT_params;
+
+/**
+ * Parameters of `glDeleteNamedStringARB`, which has no result.
+ */
+typedef struct gapii_glDeleteNamedStringARB_params {
+  int32_t namelen;
+  const char *name;
+} gapii_glDeleteNamedStringARB_params;
+
+/**
+ * Parameters of `glDeleteObjectARB`, which has no result.
+ */
+typedef struct gapii_glDeleteObjectARB_params {
+  uint32_t obj;
+} gapii_glDeleteObjectARB_params;
+
+/**
+ * Parameters of `glDeleteOcclusionQueriesNV`, which has no result.
+ */
+typedef struct gapii_glDeleteOcclusionQueriesNV_params {
+  int32_t n;
+  const uint32_t *ids;
+} gapii_glDeleteOcclusionQueriesNV_params;
 
 /**
  * Parameters of `glDeletePathsNV`, which has no result.
@@ -2898,12 +5495,36 @@ typedef struct gapii_glDeleteProgramPipelinesEXT_params {
 } gapii_glDeleteProgramPipelinesEXT_params;
 
 /**
+ * Parameters of `glDeleteProgramsARB`, which has no result.
+ */
+typedef struct gapii_glDeleteProgramsARB_params {
+  int32_t n;
+  const uint32_t *programs;
+} gapii_glDeleteProgramsARB_params;
+
+/**
+ * Parameters of `glDeleteProgramsNV`, which has no result.
+ */
+typedef struct gapii_glDeleteProgramsNV_params {
+  int32_t n;
+  const uint32_t *programs;
+} gapii_glDeleteProgramsNV_params;
+
+/**
  * Parameters of `glDeleteQueries`, which has no result.
  */
 typedef struct gapii_glDeleteQueries_params {
   int32_t n;
   const uint32_t *ids;
 } gapii_glDeleteQueries_params;
+
+/**
+ * Parameters of `glDeleteQueriesARB`, which has no result.
+ */
+typedef struct gapii_glDeleteQueriesARB_params {
+  int32_t n;
+  const uint32_t *ids;
+} gapii_glDeleteQueriesARB_params;
 
 /**
  * Parameters of `glDeleteQueriesEXT`, which has no result.
@@ -2914,12 +5535,28 @@ typedef struct gapii_glDeleteQueriesEXT_params {
 } gapii_glDeleteQueriesEXT_params;
 
 /**
+ * Parameters of `glDeleteQueryResourceTagNV`, which has no result.
+ */
+typedef struct gapii_glDeleteQueryResourceTagNV_params {
+  int32_t n;
+  const int32_t *tagIds;
+} gapii_glDeleteQueryResourceTagNV_params;
+
+/**
  * Parameters of `glDeleteRenderbuffers`, which has no result.
  */
 typedef struct gapii_glDeleteRenderbuffers_params {
   int32_t n;
   const uint32_t *renderbuffers;
 } gapii_glDeleteRenderbuffers_params;
+
+/**
+ * Parameters of `glDeleteRenderbuffersEXT`, which has no result.
+ */
+typedef struct gapii_glDeleteRenderbuffersEXT_params {
+  int32_t n;
+  const uint32_t *renderbuffers;
+} gapii_glDeleteRenderbuffersEXT_params;
 
 /**
  * Parameters of `glDeleteRenderbuffersOES`, which has no result.
@@ -2953,6 +5590,14 @@ typedef struct gapii_glDeleteShader_params {
 } gapii_glDeleteShader_params;
 
 /**
+ * Parameters of `glDeleteStatesNV`, which has no result.
+ */
+typedef struct gapii_glDeleteStatesNV_params {
+  int32_t n;
+  const uint32_t *states;
+} gapii_glDeleteStatesNV_params;
+
+/**
  * Parameters of `glDeleteSync`, which has no result.
  */
 typedef struct gapii_glDeleteSync_params {
@@ -2975,12 +5620,28 @@ typedef struct gapii_glDeleteTextures_params {
 } gapii_glDeleteTextures_params;
 
 /**
+ * Parameters of `glDeleteTexturesEXT`, which has no result.
+ */
+typedef struct gapii_glDeleteTexturesEXT_params {
+  int32_t n;
+  const uint32_t *textures;
+} gapii_glDeleteTexturesEXT_params;
+
+/**
  * Parameters of `glDeleteTransformFeedbacks`, which has no result.
  */
 typedef struct gapii_glDeleteTransformFeedbacks_params {
   int32_t n;
   const uint32_t *ids;
 } gapii_glDeleteTransformFeedbacks_params;
+
+/**
+ * Parameters of `glDeleteTransformFeedbacksNV`, which has no result.
+ */
+typedef struct gapii_glDeleteTransformFeedbacksNV_params {
+  int32_t n;
+  const uint32_t *ids;
+} gapii_glDeleteTransformFeedbacksNV_params;
 
 /**
  * Parameters of `glDeleteVertexArrays`, which has no result.
@@ -2999,6 +5660,22 @@ typedef struct gapii_glDeleteVertexArraysOES_params {
 } gapii_glDeleteVertexArraysOES_params;
 
 /**
+ * Parameters of `glDepthBoundsEXT`, which has no result.
+ */
+typedef struct gapii_glDepthBoundsEXT_params {
+  double zmin;
+  double zmax;
+} gapii_glDepthBoundsEXT_params;
+
+/**
+ * Parameters of `glDepthBoundsdNV`, which has no result.
+ */
+typedef struct gapii_glDepthBoundsdNV_params {
+  double zmin;
+  double zmax;
+} gapii_glDepthBoundsdNV_params;
+
+/**
  * Parameters of `glDepthFunc`, which has no result.
  */
 typedef struct gapii_glDepthFunc_params {
@@ -3011,6 +5688,23 @@ typedef struct gapii_glDepthFunc_params {
 typedef struct gapii_glDepthMask_params {
   uint8_t flag;
 } gapii_glDepthMask_params;
+
+/**
+ * Parameters of `glDepthRange`, which has no result.
+ */
+typedef struct gapii_glDepthRange_params {
+  double n;
+  double f;
+} gapii_glDepthRange_params;
+
+/**
+ * Parameters of `glDepthRangeArraydvNV`, which has no result.
+ */
+typedef struct gapii_glDepthRangeArraydvNV_params {
+  uint32_t first;
+  int32_t count;
+  const double *v;
+} gapii_glDepthRangeArraydvNV_params;
 
 /**
  * Parameters of `glDepthRangeArrayfvNV`, which has no result.
@@ -3031,6 +5725,33 @@ typedef struct gapii_glDepthRangeArrayfvOES_params {
 } gapii_glDepthRangeArrayfvOES_params;
 
 /**
+ * Parameters of `glDepthRangeArrayv`, which has no result.
+ */
+typedef struct gapii_glDepthRangeArrayv_params {
+  uint32_t first;
+  int32_t count;
+  const double *v;
+} gapii_glDepthRangeArrayv_params;
+
+/**
+ * Parameters of `glDepthRangeIndexed`, which has no result.
+ */
+typedef struct gapii_glDepthRangeIndexed_params {
+  uint32_t index;
+  double n;
+  double f;
+} gapii_glDepthRangeIndexed_params;
+
+/**
+ * Parameters of `glDepthRangeIndexeddNV`, which has no result.
+ */
+typedef struct gapii_glDepthRangeIndexeddNV_params {
+  uint32_t index;
+  double n;
+  double f;
+} gapii_glDepthRangeIndexeddNV_params;
+
+/**
  * Parameters of `glDepthRangeIndexedfNV`, which has no result.
  */
 typedef struct gapii_glDepthRangeIndexedfNV_params {
@@ -3047,6 +5768,14 @@ typedef struct gapii_glDepthRangeIndexedfOES_params {
   float n;
   float f;
 } gapii_glDepthRangeIndexedfOES_params;
+
+/**
+ * Parameters of `glDepthRangedNV`, which has no result.
+ */
+typedef struct gapii_glDepthRangedNV_params {
+  double zNear;
+  double zFar;
+} gapii_glDepthRangedNV_params;
 
 /**
  * Parameters of `glDepthRangef`, which has no result.
@@ -3081,6 +5810,14 @@ typedef struct gapii_glDepthRangexOES_params {
 } gapii_glDepthRangexOES_params;
 
 /**
+ * Parameters of `glDetachObjectARB`, which has no result.
+ */
+typedef struct gapii_glDetachObjectARB_params {
+  uint32_t containerObj;
+  uint32_t attachedObj;
+} gapii_glDetachObjectARB_params;
+
+/**
  * Parameters of `glDetachShader`, which has no result.
  */
 typedef struct gapii_glDetachShader_params {
@@ -3103,6 +5840,22 @@ typedef struct gapii_glDisableClientState_params {
 } gapii_glDisableClientState_params;
 
 /**
+ * Parameters of `glDisableClientStateIndexedEXT`, which has no result.
+ */
+typedef struct gapii_glDisableClientStateIndexedEXT_params {
+  uint32_t array;
+  uint32_t index;
+} gapii_glDisableClientStateIndexedEXT_params;
+
+/**
+ * Parameters of `glDisableClientStateiEXT`, which has no result.
+ */
+typedef struct gapii_glDisableClientStateiEXT_params {
+  uint32_t array;
+  uint32_t index;
+} gapii_glDisableClientStateiEXT_params;
+
+/**
  * Parameters of `glDisableDriverControlQCOM`, which has no result.
  */
 typedef struct gapii_glDisableDriverControlQCOM_params {
@@ -3110,11 +5863,50 @@ typedef struct gapii_glDisableDriverControlQCOM_params {
 } gapii_glDisableDriverControlQCOM_params;
 
 /**
+ * Parameters of `glDisableIndexedEXT`, which has no result.
+ */
+typedef struct gapii_glDisableIndexedEXT_params {
+  uint32_t target;
+  uint32_t index;
+} gapii_glDisableIndexedEXT_params;
+
+/**
+ * Parameters of `glDisableVertexArrayAttrib`, which has no result.
+ */
+typedef struct gapii_glDisableVertexArrayAttrib_params {
+  uint32_t vaobj;
+  uint32_t index;
+} gapii_glDisableVertexArrayAttrib_params;
+
+/**
+ * Parameters of `glDisableVertexArrayAttribEXT`, which has no result.
+ */
+typedef struct gapii_glDisableVertexArrayAttribEXT_params {
+  uint32_t vaobj;
+  uint32_t index;
+} gapii_glDisableVertexArrayAttribEXT_params;
+
+/**
+ * Parameters of `glDisableVertexArrayEXT`, which has no result.
+ */
+typedef struct gapii_glDisableVertexArrayEXT_params {
+  uint32_t vaobj;
+  uint32_t array;
+} gapii_glDisableVertexArrayEXT_params;
+
+/**
  * Parameters of `glDisableVertexAttribArray`, which has no result.
  */
 typedef struct gapii_glDisableVertexAttribArray_params {
   uint32_t index;
 } gapii_glDisableVertexAttribArray_params;
+
+/**
+ * Parameters of `glDisableVertexAttribArrayARB`, which has no result.
+ */
+typedef struct gapii_glDisableVertexAttribArrayARB_params {
+  uint32_t index;
+} gapii_glDisableVertexAttribArrayARB_params;
 
 /**
  * Parameters of `glDisablei`, which has no result.
@@ -3167,6 +5959,18 @@ typedef struct gapii_glDispatchCompute_params {
 } gapii_glDispatchCompute_params;
 
 /**
+ * Parameters of `glDispatchComputeGroupSizeARB`, which has no result.
+ */
+typedef struct gapii_glDispatchComputeGroupSizeARB_params {
+  uint32_t num_groups_x;
+  uint32_t num_groups_y;
+  uint32_t num_groups_z;
+  uint32_t group_size_x;
+  uint32_t group_size_y;
+  uint32_t group_size_z;
+} gapii_glDispatchComputeGroupSizeARB_params;
+
+/**
  * Parameters of `glDispatchComputeIndirect`, which has no result.
  */
 typedef struct gapii_glDispatchComputeIndirect_params {
@@ -3181,6 +5985,15 @@ typedef struct gapii_glDrawArrays_params {
   int32_t first;
   int32_t count;
 } gapii_glDrawArrays_params;
+
+/**
+ * Parameters of `glDrawArraysEXT`, which has no result.
+ */
+typedef struct gapii_glDrawArraysEXT_params {
+  uint32_t mode;
+  int32_t first;
+  int32_t count;
+} gapii_glDrawArraysEXT_params;
 
 /**
  * Parameters of `glDrawArraysIndirect`, which has no result.
@@ -3209,6 +6022,27 @@ typedef struct gapii_glDrawArraysInstancedANGLE_params {
   int32_t count;
   int32_t primcount;
 } gapii_glDrawArraysInstancedANGLE_params;
+
+/**
+ * Parameters of `glDrawArraysInstancedARB`, which has no result.
+ */
+typedef struct gapii_glDrawArraysInstancedARB_params {
+  uint32_t mode;
+  int32_t first;
+  int32_t count;
+  int32_t primcount;
+} gapii_glDrawArraysInstancedARB_params;
+
+/**
+ * Parameters of `glDrawArraysInstancedBaseInstance`, which has no result.
+ */
+typedef struct gapii_glDrawArraysInstancedBaseInstance_params {
+  uint32_t mode;
+  int32_t first;
+  int32_t count;
+  int32_t instancecount;
+  uint32_t baseinstance;
+} gapii_glDrawArraysInstancedBaseInstance_params;
 
 /**
  * Parameters of `glDrawArraysInstancedBaseInstanceEXT`, which has no result.
@@ -3242,12 +6076,35 @@ typedef struct gapii_glDrawArraysInstancedNV_params {
 } gapii_glDrawArraysInstancedNV_params;
 
 /**
+ * Parameters of `glDrawBuffer`, which has no result.
+ */
+typedef struct gapii_glDrawBuffer_params {
+  uint32_t buf;
+} gapii_glDrawBuffer_params;
+
+/**
  * Parameters of `glDrawBuffers`, which has no result.
  */
 typedef struct gapii_glDrawBuffers_params {
   int32_t n;
   const uint32_t *bufs;
 } gapii_glDrawBuffers_params;
+
+/**
+ * Parameters of `glDrawBuffersARB`, which has no result.
+ */
+typedef struct gapii_glDrawBuffersARB_params {
+  int32_t n;
+  const uint32_t *bufs;
+} gapii_glDrawBuffersARB_params;
+
+/**
+ * Parameters of `glDrawBuffersATI`, which has no result.
+ */
+typedef struct gapii_glDrawBuffersATI_params {
+  int32_t n;
+  const uint32_t *bufs;
+} gapii_glDrawBuffersATI_params;
 
 /**
  * Parameters of `glDrawBuffersEXT`, which has no result.
@@ -3273,6 +6130,50 @@ typedef struct gapii_glDrawBuffersNV_params {
   int32_t n;
   const uint32_t *bufs;
 } gapii_glDrawBuffersNV_params;
+
+/**
+ * Parameters of `glDrawCommandsAddressNV`, which has no result.
+ */
+typedef struct gapii_glDrawCommandsAddressNV_params {
+  uint32_t primitiveMode;
+  const uint64_t *indirects;
+  const int32_t *sizes;
+  uint32_t count;
+} gapii_glDrawCommandsAddressNV_params;
+
+/**
+ * Parameters of `glDrawCommandsNV`, which has no result.
+ */
+typedef struct gapii_glDrawCommandsNV_params {
+  uint32_t primitiveMode;
+  uint32_t buffer;
+  const intptr_t *indirects;
+  const int32_t *sizes;
+  uint32_t count;
+} gapii_glDrawCommandsNV_params;
+
+/**
+ * Parameters of `glDrawCommandsStatesAddressNV`, which has no result.
+ */
+typedef struct gapii_glDrawCommandsStatesAddressNV_params {
+  const uint64_t *indirects;
+  const int32_t *sizes;
+  const uint32_t *states;
+  const uint32_t *fbos;
+  uint32_t count;
+} gapii_glDrawCommandsStatesAddressNV_params;
+
+/**
+ * Parameters of `glDrawCommandsStatesNV`, which has no result.
+ */
+typedef struct gapii_glDrawCommandsStatesNV_params {
+  uint32_t buffer;
+  const intptr_t *indirects;
+  const int32_t *sizes;
+  const uint32_t *states;
+  const uint32_t *fbos;
+  uint32_t count;
+} gapii_glDrawCommandsStatesNV_params;
 
 /**
  * Parameters of `glDrawElements`, which has no result.
@@ -3349,6 +6250,29 @@ typedef struct gapii_glDrawElementsInstancedANGLE_params {
 } gapii_glDrawElementsInstancedANGLE_params;
 
 /**
+ * Parameters of `glDrawElementsInstancedARB`, which has no result.
+ */
+typedef struct gapii_glDrawElementsInstancedARB_params {
+  uint32_t mode;
+  int32_t count;
+  uint32_t type;
+  const void *indices;
+  int32_t primcount;
+} gapii_glDrawElementsInstancedARB_params;
+
+/**
+ * Parameters of `glDrawElementsInstancedBaseInstance`, which has no result.
+ */
+typedef struct gapii_glDrawElementsInstancedBaseInstance_params {
+  uint32_t mode;
+  int32_t count;
+  uint32_t type;
+  const void *indices;
+  int32_t instancecount;
+  uint32_t baseinstance;
+} gapii_glDrawElementsInstancedBaseInstance_params;
+
+/**
  * Parameters of `glDrawElementsInstancedBaseInstanceEXT`, which has no result.
  */
 typedef struct gapii_glDrawElementsInstancedBaseInstanceEXT_params {
@@ -3371,6 +6295,19 @@ typedef struct gapii_glDrawElementsInstancedBaseVertex_params {
   int32_t instancecount;
   int32_t basevertex;
 } gapii_glDrawElementsInstancedBaseVertex_params;
+
+/**
+ * Parameters of `glDrawElementsInstancedBaseVertexBaseInstance`, which has no result.
+ */
+typedef struct gapii_glDrawElementsInstancedBaseVertexBaseInstance_params {
+  uint32_t mode;
+  int32_t count;
+  uint32_t type;
+  const void *indices;
+  int32_t instancecount;
+  int32_t basevertex;
+  uint32_t baseinstance;
+} gapii_glDrawElementsInstancedBaseVertexBaseInstance_params;
 
 /**
  * Parameters of `glDrawElementsInstancedBaseVertexBaseInstanceEXT`, which has no result.
@@ -3447,6 +6384,17 @@ typedef struct gapii_glDrawMeshTasksNV_params {
 } gapii_glDrawMeshTasksNV_params;
 
 /**
+ * Parameters of `glDrawPixels`, which has no result.
+ */
+typedef struct gapii_glDrawPixels_params {
+  int32_t width;
+  int32_t height;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glDrawPixels_params;
+
+/**
  * Parameters of `glDrawRangeElements`, which has no result.
  */
 typedef struct gapii_glDrawRangeElements_params {
@@ -3496,6 +6444,18 @@ typedef struct gapii_glDrawRangeElementsBaseVertexOES_params {
   const void *indices;
   int32_t basevertex;
 } gapii_glDrawRangeElementsBaseVertexOES_params;
+
+/**
+ * Parameters of `glDrawRangeElementsEXT`, which has no result.
+ */
+typedef struct gapii_glDrawRangeElementsEXT_params {
+  uint32_t mode;
+  uint32_t start;
+  uint32_t end;
+  int32_t count;
+  uint32_t type;
+  const void *indices;
+} gapii_glDrawRangeElementsEXT_params;
 
 /**
  * Parameters of `glDrawTexfOES`, which has no result.
@@ -3552,6 +6512,23 @@ typedef struct gapii_glDrawTexsvOES_params {
 } gapii_glDrawTexsvOES_params;
 
 /**
+ * Parameters of `glDrawTextureNV`, which has no result.
+ */
+typedef struct gapii_glDrawTextureNV_params {
+  uint32_t texture;
+  uint32_t sampler;
+  float x0;
+  float y0;
+  float x1;
+  float y1;
+  float z;
+  float s0;
+  float t0;
+  float s1;
+  float t1;
+} gapii_glDrawTextureNV_params;
+
+/**
  * Parameters of `glDrawTexxOES`, which has no result.
  */
 typedef struct gapii_glDrawTexxOES_params {
@@ -3570,12 +6547,29 @@ typedef struct gapii_glDrawTexxvOES_params {
 } gapii_glDrawTexxvOES_params;
 
 /**
+ * Parameters of `glDrawTransformFeedback`, which has no result.
+ */
+typedef struct gapii_glDrawTransformFeedback_params {
+  uint32_t mode;
+  uint32_t id;
+} gapii_glDrawTransformFeedback_params;
+
+/**
  * Parameters of `glDrawTransformFeedbackEXT`, which has no result.
  */
 typedef struct gapii_glDrawTransformFeedbackEXT_params {
   uint32_t mode;
   uint32_t id;
 } gapii_glDrawTransformFeedbackEXT_params;
+
+/**
+ * Parameters of `glDrawTransformFeedbackInstanced`, which has no result.
+ */
+typedef struct gapii_glDrawTransformFeedbackInstanced_params {
+  uint32_t mode;
+  uint32_t id;
+  int32_t instancecount;
+} gapii_glDrawTransformFeedbackInstanced_params;
 
 /**
  * Parameters of `glDrawTransformFeedbackInstancedEXT`, which has no result.
@@ -3585,6 +6579,33 @@ typedef struct gapii_glDrawTransformFeedbackInstancedEXT_params {
   uint32_t id;
   int32_t instancecount;
 } gapii_glDrawTransformFeedbackInstancedEXT_params;
+
+/**
+ * Parameters of `glDrawTransformFeedbackNV`, which has no result.
+ */
+typedef struct gapii_glDrawTransformFeedbackNV_params {
+  uint32_t mode;
+  uint32_t id;
+} gapii_glDrawTransformFeedbackNV_params;
+
+/**
+ * Parameters of `glDrawTransformFeedbackStream`, which has no result.
+ */
+typedef struct gapii_glDrawTransformFeedbackStream_params {
+  uint32_t mode;
+  uint32_t id;
+  uint32_t stream;
+} gapii_glDrawTransformFeedbackStream_params;
+
+/**
+ * Parameters of `glDrawTransformFeedbackStreamInstanced`, which has no result.
+ */
+typedef struct gapii_glDrawTransformFeedbackStreamInstanced_params {
+  uint32_t mode;
+  uint32_t id;
+  uint32_t stream;
+  int32_t instancecount;
+} gapii_glDrawTransformFeedbackStreamInstanced_params;
 
 /**
  * Parameters of `glDrawVkImageNV`, which has no result.
@@ -3638,6 +6659,44 @@ typedef struct gapii_glEGLImageTargetTextureStorageEXT_params {
 } gapii_glEGLImageTargetTextureStorageEXT_params;
 
 /**
+ * Parameters of `glEdgeFlag`, which has no result.
+ */
+typedef struct gapii_glEdgeFlag_params {
+  uint8_t flag;
+} gapii_glEdgeFlag_params;
+
+/**
+ * Parameters of `glEdgeFlagFormatNV`, which has no result.
+ */
+typedef struct gapii_glEdgeFlagFormatNV_params {
+  int32_t stride;
+} gapii_glEdgeFlagFormatNV_params;
+
+/**
+ * Parameters of `glEdgeFlagPointer`, which has no result.
+ */
+typedef struct gapii_glEdgeFlagPointer_params {
+  int32_t stride;
+  const void *pointer;
+} gapii_glEdgeFlagPointer_params;
+
+/**
+ * Parameters of `glEdgeFlagPointerEXT`, which has no result.
+ */
+typedef struct gapii_glEdgeFlagPointerEXT_params {
+  int32_t stride;
+  int32_t count;
+  const uint8_t *pointer;
+} gapii_glEdgeFlagPointerEXT_params;
+
+/**
+ * Parameters of `glEdgeFlagv`, which has no result.
+ */
+typedef struct gapii_glEdgeFlagv_params {
+  const uint8_t *flag;
+} gapii_glEdgeFlagv_params;
+
+/**
  * Parameters of `glEnable`, which has no result.
  */
 typedef struct gapii_glEnable_params {
@@ -3652,6 +6711,22 @@ typedef struct gapii_glEnableClientState_params {
 } gapii_glEnableClientState_params;
 
 /**
+ * Parameters of `glEnableClientStateIndexedEXT`, which has no result.
+ */
+typedef struct gapii_glEnableClientStateIndexedEXT_params {
+  uint32_t array;
+  uint32_t index;
+} gapii_glEnableClientStateIndexedEXT_params;
+
+/**
+ * Parameters of `glEnableClientStateiEXT`, which has no result.
+ */
+typedef struct gapii_glEnableClientStateiEXT_params {
+  uint32_t array;
+  uint32_t index;
+} gapii_glEnableClientStateiEXT_params;
+
+/**
  * Parameters of `glEnableDriverControlQCOM`, which has no result.
  */
 typedef struct gapii_glEnableDriverControlQCOM_params {
@@ -3659,11 +6734,50 @@ typedef struct gapii_glEnableDriverControlQCOM_params {
 } gapii_glEnableDriverControlQCOM_params;
 
 /**
+ * Parameters of `glEnableIndexedEXT`, which has no result.
+ */
+typedef struct gapii_glEnableIndexedEXT_params {
+  uint32_t target;
+  uint32_t index;
+} gapii_glEnableIndexedEXT_params;
+
+/**
+ * Parameters of `glEnableVertexArrayAttrib`, which has no result.
+ */
+typedef struct gapii_glEnableVertexArrayAttrib_params {
+  uint32_t vaobj;
+  uint32_t index;
+} gapii_glEnableVertexArrayAttrib_params;
+
+/**
+ * Parameters of `glEnableVertexArrayAttribEXT`, which has no result.
+ */
+typedef struct gapii_glEnableVertexArrayAttribEXT_params {
+  uint32_t vaobj;
+  uint32_t index;
+} gapii_glEnableVertexArrayAttribEXT_params;
+
+/**
+ * Parameters of `glEnableVertexArrayEXT`, which has no result.
+ */
+typedef struct gapii_glEnableVertexArrayEXT_params {
+  uint32_t vaobj;
+  uint32_t array;
+} gapii_glEnableVertexArrayEXT_params;
+
+/**
  * Parameters of `glEnableVertexAttribArray`, which has no result.
  */
 typedef struct gapii_glEnableVertexAttribArray_params {
   uint32_t index;
 } gapii_glEnableVertexAttribArray_params;
+
+/**
+ * Parameters of `glEnableVertexAttribArrayARB`, which has no result.
+ */
+typedef struct gapii_glEnableVertexAttribArrayARB_params {
+  uint32_t index;
+} gapii_glEnableVertexAttribArrayARB_params;
 
 /**
  * Parameters of `glEnablei`, which has no result.
@@ -3719,6 +6833,13 @@ typedef struct gapii_glEndQuery_params {
 } gapii_glEndQuery_params;
 
 /**
+ * Parameters of `glEndQueryARB`, which has no result.
+ */
+typedef struct gapii_glEndQueryARB_params {
+  uint32_t target;
+} gapii_glEndQueryARB_params;
+
+/**
  * Parameters of `glEndQueryEXT`, which has no result.
  */
 typedef struct gapii_glEndQueryEXT_params {
@@ -3726,11 +6847,150 @@ typedef struct gapii_glEndQueryEXT_params {
 } gapii_glEndQueryEXT_params;
 
 /**
+ * Parameters of `glEndQueryIndexed`, which has no result.
+ */
+typedef struct gapii_glEndQueryIndexed_params {
+  uint32_t target;
+  uint32_t index;
+} gapii_glEndQueryIndexed_params;
+
+/**
  * Parameters of `glEndTilingQCOM`, which has no result.
  */
 typedef struct gapii_glEndTilingQCOM_params {
   uint32_t preserveMask;
 } gapii_glEndTilingQCOM_params;
+
+/**
+ * Parameters of `glEvalCoord1d`, which has no result.
+ */
+typedef struct gapii_glEvalCoord1d_params {
+  double u;
+} gapii_glEvalCoord1d_params;
+
+/**
+ * Parameters of `glEvalCoord1dv`, which has no result.
+ */
+typedef struct gapii_glEvalCoord1dv_params {
+  const double *u;
+} gapii_glEvalCoord1dv_params;
+
+/**
+ * Parameters of `glEvalCoord1f`, which has no result.
+ */
+typedef struct gapii_glEvalCoord1f_params {
+  float u;
+} gapii_glEvalCoord1f_params;
+
+/**
+ * Parameters of `glEvalCoord1fv`, which has no result.
+ */
+typedef struct gapii_glEvalCoord1fv_params {
+  const float *u;
+} gapii_glEvalCoord1fv_params;
+
+/**
+ * Parameters of `glEvalCoord1xOES`, which has no result.
+ */
+typedef struct gapii_glEvalCoord1xOES_params {
+  int32_t u;
+} gapii_glEvalCoord1xOES_params;
+
+/**
+ * Parameters of `glEvalCoord1xvOES`, which has no result.
+ */
+typedef struct gapii_glEvalCoord1xvOES_params {
+  const int32_t *coords;
+} gapii_glEvalCoord1xvOES_params;
+
+/**
+ * Parameters of `glEvalCoord2d`, which has no result.
+ */
+typedef struct gapii_glEvalCoord2d_params {
+  double u;
+  double v;
+} gapii_glEvalCoord2d_params;
+
+/**
+ * Parameters of `glEvalCoord2dv`, which has no result.
+ */
+typedef struct gapii_glEvalCoord2dv_params {
+  const double *u;
+} gapii_glEvalCoord2dv_params;
+
+/**
+ * Parameters of `glEvalCoord2f`, which has no result.
+ */
+typedef struct gapii_glEvalCoord2f_params {
+  float u;
+  float v;
+} gapii_glEvalCoord2f_params;
+
+/**
+ * Parameters of `glEvalCoord2fv`, which has no result.
+ */
+typedef struct gapii_glEvalCoord2fv_params {
+  const float *u;
+} gapii_glEvalCoord2fv_params;
+
+/**
+ * Parameters of `glEvalCoord2xOES`, which has no result.
+ */
+typedef struct gapii_glEvalCoord2xOES_params {
+  int32_t u;
+  int32_t v;
+} gapii_glEvalCoord2xOES_params;
+
+/**
+ * Parameters of `glEvalCoord2xvOES`, which has no result.
+ */
+typedef struct gapii_glEvalCoord2xvOES_params {
+  const int32_t *coords;
+} gapii_glEvalCoord2xvOES_params;
+
+/**
+ * Parameters of `glEvalMesh1`, which has no result.
+ */
+typedef struct gapii_glEvalMesh1_params {
+  uint32_t mode;
+  int32_t i1;
+  int32_t i2;
+} gapii_glEvalMesh1_params;
+
+/**
+ * Parameters of `glEvalMesh2`, which has no result.
+ */
+typedef struct gapii_glEvalMesh2_params {
+  uint32_t mode;
+  int32_t i1;
+  int32_t i2;
+  int32_t j1;
+  int32_t j2;
+} gapii_glEvalMesh2_params;
+
+/**
+ * Parameters of `glEvalPoint1`, which has no result.
+ */
+typedef struct gapii_glEvalPoint1_params {
+  int32_t i;
+} gapii_glEvalPoint1_params;
+
+/**
+ * Parameters of `glEvalPoint2`, which has no result.
+ */
+typedef struct gapii_glEvalPoint2_params {
+  int32_t i;
+  int32_t j;
+} gapii_glEvalPoint2_params;
+
+/**
+ * Parameters of `glExecuteProgramNV`, which has no result.
+ */
+typedef struct gapii_glExecuteProgramNV_params {
+  uint32_t target;
+  uint32_t id;
+  const float *params;
+} gapii_glExecuteProgramNV_params;
 
 /**
  * Parameters of `glExtGetBufferPointervQCOM`, which has no result.
@@ -3859,6 +7119,24 @@ typedef struct gapii_glExtrapolateTex2DQCOM_params {
 } gapii_glExtrapolateTex2DQCOM_params;
 
 /**
+ * Parameters of `glFeedbackBuffer`, which has no result.
+ */
+typedef struct gapii_glFeedbackBuffer_params {
+  int32_t size;
+  uint32_t type;
+  float *buffer;
+} gapii_glFeedbackBuffer_params;
+
+/**
+ * Parameters of `glFeedbackBufferxOES`, which has no result.
+ */
+typedef struct gapii_glFeedbackBufferxOES_params {
+  int32_t n;
+  uint32_t type;
+  const int32_t *buffer;
+} gapii_glFeedbackBufferxOES_params;
+
+/**
  * Parameters of `glFenceSync`, whose result is a `void *`.
  */
 typedef struct gapii_glFenceSync_params {
@@ -3873,6 +7151,16 @@ typedef struct gapii_glFenceSyncAPPLE_params {
   uint32_t condition;
   uint32_t flags;
 } gapii_glFenceSyncAPPLE_params;
+
+/**
+ * Parameters of `glFinalCombinerInputNV`, which has no result.
+ */
+typedef struct gapii_glFinalCombinerInputNV_params {
+  uint32_t variable;
+  uint32_t input;
+  uint32_t mapping;
+  uint32_t componentUsage;
+} gapii_glFinalCombinerInputNV_params;
 
 /**
  * Parameters of `glFinishFenceNV`, which has no result.
@@ -3900,6 +7188,127 @@ typedef struct gapii_glFlushMappedBufferRangeEXT_params {
 } gapii_glFlushMappedBufferRangeEXT_params;
 
 /**
+ * Parameters of `glFlushMappedNamedBufferRange`, which has no result.
+ */
+typedef struct gapii_glFlushMappedNamedBufferRange_params {
+  uint32_t buffer;
+  intptr_t offset;
+  intptr_t length;
+} gapii_glFlushMappedNamedBufferRange_params;
+
+/**
+ * Parameters of `glFlushMappedNamedBufferRangeEXT`, which has no result.
+ */
+typedef struct gapii_glFlushMappedNamedBufferRangeEXT_params {
+  uint32_t buffer;
+  intptr_t offset;
+  intptr_t length;
+} gapii_glFlushMappedNamedBufferRangeEXT_params;
+
+/**
+ * Parameters of `glFlushPixelDataRangeNV`, which has no result.
+ */
+typedef struct gapii_glFlushPixelDataRangeNV_params {
+  uint32_t target;
+} gapii_glFlushPixelDataRangeNV_params;
+
+/**
+ * Parameters of `glFogCoordFormatNV`, which has no result.
+ */
+typedef struct gapii_glFogCoordFormatNV_params {
+  uint32_t type;
+  int32_t stride;
+} gapii_glFogCoordFormatNV_params;
+
+/**
+ * Parameters of `glFogCoordPointer`, which has no result.
+ */
+typedef struct gapii_glFogCoordPointer_params {
+  uint32_t type;
+  int32_t stride;
+  const void *pointer;
+} gapii_glFogCoordPointer_params;
+
+/**
+ * Parameters of `glFogCoordPointerEXT`, which has no result.
+ */
+typedef struct gapii_glFogCoordPointerEXT_params {
+  uint32_t type;
+  int32_t stride;
+  const void *pointer;
+} gapii_glFogCoordPointerEXT_params;
+
+/**
+ * Parameters of `glFogCoordd`, which has no result.
+ */
+typedef struct gapii_glFogCoordd_params {
+  double coord;
+} gapii_glFogCoordd_params;
+
+/**
+ * Parameters of `glFogCoorddEXT`, which has no result.
+ */
+typedef struct gapii_glFogCoorddEXT_params {
+  double coord;
+} gapii_glFogCoorddEXT_params;
+
+/**
+ * Parameters of `glFogCoorddv`, which has no result.
+ */
+typedef struct gapii_glFogCoorddv_params {
+  const double *coord;
+} gapii_glFogCoorddv_params;
+
+/**
+ * Parameters of `glFogCoorddvEXT`, which has no result.
+ */
+typedef struct gapii_glFogCoorddvEXT_params {
+  const double *coord;
+} gapii_glFogCoorddvEXT_params;
+
+/**
+ * Parameters of `glFogCoordf`, which has no result.
+ */
+typedef struct gapii_glFogCoordf_params {
+  float coord;
+} gapii_glFogCoordf_params;
+
+/**
+ * Parameters of `glFogCoordfEXT`, which has no result.
+ */
+typedef struct gapii_glFogCoordfEXT_params {
+  float coord;
+} gapii_glFogCoordfEXT_params;
+
+/**
+ * Parameters of `glFogCoordfv`, which has no result.
+ */
+typedef struct gapii_glFogCoordfv_params {
+  const float *coord;
+} gapii_glFogCoordfv_params;
+
+/**
+ * Parameters of `glFogCoordfvEXT`, which has no result.
+ */
+typedef struct gapii_glFogCoordfvEXT_params {
+  const float *coord;
+} gapii_glFogCoordfvEXT_params;
+
+/**
+ * Parameters of `glFogCoordhNV`, which has no result.
+ */
+typedef struct gapii_glFogCoordhNV_params {
+  uint16_t fog;
+} gapii_glFogCoordhNV_params;
+
+/**
+ * Parameters of `glFogCoordhvNV`, which has no result.
+ */
+typedef struct gapii_glFogCoordhvNV_params {
+  const uint16_t *fog;
+} gapii_glFogCoordhvNV_params;
+
+/**
  * Parameters of `glFogf`, which has no result.
  */
 typedef struct gapii_glFogf_params {
@@ -3914,6 +7323,22 @@ typedef struct gapii_glFogfv_params {
   uint32_t pname;
   const float *params;
 } gapii_glFogfv_params;
+
+/**
+ * Parameters of `glFogi`, which has no result.
+ */
+typedef struct gapii_glFogi_params {
+  uint32_t pname;
+  int32_t param;
+} gapii_glFogi_params;
+
+/**
+ * Parameters of `glFogiv`, which has no result.
+ */
+typedef struct gapii_glFogiv_params {
+  uint32_t pname;
+  const int32_t *params;
+} gapii_glFogiv_params;
 
 /**
  * Parameters of `glFogx`, which has no result.
@@ -3953,6 +7378,23 @@ typedef struct gapii_glFogxvOES_params {
 typedef struct gapii_glFragmentCoverageColorNV_params {
   uint32_t color;
 } gapii_glFragmentCoverageColorNV_params;
+
+/**
+ * Parameters of `glFramebufferDrawBufferEXT`, which has no result.
+ */
+typedef struct gapii_glFramebufferDrawBufferEXT_params {
+  uint32_t framebuffer;
+  uint32_t mode;
+} gapii_glFramebufferDrawBufferEXT_params;
+
+/**
+ * Parameters of `glFramebufferDrawBuffersEXT`, which has no result.
+ */
+typedef struct gapii_glFramebufferDrawBuffersEXT_params {
+  uint32_t framebuffer;
+  int32_t n;
+  const uint32_t *bufs;
+} gapii_glFramebufferDrawBuffersEXT_params;
 
 /**
  * Parameters of `glFramebufferFoveationConfigQCOM`, which has no result.
@@ -4006,6 +7448,14 @@ typedef struct gapii_glFramebufferPixelLocalStorageSizeEXT_params {
 } gapii_glFramebufferPixelLocalStorageSizeEXT_params;
 
 /**
+ * Parameters of `glFramebufferReadBufferEXT`, which has no result.
+ */
+typedef struct gapii_glFramebufferReadBufferEXT_params {
+  uint32_t framebuffer;
+  uint32_t mode;
+} gapii_glFramebufferReadBufferEXT_params;
+
+/**
  * Parameters of `glFramebufferRenderbuffer`, which has no result.
  */
 typedef struct gapii_glFramebufferRenderbuffer_params {
@@ -4016,6 +7466,16 @@ typedef struct gapii_glFramebufferRenderbuffer_params {
 } gapii_glFramebufferRenderbuffer_params;
 
 /**
+ * Parameters of `glFramebufferRenderbufferEXT`, which has no result.
+ */
+typedef struct gapii_glFramebufferRenderbufferEXT_params {
+  uint32_t target;
+  uint32_t attachment;
+  uint32_t renderbuffertarget;
+  uint32_t renderbuffer;
+} gapii_glFramebufferRenderbufferEXT_params;
+
+/**
  * Parameters of `glFramebufferRenderbufferOES`, which has no result.
  */
 typedef struct gapii_glFramebufferRenderbufferOES_params {
@@ -4024,6 +7484,16 @@ typedef struct gapii_glFramebufferRenderbufferOES_params {
   uint32_t renderbuffertarget;
   uint32_t renderbuffer;
 } gapii_glFramebufferRenderbufferOES_params;
+
+/**
+ * Parameters of `glFramebufferSampleLocationsfvARB`, which has no result.
+ */
+typedef struct gapii_glFramebufferSampleLocationsfvARB_params {
+  uint32_t target;
+  uint32_t start;
+  int32_t count;
+  const float *v;
+} gapii_glFramebufferSampleLocationsfvARB_params;
 
 /**
  * Parameters of `glFramebufferSampleLocationsfvNV`, which has no result.
@@ -4059,6 +7529,28 @@ typedef struct gapii_glFramebufferTexture_params {
 } gapii_glFramebufferTexture_params;
 
 /**
+ * Parameters of `glFramebufferTexture1D`, which has no result.
+ */
+typedef struct gapii_glFramebufferTexture1D_params {
+  uint32_t target;
+  uint32_t attachment;
+  uint32_t textarget;
+  uint32_t texture;
+  int32_t level;
+} gapii_glFramebufferTexture1D_params;
+
+/**
+ * Parameters of `glFramebufferTexture1DEXT`, which has no result.
+ */
+typedef struct gapii_glFramebufferTexture1DEXT_params {
+  uint32_t target;
+  uint32_t attachment;
+  uint32_t textarget;
+  uint32_t texture;
+  int32_t level;
+} gapii_glFramebufferTexture1DEXT_params;
+
+/**
  * Parameters of `glFramebufferTexture2D`, which has no result.
  */
 typedef struct gapii_glFramebufferTexture2D_params {
@@ -4081,6 +7573,17 @@ typedef struct gapii_glFramebufferTexture2DDownsampleIMG_params {
   int32_t xscale;
   int32_t yscale;
 } gapii_glFramebufferTexture2DDownsampleIMG_params;
+
+/**
+ * Parameters of `glFramebufferTexture2DEXT`, which has no result.
+ */
+typedef struct gapii_glFramebufferTexture2DEXT_params {
+  uint32_t target;
+  uint32_t attachment;
+  uint32_t textarget;
+  uint32_t texture;
+  int32_t level;
+} gapii_glFramebufferTexture2DEXT_params;
 
 /**
  * Parameters of `glFramebufferTexture2DMultisampleEXT`, which has no result.
@@ -4118,6 +7621,30 @@ typedef struct gapii_glFramebufferTexture2DOES_params {
 } gapii_glFramebufferTexture2DOES_params;
 
 /**
+ * Parameters of `glFramebufferTexture3D`, which has no result.
+ */
+typedef struct gapii_glFramebufferTexture3D_params {
+  uint32_t target;
+  uint32_t attachment;
+  uint32_t textarget;
+  uint32_t texture;
+  int32_t level;
+  int32_t zoffset;
+} gapii_glFramebufferTexture3D_params;
+
+/**
+ * Parameters of `glFramebufferTexture3DEXT`, which has no result.
+ */
+typedef struct gapii_glFramebufferTexture3DEXT_params {
+  uint32_t target;
+  uint32_t attachment;
+  uint32_t textarget;
+  uint32_t texture;
+  int32_t level;
+  int32_t zoffset;
+} gapii_glFramebufferTexture3DEXT_params;
+
+/**
  * Parameters of `glFramebufferTexture3DOES`, which has no result.
  */
 typedef struct gapii_glFramebufferTexture3DOES_params {
@@ -4130,6 +7657,16 @@ typedef struct gapii_glFramebufferTexture3DOES_params {
 } gapii_glFramebufferTexture3DOES_params;
 
 /**
+ * Parameters of `glFramebufferTextureARB`, which has no result.
+ */
+typedef struct gapii_glFramebufferTextureARB_params {
+  uint32_t target;
+  uint32_t attachment;
+  uint32_t texture;
+  int32_t level;
+} gapii_glFramebufferTextureARB_params;
+
+/**
  * Parameters of `glFramebufferTextureEXT`, which has no result.
  */
 typedef struct gapii_glFramebufferTextureEXT_params {
@@ -4138,6 +7675,17 @@ typedef struct gapii_glFramebufferTextureEXT_params {
   uint32_t texture;
   int32_t level;
 } gapii_glFramebufferTextureEXT_params;
+
+/**
+ * Parameters of `glFramebufferTextureFaceARB`, which has no result.
+ */
+typedef struct gapii_glFramebufferTextureFaceARB_params {
+  uint32_t target;
+  uint32_t attachment;
+  uint32_t texture;
+  int32_t level;
+  uint32_t face;
+} gapii_glFramebufferTextureFaceARB_params;
 
 /**
  * Parameters of `glFramebufferTextureLayer`, which has no result.
@@ -4151,6 +7699,17 @@ typedef struct gapii_glFramebufferTextureLayer_params {
 } gapii_glFramebufferTextureLayer_params;
 
 /**
+ * Parameters of `glFramebufferTextureLayerARB`, which has no result.
+ */
+typedef struct gapii_glFramebufferTextureLayerARB_params {
+  uint32_t target;
+  uint32_t attachment;
+  uint32_t texture;
+  int32_t level;
+  int32_t layer;
+} gapii_glFramebufferTextureLayerARB_params;
+
+/**
  * Parameters of `glFramebufferTextureLayerDownsampleIMG`, which has no result.
  */
 typedef struct gapii_glFramebufferTextureLayerDownsampleIMG_params {
@@ -4162,6 +7721,17 @@ typedef struct gapii_glFramebufferTextureLayerDownsampleIMG_params {
   int32_t xscale;
   int32_t yscale;
 } gapii_glFramebufferTextureLayerDownsampleIMG_params;
+
+/**
+ * Parameters of `glFramebufferTextureLayerEXT`, which has no result.
+ */
+typedef struct gapii_glFramebufferTextureLayerEXT_params {
+  uint32_t target;
+  uint32_t attachment;
+  uint32_t texture;
+  int32_t level;
+  int32_t layer;
+} gapii_glFramebufferTextureLayerEXT_params;
 
 /**
  * Parameters of `glFramebufferTextureMultisampleMultiviewOVR`, which has no result.
@@ -4204,6 +7774,18 @@ typedef struct gapii_glFramebufferTextureOES_params {
 typedef struct gapii_glFrontFace_params {
   uint32_t mode;
 } gapii_glFrontFace_params;
+
+/**
+ * Parameters of `glFrustum`, which has no result.
+ */
+typedef struct gapii_glFrustum_params {
+  double left;
+  double right;
+  double bottom;
+  double top;
+  double zNear;
+  double zFar;
+} gapii_glFrustum_params;
 
 /**
  * Parameters of `glFrustumf`, which has no result.
@@ -4262,12 +7844,27 @@ typedef struct gapii_glGenBuffers_params {
 } gapii_glGenBuffers_params;
 
 /**
+ * Parameters of `glGenBuffersARB`, which has no result.
+ */
+typedef struct gapii_glGenBuffersARB_params {
+  int32_t n;
+  uint32_t *buffers;
+} gapii_glGenBuffersARB_params;
+
+/**
  * Parameters of `glGenFencesNV`, which has no result.
  */
 typedef struct gapii_glGenFencesNV_params {
   int32_t n;
   uint32_t *fences;
 } gapii_glGenFencesNV_params;
+
+/**
+ * Parameters of `glGenFragmentShadersATI`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glGenFragmentShadersATI_params {
+  uint32_t range;
+} gapii_glGenFragmentShadersATI_params;
 
 /**
  * Parameters of `glGenFramebuffers`, which has no result.
@@ -4278,12 +7875,35 @@ typedef struct gapii_glGenFramebuffers_params {
 } gapii_glGenFramebuffers_params;
 
 /**
+ * Parameters of `glGenFramebuffersEXT`, which has no result.
+ */
+typedef struct gapii_glGenFramebuffersEXT_params {
+  int32_t n;
+  uint32_t *framebuffers;
+} gapii_glGenFramebuffersEXT_params;
+
+/**
  * Parameters of `glGenFramebuffersOES`, which has no result.
  */
 typedef struct gapii_glGenFramebuffersOES_params {
   int32_t n;
   uint32_t *framebuffers;
 } gapii_glGenFramebuffersOES_params;
+
+/**
+ * Parameters of `glGenLists`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glGenLists_params {
+  int32_t range;
+} gapii_glGenLists_params;
+
+/**
+ * Parameters of `glGenOcclusionQueriesNV`, which has no result.
+ */
+typedef struct gapii_glGenOcclusionQueriesNV_params {
+  int32_t n;
+  uint32_t *ids;
+} gapii_glGenOcclusionQueriesNV_params;
 
 /**
  * Parameters of `glGenPathsNV`, whose result is of type `uint32_t`.
@@ -4317,12 +7937,36 @@ typedef struct gapii_glGenProgramPipelinesEXT_params {
 } gapii_glGenProgramPipelinesEXT_params;
 
 /**
+ * Parameters of `glGenProgramsARB`, which has no result.
+ */
+typedef struct gapii_glGenProgramsARB_params {
+  int32_t n;
+  uint32_t *programs;
+} gapii_glGenProgramsARB_params;
+
+/**
+ * Parameters of `glGenProgramsNV`, which has no result.
+ */
+typedef struct gapii_glGenProgramsNV_params {
+  int32_t n;
+  uint32_t *programs;
+} gapii_glGenProgramsNV_params;
+
+/**
  * Parameters of `glGenQueries`, which has no result.
  */
 typedef struct gapii_glGenQueries_params {
   int32_t n;
   uint32_t *ids;
 } gapii_glGenQueries_params;
+
+/**
+ * Parameters of `glGenQueriesARB`, which has no result.
+ */
+typedef struct gapii_glGenQueriesARB_params {
+  int32_t n;
+  uint32_t *ids;
+} gapii_glGenQueriesARB_params;
 
 /**
  * Parameters of `glGenQueriesEXT`, which has no result.
@@ -4333,12 +7977,28 @@ typedef struct gapii_glGenQueriesEXT_params {
 } gapii_glGenQueriesEXT_params;
 
 /**
+ * Parameters of `glGenQueryResourceTagNV`, which has no result.
+ */
+typedef struct gapii_glGenQueryResourceTagNV_params {
+  int32_t n;
+  int32_t *tagIds;
+} gapii_glGenQueryResourceTagNV_params;
+
+/**
  * Parameters of `glGenRenderbuffers`, which has no result.
  */
 typedef struct gapii_glGenRenderbuffers_params {
   int32_t n;
   uint32_t *renderbuffers;
 } gapii_glGenRenderbuffers_params;
+
+/**
+ * Parameters of `glGenRenderbuffersEXT`, which has no result.
+ */
+typedef struct gapii_glGenRenderbuffersEXT_params {
+  int32_t n;
+  uint32_t *renderbuffers;
+} gapii_glGenRenderbuffersEXT_params;
 
 /**
  * Parameters of `glGenRenderbuffersOES`, which has no result.
@@ -4373,12 +8033,28 @@ typedef struct gapii_glGenTextures_params {
 } gapii_glGenTextures_params;
 
 /**
+ * Parameters of `glGenTexturesEXT`, which has no result.
+ */
+typedef struct gapii_glGenTexturesEXT_params {
+  int32_t n;
+  uint32_t *textures;
+} gapii_glGenTexturesEXT_params;
+
+/**
  * Parameters of `glGenTransformFeedbacks`, which has no result.
  */
 typedef struct gapii_glGenTransformFeedbacks_params {
   int32_t n;
   uint32_t *ids;
 } gapii_glGenTransformFeedbacks_params;
+
+/**
+ * Parameters of `glGenTransformFeedbacksNV`, which has no result.
+ */
+typedef struct gapii_glGenTransformFeedbacksNV_params {
+  int32_t n;
+  uint32_t *ids;
+} gapii_glGenTransformFeedbacksNV_params;
 
 /**
  * Parameters of `glGenVertexArrays`, which has no result.
@@ -4404,11 +8080,51 @@ typedef struct gapii_glGenerateMipmap_params {
 } gapii_glGenerateMipmap_params;
 
 /**
+ * Parameters of `glGenerateMipmapEXT`, which has no result.
+ */
+typedef struct gapii_glGenerateMipmapEXT_params {
+  uint32_t target;
+} gapii_glGenerateMipmapEXT_params;
+
+/**
  * Parameters of `glGenerateMipmapOES`, which has no result.
  */
 typedef struct gapii_glGenerateMipmapOES_params {
   uint32_t target;
 } gapii_glGenerateMipmapOES_params;
+
+/**
+ * Parameters of `glGenerateMultiTexMipmapEXT`, which has no result.
+ */
+typedef struct gapii_glGenerateMultiTexMipmapEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+} gapii_glGenerateMultiTexMipmapEXT_params;
+
+/**
+ * Parameters of `glGenerateTextureMipmap`, which has no result.
+ */
+typedef struct gapii_glGenerateTextureMipmap_params {
+  uint32_t texture;
+} gapii_glGenerateTextureMipmap_params;
+
+/**
+ * Parameters of `glGenerateTextureMipmapEXT`, which has no result.
+ */
+typedef struct gapii_glGenerateTextureMipmapEXT_params {
+  uint32_t texture;
+  uint32_t target;
+} gapii_glGenerateTextureMipmapEXT_params;
+
+/**
+ * Parameters of `glGetActiveAtomicCounterBufferiv`, which has no result.
+ */
+typedef struct gapii_glGetActiveAtomicCounterBufferiv_params {
+  uint32_t program;
+  uint32_t bufferIndex;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetActiveAtomicCounterBufferiv_params;
 
 /**
  * Parameters of `glGetActiveAttrib`, which has no result.
@@ -4424,6 +8140,54 @@ typedef struct gapii_glGetActiveAttrib_params {
 } gapii_glGetActiveAttrib_params;
 
 /**
+ * Parameters of `glGetActiveAttribARB`, which has no result.
+ */
+typedef struct gapii_glGetActiveAttribARB_params {
+  uint32_t programObj;
+  uint32_t index;
+  int32_t maxLength;
+  int32_t *length;
+  int32_t *size;
+  uint32_t *type;
+  char *name;
+} gapii_glGetActiveAttribARB_params;
+
+/**
+ * Parameters of `glGetActiveSubroutineName`, which has no result.
+ */
+typedef struct gapii_glGetActiveSubroutineName_params {
+  uint32_t program;
+  uint32_t shadertype;
+  uint32_t index;
+  int32_t bufSize;
+  int32_t *length;
+  char *name;
+} gapii_glGetActiveSubroutineName_params;
+
+/**
+ * Parameters of `glGetActiveSubroutineUniformName`, which has no result.
+ */
+typedef struct gapii_glGetActiveSubroutineUniformName_params {
+  uint32_t program;
+  uint32_t shadertype;
+  uint32_t index;
+  int32_t bufSize;
+  int32_t *length;
+  char *name;
+} gapii_glGetActiveSubroutineUniformName_params;
+
+/**
+ * Parameters of `glGetActiveSubroutineUniformiv`, which has no result.
+ */
+typedef struct gapii_glGetActiveSubroutineUniformiv_params {
+  uint32_t program;
+  uint32_t shadertype;
+  uint32_t index;
+  uint32_t pname;
+  int32_t *values;
+} gapii_glGetActiveSubroutineUniformiv_params;
+
+/**
  * Parameters of `glGetActiveUniform`, which has no result.
  */
 typedef struct gapii_glGetActiveUniform_params {
@@ -4435,6 +8199,19 @@ typedef struct gapii_glGetActiveUniform_params {
   uint32_t *type;
   char *name;
 } gapii_glGetActiveUniform_params;
+
+/**
+ * Parameters of `glGetActiveUniformARB`, which has no result.
+ */
+typedef struct gapii_glGetActiveUniformARB_params {
+  uint32_t programObj;
+  uint32_t index;
+  int32_t maxLength;
+  int32_t *length;
+  int32_t *size;
+  uint32_t *type;
+  char *name;
+} gapii_glGetActiveUniformARB_params;
 
 /**
  * Parameters of `glGetActiveUniformBlockName`, which has no result.
@@ -4458,6 +8235,17 @@ typedef struct gapii_glGetActiveUniformBlockiv_params {
 } gapii_glGetActiveUniformBlockiv_params;
 
 /**
+ * Parameters of `glGetActiveUniformName`, which has no result.
+ */
+typedef struct gapii_glGetActiveUniformName_params {
+  uint32_t program;
+  uint32_t uniformIndex;
+  int32_t bufSize;
+  int32_t *length;
+  char *uniformName;
+} gapii_glGetActiveUniformName_params;
+
+/**
  * Parameters of `glGetActiveUniformsiv`, which has no result.
  */
 typedef struct gapii_glGetActiveUniformsiv_params {
@@ -4467,6 +8255,29 @@ typedef struct gapii_glGetActiveUniformsiv_params {
   uint32_t pname;
   int32_t *params;
 } gapii_glGetActiveUniformsiv_params;
+
+/**
+ * Parameters of `glGetActiveVaryingNV`, which has no result.
+ */
+typedef struct gapii_glGetActiveVaryingNV_params {
+  uint32_t program;
+  uint32_t index;
+  int32_t bufSize;
+  int32_t *length;
+  int32_t *size;
+  uint32_t *type;
+  char *name;
+} gapii_glGetActiveVaryingNV_params;
+
+/**
+ * Parameters of `glGetAttachedObjectsARB`, which has no result.
+ */
+typedef struct gapii_glGetAttachedObjectsARB_params {
+  uint32_t containerObj;
+  int32_t maxCount;
+  int32_t *count;
+  uint32_t *obj;
+} gapii_glGetAttachedObjectsARB_params;
 
 /**
  * Parameters of `glGetAttachedShaders`, which has no result.
@@ -4485,6 +8296,23 @@ typedef struct gapii_glGetAttribLocation_params {
   uint32_t program;
   const char *name;
 } gapii_glGetAttribLocation_params;
+
+/**
+ * Parameters of `glGetAttribLocationARB`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glGetAttribLocationARB_params {
+  uint32_t programObj;
+  const char *name;
+} gapii_glGetAttribLocationARB_params;
+
+/**
+ * Parameters of `glGetBooleanIndexedvEXT`, which has no result.
+ */
+typedef struct gapii_glGetBooleanIndexedvEXT_params {
+  uint32_t target;
+  uint32_t index;
+  uint8_t *data;
+} gapii_glGetBooleanIndexedvEXT_params;
 
 /**
  * Parameters of `glGetBooleani_v`, which has no result.
@@ -4522,6 +8350,24 @@ typedef struct gapii_glGetBufferParameteriv_params {
 } gapii_glGetBufferParameteriv_params;
 
 /**
+ * Parameters of `glGetBufferParameterivARB`, which has no result.
+ */
+typedef struct gapii_glGetBufferParameterivARB_params {
+  uint32_t target;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetBufferParameterivARB_params;
+
+/**
+ * Parameters of `glGetBufferParameterui64vNV`, which has no result.
+ */
+typedef struct gapii_glGetBufferParameterui64vNV_params {
+  uint32_t target;
+  uint32_t pname;
+  uint64_t *params;
+} gapii_glGetBufferParameterui64vNV_params;
+
+/**
  * Parameters of `glGetBufferPointerv`, which has no result.
  */
 typedef struct gapii_glGetBufferPointerv_params {
@@ -4531,6 +8377,15 @@ typedef struct gapii_glGetBufferPointerv_params {
 } gapii_glGetBufferPointerv_params;
 
 /**
+ * Parameters of `glGetBufferPointervARB`, which has no result.
+ */
+typedef struct gapii_glGetBufferPointervARB_params {
+  uint32_t target;
+  uint32_t pname;
+  void **params;
+} gapii_glGetBufferPointervARB_params;
+
+/**
  * Parameters of `glGetBufferPointervOES`, which has no result.
  */
 typedef struct gapii_glGetBufferPointervOES_params {
@@ -4538,6 +8393,34 @@ typedef struct gapii_glGetBufferPointervOES_params {
   uint32_t pname;
   void **params;
 } gapii_glGetBufferPointervOES_params;
+
+/**
+ * Parameters of `glGetBufferSubData`, which has no result.
+ */
+typedef struct gapii_glGetBufferSubData_params {
+  uint32_t target;
+  intptr_t offset;
+  intptr_t size;
+  void *data;
+} gapii_glGetBufferSubData_params;
+
+/**
+ * Parameters of `glGetBufferSubDataARB`, which has no result.
+ */
+typedef struct gapii_glGetBufferSubDataARB_params {
+  uint32_t target;
+  intptr_t offset;
+  intptr_t size;
+  void *data;
+} gapii_glGetBufferSubDataARB_params;
+
+/**
+ * Parameters of `glGetClipPlane`, which has no result.
+ */
+typedef struct gapii_glGetClipPlane_params {
+  uint32_t plane;
+  double *equation;
+} gapii_glGetClipPlane_params;
 
 /**
  * Parameters of `glGetClipPlanef`, which has no result.
@@ -4572,6 +8455,194 @@ typedef struct gapii_glGetClipPlanexOES_params {
 } gapii_glGetClipPlanexOES_params;
 
 /**
+ * Parameters of `glGetColorTable`, which has no result.
+ */
+typedef struct gapii_glGetColorTable_params {
+  uint32_t target;
+  uint32_t format;
+  uint32_t type;
+  void *table;
+} gapii_glGetColorTable_params;
+
+/**
+ * Parameters of `glGetColorTableParameterfv`, which has no result.
+ */
+typedef struct gapii_glGetColorTableParameterfv_params {
+  uint32_t target;
+  uint32_t pname;
+  float *params;
+} gapii_glGetColorTableParameterfv_params;
+
+/**
+ * Parameters of `glGetColorTableParameteriv`, which has no result.
+ */
+typedef struct gapii_glGetColorTableParameteriv_params {
+  uint32_t target;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetColorTableParameteriv_params;
+
+/**
+ * Parameters of `glGetCombinerInputParameterfvNV`, which has no result.
+ */
+typedef struct gapii_glGetCombinerInputParameterfvNV_params {
+  uint32_t stage;
+  uint32_t portion;
+  uint32_t variable;
+  uint32_t pname;
+  float *params;
+} gapii_glGetCombinerInputParameterfvNV_params;
+
+/**
+ * Parameters of `glGetCombinerInputParameterivNV`, which has no result.
+ */
+typedef struct gapii_glGetCombinerInputParameterivNV_params {
+  uint32_t stage;
+  uint32_t portion;
+  uint32_t variable;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetCombinerInputParameterivNV_params;
+
+/**
+ * Parameters of `glGetCombinerOutputParameterfvNV`, which has no result.
+ */
+typedef struct gapii_glGetCombinerOutputParameterfvNV_params {
+  uint32_t stage;
+  uint32_t portion;
+  uint32_t pname;
+  float *params;
+} gapii_glGetCombinerOutputParameterfvNV_params;
+
+/**
+ * Parameters of `glGetCombinerOutputParameterivNV`, which has no result.
+ */
+typedef struct gapii_glGetCombinerOutputParameterivNV_params {
+  uint32_t stage;
+  uint32_t portion;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetCombinerOutputParameterivNV_params;
+
+/**
+ * Parameters of `glGetCombinerStageParameterfvNV`, which has no result.
+ */
+typedef struct gapii_glGetCombinerStageParameterfvNV_params {
+  uint32_t stage;
+  uint32_t pname;
+  float *params;
+} gapii_glGetCombinerStageParameterfvNV_params;
+
+/**
+ * Parameters of `glGetCommandHeaderNV`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glGetCommandHeaderNV_params {
+  uint32_t tokenID;
+  uint32_t size;
+} gapii_glGetCommandHeaderNV_params;
+
+/**
+ * Parameters of `glGetCompressedMultiTexImageEXT`, which has no result.
+ */
+typedef struct gapii_glGetCompressedMultiTexImageEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t lod;
+  void *img;
+} gapii_glGetCompressedMultiTexImageEXT_params;
+
+/**
+ * Parameters of `glGetCompressedTexImage`, which has no result.
+ */
+typedef struct gapii_glGetCompressedTexImage_params {
+  uint32_t target;
+  int32_t level;
+  void *img;
+} gapii_glGetCompressedTexImage_params;
+
+/**
+ * Parameters of `glGetCompressedTexImageARB`, which has no result.
+ */
+typedef struct gapii_glGetCompressedTexImageARB_params {
+  uint32_t target;
+  int32_t level;
+  void *img;
+} gapii_glGetCompressedTexImageARB_params;
+
+/**
+ * Parameters of `glGetCompressedTextureImage`, which has no result.
+ */
+typedef struct gapii_glGetCompressedTextureImage_params {
+  uint32_t texture;
+  int32_t level;
+  int32_t bufSize;
+  void *pixels;
+} gapii_glGetCompressedTextureImage_params;
+
+/**
+ * Parameters of `glGetCompressedTextureImageEXT`, which has no result.
+ */
+typedef struct gapii_glGetCompressedTextureImageEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t lod;
+  void *img;
+} gapii_glGetCompressedTextureImageEXT_params;
+
+/**
+ * Parameters of `glGetCompressedTextureSubImage`, which has no result.
+ */
+typedef struct gapii_glGetCompressedTextureSubImage_params {
+  uint32_t texture;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t zoffset;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  int32_t bufSize;
+  void *pixels;
+} gapii_glGetCompressedTextureSubImage_params;
+
+/**
+ * Parameters of `glGetConvolutionFilter`, which has no result.
+ */
+typedef struct gapii_glGetConvolutionFilter_params {
+  uint32_t target;
+  uint32_t format;
+  uint32_t type;
+  void *image;
+} gapii_glGetConvolutionFilter_params;
+
+/**
+ * Parameters of `glGetConvolutionParameterfv`, which has no result.
+ */
+typedef struct gapii_glGetConvolutionParameterfv_params {
+  uint32_t target;
+  uint32_t pname;
+  float *params;
+} gapii_glGetConvolutionParameterfv_params;
+
+/**
+ * Parameters of `glGetConvolutionParameteriv`, which has no result.
+ */
+typedef struct gapii_glGetConvolutionParameteriv_params {
+  uint32_t target;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetConvolutionParameteriv_params;
+
+/**
+ * Parameters of `glGetConvolutionParameterxvOES`, which has no result.
+ */
+typedef struct gapii_glGetConvolutionParameterxvOES_params {
+  uint32_t target;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetConvolutionParameterxvOES_params;
+
+/**
  * Parameters of `glGetCoverageModulationTableNV`, which has no result.
  */
 typedef struct gapii_glGetCoverageModulationTableNV_params {
@@ -4594,6 +8665,20 @@ typedef struct gapii_glGetDebugMessageLog_params {
 } gapii_glGetDebugMessageLog_params;
 
 /**
+ * Parameters of `glGetDebugMessageLogARB`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glGetDebugMessageLogARB_params {
+  uint32_t count;
+  int32_t bufSize;
+  uint32_t *sources;
+  uint32_t *types;
+  uint32_t *ids;
+  uint32_t *severities;
+  int32_t *lengths;
+  char *messageLog;
+} gapii_glGetDebugMessageLogARB_params;
+
+/**
  * Parameters of `glGetDebugMessageLogKHR`, whose result is of type `uint32_t`.
  */
 typedef struct gapii_glGetDebugMessageLogKHR_params {
@@ -4606,6 +8691,41 @@ typedef struct gapii_glGetDebugMessageLogKHR_params {
   int32_t *lengths;
   char *messageLog;
 } gapii_glGetDebugMessageLogKHR_params;
+
+/**
+ * Parameters of `glGetDoubleIndexedvEXT`, which has no result.
+ */
+typedef struct gapii_glGetDoubleIndexedvEXT_params {
+  uint32_t target;
+  uint32_t index;
+  double *data;
+} gapii_glGetDoubleIndexedvEXT_params;
+
+/**
+ * Parameters of `glGetDoublei_v`, which has no result.
+ */
+typedef struct gapii_glGetDoublei_v_params {
+  uint32_t target;
+  uint32_t index;
+  double *data;
+} gapii_glGetDoublei_v_params;
+
+/**
+ * Parameters of `glGetDoublei_vEXT`, which has no result.
+ */
+typedef struct gapii_glGetDoublei_vEXT_params {
+  uint32_t pname;
+  uint32_t index;
+  double *params;
+} gapii_glGetDoublei_vEXT_params;
+
+/**
+ * Parameters of `glGetDoublev`, which has no result.
+ */
+typedef struct gapii_glGetDoublev_params {
+  uint32_t pname;
+  double *data;
+} gapii_glGetDoublev_params;
 
 /**
  * Parameters of `glGetDriverControlStringQCOM`, which has no result.
@@ -4636,6 +8756,24 @@ typedef struct gapii_glGetFenceivNV_params {
 } gapii_glGetFenceivNV_params;
 
 /**
+ * Parameters of `glGetFinalCombinerInputParameterfvNV`, which has no result.
+ */
+typedef struct gapii_glGetFinalCombinerInputParameterfvNV_params {
+  uint32_t variable;
+  uint32_t pname;
+  float *params;
+} gapii_glGetFinalCombinerInputParameterfvNV_params;
+
+/**
+ * Parameters of `glGetFinalCombinerInputParameterivNV`, which has no result.
+ */
+typedef struct gapii_glGetFinalCombinerInputParameterivNV_params {
+  uint32_t variable;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetFinalCombinerInputParameterivNV_params;
+
+/**
  * Parameters of `glGetFirstPerfQueryIdINTEL`, which has no result.
  */
 typedef struct gapii_glGetFirstPerfQueryIdINTEL_params {
@@ -4657,6 +8795,33 @@ typedef struct gapii_glGetFixedvOES_params {
   uint32_t pname;
   int32_t *params;
 } gapii_glGetFixedvOES_params;
+
+/**
+ * Parameters of `glGetFloatIndexedvEXT`, which has no result.
+ */
+typedef struct gapii_glGetFloatIndexedvEXT_params {
+  uint32_t target;
+  uint32_t index;
+  float *data;
+} gapii_glGetFloatIndexedvEXT_params;
+
+/**
+ * Parameters of `glGetFloati_v`, which has no result.
+ */
+typedef struct gapii_glGetFloati_v_params {
+  uint32_t target;
+  uint32_t index;
+  float *data;
+} gapii_glGetFloati_v_params;
+
+/**
+ * Parameters of `glGetFloati_vEXT`, which has no result.
+ */
+typedef struct gapii_glGetFloati_vEXT_params {
+  uint32_t pname;
+  uint32_t index;
+  float *params;
+} gapii_glGetFloati_vEXT_params;
 
 /**
  * Parameters of `glGetFloati_vNV`, which has no result.
@@ -4685,6 +8850,14 @@ typedef struct gapii_glGetFloatv_params {
 } gapii_glGetFloatv_params;
 
 /**
+ * Parameters of `glGetFragDataIndex`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glGetFragDataIndex_params {
+  uint32_t program;
+  const char *name;
+} gapii_glGetFragDataIndex_params;
+
+/**
  * Parameters of `glGetFragDataIndexEXT`, whose result is of type `int32_t`.
  */
 typedef struct gapii_glGetFragDataIndexEXT_params {
@@ -4699,6 +8872,14 @@ typedef struct gapii_glGetFragDataLocation_params {
   uint32_t program;
   const char *name;
 } gapii_glGetFragDataLocation_params;
+
+/**
+ * Parameters of `glGetFragDataLocationEXT`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glGetFragDataLocationEXT_params {
+  uint32_t program;
+  const char *name;
+} gapii_glGetFragDataLocationEXT_params;
 
 /**
  * Parameters of `glGetFragmentShadingRatesEXT`, which has no result.
@@ -4721,6 +8902,16 @@ typedef struct gapii_glGetFramebufferAttachmentParameteriv_params {
 } gapii_glGetFramebufferAttachmentParameteriv_params;
 
 /**
+ * Parameters of `glGetFramebufferAttachmentParameterivEXT`, which has no result.
+ */
+typedef struct gapii_glGetFramebufferAttachmentParameterivEXT_params {
+  uint32_t target;
+  uint32_t attachment;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetFramebufferAttachmentParameterivEXT_params;
+
+/**
  * Parameters of `glGetFramebufferAttachmentParameterivOES`, which has no result.
  */
 typedef struct gapii_glGetFramebufferAttachmentParameterivOES_params {
@@ -4740,6 +8931,15 @@ typedef struct gapii_glGetFramebufferParameteriv_params {
 } gapii_glGetFramebufferParameteriv_params;
 
 /**
+ * Parameters of `glGetFramebufferParameterivEXT`, which has no result.
+ */
+typedef struct gapii_glGetFramebufferParameterivEXT_params {
+  uint32_t framebuffer;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetFramebufferParameterivEXT_params;
+
+/**
  * Parameters of `glGetFramebufferParameterivMESA`, which has no result.
  */
 typedef struct gapii_glGetFramebufferParameterivMESA_params {
@@ -4756,6 +8956,62 @@ typedef struct gapii_glGetFramebufferPixelLocalStorageSizeEXT_params {
 } gapii_glGetFramebufferPixelLocalStorageSizeEXT_params;
 
 /**
+ * Parameters of `glGetHandleARB`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glGetHandleARB_params {
+  uint32_t pname;
+} gapii_glGetHandleARB_params;
+
+/**
+ * Parameters of `glGetHistogram`, which has no result.
+ */
+typedef struct gapii_glGetHistogram_params {
+  uint32_t target;
+  uint8_t reset;
+  uint32_t format;
+  uint32_t type;
+  void *values;
+} gapii_glGetHistogram_params;
+
+/**
+ * Parameters of `glGetHistogramParameterfv`, which has no result.
+ */
+typedef struct gapii_glGetHistogramParameterfv_params {
+  uint32_t target;
+  uint32_t pname;
+  float *params;
+} gapii_glGetHistogramParameterfv_params;
+
+/**
+ * Parameters of `glGetHistogramParameteriv`, which has no result.
+ */
+typedef struct gapii_glGetHistogramParameteriv_params {
+  uint32_t target;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetHistogramParameteriv_params;
+
+/**
+ * Parameters of `glGetHistogramParameterxvOES`, which has no result.
+ */
+typedef struct gapii_glGetHistogramParameterxvOES_params {
+  uint32_t target;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetHistogramParameterxvOES_params;
+
+/**
+ * Parameters of `glGetImageHandleARB`, whose result is of type `uint64_t`.
+ */
+typedef struct gapii_glGetImageHandleARB_params {
+  uint32_t texture;
+  int32_t level;
+  uint8_t layered;
+  int32_t layer;
+  uint32_t format;
+} gapii_glGetImageHandleARB_params;
+
+/**
  * Parameters of `glGetImageHandleNV`, whose result is of type `uint64_t`.
  */
 typedef struct gapii_glGetImageHandleNV_params {
@@ -4765,6 +9021,16 @@ typedef struct gapii_glGetImageHandleNV_params {
   int32_t layer;
   uint32_t format;
 } gapii_glGetImageHandleNV_params;
+
+/**
+ * Parameters of `glGetInfoLogARB`, which has no result.
+ */
+typedef struct gapii_glGetInfoLogARB_params {
+  uint32_t obj;
+  int32_t maxLength;
+  int32_t *length;
+  char *infoLog;
+} gapii_glGetInfoLogARB_params;
 
 /**
  * Parameters of `glGetInteger64i_v`, which has no result.
@@ -4800,6 +9066,15 @@ typedef struct gapii_glGetInteger64vEXT_params {
 } gapii_glGetInteger64vEXT_params;
 
 /**
+ * Parameters of `glGetIntegerIndexedvEXT`, which has no result.
+ */
+typedef struct gapii_glGetIntegerIndexedvEXT_params {
+  uint32_t target;
+  uint32_t index;
+  int32_t *data;
+} gapii_glGetIntegerIndexedvEXT_params;
+
+/**
  * Parameters of `glGetIntegeri_v`, which has no result.
  */
 typedef struct gapii_glGetIntegeri_v_params {
@@ -4816,6 +9091,23 @@ typedef struct gapii_glGetIntegeri_vEXT_params {
   uint32_t index;
   int32_t *data;
 } gapii_glGetIntegeri_vEXT_params;
+
+/**
+ * Parameters of `glGetIntegerui64i_vNV`, which has no result.
+ */
+typedef struct gapii_glGetIntegerui64i_vNV_params {
+  uint32_t value;
+  uint32_t index;
+  uint64_t *result;
+} gapii_glGetIntegerui64i_vNV_params;
+
+/**
+ * Parameters of `glGetIntegerui64vNV`, which has no result.
+ */
+typedef struct gapii_glGetIntegerui64vNV_params {
+  uint32_t value;
+  uint64_t *result;
+} gapii_glGetIntegerui64vNV_params;
 
 /**
  * Parameters of `glGetIntegerv`, which has no result.
@@ -4838,6 +9130,17 @@ typedef struct gapii_glGetInternalformatSampleivNV_params {
 } gapii_glGetInternalformatSampleivNV_params;
 
 /**
+ * Parameters of `glGetInternalformati64v`, which has no result.
+ */
+typedef struct gapii_glGetInternalformati64v_params {
+  uint32_t target;
+  uint32_t internalformat;
+  uint32_t pname;
+  int32_t count;
+  int64_t *params;
+} gapii_glGetInternalformati64v_params;
+
+/**
  * Parameters of `glGetInternalformativ`, which has no result.
  */
 typedef struct gapii_glGetInternalformativ_params {
@@ -4858,6 +9161,24 @@ typedef struct gapii_glGetLightfv_params {
 } gapii_glGetLightfv_params;
 
 /**
+ * Parameters of `glGetLightiv`, which has no result.
+ */
+typedef struct gapii_glGetLightiv_params {
+  uint32_t light;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetLightiv_params;
+
+/**
+ * Parameters of `glGetLightxOES`, which has no result.
+ */
+typedef struct gapii_glGetLightxOES_params {
+  uint32_t light;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetLightxOES_params;
+
+/**
  * Parameters of `glGetLightxv`, which has no result.
  */
 typedef struct gapii_glGetLightxv_params {
@@ -4876,6 +9197,42 @@ typedef struct gapii_glGetLightxvOES_params {
 } gapii_glGetLightxvOES_params;
 
 /**
+ * Parameters of `glGetMapdv`, which has no result.
+ */
+typedef struct gapii_glGetMapdv_params {
+  uint32_t target;
+  uint32_t query;
+  double *v;
+} gapii_glGetMapdv_params;
+
+/**
+ * Parameters of `glGetMapfv`, which has no result.
+ */
+typedef struct gapii_glGetMapfv_params {
+  uint32_t target;
+  uint32_t query;
+  float *v;
+} gapii_glGetMapfv_params;
+
+/**
+ * Parameters of `glGetMapiv`, which has no result.
+ */
+typedef struct gapii_glGetMapiv_params {
+  uint32_t target;
+  uint32_t query;
+  int32_t *v;
+} gapii_glGetMapiv_params;
+
+/**
+ * Parameters of `glGetMapxvOES`, which has no result.
+ */
+typedef struct gapii_glGetMapxvOES_params {
+  uint32_t target;
+  uint32_t query;
+  int32_t *v;
+} gapii_glGetMapxvOES_params;
+
+/**
  * Parameters of `glGetMaterialfv`, which has no result.
  */
 typedef struct gapii_glGetMaterialfv_params {
@@ -4883,6 +9240,24 @@ typedef struct gapii_glGetMaterialfv_params {
   uint32_t pname;
   float *params;
 } gapii_glGetMaterialfv_params;
+
+/**
+ * Parameters of `glGetMaterialiv`, which has no result.
+ */
+typedef struct gapii_glGetMaterialiv_params {
+  uint32_t face;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetMaterialiv_params;
+
+/**
+ * Parameters of `glGetMaterialxOES`, which has no result.
+ */
+typedef struct gapii_glGetMaterialxOES_params {
+  uint32_t face;
+  uint32_t pname;
+  int32_t param;
+} gapii_glGetMaterialxOES_params;
 
 /**
  * Parameters of `glGetMaterialxv`, which has no result.
@@ -4923,6 +9298,159 @@ typedef struct gapii_glGetMemoryObjectParameterivEXT_params {
 } gapii_glGetMemoryObjectParameterivEXT_params;
 
 /**
+ * Parameters of `glGetMinmax`, which has no result.
+ */
+typedef struct gapii_glGetMinmax_params {
+  uint32_t target;
+  uint8_t reset;
+  uint32_t format;
+  uint32_t type;
+  void *values;
+} gapii_glGetMinmax_params;
+
+/**
+ * Parameters of `glGetMinmaxParameterfv`, which has no result.
+ */
+typedef struct gapii_glGetMinmaxParameterfv_params {
+  uint32_t target;
+  uint32_t pname;
+  float *params;
+} gapii_glGetMinmaxParameterfv_params;
+
+/**
+ * Parameters of `glGetMinmaxParameteriv`, which has no result.
+ */
+typedef struct gapii_glGetMinmaxParameteriv_params {
+  uint32_t target;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetMinmaxParameteriv_params;
+
+/**
+ * Parameters of `glGetMultiTexEnvfvEXT`, which has no result.
+ */
+typedef struct gapii_glGetMultiTexEnvfvEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  uint32_t pname;
+  float *params;
+} gapii_glGetMultiTexEnvfvEXT_params;
+
+/**
+ * Parameters of `glGetMultiTexEnvivEXT`, which has no result.
+ */
+typedef struct gapii_glGetMultiTexEnvivEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetMultiTexEnvivEXT_params;
+
+/**
+ * Parameters of `glGetMultiTexGendvEXT`, which has no result.
+ */
+typedef struct gapii_glGetMultiTexGendvEXT_params {
+  uint32_t texunit;
+  uint32_t coord;
+  uint32_t pname;
+  double *params;
+} gapii_glGetMultiTexGendvEXT_params;
+
+/**
+ * Parameters of `glGetMultiTexGenfvEXT`, which has no result.
+ */
+typedef struct gapii_glGetMultiTexGenfvEXT_params {
+  uint32_t texunit;
+  uint32_t coord;
+  uint32_t pname;
+  float *params;
+} gapii_glGetMultiTexGenfvEXT_params;
+
+/**
+ * Parameters of `glGetMultiTexGenivEXT`, which has no result.
+ */
+typedef struct gapii_glGetMultiTexGenivEXT_params {
+  uint32_t texunit;
+  uint32_t coord;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetMultiTexGenivEXT_params;
+
+/**
+ * Parameters of `glGetMultiTexImageEXT`, which has no result.
+ */
+typedef struct gapii_glGetMultiTexImageEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  uint32_t format;
+  uint32_t type;
+  void *pixels;
+} gapii_glGetMultiTexImageEXT_params;
+
+/**
+ * Parameters of `glGetMultiTexLevelParameterfvEXT`, which has no result.
+ */
+typedef struct gapii_glGetMultiTexLevelParameterfvEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  uint32_t pname;
+  float *params;
+} gapii_glGetMultiTexLevelParameterfvEXT_params;
+
+/**
+ * Parameters of `glGetMultiTexLevelParameterivEXT`, which has no result.
+ */
+typedef struct gapii_glGetMultiTexLevelParameterivEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetMultiTexLevelParameterivEXT_params;
+
+/**
+ * Parameters of `glGetMultiTexParameterIivEXT`, which has no result.
+ */
+typedef struct gapii_glGetMultiTexParameterIivEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetMultiTexParameterIivEXT_params;
+
+/**
+ * Parameters of `glGetMultiTexParameterIuivEXT`, which has no result.
+ */
+typedef struct gapii_glGetMultiTexParameterIuivEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  uint32_t pname;
+  uint32_t *params;
+} gapii_glGetMultiTexParameterIuivEXT_params;
+
+/**
+ * Parameters of `glGetMultiTexParameterfvEXT`, which has no result.
+ */
+typedef struct gapii_glGetMultiTexParameterfvEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  uint32_t pname;
+  float *params;
+} gapii_glGetMultiTexParameterfvEXT_params;
+
+/**
+ * Parameters of `glGetMultiTexParameterivEXT`, which has no result.
+ */
+typedef struct gapii_glGetMultiTexParameterivEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetMultiTexParameterivEXT_params;
+
+/**
  * Parameters of `glGetMultisamplefv`, which has no result.
  */
 typedef struct gapii_glGetMultisamplefv_params {
@@ -4930,6 +9458,226 @@ typedef struct gapii_glGetMultisamplefv_params {
   uint32_t index;
   float *val;
 } gapii_glGetMultisamplefv_params;
+
+/**
+ * Parameters of `glGetMultisamplefvNV`, which has no result.
+ */
+typedef struct gapii_glGetMultisamplefvNV_params {
+  uint32_t pname;
+  uint32_t index;
+  float *val;
+} gapii_glGetMultisamplefvNV_params;
+
+/**
+ * Parameters of `glGetNamedBufferParameteri64v`, which has no result.
+ */
+typedef struct gapii_glGetNamedBufferParameteri64v_params {
+  uint32_t buffer;
+  uint32_t pname;
+  int64_t *params;
+} gapii_glGetNamedBufferParameteri64v_params;
+
+/**
+ * Parameters of `glGetNamedBufferParameteriv`, which has no result.
+ */
+typedef struct gapii_glGetNamedBufferParameteriv_params {
+  uint32_t buffer;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetNamedBufferParameteriv_params;
+
+/**
+ * Parameters of `glGetNamedBufferParameterivEXT`, which has no result.
+ */
+typedef struct gapii_glGetNamedBufferParameterivEXT_params {
+  uint32_t buffer;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetNamedBufferParameterivEXT_params;
+
+/**
+ * Parameters of `glGetNamedBufferParameterui64vNV`, which has no result.
+ */
+typedef struct gapii_glGetNamedBufferParameterui64vNV_params {
+  uint32_t buffer;
+  uint32_t pname;
+  uint64_t *params;
+} gapii_glGetNamedBufferParameterui64vNV_params;
+
+/**
+ * Parameters of `glGetNamedBufferPointerv`, which has no result.
+ */
+typedef struct gapii_glGetNamedBufferPointerv_params {
+  uint32_t buffer;
+  uint32_t pname;
+  void **params;
+} gapii_glGetNamedBufferPointerv_params;
+
+/**
+ * Parameters of `glGetNamedBufferPointervEXT`, which has no result.
+ */
+typedef struct gapii_glGetNamedBufferPointervEXT_params {
+  uint32_t buffer;
+  uint32_t pname;
+  void **params;
+} gapii_glGetNamedBufferPointervEXT_params;
+
+/**
+ * Parameters of `glGetNamedBufferSubData`, which has no result.
+ */
+typedef struct gapii_glGetNamedBufferSubData_params {
+  uint32_t buffer;
+  intptr_t offset;
+  intptr_t size;
+  void *data;
+} gapii_glGetNamedBufferSubData_params;
+
+/**
+ * Parameters of `glGetNamedBufferSubDataEXT`, which has no result.
+ */
+typedef struct gapii_glGetNamedBufferSubDataEXT_params {
+  uint32_t buffer;
+  intptr_t offset;
+  intptr_t size;
+  void *data;
+} gapii_glGetNamedBufferSubDataEXT_params;
+
+/**
+ * Parameters of `glGetNamedFramebufferAttachmentParameteriv`, which has no result.
+ */
+typedef struct gapii_glGetNamedFramebufferAttachmentParameteriv_params {
+  uint32_t framebuffer;
+  uint32_t attachment;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetNamedFramebufferAttachmentParameteriv_params;
+
+/**
+ * Parameters of `glGetNamedFramebufferAttachmentParameterivEXT`, which has no result.
+ */
+typedef struct gapii_glGetNamedFramebufferAttachmentParameterivEXT_params {
+  uint32_t framebuffer;
+  uint32_t attachment;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetNamedFramebufferAttachmentParameterivEXT_params;
+
+/**
+ * Parameters of `glGetNamedFramebufferParameteriv`, which has no result.
+ */
+typedef struct gapii_glGetNamedFramebufferParameteriv_params {
+  uint32_t framebuffer;
+  uint32_t pname;
+  int32_t *param;
+} gapii_glGetNamedFramebufferParameteriv_params;
+
+/**
+ * Parameters of `glGetNamedFramebufferParameterivEXT`, which has no result.
+ */
+typedef struct gapii_glGetNamedFramebufferParameterivEXT_params {
+  uint32_t framebuffer;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetNamedFramebufferParameterivEXT_params;
+
+/**
+ * Parameters of `glGetNamedProgramLocalParameterIivEXT`, which has no result.
+ */
+typedef struct gapii_glGetNamedProgramLocalParameterIivEXT_params {
+  uint32_t program;
+  uint32_t target;
+  uint32_t index;
+  int32_t *params;
+} gapii_glGetNamedProgramLocalParameterIivEXT_params;
+
+/**
+ * Parameters of `glGetNamedProgramLocalParameterIuivEXT`, which has no result.
+ */
+typedef struct gapii_glGetNamedProgramLocalParameterIuivEXT_params {
+  uint32_t program;
+  uint32_t target;
+  uint32_t index;
+  uint32_t *params;
+} gapii_glGetNamedProgramLocalParameterIuivEXT_params;
+
+/**
+ * Parameters of `glGetNamedProgramLocalParameterdvEXT`, which has no result.
+ */
+typedef struct gapii_glGetNamedProgramLocalParameterdvEXT_params {
+  uint32_t program;
+  uint32_t target;
+  uint32_t index;
+  double *params;
+} gapii_glGetNamedProgramLocalParameterdvEXT_params;
+
+/**
+ * Parameters of `glGetNamedProgramLocalParameterfvEXT`, which has no result.
+ */
+typedef struct gapii_glGetNamedProgramLocalParameterfvEXT_params {
+  uint32_t program;
+  uint32_t target;
+  uint32_t index;
+  float *params;
+} gapii_glGetNamedProgramLocalParameterfvEXT_params;
+
+/**
+ * Parameters of `glGetNamedProgramStringEXT`, which has no result.
+ */
+typedef struct gapii_glGetNamedProgramStringEXT_params {
+  uint32_t program;
+  uint32_t target;
+  uint32_t pname;
+  void *string;
+} gapii_glGetNamedProgramStringEXT_params;
+
+/**
+ * Parameters of `glGetNamedProgramivEXT`, which has no result.
+ */
+typedef struct gapii_glGetNamedProgramivEXT_params {
+  uint32_t program;
+  uint32_t target;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetNamedProgramivEXT_params;
+
+/**
+ * Parameters of `glGetNamedRenderbufferParameteriv`, which has no result.
+ */
+typedef struct gapii_glGetNamedRenderbufferParameteriv_params {
+  uint32_t renderbuffer;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetNamedRenderbufferParameteriv_params;
+
+/**
+ * Parameters of `glGetNamedRenderbufferParameterivEXT`, which has no result.
+ */
+typedef struct gapii_glGetNamedRenderbufferParameterivEXT_params {
+  uint32_t renderbuffer;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetNamedRenderbufferParameterivEXT_params;
+
+/**
+ * Parameters of `glGetNamedStringARB`, which has no result.
+ */
+typedef struct gapii_glGetNamedStringARB_params {
+  int32_t namelen;
+  const char *name;
+  int32_t bufSize;
+  int32_t *stringlen;
+  char *string;
+} gapii_glGetNamedStringARB_params;
+
+/**
+ * Parameters of `glGetNamedStringivARB`, which has no result.
+ */
+typedef struct gapii_glGetNamedStringivARB_params {
+  int32_t namelen;
+  const char *name;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetNamedStringivARB_params;
 
 /**
  * Parameters of `glGetNextPerfQueryIdINTEL`, which has no result.
@@ -4973,6 +9721,24 @@ typedef struct gapii_glGetObjectLabelKHR_params {
 } gapii_glGetObjectLabelKHR_params;
 
 /**
+ * Parameters of `glGetObjectParameterfvARB`, which has no result.
+ */
+typedef struct gapii_glGetObjectParameterfvARB_params {
+  uint32_t obj;
+  uint32_t pname;
+  float *params;
+} gapii_glGetObjectParameterfvARB_params;
+
+/**
+ * Parameters of `glGetObjectParameterivARB`, which has no result.
+ */
+typedef struct gapii_glGetObjectParameterivARB_params {
+  uint32_t obj;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetObjectParameterivARB_params;
+
+/**
  * Parameters of `glGetObjectPtrLabel`, which has no result.
  */
 typedef struct gapii_glGetObjectPtrLabel_params {
@@ -4991,6 +9757,42 @@ typedef struct gapii_glGetObjectPtrLabelKHR_params {
   int32_t *length;
   char *label;
 } gapii_glGetObjectPtrLabelKHR_params;
+
+/**
+ * Parameters of `glGetOcclusionQueryivNV`, which has no result.
+ */
+typedef struct gapii_glGetOcclusionQueryivNV_params {
+  uint32_t id;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetOcclusionQueryivNV_params;
+
+/**
+ * Parameters of `glGetOcclusionQueryuivNV`, which has no result.
+ */
+typedef struct gapii_glGetOcclusionQueryuivNV_params {
+  uint32_t id;
+  uint32_t pname;
+  uint32_t *params;
+} gapii_glGetOcclusionQueryuivNV_params;
+
+/**
+ * Parameters of `glGetPathColorGenfvNV`, which has no result.
+ */
+typedef struct gapii_glGetPathColorGenfvNV_params {
+  uint32_t color;
+  uint32_t pname;
+  float *value;
+} gapii_glGetPathColorGenfvNV_params;
+
+/**
+ * Parameters of `glGetPathColorGenivNV`, which has no result.
+ */
+typedef struct gapii_glGetPathColorGenivNV_params {
+  uint32_t color;
+  uint32_t pname;
+  int32_t *value;
+} gapii_glGetPathColorGenivNV_params;
 
 /**
  * Parameters of `glGetPathCommandsNV`, which has no result.
@@ -5081,6 +9883,24 @@ typedef struct gapii_glGetPathSpacingNV_params {
   uint32_t transformType;
   float *returnedSpacing;
 } gapii_glGetPathSpacingNV_params;
+
+/**
+ * Parameters of `glGetPathTexGenfvNV`, which has no result.
+ */
+typedef struct gapii_glGetPathTexGenfvNV_params {
+  uint32_t texCoordSet;
+  uint32_t pname;
+  float *value;
+} gapii_glGetPathTexGenfvNV_params;
+
+/**
+ * Parameters of `glGetPathTexGenivNV`, which has no result.
+ */
+typedef struct gapii_glGetPathTexGenivNV_params {
+  uint32_t texCoordSet;
+  uint32_t pname;
+  int32_t *value;
+} gapii_glGetPathTexGenivNV_params;
 
 /**
  * Parameters of `glGetPerfCounterInfoINTEL`, which has no result.
@@ -5194,6 +10014,57 @@ typedef struct gapii_glGetPerfQueryInfoINTEL_params {
 } gapii_glGetPerfQueryInfoINTEL_params;
 
 /**
+ * Parameters of `glGetPixelMapfv`, which has no result.
+ */
+typedef struct gapii_glGetPixelMapfv_params {
+  uint32_t map;
+  float *values;
+} gapii_glGetPixelMapfv_params;
+
+/**
+ * Parameters of `glGetPixelMapuiv`, which has no result.
+ */
+typedef struct gapii_glGetPixelMapuiv_params {
+  uint32_t map;
+  uint32_t *values;
+} gapii_glGetPixelMapuiv_params;
+
+/**
+ * Parameters of `glGetPixelMapusv`, which has no result.
+ */
+typedef struct gapii_glGetPixelMapusv_params {
+  uint32_t map;
+  uint16_t *values;
+} gapii_glGetPixelMapusv_params;
+
+/**
+ * Parameters of `glGetPixelMapxv`, which has no result.
+ */
+typedef struct gapii_glGetPixelMapxv_params {
+  uint32_t map;
+  int32_t size;
+  int32_t *values;
+} gapii_glGetPixelMapxv_params;
+
+/**
+ * Parameters of `glGetPointerIndexedvEXT`, which has no result.
+ */
+typedef struct gapii_glGetPointerIndexedvEXT_params {
+  uint32_t target;
+  uint32_t index;
+  void **data;
+} gapii_glGetPointerIndexedvEXT_params;
+
+/**
+ * Parameters of `glGetPointeri_vEXT`, which has no result.
+ */
+typedef struct gapii_glGetPointeri_vEXT_params {
+  uint32_t pname;
+  uint32_t index;
+  void **params;
+} gapii_glGetPointeri_vEXT_params;
+
+/**
  * Parameters of `glGetPointerv`, which has no result.
  */
 typedef struct gapii_glGetPointerv_params {
@@ -5202,12 +10073,27 @@ typedef struct gapii_glGetPointerv_params {
 } gapii_glGetPointerv_params;
 
 /**
+ * Parameters of `glGetPointervEXT`, which has no result.
+ */
+typedef struct gapii_glGetPointervEXT_params {
+  uint32_t pname;
+  void **params;
+} gapii_glGetPointervEXT_params;
+
+/**
  * Parameters of `glGetPointervKHR`, which has no result.
  */
 typedef struct gapii_glGetPointervKHR_params {
   uint32_t pname;
   void **params;
 } gapii_glGetPointervKHR_params;
+
+/**
+ * Parameters of `glGetPolygonStipple`, which has no result.
+ */
+typedef struct gapii_glGetPolygonStipple_params {
+  uint8_t *mask;
+} gapii_glGetPolygonStipple_params;
 
 /**
  * Parameters of `glGetProgramBinary`, which has no result.
@@ -5232,6 +10118,42 @@ typedef struct gapii_glGetProgramBinaryOES_params {
 } gapii_glGetProgramBinaryOES_params;
 
 /**
+ * Parameters of `glGetProgramEnvParameterIivNV`, which has no result.
+ */
+typedef struct gapii_glGetProgramEnvParameterIivNV_params {
+  uint32_t target;
+  uint32_t index;
+  int32_t *params;
+} gapii_glGetProgramEnvParameterIivNV_params;
+
+/**
+ * Parameters of `glGetProgramEnvParameterIuivNV`, which has no result.
+ */
+typedef struct gapii_glGetProgramEnvParameterIuivNV_params {
+  uint32_t target;
+  uint32_t index;
+  uint32_t *params;
+} gapii_glGetProgramEnvParameterIuivNV_params;
+
+/**
+ * Parameters of `glGetProgramEnvParameterdvARB`, which has no result.
+ */
+typedef struct gapii_glGetProgramEnvParameterdvARB_params {
+  uint32_t target;
+  uint32_t index;
+  double *params;
+} gapii_glGetProgramEnvParameterdvARB_params;
+
+/**
+ * Parameters of `glGetProgramEnvParameterfvARB`, which has no result.
+ */
+typedef struct gapii_glGetProgramEnvParameterfvARB_params {
+  uint32_t target;
+  uint32_t index;
+  float *params;
+} gapii_glGetProgramEnvParameterfvARB_params;
+
+/**
  * Parameters of `glGetProgramInfoLog`, which has no result.
  */
 typedef struct gapii_glGetProgramInfoLog_params {
@@ -5250,6 +10172,82 @@ typedef struct gapii_glGetProgramInterfaceiv_params {
   uint32_t pname;
   int32_t *params;
 } gapii_glGetProgramInterfaceiv_params;
+
+/**
+ * Parameters of `glGetProgramLocalParameterIivNV`, which has no result.
+ */
+typedef struct gapii_glGetProgramLocalParameterIivNV_params {
+  uint32_t target;
+  uint32_t index;
+  int32_t *params;
+} gapii_glGetProgramLocalParameterIivNV_params;
+
+/**
+ * Parameters of `glGetProgramLocalParameterIuivNV`, which has no result.
+ */
+typedef struct gapii_glGetProgramLocalParameterIuivNV_params {
+  uint32_t target;
+  uint32_t index;
+  uint32_t *params;
+} gapii_glGetProgramLocalParameterIuivNV_params;
+
+/**
+ * Parameters of `glGetProgramLocalParameterdvARB`, which has no result.
+ */
+typedef struct gapii_glGetProgramLocalParameterdvARB_params {
+  uint32_t target;
+  uint32_t index;
+  double *params;
+} gapii_glGetProgramLocalParameterdvARB_params;
+
+/**
+ * Parameters of `glGetProgramLocalParameterfvARB`, which has no result.
+ */
+typedef struct gapii_glGetProgramLocalParameterfvARB_params {
+  uint32_t target;
+  uint32_t index;
+  float *params;
+} gapii_glGetProgramLocalParameterfvARB_params;
+
+/**
+ * Parameters of `glGetProgramNamedParameterdvNV`, which has no result.
+ */
+typedef struct gapii_glGetProgramNamedParameterdvNV_params {
+  uint32_t id;
+  int32_t len;
+  const uint8_t *name;
+  double *params;
+} gapii_glGetProgramNamedParameterdvNV_params;
+
+/**
+ * Parameters of `glGetProgramNamedParameterfvNV`, which has no result.
+ */
+typedef struct gapii_glGetProgramNamedParameterfvNV_params {
+  uint32_t id;
+  int32_t len;
+  const uint8_t *name;
+  float *params;
+} gapii_glGetProgramNamedParameterfvNV_params;
+
+/**
+ * Parameters of `glGetProgramParameterdvNV`, which has no result.
+ */
+typedef struct gapii_glGetProgramParameterdvNV_params {
+  uint32_t target;
+  uint32_t index;
+  uint32_t pname;
+  double *params;
+} gapii_glGetProgramParameterdvNV_params;
+
+/**
+ * Parameters of `glGetProgramParameterfvNV`, which has no result.
+ */
+typedef struct gapii_glGetProgramParameterfvNV_params {
+  uint32_t target;
+  uint32_t index;
+  uint32_t pname;
+  float *params;
+} gapii_glGetProgramParameterfvNV_params;
 
 /**
  * Parameters of `glGetProgramPipelineInfoLog`, which has no result.
@@ -5308,6 +10306,15 @@ typedef struct gapii_glGetProgramResourceLocation_params {
 } gapii_glGetProgramResourceLocation_params;
 
 /**
+ * Parameters of `glGetProgramResourceLocationIndex`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glGetProgramResourceLocationIndex_params {
+  uint32_t program;
+  uint32_t programInterface;
+  const char *name;
+} gapii_glGetProgramResourceLocationIndex_params;
+
+/**
  * Parameters of `glGetProgramResourceLocationIndexEXT`, whose result is of type `int32_t`.
  */
 typedef struct gapii_glGetProgramResourceLocationIndexEXT_params {
@@ -5357,6 +10364,43 @@ typedef struct gapii_glGetProgramResourceiv_params {
 } gapii_glGetProgramResourceiv_params;
 
 /**
+ * Parameters of `glGetProgramStageiv`, which has no result.
+ */
+typedef struct gapii_glGetProgramStageiv_params {
+  uint32_t program;
+  uint32_t shadertype;
+  uint32_t pname;
+  int32_t *values;
+} gapii_glGetProgramStageiv_params;
+
+/**
+ * Parameters of `glGetProgramStringARB`, which has no result.
+ */
+typedef struct gapii_glGetProgramStringARB_params {
+  uint32_t target;
+  uint32_t pname;
+  void *string;
+} gapii_glGetProgramStringARB_params;
+
+/**
+ * Parameters of `glGetProgramStringNV`, which has no result.
+ */
+typedef struct gapii_glGetProgramStringNV_params {
+  uint32_t id;
+  uint32_t pname;
+  uint8_t *program;
+} gapii_glGetProgramStringNV_params;
+
+/**
+ * Parameters of `glGetProgramSubroutineParameteruivNV`, which has no result.
+ */
+typedef struct gapii_glGetProgramSubroutineParameteruivNV_params {
+  uint32_t target;
+  uint32_t index;
+  uint32_t *param;
+} gapii_glGetProgramSubroutineParameteruivNV_params;
+
+/**
  * Parameters of `glGetProgramiv`, which has no result.
  */
 typedef struct gapii_glGetProgramiv_params {
@@ -5364,6 +10408,83 @@ typedef struct gapii_glGetProgramiv_params {
   uint32_t pname;
   int32_t *params;
 } gapii_glGetProgramiv_params;
+
+/**
+ * Parameters of `glGetProgramivARB`, which has no result.
+ */
+typedef struct gapii_glGetProgramivARB_params {
+  uint32_t target;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetProgramivARB_params;
+
+/**
+ * Parameters of `glGetProgramivNV`, which has no result.
+ */
+typedef struct gapii_glGetProgramivNV_params {
+  uint32_t id;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetProgramivNV_params;
+
+/**
+ * Parameters of `glGetQueryBufferObjecti64v`, which has no result.
+ */
+typedef struct gapii_glGetQueryBufferObjecti64v_params {
+  uint32_t id;
+  uint32_t buffer;
+  uint32_t pname;
+  intptr_t offset;
+} gapii_glGetQueryBufferObjecti64v_params;
+
+/**
+ * Parameters of `glGetQueryBufferObjectiv`, which has no result.
+ */
+typedef struct gapii_glGetQueryBufferObjectiv_params {
+  uint32_t id;
+  uint32_t buffer;
+  uint32_t pname;
+  intptr_t offset;
+} gapii_glGetQueryBufferObjectiv_params;
+
+/**
+ * Parameters of `glGetQueryBufferObjectui64v`, which has no result.
+ */
+typedef struct gapii_glGetQueryBufferObjectui64v_params {
+  uint32_t id;
+  uint32_t buffer;
+  uint32_t pname;
+  intptr_t offset;
+} gapii_glGetQueryBufferObjectui64v_params;
+
+/**
+ * Parameters of `glGetQueryBufferObjectuiv`, which has no result.
+ */
+typedef struct gapii_glGetQueryBufferObjectuiv_params {
+  uint32_t id;
+  uint32_t buffer;
+  uint32_t pname;
+  intptr_t offset;
+} gapii_glGetQueryBufferObjectuiv_params;
+
+/**
+ * Parameters of `glGetQueryIndexediv`, which has no result.
+ */
+typedef struct gapii_glGetQueryIndexediv_params {
+  uint32_t target;
+  uint32_t index;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetQueryIndexediv_params;
+
+/**
+ * Parameters of `glGetQueryObjecti64v`, which has no result.
+ */
+typedef struct gapii_glGetQueryObjecti64v_params {
+  uint32_t id;
+  uint32_t pname;
+  int64_t *params;
+} gapii_glGetQueryObjecti64v_params;
 
 /**
  * Parameters of `glGetQueryObjecti64vEXT`, which has no result.
@@ -5375,6 +10496,24 @@ typedef struct gapii_glGetQueryObjecti64vEXT_params {
 } gapii_glGetQueryObjecti64vEXT_params;
 
 /**
+ * Parameters of `glGetQueryObjectiv`, which has no result.
+ */
+typedef struct gapii_glGetQueryObjectiv_params {
+  uint32_t id;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetQueryObjectiv_params;
+
+/**
+ * Parameters of `glGetQueryObjectivARB`, which has no result.
+ */
+typedef struct gapii_glGetQueryObjectivARB_params {
+  uint32_t id;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetQueryObjectivARB_params;
+
+/**
  * Parameters of `glGetQueryObjectivEXT`, which has no result.
  */
 typedef struct gapii_glGetQueryObjectivEXT_params {
@@ -5382,6 +10521,15 @@ typedef struct gapii_glGetQueryObjectivEXT_params {
   uint32_t pname;
   int32_t *params;
 } gapii_glGetQueryObjectivEXT_params;
+
+/**
+ * Parameters of `glGetQueryObjectui64v`, which has no result.
+ */
+typedef struct gapii_glGetQueryObjectui64v_params {
+  uint32_t id;
+  uint32_t pname;
+  uint64_t *params;
+} gapii_glGetQueryObjectui64v_params;
 
 /**
  * Parameters of `glGetQueryObjectui64vEXT`, which has no result.
@@ -5402,6 +10550,15 @@ typedef struct gapii_glGetQueryObjectuiv_params {
 } gapii_glGetQueryObjectuiv_params;
 
 /**
+ * Parameters of `glGetQueryObjectuivARB`, which has no result.
+ */
+typedef struct gapii_glGetQueryObjectuivARB_params {
+  uint32_t id;
+  uint32_t pname;
+  uint32_t *params;
+} gapii_glGetQueryObjectuivARB_params;
+
+/**
  * Parameters of `glGetQueryObjectuivEXT`, which has no result.
  */
 typedef struct gapii_glGetQueryObjectuivEXT_params {
@@ -5420,6 +10577,15 @@ typedef struct gapii_glGetQueryiv_params {
 } gapii_glGetQueryiv_params;
 
 /**
+ * Parameters of `glGetQueryivARB`, which has no result.
+ */
+typedef struct gapii_glGetQueryivARB_params {
+  uint32_t target;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetQueryivARB_params;
+
+/**
  * Parameters of `glGetQueryivEXT`, which has no result.
  */
 typedef struct gapii_glGetQueryivEXT_params {
@@ -5436,6 +10602,15 @@ typedef struct gapii_glGetRenderbufferParameteriv_params {
   uint32_t pname;
   int32_t *params;
 } gapii_glGetRenderbufferParameteriv_params;
+
+/**
+ * Parameters of `glGetRenderbufferParameterivEXT`, which has no result.
+ */
+typedef struct gapii_glGetRenderbufferParameterivEXT_params {
+  uint32_t target;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetRenderbufferParameterivEXT_params;
 
 /**
  * Parameters of `glGetRenderbufferParameterivOES`, which has no result.
@@ -5537,6 +10712,18 @@ typedef struct gapii_glGetSemaphoreParameterui64vEXT_params {
 } gapii_glGetSemaphoreParameterui64vEXT_params;
 
 /**
+ * Parameters of `glGetSeparableFilter`, which has no result.
+ */
+typedef struct gapii_glGetSeparableFilter_params {
+  uint32_t target;
+  uint32_t format;
+  uint32_t type;
+  void *row;
+  void *column;
+  void *span;
+} gapii_glGetSeparableFilter_params;
+
+/**
  * Parameters of `glGetShaderInfoLog`, which has no result.
  */
 typedef struct gapii_glGetShaderInfoLog_params {
@@ -5567,6 +10754,16 @@ typedef struct gapii_glGetShaderSource_params {
 } gapii_glGetShaderSource_params;
 
 /**
+ * Parameters of `glGetShaderSourceARB`, which has no result.
+ */
+typedef struct gapii_glGetShaderSourceARB_params {
+  uint32_t obj;
+  int32_t maxLength;
+  int32_t *length;
+  char *source;
+} gapii_glGetShaderSourceARB_params;
+
+/**
  * Parameters of `glGetShaderiv`, which has no result.
  */
 typedef struct gapii_glGetShaderiv_params {
@@ -5595,6 +10792,13 @@ typedef struct gapii_glGetShadingRateSampleLocationivNV_params {
 } gapii_glGetShadingRateSampleLocationivNV_params;
 
 /**
+ * Parameters of `glGetStageIndexNV`, whose result is of type `uint16_t`.
+ */
+typedef struct gapii_glGetStageIndexNV_params {
+  uint32_t shadertype;
+} gapii_glGetStageIndexNV_params;
+
+/**
  * Parameters of `glGetString`, whose result is a `const uint8_t *`.
  */
 typedef struct gapii_glGetString_params {
@@ -5608,6 +10812,24 @@ typedef struct gapii_glGetStringi_params {
   uint32_t name;
   uint32_t index;
 } gapii_glGetStringi_params;
+
+/**
+ * Parameters of `glGetSubroutineIndex`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glGetSubroutineIndex_params {
+  uint32_t program;
+  uint32_t shadertype;
+  const char *name;
+} gapii_glGetSubroutineIndex_params;
+
+/**
+ * Parameters of `glGetSubroutineUniformLocation`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glGetSubroutineUniformLocation_params {
+  uint32_t program;
+  uint32_t shadertype;
+  const char *name;
+} gapii_glGetSubroutineUniformLocation_params;
 
 /**
  * Parameters of `glGetSynciv`, which has no result.
@@ -5668,6 +10890,24 @@ typedef struct gapii_glGetTexEnvxvOES_params {
 } gapii_glGetTexEnvxvOES_params;
 
 /**
+ * Parameters of `glGetTexGendv`, which has no result.
+ */
+typedef struct gapii_glGetTexGendv_params {
+  uint32_t coord;
+  uint32_t pname;
+  double *params;
+} gapii_glGetTexGendv_params;
+
+/**
+ * Parameters of `glGetTexGenfv`, which has no result.
+ */
+typedef struct gapii_glGetTexGenfv_params {
+  uint32_t coord;
+  uint32_t pname;
+  float *params;
+} gapii_glGetTexGenfv_params;
+
+/**
  * Parameters of `glGetTexGenfvOES`, which has no result.
  */
 typedef struct gapii_glGetTexGenfvOES_params {
@@ -5675,6 +10915,15 @@ typedef struct gapii_glGetTexGenfvOES_params {
   uint32_t pname;
   float *params;
 } gapii_glGetTexGenfvOES_params;
+
+/**
+ * Parameters of `glGetTexGeniv`, which has no result.
+ */
+typedef struct gapii_glGetTexGeniv_params {
+  uint32_t coord;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetTexGeniv_params;
 
 /**
  * Parameters of `glGetTexGenivOES`, which has no result.
@@ -5695,6 +10944,17 @@ typedef struct gapii_glGetTexGenxvOES_params {
 } gapii_glGetTexGenxvOES_params;
 
 /**
+ * Parameters of `glGetTexImage`, which has no result.
+ */
+typedef struct gapii_glGetTexImage_params {
+  uint32_t target;
+  int32_t level;
+  uint32_t format;
+  uint32_t type;
+  void *pixels;
+} gapii_glGetTexImage_params;
+
+/**
  * Parameters of `glGetTexLevelParameterfv`, which has no result.
  */
 typedef struct gapii_glGetTexLevelParameterfv_params {
@@ -5713,6 +10973,16 @@ typedef struct gapii_glGetTexLevelParameteriv_params {
   uint32_t pname;
   int32_t *params;
 } gapii_glGetTexLevelParameteriv_params;
+
+/**
+ * Parameters of `glGetTexLevelParameterxvOES`, which has no result.
+ */
+typedef struct gapii_glGetTexLevelParameterxvOES_params {
+  uint32_t target;
+  int32_t level;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetTexLevelParameterxvOES_params;
 
 /**
  * Parameters of `glGetTexParameterIiv`, which has no result.
@@ -5805,6 +11075,13 @@ typedef struct gapii_glGetTexParameterxvOES_params {
 } gapii_glGetTexParameterxvOES_params;
 
 /**
+ * Parameters of `glGetTextureHandleARB`, whose result is of type `uint64_t`.
+ */
+typedef struct gapii_glGetTextureHandleARB_params {
+  uint32_t texture;
+} gapii_glGetTextureHandleARB_params;
+
+/**
  * Parameters of `glGetTextureHandleIMG`, whose result is of type `uint64_t`.
  */
 typedef struct gapii_glGetTextureHandleIMG_params {
@@ -5817,6 +11094,156 @@ typedef struct gapii_glGetTextureHandleIMG_params {
 typedef struct gapii_glGetTextureHandleNV_params {
   uint32_t texture;
 } gapii_glGetTextureHandleNV_params;
+
+/**
+ * Parameters of `glGetTextureImage`, which has no result.
+ */
+typedef struct gapii_glGetTextureImage_params {
+  uint32_t texture;
+  int32_t level;
+  uint32_t format;
+  uint32_t type;
+  int32_t bufSize;
+  void *pixels;
+} gapii_glGetTextureImage_params;
+
+/**
+ * Parameters of `glGetTextureImageEXT`, which has no result.
+ */
+typedef struct gapii_glGetTextureImageEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  uint32_t format;
+  uint32_t type;
+  void *pixels;
+} gapii_glGetTextureImageEXT_params;
+
+/**
+ * Parameters of `glGetTextureLevelParameterfv`, which has no result.
+ */
+typedef struct gapii_glGetTextureLevelParameterfv_params {
+  uint32_t texture;
+  int32_t level;
+  uint32_t pname;
+  float *params;
+} gapii_glGetTextureLevelParameterfv_params;
+
+/**
+ * Parameters of `glGetTextureLevelParameterfvEXT`, which has no result.
+ */
+typedef struct gapii_glGetTextureLevelParameterfvEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  uint32_t pname;
+  float *params;
+} gapii_glGetTextureLevelParameterfvEXT_params;
+
+/**
+ * Parameters of `glGetTextureLevelParameteriv`, which has no result.
+ */
+typedef struct gapii_glGetTextureLevelParameteriv_params {
+  uint32_t texture;
+  int32_t level;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetTextureLevelParameteriv_params;
+
+/**
+ * Parameters of `glGetTextureLevelParameterivEXT`, which has no result.
+ */
+typedef struct gapii_glGetTextureLevelParameterivEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetTextureLevelParameterivEXT_params;
+
+/**
+ * Parameters of `glGetTextureParameterIiv`, which has no result.
+ */
+typedef struct gapii_glGetTextureParameterIiv_params {
+  uint32_t texture;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetTextureParameterIiv_params;
+
+/**
+ * Parameters of `glGetTextureParameterIivEXT`, which has no result.
+ */
+typedef struct gapii_glGetTextureParameterIivEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetTextureParameterIivEXT_params;
+
+/**
+ * Parameters of `glGetTextureParameterIuiv`, which has no result.
+ */
+typedef struct gapii_glGetTextureParameterIuiv_params {
+  uint32_t texture;
+  uint32_t pname;
+  uint32_t *params;
+} gapii_glGetTextureParameterIuiv_params;
+
+/**
+ * Parameters of `glGetTextureParameterIuivEXT`, which has no result.
+ */
+typedef struct gapii_glGetTextureParameterIuivEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  uint32_t pname;
+  uint32_t *params;
+} gapii_glGetTextureParameterIuivEXT_params;
+
+/**
+ * Parameters of `glGetTextureParameterfv`, which has no result.
+ */
+typedef struct gapii_glGetTextureParameterfv_params {
+  uint32_t texture;
+  uint32_t pname;
+  float *params;
+} gapii_glGetTextureParameterfv_params;
+
+/**
+ * Parameters of `glGetTextureParameterfvEXT`, which has no result.
+ */
+typedef struct gapii_glGetTextureParameterfvEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  uint32_t pname;
+  float *params;
+} gapii_glGetTextureParameterfvEXT_params;
+
+/**
+ * Parameters of `glGetTextureParameteriv`, which has no result.
+ */
+typedef struct gapii_glGetTextureParameteriv_params {
+  uint32_t texture;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetTextureParameteriv_params;
+
+/**
+ * Parameters of `glGetTextureParameterivEXT`, which has no result.
+ */
+typedef struct gapii_glGetTextureParameterivEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetTextureParameterivEXT_params;
+
+/**
+ * Parameters of `glGetTextureSamplerHandleARB`, whose result is of type `uint64_t`.
+ */
+typedef struct gapii_glGetTextureSamplerHandleARB_params {
+  uint32_t texture;
+  uint32_t sampler;
+} gapii_glGetTextureSamplerHandleARB_params;
 
 /**
  * Parameters of `glGetTextureSamplerHandleIMG`, whose result is of type `uint64_t`.
@@ -5835,6 +11262,34 @@ typedef struct gapii_glGetTextureSamplerHandleNV_params {
 } gapii_glGetTextureSamplerHandleNV_params;
 
 /**
+ * Parameters of `glGetTextureSubImage`, which has no result.
+ */
+typedef struct gapii_glGetTextureSubImage_params {
+  uint32_t texture;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t zoffset;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  uint32_t format;
+  uint32_t type;
+  int32_t bufSize;
+  void *pixels;
+} gapii_glGetTextureSubImage_params;
+
+/**
+ * Parameters of `glGetTrackMatrixivNV`, which has no result.
+ */
+typedef struct gapii_glGetTrackMatrixivNV_params {
+  uint32_t target;
+  uint32_t address;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetTrackMatrixivNV_params;
+
+/**
  * Parameters of `glGetTransformFeedbackVarying`, which has no result.
  */
 typedef struct gapii_glGetTransformFeedbackVarying_params {
@@ -5846,6 +11301,57 @@ typedef struct gapii_glGetTransformFeedbackVarying_params {
   uint32_t *type;
   char *name;
 } gapii_glGetTransformFeedbackVarying_params;
+
+/**
+ * Parameters of `glGetTransformFeedbackVaryingEXT`, which has no result.
+ */
+typedef struct gapii_glGetTransformFeedbackVaryingEXT_params {
+  uint32_t program;
+  uint32_t index;
+  int32_t bufSize;
+  int32_t *length;
+  int32_t *size;
+  uint32_t *type;
+  char *name;
+} gapii_glGetTransformFeedbackVaryingEXT_params;
+
+/**
+ * Parameters of `glGetTransformFeedbackVaryingNV`, which has no result.
+ */
+typedef struct gapii_glGetTransformFeedbackVaryingNV_params {
+  uint32_t program;
+  uint32_t index;
+  int32_t *location;
+} gapii_glGetTransformFeedbackVaryingNV_params;
+
+/**
+ * Parameters of `glGetTransformFeedbacki64_v`, which has no result.
+ */
+typedef struct gapii_glGetTransformFeedbacki64_v_params {
+  uint32_t xfb;
+  uint32_t pname;
+  uint32_t index;
+  int64_t *param;
+} gapii_glGetTransformFeedbacki64_v_params;
+
+/**
+ * Parameters of `glGetTransformFeedbacki_v`, which has no result.
+ */
+typedef struct gapii_glGetTransformFeedbacki_v_params {
+  uint32_t xfb;
+  uint32_t pname;
+  uint32_t index;
+  int32_t *param;
+} gapii_glGetTransformFeedbacki_v_params;
+
+/**
+ * Parameters of `glGetTransformFeedbackiv`, which has no result.
+ */
+typedef struct gapii_glGetTransformFeedbackiv_params {
+  uint32_t xfb;
+  uint32_t pname;
+  int32_t *param;
+} gapii_glGetTransformFeedbackiv_params;
 
 /**
  * Parameters of `glGetTranslatedShaderSourceANGLE`, which has no result.
@@ -5866,6 +11372,14 @@ typedef struct gapii_glGetUniformBlockIndex_params {
 } gapii_glGetUniformBlockIndex_params;
 
 /**
+ * Parameters of `glGetUniformBufferSizeEXT`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glGetUniformBufferSizeEXT_params {
+  uint32_t program;
+  int32_t location;
+} gapii_glGetUniformBufferSizeEXT_params;
+
+/**
  * Parameters of `glGetUniformIndices`, which has no result.
  */
 typedef struct gapii_glGetUniformIndices_params {
@@ -5884,6 +11398,40 @@ typedef struct gapii_glGetUniformLocation_params {
 } gapii_glGetUniformLocation_params;
 
 /**
+ * Parameters of `glGetUniformLocationARB`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glGetUniformLocationARB_params {
+  uint32_t programObj;
+  const char *name;
+} gapii_glGetUniformLocationARB_params;
+
+/**
+ * Parameters of `glGetUniformOffsetEXT`, whose result is of type `intptr_t`.
+ */
+typedef struct gapii_glGetUniformOffsetEXT_params {
+  uint32_t program;
+  int32_t location;
+} gapii_glGetUniformOffsetEXT_params;
+
+/**
+ * Parameters of `glGetUniformSubroutineuiv`, which has no result.
+ */
+typedef struct gapii_glGetUniformSubroutineuiv_params {
+  uint32_t shadertype;
+  int32_t location;
+  uint32_t *params;
+} gapii_glGetUniformSubroutineuiv_params;
+
+/**
+ * Parameters of `glGetUniformdv`, which has no result.
+ */
+typedef struct gapii_glGetUniformdv_params {
+  uint32_t program;
+  int32_t location;
+  double *params;
+} gapii_glGetUniformdv_params;
+
+/**
  * Parameters of `glGetUniformfv`, which has no result.
  */
 typedef struct gapii_glGetUniformfv_params {
@@ -5891,6 +11439,24 @@ typedef struct gapii_glGetUniformfv_params {
   int32_t location;
   float *params;
 } gapii_glGetUniformfv_params;
+
+/**
+ * Parameters of `glGetUniformfvARB`, which has no result.
+ */
+typedef struct gapii_glGetUniformfvARB_params {
+  uint32_t programObj;
+  int32_t location;
+  float *params;
+} gapii_glGetUniformfvARB_params;
+
+/**
+ * Parameters of `glGetUniformi64vARB`, which has no result.
+ */
+typedef struct gapii_glGetUniformi64vARB_params {
+  uint32_t program;
+  int32_t location;
+  int64_t *params;
+} gapii_glGetUniformi64vARB_params;
 
 /**
  * Parameters of `glGetUniformi64vNV`, which has no result.
@@ -5911,6 +11477,33 @@ typedef struct gapii_glGetUniformiv_params {
 } gapii_glGetUniformiv_params;
 
 /**
+ * Parameters of `glGetUniformivARB`, which has no result.
+ */
+typedef struct gapii_glGetUniformivARB_params {
+  uint32_t programObj;
+  int32_t location;
+  int32_t *params;
+} gapii_glGetUniformivARB_params;
+
+/**
+ * Parameters of `glGetUniformui64vARB`, which has no result.
+ */
+typedef struct gapii_glGetUniformui64vARB_params {
+  uint32_t program;
+  int32_t location;
+  uint64_t *params;
+} gapii_glGetUniformui64vARB_params;
+
+/**
+ * Parameters of `glGetUniformui64vNV`, which has no result.
+ */
+typedef struct gapii_glGetUniformui64vNV_params {
+  uint32_t program;
+  int32_t location;
+  uint64_t *params;
+} gapii_glGetUniformui64vNV_params;
+
+/**
  * Parameters of `glGetUniformuiv`, which has no result.
  */
 typedef struct gapii_glGetUniformuiv_params {
@@ -5918,6 +11511,15 @@ typedef struct gapii_glGetUniformuiv_params {
   int32_t location;
   uint32_t *params;
 } gapii_glGetUniformuiv_params;
+
+/**
+ * Parameters of `glGetUniformuivEXT`, which has no result.
+ */
+typedef struct gapii_glGetUniformuivEXT_params {
+  uint32_t program;
+  int32_t location;
+  uint32_t *params;
+} gapii_glGetUniformuivEXT_params;
 
 /**
  * Parameters of `glGetUnsignedBytei_vEXT`, which has no result.
@@ -5937,6 +11539,81 @@ typedef struct gapii_glGetUnsignedBytevEXT_params {
 } gapii_glGetUnsignedBytevEXT_params;
 
 /**
+ * Parameters of `glGetVaryingLocationNV`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glGetVaryingLocationNV_params {
+  uint32_t program;
+  const char *name;
+} gapii_glGetVaryingLocationNV_params;
+
+/**
+ * Parameters of `glGetVertexArrayIndexed64iv`, which has no result.
+ */
+typedef struct gapii_glGetVertexArrayIndexed64iv_params {
+  uint32_t vaobj;
+  uint32_t index;
+  uint32_t pname;
+  int64_t *param;
+} gapii_glGetVertexArrayIndexed64iv_params;
+
+/**
+ * Parameters of `glGetVertexArrayIndexediv`, which has no result.
+ */
+typedef struct gapii_glGetVertexArrayIndexediv_params {
+  uint32_t vaobj;
+  uint32_t index;
+  uint32_t pname;
+  int32_t *param;
+} gapii_glGetVertexArrayIndexediv_params;
+
+/**
+ * Parameters of `glGetVertexArrayIntegeri_vEXT`, which has no result.
+ */
+typedef struct gapii_glGetVertexArrayIntegeri_vEXT_params {
+  uint32_t vaobj;
+  uint32_t index;
+  uint32_t pname;
+  int32_t *param;
+} gapii_glGetVertexArrayIntegeri_vEXT_params;
+
+/**
+ * Parameters of `glGetVertexArrayIntegervEXT`, which has no result.
+ */
+typedef struct gapii_glGetVertexArrayIntegervEXT_params {
+  uint32_t vaobj;
+  uint32_t pname;
+  int32_t *param;
+} gapii_glGetVertexArrayIntegervEXT_params;
+
+/**
+ * Parameters of `glGetVertexArrayPointeri_vEXT`, which has no result.
+ */
+typedef struct gapii_glGetVertexArrayPointeri_vEXT_params {
+  uint32_t vaobj;
+  uint32_t index;
+  uint32_t pname;
+  void **param;
+} gapii_glGetVertexArrayPointeri_vEXT_params;
+
+/**
+ * Parameters of `glGetVertexArrayPointervEXT`, which has no result.
+ */
+typedef struct gapii_glGetVertexArrayPointervEXT_params {
+  uint32_t vaobj;
+  uint32_t pname;
+  void **param;
+} gapii_glGetVertexArrayPointervEXT_params;
+
+/**
+ * Parameters of `glGetVertexArrayiv`, which has no result.
+ */
+typedef struct gapii_glGetVertexArrayiv_params {
+  uint32_t vaobj;
+  uint32_t pname;
+  int32_t *param;
+} gapii_glGetVertexArrayiv_params;
+
+/**
  * Parameters of `glGetVertexAttribIiv`, which has no result.
  */
 typedef struct gapii_glGetVertexAttribIiv_params {
@@ -5944,6 +11621,15 @@ typedef struct gapii_glGetVertexAttribIiv_params {
   uint32_t pname;
   int32_t *params;
 } gapii_glGetVertexAttribIiv_params;
+
+/**
+ * Parameters of `glGetVertexAttribIivEXT`, which has no result.
+ */
+typedef struct gapii_glGetVertexAttribIivEXT_params {
+  uint32_t index;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetVertexAttribIivEXT_params;
 
 /**
  * Parameters of `glGetVertexAttribIuiv`, which has no result.
@@ -5955,6 +11641,60 @@ typedef struct gapii_glGetVertexAttribIuiv_params {
 } gapii_glGetVertexAttribIuiv_params;
 
 /**
+ * Parameters of `glGetVertexAttribIuivEXT`, which has no result.
+ */
+typedef struct gapii_glGetVertexAttribIuivEXT_params {
+  uint32_t index;
+  uint32_t pname;
+  uint32_t *params;
+} gapii_glGetVertexAttribIuivEXT_params;
+
+/**
+ * Parameters of `glGetVertexAttribLdv`, which has no result.
+ */
+typedef struct gapii_glGetVertexAttribLdv_params {
+  uint32_t index;
+  uint32_t pname;
+  double *params;
+} gapii_glGetVertexAttribLdv_params;
+
+/**
+ * Parameters of `glGetVertexAttribLdvEXT`, which has no result.
+ */
+typedef struct gapii_glGetVertexAttribLdvEXT_params {
+  uint32_t index;
+  uint32_t pname;
+  double *params;
+} gapii_glGetVertexAttribLdvEXT_params;
+
+/**
+ * Parameters of `glGetVertexAttribLi64vNV`, which has no result.
+ */
+typedef struct gapii_glGetVertexAttribLi64vNV_params {
+  uint32_t index;
+  uint32_t pname;
+  int64_t *params;
+} gapii_glGetVertexAttribLi64vNV_params;
+
+/**
+ * Parameters of `glGetVertexAttribLui64vARB`, which has no result.
+ */
+typedef struct gapii_glGetVertexAttribLui64vARB_params {
+  uint32_t index;
+  uint32_t pname;
+  uint64_t *params;
+} gapii_glGetVertexAttribLui64vARB_params;
+
+/**
+ * Parameters of `glGetVertexAttribLui64vNV`, which has no result.
+ */
+typedef struct gapii_glGetVertexAttribLui64vNV_params {
+  uint32_t index;
+  uint32_t pname;
+  uint64_t *params;
+} gapii_glGetVertexAttribLui64vNV_params;
+
+/**
  * Parameters of `glGetVertexAttribPointerv`, which has no result.
  */
 typedef struct gapii_glGetVertexAttribPointerv_params {
@@ -5962,6 +11702,51 @@ typedef struct gapii_glGetVertexAttribPointerv_params {
   uint32_t pname;
   void **pointer;
 } gapii_glGetVertexAttribPointerv_params;
+
+/**
+ * Parameters of `glGetVertexAttribPointervARB`, which has no result.
+ */
+typedef struct gapii_glGetVertexAttribPointervARB_params {
+  uint32_t index;
+  uint32_t pname;
+  void **pointer;
+} gapii_glGetVertexAttribPointervARB_params;
+
+/**
+ * Parameters of `glGetVertexAttribPointervNV`, which has no result.
+ */
+typedef struct gapii_glGetVertexAttribPointervNV_params {
+  uint32_t index;
+  uint32_t pname;
+  void **pointer;
+} gapii_glGetVertexAttribPointervNV_params;
+
+/**
+ * Parameters of `glGetVertexAttribdv`, which has no result.
+ */
+typedef struct gapii_glGetVertexAttribdv_params {
+  uint32_t index;
+  uint32_t pname;
+  double *params;
+} gapii_glGetVertexAttribdv_params;
+
+/**
+ * Parameters of `glGetVertexAttribdvARB`, which has no result.
+ */
+typedef struct gapii_glGetVertexAttribdvARB_params {
+  uint32_t index;
+  uint32_t pname;
+  double *params;
+} gapii_glGetVertexAttribdvARB_params;
+
+/**
+ * Parameters of `glGetVertexAttribdvNV`, which has no result.
+ */
+typedef struct gapii_glGetVertexAttribdvNV_params {
+  uint32_t index;
+  uint32_t pname;
+  double *params;
+} gapii_glGetVertexAttribdvNV_params;
 
 /**
  * Parameters of `glGetVertexAttribfv`, which has no result.
@@ -5973,6 +11758,24 @@ typedef struct gapii_glGetVertexAttribfv_params {
 } gapii_glGetVertexAttribfv_params;
 
 /**
+ * Parameters of `glGetVertexAttribfvARB`, which has no result.
+ */
+typedef struct gapii_glGetVertexAttribfvARB_params {
+  uint32_t index;
+  uint32_t pname;
+  float *params;
+} gapii_glGetVertexAttribfvARB_params;
+
+/**
+ * Parameters of `glGetVertexAttribfvNV`, which has no result.
+ */
+typedef struct gapii_glGetVertexAttribfvNV_params {
+  uint32_t index;
+  uint32_t pname;
+  float *params;
+} gapii_glGetVertexAttribfvNV_params;
+
+/**
  * Parameters of `glGetVertexAttribiv`, which has no result.
  */
 typedef struct gapii_glGetVertexAttribiv_params {
@@ -5982,11 +11785,343 @@ typedef struct gapii_glGetVertexAttribiv_params {
 } gapii_glGetVertexAttribiv_params;
 
 /**
+ * Parameters of `glGetVertexAttribivARB`, which has no result.
+ */
+typedef struct gapii_glGetVertexAttribivARB_params {
+  uint32_t index;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetVertexAttribivARB_params;
+
+/**
+ * Parameters of `glGetVertexAttribivNV`, which has no result.
+ */
+typedef struct gapii_glGetVertexAttribivNV_params {
+  uint32_t index;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glGetVertexAttribivNV_params;
+
+/**
  * Parameters of `glGetVkProcAddrNV`, whose result is a `void *`.
  */
 typedef struct gapii_glGetVkProcAddrNV_params {
   const char *name;
 } gapii_glGetVkProcAddrNV_params;
+
+/**
+ * Parameters of `glGetnColorTable`, which has no result.
+ */
+typedef struct gapii_glGetnColorTable_params {
+  uint32_t target;
+  uint32_t format;
+  uint32_t type;
+  int32_t bufSize;
+  void *table;
+} gapii_glGetnColorTable_params;
+
+/**
+ * Parameters of `glGetnColorTableARB`, which has no result.
+ */
+typedef struct gapii_glGetnColorTableARB_params {
+  uint32_t target;
+  uint32_t format;
+  uint32_t type;
+  int32_t bufSize;
+  void *table;
+} gapii_glGetnColorTableARB_params;
+
+/**
+ * Parameters of `glGetnCompressedTexImage`, which has no result.
+ */
+typedef struct gapii_glGetnCompressedTexImage_params {
+  uint32_t target;
+  int32_t lod;
+  int32_t bufSize;
+  void *pixels;
+} gapii_glGetnCompressedTexImage_params;
+
+/**
+ * Parameters of `glGetnCompressedTexImageARB`, which has no result.
+ */
+typedef struct gapii_glGetnCompressedTexImageARB_params {
+  uint32_t target;
+  int32_t lod;
+  int32_t bufSize;
+  void *img;
+} gapii_glGetnCompressedTexImageARB_params;
+
+/**
+ * Parameters of `glGetnConvolutionFilter`, which has no result.
+ */
+typedef struct gapii_glGetnConvolutionFilter_params {
+  uint32_t target;
+  uint32_t format;
+  uint32_t type;
+  int32_t bufSize;
+  void *image;
+} gapii_glGetnConvolutionFilter_params;
+
+/**
+ * Parameters of `glGetnConvolutionFilterARB`, which has no result.
+ */
+typedef struct gapii_glGetnConvolutionFilterARB_params {
+  uint32_t target;
+  uint32_t format;
+  uint32_t type;
+  int32_t bufSize;
+  void *image;
+} gapii_glGetnConvolutionFilterARB_params;
+
+/**
+ * Parameters of `glGetnHistogram`, which has no result.
+ */
+typedef struct gapii_glGetnHistogram_params {
+  uint32_t target;
+  uint8_t reset;
+  uint32_t format;
+  uint32_t type;
+  int32_t bufSize;
+  void *values;
+} gapii_glGetnHistogram_params;
+
+/**
+ * Parameters of `glGetnHistogramARB`, which has no result.
+ */
+typedef struct gapii_glGetnHistogramARB_params {
+  uint32_t target;
+  uint8_t reset;
+  uint32_t format;
+  uint32_t type;
+  int32_t bufSize;
+  void *values;
+} gapii_glGetnHistogramARB_params;
+
+/**
+ * Parameters of `glGetnMapdv`, which has no result.
+ */
+typedef struct gapii_glGetnMapdv_params {
+  uint32_t target;
+  uint32_t query;
+  int32_t bufSize;
+  double *v;
+} gapii_glGetnMapdv_params;
+
+/**
+ * Parameters of `glGetnMapdvARB`, which has no result.
+ */
+typedef struct gapii_glGetnMapdvARB_params {
+  uint32_t target;
+  uint32_t query;
+  int32_t bufSize;
+  double *v;
+} gapii_glGetnMapdvARB_params;
+
+/**
+ * Parameters of `glGetnMapfv`, which has no result.
+ */
+typedef struct gapii_glGetnMapfv_params {
+  uint32_t target;
+  uint32_t query;
+  int32_t bufSize;
+  float *v;
+} gapii_glGetnMapfv_params;
+
+/**
+ * Parameters of `glGetnMapfvARB`, which has no result.
+ */
+typedef struct gapii_glGetnMapfvARB_params {
+  uint32_t target;
+  uint32_t query;
+  int32_t bufSize;
+  float *v;
+} gapii_glGetnMapfvARB_params;
+
+/**
+ * Parameters of `glGetnMapiv`, which has no result.
+ */
+typedef struct gapii_glGetnMapiv_params {
+  uint32_t target;
+  uint32_t query;
+  int32_t bufSize;
+  int32_t *v;
+} gapii_glGetnMapiv_params;
+
+/**
+ * Parameters of `glGetnMapivARB`, which has no result.
+ */
+typedef struct gapii_glGetnMapivARB_params {
+  uint32_t target;
+  uint32_t query;
+  int32_t bufSize;
+  int32_t *v;
+} gapii_glGetnMapivARB_params;
+
+/**
+ * Parameters of `glGetnMinmax`, which has no result.
+ */
+typedef struct gapii_glGetnMinmax_params {
+  uint32_t target;
+  uint8_t reset;
+  uint32_t format;
+  uint32_t type;
+  int32_t bufSize;
+  void *values;
+} gapii_glGetnMinmax_params;
+
+/**
+ * Parameters of `glGetnMinmaxARB`, which has no result.
+ */
+typedef struct gapii_glGetnMinmaxARB_params {
+  uint32_t target;
+  uint8_t reset;
+  uint32_t format;
+  uint32_t type;
+  int32_t bufSize;
+  void *values;
+} gapii_glGetnMinmaxARB_params;
+
+/**
+ * Parameters of `glGetnPixelMapfv`, which has no result.
+ */
+typedef struct gapii_glGetnPixelMapfv_params {
+  uint32_t map;
+  int32_t bufSize;
+  float *values;
+} gapii_glGetnPixelMapfv_params;
+
+/**
+ * Parameters of `glGetnPixelMapfvARB`, which has no result.
+ */
+typedef struct gapii_glGetnPixelMapfvARB_params {
+  uint32_t map;
+  int32_t bufSize;
+  float *values;
+} gapii_glGetnPixelMapfvARB_params;
+
+/**
+ * Parameters of `glGetnPixelMapuiv`, which has no result.
+ */
+typedef struct gapii_glGetnPixelMapuiv_params {
+  uint32_t map;
+  int32_t bufSize;
+  uint32_t *values;
+} gapii_glGetnPixelMapuiv_params;
+
+/**
+ * Parameters of `glGetnPixelMapuivARB`, which has no result.
+ */
+typedef struct gapii_glGetnPixelMapuivARB_params {
+  uint32_t map;
+  int32_t bufSize;
+  uint32_t *values;
+} gapii_glGetnPixelMapuivARB_params;
+
+/**
+ * Parameters of `glGetnPixelMapusv`, which has no result.
+ */
+typedef struct gapii_glGetnPixelMapusv_params {
+  uint32_t map;
+  int32_t bufSize;
+  uint16_t *values;
+} gapii_glGetnPixelMapusv_params;
+
+/**
+ * Parameters of `glGetnPixelMapusvARB`, which has no result.
+ */
+typedef struct gapii_glGetnPixelMapusvARB_params {
+  uint32_t map;
+  int32_t bufSize;
+  uint16_t *values;
+} gapii_glGetnPixelMapusvARB_params;
+
+/**
+ * Parameters of `glGetnPolygonStipple`, which has no result.
+ */
+typedef struct gapii_glGetnPolygonStipple_params {
+  int32_t bufSize;
+  uint8_t *pattern;
+} gapii_glGetnPolygonStipple_params;
+
+/**
+ * Parameters of `glGetnPolygonStippleARB`, which has no result.
+ */
+typedef struct gapii_glGetnPolygonStippleARB_params {
+  int32_t bufSize;
+  uint8_t *pattern;
+} gapii_glGetnPolygonStippleARB_params;
+
+/**
+ * Parameters of `glGetnSeparableFilter`, which has no result.
+ */
+typedef struct gapii_glGetnSeparableFilter_params {
+  uint32_t target;
+  uint32_t format;
+  uint32_t type;
+  int32_t rowBufSize;
+  void *row;
+  int32_t columnBufSize;
+  void *column;
+  void *span;
+} gapii_glGetnSeparableFilter_params;
+
+/**
+ * Parameters of `glGetnSeparableFilterARB`, which has no result.
+ */
+typedef struct gapii_glGetnSeparableFilterARB_params {
+  uint32_t target;
+  uint32_t format;
+  uint32_t type;
+  int32_t rowBufSize;
+  void *row;
+  int32_t columnBufSize;
+  void *column;
+  void *span;
+} gapii_glGetnSeparableFilterARB_params;
+
+/**
+ * Parameters of `glGetnTexImage`, which has no result.
+ */
+typedef struct gapii_glGetnTexImage_params {
+  uint32_t target;
+  int32_t level;
+  uint32_t format;
+  uint32_t type;
+  int32_t bufSize;
+  void *pixels;
+} gapii_glGetnTexImage_params;
+
+/**
+ * Parameters of `glGetnTexImageARB`, which has no result.
+ */
+typedef struct gapii_glGetnTexImageARB_params {
+  uint32_t target;
+  int32_t level;
+  uint32_t format;
+  uint32_t type;
+  int32_t bufSize;
+  void *img;
+} gapii_glGetnTexImageARB_params;
+
+/**
+ * Parameters of `glGetnUniformdv`, which has no result.
+ */
+typedef struct gapii_glGetnUniformdv_params {
+  uint32_t program;
+  int32_t location;
+  int32_t bufSize;
+  double *params;
+} gapii_glGetnUniformdv_params;
+
+/**
+ * Parameters of `glGetnUniformdvARB`, which has no result.
+ */
+typedef struct gapii_glGetnUniformdvARB_params {
+  uint32_t program;
+  int32_t location;
+  int32_t bufSize;
+  double *params;
+} gapii_glGetnUniformdvARB_params;
 
 /**
  * Parameters of `glGetnUniformfv`, which has no result.
@@ -5997,6 +12132,16 @@ typedef struct gapii_glGetnUniformfv_params {
   int32_t bufSize;
   float *params;
 } gapii_glGetnUniformfv_params;
+
+/**
+ * Parameters of `glGetnUniformfvARB`, which has no result.
+ */
+typedef struct gapii_glGetnUniformfvARB_params {
+  uint32_t program;
+  int32_t location;
+  int32_t bufSize;
+  float *params;
+} gapii_glGetnUniformfvARB_params;
 
 /**
  * Parameters of `glGetnUniformfvEXT`, which has no result.
@@ -6019,6 +12164,16 @@ typedef struct gapii_glGetnUniformfvKHR_params {
 } gapii_glGetnUniformfvKHR_params;
 
 /**
+ * Parameters of `glGetnUniformi64vARB`, which has no result.
+ */
+typedef struct gapii_glGetnUniformi64vARB_params {
+  uint32_t program;
+  int32_t location;
+  int32_t bufSize;
+  int64_t *params;
+} gapii_glGetnUniformi64vARB_params;
+
+/**
  * Parameters of `glGetnUniformiv`, which has no result.
  */
 typedef struct gapii_glGetnUniformiv_params {
@@ -6027,6 +12182,16 @@ typedef struct gapii_glGetnUniformiv_params {
   int32_t bufSize;
   int32_t *params;
 } gapii_glGetnUniformiv_params;
+
+/**
+ * Parameters of `glGetnUniformivARB`, which has no result.
+ */
+typedef struct gapii_glGetnUniformivARB_params {
+  uint32_t program;
+  int32_t location;
+  int32_t bufSize;
+  int32_t *params;
+} gapii_glGetnUniformivARB_params;
 
 /**
  * Parameters of `glGetnUniformivEXT`, which has no result.
@@ -6049,6 +12214,16 @@ typedef struct gapii_glGetnUniformivKHR_params {
 } gapii_glGetnUniformivKHR_params;
 
 /**
+ * Parameters of `glGetnUniformui64vARB`, which has no result.
+ */
+typedef struct gapii_glGetnUniformui64vARB_params {
+  uint32_t program;
+  int32_t location;
+  int32_t bufSize;
+  uint64_t *params;
+} gapii_glGetnUniformui64vARB_params;
+
+/**
  * Parameters of `glGetnUniformuiv`, which has no result.
  */
 typedef struct gapii_glGetnUniformuiv_params {
@@ -6057,6 +12232,16 @@ typedef struct gapii_glGetnUniformuiv_params {
   int32_t bufSize;
   uint32_t *params;
 } gapii_glGetnUniformuiv_params;
+
+/**
+ * Parameters of `glGetnUniformuivARB`, which has no result.
+ */
+typedef struct gapii_glGetnUniformuivARB_params {
+  uint32_t program;
+  int32_t location;
+  int32_t bufSize;
+  uint32_t *params;
+} gapii_glGetnUniformuivARB_params;
 
 /**
  * Parameters of `glGetnUniformuivKHR`, which has no result.
@@ -6075,6 +12260,16 @@ typedef struct gapii_glHint_params {
   uint32_t target;
   uint32_t mode;
 } gapii_glHint_params;
+
+/**
+ * Parameters of `glHistogram`, which has no result.
+ */
+typedef struct gapii_glHistogram_params {
+  uint32_t target;
+  int32_t width;
+  uint32_t internalformat;
+  uint8_t sink;
+} gapii_glHistogram_params;
 
 /**
  * Parameters of `glImportMemoryFdEXT`, which has no result.
@@ -6134,12 +12329,148 @@ typedef struct gapii_glImportSemaphoreWin32NameEXT_params {
 } gapii_glImportSemaphoreWin32NameEXT_params;
 
 /**
+ * Parameters of `glImportSyncEXT`, whose result is a `void *`.
+ */
+typedef struct gapii_glImportSyncEXT_params {
+  uint32_t external_sync_type;
+  intptr_t external_sync;
+  uint32_t flags;
+} gapii_glImportSyncEXT_params;
+
+/**
+ * Parameters of `glIndexFormatNV`, which has no result.
+ */
+typedef struct gapii_glIndexFormatNV_params {
+  uint32_t type;
+  int32_t stride;
+} gapii_glIndexFormatNV_params;
+
+/**
+ * Parameters of `glIndexMask`, which has no result.
+ */
+typedef struct gapii_glIndexMask_params {
+  uint32_t mask;
+} gapii_glIndexMask_params;
+
+/**
+ * Parameters of `glIndexPointer`, which has no result.
+ */
+typedef struct gapii_glIndexPointer_params {
+  uint32_t type;
+  int32_t stride;
+  const void *pointer;
+} gapii_glIndexPointer_params;
+
+/**
+ * Parameters of `glIndexPointerEXT`, which has no result.
+ */
+typedef struct gapii_glIndexPointerEXT_params {
+  uint32_t type;
+  int32_t stride;
+  int32_t count;
+  const void *pointer;
+} gapii_glIndexPointerEXT_params;
+
+/**
+ * Parameters of `glIndexd`, which has no result.
+ */
+typedef struct gapii_glIndexd_params {
+  double c;
+} gapii_glIndexd_params;
+
+/**
+ * Parameters of `glIndexdv`, which has no result.
+ */
+typedef struct gapii_glIndexdv_params {
+  const double *c;
+} gapii_glIndexdv_params;
+
+/**
+ * Parameters of `glIndexf`, which has no result.
+ */
+typedef struct gapii_glIndexf_params {
+  float c;
+} gapii_glIndexf_params;
+
+/**
+ * Parameters of `glIndexfv`, which has no result.
+ */
+typedef struct gapii_glIndexfv_params {
+  const float *c;
+} gapii_glIndexfv_params;
+
+/**
+ * Parameters of `glIndexi`, which has no result.
+ */
+typedef struct gapii_glIndexi_params {
+  int32_t c;
+} gapii_glIndexi_params;
+
+/**
+ * Parameters of `glIndexiv`, which has no result.
+ */
+typedef struct gapii_glIndexiv_params {
+  const int32_t *c;
+} gapii_glIndexiv_params;
+
+/**
+ * Parameters of `glIndexs`, which has no result.
+ */
+typedef struct gapii_glIndexs_params {
+  int16_t c;
+} gapii_glIndexs_params;
+
+/**
+ * Parameters of `glIndexsv`, which has no result.
+ */
+typedef struct gapii_glIndexsv_params {
+  const int16_t *c;
+} gapii_glIndexsv_params;
+
+/**
+ * Parameters of `glIndexub`, which has no result.
+ */
+typedef struct gapii_glIndexub_params {
+  uint8_t c;
+} gapii_glIndexub_params;
+
+/**
+ * Parameters of `glIndexubv`, which has no result.
+ */
+typedef struct gapii_glIndexubv_params {
+  const uint8_t *c;
+} gapii_glIndexubv_params;
+
+/**
+ * Parameters of `glIndexxOES`, which has no result.
+ */
+typedef struct gapii_glIndexxOES_params {
+  int32_t component;
+} gapii_glIndexxOES_params;
+
+/**
+ * Parameters of `glIndexxvOES`, which has no result.
+ */
+typedef struct gapii_glIndexxvOES_params {
+  const int32_t *component;
+} gapii_glIndexxvOES_params;
+
+/**
  * Parameters of `glInsertEventMarkerEXT`, which has no result.
  */
 typedef struct gapii_glInsertEventMarkerEXT_params {
   int32_t length;
   const char *marker;
 } gapii_glInsertEventMarkerEXT_params;
+
+/**
+ * Parameters of `glInterleavedArrays`, which has no result.
+ */
+typedef struct gapii_glInterleavedArrays_params {
+  uint32_t format;
+  int32_t stride;
+  const void *pointer;
+} gapii_glInterleavedArrays_params;
 
 /**
  * Parameters of `glInterpolatePathsNV`, which has no result.
@@ -6152,6 +12483,22 @@ typedef struct gapii_glInterpolatePathsNV_params {
 } gapii_glInterpolatePathsNV_params;
 
 /**
+ * Parameters of `glInvalidateBufferData`, which has no result.
+ */
+typedef struct gapii_glInvalidateBufferData_params {
+  uint32_t buffer;
+} gapii_glInvalidateBufferData_params;
+
+/**
+ * Parameters of `glInvalidateBufferSubData`, which has no result.
+ */
+typedef struct gapii_glInvalidateBufferSubData_params {
+  uint32_t buffer;
+  intptr_t offset;
+  intptr_t length;
+} gapii_glInvalidateBufferSubData_params;
+
+/**
  * Parameters of `glInvalidateFramebuffer`, which has no result.
  */
 typedef struct gapii_glInvalidateFramebuffer_params {
@@ -6159,6 +12506,28 @@ typedef struct gapii_glInvalidateFramebuffer_params {
   int32_t numAttachments;
   const uint32_t *attachments;
 } gapii_glInvalidateFramebuffer_params;
+
+/**
+ * Parameters of `glInvalidateNamedFramebufferData`, which has no result.
+ */
+typedef struct gapii_glInvalidateNamedFramebufferData_params {
+  uint32_t framebuffer;
+  int32_t numAttachments;
+  const uint32_t *attachments;
+} gapii_glInvalidateNamedFramebufferData_params;
+
+/**
+ * Parameters of `glInvalidateNamedFramebufferSubData`, which has no result.
+ */
+typedef struct gapii_glInvalidateNamedFramebufferSubData_params {
+  uint32_t framebuffer;
+  int32_t numAttachments;
+  const uint32_t *attachments;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t height;
+} gapii_glInvalidateNamedFramebufferSubData_params;
 
 /**
  * Parameters of `glInvalidateSubFramebuffer`, which has no result.
@@ -6174,6 +12543,28 @@ typedef struct gapii_glInvalidateSubFramebuffer_params {
 } gapii_glInvalidateSubFramebuffer_params;
 
 /**
+ * Parameters of `glInvalidateTexImage`, which has no result.
+ */
+typedef struct gapii_glInvalidateTexImage_params {
+  uint32_t texture;
+  int32_t level;
+} gapii_glInvalidateTexImage_params;
+
+/**
+ * Parameters of `glInvalidateTexSubImage`, which has no result.
+ */
+typedef struct gapii_glInvalidateTexSubImage_params {
+  uint32_t texture;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t zoffset;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+} gapii_glInvalidateTexSubImage_params;
+
+/**
  * Parameters of `glIsBuffer`, whose result is of type `uint8_t`.
  */
 typedef struct gapii_glIsBuffer_params {
@@ -6181,11 +12572,40 @@ typedef struct gapii_glIsBuffer_params {
 } gapii_glIsBuffer_params;
 
 /**
+ * Parameters of `glIsBufferARB`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glIsBufferARB_params {
+  uint32_t buffer;
+} gapii_glIsBufferARB_params;
+
+/**
+ * Parameters of `glIsBufferResidentNV`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glIsBufferResidentNV_params {
+  uint32_t target;
+} gapii_glIsBufferResidentNV_params;
+
+/**
+ * Parameters of `glIsCommandListNV`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glIsCommandListNV_params {
+  uint32_t list;
+} gapii_glIsCommandListNV_params;
+
+/**
  * Parameters of `glIsEnabled`, whose result is of type `uint8_t`.
  */
 typedef struct gapii_glIsEnabled_params {
   uint32_t cap;
 } gapii_glIsEnabled_params;
+
+/**
+ * Parameters of `glIsEnabledIndexedEXT`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glIsEnabledIndexedEXT_params {
+  uint32_t target;
+  uint32_t index;
+} gapii_glIsEnabledIndexedEXT_params;
 
 /**
  * Parameters of `glIsEnabledi`, whose result is of type `uint8_t`.
@@ -6234,11 +12654,25 @@ typedef struct gapii_glIsFramebuffer_params {
 } gapii_glIsFramebuffer_params;
 
 /**
+ * Parameters of `glIsFramebufferEXT`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glIsFramebufferEXT_params {
+  uint32_t framebuffer;
+} gapii_glIsFramebufferEXT_params;
+
+/**
  * Parameters of `glIsFramebufferOES`, whose result is of type `uint8_t`.
  */
 typedef struct gapii_glIsFramebufferOES_params {
   uint32_t framebuffer;
 } gapii_glIsFramebufferOES_params;
+
+/**
+ * Parameters of `glIsImageHandleResidentARB`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glIsImageHandleResidentARB_params {
+  uint64_t handle;
+} gapii_glIsImageHandleResidentARB_params;
 
 /**
  * Parameters of `glIsImageHandleResidentNV`, whose result is of type `uint8_t`.
@@ -6248,11 +12682,40 @@ typedef struct gapii_glIsImageHandleResidentNV_params {
 } gapii_glIsImageHandleResidentNV_params;
 
 /**
+ * Parameters of `glIsList`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glIsList_params {
+  uint32_t list;
+} gapii_glIsList_params;
+
+/**
  * Parameters of `glIsMemoryObjectEXT`, whose result is of type `uint8_t`.
  */
 typedef struct gapii_glIsMemoryObjectEXT_params {
   uint32_t memoryObject;
 } gapii_glIsMemoryObjectEXT_params;
+
+/**
+ * Parameters of `glIsNamedBufferResidentNV`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glIsNamedBufferResidentNV_params {
+  uint32_t buffer;
+} gapii_glIsNamedBufferResidentNV_params;
+
+/**
+ * Parameters of `glIsNamedStringARB`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glIsNamedStringARB_params {
+  int32_t namelen;
+  const char *name;
+} gapii_glIsNamedStringARB_params;
+
+/**
+ * Parameters of `glIsOcclusionQueryNV`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glIsOcclusionQueryNV_params {
+  uint32_t id;
+} gapii_glIsOcclusionQueryNV_params;
 
 /**
  * Parameters of `glIsPathNV`, whose result is of type `uint8_t`.
@@ -6288,6 +12751,20 @@ typedef struct gapii_glIsProgram_params {
 } gapii_glIsProgram_params;
 
 /**
+ * Parameters of `glIsProgramARB`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glIsProgramARB_params {
+  uint32_t program;
+} gapii_glIsProgramARB_params;
+
+/**
+ * Parameters of `glIsProgramNV`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glIsProgramNV_params {
+  uint32_t id;
+} gapii_glIsProgramNV_params;
+
+/**
  * Parameters of `glIsProgramPipeline`, whose result is of type `uint8_t`.
  */
 typedef struct gapii_glIsProgramPipeline_params {
@@ -6309,6 +12786,13 @@ typedef struct gapii_glIsQuery_params {
 } gapii_glIsQuery_params;
 
 /**
+ * Parameters of `glIsQueryARB`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glIsQueryARB_params {
+  uint32_t id;
+} gapii_glIsQueryARB_params;
+
+/**
  * Parameters of `glIsQueryEXT`, whose result is of type `uint8_t`.
  */
 typedef struct gapii_glIsQueryEXT_params {
@@ -6321,6 +12805,13 @@ typedef struct gapii_glIsQueryEXT_params {
 typedef struct gapii_glIsRenderbuffer_params {
   uint32_t renderbuffer;
 } gapii_glIsRenderbuffer_params;
+
+/**
+ * Parameters of `glIsRenderbufferEXT`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glIsRenderbufferEXT_params {
+  uint32_t renderbuffer;
+} gapii_glIsRenderbufferEXT_params;
 
 /**
  * Parameters of `glIsRenderbufferOES`, whose result is of type `uint8_t`.
@@ -6351,6 +12842,13 @@ typedef struct gapii_glIsShader_params {
 } gapii_glIsShader_params;
 
 /**
+ * Parameters of `glIsStateNV`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glIsStateNV_params {
+  uint32_t state;
+} gapii_glIsStateNV_params;
+
+/**
  * Parameters of `glIsSync`, whose result is of type `uint8_t`.
  */
 typedef struct gapii_glIsSync_params {
@@ -6372,6 +12870,20 @@ typedef struct gapii_glIsTexture_params {
 } gapii_glIsTexture_params;
 
 /**
+ * Parameters of `glIsTextureEXT`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glIsTextureEXT_params {
+  uint32_t texture;
+} gapii_glIsTextureEXT_params;
+
+/**
+ * Parameters of `glIsTextureHandleResidentARB`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glIsTextureHandleResidentARB_params {
+  uint64_t handle;
+} gapii_glIsTextureHandleResidentARB_params;
+
+/**
  * Parameters of `glIsTextureHandleResidentNV`, whose result is of type `uint8_t`.
  */
 typedef struct gapii_glIsTextureHandleResidentNV_params {
@@ -6386,6 +12898,13 @@ typedef struct gapii_glIsTransformFeedback_params {
 } gapii_glIsTransformFeedback_params;
 
 /**
+ * Parameters of `glIsTransformFeedbackNV`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glIsTransformFeedbackNV_params {
+  uint32_t id;
+} gapii_glIsTransformFeedbackNV_params;
+
+/**
  * Parameters of `glIsVertexArray`, whose result is of type `uint8_t`.
  */
 typedef struct gapii_glIsVertexArray_params {
@@ -6398,6 +12917,40 @@ typedef struct gapii_glIsVertexArray_params {
 typedef struct gapii_glIsVertexArrayOES_params {
   uint32_t array;
 } gapii_glIsVertexArrayOES_params;
+
+/**
+ * Parameters of `glLGPUCopyImageSubDataNVX`, which has no result.
+ */
+typedef struct gapii_glLGPUCopyImageSubDataNVX_params {
+  uint32_t sourceGpu;
+  uint32_t destinationGpuMask;
+  uint32_t srcName;
+  uint32_t srcTarget;
+  int32_t srcLevel;
+  int32_t srcX;
+  int32_t srxY;
+  int32_t srcZ;
+  uint32_t dstName;
+  uint32_t dstTarget;
+  int32_t dstLevel;
+  int32_t dstX;
+  int32_t dstY;
+  int32_t dstZ;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+} gapii_glLGPUCopyImageSubDataNVX_params;
+
+/**
+ * Parameters of `glLGPUNamedBufferSubDataNVX`, which has no result.
+ */
+typedef struct gapii_glLGPUNamedBufferSubDataNVX_params {
+  uint32_t gpuMask;
+  uint32_t buffer;
+  intptr_t offset;
+  intptr_t size;
+  const void *data;
+} gapii_glLGPUNamedBufferSubDataNVX_params;
 
 /**
  * Parameters of `glLabelObjectEXT`, which has no result.
@@ -6424,6 +12977,22 @@ typedef struct gapii_glLightModelfv_params {
   uint32_t pname;
   const float *params;
 } gapii_glLightModelfv_params;
+
+/**
+ * Parameters of `glLightModeli`, which has no result.
+ */
+typedef struct gapii_glLightModeli_params {
+  uint32_t pname;
+  int32_t param;
+} gapii_glLightModeli_params;
+
+/**
+ * Parameters of `glLightModeliv`, which has no result.
+ */
+typedef struct gapii_glLightModeliv_params {
+  uint32_t pname;
+  const int32_t *params;
+} gapii_glLightModeliv_params;
 
 /**
  * Parameters of `glLightModelx`, which has no result.
@@ -6476,6 +13045,24 @@ typedef struct gapii_glLightfv_params {
 } gapii_glLightfv_params;
 
 /**
+ * Parameters of `glLighti`, which has no result.
+ */
+typedef struct gapii_glLighti_params {
+  uint32_t light;
+  uint32_t pname;
+  int32_t param;
+} gapii_glLighti_params;
+
+/**
+ * Parameters of `glLightiv`, which has no result.
+ */
+typedef struct gapii_glLightiv_params {
+  uint32_t light;
+  uint32_t pname;
+  const int32_t *params;
+} gapii_glLightiv_params;
+
+/**
  * Parameters of `glLightx`, which has no result.
  */
 typedef struct gapii_glLightx_params {
@@ -6512,6 +13099,14 @@ typedef struct gapii_glLightxvOES_params {
 } gapii_glLightxvOES_params;
 
 /**
+ * Parameters of `glLineStipple`, which has no result.
+ */
+typedef struct gapii_glLineStipple_params {
+  int32_t factor;
+  uint16_t pattern;
+} gapii_glLineStipple_params;
+
+/**
  * Parameters of `glLineWidth`, which has no result.
  */
 typedef struct gapii_glLineWidth_params {
@@ -6540,6 +13135,40 @@ typedef struct gapii_glLinkProgram_params {
 } gapii_glLinkProgram_params;
 
 /**
+ * Parameters of `glLinkProgramARB`, which has no result.
+ */
+typedef struct gapii_glLinkProgramARB_params {
+  uint32_t programObj;
+} gapii_glLinkProgramARB_params;
+
+/**
+ * Parameters of `glListBase`, which has no result.
+ */
+typedef struct gapii_glListBase_params {
+  uint32_t base;
+} gapii_glListBase_params;
+
+/**
+ * Parameters of `glListDrawCommandsStatesClientNV`, which has no result.
+ */
+typedef struct gapii_glListDrawCommandsStatesClientNV_params {
+  uint32_t list;
+  uint32_t segment;
+  const void **indirects;
+  const int32_t *sizes;
+  const uint32_t *states;
+  const uint32_t *fbos;
+  uint32_t count;
+} gapii_glListDrawCommandsStatesClientNV_params;
+
+/**
+ * Parameters of `glLoadMatrixd`, which has no result.
+ */
+typedef struct gapii_glLoadMatrixd_params {
+  const double *m;
+} gapii_glLoadMatrixd_params;
+
+/**
  * Parameters of `glLoadMatrixf`, which has no result.
  */
 typedef struct gapii_glLoadMatrixf_params {
@@ -6561,6 +13190,66 @@ typedef struct gapii_glLoadMatrixxOES_params {
 } gapii_glLoadMatrixxOES_params;
 
 /**
+ * Parameters of `glLoadName`, which has no result.
+ */
+typedef struct gapii_glLoadName_params {
+  uint32_t name;
+} gapii_glLoadName_params;
+
+/**
+ * Parameters of `glLoadProgramNV`, which has no result.
+ */
+typedef struct gapii_glLoadProgramNV_params {
+  uint32_t target;
+  uint32_t id;
+  int32_t len;
+  const uint8_t *program;
+} gapii_glLoadProgramNV_params;
+
+/**
+ * Parameters of `glLoadTransposeMatrixd`, which has no result.
+ */
+typedef struct gapii_glLoadTransposeMatrixd_params {
+  const double *m;
+} gapii_glLoadTransposeMatrixd_params;
+
+/**
+ * Parameters of `glLoadTransposeMatrixdARB`, which has no result.
+ */
+typedef struct gapii_glLoadTransposeMatrixdARB_params {
+  const double *m;
+} gapii_glLoadTransposeMatrixdARB_params;
+
+/**
+ * Parameters of `glLoadTransposeMatrixf`, which has no result.
+ */
+typedef struct gapii_glLoadTransposeMatrixf_params {
+  const float *m;
+} gapii_glLoadTransposeMatrixf_params;
+
+/**
+ * Parameters of `glLoadTransposeMatrixfARB`, which has no result.
+ */
+typedef struct gapii_glLoadTransposeMatrixfARB_params {
+  const float *m;
+} gapii_glLoadTransposeMatrixfARB_params;
+
+/**
+ * Parameters of `glLoadTransposeMatrixxOES`, which has no result.
+ */
+typedef struct gapii_glLoadTransposeMatrixxOES_params {
+  const int32_t *m;
+} gapii_glLoadTransposeMatrixxOES_params;
+
+/**
+ * Parameters of `glLockArraysEXT`, which has no result.
+ */
+typedef struct gapii_glLockArraysEXT_params {
+  int32_t first;
+  int32_t count;
+} gapii_glLockArraysEXT_params;
+
+/**
  * Parameters of `glLogicOp`, which has no result.
  */
 typedef struct gapii_glLogicOp_params {
@@ -6568,11 +13257,41 @@ typedef struct gapii_glLogicOp_params {
 } gapii_glLogicOp_params;
 
 /**
+ * Parameters of `glMakeBufferNonResidentNV`, which has no result.
+ */
+typedef struct gapii_glMakeBufferNonResidentNV_params {
+  uint32_t target;
+} gapii_glMakeBufferNonResidentNV_params;
+
+/**
+ * Parameters of `glMakeBufferResidentNV`, which has no result.
+ */
+typedef struct gapii_glMakeBufferResidentNV_params {
+  uint32_t target;
+  uint32_t access;
+} gapii_glMakeBufferResidentNV_params;
+
+/**
+ * Parameters of `glMakeImageHandleNonResidentARB`, which has no result.
+ */
+typedef struct gapii_glMakeImageHandleNonResidentARB_params {
+  uint64_t handle;
+} gapii_glMakeImageHandleNonResidentARB_params;
+
+/**
  * Parameters of `glMakeImageHandleNonResidentNV`, which has no result.
  */
 typedef struct gapii_glMakeImageHandleNonResidentNV_params {
   uint64_t handle;
 } gapii_glMakeImageHandleNonResidentNV_params;
+
+/**
+ * Parameters of `glMakeImageHandleResidentARB`, which has no result.
+ */
+typedef struct gapii_glMakeImageHandleResidentARB_params {
+  uint64_t handle;
+  uint32_t access;
+} gapii_glMakeImageHandleResidentARB_params;
 
 /**
  * Parameters of `glMakeImageHandleResidentNV`, which has no result.
@@ -6583,6 +13302,28 @@ typedef struct gapii_glMakeImageHandleResidentNV_params {
 } gapii_glMakeImageHandleResidentNV_params;
 
 /**
+ * Parameters of `glMakeNamedBufferNonResidentNV`, which has no result.
+ */
+typedef struct gapii_glMakeNamedBufferNonResidentNV_params {
+  uint32_t buffer;
+} gapii_glMakeNamedBufferNonResidentNV_params;
+
+/**
+ * Parameters of `glMakeNamedBufferResidentNV`, which has no result.
+ */
+typedef struct gapii_glMakeNamedBufferResidentNV_params {
+  uint32_t buffer;
+  uint32_t access;
+} gapii_glMakeNamedBufferResidentNV_params;
+
+/**
+ * Parameters of `glMakeTextureHandleNonResidentARB`, which has no result.
+ */
+typedef struct gapii_glMakeTextureHandleNonResidentARB_params {
+  uint64_t handle;
+} gapii_glMakeTextureHandleNonResidentARB_params;
+
+/**
  * Parameters of `glMakeTextureHandleNonResidentNV`, which has no result.
  */
 typedef struct gapii_glMakeTextureHandleNonResidentNV_params {
@@ -6590,11 +13331,118 @@ typedef struct gapii_glMakeTextureHandleNonResidentNV_params {
 } gapii_glMakeTextureHandleNonResidentNV_params;
 
 /**
+ * Parameters of `glMakeTextureHandleResidentARB`, which has no result.
+ */
+typedef struct gapii_glMakeTextureHandleResidentARB_params {
+  uint64_t handle;
+} gapii_glMakeTextureHandleResidentARB_params;
+
+/**
  * Parameters of `glMakeTextureHandleResidentNV`, which has no result.
  */
 typedef struct gapii_glMakeTextureHandleResidentNV_params {
   uint64_t handle;
 } gapii_glMakeTextureHandleResidentNV_params;
+
+/**
+ * Parameters of `glMap1d`, which has no result.
+ */
+typedef struct gapii_glMap1d_params {
+  uint32_t target;
+  double u1;
+  double u2;
+  int32_t stride;
+  int32_t order;
+  const double *points;
+} gapii_glMap1d_params;
+
+/**
+ * Parameters of `glMap1f`, which has no result.
+ */
+typedef struct gapii_glMap1f_params {
+  uint32_t target;
+  float u1;
+  float u2;
+  int32_t stride;
+  int32_t order;
+  const float *points;
+} gapii_glMap1f_params;
+
+/**
+ * Parameters of `glMap1xOES`, which has no result.
+ */
+typedef struct gapii_glMap1xOES_params {
+  uint32_t target;
+  int32_t u1;
+  int32_t u2;
+  int32_t stride;
+  int32_t order;
+  int32_t points;
+} gapii_glMap1xOES_params;
+
+/**
+ * Parameters of `glMap2d`, which has no result.
+ */
+typedef struct gapii_glMap2d_params {
+  uint32_t target;
+  double u1;
+  double u2;
+  int32_t ustride;
+  int32_t uorder;
+  double v1;
+  double v2;
+  int32_t vstride;
+  int32_t vorder;
+  const double *points;
+} gapii_glMap2d_params;
+
+/**
+ * Parameters of `glMap2f`, which has no result.
+ */
+typedef struct gapii_glMap2f_params {
+  uint32_t target;
+  float u1;
+  float u2;
+  int32_t ustride;
+  int32_t uorder;
+  float v1;
+  float v2;
+  int32_t vstride;
+  int32_t vorder;
+  const float *points;
+} gapii_glMap2f_params;
+
+/**
+ * Parameters of `glMap2xOES`, which has no result.
+ */
+typedef struct gapii_glMap2xOES_params {
+  uint32_t target;
+  int32_t u1;
+  int32_t u2;
+  int32_t ustride;
+  int32_t uorder;
+  int32_t v1;
+  int32_t v2;
+  int32_t vstride;
+  int32_t vorder;
+  int32_t points;
+} gapii_glMap2xOES_params;
+
+/**
+ * Parameters of `glMapBuffer`, whose result is a `void *`.
+ */
+typedef struct gapii_glMapBuffer_params {
+  uint32_t target;
+  uint32_t access;
+} gapii_glMapBuffer_params;
+
+/**
+ * Parameters of `glMapBufferARB`, whose result is a `void *`.
+ */
+typedef struct gapii_glMapBufferARB_params {
+  uint32_t target;
+  uint32_t access;
+} gapii_glMapBufferARB_params;
 
 /**
  * Parameters of `glMapBufferOES`, whose result is a `void *`.
@@ -6625,6 +13473,104 @@ typedef struct gapii_glMapBufferRangeEXT_params {
 } gapii_glMapBufferRangeEXT_params;
 
 /**
+ * Parameters of `glMapGrid1d`, which has no result.
+ */
+typedef struct gapii_glMapGrid1d_params {
+  int32_t un;
+  double u1;
+  double u2;
+} gapii_glMapGrid1d_params;
+
+/**
+ * Parameters of `glMapGrid1f`, which has no result.
+ */
+typedef struct gapii_glMapGrid1f_params {
+  int32_t un;
+  float u1;
+  float u2;
+} gapii_glMapGrid1f_params;
+
+/**
+ * Parameters of `glMapGrid1xOES`, which has no result.
+ */
+typedef struct gapii_glMapGrid1xOES_params {
+  int32_t n;
+  int32_t u1;
+  int32_t u2;
+} gapii_glMapGrid1xOES_params;
+
+/**
+ * Parameters of `glMapGrid2d`, which has no result.
+ */
+typedef struct gapii_glMapGrid2d_params {
+  int32_t un;
+  double u1;
+  double u2;
+  int32_t vn;
+  double v1;
+  double v2;
+} gapii_glMapGrid2d_params;
+
+/**
+ * Parameters of `glMapGrid2f`, which has no result.
+ */
+typedef struct gapii_glMapGrid2f_params {
+  int32_t un;
+  float u1;
+  float u2;
+  int32_t vn;
+  float v1;
+  float v2;
+} gapii_glMapGrid2f_params;
+
+/**
+ * Parameters of `glMapGrid2xOES`, which has no result.
+ */
+typedef struct gapii_glMapGrid2xOES_params {
+  int32_t n;
+  int32_t u1;
+  int32_t u2;
+  int32_t v1;
+  int32_t v2;
+} gapii_glMapGrid2xOES_params;
+
+/**
+ * Parameters of `glMapNamedBuffer`, whose result is a `void *`.
+ */
+typedef struct gapii_glMapNamedBuffer_params {
+  uint32_t buffer;
+  uint32_t access;
+} gapii_glMapNamedBuffer_params;
+
+/**
+ * Parameters of `glMapNamedBufferEXT`, whose result is a `void *`.
+ */
+typedef struct gapii_glMapNamedBufferEXT_params {
+  uint32_t buffer;
+  uint32_t access;
+} gapii_glMapNamedBufferEXT_params;
+
+/**
+ * Parameters of `glMapNamedBufferRange`, whose result is a `void *`.
+ */
+typedef struct gapii_glMapNamedBufferRange_params {
+  uint32_t buffer;
+  intptr_t offset;
+  intptr_t length;
+  uint32_t access;
+} gapii_glMapNamedBufferRange_params;
+
+/**
+ * Parameters of `glMapNamedBufferRangeEXT`, whose result is a `void *`.
+ */
+typedef struct gapii_glMapNamedBufferRangeEXT_params {
+  uint32_t buffer;
+  intptr_t offset;
+  intptr_t length;
+  uint32_t access;
+} gapii_glMapNamedBufferRangeEXT_params;
+
+/**
  * Parameters of `glMaterialf`, which has no result.
  */
 typedef struct gapii_glMaterialf_params {
@@ -6641,6 +13587,24 @@ typedef struct gapii_glMaterialfv_params {
   uint32_t pname;
   const float *params;
 } gapii_glMaterialfv_params;
+
+/**
+ * Parameters of `glMateriali`, which has no result.
+ */
+typedef struct gapii_glMateriali_params {
+  uint32_t face;
+  uint32_t pname;
+  int32_t param;
+} gapii_glMateriali_params;
+
+/**
+ * Parameters of `glMaterialiv`, which has no result.
+ */
+typedef struct gapii_glMaterialiv_params {
+  uint32_t face;
+  uint32_t pname;
+  const int32_t *params;
+} gapii_glMaterialiv_params;
 
 /**
  * Parameters of `glMaterialx`, which has no result.
@@ -6924,6 +13888,13 @@ typedef struct gapii_glMaxActiveShaderCoresARM_params {
 } gapii_glMaxActiveShaderCoresARM_params;
 
 /**
+ * Parameters of `glMaxShaderCompilerThreadsARB`, which has no result.
+ */
+typedef struct gapii_glMaxShaderCompilerThreadsARB_params {
+  uint32_t count;
+} gapii_glMaxShaderCompilerThreadsARB_params;
+
+/**
  * Parameters of `glMaxShaderCompilerThreadsKHR`, which has no result.
  */
 typedef struct gapii_glMaxShaderCompilerThreadsKHR_params {
@@ -6945,6 +13916,13 @@ typedef struct gapii_glMemoryBarrierByRegion_params {
 } gapii_glMemoryBarrierByRegion_params;
 
 /**
+ * Parameters of `glMemoryBarrierEXT`, which has no result.
+ */
+typedef struct gapii_glMemoryBarrierEXT_params {
+  uint32_t barriers;
+} gapii_glMemoryBarrierEXT_params;
+
+/**
  * Parameters of `glMemoryObjectParameterivEXT`, which has no result.
  */
 typedef struct gapii_glMemoryObjectParameterivEXT_params {
@@ -6961,11 +13939,34 @@ typedef struct gapii_glMinSampleShading_params {
 } gapii_glMinSampleShading_params;
 
 /**
+ * Parameters of `glMinSampleShadingARB`, which has no result.
+ */
+typedef struct gapii_glMinSampleShadingARB_params {
+  float value;
+} gapii_glMinSampleShadingARB_params;
+
+/**
  * Parameters of `glMinSampleShadingOES`, which has no result.
  */
 typedef struct gapii_glMinSampleShadingOES_params {
   float value;
 } gapii_glMinSampleShadingOES_params;
+
+/**
+ * Parameters of `glMinmax`, which has no result.
+ */
+typedef struct gapii_glMinmax_params {
+  uint32_t target;
+  uint32_t internalformat;
+  uint8_t sink;
+} gapii_glMinmax_params;
+
+/**
+ * Parameters of `glMultMatrixd`, which has no result.
+ */
+typedef struct gapii_glMultMatrixd_params {
+  const double *m;
+} gapii_glMultMatrixd_params;
 
 /**
  * Parameters of `glMultMatrixf`, which has no result.
@@ -6989,6 +13990,51 @@ typedef struct gapii_glMultMatrixxOES_params {
 } gapii_glMultMatrixxOES_params;
 
 /**
+ * Parameters of `glMultTransposeMatrixd`, which has no result.
+ */
+typedef struct gapii_glMultTransposeMatrixd_params {
+  const double *m;
+} gapii_glMultTransposeMatrixd_params;
+
+/**
+ * Parameters of `glMultTransposeMatrixdARB`, which has no result.
+ */
+typedef struct gapii_glMultTransposeMatrixdARB_params {
+  const double *m;
+} gapii_glMultTransposeMatrixdARB_params;
+
+/**
+ * Parameters of `glMultTransposeMatrixf`, which has no result.
+ */
+typedef struct gapii_glMultTransposeMatrixf_params {
+  const float *m;
+} gapii_glMultTransposeMatrixf_params;
+
+/**
+ * Parameters of `glMultTransposeMatrixfARB`, which has no result.
+ */
+typedef struct gapii_glMultTransposeMatrixfARB_params {
+  const float *m;
+} gapii_glMultTransposeMatrixfARB_params;
+
+/**
+ * Parameters of `glMultTransposeMatrixxOES`, which has no result.
+ */
+typedef struct gapii_glMultTransposeMatrixxOES_params {
+  const int32_t *m;
+} gapii_glMultTransposeMatrixxOES_params;
+
+/**
+ * Parameters of `glMultiDrawArrays`, which has no result.
+ */
+typedef struct gapii_glMultiDrawArrays_params {
+  uint32_t mode;
+  const int32_t *first;
+  const int32_t *count;
+  int32_t drawcount;
+} gapii_glMultiDrawArrays_params;
+
+/**
  * Parameters of `glMultiDrawArraysEXT`, which has no result.
  */
 typedef struct gapii_glMultiDrawArraysEXT_params {
@@ -6999,6 +14045,71 @@ typedef struct gapii_glMultiDrawArraysEXT_params {
 } gapii_glMultiDrawArraysEXT_params;
 
 /**
+ * Parameters of `glMultiDrawArraysIndirect`, which has no result.
+ */
+typedef struct gapii_glMultiDrawArraysIndirect_params {
+  uint32_t mode;
+  const void *indirect;
+  int32_t drawcount;
+  int32_t stride;
+} gapii_glMultiDrawArraysIndirect_params;
+
+/**
+ * Parameters of `glMultiDrawArraysIndirectAMD`, which has no result.
+ */
+typedef struct gapii_glMultiDrawArraysIndirectAMD_params {
+  uint32_t mode;
+  const void *indirect;
+  int32_t primcount;
+  int32_t stride;
+} gapii_glMultiDrawArraysIndirectAMD_params;
+
+/**
+ * Parameters of `glMultiDrawArraysIndirectBindlessCountNV`, which has no result.
+ */
+typedef struct gapii_glMultiDrawArraysIndirectBindlessCountNV_params {
+  uint32_t mode;
+  const void *indirect;
+  int32_t drawCount;
+  int32_t maxDrawCount;
+  int32_t stride;
+  int32_t vertexBufferCount;
+} gapii_glMultiDrawArraysIndirectBindlessCountNV_params;
+
+/**
+ * Parameters of `glMultiDrawArraysIndirectBindlessNV`, which has no result.
+ */
+typedef struct gapii_glMultiDrawArraysIndirectBindlessNV_params {
+  uint32_t mode;
+  const void *indirect;
+  int32_t drawCount;
+  int32_t stride;
+  int32_t vertexBufferCount;
+} gapii_glMultiDrawArraysIndirectBindlessNV_params;
+
+/**
+ * Parameters of `glMultiDrawArraysIndirectCount`, which has no result.
+ */
+typedef struct gapii_glMultiDrawArraysIndirectCount_params {
+  uint32_t mode;
+  const void *indirect;
+  intptr_t drawcount;
+  int32_t maxdrawcount;
+  int32_t stride;
+} gapii_glMultiDrawArraysIndirectCount_params;
+
+/**
+ * Parameters of `glMultiDrawArraysIndirectCountARB`, which has no result.
+ */
+typedef struct gapii_glMultiDrawArraysIndirectCountARB_params {
+  uint32_t mode;
+  const void *indirect;
+  intptr_t drawcount;
+  int32_t maxdrawcount;
+  int32_t stride;
+} gapii_glMultiDrawArraysIndirectCountARB_params;
+
+/**
  * Parameters of `glMultiDrawArraysIndirectEXT`, which has no result.
  */
 typedef struct gapii_glMultiDrawArraysIndirectEXT_params {
@@ -7007,6 +14118,29 @@ typedef struct gapii_glMultiDrawArraysIndirectEXT_params {
   int32_t drawcount;
   int32_t stride;
 } gapii_glMultiDrawArraysIndirectEXT_params;
+
+/**
+ * Parameters of `glMultiDrawElements`, which has no result.
+ */
+typedef struct gapii_glMultiDrawElements_params {
+  uint32_t mode;
+  const int32_t *count;
+  uint32_t type;
+  const void *const *indices;
+  int32_t drawcount;
+} gapii_glMultiDrawElements_params;
+
+/**
+ * Parameters of `glMultiDrawElementsBaseVertex`, which has no result.
+ */
+typedef struct gapii_glMultiDrawElementsBaseVertex_params {
+  uint32_t mode;
+  const int32_t *count;
+  uint32_t type;
+  const void *const *indices;
+  int32_t drawcount;
+  const int32_t *basevertex;
+} gapii_glMultiDrawElementsBaseVertex_params;
 
 /**
  * Parameters of `glMultiDrawElementsBaseVertexEXT`, which has no result.
@@ -7030,6 +14164,77 @@ typedef struct gapii_glMultiDrawElementsEXT_params {
   const void *const *indices;
   int32_t primcount;
 } gapii_glMultiDrawElementsEXT_params;
+
+/**
+ * Parameters of `glMultiDrawElementsIndirect`, which has no result.
+ */
+typedef struct gapii_glMultiDrawElementsIndirect_params {
+  uint32_t mode;
+  uint32_t type;
+  const void *indirect;
+  int32_t drawcount;
+  int32_t stride;
+} gapii_glMultiDrawElementsIndirect_params;
+
+/**
+ * Parameters of `glMultiDrawElementsIndirectAMD`, which has no result.
+ */
+typedef struct gapii_glMultiDrawElementsIndirectAMD_params {
+  uint32_t mode;
+  uint32_t type;
+  const void *indirect;
+  int32_t primcount;
+  int32_t stride;
+} gapii_glMultiDrawElementsIndirectAMD_params;
+
+/**
+ * Parameters of `glMultiDrawElementsIndirectBindlessCountNV`, which has no result.
+ */
+typedef struct gapii_glMultiDrawElementsIndirectBindlessCountNV_params {
+  uint32_t mode;
+  uint32_t type;
+  const void *indirect;
+  int32_t drawCount;
+  int32_t maxDrawCount;
+  int32_t stride;
+  int32_t vertexBufferCount;
+} gapii_glMultiDrawElementsIndirectBindlessCountNV_params;
+
+/**
+ * Parameters of `glMultiDrawElementsIndirectBindlessNV`, which has no result.
+ */
+typedef struct gapii_glMultiDrawElementsIndirectBindlessNV_params {
+  uint32_t mode;
+  uint32_t type;
+  const void *indirect;
+  int32_t drawCount;
+  int32_t stride;
+  int32_t vertexBufferCount;
+} gapii_glMultiDrawElementsIndirectBindlessNV_params;
+
+/**
+ * Parameters of `glMultiDrawElementsIndirectCount`, which has no result.
+ */
+typedef struct gapii_glMultiDrawElementsIndirectCount_params {
+  uint32_t mode;
+  uint32_t type;
+  const void *indirect;
+  intptr_t drawcount;
+  int32_t maxdrawcount;
+  int32_t stride;
+} gapii_glMultiDrawElementsIndirectCount_params;
+
+/**
+ * Parameters of `glMultiDrawElementsIndirectCountARB`, which has no result.
+ */
+typedef struct gapii_glMultiDrawElementsIndirectCountARB_params {
+  uint32_t mode;
+  uint32_t type;
+  const void *indirect;
+  intptr_t drawcount;
+  int32_t maxdrawcount;
+  int32_t stride;
+} gapii_glMultiDrawElementsIndirectCountARB_params;
 
 /**
  * Parameters of `glMultiDrawElementsIndirectEXT`, which has no result.
@@ -7062,6 +14267,657 @@ typedef struct gapii_glMultiDrawMeshTasksIndirectNV_params {
 } gapii_glMultiDrawMeshTasksIndirectNV_params;
 
 /**
+ * Parameters of `glMultiModeDrawArraysIBM`, which has no result.
+ */
+typedef struct gapii_glMultiModeDrawArraysIBM_params {
+  const uint32_t *mode;
+  const int32_t *first;
+  const int32_t *count;
+  int32_t primcount;
+  int32_t modestride;
+} gapii_glMultiModeDrawArraysIBM_params;
+
+/**
+ * Parameters of `glMultiModeDrawElementsIBM`, which has no result.
+ */
+typedef struct gapii_glMultiModeDrawElementsIBM_params {
+  const uint32_t *mode;
+  const int32_t *count;
+  uint32_t type;
+  const void *const *indices;
+  int32_t primcount;
+  int32_t modestride;
+} gapii_glMultiModeDrawElementsIBM_params;
+
+/**
+ * Parameters of `glMultiTexBufferEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexBufferEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  uint32_t internalformat;
+  uint32_t buffer;
+} gapii_glMultiTexBufferEXT_params;
+
+/**
+ * Parameters of `glMultiTexCoord1bOES`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1bOES_params {
+  uint32_t texture;
+  int8_t s;
+} gapii_glMultiTexCoord1bOES_params;
+
+/**
+ * Parameters of `glMultiTexCoord1bvOES`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1bvOES_params {
+  uint32_t texture;
+  const int8_t *coords;
+} gapii_glMultiTexCoord1bvOES_params;
+
+/**
+ * Parameters of `glMultiTexCoord1d`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1d_params {
+  uint32_t target;
+  double s;
+} gapii_glMultiTexCoord1d_params;
+
+/**
+ * Parameters of `glMultiTexCoord1dARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1dARB_params {
+  uint32_t target;
+  double s;
+} gapii_glMultiTexCoord1dARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord1dv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1dv_params {
+  uint32_t target;
+  const double *v;
+} gapii_glMultiTexCoord1dv_params;
+
+/**
+ * Parameters of `glMultiTexCoord1dvARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1dvARB_params {
+  uint32_t target;
+  const double *v;
+} gapii_glMultiTexCoord1dvARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord1f`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1f_params {
+  uint32_t target;
+  float s;
+} gapii_glMultiTexCoord1f_params;
+
+/**
+ * Parameters of `glMultiTexCoord1fARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1fARB_params {
+  uint32_t target;
+  float s;
+} gapii_glMultiTexCoord1fARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord1fv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1fv_params {
+  uint32_t target;
+  const float *v;
+} gapii_glMultiTexCoord1fv_params;
+
+/**
+ * Parameters of `glMultiTexCoord1fvARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1fvARB_params {
+  uint32_t target;
+  const float *v;
+} gapii_glMultiTexCoord1fvARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord1hNV`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1hNV_params {
+  uint32_t target;
+  uint16_t s;
+} gapii_glMultiTexCoord1hNV_params;
+
+/**
+ * Parameters of `glMultiTexCoord1hvNV`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1hvNV_params {
+  uint32_t target;
+  const uint16_t *v;
+} gapii_glMultiTexCoord1hvNV_params;
+
+/**
+ * Parameters of `glMultiTexCoord1i`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1i_params {
+  uint32_t target;
+  int32_t s;
+} gapii_glMultiTexCoord1i_params;
+
+/**
+ * Parameters of `glMultiTexCoord1iARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1iARB_params {
+  uint32_t target;
+  int32_t s;
+} gapii_glMultiTexCoord1iARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord1iv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1iv_params {
+  uint32_t target;
+  const int32_t *v;
+} gapii_glMultiTexCoord1iv_params;
+
+/**
+ * Parameters of `glMultiTexCoord1ivARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1ivARB_params {
+  uint32_t target;
+  const int32_t *v;
+} gapii_glMultiTexCoord1ivARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord1s`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1s_params {
+  uint32_t target;
+  int16_t s;
+} gapii_glMultiTexCoord1s_params;
+
+/**
+ * Parameters of `glMultiTexCoord1sARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1sARB_params {
+  uint32_t target;
+  int16_t s;
+} gapii_glMultiTexCoord1sARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord1sv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1sv_params {
+  uint32_t target;
+  const int16_t *v;
+} gapii_glMultiTexCoord1sv_params;
+
+/**
+ * Parameters of `glMultiTexCoord1svARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1svARB_params {
+  uint32_t target;
+  const int16_t *v;
+} gapii_glMultiTexCoord1svARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord1xOES`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1xOES_params {
+  uint32_t texture;
+  int32_t s;
+} gapii_glMultiTexCoord1xOES_params;
+
+/**
+ * Parameters of `glMultiTexCoord1xvOES`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord1xvOES_params {
+  uint32_t texture;
+  const int32_t *coords;
+} gapii_glMultiTexCoord1xvOES_params;
+
+/**
+ * Parameters of `glMultiTexCoord2bOES`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2bOES_params {
+  uint32_t texture;
+  int8_t s;
+  int8_t t;
+} gapii_glMultiTexCoord2bOES_params;
+
+/**
+ * Parameters of `glMultiTexCoord2bvOES`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2bvOES_params {
+  uint32_t texture;
+  const int8_t *coords;
+} gapii_glMultiTexCoord2bvOES_params;
+
+/**
+ * Parameters of `glMultiTexCoord2d`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2d_params {
+  uint32_t target;
+  double s;
+  double t;
+} gapii_glMultiTexCoord2d_params;
+
+/**
+ * Parameters of `glMultiTexCoord2dARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2dARB_params {
+  uint32_t target;
+  double s;
+  double t;
+} gapii_glMultiTexCoord2dARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord2dv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2dv_params {
+  uint32_t target;
+  const double *v;
+} gapii_glMultiTexCoord2dv_params;
+
+/**
+ * Parameters of `glMultiTexCoord2dvARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2dvARB_params {
+  uint32_t target;
+  const double *v;
+} gapii_glMultiTexCoord2dvARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord2f`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2f_params {
+  uint32_t target;
+  float s;
+  float t;
+} gapii_glMultiTexCoord2f_params;
+
+/**
+ * Parameters of `glMultiTexCoord2fARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2fARB_params {
+  uint32_t target;
+  float s;
+  float t;
+} gapii_glMultiTexCoord2fARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord2fv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2fv_params {
+  uint32_t target;
+  const float *v;
+} gapii_glMultiTexCoord2fv_params;
+
+/**
+ * Parameters of `glMultiTexCoord2fvARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2fvARB_params {
+  uint32_t target;
+  const float *v;
+} gapii_glMultiTexCoord2fvARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord2hNV`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2hNV_params {
+  uint32_t target;
+  uint16_t s;
+  uint16_t t;
+} gapii_glMultiTexCoord2hNV_params;
+
+/**
+ * Parameters of `glMultiTexCoord2hvNV`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2hvNV_params {
+  uint32_t target;
+  const uint16_t *v;
+} gapii_glMultiTexCoord2hvNV_params;
+
+/**
+ * Parameters of `glMultiTexCoord2i`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2i_params {
+  uint32_t target;
+  int32_t s;
+  int32_t t;
+} gapii_glMultiTexCoord2i_params;
+
+/**
+ * Parameters of `glMultiTexCoord2iARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2iARB_params {
+  uint32_t target;
+  int32_t s;
+  int32_t t;
+} gapii_glMultiTexCoord2iARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord2iv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2iv_params {
+  uint32_t target;
+  const int32_t *v;
+} gapii_glMultiTexCoord2iv_params;
+
+/**
+ * Parameters of `glMultiTexCoord2ivARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2ivARB_params {
+  uint32_t target;
+  const int32_t *v;
+} gapii_glMultiTexCoord2ivARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord2s`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2s_params {
+  uint32_t target;
+  int16_t s;
+  int16_t t;
+} gapii_glMultiTexCoord2s_params;
+
+/**
+ * Parameters of `glMultiTexCoord2sARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2sARB_params {
+  uint32_t target;
+  int16_t s;
+  int16_t t;
+} gapii_glMultiTexCoord2sARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord2sv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2sv_params {
+  uint32_t target;
+  const int16_t *v;
+} gapii_glMultiTexCoord2sv_params;
+
+/**
+ * Parameters of `glMultiTexCoord2svARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2svARB_params {
+  uint32_t target;
+  const int16_t *v;
+} gapii_glMultiTexCoord2svARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord2xOES`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2xOES_params {
+  uint32_t texture;
+  int32_t s;
+  int32_t t;
+} gapii_glMultiTexCoord2xOES_params;
+
+/**
+ * Parameters of `glMultiTexCoord2xvOES`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord2xvOES_params {
+  uint32_t texture;
+  const int32_t *coords;
+} gapii_glMultiTexCoord2xvOES_params;
+
+/**
+ * Parameters of `glMultiTexCoord3bOES`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3bOES_params {
+  uint32_t texture;
+  int8_t s;
+  int8_t t;
+  int8_t r;
+} gapii_glMultiTexCoord3bOES_params;
+
+/**
+ * Parameters of `glMultiTexCoord3bvOES`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3bvOES_params {
+  uint32_t texture;
+  const int8_t *coords;
+} gapii_glMultiTexCoord3bvOES_params;
+
+/**
+ * Parameters of `glMultiTexCoord3d`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3d_params {
+  uint32_t target;
+  double s;
+  double t;
+  double r;
+} gapii_glMultiTexCoord3d_params;
+
+/**
+ * Parameters of `glMultiTexCoord3dARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3dARB_params {
+  uint32_t target;
+  double s;
+  double t;
+  double r;
+} gapii_glMultiTexCoord3dARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord3dv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3dv_params {
+  uint32_t target;
+  const double *v;
+} gapii_glMultiTexCoord3dv_params;
+
+/**
+ * Parameters of `glMultiTexCoord3dvARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3dvARB_params {
+  uint32_t target;
+  const double *v;
+} gapii_glMultiTexCoord3dvARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord3f`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3f_params {
+  uint32_t target;
+  float s;
+  float t;
+  float r;
+} gapii_glMultiTexCoord3f_params;
+
+/**
+ * Parameters of `glMultiTexCoord3fARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3fARB_params {
+  uint32_t target;
+  float s;
+  float t;
+  float r;
+} gapii_glMultiTexCoord3fARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord3fv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3fv_params {
+  uint32_t target;
+  const float *v;
+} gapii_glMultiTexCoord3fv_params;
+
+/**
+ * Parameters of `glMultiTexCoord3fvARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3fvARB_params {
+  uint32_t target;
+  const float *v;
+} gapii_glMultiTexCoord3fvARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord3hNV`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3hNV_params {
+  uint32_t target;
+  uint16_t s;
+  uint16_t t;
+  uint16_t r;
+} gapii_glMultiTexCoord3hNV_params;
+
+/**
+ * Parameters of `glMultiTexCoord3hvNV`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3hvNV_params {
+  uint32_t target;
+  const uint16_t *v;
+} gapii_glMultiTexCoord3hvNV_params;
+
+/**
+ * Parameters of `glMultiTexCoord3i`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3i_params {
+  uint32_t target;
+  int32_t s;
+  int32_t t;
+  int32_t r;
+} gapii_glMultiTexCoord3i_params;
+
+/**
+ * Parameters of `glMultiTexCoord3iARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3iARB_params {
+  uint32_t target;
+  int32_t s;
+  int32_t t;
+  int32_t r;
+} gapii_glMultiTexCoord3iARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord3iv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3iv_params {
+  uint32_t target;
+  const int32_t *v;
+} gapii_glMultiTexCoord3iv_params;
+
+/**
+ * Parameters of `glMultiTexCoord3ivARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3ivARB_params {
+  uint32_t target;
+  const int32_t *v;
+} gapii_glMultiTexCoord3ivARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord3s`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3s_params {
+  uint32_t target;
+  int16_t s;
+  int16_t t;
+  int16_t r;
+} gapii_glMultiTexCoord3s_params;
+
+/**
+ * Parameters of `glMultiTexCoord3sARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3sARB_params {
+  uint32_t target;
+  int16_t s;
+  int16_t t;
+  int16_t r;
+} gapii_glMultiTexCoord3sARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord3sv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3sv_params {
+  uint32_t target;
+  const int16_t *v;
+} gapii_glMultiTexCoord3sv_params;
+
+/**
+ * Parameters of `glMultiTexCoord3svARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3svARB_params {
+  uint32_t target;
+  const int16_t *v;
+} gapii_glMultiTexCoord3svARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord3xOES`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3xOES_params {
+  uint32_t texture;
+  int32_t s;
+  int32_t t;
+  int32_t r;
+} gapii_glMultiTexCoord3xOES_params;
+
+/**
+ * Parameters of `glMultiTexCoord3xvOES`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord3xvOES_params {
+  uint32_t texture;
+  const int32_t *coords;
+} gapii_glMultiTexCoord3xvOES_params;
+
+/**
+ * Parameters of `glMultiTexCoord4bOES`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4bOES_params {
+  uint32_t texture;
+  int8_t s;
+  int8_t t;
+  int8_t r;
+  int8_t q;
+} gapii_glMultiTexCoord4bOES_params;
+
+/**
+ * Parameters of `glMultiTexCoord4bvOES`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4bvOES_params {
+  uint32_t texture;
+  const int8_t *coords;
+} gapii_glMultiTexCoord4bvOES_params;
+
+/**
+ * Parameters of `glMultiTexCoord4d`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4d_params {
+  uint32_t target;
+  double s;
+  double t;
+  double r;
+  double q;
+} gapii_glMultiTexCoord4d_params;
+
+/**
+ * Parameters of `glMultiTexCoord4dARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4dARB_params {
+  uint32_t target;
+  double s;
+  double t;
+  double r;
+  double q;
+} gapii_glMultiTexCoord4dARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord4dv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4dv_params {
+  uint32_t target;
+  const double *v;
+} gapii_glMultiTexCoord4dv_params;
+
+/**
+ * Parameters of `glMultiTexCoord4dvARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4dvARB_params {
+  uint32_t target;
+  const double *v;
+} gapii_glMultiTexCoord4dvARB_params;
+
+/**
  * Parameters of `glMultiTexCoord4f`, which has no result.
  */
 typedef struct gapii_glMultiTexCoord4f_params {
@@ -7071,6 +14927,128 @@ typedef struct gapii_glMultiTexCoord4f_params {
   float r;
   float q;
 } gapii_glMultiTexCoord4f_params;
+
+/**
+ * Parameters of `glMultiTexCoord4fARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4fARB_params {
+  uint32_t target;
+  float s;
+  float t;
+  float r;
+  float q;
+} gapii_glMultiTexCoord4fARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord4fv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4fv_params {
+  uint32_t target;
+  const float *v;
+} gapii_glMultiTexCoord4fv_params;
+
+/**
+ * Parameters of `glMultiTexCoord4fvARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4fvARB_params {
+  uint32_t target;
+  const float *v;
+} gapii_glMultiTexCoord4fvARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord4hNV`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4hNV_params {
+  uint32_t target;
+  uint16_t s;
+  uint16_t t;
+  uint16_t r;
+  uint16_t q;
+} gapii_glMultiTexCoord4hNV_params;
+
+/**
+ * Parameters of `glMultiTexCoord4hvNV`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4hvNV_params {
+  uint32_t target;
+  const uint16_t *v;
+} gapii_glMultiTexCoord4hvNV_params;
+
+/**
+ * Parameters of `glMultiTexCoord4i`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4i_params {
+  uint32_t target;
+  int32_t s;
+  int32_t t;
+  int32_t r;
+  int32_t q;
+} gapii_glMultiTexCoord4i_params;
+
+/**
+ * Parameters of `glMultiTexCoord4iARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4iARB_params {
+  uint32_t target;
+  int32_t s;
+  int32_t t;
+  int32_t r;
+  int32_t q;
+} gapii_glMultiTexCoord4iARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord4iv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4iv_params {
+  uint32_t target;
+  const int32_t *v;
+} gapii_glMultiTexCoord4iv_params;
+
+/**
+ * Parameters of `glMultiTexCoord4ivARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4ivARB_params {
+  uint32_t target;
+  const int32_t *v;
+} gapii_glMultiTexCoord4ivARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord4s`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4s_params {
+  uint32_t target;
+  int16_t s;
+  int16_t t;
+  int16_t r;
+  int16_t q;
+} gapii_glMultiTexCoord4s_params;
+
+/**
+ * Parameters of `glMultiTexCoord4sARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4sARB_params {
+  uint32_t target;
+  int16_t s;
+  int16_t t;
+  int16_t r;
+  int16_t q;
+} gapii_glMultiTexCoord4sARB_params;
+
+/**
+ * Parameters of `glMultiTexCoord4sv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4sv_params {
+  uint32_t target;
+  const int16_t *v;
+} gapii_glMultiTexCoord4sv_params;
+
+/**
+ * Parameters of `glMultiTexCoord4svARB`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4svARB_params {
+  uint32_t target;
+  const int16_t *v;
+} gapii_glMultiTexCoord4svARB_params;
 
 /**
  * Parameters of `glMultiTexCoord4x`, which has no result.
@@ -7095,6 +15073,516 @@ typedef struct gapii_glMultiTexCoord4xOES_params {
 } gapii_glMultiTexCoord4xOES_params;
 
 /**
+ * Parameters of `glMultiTexCoord4xvOES`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoord4xvOES_params {
+  uint32_t texture;
+  const int32_t *coords;
+} gapii_glMultiTexCoord4xvOES_params;
+
+/**
+ * Parameters of `glMultiTexCoordP1ui`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoordP1ui_params {
+  uint32_t texture;
+  uint32_t type;
+  uint32_t coords;
+} gapii_glMultiTexCoordP1ui_params;
+
+/**
+ * Parameters of `glMultiTexCoordP1uiv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoordP1uiv_params {
+  uint32_t texture;
+  uint32_t type;
+  const uint32_t *coords;
+} gapii_glMultiTexCoordP1uiv_params;
+
+/**
+ * Parameters of `glMultiTexCoordP2ui`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoordP2ui_params {
+  uint32_t texture;
+  uint32_t type;
+  uint32_t coords;
+} gapii_glMultiTexCoordP2ui_params;
+
+/**
+ * Parameters of `glMultiTexCoordP2uiv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoordP2uiv_params {
+  uint32_t texture;
+  uint32_t type;
+  const uint32_t *coords;
+} gapii_glMultiTexCoordP2uiv_params;
+
+/**
+ * Parameters of `glMultiTexCoordP3ui`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoordP3ui_params {
+  uint32_t texture;
+  uint32_t type;
+  uint32_t coords;
+} gapii_glMultiTexCoordP3ui_params;
+
+/**
+ * Parameters of `glMultiTexCoordP3uiv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoordP3uiv_params {
+  uint32_t texture;
+  uint32_t type;
+  const uint32_t *coords;
+} gapii_glMultiTexCoordP3uiv_params;
+
+/**
+ * Parameters of `glMultiTexCoordP4ui`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoordP4ui_params {
+  uint32_t texture;
+  uint32_t type;
+  uint32_t coords;
+} gapii_glMultiTexCoordP4ui_params;
+
+/**
+ * Parameters of `glMultiTexCoordP4uiv`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoordP4uiv_params {
+  uint32_t texture;
+  uint32_t type;
+  const uint32_t *coords;
+} gapii_glMultiTexCoordP4uiv_params;
+
+/**
+ * Parameters of `glMultiTexCoordPointerEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexCoordPointerEXT_params {
+  uint32_t texunit;
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+  const void *pointer;
+} gapii_glMultiTexCoordPointerEXT_params;
+
+/**
+ * Parameters of `glMultiTexEnvfEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexEnvfEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  uint32_t pname;
+  float param;
+} gapii_glMultiTexEnvfEXT_params;
+
+/**
+ * Parameters of `glMultiTexEnvfvEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexEnvfvEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  uint32_t pname;
+  const float *params;
+} gapii_glMultiTexEnvfvEXT_params;
+
+/**
+ * Parameters of `glMultiTexEnviEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexEnviEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  uint32_t pname;
+  int32_t param;
+} gapii_glMultiTexEnviEXT_params;
+
+/**
+ * Parameters of `glMultiTexEnvivEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexEnvivEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  uint32_t pname;
+  const int32_t *params;
+} gapii_glMultiTexEnvivEXT_params;
+
+/**
+ * Parameters of `glMultiTexGendEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexGendEXT_params {
+  uint32_t texunit;
+  uint32_t coord;
+  uint32_t pname;
+  double param;
+} gapii_glMultiTexGendEXT_params;
+
+/**
+ * Parameters of `glMultiTexGendvEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexGendvEXT_params {
+  uint32_t texunit;
+  uint32_t coord;
+  uint32_t pname;
+  const double *params;
+} gapii_glMultiTexGendvEXT_params;
+
+/**
+ * Parameters of `glMultiTexGenfEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexGenfEXT_params {
+  uint32_t texunit;
+  uint32_t coord;
+  uint32_t pname;
+  float param;
+} gapii_glMultiTexGenfEXT_params;
+
+/**
+ * Parameters of `glMultiTexGenfvEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexGenfvEXT_params {
+  uint32_t texunit;
+  uint32_t coord;
+  uint32_t pname;
+  const float *params;
+} gapii_glMultiTexGenfvEXT_params;
+
+/**
+ * Parameters of `glMultiTexGeniEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexGeniEXT_params {
+  uint32_t texunit;
+  uint32_t coord;
+  uint32_t pname;
+  int32_t param;
+} gapii_glMultiTexGeniEXT_params;
+
+/**
+ * Parameters of `glMultiTexGenivEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexGenivEXT_params {
+  uint32_t texunit;
+  uint32_t coord;
+  uint32_t pname;
+  const int32_t *params;
+} gapii_glMultiTexGenivEXT_params;
+
+/**
+ * Parameters of `glMultiTexImage1DEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexImage1DEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  int32_t internalformat;
+  int32_t width;
+  int32_t border;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glMultiTexImage1DEXT_params;
+
+/**
+ * Parameters of `glMultiTexImage2DEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexImage2DEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  int32_t internalformat;
+  int32_t width;
+  int32_t height;
+  int32_t border;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glMultiTexImage2DEXT_params;
+
+/**
+ * Parameters of `glMultiTexImage3DEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexImage3DEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  int32_t internalformat;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  int32_t border;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glMultiTexImage3DEXT_params;
+
+/**
+ * Parameters of `glMultiTexParameterIivEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexParameterIivEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  uint32_t pname;
+  const int32_t *params;
+} gapii_glMultiTexParameterIivEXT_params;
+
+/**
+ * Parameters of `glMultiTexParameterIuivEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexParameterIuivEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  uint32_t pname;
+  const uint32_t *params;
+} gapii_glMultiTexParameterIuivEXT_params;
+
+/**
+ * Parameters of `glMultiTexParameterfEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexParameterfEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  uint32_t pname;
+  float param;
+} gapii_glMultiTexParameterfEXT_params;
+
+/**
+ * Parameters of `glMultiTexParameterfvEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexParameterfvEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  uint32_t pname;
+  const float *params;
+} gapii_glMultiTexParameterfvEXT_params;
+
+/**
+ * Parameters of `glMultiTexParameteriEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexParameteriEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  uint32_t pname;
+  int32_t param;
+} gapii_glMultiTexParameteriEXT_params;
+
+/**
+ * Parameters of `glMultiTexParameterivEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexParameterivEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  uint32_t pname;
+  const int32_t *params;
+} gapii_glMultiTexParameterivEXT_params;
+
+/**
+ * Parameters of `glMultiTexRenderbufferEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexRenderbufferEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  uint32_t renderbuffer;
+} gapii_glMultiTexRenderbufferEXT_params;
+
+/**
+ * Parameters of `glMultiTexSubImage1DEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexSubImage1DEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t width;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glMultiTexSubImage1DEXT_params;
+
+/**
+ * Parameters of `glMultiTexSubImage2DEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexSubImage2DEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t width;
+  int32_t height;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glMultiTexSubImage2DEXT_params;
+
+/**
+ * Parameters of `glMultiTexSubImage3DEXT`, which has no result.
+ */
+typedef struct gapii_glMultiTexSubImage3DEXT_params {
+  uint32_t texunit;
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t zoffset;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glMultiTexSubImage3DEXT_params;
+
+/**
+ * Parameters of `glMulticastBlitFramebufferNV`, which has no result.
+ */
+typedef struct gapii_glMulticastBlitFramebufferNV_params {
+  uint32_t srcGpu;
+  uint32_t dstGpu;
+  int32_t srcX0;
+  int32_t srcY0;
+  int32_t srcX1;
+  int32_t srcY1;
+  int32_t dstX0;
+  int32_t dstY0;
+  int32_t dstX1;
+  int32_t dstY1;
+  uint32_t mask;
+  uint32_t filter;
+} gapii_glMulticastBlitFramebufferNV_params;
+
+/**
+ * Parameters of `glMulticastBufferSubDataNV`, which has no result.
+ */
+typedef struct gapii_glMulticastBufferSubDataNV_params {
+  uint32_t gpuMask;
+  uint32_t buffer;
+  intptr_t offset;
+  intptr_t size;
+  const void *data;
+} gapii_glMulticastBufferSubDataNV_params;
+
+/**
+ * Parameters of `glMulticastCopyBufferSubDataNV`, which has no result.
+ */
+typedef struct gapii_glMulticastCopyBufferSubDataNV_params {
+  uint32_t readGpu;
+  uint32_t writeGpuMask;
+  uint32_t readBuffer;
+  uint32_t writeBuffer;
+  intptr_t readOffset;
+  intptr_t writeOffset;
+  intptr_t size;
+} gapii_glMulticastCopyBufferSubDataNV_params;
+
+/**
+ * Parameters of `glMulticastCopyImageSubDataNV`, which has no result.
+ */
+typedef struct gapii_glMulticastCopyImageSubDataNV_params {
+  uint32_t srcGpu;
+  uint32_t dstGpuMask;
+  uint32_t srcName;
+  uint32_t srcTarget;
+  int32_t srcLevel;
+  int32_t srcX;
+  int32_t srcY;
+  int32_t srcZ;
+  uint32_t dstName;
+  uint32_t dstTarget;
+  int32_t dstLevel;
+  int32_t dstX;
+  int32_t dstY;
+  int32_t dstZ;
+  int32_t srcWidth;
+  int32_t srcHeight;
+  int32_t srcDepth;
+} gapii_glMulticastCopyImageSubDataNV_params;
+
+/**
+ * Parameters of `glMulticastFramebufferSampleLocationsfvNV`, which has no result.
+ */
+typedef struct gapii_glMulticastFramebufferSampleLocationsfvNV_params {
+  uint32_t gpu;
+  uint32_t framebuffer;
+  uint32_t start;
+  int32_t count;
+  const float *v;
+} gapii_glMulticastFramebufferSampleLocationsfvNV_params;
+
+/**
+ * Parameters of `glMulticastGetQueryObjecti64vNV`, which has no result.
+ */
+typedef struct gapii_glMulticastGetQueryObjecti64vNV_params {
+  uint32_t gpu;
+  uint32_t id;
+  uint32_t pname;
+  int64_t *params;
+} gapii_glMulticastGetQueryObjecti64vNV_params;
+
+/**
+ * Parameters of `glMulticastGetQueryObjectivNV`, which has no result.
+ */
+typedef struct gapii_glMulticastGetQueryObjectivNV_params {
+  uint32_t gpu;
+  uint32_t id;
+  uint32_t pname;
+  int32_t *params;
+} gapii_glMulticastGetQueryObjectivNV_params;
+
+/**
+ * Parameters of `glMulticastGetQueryObjectui64vNV`, which has no result.
+ */
+typedef struct gapii_glMulticastGetQueryObjectui64vNV_params {
+  uint32_t gpu;
+  uint32_t id;
+  uint32_t pname;
+  uint64_t *params;
+} gapii_glMulticastGetQueryObjectui64vNV_params;
+
+/**
+ * Parameters of `glMulticastGetQueryObjectuivNV`, which has no result.
+ */
+typedef struct gapii_glMulticastGetQueryObjectuivNV_params {
+  uint32_t gpu;
+  uint32_t id;
+  uint32_t pname;
+  uint32_t *params;
+} gapii_glMulticastGetQueryObjectuivNV_params;
+
+/**
+ * Parameters of `glMulticastScissorArrayvNVX`, which has no result.
+ */
+typedef struct gapii_glMulticastScissorArrayvNVX_params {
+  uint32_t gpu;
+  uint32_t first;
+  int32_t count;
+  const int32_t *v;
+} gapii_glMulticastScissorArrayvNVX_params;
+
+/**
+ * Parameters of `glMulticastViewportArrayvNVX`, which has no result.
+ */
+typedef struct gapii_glMulticastViewportArrayvNVX_params {
+  uint32_t gpu;
+  uint32_t first;
+  int32_t count;
+  const float *v;
+} gapii_glMulticastViewportArrayvNVX_params;
+
+/**
+ * Parameters of `glMulticastViewportPositionWScaleNVX`, which has no result.
+ */
+typedef struct gapii_glMulticastViewportPositionWScaleNVX_params {
+  uint32_t gpu;
+  uint32_t index;
+  float xcoeff;
+  float ycoeff;
+} gapii_glMulticastViewportPositionWScaleNVX_params;
+
+/**
+ * Parameters of `glMulticastWaitSyncNV`, which has no result.
+ */
+typedef struct gapii_glMulticastWaitSyncNV_params {
+  uint32_t signalGpu;
+  uint32_t waitGpuMask;
+} gapii_glMulticastWaitSyncNV_params;
+
+/**
  * Parameters of `glNamedBufferAttachMemoryNV`, which has no result.
  */
 typedef struct gapii_glNamedBufferAttachMemoryNV_params {
@@ -7102,6 +15590,46 @@ typedef struct gapii_glNamedBufferAttachMemoryNV_params {
   uint32_t memory;
   uint64_t offset;
 } gapii_glNamedBufferAttachMemoryNV_params;
+
+/**
+ * Parameters of `glNamedBufferData`, which has no result.
+ */
+typedef struct gapii_glNamedBufferData_params {
+  uint32_t buffer;
+  intptr_t size;
+  const void *data;
+  uint32_t usage;
+} gapii_glNamedBufferData_params;
+
+/**
+ * Parameters of `glNamedBufferDataEXT`, which has no result.
+ */
+typedef struct gapii_glNamedBufferDataEXT_params {
+  uint32_t buffer;
+  intptr_t size;
+  const void *data;
+  uint32_t usage;
+} gapii_glNamedBufferDataEXT_params;
+
+/**
+ * Parameters of `glNamedBufferPageCommitmentARB`, which has no result.
+ */
+typedef struct gapii_glNamedBufferPageCommitmentARB_params {
+  uint32_t buffer;
+  intptr_t offset;
+  intptr_t size;
+  uint8_t commit;
+} gapii_glNamedBufferPageCommitmentARB_params;
+
+/**
+ * Parameters of `glNamedBufferPageCommitmentEXT`, which has no result.
+ */
+typedef struct gapii_glNamedBufferPageCommitmentEXT_params {
+  uint32_t buffer;
+  intptr_t offset;
+  intptr_t size;
+  uint8_t commit;
+} gapii_glNamedBufferPageCommitmentEXT_params;
 
 /**
  * Parameters of `glNamedBufferPageCommitmentMemNV`, which has no result.
@@ -7114,6 +15642,26 @@ typedef struct gapii_glNamedBufferPageCommitmentMemNV_params {
   uint64_t memOffset;
   uint8_t commit;
 } gapii_glNamedBufferPageCommitmentMemNV_params;
+
+/**
+ * Parameters of `glNamedBufferStorage`, which has no result.
+ */
+typedef struct gapii_glNamedBufferStorage_params {
+  uint32_t buffer;
+  intptr_t size;
+  const void *data;
+  uint32_t flags;
+} gapii_glNamedBufferStorage_params;
+
+/**
+ * Parameters of `glNamedBufferStorageEXT`, which has no result.
+ */
+typedef struct gapii_glNamedBufferStorageEXT_params {
+  uint32_t buffer;
+  intptr_t size;
+  const void *data;
+  uint32_t flags;
+} gapii_glNamedBufferStorageEXT_params;
 
 /**
  * Parameters of `glNamedBufferStorageExternalEXT`, which has no result.
@@ -7137,6 +15685,110 @@ typedef struct gapii_glNamedBufferStorageMemEXT_params {
 } gapii_glNamedBufferStorageMemEXT_params;
 
 /**
+ * Parameters of `glNamedBufferSubData`, which has no result.
+ */
+typedef struct gapii_glNamedBufferSubData_params {
+  uint32_t buffer;
+  intptr_t offset;
+  intptr_t size;
+  const void *data;
+} gapii_glNamedBufferSubData_params;
+
+/**
+ * Parameters of `glNamedBufferSubDataEXT`, which has no result.
+ */
+typedef struct gapii_glNamedBufferSubDataEXT_params {
+  uint32_t buffer;
+  intptr_t offset;
+  intptr_t size;
+  const void *data;
+} gapii_glNamedBufferSubDataEXT_params;
+
+/**
+ * Parameters of `glNamedCopyBufferSubDataEXT`, which has no result.
+ */
+typedef struct gapii_glNamedCopyBufferSubDataEXT_params {
+  uint32_t readBuffer;
+  uint32_t writeBuffer;
+  intptr_t readOffset;
+  intptr_t writeOffset;
+  intptr_t size;
+} gapii_glNamedCopyBufferSubDataEXT_params;
+
+/**
+ * Parameters of `glNamedFramebufferDrawBuffer`, which has no result.
+ */
+typedef struct gapii_glNamedFramebufferDrawBuffer_params {
+  uint32_t framebuffer;
+  uint32_t buf;
+} gapii_glNamedFramebufferDrawBuffer_params;
+
+/**
+ * Parameters of `glNamedFramebufferDrawBuffers`, which has no result.
+ */
+typedef struct gapii_glNamedFramebufferDrawBuffers_params {
+  uint32_t framebuffer;
+  int32_t n;
+  const uint32_t *bufs;
+} gapii_glNamedFramebufferDrawBuffers_params;
+
+/**
+ * Parameters of `glNamedFramebufferParameteri`, which has no result.
+ */
+typedef struct gapii_glNamedFramebufferParameteri_params {
+  uint32_t framebuffer;
+  uint32_t pname;
+  int32_t param;
+} gapii_glNamedFramebufferParameteri_params;
+
+/**
+ * Parameters of `glNamedFramebufferParameteriEXT`, which has no result.
+ */
+typedef struct gapii_glNamedFramebufferParameteriEXT_params {
+  uint32_t framebuffer;
+  uint32_t pname;
+  int32_t param;
+} gapii_glNamedFramebufferParameteriEXT_params;
+
+/**
+ * Parameters of `glNamedFramebufferReadBuffer`, which has no result.
+ */
+typedef struct gapii_glNamedFramebufferReadBuffer_params {
+  uint32_t framebuffer;
+  uint32_t src;
+} gapii_glNamedFramebufferReadBuffer_params;
+
+/**
+ * Parameters of `glNamedFramebufferRenderbuffer`, which has no result.
+ */
+typedef struct gapii_glNamedFramebufferRenderbuffer_params {
+  uint32_t framebuffer;
+  uint32_t attachment;
+  uint32_t renderbuffertarget;
+  uint32_t renderbuffer;
+} gapii_glNamedFramebufferRenderbuffer_params;
+
+/**
+ * Parameters of `glNamedFramebufferRenderbufferEXT`, which has no result.
+ */
+typedef struct gapii_glNamedFramebufferRenderbufferEXT_params {
+  uint32_t framebuffer;
+  uint32_t attachment;
+  uint32_t renderbuffertarget;
+  uint32_t renderbuffer;
+} gapii_glNamedFramebufferRenderbufferEXT_params;
+
+/**
+ * Parameters of `glNamedFramebufferSampleLocationsfvARB`, which has no result.
+ */
+typedef struct gapii_glNamedFramebufferSampleLocationsfvARB_params {
+  uint32_t framebuffer;
+  uint32_t start;
+  int32_t count;
+  const float *v;
+} gapii_glNamedFramebufferSampleLocationsfvARB_params;
+
+/**
  * Parameters of `glNamedFramebufferSampleLocationsfvNV`, which has no result.
  */
 typedef struct gapii_glNamedFramebufferSampleLocationsfvNV_params {
@@ -7145,6 +15797,93 @@ typedef struct gapii_glNamedFramebufferSampleLocationsfvNV_params {
   int32_t count;
   const float *v;
 } gapii_glNamedFramebufferSampleLocationsfvNV_params;
+
+/**
+ * Parameters of `glNamedFramebufferTexture`, which has no result.
+ */
+typedef struct gapii_glNamedFramebufferTexture_params {
+  uint32_t framebuffer;
+  uint32_t attachment;
+  uint32_t texture;
+  int32_t level;
+} gapii_glNamedFramebufferTexture_params;
+
+/**
+ * Parameters of `glNamedFramebufferTexture1DEXT`, which has no result.
+ */
+typedef struct gapii_glNamedFramebufferTexture1DEXT_params {
+  uint32_t framebuffer;
+  uint32_t attachment;
+  uint32_t textarget;
+  uint32_t texture;
+  int32_t level;
+} gapii_glNamedFramebufferTexture1DEXT_params;
+
+/**
+ * Parameters of `glNamedFramebufferTexture2DEXT`, which has no result.
+ */
+typedef struct gapii_glNamedFramebufferTexture2DEXT_params {
+  uint32_t framebuffer;
+  uint32_t attachment;
+  uint32_t textarget;
+  uint32_t texture;
+  int32_t level;
+} gapii_glNamedFramebufferTexture2DEXT_params;
+
+/**
+ * Parameters of `glNamedFramebufferTexture3DEXT`, which has no result.
+ */
+typedef struct gapii_glNamedFramebufferTexture3DEXT_params {
+  uint32_t framebuffer;
+  uint32_t attachment;
+  uint32_t textarget;
+  uint32_t texture;
+  int32_t level;
+  int32_t zoffset;
+} gapii_glNamedFramebufferTexture3DEXT_params;
+
+/**
+ * Parameters of `glNamedFramebufferTextureEXT`, which has no result.
+ */
+typedef struct gapii_glNamedFramebufferTextureEXT_params {
+  uint32_t framebuffer;
+  uint32_t attachment;
+  uint32_t texture;
+  int32_t level;
+} gapii_glNamedFramebufferTextureEXT_params;
+
+/**
+ * Parameters of `glNamedFramebufferTextureFaceEXT`, which has no result.
+ */
+typedef struct gapii_glNamedFramebufferTextureFaceEXT_params {
+  uint32_t framebuffer;
+  uint32_t attachment;
+  uint32_t texture;
+  int32_t level;
+  uint32_t face;
+} gapii_glNamedFramebufferTextureFaceEXT_params;
+
+/**
+ * Parameters of `glNamedFramebufferTextureLayer`, which has no result.
+ */
+typedef struct gapii_glNamedFramebufferTextureLayer_params {
+  uint32_t framebuffer;
+  uint32_t attachment;
+  uint32_t texture;
+  int32_t level;
+  int32_t layer;
+} gapii_glNamedFramebufferTextureLayer_params;
+
+/**
+ * Parameters of `glNamedFramebufferTextureLayerEXT`, which has no result.
+ */
+typedef struct gapii_glNamedFramebufferTextureLayerEXT_params {
+  uint32_t framebuffer;
+  uint32_t attachment;
+  uint32_t texture;
+  int32_t level;
+  int32_t layer;
+} gapii_glNamedFramebufferTextureLayerEXT_params;
 
 /**
  * Parameters of `glNamedFramebufferTextureMultiviewOVR`, which has no result.
@@ -7159,6 +15898,173 @@ typedef struct gapii_glNamedFramebufferTextureMultiviewOVR_params {
 } gapii_glNamedFramebufferTextureMultiviewOVR_params;
 
 /**
+ * Parameters of `glNamedProgramLocalParameter4dEXT`, which has no result.
+ */
+typedef struct gapii_glNamedProgramLocalParameter4dEXT_params {
+  uint32_t program;
+  uint32_t target;
+  uint32_t index;
+  double x;
+  double y;
+  double z;
+  double w;
+} gapii_glNamedProgramLocalParameter4dEXT_params;
+
+/**
+ * Parameters of `glNamedProgramLocalParameter4dvEXT`, which has no result.
+ */
+typedef struct gapii_glNamedProgramLocalParameter4dvEXT_params {
+  uint32_t program;
+  uint32_t target;
+  uint32_t index;
+  const double *params;
+} gapii_glNamedProgramLocalParameter4dvEXT_params;
+
+/**
+ * Parameters of `glNamedProgramLocalParameter4fEXT`, which has no result.
+ */
+typedef struct gapii_glNamedProgramLocalParameter4fEXT_params {
+  uint32_t program;
+  uint32_t target;
+  uint32_t index;
+  float x;
+  float y;
+  float z;
+  float w;
+} gapii_glNamedProgramLocalParameter4fEXT_params;
+
+/**
+ * Parameters of `glNamedProgramLocalParameter4fvEXT`, which has no result.
+ */
+typedef struct gapii_glNamedProgramLocalParameter4fvEXT_params {
+  uint32_t program;
+  uint32_t target;
+  uint32_t index;
+  const float *params;
+} gapii_glNamedProgramLocalParameter4fvEXT_params;
+
+/**
+ * Parameters of `glNamedProgramLocalParameterI4iEXT`, which has no result.
+ */
+typedef struct gapii_glNamedProgramLocalParameterI4iEXT_params {
+  uint32_t program;
+  uint32_t target;
+  uint32_t index;
+  int32_t x;
+  int32_t y;
+  int32_t z;
+  int32_t w;
+} gapii_glNamedProgramLocalParameterI4iEXT_params;
+
+/**
+ * Parameters of `glNamedProgramLocalParameterI4ivEXT`, which has no result.
+ */
+typedef struct gapii_glNamedProgramLocalParameterI4ivEXT_params {
+  uint32_t program;
+  uint32_t target;
+  uint32_t index;
+  const int32_t *params;
+} gapii_glNamedProgramLocalParameterI4ivEXT_params;
+
+/**
+ * Parameters of `glNamedProgramLocalParameterI4uiEXT`, which has no result.
+ */
+typedef struct gapii_glNamedProgramLocalParameterI4uiEXT_params {
+  uint32_t program;
+  uint32_t target;
+  uint32_t index;
+  uint32_t x;
+  uint32_t y;
+  uint32_t z;
+  uint32_t w;
+} gapii_glNamedProgramLocalParameterI4uiEXT_params;
+
+/**
+ * Parameters of `glNamedProgramLocalParameterI4uivEXT`, which has no result.
+ */
+typedef struct gapii_glNamedProgramLocalParameterI4uivEXT_params {
+  uint32_t program;
+  uint32_t target;
+  uint32_t index;
+  const uint32_t *params;
+} gapii_glNamedProgramLocalParameterI4uivEXT_params;
+
+/**
+ * Parameters of `glNamedProgramLocalParameters4fvEXT`, which has no result.
+ */
+typedef struct gapii_glNamedProgramLocalParameters4fvEXT_params {
+  uint32_t program;
+  uint32_t target;
+  uint32_t index;
+  int32_t count;
+  const float *params;
+} gapii_glNamedProgramLocalParameters4fvEXT_params;
+
+/**
+ * Parameters of `glNamedProgramLocalParametersI4ivEXT`, which has no result.
+ */
+typedef struct gapii_glNamedProgramLocalParametersI4ivEXT_params {
+  uint32_t program;
+  uint32_t target;
+  uint32_t index;
+  int32_t count;
+  const int32_t *params;
+} gapii_glNamedProgramLocalParametersI4ivEXT_params;
+
+/**
+ * Parameters of `glNamedProgramLocalParametersI4uivEXT`, which has no result.
+ */
+typedef struct gapii_glNamedProgramLocalParametersI4uivEXT_params {
+  uint32_t program;
+  uint32_t target;
+  uint32_t index;
+  int32_t count;
+  const uint32_t *params;
+} gapii_glNamedProgramLocalParametersI4uivEXT_params;
+
+/**
+ * Parameters of `glNamedProgramStringEXT`, which has no result.
+ */
+typedef struct gapii_glNamedProgramStringEXT_params {
+  uint32_t program;
+  uint32_t target;
+  uint32_t format;
+  int32_t len;
+  const void *string;
+} gapii_glNamedProgramStringEXT_params;
+
+/**
+ * Parameters of `glNamedRenderbufferStorage`, which has no result.
+ */
+typedef struct gapii_glNamedRenderbufferStorage_params {
+  uint32_t renderbuffer;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+} gapii_glNamedRenderbufferStorage_params;
+
+/**
+ * Parameters of `glNamedRenderbufferStorageEXT`, which has no result.
+ */
+typedef struct gapii_glNamedRenderbufferStorageEXT_params {
+  uint32_t renderbuffer;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+} gapii_glNamedRenderbufferStorageEXT_params;
+
+/**
+ * Parameters of `glNamedRenderbufferStorageMultisample`, which has no result.
+ */
+typedef struct gapii_glNamedRenderbufferStorageMultisample_params {
+  uint32_t renderbuffer;
+  int32_t samples;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+} gapii_glNamedRenderbufferStorageMultisample_params;
+
+/**
  * Parameters of `glNamedRenderbufferStorageMultisampleAdvancedAMD`, which has no result.
  */
 typedef struct gapii_glNamedRenderbufferStorageMultisampleAdvancedAMD_params {
@@ -7171,6 +16077,80 @@ typedef struct gapii_glNamedRenderbufferStorageMultisampleAdvancedAMD_params {
 } gapii_glNamedRenderbufferStorageMultisampleAdvancedAMD_params;
 
 /**
+ * Parameters of `glNamedRenderbufferStorageMultisampleCoverageEXT`, which has no result.
+ */
+typedef struct gapii_glNamedRenderbufferStorageMultisampleCoverageEXT_params {
+  uint32_t renderbuffer;
+  int32_t coverageSamples;
+  int32_t colorSamples;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+} gapii_glNamedRenderbufferStorageMultisampleCoverageEXT_params;
+
+/**
+ * Parameters of `glNamedRenderbufferStorageMultisampleEXT`, which has no result.
+ */
+typedef struct gapii_glNamedRenderbufferStorageMultisampleEXT_params {
+  uint32_t renderbuffer;
+  int32_t samples;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+} gapii_glNamedRenderbufferStorageMultisampleEXT_params;
+
+/**
+ * Parameters of `glNamedStringARB`, which has no result.
+ */
+typedef struct gapii_glNamedStringARB_params {
+  uint32_t type;
+  int32_t namelen;
+  const char *name;
+  int32_t stringlen;
+  const char *string;
+} gapii_glNamedStringARB_params;
+
+/**
+ * Parameters of `glNewList`, which has no result.
+ */
+typedef struct gapii_glNewList_params {
+  uint32_t list;
+  uint32_t mode;
+} gapii_glNewList_params;
+
+/**
+ * Parameters of `glNormal3b`, which has no result.
+ */
+typedef struct gapii_glNormal3b_params {
+  int8_t nx;
+  int8_t ny;
+  int8_t nz;
+} gapii_glNormal3b_params;
+
+/**
+ * Parameters of `glNormal3bv`, which has no result.
+ */
+typedef struct gapii_glNormal3bv_params {
+  const int8_t *v;
+} gapii_glNormal3bv_params;
+
+/**
+ * Parameters of `glNormal3d`, which has no result.
+ */
+typedef struct gapii_glNormal3d_params {
+  double nx;
+  double ny;
+  double nz;
+} gapii_glNormal3d_params;
+
+/**
+ * Parameters of `glNormal3dv`, which has no result.
+ */
+typedef struct gapii_glNormal3dv_params {
+  const double *v;
+} gapii_glNormal3dv_params;
+
+/**
  * Parameters of `glNormal3f`, which has no result.
  */
 typedef struct gapii_glNormal3f_params {
@@ -7178,6 +16158,61 @@ typedef struct gapii_glNormal3f_params {
   float ny;
   float nz;
 } gapii_glNormal3f_params;
+
+/**
+ * Parameters of `glNormal3fv`, which has no result.
+ */
+typedef struct gapii_glNormal3fv_params {
+  const float *v;
+} gapii_glNormal3fv_params;
+
+/**
+ * Parameters of `glNormal3hNV`, which has no result.
+ */
+typedef struct gapii_glNormal3hNV_params {
+  uint16_t nx;
+  uint16_t ny;
+  uint16_t nz;
+} gapii_glNormal3hNV_params;
+
+/**
+ * Parameters of `glNormal3hvNV`, which has no result.
+ */
+typedef struct gapii_glNormal3hvNV_params {
+  const uint16_t *v;
+} gapii_glNormal3hvNV_params;
+
+/**
+ * Parameters of `glNormal3i`, which has no result.
+ */
+typedef struct gapii_glNormal3i_params {
+  int32_t nx;
+  int32_t ny;
+  int32_t nz;
+} gapii_glNormal3i_params;
+
+/**
+ * Parameters of `glNormal3iv`, which has no result.
+ */
+typedef struct gapii_glNormal3iv_params {
+  const int32_t *v;
+} gapii_glNormal3iv_params;
+
+/**
+ * Parameters of `glNormal3s`, which has no result.
+ */
+typedef struct gapii_glNormal3s_params {
+  int16_t nx;
+  int16_t ny;
+  int16_t nz;
+} gapii_glNormal3s_params;
+
+/**
+ * Parameters of `glNormal3sv`, which has no result.
+ */
+typedef struct gapii_glNormal3sv_params {
+  const int16_t *v;
+} gapii_glNormal3sv_params;
 
 /**
  * Parameters of `glNormal3x`, which has no result.
@@ -7198,6 +16233,37 @@ typedef struct gapii_glNormal3xOES_params {
 } gapii_glNormal3xOES_params;
 
 /**
+ * Parameters of `glNormal3xvOES`, which has no result.
+ */
+typedef struct gapii_glNormal3xvOES_params {
+  const int32_t *coords;
+} gapii_glNormal3xvOES_params;
+
+/**
+ * Parameters of `glNormalFormatNV`, which has no result.
+ */
+typedef struct gapii_glNormalFormatNV_params {
+  uint32_t type;
+  int32_t stride;
+} gapii_glNormalFormatNV_params;
+
+/**
+ * Parameters of `glNormalP3ui`, which has no result.
+ */
+typedef struct gapii_glNormalP3ui_params {
+  uint32_t type;
+  uint32_t coords;
+} gapii_glNormalP3ui_params;
+
+/**
+ * Parameters of `glNormalP3uiv`, which has no result.
+ */
+typedef struct gapii_glNormalP3uiv_params {
+  uint32_t type;
+  const uint32_t *coords;
+} gapii_glNormalP3uiv_params;
+
+/**
  * Parameters of `glNormalPointer`, which has no result.
  */
 typedef struct gapii_glNormalPointer_params {
@@ -7205,6 +16271,16 @@ typedef struct gapii_glNormalPointer_params {
   int32_t stride;
   const void *pointer;
 } gapii_glNormalPointer_params;
+
+/**
+ * Parameters of `glNormalPointerEXT`, which has no result.
+ */
+typedef struct gapii_glNormalPointerEXT_params {
+  uint32_t type;
+  int32_t stride;
+  int32_t count;
+  const void *pointer;
+} gapii_glNormalPointerEXT_params;
 
 /**
  * Parameters of `glObjectLabel`, which has no result.
@@ -7243,6 +16319,18 @@ typedef struct gapii_glObjectPtrLabelKHR_params {
   int32_t length;
   const char *label;
 } gapii_glObjectPtrLabelKHR_params;
+
+/**
+ * Parameters of `glOrtho`, which has no result.
+ */
+typedef struct gapii_glOrtho_params {
+  double left;
+  double right;
+  double bottom;
+  double top;
+  double zNear;
+  double zFar;
+} gapii_glOrtho_params;
 
 /**
  * Parameters of `glOrthof`, which has no result.
@@ -7293,6 +16381,37 @@ typedef struct gapii_glOrthoxOES_params {
 } gapii_glOrthoxOES_params;
 
 /**
+ * Parameters of `glPassTexCoordATI`, which has no result.
+ */
+typedef struct gapii_glPassTexCoordATI_params {
+  uint32_t dst;
+  uint32_t coord;
+  uint32_t swizzle;
+} gapii_glPassTexCoordATI_params;
+
+/**
+ * Parameters of `glPassThrough`, which has no result.
+ */
+typedef struct gapii_glPassThrough_params {
+  float token;
+} gapii_glPassThrough_params;
+
+/**
+ * Parameters of `glPassThroughxOES`, which has no result.
+ */
+typedef struct gapii_glPassThroughxOES_params {
+  int32_t token;
+} gapii_glPassThroughxOES_params;
+
+/**
+ * Parameters of `glPatchParameterfv`, which has no result.
+ */
+typedef struct gapii_glPatchParameterfv_params {
+  uint32_t pname;
+  const float *values;
+} gapii_glPatchParameterfv_params;
+
+/**
  * Parameters of `glPatchParameteri`, which has no result.
  */
 typedef struct gapii_glPatchParameteri_params {
@@ -7315,6 +16434,16 @@ typedef struct gapii_glPatchParameteriOES_params {
   uint32_t pname;
   int32_t value;
 } gapii_glPatchParameteriOES_params;
+
+/**
+ * Parameters of `glPathColorGenNV`, which has no result.
+ */
+typedef struct gapii_glPathColorGenNV_params {
+  uint32_t color;
+  uint32_t genMode;
+  uint32_t colorFormat;
+  const float *coeffs;
+} gapii_glPathColorGenNV_params;
 
 /**
  * Parameters of `glPathCommandsNV`, which has no result.
@@ -7353,6 +16482,13 @@ typedef struct gapii_glPathDashArrayNV_params {
   int32_t dashCount;
   const float *dashArray;
 } gapii_glPathDashArrayNV_params;
+
+/**
+ * Parameters of `glPathFogGenNV`, which has no result.
+ */
+typedef struct gapii_glPathFogGenNV_params {
+  uint32_t genMode;
+} gapii_glPathFogGenNV_params;
 
 /**
  * Parameters of `glPathGlyphIndexArrayNV`, whose result is of type `uint32_t`.
@@ -7515,12 +16651,123 @@ typedef struct gapii_glPathSubCoordsNV_params {
 } gapii_glPathSubCoordsNV_params;
 
 /**
+ * Parameters of `glPathTexGenNV`, which has no result.
+ */
+typedef struct gapii_glPathTexGenNV_params {
+  uint32_t texCoordSet;
+  uint32_t genMode;
+  int32_t components;
+  const float *coeffs;
+} gapii_glPathTexGenNV_params;
+
+/**
+ * Parameters of `glPixelDataRangeNV`, which has no result.
+ */
+typedef struct gapii_glPixelDataRangeNV_params {
+  uint32_t target;
+  int32_t length;
+  const void *pointer;
+} gapii_glPixelDataRangeNV_params;
+
+/**
+ * Parameters of `glPixelMapfv`, which has no result.
+ */
+typedef struct gapii_glPixelMapfv_params {
+  uint32_t map;
+  int32_t mapsize;
+  const float *values;
+} gapii_glPixelMapfv_params;
+
+/**
+ * Parameters of `glPixelMapuiv`, which has no result.
+ */
+typedef struct gapii_glPixelMapuiv_params {
+  uint32_t map;
+  int32_t mapsize;
+  const uint32_t *values;
+} gapii_glPixelMapuiv_params;
+
+/**
+ * Parameters of `glPixelMapusv`, which has no result.
+ */
+typedef struct gapii_glPixelMapusv_params {
+  uint32_t map;
+  int32_t mapsize;
+  const uint16_t *values;
+} gapii_glPixelMapusv_params;
+
+/**
+ * Parameters of `glPixelMapx`, which has no result.
+ */
+typedef struct gapii_glPixelMapx_params {
+  uint32_t map;
+  int32_t size;
+  const int32_t *values;
+} gapii_glPixelMapx_params;
+
+/**
+ * Parameters of `glPixelStoref`, which has no result.
+ */
+typedef struct gapii_glPixelStoref_params {
+  uint32_t pname;
+  float param;
+} gapii_glPixelStoref_params;
+
+/**
  * Parameters of `glPixelStorei`, which has no result.
  */
 typedef struct gapii_glPixelStorei_params {
   uint32_t pname;
   int32_t param;
 } gapii_glPixelStorei_params;
+
+/**
+ * Parameters of `glPixelStorex`, which has no result.
+ */
+typedef struct gapii_glPixelStorex_params {
+  uint32_t pname;
+  int32_t param;
+} gapii_glPixelStorex_params;
+
+/**
+ * Parameters of `glPixelTransferf`, which has no result.
+ */
+typedef struct gapii_glPixelTransferf_params {
+  uint32_t pname;
+  float param;
+} gapii_glPixelTransferf_params;
+
+/**
+ * Parameters of `glPixelTransferi`, which has no result.
+ */
+typedef struct gapii_glPixelTransferi_params {
+  uint32_t pname;
+  int32_t param;
+} gapii_glPixelTransferi_params;
+
+/**
+ * Parameters of `glPixelTransferxOES`, which has no result.
+ */
+typedef struct gapii_glPixelTransferxOES_params {
+  uint32_t pname;
+  int32_t param;
+} gapii_glPixelTransferxOES_params;
+
+/**
+ * Parameters of `glPixelZoom`, which has no result.
+ */
+typedef struct gapii_glPixelZoom_params {
+  float xfactor;
+  float yfactor;
+} gapii_glPixelZoom_params;
+
+/**
+ * Parameters of `glPixelZoomxOES`, which has no result.
+ */
+typedef struct gapii_glPixelZoomxOES_params {
+  int32_t xfactor;
+  int32_t yfactor;
+} gapii_glPixelZoomxOES_params;
 
 /**
  * Parameters of `glPointAlongPathNV`, whose result is of type `uint8_t`.
@@ -7545,12 +16792,76 @@ typedef struct gapii_glPointParameterf_params {
 } gapii_glPointParameterf_params;
 
 /**
+ * Parameters of `glPointParameterfARB`, which has no result.
+ */
+typedef struct gapii_glPointParameterfARB_params {
+  uint32_t pname;
+  float param;
+} gapii_glPointParameterfARB_params;
+
+/**
+ * Parameters of `glPointParameterfEXT`, which has no result.
+ */
+typedef struct gapii_glPointParameterfEXT_params {
+  uint32_t pname;
+  float param;
+} gapii_glPointParameterfEXT_params;
+
+/**
  * Parameters of `glPointParameterfv`, which has no result.
  */
 typedef struct gapii_glPointParameterfv_params {
   uint32_t pname;
   const float *params;
 } gapii_glPointParameterfv_params;
+
+/**
+ * Parameters of `glPointParameterfvARB`, which has no result.
+ */
+typedef struct gapii_glPointParameterfvARB_params {
+  uint32_t pname;
+  const float *params;
+} gapii_glPointParameterfvARB_params;
+
+/**
+ * Parameters of `glPointParameterfvEXT`, which has no result.
+ */
+typedef struct gapii_glPointParameterfvEXT_params {
+  uint32_t pname;
+  const float *params;
+} gapii_glPointParameterfvEXT_params;
+
+/**
+ * Parameters of `glPointParameteri`, which has no result.
+ */
+typedef struct gapii_glPointParameteri_params {
+  uint32_t pname;
+  int32_t param;
+} gapii_glPointParameteri_params;
+
+/**
+ * Parameters of `glPointParameteriNV`, which has no result.
+ */
+typedef struct gapii_glPointParameteriNV_params {
+  uint32_t pname;
+  int32_t param;
+} gapii_glPointParameteriNV_params;
+
+/**
+ * Parameters of `glPointParameteriv`, which has no result.
+ */
+typedef struct gapii_glPointParameteriv_params {
+  uint32_t pname;
+  const int32_t *params;
+} gapii_glPointParameteriv_params;
+
+/**
+ * Parameters of `glPointParameterivNV`, which has no result.
+ */
+typedef struct gapii_glPointParameterivNV_params {
+  uint32_t pname;
+  const int32_t *params;
+} gapii_glPointParameterivNV_params;
 
 /**
  * Parameters of `glPointParameterx`, which has no result.
@@ -7615,6 +16926,14 @@ typedef struct gapii_glPointSizexOES_params {
 } gapii_glPointSizexOES_params;
 
 /**
+ * Parameters of `glPolygonMode`, which has no result.
+ */
+typedef struct gapii_glPolygonMode_params {
+  uint32_t face;
+  uint32_t mode;
+} gapii_glPolygonMode_params;
+
+/**
  * Parameters of `glPolygonModeNV`, which has no result.
  */
 typedef struct gapii_glPolygonModeNV_params {
@@ -7629,6 +16948,15 @@ typedef struct gapii_glPolygonOffset_params {
   float factor;
   float units;
 } gapii_glPolygonOffset_params;
+
+/**
+ * Parameters of `glPolygonOffsetClamp`, which has no result.
+ */
+typedef struct gapii_glPolygonOffsetClamp_params {
+  float factor;
+  float units;
+  float clamp;
+} gapii_glPolygonOffsetClamp_params;
 
 /**
  * Parameters of `glPolygonOffsetClampEXT`, which has no result.
@@ -7656,6 +16984,13 @@ typedef struct gapii_glPolygonOffsetxOES_params {
 } gapii_glPolygonOffsetxOES_params;
 
 /**
+ * Parameters of `glPolygonStipple`, which has no result.
+ */
+typedef struct gapii_glPolygonStipple_params {
+  const uint8_t *mask;
+} gapii_glPolygonStipple_params;
+
+/**
  * Parameters of `glPrimitiveBoundingBox`, which has no result.
  */
 typedef struct gapii_glPrimitiveBoundingBox_params {
@@ -7668,6 +17003,20 @@ typedef struct gapii_glPrimitiveBoundingBox_params {
   float maxZ;
   float maxW;
 } gapii_glPrimitiveBoundingBox_params;
+
+/**
+ * Parameters of `glPrimitiveBoundingBoxARB`, which has no result.
+ */
+typedef struct gapii_glPrimitiveBoundingBoxARB_params {
+  float minX;
+  float minY;
+  float minZ;
+  float minW;
+  float maxX;
+  float maxY;
+  float maxZ;
+  float maxW;
+} gapii_glPrimitiveBoundingBoxARB_params;
 
 /**
  * Parameters of `glPrimitiveBoundingBoxEXT`, which has no result.
@@ -7698,6 +17047,47 @@ typedef struct gapii_glPrimitiveBoundingBoxOES_params {
 } gapii_glPrimitiveBoundingBoxOES_params;
 
 /**
+ * Parameters of `glPrimitiveRestartIndex`, which has no result.
+ */
+typedef struct gapii_glPrimitiveRestartIndex_params {
+  uint32_t index;
+} gapii_glPrimitiveRestartIndex_params;
+
+/**
+ * Parameters of `glPrimitiveRestartIndexNV`, which has no result.
+ */
+typedef struct gapii_glPrimitiveRestartIndexNV_params {
+  uint32_t index;
+} gapii_glPrimitiveRestartIndexNV_params;
+
+/**
+ * Parameters of `glPrioritizeTextures`, which has no result.
+ */
+typedef struct gapii_glPrioritizeTextures_params {
+  int32_t n;
+  const uint32_t *textures;
+  const float *priorities;
+} gapii_glPrioritizeTextures_params;
+
+/**
+ * Parameters of `glPrioritizeTexturesEXT`, which has no result.
+ */
+typedef struct gapii_glPrioritizeTexturesEXT_params {
+  int32_t n;
+  const uint32_t *textures;
+  const float *priorities;
+} gapii_glPrioritizeTexturesEXT_params;
+
+/**
+ * Parameters of `glPrioritizeTexturesxOES`, which has no result.
+ */
+typedef struct gapii_glPrioritizeTexturesxOES_params {
+  int32_t n;
+  const uint32_t *textures;
+  const int32_t *priorities;
+} gapii_glPrioritizeTexturesxOES_params;
+
+/**
  * Parameters of `glProgramBinary`, which has no result.
  */
 typedef struct gapii_glProgramBinary_params {
@@ -7718,6 +17108,355 @@ typedef struct gapii_glProgramBinaryOES_params {
 } gapii_glProgramBinaryOES_params;
 
 /**
+ * Parameters of `glProgramBufferParametersIivNV`, which has no result.
+ */
+typedef struct gapii_glProgramBufferParametersIivNV_params {
+  uint32_t target;
+  uint32_t bindingIndex;
+  uint32_t wordIndex;
+  int32_t count;
+  const int32_t *params;
+} gapii_glProgramBufferParametersIivNV_params;
+
+/**
+ * Parameters of `glProgramBufferParametersIuivNV`, which has no result.
+ */
+typedef struct gapii_glProgramBufferParametersIuivNV_params {
+  uint32_t target;
+  uint32_t bindingIndex;
+  uint32_t wordIndex;
+  int32_t count;
+  const uint32_t *params;
+} gapii_glProgramBufferParametersIuivNV_params;
+
+/**
+ * Parameters of `glProgramBufferParametersfvNV`, which has no result.
+ */
+typedef struct gapii_glProgramBufferParametersfvNV_params {
+  uint32_t target;
+  uint32_t bindingIndex;
+  uint32_t wordIndex;
+  int32_t count;
+  const float *params;
+} gapii_glProgramBufferParametersfvNV_params;
+
+/**
+ * Parameters of `glProgramEnvParameter4dARB`, which has no result.
+ */
+typedef struct gapii_glProgramEnvParameter4dARB_params {
+  uint32_t target;
+  uint32_t index;
+  double x;
+  double y;
+  double z;
+  double w;
+} gapii_glProgramEnvParameter4dARB_params;
+
+/**
+ * Parameters of `glProgramEnvParameter4dvARB`, which has no result.
+ */
+typedef struct gapii_glProgramEnvParameter4dvARB_params {
+  uint32_t target;
+  uint32_t index;
+  const double *params;
+} gapii_glProgramEnvParameter4dvARB_params;
+
+/**
+ * Parameters of `glProgramEnvParameter4fARB`, which has no result.
+ */
+typedef struct gapii_glProgramEnvParameter4fARB_params {
+  uint32_t target;
+  uint32_t index;
+  float x;
+  float y;
+  float z;
+  float w;
+} gapii_glProgramEnvParameter4fARB_params;
+
+/**
+ * Parameters of `glProgramEnvParameter4fvARB`, which has no result.
+ */
+typedef struct gapii_glProgramEnvParameter4fvARB_params {
+  uint32_t target;
+  uint32_t index;
+  const float *params;
+} gapii_glProgramEnvParameter4fvARB_params;
+
+/**
+ * Parameters of `glProgramEnvParameterI4iNV`, which has no result.
+ */
+typedef struct gapii_glProgramEnvParameterI4iNV_params {
+  uint32_t target;
+  uint32_t index;
+  int32_t x;
+  int32_t y;
+  int32_t z;
+  int32_t w;
+} gapii_glProgramEnvParameterI4iNV_params;
+
+/**
+ * Parameters of `glProgramEnvParameterI4ivNV`, which has no result.
+ */
+typedef struct gapii_glProgramEnvParameterI4ivNV_params {
+  uint32_t target;
+  uint32_t index;
+  const int32_t *params;
+} gapii_glProgramEnvParameterI4ivNV_params;
+
+/**
+ * Parameters of `glProgramEnvParameterI4uiNV`, which has no result.
+ */
+typedef struct gapii_glProgramEnvParameterI4uiNV_params {
+  uint32_t target;
+  uint32_t index;
+  uint32_t x;
+  uint32_t y;
+  uint32_t z;
+  uint32_t w;
+} gapii_glProgramEnvParameterI4uiNV_params;
+
+/**
+ * Parameters of `glProgramEnvParameterI4uivNV`, which has no result.
+ */
+typedef struct gapii_glProgramEnvParameterI4uivNV_params {
+  uint32_t target;
+  uint32_t index;
+  const uint32_t *params;
+} gapii_glProgramEnvParameterI4uivNV_params;
+
+/**
+ * Parameters of `glProgramEnvParameters4fvEXT`, which has no result.
+ */
+typedef struct gapii_glProgramEnvParameters4fvEXT_params {
+  uint32_t target;
+  uint32_t index;
+  int32_t count;
+  const float *params;
+} gapii_glProgramEnvParameters4fvEXT_params;
+
+/**
+ * Parameters of `glProgramEnvParametersI4ivNV`, which has no result.
+ */
+typedef struct gapii_glProgramEnvParametersI4ivNV_params {
+  uint32_t target;
+  uint32_t index;
+  int32_t count;
+  const int32_t *params;
+} gapii_glProgramEnvParametersI4ivNV_params;
+
+/**
+ * Parameters of `glProgramEnvParametersI4uivNV`, which has no result.
+ */
+typedef struct gapii_glProgramEnvParametersI4uivNV_params {
+  uint32_t target;
+  uint32_t index;
+  int32_t count;
+  const uint32_t *params;
+} gapii_glProgramEnvParametersI4uivNV_params;
+
+/**
+ * Parameters of `glProgramLocalParameter4dARB`, which has no result.
+ */
+typedef struct gapii_glProgramLocalParameter4dARB_params {
+  uint32_t target;
+  uint32_t index;
+  double x;
+  double y;
+  double z;
+  double w;
+} gapii_glProgramLocalParameter4dARB_params;
+
+/**
+ * Parameters of `glProgramLocalParameter4dvARB`, which has no result.
+ */
+typedef struct gapii_glProgramLocalParameter4dvARB_params {
+  uint32_t target;
+  uint32_t index;
+  const double *params;
+} gapii_glProgramLocalParameter4dvARB_params;
+
+/**
+ * Parameters of `glProgramLocalParameter4fARB`, which has no result.
+ */
+typedef struct gapii_glProgramLocalParameter4fARB_params {
+  uint32_t target;
+  uint32_t index;
+  float x;
+  float y;
+  float z;
+  float w;
+} gapii_glProgramLocalParameter4fARB_params;
+
+/**
+ * Parameters of `glProgramLocalParameter4fvARB`, which has no result.
+ */
+typedef struct gapii_glProgramLocalParameter4fvARB_params {
+  uint32_t target;
+  uint32_t index;
+  const float *params;
+} gapii_glProgramLocalParameter4fvARB_params;
+
+/**
+ * Parameters of `glProgramLocalParameterI4iNV`, which has no result.
+ */
+typedef struct gapii_glProgramLocalParameterI4iNV_params {
+  uint32_t target;
+  uint32_t index;
+  int32_t x;
+  int32_t y;
+  int32_t z;
+  int32_t w;
+} gapii_glProgramLocalParameterI4iNV_params;
+
+/**
+ * Parameters of `glProgramLocalParameterI4ivNV`, which has no result.
+ */
+typedef struct gapii_glProgramLocalParameterI4ivNV_params {
+  uint32_t target;
+  uint32_t index;
+  const int32_t *params;
+} gapii_glProgramLocalParameterI4ivNV_params;
+
+/**
+ * Parameters of `glProgramLocalParameterI4uiNV`, which has no result.
+ */
+typedef struct gapii_glProgramLocalParameterI4uiNV_params {
+  uint32_t target;
+  uint32_t index;
+  uint32_t x;
+  uint32_t y;
+  uint32_t z;
+  uint32_t w;
+} gapii_glProgramLocalParameterI4uiNV_params;
+
+/**
+ * Parameters of `glProgramLocalParameterI4uivNV`, which has no result.
+ */
+typedef struct gapii_glProgramLocalParameterI4uivNV_params {
+  uint32_t target;
+  uint32_t index;
+  const uint32_t *params;
+} gapii_glProgramLocalParameterI4uivNV_params;
+
+/**
+ * Parameters of `glProgramLocalParameters4fvEXT`, which has no result.
+ */
+typedef struct gapii_glProgramLocalParameters4fvEXT_params {
+  uint32_t target;
+  uint32_t index;
+  int32_t count;
+  const float *params;
+} gapii_glProgramLocalParameters4fvEXT_params;
+
+/**
+ * Parameters of `glProgramLocalParametersI4ivNV`, which has no result.
+ */
+typedef struct gapii_glProgramLocalParametersI4ivNV_params {
+  uint32_t target;
+  uint32_t index;
+  int32_t count;
+  const int32_t *params;
+} gapii_glProgramLocalParametersI4ivNV_params;
+
+/**
+ * Parameters of `glProgramLocalParametersI4uivNV`, which has no result.
+ */
+typedef struct gapii_glProgramLocalParametersI4uivNV_params {
+  uint32_t target;
+  uint32_t index;
+  int32_t count;
+  const uint32_t *params;
+} gapii_glProgramLocalParametersI4uivNV_params;
+
+/**
+ * Parameters of `glProgramNamedParameter4dNV`, which has no result.
+ */
+typedef struct gapii_glProgramNamedParameter4dNV_params {
+  uint32_t id;
+  int32_t len;
+  const uint8_t *name;
+  double x;
+  double y;
+  double z;
+  double w;
+} gapii_glProgramNamedParameter4dNV_params;
+
+/**
+ * Parameters of `glProgramNamedParameter4dvNV`, which has no result.
+ */
+typedef struct gapii_glProgramNamedParameter4dvNV_params {
+  uint32_t id;
+  int32_t len;
+  const uint8_t *name;
+  const double *v;
+} gapii_glProgramNamedParameter4dvNV_params;
+
+/**
+ * Parameters of `glProgramNamedParameter4fNV`, which has no result.
+ */
+typedef struct gapii_glProgramNamedParameter4fNV_params {
+  uint32_t id;
+  int32_t len;
+  const uint8_t *name;
+  float x;
+  float y;
+  float z;
+  float w;
+} gapii_glProgramNamedParameter4fNV_params;
+
+/**
+ * Parameters of `glProgramNamedParameter4fvNV`, which has no result.
+ */
+typedef struct gapii_glProgramNamedParameter4fvNV_params {
+  uint32_t id;
+  int32_t len;
+  const uint8_t *name;
+  const float *v;
+} gapii_glProgramNamedParameter4fvNV_params;
+
+/**
+ * Parameters of `glProgramParameter4dNV`, which has no result.
+ */
+typedef struct gapii_glProgramParameter4dNV_params {
+  uint32_t target;
+  uint32_t index;
+  double x;
+  double y;
+  double z;
+  double w;
+} gapii_glProgramParameter4dNV_params;
+
+/**
+ * Parameters of `glProgramParameter4dvNV`, which has no result.
+ */
+typedef struct gapii_glProgramParameter4dvNV_params {
+  uint32_t target;
+  uint32_t index;
+  const double *v;
+} gapii_glProgramParameter4dvNV_params;
+
+/**
+ * Parameters of `glProgramParameter4fNV`, which has no result.
+ */
+typedef struct gapii_glProgramParameter4fNV_params {
+  uint32_t target;
+  uint32_t index;
+  float x;
+  float y;
+  float z;
+  float w;
+} gapii_glProgramParameter4fNV_params;
+
+/**
+ * Parameters of `glProgramParameter4fvNV`, which has no result.
+ */
+typedef struct gapii_glProgramParameter4fvNV_params {
+  uint32_t target;
+  uint32_t index;
+  const float *v;
+} gapii_glProgramParameter4fvNV_params;
+
+/**
  * Parameters of `glProgramParameteri`, which has no result.
  */
 typedef struct gapii_glProgramParameteri_params {
@@ -7725,6 +17464,15 @@ typedef struct gapii_glProgramParameteri_params {
   uint32_t pname;
   int32_t value;
 } gapii_glProgramParameteri_params;
+
+/**
+ * Parameters of `glProgramParameteriARB`, which has no result.
+ */
+typedef struct gapii_glProgramParameteriARB_params {
+  uint32_t program;
+  uint32_t pname;
+  int32_t value;
+} gapii_glProgramParameteriARB_params;
 
 /**
  * Parameters of `glProgramParameteriEXT`, which has no result.
@@ -7736,6 +17484,26 @@ typedef struct gapii_glProgramParameteriEXT_params {
 } gapii_glProgramParameteriEXT_params;
 
 /**
+ * Parameters of `glProgramParameters4dvNV`, which has no result.
+ */
+typedef struct gapii_glProgramParameters4dvNV_params {
+  uint32_t target;
+  uint32_t index;
+  int32_t count;
+  const double *v;
+} gapii_glProgramParameters4dvNV_params;
+
+/**
+ * Parameters of `glProgramParameters4fvNV`, which has no result.
+ */
+typedef struct gapii_glProgramParameters4fvNV_params {
+  uint32_t target;
+  uint32_t index;
+  int32_t count;
+  const float *v;
+} gapii_glProgramParameters4fvNV_params;
+
+/**
  * Parameters of `glProgramPathFragmentInputGenNV`, which has no result.
  */
 typedef struct gapii_glProgramPathFragmentInputGenNV_params {
@@ -7745,6 +17513,63 @@ typedef struct gapii_glProgramPathFragmentInputGenNV_params {
   int32_t components;
   const float *coeffs;
 } gapii_glProgramPathFragmentInputGenNV_params;
+
+/**
+ * Parameters of `glProgramStringARB`, which has no result.
+ */
+typedef struct gapii_glProgramStringARB_params {
+  uint32_t target;
+  uint32_t format;
+  int32_t len;
+  const void *string;
+} gapii_glProgramStringARB_params;
+
+/**
+ * Parameters of `glProgramSubroutineParametersuivNV`, which has no result.
+ */
+typedef struct gapii_glProgramSubroutineParametersuivNV_params {
+  uint32_t target;
+  int32_t count;
+  const uint32_t *params;
+} gapii_glProgramSubroutineParametersuivNV_params;
+
+/**
+ * Parameters of `glProgramUniform1d`, which has no result.
+ */
+typedef struct gapii_glProgramUniform1d_params {
+  uint32_t program;
+  int32_t location;
+  double v0;
+} gapii_glProgramUniform1d_params;
+
+/**
+ * Parameters of `glProgramUniform1dEXT`, which has no result.
+ */
+typedef struct gapii_glProgramUniform1dEXT_params {
+  uint32_t program;
+  int32_t location;
+  double x;
+} gapii_glProgramUniform1dEXT_params;
+
+/**
+ * Parameters of `glProgramUniform1dv`, which has no result.
+ */
+typedef struct gapii_glProgramUniform1dv_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  const double *value;
+} gapii_glProgramUniform1dv_params;
+
+/**
+ * Parameters of `glProgramUniform1dvEXT`, which has no result.
+ */
+typedef struct gapii_glProgramUniform1dvEXT_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  const double *value;
+} gapii_glProgramUniform1dvEXT_params;
 
 /**
  * Parameters of `glProgramUniform1f`, which has no result.
@@ -7794,6 +17619,15 @@ typedef struct gapii_glProgramUniform1i_params {
 } gapii_glProgramUniform1i_params;
 
 /**
+ * Parameters of `glProgramUniform1i64ARB`, which has no result.
+ */
+typedef struct gapii_glProgramUniform1i64ARB_params {
+  uint32_t program;
+  int32_t location;
+  int64_t x;
+} gapii_glProgramUniform1i64ARB_params;
+
+/**
  * Parameters of `glProgramUniform1i64NV`, which has no result.
  */
 typedef struct gapii_glProgramUniform1i64NV_params {
@@ -7801,6 +17635,16 @@ typedef struct gapii_glProgramUniform1i64NV_params {
   int32_t location;
   int64_t x;
 } gapii_glProgramUniform1i64NV_params;
+
+/**
+ * Parameters of `glProgramUniform1i64vARB`, which has no result.
+ */
+typedef struct gapii_glProgramUniform1i64vARB_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  const int64_t *value;
+} gapii_glProgramUniform1i64vARB_params;
 
 /**
  * Parameters of `glProgramUniform1i64vNV`, which has no result.
@@ -7851,6 +17695,15 @@ typedef struct gapii_glProgramUniform1ui_params {
 } gapii_glProgramUniform1ui_params;
 
 /**
+ * Parameters of `glProgramUniform1ui64ARB`, which has no result.
+ */
+typedef struct gapii_glProgramUniform1ui64ARB_params {
+  uint32_t program;
+  int32_t location;
+  uint64_t x;
+} gapii_glProgramUniform1ui64ARB_params;
+
+/**
  * Parameters of `glProgramUniform1ui64NV`, which has no result.
  */
 typedef struct gapii_glProgramUniform1ui64NV_params {
@@ -7858,6 +17711,16 @@ typedef struct gapii_glProgramUniform1ui64NV_params {
   int32_t location;
   uint64_t x;
 } gapii_glProgramUniform1ui64NV_params;
+
+/**
+ * Parameters of `glProgramUniform1ui64vARB`, which has no result.
+ */
+typedef struct gapii_glProgramUniform1ui64vARB_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  const uint64_t *value;
+} gapii_glProgramUniform1ui64vARB_params;
 
 /**
  * Parameters of `glProgramUniform1ui64vNV`, which has no result.
@@ -7897,6 +17760,46 @@ typedef struct gapii_glProgramUniform1uivEXT_params {
   int32_t count;
   const uint32_t *value;
 } gapii_glProgramUniform1uivEXT_params;
+
+/**
+ * Parameters of `glProgramUniform2d`, which has no result.
+ */
+typedef struct gapii_glProgramUniform2d_params {
+  uint32_t program;
+  int32_t location;
+  double v0;
+  double v1;
+} gapii_glProgramUniform2d_params;
+
+/**
+ * Parameters of `glProgramUniform2dEXT`, which has no result.
+ */
+typedef struct gapii_glProgramUniform2dEXT_params {
+  uint32_t program;
+  int32_t location;
+  double x;
+  double y;
+} gapii_glProgramUniform2dEXT_params;
+
+/**
+ * Parameters of `glProgramUniform2dv`, which has no result.
+ */
+typedef struct gapii_glProgramUniform2dv_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  const double *value;
+} gapii_glProgramUniform2dv_params;
+
+/**
+ * Parameters of `glProgramUniform2dvEXT`, which has no result.
+ */
+typedef struct gapii_glProgramUniform2dvEXT_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  const double *value;
+} gapii_glProgramUniform2dvEXT_params;
 
 /**
  * Parameters of `glProgramUniform2f`, which has no result.
@@ -7949,6 +17852,16 @@ typedef struct gapii_glProgramUniform2i_params {
 } gapii_glProgramUniform2i_params;
 
 /**
+ * Parameters of `glProgramUniform2i64ARB`, which has no result.
+ */
+typedef struct gapii_glProgramUniform2i64ARB_params {
+  uint32_t program;
+  int32_t location;
+  int64_t x;
+  int64_t y;
+} gapii_glProgramUniform2i64ARB_params;
+
+/**
  * Parameters of `glProgramUniform2i64NV`, which has no result.
  */
 typedef struct gapii_glProgramUniform2i64NV_params {
@@ -7957,6 +17870,16 @@ typedef struct gapii_glProgramUniform2i64NV_params {
   int64_t x;
   int64_t y;
 } gapii_glProgramUniform2i64NV_params;
+
+/**
+ * Parameters of `glProgramUniform2i64vARB`, which has no result.
+ */
+typedef struct gapii_glProgramUniform2i64vARB_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  const int64_t *value;
+} gapii_glProgramUniform2i64vARB_params;
 
 /**
  * Parameters of `glProgramUniform2i64vNV`, which has no result.
@@ -8009,6 +17932,16 @@ typedef struct gapii_glProgramUniform2ui_params {
 } gapii_glProgramUniform2ui_params;
 
 /**
+ * Parameters of `glProgramUniform2ui64ARB`, which has no result.
+ */
+typedef struct gapii_glProgramUniform2ui64ARB_params {
+  uint32_t program;
+  int32_t location;
+  uint64_t x;
+  uint64_t y;
+} gapii_glProgramUniform2ui64ARB_params;
+
+/**
  * Parameters of `glProgramUniform2ui64NV`, which has no result.
  */
 typedef struct gapii_glProgramUniform2ui64NV_params {
@@ -8017,6 +17950,16 @@ typedef struct gapii_glProgramUniform2ui64NV_params {
   uint64_t x;
   uint64_t y;
 } gapii_glProgramUniform2ui64NV_params;
+
+/**
+ * Parameters of `glProgramUniform2ui64vARB`, which has no result.
+ */
+typedef struct gapii_glProgramUniform2ui64vARB_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  const uint64_t *value;
+} gapii_glProgramUniform2ui64vARB_params;
 
 /**
  * Parameters of `glProgramUniform2ui64vNV`, which has no result.
@@ -8057,6 +18000,48 @@ typedef struct gapii_glProgramUniform2uivEXT_params {
   int32_t count;
   const uint32_t *value;
 } gapii_glProgramUniform2uivEXT_params;
+
+/**
+ * Parameters of `glProgramUniform3d`, which has no result.
+ */
+typedef struct gapii_glProgramUniform3d_params {
+  uint32_t program;
+  int32_t location;
+  double v0;
+  double v1;
+  double v2;
+} gapii_glProgramUniform3d_params;
+
+/**
+ * Parameters of `glProgramUniform3dEXT`, which has no result.
+ */
+typedef struct gapii_glProgramUniform3dEXT_params {
+  uint32_t program;
+  int32_t location;
+  double x;
+  double y;
+  double z;
+} gapii_glProgramUniform3dEXT_params;
+
+/**
+ * Parameters of `glProgramUniform3dv`, which has no result.
+ */
+typedef struct gapii_glProgramUniform3dv_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  const double *value;
+} gapii_glProgramUniform3dv_params;
+
+/**
+ * Parameters of `glProgramUniform3dvEXT`, which has no result.
+ */
+typedef struct gapii_glProgramUniform3dvEXT_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  const double *value;
+} gapii_glProgramUniform3dvEXT_params;
 
 /**
  * Parameters of `glProgramUniform3f`, which has no result.
@@ -8112,6 +18097,17 @@ typedef struct gapii_glProgramUniform3i_params {
 } gapii_glProgramUniform3i_params;
 
 /**
+ * Parameters of `glProgramUniform3i64ARB`, which has no result.
+ */
+typedef struct gapii_glProgramUniform3i64ARB_params {
+  uint32_t program;
+  int32_t location;
+  int64_t x;
+  int64_t y;
+  int64_t z;
+} gapii_glProgramUniform3i64ARB_params;
+
+/**
  * Parameters of `glProgramUniform3i64NV`, which has no result.
  */
 typedef struct gapii_glProgramUniform3i64NV_params {
@@ -8121,6 +18117,16 @@ typedef struct gapii_glProgramUniform3i64NV_params {
   int64_t y;
   int64_t z;
 } gapii_glProgramUniform3i64NV_params;
+
+/**
+ * Parameters of `glProgramUniform3i64vARB`, which has no result.
+ */
+typedef struct gapii_glProgramUniform3i64vARB_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  const int64_t *value;
+} gapii_glProgramUniform3i64vARB_params;
 
 /**
  * Parameters of `glProgramUniform3i64vNV`, which has no result.
@@ -8175,6 +18181,17 @@ typedef struct gapii_glProgramUniform3ui_params {
 } gapii_glProgramUniform3ui_params;
 
 /**
+ * Parameters of `glProgramUniform3ui64ARB`, which has no result.
+ */
+typedef struct gapii_glProgramUniform3ui64ARB_params {
+  uint32_t program;
+  int32_t location;
+  uint64_t x;
+  uint64_t y;
+  uint64_t z;
+} gapii_glProgramUniform3ui64ARB_params;
+
+/**
  * Parameters of `glProgramUniform3ui64NV`, which has no result.
  */
 typedef struct gapii_glProgramUniform3ui64NV_params {
@@ -8184,6 +18201,16 @@ typedef struct gapii_glProgramUniform3ui64NV_params {
   uint64_t y;
   uint64_t z;
 } gapii_glProgramUniform3ui64NV_params;
+
+/**
+ * Parameters of `glProgramUniform3ui64vARB`, which has no result.
+ */
+typedef struct gapii_glProgramUniform3ui64vARB_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  const uint64_t *value;
+} gapii_glProgramUniform3ui64vARB_params;
 
 /**
  * Parameters of `glProgramUniform3ui64vNV`, which has no result.
@@ -8225,6 +18252,50 @@ typedef struct gapii_glProgramUniform3uivEXT_params {
   int32_t count;
   const uint32_t *value;
 } gapii_glProgramUniform3uivEXT_params;
+
+/**
+ * Parameters of `glProgramUniform4d`, which has no result.
+ */
+typedef struct gapii_glProgramUniform4d_params {
+  uint32_t program;
+  int32_t location;
+  double v0;
+  double v1;
+  double v2;
+  double v3;
+} gapii_glProgramUniform4d_params;
+
+/**
+ * Parameters of `glProgramUniform4dEXT`, which has no result.
+ */
+typedef struct gapii_glProgramUniform4dEXT_params {
+  uint32_t program;
+  int32_t location;
+  double x;
+  double y;
+  double z;
+  double w;
+} gapii_glProgramUniform4dEXT_params;
+
+/**
+ * Parameters of `glProgramUniform4dv`, which has no result.
+ */
+typedef struct gapii_glProgramUniform4dv_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  const double *value;
+} gapii_glProgramUniform4dv_params;
+
+/**
+ * Parameters of `glProgramUniform4dvEXT`, which has no result.
+ */
+typedef struct gapii_glProgramUniform4dvEXT_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  const double *value;
+} gapii_glProgramUniform4dvEXT_params;
 
 /**
  * Parameters of `glProgramUniform4f`, which has no result.
@@ -8283,6 +18354,18 @@ typedef struct gapii_glProgramUniform4i_params {
 } gapii_glProgramUniform4i_params;
 
 /**
+ * Parameters of `glProgramUniform4i64ARB`, which has no result.
+ */
+typedef struct gapii_glProgramUniform4i64ARB_params {
+  uint32_t program;
+  int32_t location;
+  int64_t x;
+  int64_t y;
+  int64_t z;
+  int64_t w;
+} gapii_glProgramUniform4i64ARB_params;
+
+/**
  * Parameters of `glProgramUniform4i64NV`, which has no result.
  */
 typedef struct gapii_glProgramUniform4i64NV_params {
@@ -8293,6 +18376,16 @@ typedef struct gapii_glProgramUniform4i64NV_params {
   int64_t z;
   int64_t w;
 } gapii_glProgramUniform4i64NV_params;
+
+/**
+ * Parameters of `glProgramUniform4i64vARB`, which has no result.
+ */
+typedef struct gapii_glProgramUniform4i64vARB_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  const int64_t *value;
+} gapii_glProgramUniform4i64vARB_params;
 
 /**
  * Parameters of `glProgramUniform4i64vNV`, which has no result.
@@ -8349,6 +18442,18 @@ typedef struct gapii_glProgramUniform4ui_params {
 } gapii_glProgramUniform4ui_params;
 
 /**
+ * Parameters of `glProgramUniform4ui64ARB`, which has no result.
+ */
+typedef struct gapii_glProgramUniform4ui64ARB_params {
+  uint32_t program;
+  int32_t location;
+  uint64_t x;
+  uint64_t y;
+  uint64_t z;
+  uint64_t w;
+} gapii_glProgramUniform4ui64ARB_params;
+
+/**
  * Parameters of `glProgramUniform4ui64NV`, which has no result.
  */
 typedef struct gapii_glProgramUniform4ui64NV_params {
@@ -8359,6 +18464,16 @@ typedef struct gapii_glProgramUniform4ui64NV_params {
   uint64_t z;
   uint64_t w;
 } gapii_glProgramUniform4ui64NV_params;
+
+/**
+ * Parameters of `glProgramUniform4ui64vARB`, which has no result.
+ */
+typedef struct gapii_glProgramUniform4ui64vARB_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  const uint64_t *value;
+} gapii_glProgramUniform4ui64vARB_params;
 
 /**
  * Parameters of `glProgramUniform4ui64vNV`, which has no result.
@@ -8403,6 +18518,15 @@ typedef struct gapii_glProgramUniform4uivEXT_params {
 } gapii_glProgramUniform4uivEXT_params;
 
 /**
+ * Parameters of `glProgramUniformHandleui64ARB`, which has no result.
+ */
+typedef struct gapii_glProgramUniformHandleui64ARB_params {
+  uint32_t program;
+  int32_t location;
+  uint64_t value;
+} gapii_glProgramUniformHandleui64ARB_params;
+
+/**
  * Parameters of `glProgramUniformHandleui64IMG`, which has no result.
  */
 typedef struct gapii_glProgramUniformHandleui64IMG_params {
@@ -8419,6 +18543,16 @@ typedef struct gapii_glProgramUniformHandleui64NV_params {
   int32_t location;
   uint64_t value;
 } gapii_glProgramUniformHandleui64NV_params;
+
+/**
+ * Parameters of `glProgramUniformHandleui64vARB`, which has no result.
+ */
+typedef struct gapii_glProgramUniformHandleui64vARB_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  const uint64_t *values;
+} gapii_glProgramUniformHandleui64vARB_params;
 
 /**
  * Parameters of `glProgramUniformHandleui64vIMG`, which has no result.
@@ -8439,6 +18573,28 @@ typedef struct gapii_glProgramUniformHandleui64vNV_params {
   int32_t count;
   const uint64_t *values;
 } gapii_glProgramUniformHandleui64vNV_params;
+
+/**
+ * Parameters of `glProgramUniformMatrix2dv`, which has no result.
+ */
+typedef struct gapii_glProgramUniformMatrix2dv_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glProgramUniformMatrix2dv_params;
+
+/**
+ * Parameters of `glProgramUniformMatrix2dvEXT`, which has no result.
+ */
+typedef struct gapii_glProgramUniformMatrix2dvEXT_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glProgramUniformMatrix2dvEXT_params;
 
 /**
  * Parameters of `glProgramUniformMatrix2fv`, which has no result.
@@ -8463,6 +18619,28 @@ typedef struct gapii_glProgramUniformMatrix2fvEXT_params {
 } gapii_glProgramUniformMatrix2fvEXT_params;
 
 /**
+ * Parameters of `glProgramUniformMatrix2x3dv`, which has no result.
+ */
+typedef struct gapii_glProgramUniformMatrix2x3dv_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glProgramUniformMatrix2x3dv_params;
+
+/**
+ * Parameters of `glProgramUniformMatrix2x3dvEXT`, which has no result.
+ */
+typedef struct gapii_glProgramUniformMatrix2x3dvEXT_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glProgramUniformMatrix2x3dvEXT_params;
+
+/**
  * Parameters of `glProgramUniformMatrix2x3fv`, which has no result.
  */
 typedef struct gapii_glProgramUniformMatrix2x3fv_params {
@@ -8483,6 +18661,28 @@ typedef struct gapii_glProgramUniformMatrix2x3fvEXT_params {
   uint8_t transpose;
   const float *value;
 } gapii_glProgramUniformMatrix2x3fvEXT_params;
+
+/**
+ * Parameters of `glProgramUniformMatrix2x4dv`, which has no result.
+ */
+typedef struct gapii_glProgramUniformMatrix2x4dv_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glProgramUniformMatrix2x4dv_params;
+
+/**
+ * Parameters of `glProgramUniformMatrix2x4dvEXT`, which has no result.
+ */
+typedef struct gapii_glProgramUniformMatrix2x4dvEXT_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glProgramUniformMatrix2x4dvEXT_params;
 
 /**
  * Parameters of `glProgramUniformMatrix2x4fv`, which has no result.
@@ -8507,6 +18707,28 @@ typedef struct gapii_glProgramUniformMatrix2x4fvEXT_params {
 } gapii_glProgramUniformMatrix2x4fvEXT_params;
 
 /**
+ * Parameters of `glProgramUniformMatrix3dv`, which has no result.
+ */
+typedef struct gapii_glProgramUniformMatrix3dv_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glProgramUniformMatrix3dv_params;
+
+/**
+ * Parameters of `glProgramUniformMatrix3dvEXT`, which has no result.
+ */
+typedef struct gapii_glProgramUniformMatrix3dvEXT_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glProgramUniformMatrix3dvEXT_params;
+
+/**
  * Parameters of `glProgramUniformMatrix3fv`, which has no result.
  */
 typedef struct gapii_glProgramUniformMatrix3fv_params {
@@ -8527,6 +18749,28 @@ typedef struct gapii_glProgramUniformMatrix3fvEXT_params {
   uint8_t transpose;
   const float *value;
 } gapii_glProgramUniformMatrix3fvEXT_params;
+
+/**
+ * Parameters of `glProgramUniformMatrix3x2dv`, which has no result.
+ */
+typedef struct gapii_glProgramUniformMatrix3x2dv_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glProgramUniformMatrix3x2dv_params;
+
+/**
+ * Parameters of `glProgramUniformMatrix3x2dvEXT`, which has no result.
+ */
+typedef struct gapii_glProgramUniformMatrix3x2dvEXT_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glProgramUniformMatrix3x2dvEXT_params;
 
 /**
  * Parameters of `glProgramUniformMatrix3x2fv`, which has no result.
@@ -8551,6 +18795,28 @@ typedef struct gapii_glProgramUniformMatrix3x2fvEXT_params {
 } gapii_glProgramUniformMatrix3x2fvEXT_params;
 
 /**
+ * Parameters of `glProgramUniformMatrix3x4dv`, which has no result.
+ */
+typedef struct gapii_glProgramUniformMatrix3x4dv_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glProgramUniformMatrix3x4dv_params;
+
+/**
+ * Parameters of `glProgramUniformMatrix3x4dvEXT`, which has no result.
+ */
+typedef struct gapii_glProgramUniformMatrix3x4dvEXT_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glProgramUniformMatrix3x4dvEXT_params;
+
+/**
  * Parameters of `glProgramUniformMatrix3x4fv`, which has no result.
  */
 typedef struct gapii_glProgramUniformMatrix3x4fv_params {
@@ -8571,6 +18837,28 @@ typedef struct gapii_glProgramUniformMatrix3x4fvEXT_params {
   uint8_t transpose;
   const float *value;
 } gapii_glProgramUniformMatrix3x4fvEXT_params;
+
+/**
+ * Parameters of `glProgramUniformMatrix4dv`, which has no result.
+ */
+typedef struct gapii_glProgramUniformMatrix4dv_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glProgramUniformMatrix4dv_params;
+
+/**
+ * Parameters of `glProgramUniformMatrix4dvEXT`, which has no result.
+ */
+typedef struct gapii_glProgramUniformMatrix4dvEXT_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glProgramUniformMatrix4dvEXT_params;
 
 /**
  * Parameters of `glProgramUniformMatrix4fv`, which has no result.
@@ -8595,6 +18883,28 @@ typedef struct gapii_glProgramUniformMatrix4fvEXT_params {
 } gapii_glProgramUniformMatrix4fvEXT_params;
 
 /**
+ * Parameters of `glProgramUniformMatrix4x2dv`, which has no result.
+ */
+typedef struct gapii_glProgramUniformMatrix4x2dv_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glProgramUniformMatrix4x2dv_params;
+
+/**
+ * Parameters of `glProgramUniformMatrix4x2dvEXT`, which has no result.
+ */
+typedef struct gapii_glProgramUniformMatrix4x2dvEXT_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glProgramUniformMatrix4x2dvEXT_params;
+
+/**
  * Parameters of `glProgramUniformMatrix4x2fv`, which has no result.
  */
 typedef struct gapii_glProgramUniformMatrix4x2fv_params {
@@ -8617,6 +18927,28 @@ typedef struct gapii_glProgramUniformMatrix4x2fvEXT_params {
 } gapii_glProgramUniformMatrix4x2fvEXT_params;
 
 /**
+ * Parameters of `glProgramUniformMatrix4x3dv`, which has no result.
+ */
+typedef struct gapii_glProgramUniformMatrix4x3dv_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glProgramUniformMatrix4x3dv_params;
+
+/**
+ * Parameters of `glProgramUniformMatrix4x3dvEXT`, which has no result.
+ */
+typedef struct gapii_glProgramUniformMatrix4x3dvEXT_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glProgramUniformMatrix4x3dvEXT_params;
+
+/**
  * Parameters of `glProgramUniformMatrix4x3fv`, which has no result.
  */
 typedef struct gapii_glProgramUniformMatrix4x3fv_params {
@@ -8637,6 +18969,60 @@ typedef struct gapii_glProgramUniformMatrix4x3fvEXT_params {
   uint8_t transpose;
   const float *value;
 } gapii_glProgramUniformMatrix4x3fvEXT_params;
+
+/**
+ * Parameters of `glProgramUniformui64NV`, which has no result.
+ */
+typedef struct gapii_glProgramUniformui64NV_params {
+  uint32_t program;
+  int32_t location;
+  uint64_t value;
+} gapii_glProgramUniformui64NV_params;
+
+/**
+ * Parameters of `glProgramUniformui64vNV`, which has no result.
+ */
+typedef struct gapii_glProgramUniformui64vNV_params {
+  uint32_t program;
+  int32_t location;
+  int32_t count;
+  const uint64_t *value;
+} gapii_glProgramUniformui64vNV_params;
+
+/**
+ * Parameters of `glProvokingVertex`, which has no result.
+ */
+typedef struct gapii_glProvokingVertex_params {
+  uint32_t mode;
+} gapii_glProvokingVertex_params;
+
+/**
+ * Parameters of `glProvokingVertexEXT`, which has no result.
+ */
+typedef struct gapii_glProvokingVertexEXT_params {
+  uint32_t mode;
+} gapii_glProvokingVertexEXT_params;
+
+/**
+ * Parameters of `glPushAttrib`, which has no result.
+ */
+typedef struct gapii_glPushAttrib_params {
+  uint32_t mask;
+} gapii_glPushAttrib_params;
+
+/**
+ * Parameters of `glPushClientAttrib`, which has no result.
+ */
+typedef struct gapii_glPushClientAttrib_params {
+  uint32_t mask;
+} gapii_glPushClientAttrib_params;
+
+/**
+ * Parameters of `glPushClientAttribDefaultEXT`, which has no result.
+ */
+typedef struct gapii_glPushClientAttribDefaultEXT_params {
+  uint32_t mask;
+} gapii_glPushClientAttribDefaultEXT_params;
 
 /**
  * Parameters of `glPushDebugGroup`, which has no result.
@@ -8667,6 +19053,21 @@ typedef struct gapii_glPushGroupMarkerEXT_params {
 } gapii_glPushGroupMarkerEXT_params;
 
 /**
+ * Parameters of `glPushName`, which has no result.
+ */
+typedef struct gapii_glPushName_params {
+  uint32_t name;
+} gapii_glPushName_params;
+
+/**
+ * Parameters of `glQueryCounter`, which has no result.
+ */
+typedef struct gapii_glQueryCounter_params {
+  uint32_t id;
+  uint32_t target;
+} gapii_glQueryCounter_params;
+
+/**
  * Parameters of `glQueryCounterEXT`, which has no result.
  */
 typedef struct gapii_glQueryCounterEXT_params {
@@ -8681,6 +19082,264 @@ typedef struct gapii_glQueryMatrixxOES_params {
   int32_t *mantissa;
   int32_t *exponent;
 } gapii_glQueryMatrixxOES_params;
+
+/**
+ * Parameters of `glQueryResourceNV`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glQueryResourceNV_params {
+  uint32_t queryType;
+  int32_t tagId;
+  uint32_t count;
+  int32_t *buffer;
+} gapii_glQueryResourceNV_params;
+
+/**
+ * Parameters of `glQueryResourceTagNV`, which has no result.
+ */
+typedef struct gapii_glQueryResourceTagNV_params {
+  int32_t tagId;
+  const char *tagString;
+} gapii_glQueryResourceTagNV_params;
+
+/**
+ * Parameters of `glRasterPos2d`, which has no result.
+ */
+typedef struct gapii_glRasterPos2d_params {
+  double x;
+  double y;
+} gapii_glRasterPos2d_params;
+
+/**
+ * Parameters of `glRasterPos2dv`, which has no result.
+ */
+typedef struct gapii_glRasterPos2dv_params {
+  const double *v;
+} gapii_glRasterPos2dv_params;
+
+/**
+ * Parameters of `glRasterPos2f`, which has no result.
+ */
+typedef struct gapii_glRasterPos2f_params {
+  float x;
+  float y;
+} gapii_glRasterPos2f_params;
+
+/**
+ * Parameters of `glRasterPos2fv`, which has no result.
+ */
+typedef struct gapii_glRasterPos2fv_params {
+  const float *v;
+} gapii_glRasterPos2fv_params;
+
+/**
+ * Parameters of `glRasterPos2i`, which has no result.
+ */
+typedef struct gapii_glRasterPos2i_params {
+  int32_t x;
+  int32_t y;
+} gapii_glRasterPos2i_params;
+
+/**
+ * Parameters of `glRasterPos2iv`, which has no result.
+ */
+typedef struct gapii_glRasterPos2iv_params {
+  const int32_t *v;
+} gapii_glRasterPos2iv_params;
+
+/**
+ * Parameters of `glRasterPos2s`, which has no result.
+ */
+typedef struct gapii_glRasterPos2s_params {
+  int16_t x;
+  int16_t y;
+} gapii_glRasterPos2s_params;
+
+/**
+ * Parameters of `glRasterPos2sv`, which has no result.
+ */
+typedef struct gapii_glRasterPos2sv_params {
+  const int16_t *v;
+} gapii_glRasterPos2sv_params;
+
+/**
+ * Parameters of `glRasterPos2xOES`, which has no result.
+ */
+typedef struct gapii_glRasterPos2xOES_params {
+  int32_t x;
+  int32_t y;
+} gapii_glRasterPos2xOES_params;
+
+/**
+ * Parameters of `glRasterPos2xvOES`, which has no result.
+ */
+typedef struct gapii_glRasterPos2xvOES_params {
+  const int32_t *coords;
+} gapii_glRasterPos2xvOES_params;
+
+/**
+ * Parameters of `glRasterPos3d`, which has no result.
+ */
+typedef struct gapii_glRasterPos3d_params {
+  double x;
+  double y;
+  double z;
+} gapii_glRasterPos3d_params;
+
+/**
+ * Parameters of `glRasterPos3dv`, which has no result.
+ */
+typedef struct gapii_glRasterPos3dv_params {
+  const double *v;
+} gapii_glRasterPos3dv_params;
+
+/**
+ * Parameters of `glRasterPos3f`, which has no result.
+ */
+typedef struct gapii_glRasterPos3f_params {
+  float x;
+  float y;
+  float z;
+} gapii_glRasterPos3f_params;
+
+/**
+ * Parameters of `glRasterPos3fv`, which has no result.
+ */
+typedef struct gapii_glRasterPos3fv_params {
+  const float *v;
+} gapii_glRasterPos3fv_params;
+
+/**
+ * Parameters of `glRasterPos3i`, which has no result.
+ */
+typedef struct gapii_glRasterPos3i_params {
+  int32_t x;
+  int32_t y;
+  int32_t z;
+} gapii_glRasterPos3i_params;
+
+/**
+ * Parameters of `glRasterPos3iv`, which has no result.
+ */
+typedef struct gapii_glRasterPos3iv_params {
+  const int32_t *v;
+} gapii_glRasterPos3iv_params;
+
+/**
+ * Parameters of `glRasterPos3s`, which has no result.
+ */
+typedef struct gapii_glRasterPos3s_params {
+  int16_t x;
+  int16_t y;
+  int16_t z;
+} gapii_glRasterPos3s_params;
+
+/**
+ * Parameters of `glRasterPos3sv`, which has no result.
+ */
+typedef struct gapii_glRasterPos3sv_params {
+  const int16_t *v;
+} gapii_glRasterPos3sv_params;
+
+/**
+ * Parameters of `glRasterPos3xOES`, which has no result.
+ */
+typedef struct gapii_glRasterPos3xOES_params {
+  int32_t x;
+  int32_t y;
+  int32_t z;
+} gapii_glRasterPos3xOES_params;
+
+/**
+ * Parameters of `glRasterPos3xvOES`, which has no result.
+ */
+typedef struct gapii_glRasterPos3xvOES_params {
+  const int32_t *coords;
+} gapii_glRasterPos3xvOES_params;
+
+/**
+ * Parameters of `glRasterPos4d`, which has no result.
+ */
+typedef struct gapii_glRasterPos4d_params {
+  double x;
+  double y;
+  double z;
+  double w;
+} gapii_glRasterPos4d_params;
+
+/**
+ * Parameters of `glRasterPos4dv`, which has no result.
+ */
+typedef struct gapii_glRasterPos4dv_params {
+  const double *v;
+} gapii_glRasterPos4dv_params;
+
+/**
+ * Parameters of `glRasterPos4f`, which has no result.
+ */
+typedef struct gapii_glRasterPos4f_params {
+  float x;
+  float y;
+  float z;
+  float w;
+} gapii_glRasterPos4f_params;
+
+/**
+ * Parameters of `glRasterPos4fv`, which has no result.
+ */
+typedef struct gapii_glRasterPos4fv_params {
+  const float *v;
+} gapii_glRasterPos4fv_params;
+
+/**
+ * Parameters of `glRasterPos4i`, which has no result.
+ */
+typedef struct gapii_glRasterPos4i_params {
+  int32_t x;
+  int32_t y;
+  int32_t z;
+  int32_t w;
+} gapii_glRasterPos4i_params;
+
+/**
+ * Parameters of `glRasterPos4iv`, which has no result.
+ */
+typedef struct gapii_glRasterPos4iv_params {
+  const int32_t *v;
+} gapii_glRasterPos4iv_params;
+
+/**
+ * Parameters of `glRasterPos4s`, which has no result.
+ */
+typedef struct gapii_glRasterPos4s_params {
+  int16_t x;
+  int16_t y;
+  int16_t z;
+  int16_t w;
+} gapii_glRasterPos4s_params;
+
+/**
+ * Parameters of `glRasterPos4sv`, which has no result.
+ */
+typedef struct gapii_glRasterPos4sv_params {
+  const int16_t *v;
+} gapii_glRasterPos4sv_params;
+
+/**
+ * Parameters of `glRasterPos4xOES`, which has no result.
+ */
+typedef struct gapii_glRasterPos4xOES_params {
+  int32_t x;
+  int32_t y;
+  int32_t z;
+  int32_t w;
+} gapii_glRasterPos4xOES_params;
+
+/**
+ * Parameters of `glRasterPos4xvOES`, which has no result.
+ */
+typedef struct gapii_glRasterPos4xvOES_params {
+  const int32_t *coords;
+} gapii_glRasterPos4xvOES_params;
 
 /**
  * Parameters of `glRasterSamplesEXT`, which has no result.
@@ -8740,6 +19399,20 @@ typedef struct gapii_glReadnPixels_params {
 } gapii_glReadnPixels_params;
 
 /**
+ * Parameters of `glReadnPixelsARB`, which has no result.
+ */
+typedef struct gapii_glReadnPixelsARB_params {
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t height;
+  uint32_t format;
+  uint32_t type;
+  int32_t bufSize;
+  void *data;
+} gapii_glReadnPixelsARB_params;
+
+/**
  * Parameters of `glReadnPixelsEXT`, which has no result.
  */
 typedef struct gapii_glReadnPixelsEXT_params {
@@ -8768,12 +19441,116 @@ typedef struct gapii_glReadnPixelsKHR_params {
 } gapii_glReadnPixelsKHR_params;
 
 /**
+ * Parameters of `glRectd`, which has no result.
+ */
+typedef struct gapii_glRectd_params {
+  double x1;
+  double y1;
+  double x2;
+  double y2;
+} gapii_glRectd_params;
+
+/**
+ * Parameters of `glRectdv`, which has no result.
+ */
+typedef struct gapii_glRectdv_params {
+  const double *v1;
+  const double *v2;
+} gapii_glRectdv_params;
+
+/**
+ * Parameters of `glRectf`, which has no result.
+ */
+typedef struct gapii_glRectf_params {
+  float x1;
+  float y1;
+  float x2;
+  float y2;
+} gapii_glRectf_params;
+
+/**
+ * Parameters of `glRectfv`, which has no result.
+ */
+typedef struct gapii_glRectfv_params {
+  const float *v1;
+  const float *v2;
+} gapii_glRectfv_params;
+
+/**
+ * Parameters of `glRecti`, which has no result.
+ */
+typedef struct gapii_glRecti_params {
+  int32_t x1;
+  int32_t y1;
+  int32_t x2;
+  int32_t y2;
+} gapii_glRecti_params;
+
+/**
+ * Parameters of `glRectiv`, which has no result.
+ */
+typedef struct gapii_glRectiv_params {
+  const int32_t *v1;
+  const int32_t *v2;
+} gapii_glRectiv_params;
+
+/**
+ * Parameters of `glRects`, which has no result.
+ */
+typedef struct gapii_glRects_params {
+  int16_t x1;
+  int16_t y1;
+  int16_t x2;
+  int16_t y2;
+} gapii_glRects_params;
+
+/**
+ * Parameters of `glRectsv`, which has no result.
+ */
+typedef struct gapii_glRectsv_params {
+  const int16_t *v1;
+  const int16_t *v2;
+} gapii_glRectsv_params;
+
+/**
+ * Parameters of `glRectxOES`, which has no result.
+ */
+typedef struct gapii_glRectxOES_params {
+  int32_t x1;
+  int32_t y1;
+  int32_t x2;
+  int32_t y2;
+} gapii_glRectxOES_params;
+
+/**
+ * Parameters of `glRectxvOES`, which has no result.
+ */
+typedef struct gapii_glRectxvOES_params {
+  const int32_t *v1;
+  const int32_t *v2;
+} gapii_glRectxvOES_params;
+
+/**
  * Parameters of `glReleaseKeyedMutexWin32EXT`, whose result is of type `uint8_t`.
  */
 typedef struct gapii_glReleaseKeyedMutexWin32EXT_params {
   uint32_t memory;
   uint64_t key;
 } gapii_glReleaseKeyedMutexWin32EXT_params;
+
+/**
+ * Parameters of `glRenderGpuMaskNV`, which has no result.
+ */
+typedef struct gapii_glRenderGpuMaskNV_params {
+  uint32_t mask;
+} gapii_glRenderGpuMaskNV_params;
+
+/**
+ * Parameters of `glRenderMode`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glRenderMode_params {
+  uint32_t mode;
+} gapii_glRenderMode_params;
 
 /**
  * Parameters of `glRenderbufferStorage`, which has no result.
@@ -8784,6 +19561,16 @@ typedef struct gapii_glRenderbufferStorage_params {
   int32_t width;
   int32_t height;
 } gapii_glRenderbufferStorage_params;
+
+/**
+ * Parameters of `glRenderbufferStorageEXT`, which has no result.
+ */
+typedef struct gapii_glRenderbufferStorageEXT_params {
+  uint32_t target;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+} gapii_glRenderbufferStorageEXT_params;
 
 /**
  * Parameters of `glRenderbufferStorageMultisample`, which has no result.
@@ -8831,6 +19618,18 @@ typedef struct gapii_glRenderbufferStorageMultisampleAdvancedAMD_params {
 } gapii_glRenderbufferStorageMultisampleAdvancedAMD_params;
 
 /**
+ * Parameters of `glRenderbufferStorageMultisampleCoverageNV`, which has no result.
+ */
+typedef struct gapii_glRenderbufferStorageMultisampleCoverageNV_params {
+  uint32_t target;
+  int32_t coverageSamples;
+  int32_t colorSamples;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+} gapii_glRenderbufferStorageMultisampleCoverageNV_params;
+
+/**
  * Parameters of `glRenderbufferStorageMultisampleEXT`, which has no result.
  */
 typedef struct gapii_glRenderbufferStorageMultisampleEXT_params {
@@ -8874,12 +19673,44 @@ typedef struct gapii_glRenderbufferStorageOES_params {
 } gapii_glRenderbufferStorageOES_params;
 
 /**
+ * Parameters of `glRequestResidentProgramsNV`, which has no result.
+ */
+typedef struct gapii_glRequestResidentProgramsNV_params {
+  int32_t n;
+  const uint32_t *programs;
+} gapii_glRequestResidentProgramsNV_params;
+
+/**
+ * Parameters of `glResetHistogram`, which has no result.
+ */
+typedef struct gapii_glResetHistogram_params {
+  uint32_t target;
+} gapii_glResetHistogram_params;
+
+/**
  * Parameters of `glResetMemoryObjectParameterNV`, which has no result.
  */
 typedef struct gapii_glResetMemoryObjectParameterNV_params {
   uint32_t memory;
   uint32_t pname;
 } gapii_glResetMemoryObjectParameterNV_params;
+
+/**
+ * Parameters of `glResetMinmax`, which has no result.
+ */
+typedef struct gapii_glResetMinmax_params {
+  uint32_t target;
+} gapii_glResetMinmax_params;
+
+/**
+ * Parameters of `glRotated`, which has no result.
+ */
+typedef struct gapii_glRotated_params {
+  double angle;
+  double x;
+  double y;
+  double z;
+} gapii_glRotated_params;
 
 /**
  * Parameters of `glRotatef`, which has no result.
@@ -8920,6 +19751,14 @@ typedef struct gapii_glSampleCoverage_params {
 } gapii_glSampleCoverage_params;
 
 /**
+ * Parameters of `glSampleCoverageARB`, which has no result.
+ */
+typedef struct gapii_glSampleCoverageARB_params {
+  float value;
+  uint8_t invert;
+} gapii_glSampleCoverageARB_params;
+
+/**
  * Parameters of `glSampleCoveragex`, which has no result.
  */
 typedef struct gapii_glSampleCoveragex_params {
@@ -8934,6 +19773,23 @@ typedef struct gapii_glSampleCoveragexOES_params {
   int32_t value;
   uint8_t invert;
 } gapii_glSampleCoveragexOES_params;
+
+/**
+ * Parameters of `glSampleMapATI`, which has no result.
+ */
+typedef struct gapii_glSampleMapATI_params {
+  uint32_t dst;
+  uint32_t interp;
+  uint32_t swizzle;
+} gapii_glSampleMapATI_params;
+
+/**
+ * Parameters of `glSampleMaskIndexedNV`, which has no result.
+ */
+typedef struct gapii_glSampleMaskIndexedNV_params {
+  uint32_t index;
+  uint32_t mask;
+} gapii_glSampleMaskIndexedNV_params;
 
 /**
  * Parameters of `glSampleMaski`, which has no result.
@@ -9034,6 +19890,15 @@ typedef struct gapii_glSamplerParameteriv_params {
 } gapii_glSamplerParameteriv_params;
 
 /**
+ * Parameters of `glScaled`, which has no result.
+ */
+typedef struct gapii_glScaled_params {
+  double x;
+  double y;
+  double z;
+} gapii_glScaled_params;
+
+/**
  * Parameters of `glScalef`, which has no result.
  */
 typedef struct gapii_glScalef_params {
@@ -9069,6 +19934,15 @@ typedef struct gapii_glScissor_params {
   int32_t width;
   int32_t height;
 } gapii_glScissor_params;
+
+/**
+ * Parameters of `glScissorArrayv`, which has no result.
+ */
+typedef struct gapii_glScissorArrayv_params {
+  uint32_t first;
+  int32_t count;
+  const int32_t *v;
+} gapii_glScissorArrayv_params;
 
 /**
  * Parameters of `glScissorArrayvNV`, which has no result.
@@ -9108,6 +19982,17 @@ typedef struct gapii_glScissorExclusiveNV_params {
 } gapii_glScissorExclusiveNV_params;
 
 /**
+ * Parameters of `glScissorIndexed`, which has no result.
+ */
+typedef struct gapii_glScissorIndexed_params {
+  uint32_t index;
+  int32_t left;
+  int32_t bottom;
+  int32_t width;
+  int32_t height;
+} gapii_glScissorIndexed_params;
+
+/**
  * Parameters of `glScissorIndexedNV`, which has no result.
  */
 typedef struct gapii_glScissorIndexedNV_params {
@@ -9130,6 +20015,14 @@ typedef struct gapii_glScissorIndexedOES_params {
 } gapii_glScissorIndexedOES_params;
 
 /**
+ * Parameters of `glScissorIndexedv`, which has no result.
+ */
+typedef struct gapii_glScissorIndexedv_params {
+  uint32_t index;
+  const int32_t *v;
+} gapii_glScissorIndexedv_params;
+
+/**
  * Parameters of `glScissorIndexedvNV`, which has no result.
  */
 typedef struct gapii_glScissorIndexedvNV_params {
@@ -9144,6 +20037,331 @@ typedef struct gapii_glScissorIndexedvOES_params {
   uint32_t index;
   const int32_t *v;
 } gapii_glScissorIndexedvOES_params;
+
+/**
+ * Parameters of `glSecondaryColor3b`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3b_params {
+  int8_t red;
+  int8_t green;
+  int8_t blue;
+} gapii_glSecondaryColor3b_params;
+
+/**
+ * Parameters of `glSecondaryColor3bEXT`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3bEXT_params {
+  int8_t red;
+  int8_t green;
+  int8_t blue;
+} gapii_glSecondaryColor3bEXT_params;
+
+/**
+ * Parameters of `glSecondaryColor3bv`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3bv_params {
+  const int8_t *v;
+} gapii_glSecondaryColor3bv_params;
+
+/**
+ * Parameters of `glSecondaryColor3bvEXT`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3bvEXT_params {
+  const int8_t *v;
+} gapii_glSecondaryColor3bvEXT_params;
+
+/**
+ * Parameters of `glSecondaryColor3d`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3d_params {
+  double red;
+  double green;
+  double blue;
+} gapii_glSecondaryColor3d_params;
+
+/**
+ * Parameters of `glSecondaryColor3dEXT`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3dEXT_params {
+  double red;
+  double green;
+  double blue;
+} gapii_glSecondaryColor3dEXT_params;
+
+/**
+ * Parameters of `glSecondaryColor3dv`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3dv_params {
+  const double *v;
+} gapii_glSecondaryColor3dv_params;
+
+/**
+ * Parameters of `glSecondaryColor3dvEXT`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3dvEXT_params {
+  const double *v;
+} gapii_glSecondaryColor3dvEXT_params;
+
+/**
+ * Parameters of `glSecondaryColor3f`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3f_params {
+  float red;
+  float green;
+  float blue;
+} gapii_glSecondaryColor3f_params;
+
+/**
+ * Parameters of `glSecondaryColor3fEXT`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3fEXT_params {
+  float red;
+  float green;
+  float blue;
+} gapii_glSecondaryColor3fEXT_params;
+
+/**
+ * Parameters of `glSecondaryColor3fv`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3fv_params {
+  const float *v;
+} gapii_glSecondaryColor3fv_params;
+
+/**
+ * Parameters of `glSecondaryColor3fvEXT`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3fvEXT_params {
+  const float *v;
+} gapii_glSecondaryColor3fvEXT_params;
+
+/**
+ * Parameters of `glSecondaryColor3hNV`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3hNV_params {
+  uint16_t red;
+  uint16_t green;
+  uint16_t blue;
+} gapii_glSecondaryColor3hNV_params;
+
+/**
+ * Parameters of `glSecondaryColor3hvNV`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3hvNV_params {
+  const uint16_t *v;
+} gapii_glSecondaryColor3hvNV_params;
+
+/**
+ * Parameters of `glSecondaryColor3i`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3i_params {
+  int32_t red;
+  int32_t green;
+  int32_t blue;
+} gapii_glSecondaryColor3i_params;
+
+/**
+ * Parameters of `glSecondaryColor3iEXT`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3iEXT_params {
+  int32_t red;
+  int32_t green;
+  int32_t blue;
+} gapii_glSecondaryColor3iEXT_params;
+
+/**
+ * Parameters of `glSecondaryColor3iv`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3iv_params {
+  const int32_t *v;
+} gapii_glSecondaryColor3iv_params;
+
+/**
+ * Parameters of `glSecondaryColor3ivEXT`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3ivEXT_params {
+  const int32_t *v;
+} gapii_glSecondaryColor3ivEXT_params;
+
+/**
+ * Parameters of `glSecondaryColor3s`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3s_params {
+  int16_t red;
+  int16_t green;
+  int16_t blue;
+} gapii_glSecondaryColor3s_params;
+
+/**
+ * Parameters of `glSecondaryColor3sEXT`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3sEXT_params {
+  int16_t red;
+  int16_t green;
+  int16_t blue;
+} gapii_glSecondaryColor3sEXT_params;
+
+/**
+ * Parameters of `glSecondaryColor3sv`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3sv_params {
+  const int16_t *v;
+} gapii_glSecondaryColor3sv_params;
+
+/**
+ * Parameters of `glSecondaryColor3svEXT`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3svEXT_params {
+  const int16_t *v;
+} gapii_glSecondaryColor3svEXT_params;
+
+/**
+ * Parameters of `glSecondaryColor3ub`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3ub_params {
+  uint8_t red;
+  uint8_t green;
+  uint8_t blue;
+} gapii_glSecondaryColor3ub_params;
+
+/**
+ * Parameters of `glSecondaryColor3ubEXT`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3ubEXT_params {
+  uint8_t red;
+  uint8_t green;
+  uint8_t blue;
+} gapii_glSecondaryColor3ubEXT_params;
+
+/**
+ * Parameters of `glSecondaryColor3ubv`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3ubv_params {
+  const uint8_t *v;
+} gapii_glSecondaryColor3ubv_params;
+
+/**
+ * Parameters of `glSecondaryColor3ubvEXT`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3ubvEXT_params {
+  const uint8_t *v;
+} gapii_glSecondaryColor3ubvEXT_params;
+
+/**
+ * Parameters of `glSecondaryColor3ui`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3ui_params {
+  uint32_t red;
+  uint32_t green;
+  uint32_t blue;
+} gapii_glSecondaryColor3ui_params;
+
+/**
+ * Parameters of `glSecondaryColor3uiEXT`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3uiEXT_params {
+  uint32_t red;
+  uint32_t green;
+  uint32_t blue;
+} gapii_glSecondaryColor3uiEXT_params;
+
+/**
+ * Parameters of `glSecondaryColor3uiv`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3uiv_params {
+  const uint32_t *v;
+} gapii_glSecondaryColor3uiv_params;
+
+/**
+ * Parameters of `glSecondaryColor3uivEXT`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3uivEXT_params {
+  const uint32_t *v;
+} gapii_glSecondaryColor3uivEXT_params;
+
+/**
+ * Parameters of `glSecondaryColor3us`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3us_params {
+  uint16_t red;
+  uint16_t green;
+  uint16_t blue;
+} gapii_glSecondaryColor3us_params;
+
+/**
+ * Parameters of `glSecondaryColor3usEXT`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3usEXT_params {
+  uint16_t red;
+  uint16_t green;
+  uint16_t blue;
+} gapii_glSecondaryColor3usEXT_params;
+
+/**
+ * Parameters of `glSecondaryColor3usv`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3usv_params {
+  const uint16_t *v;
+} gapii_glSecondaryColor3usv_params;
+
+/**
+ * Parameters of `glSecondaryColor3usvEXT`, which has no result.
+ */
+typedef struct gapii_glSecondaryColor3usvEXT_params {
+  const uint16_t *v;
+} gapii_glSecondaryColor3usvEXT_params;
+
+/**
+ * Parameters of `glSecondaryColorFormatNV`, which has no result.
+ */
+typedef struct gapii_glSecondaryColorFormatNV_params {
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+} gapii_glSecondaryColorFormatNV_params;
+
+/**
+ * Parameters of `glSecondaryColorP3ui`, which has no result.
+ */
+typedef struct gapii_glSecondaryColorP3ui_params {
+  uint32_t type;
+  uint32_t color;
+} gapii_glSecondaryColorP3ui_params;
+
+/**
+ * Parameters of `glSecondaryColorP3uiv`, which has no result.
+ */
+typedef struct gapii_glSecondaryColorP3uiv_params {
+  uint32_t type;
+  const uint32_t *color;
+} gapii_glSecondaryColorP3uiv_params;
+
+/**
+ * Parameters of `glSecondaryColorPointer`, which has no result.
+ */
+typedef struct gapii_glSecondaryColorPointer_params {
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+  const void *pointer;
+} gapii_glSecondaryColorPointer_params;
+
+/**
+ * Parameters of `glSecondaryColorPointerEXT`, which has no result.
+ */
+typedef struct gapii_glSecondaryColorPointerEXT_params {
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+  const void *pointer;
+} gapii_glSecondaryColorPointerEXT_params;
+
+/**
+ * Parameters of `glSelectBuffer`, which has no result.
+ */
+typedef struct gapii_glSelectBuffer_params {
+  int32_t size;
+  uint32_t *buffer;
+} gapii_glSelectBuffer_params;
 
 /**
  * Parameters of `glSelectPerfMonitorCountersAMD`, which has no result.
@@ -9175,12 +20393,34 @@ typedef struct gapii_glSemaphoreParameterui64vEXT_params {
 } gapii_glSemaphoreParameterui64vEXT_params;
 
 /**
+ * Parameters of `glSeparableFilter2D`, which has no result.
+ */
+typedef struct gapii_glSeparableFilter2D_params {
+  uint32_t target;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+  uint32_t format;
+  uint32_t type;
+  const void *row;
+  const void *column;
+} gapii_glSeparableFilter2D_params;
+
+/**
  * Parameters of `glSetFenceNV`, which has no result.
  */
 typedef struct gapii_glSetFenceNV_params {
   uint32_t fence;
   uint32_t condition;
 } gapii_glSetFenceNV_params;
+
+/**
+ * Parameters of `glSetFragmentShaderConstantATI`, which has no result.
+ */
+typedef struct gapii_glSetFragmentShaderConstantATI_params {
+  uint32_t dst;
+  const float *value;
+} gapii_glSetFragmentShaderConstantATI_params;
 
 /**
  * Parameters of `glShadeModel`, which has no result.
@@ -9209,6 +20449,25 @@ typedef struct gapii_glShaderSource_params {
   const char *const *string;
   const int32_t *length;
 } gapii_glShaderSource_params;
+
+/**
+ * Parameters of `glShaderSourceARB`, which has no result.
+ */
+typedef struct gapii_glShaderSourceARB_params {
+  uint32_t shaderObj;
+  int32_t count;
+  const char **string;
+  const int32_t *length;
+} gapii_glShaderSourceARB_params;
+
+/**
+ * Parameters of `glShaderStorageBlockBinding`, which has no result.
+ */
+typedef struct gapii_glShaderStorageBlockBinding_params {
+  uint32_t program;
+  uint32_t storageBlockIndex;
+  uint32_t storageBlockBinding;
+} gapii_glShaderStorageBlockBinding_params;
 
 /**
  * Parameters of `glShadingRateCombinerOpsEXT`, which has no result.
@@ -9278,6 +20537,16 @@ typedef struct gapii_glSignalSemaphoreEXT_params {
 } gapii_glSignalSemaphoreEXT_params;
 
 /**
+ * Parameters of `glSignalSemaphoreui64NVX`, which has no result.
+ */
+typedef struct gapii_glSignalSemaphoreui64NVX_params {
+  uint32_t signalGpu;
+  int32_t fenceObjectCount;
+  const uint32_t *semaphoreArray;
+  const uint64_t *fenceValueArray;
+} gapii_glSignalSemaphoreui64NVX_params;
+
+/**
  * Parameters of `glSignalVkFenceNV`, which has no result.
  */
 typedef struct gapii_glSignalVkFenceNV_params {
@@ -9292,6 +20561,28 @@ typedef struct gapii_glSignalVkSemaphoreNV_params {
 } gapii_glSignalVkSemaphoreNV_params;
 
 /**
+ * Parameters of `glSpecializeShader`, which has no result.
+ */
+typedef struct gapii_glSpecializeShader_params {
+  uint32_t shader;
+  const char *pEntryPoint;
+  uint32_t numSpecializationConstants;
+  const uint32_t *pConstantIndex;
+  const uint32_t *pConstantValue;
+} gapii_glSpecializeShader_params;
+
+/**
+ * Parameters of `glSpecializeShaderARB`, which has no result.
+ */
+typedef struct gapii_glSpecializeShaderARB_params {
+  uint32_t shader;
+  const char *pEntryPoint;
+  uint32_t numSpecializationConstants;
+  const uint32_t *pConstantIndex;
+  const uint32_t *pConstantValue;
+} gapii_glSpecializeShaderARB_params;
+
+/**
  * Parameters of `glStartTilingQCOM`, which has no result.
  */
 typedef struct gapii_glStartTilingQCOM_params {
@@ -9301,6 +20592,14 @@ typedef struct gapii_glStartTilingQCOM_params {
   uint32_t height;
   uint32_t preserveMask;
 } gapii_glStartTilingQCOM_params;
+
+/**
+ * Parameters of `glStateCaptureNV`, which has no result.
+ */
+typedef struct gapii_glStateCaptureNV_params {
+  uint32_t state;
+  uint32_t mode;
+} gapii_glStateCaptureNV_params;
 
 /**
  * Parameters of `glStencilFillPathInstancedNV`, which has no result.
@@ -9345,6 +20644,16 @@ typedef struct gapii_glStencilFuncSeparate_params {
 } gapii_glStencilFuncSeparate_params;
 
 /**
+ * Parameters of `glStencilFuncSeparateATI`, which has no result.
+ */
+typedef struct gapii_glStencilFuncSeparateATI_params {
+  uint32_t frontfunc;
+  uint32_t backfunc;
+  int32_t ref;
+  uint32_t mask;
+} gapii_glStencilFuncSeparateATI_params;
+
+/**
  * Parameters of `glStencilMask`, which has no result.
  */
 typedef struct gapii_glStencilMask_params {
@@ -9377,6 +20686,16 @@ typedef struct gapii_glStencilOpSeparate_params {
   uint32_t dpfail;
   uint32_t dppass;
 } gapii_glStencilOpSeparate_params;
+
+/**
+ * Parameters of `glStencilOpSeparateATI`, which has no result.
+ */
+typedef struct gapii_glStencilOpSeparateATI_params {
+  uint32_t face;
+  uint32_t sfail;
+  uint32_t dpfail;
+  uint32_t dppass;
+} gapii_glStencilOpSeparateATI_params;
 
 /**
  * Parameters of `glStencilStrokePathInstancedNV`, which has no result.
@@ -9485,6 +20804,15 @@ typedef struct gapii_glTexBuffer_params {
 } gapii_glTexBuffer_params;
 
 /**
+ * Parameters of `glTexBufferARB`, which has no result.
+ */
+typedef struct gapii_glTexBufferARB_params {
+  uint32_t target;
+  uint32_t internalformat;
+  uint32_t buffer;
+} gapii_glTexBufferARB_params;
+
+/**
  * Parameters of `glTexBufferEXT`, which has no result.
  */
 typedef struct gapii_glTexBufferEXT_params {
@@ -9536,6 +20864,513 @@ typedef struct gapii_glTexBufferRangeOES_params {
 } gapii_glTexBufferRangeOES_params;
 
 /**
+ * Parameters of `glTexCoord1bOES`, which has no result.
+ */
+typedef struct gapii_glTexCoord1bOES_params {
+  int8_t s;
+} gapii_glTexCoord1bOES_params;
+
+/**
+ * Parameters of `glTexCoord1bvOES`, which has no result.
+ */
+typedef struct gapii_glTexCoord1bvOES_params {
+  const int8_t *coords;
+} gapii_glTexCoord1bvOES_params;
+
+/**
+ * Parameters of `glTexCoord1d`, which has no result.
+ */
+typedef struct gapii_glTexCoord1d_params {
+  double s;
+} gapii_glTexCoord1d_params;
+
+/**
+ * Parameters of `glTexCoord1dv`, which has no result.
+ */
+typedef struct gapii_glTexCoord1dv_params {
+  const double *v;
+} gapii_glTexCoord1dv_params;
+
+/**
+ * Parameters of `glTexCoord1f`, which has no result.
+ */
+typedef struct gapii_glTexCoord1f_params {
+  float s;
+} gapii_glTexCoord1f_params;
+
+/**
+ * Parameters of `glTexCoord1fv`, which has no result.
+ */
+typedef struct gapii_glTexCoord1fv_params {
+  const float *v;
+} gapii_glTexCoord1fv_params;
+
+/**
+ * Parameters of `glTexCoord1hNV`, which has no result.
+ */
+typedef struct gapii_glTexCoord1hNV_params {
+  uint16_t s;
+} gapii_glTexCoord1hNV_params;
+
+/**
+ * Parameters of `glTexCoord1hvNV`, which has no result.
+ */
+typedef struct gapii_glTexCoord1hvNV_params {
+  const uint16_t *v;
+} gapii_glTexCoord1hvNV_params;
+
+/**
+ * Parameters of `glTexCoord1i`, which has no result.
+ */
+typedef struct gapii_glTexCoord1i_params {
+  int32_t s;
+} gapii_glTexCoord1i_params;
+
+/**
+ * Parameters of `glTexCoord1iv`, which has no result.
+ */
+typedef struct gapii_glTexCoord1iv_params {
+  const int32_t *v;
+} gapii_glTexCoord1iv_params;
+
+/**
+ * Parameters of `glTexCoord1s`, which has no result.
+ */
+typedef struct gapii_glTexCoord1s_params {
+  int16_t s;
+} gapii_glTexCoord1s_params;
+
+/**
+ * Parameters of `glTexCoord1sv`, which has no result.
+ */
+typedef struct gapii_glTexCoord1sv_params {
+  const int16_t *v;
+} gapii_glTexCoord1sv_params;
+
+/**
+ * Parameters of `glTexCoord1xOES`, which has no result.
+ */
+typedef struct gapii_glTexCoord1xOES_params {
+  int32_t s;
+} gapii_glTexCoord1xOES_params;
+
+/**
+ * Parameters of `glTexCoord1xvOES`, which has no result.
+ */
+typedef struct gapii_glTexCoord1xvOES_params {
+  const int32_t *coords;
+} gapii_glTexCoord1xvOES_params;
+
+/**
+ * Parameters of `glTexCoord2bOES`, which has no result.
+ */
+typedef struct gapii_glTexCoord2bOES_params {
+  int8_t s;
+  int8_t t;
+} gapii_glTexCoord2bOES_params;
+
+/**
+ * Parameters of `glTexCoord2bvOES`, which has no result.
+ */
+typedef struct gapii_glTexCoord2bvOES_params {
+  const int8_t *coords;
+} gapii_glTexCoord2bvOES_params;
+
+/**
+ * Parameters of `glTexCoord2d`, which has no result.
+ */
+typedef struct gapii_glTexCoord2d_params {
+  double s;
+  double t;
+} gapii_glTexCoord2d_params;
+
+/**
+ * Parameters of `glTexCoord2dv`, which has no result.
+ */
+typedef struct gapii_glTexCoord2dv_params {
+  const double *v;
+} gapii_glTexCoord2dv_params;
+
+/**
+ * Parameters of `glTexCoord2f`, which has no result.
+ */
+typedef struct gapii_glTexCoord2f_params {
+  float s;
+  float t;
+} gapii_glTexCoord2f_params;
+
+/**
+ * Parameters of `glTexCoord2fv`, which has no result.
+ */
+typedef struct gapii_glTexCoord2fv_params {
+  const float *v;
+} gapii_glTexCoord2fv_params;
+
+/**
+ * Parameters of `glTexCoord2hNV`, which has no result.
+ */
+typedef struct gapii_glTexCoord2hNV_params {
+  uint16_t s;
+  uint16_t t;
+} gapii_glTexCoord2hNV_params;
+
+/**
+ * Parameters of `glTexCoord2hvNV`, which has no result.
+ */
+typedef struct gapii_glTexCoord2hvNV_params {
+  const uint16_t *v;
+} gapii_glTexCoord2hvNV_params;
+
+/**
+ * Parameters of `glTexCoord2i`, which has no result.
+ */
+typedef struct gapii_glTexCoord2i_params {
+  int32_t s;
+  int32_t t;
+} gapii_glTexCoord2i_params;
+
+/**
+ * Parameters of `glTexCoord2iv`, which has no result.
+ */
+typedef struct gapii_glTexCoord2iv_params {
+  const int32_t *v;
+} gapii_glTexCoord2iv_params;
+
+/**
+ * Parameters of `glTexCoord2s`, which has no result.
+ */
+typedef struct gapii_glTexCoord2s_params {
+  int16_t s;
+  int16_t t;
+} gapii_glTexCoord2s_params;
+
+/**
+ * Parameters of `glTexCoord2sv`, which has no result.
+ */
+typedef struct gapii_glTexCoord2sv_params {
+  const int16_t *v;
+} gapii_glTexCoord2sv_params;
+
+/**
+ * Parameters of `glTexCoord2xOES`, which has no result.
+ */
+typedef struct gapii_glTexCoord2xOES_params {
+  int32_t s;
+  int32_t t;
+} gapii_glTexCoord2xOES_params;
+
+/**
+ * Parameters of `glTexCoord2xvOES`, which has no result.
+ */
+typedef struct gapii_glTexCoord2xvOES_params {
+  const int32_t *coords;
+} gapii_glTexCoord2xvOES_params;
+
+/**
+ * Parameters of `glTexCoord3bOES`, which has no result.
+ */
+typedef struct gapii_glTexCoord3bOES_params {
+  int8_t s;
+  int8_t t;
+  int8_t r;
+} gapii_glTexCoord3bOES_params;
+
+/**
+ * Parameters of `glTexCoord3bvOES`, which has no result.
+ */
+typedef struct gapii_glTexCoord3bvOES_params {
+  const int8_t *coords;
+} gapii_glTexCoord3bvOES_params;
+
+/**
+ * Parameters of `glTexCoord3d`, which has no result.
+ */
+typedef struct gapii_glTexCoord3d_params {
+  double s;
+  double t;
+  double r;
+} gapii_glTexCoord3d_params;
+
+/**
+ * Parameters of `glTexCoord3dv`, which has no result.
+ */
+typedef struct gapii_glTexCoord3dv_params {
+  const double *v;
+} gapii_glTexCoord3dv_params;
+
+/**
+ * Parameters of `glTexCoord3f`, which has no result.
+ */
+typedef struct gapii_glTexCoord3f_params {
+  float s;
+  float t;
+  float r;
+} gapii_glTexCoord3f_params;
+
+/**
+ * Parameters of `glTexCoord3fv`, which has no result.
+ */
+typedef struct gapii_glTexCoord3fv_params {
+  const float *v;
+} gapii_glTexCoord3fv_params;
+
+/**
+ * Parameters of `glTexCoord3hNV`, which has no result.
+ */
+typedef struct gapii_glTexCoord3hNV_params {
+  uint16_t s;
+  uint16_t t;
+  uint16_t r;
+} gapii_glTexCoord3hNV_params;
+
+/**
+ * Parameters of `glTexCoord3hvNV`, which has no result.
+ */
+typedef struct gapii_glTexCoord3hvNV_params {
+  const uint16_t *v;
+} gapii_glTexCoord3hvNV_params;
+
+/**
+ * Parameters of `glTexCoord3i`, which has no result.
+ */
+typedef struct gapii_glTexCoord3i_params {
+  int32_t s;
+  int32_t t;
+  int32_t r;
+} gapii_glTexCoord3i_params;
+
+/**
+ * Parameters of `glTexCoord3iv`, which has no result.
+ */
+typedef struct gapii_glTexCoord3iv_params {
+  const int32_t *v;
+} gapii_glTexCoord3iv_params;
+
+/**
+ * Parameters of `glTexCoord3s`, which has no result.
+ */
+typedef struct gapii_glTexCoord3s_params {
+  int16_t s;
+  int16_t t;
+  int16_t r;
+} gapii_glTexCoord3s_params;
+
+/**
+ * Parameters of `glTexCoord3sv`, which has no result.
+ */
+typedef struct gapii_glTexCoord3sv_params {
+  const int16_t *v;
+} gapii_glTexCoord3sv_params;
+
+/**
+ * Parameters of `glTexCoord3xOES`, which has no result.
+ */
+typedef struct gapii_glTexCoord3xOES_params {
+  int32_t s;
+  int32_t t;
+  int32_t r;
+} gapii_glTexCoord3xOES_params;
+
+/**
+ * Parameters of `glTexCoord3xvOES`, which has no result.
+ */
+typedef struct gapii_glTexCoord3xvOES_params {
+  const int32_t *coords;
+} gapii_glTexCoord3xvOES_params;
+
+/**
+ * Parameters of `glTexCoord4bOES`, which has no result.
+ */
+typedef struct gapii_glTexCoord4bOES_params {
+  int8_t s;
+  int8_t t;
+  int8_t r;
+  int8_t q;
+} gapii_glTexCoord4bOES_params;
+
+/**
+ * Parameters of `glTexCoord4bvOES`, which has no result.
+ */
+typedef struct gapii_glTexCoord4bvOES_params {
+  const int8_t *coords;
+} gapii_glTexCoord4bvOES_params;
+
+/**
+ * Parameters of `glTexCoord4d`, which has no result.
+ */
+typedef struct gapii_glTexCoord4d_params {
+  double s;
+  double t;
+  double r;
+  double q;
+} gapii_glTexCoord4d_params;
+
+/**
+ * Parameters of `glTexCoord4dv`, which has no result.
+ */
+typedef struct gapii_glTexCoord4dv_params {
+  const double *v;
+} gapii_glTexCoord4dv_params;
+
+/**
+ * Parameters of `glTexCoord4f`, which has no result.
+ */
+typedef struct gapii_glTexCoord4f_params {
+  float s;
+  float t;
+  float r;
+  float q;
+} gapii_glTexCoord4f_params;
+
+/**
+ * Parameters of `glTexCoord4fv`, which has no result.
+ */
+typedef struct gapii_glTexCoord4fv_params {
+  const float *v;
+} gapii_glTexCoord4fv_params;
+
+/**
+ * Parameters of `glTexCoord4hNV`, which has no result.
+ */
+typedef struct gapii_glTexCoord4hNV_params {
+  uint16_t s;
+  uint16_t t;
+  uint16_t r;
+  uint16_t q;
+} gapii_glTexCoord4hNV_params;
+
+/**
+ * Parameters of `glTexCoord4hvNV`, which has no result.
+ */
+typedef struct gapii_glTexCoord4hvNV_params {
+  const uint16_t *v;
+} gapii_glTexCoord4hvNV_params;
+
+/**
+ * Parameters of `glTexCoord4i`, which has no result.
+ */
+typedef struct gapii_glTexCoord4i_params {
+  int32_t s;
+  int32_t t;
+  int32_t r;
+  int32_t q;
+} gapii_glTexCoord4i_params;
+
+/**
+ * Parameters of `glTexCoord4iv`, which has no result.
+ */
+typedef struct gapii_glTexCoord4iv_params {
+  const int32_t *v;
+} gapii_glTexCoord4iv_params;
+
+/**
+ * Parameters of `glTexCoord4s`, which has no result.
+ */
+typedef struct gapii_glTexCoord4s_params {
+  int16_t s;
+  int16_t t;
+  int16_t r;
+  int16_t q;
+} gapii_glTexCoord4s_params;
+
+/**
+ * Parameters of `glTexCoord4sv`, which has no result.
+ */
+typedef struct gapii_glTexCoord4sv_params {
+  const int16_t *v;
+} gapii_glTexCoord4sv_params;
+
+/**
+ * Parameters of `glTexCoord4xOES`, which has no result.
+ */
+typedef struct gapii_glTexCoord4xOES_params {
+  int32_t s;
+  int32_t t;
+  int32_t r;
+  int32_t q;
+} gapii_glTexCoord4xOES_params;
+
+/**
+ * Parameters of `glTexCoord4xvOES`, which has no result.
+ */
+typedef struct gapii_glTexCoord4xvOES_params {
+  const int32_t *coords;
+} gapii_glTexCoord4xvOES_params;
+
+/**
+ * Parameters of `glTexCoordFormatNV`, which has no result.
+ */
+typedef struct gapii_glTexCoordFormatNV_params {
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+} gapii_glTexCoordFormatNV_params;
+
+/**
+ * Parameters of `glTexCoordP1ui`, which has no result.
+ */
+typedef struct gapii_glTexCoordP1ui_params {
+  uint32_t type;
+  uint32_t coords;
+} gapii_glTexCoordP1ui_params;
+
+/**
+ * Parameters of `glTexCoordP1uiv`, which has no result.
+ */
+typedef struct gapii_glTexCoordP1uiv_params {
+  uint32_t type;
+  const uint32_t *coords;
+} gapii_glTexCoordP1uiv_params;
+
+/**
+ * Parameters of `glTexCoordP2ui`, which has no result.
+ */
+typedef struct gapii_glTexCoordP2ui_params {
+  uint32_t type;
+  uint32_t coords;
+} gapii_glTexCoordP2ui_params;
+
+/**
+ * Parameters of `glTexCoordP2uiv`, which has no result.
+ */
+typedef struct gapii_glTexCoordP2uiv_params {
+  uint32_t type;
+  const uint32_t *coords;
+} gapii_glTexCoordP2uiv_params;
+
+/**
+ * Parameters of `glTexCoordP3ui`, which has no result.
+ */
+typedef struct gapii_glTexCoordP3ui_params {
+  uint32_t type;
+  uint32_t coords;
+} gapii_glTexCoordP3ui_params;
+
+/**
+ * Parameters of `glTexCoordP3uiv`, which has no result.
+ */
+typedef struct gapii_glTexCoordP3uiv_params {
+  uint32_t type;
+  const uint32_t *coords;
+} gapii_glTexCoordP3uiv_params;
+
+/**
+ * Parameters of `glTexCoordP4ui`, which has no result.
+ */
+typedef struct gapii_glTexCoordP4ui_params {
+  uint32_t type;
+  uint32_t coords;
+} gapii_glTexCoordP4ui_params;
+
+/**
+ * Parameters of `glTexCoordP4uiv`, which has no result.
+ */
+typedef struct gapii_glTexCoordP4uiv_params {
+  uint32_t type;
+  const uint32_t *coords;
+} gapii_glTexCoordP4uiv_params;
+
+/**
  * Parameters of `glTexCoordPointer`, which has no result.
  */
 typedef struct gapii_glTexCoordPointer_params {
@@ -9544,6 +21379,17 @@ typedef struct gapii_glTexCoordPointer_params {
   int32_t stride;
   const void *pointer;
 } gapii_glTexCoordPointer_params;
+
+/**
+ * Parameters of `glTexCoordPointerEXT`, which has no result.
+ */
+typedef struct gapii_glTexCoordPointerEXT_params {
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+  int32_t count;
+  const void *pointer;
+} gapii_glTexCoordPointerEXT_params;
 
 /**
  * Parameters of `glTexEnvf`, which has no result.
@@ -9637,6 +21483,33 @@ typedef struct gapii_glTexEstimateMotionRegionsQCOM_params {
 } gapii_glTexEstimateMotionRegionsQCOM_params;
 
 /**
+ * Parameters of `glTexGend`, which has no result.
+ */
+typedef struct gapii_glTexGend_params {
+  uint32_t coord;
+  uint32_t pname;
+  double param;
+} gapii_glTexGend_params;
+
+/**
+ * Parameters of `glTexGendv`, which has no result.
+ */
+typedef struct gapii_glTexGendv_params {
+  uint32_t coord;
+  uint32_t pname;
+  const double *params;
+} gapii_glTexGendv_params;
+
+/**
+ * Parameters of `glTexGenf`, which has no result.
+ */
+typedef struct gapii_glTexGenf_params {
+  uint32_t coord;
+  uint32_t pname;
+  float param;
+} gapii_glTexGenf_params;
+
+/**
  * Parameters of `glTexGenfOES`, which has no result.
  */
 typedef struct gapii_glTexGenfOES_params {
@@ -9644,6 +21517,15 @@ typedef struct gapii_glTexGenfOES_params {
   uint32_t pname;
   float param;
 } gapii_glTexGenfOES_params;
+
+/**
+ * Parameters of `glTexGenfv`, which has no result.
+ */
+typedef struct gapii_glTexGenfv_params {
+  uint32_t coord;
+  uint32_t pname;
+  const float *params;
+} gapii_glTexGenfv_params;
 
 /**
  * Parameters of `glTexGenfvOES`, which has no result.
@@ -9655,6 +21537,15 @@ typedef struct gapii_glTexGenfvOES_params {
 } gapii_glTexGenfvOES_params;
 
 /**
+ * Parameters of `glTexGeni`, which has no result.
+ */
+typedef struct gapii_glTexGeni_params {
+  uint32_t coord;
+  uint32_t pname;
+  int32_t param;
+} gapii_glTexGeni_params;
+
+/**
  * Parameters of `glTexGeniOES`, which has no result.
  */
 typedef struct gapii_glTexGeniOES_params {
@@ -9662,6 +21553,15 @@ typedef struct gapii_glTexGeniOES_params {
   uint32_t pname;
   int32_t param;
 } gapii_glTexGeniOES_params;
+
+/**
+ * Parameters of `glTexGeniv`, which has no result.
+ */
+typedef struct gapii_glTexGeniv_params {
+  uint32_t coord;
+  uint32_t pname;
+  const int32_t *params;
+} gapii_glTexGeniv_params;
 
 /**
  * Parameters of `glTexGenivOES`, which has no result.
@@ -9691,6 +21591,20 @@ typedef struct gapii_glTexGenxvOES_params {
 } gapii_glTexGenxvOES_params;
 
 /**
+ * Parameters of `glTexImage1D`, which has no result.
+ */
+typedef struct gapii_glTexImage1D_params {
+  uint32_t target;
+  int32_t level;
+  int32_t internalformat;
+  int32_t width;
+  int32_t border;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glTexImage1D_params;
+
+/**
  * Parameters of `glTexImage2D`, which has no result.
  */
 typedef struct gapii_glTexImage2D_params {
@@ -9704,6 +21618,31 @@ typedef struct gapii_glTexImage2D_params {
   uint32_t type;
   const void *pixels;
 } gapii_glTexImage2D_params;
+
+/**
+ * Parameters of `glTexImage2DMultisample`, which has no result.
+ */
+typedef struct gapii_glTexImage2DMultisample_params {
+  uint32_t target;
+  int32_t samples;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+  uint8_t fixedsamplelocations;
+} gapii_glTexImage2DMultisample_params;
+
+/**
+ * Parameters of `glTexImage2DMultisampleCoverageNV`, which has no result.
+ */
+typedef struct gapii_glTexImage2DMultisampleCoverageNV_params {
+  uint32_t target;
+  int32_t coverageSamples;
+  int32_t colorSamples;
+  int32_t internalFormat;
+  int32_t width;
+  int32_t height;
+  uint8_t fixedSampleLocations;
+} gapii_glTexImage2DMultisampleCoverageNV_params;
 
 /**
  * Parameters of `glTexImage3D`, which has no result.
@@ -9722,6 +21661,49 @@ typedef struct gapii_glTexImage3D_params {
 } gapii_glTexImage3D_params;
 
 /**
+ * Parameters of `glTexImage3DEXT`, which has no result.
+ */
+typedef struct gapii_glTexImage3DEXT_params {
+  uint32_t target;
+  int32_t level;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  int32_t border;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glTexImage3DEXT_params;
+
+/**
+ * Parameters of `glTexImage3DMultisample`, which has no result.
+ */
+typedef struct gapii_glTexImage3DMultisample_params {
+  uint32_t target;
+  int32_t samples;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  uint8_t fixedsamplelocations;
+} gapii_glTexImage3DMultisample_params;
+
+/**
+ * Parameters of `glTexImage3DMultisampleCoverageNV`, which has no result.
+ */
+typedef struct gapii_glTexImage3DMultisampleCoverageNV_params {
+  uint32_t target;
+  int32_t coverageSamples;
+  int32_t colorSamples;
+  int32_t internalFormat;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  uint8_t fixedSampleLocations;
+} gapii_glTexImage3DMultisampleCoverageNV_params;
+
+/**
  * Parameters of `glTexImage3DOES`, which has no result.
  */
 typedef struct gapii_glTexImage3DOES_params {
@@ -9736,6 +21718,21 @@ typedef struct gapii_glTexImage3DOES_params {
   uint32_t type;
   const void *pixels;
 } gapii_glTexImage3DOES_params;
+
+/**
+ * Parameters of `glTexPageCommitmentARB`, which has no result.
+ */
+typedef struct gapii_glTexPageCommitmentARB_params {
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t zoffset;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  uint8_t commit;
+} gapii_glTexPageCommitmentARB_params;
 
 /**
  * Parameters of `glTexPageCommitmentEXT`, which has no result.
@@ -9897,6 +21894,24 @@ typedef struct gapii_glTexParameterxvOES_params {
 } gapii_glTexParameterxvOES_params;
 
 /**
+ * Parameters of `glTexRenderbufferNV`, which has no result.
+ */
+typedef struct gapii_glTexRenderbufferNV_params {
+  uint32_t target;
+  uint32_t renderbuffer;
+} gapii_glTexRenderbufferNV_params;
+
+/**
+ * Parameters of `glTexStorage1D`, which has no result.
+ */
+typedef struct gapii_glTexStorage1D_params {
+  uint32_t target;
+  int32_t levels;
+  uint32_t internalformat;
+  int32_t width;
+} gapii_glTexStorage1D_params;
+
+/**
  * Parameters of `glTexStorage1DEXT`, which has no result.
  */
 typedef struct gapii_glTexStorage1DEXT_params {
@@ -10016,6 +22031,18 @@ typedef struct gapii_glTexStorageAttribs3DEXT_params {
 } gapii_glTexStorageAttribs3DEXT_params;
 
 /**
+ * Parameters of `glTexStorageMem1DEXT`, which has no result.
+ */
+typedef struct gapii_glTexStorageMem1DEXT_params {
+  uint32_t target;
+  int32_t levels;
+  uint32_t internalFormat;
+  int32_t width;
+  uint32_t memory;
+  uint64_t offset;
+} gapii_glTexStorageMem1DEXT_params;
+
+/**
  * Parameters of `glTexStorageMem2DEXT`, which has no result.
  */
 typedef struct gapii_glTexStorageMem2DEXT_params {
@@ -10072,6 +22099,32 @@ typedef struct gapii_glTexStorageMem3DMultisampleEXT_params {
 } gapii_glTexStorageMem3DMultisampleEXT_params;
 
 /**
+ * Parameters of `glTexSubImage1D`, which has no result.
+ */
+typedef struct gapii_glTexSubImage1D_params {
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t width;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glTexSubImage1D_params;
+
+/**
+ * Parameters of `glTexSubImage1DEXT`, which has no result.
+ */
+typedef struct gapii_glTexSubImage1DEXT_params {
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t width;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glTexSubImage1DEXT_params;
+
+/**
  * Parameters of `glTexSubImage2D`, which has no result.
  */
 typedef struct gapii_glTexSubImage2D_params {
@@ -10085,6 +22138,21 @@ typedef struct gapii_glTexSubImage2D_params {
   uint32_t type;
   const void *pixels;
 } gapii_glTexSubImage2D_params;
+
+/**
+ * Parameters of `glTexSubImage2DEXT`, which has no result.
+ */
+typedef struct gapii_glTexSubImage2DEXT_params {
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t width;
+  int32_t height;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glTexSubImage2DEXT_params;
 
 /**
  * Parameters of `glTexSubImage3D`, which has no result.
@@ -10102,6 +22170,23 @@ typedef struct gapii_glTexSubImage3D_params {
   uint32_t type;
   const void *pixels;
 } gapii_glTexSubImage3D_params;
+
+/**
+ * Parameters of `glTexSubImage3DEXT`, which has no result.
+ */
+typedef struct gapii_glTexSubImage3DEXT_params {
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t zoffset;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glTexSubImage3DEXT_params;
 
 /**
  * Parameters of `glTexSubImage3DOES`, which has no result.
@@ -10130,6 +22215,48 @@ typedef struct gapii_glTextureAttachMemoryNV_params {
 } gapii_glTextureAttachMemoryNV_params;
 
 /**
+ * Parameters of `glTextureBuffer`, which has no result.
+ */
+typedef struct gapii_glTextureBuffer_params {
+  uint32_t texture;
+  uint32_t internalformat;
+  uint32_t buffer;
+} gapii_glTextureBuffer_params;
+
+/**
+ * Parameters of `glTextureBufferEXT`, which has no result.
+ */
+typedef struct gapii_glTextureBufferEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  uint32_t internalformat;
+  uint32_t buffer;
+} gapii_glTextureBufferEXT_params;
+
+/**
+ * Parameters of `glTextureBufferRange`, which has no result.
+ */
+typedef struct gapii_glTextureBufferRange_params {
+  uint32_t texture;
+  uint32_t internalformat;
+  uint32_t buffer;
+  intptr_t offset;
+  intptr_t size;
+} gapii_glTextureBufferRange_params;
+
+/**
+ * Parameters of `glTextureBufferRangeEXT`, which has no result.
+ */
+typedef struct gapii_glTextureBufferRangeEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  uint32_t internalformat;
+  uint32_t buffer;
+  intptr_t offset;
+  intptr_t size;
+} gapii_glTextureBufferRangeEXT_params;
+
+/**
  * Parameters of `glTextureFoveationParametersQCOM`, which has no result.
  */
 typedef struct gapii_glTextureFoveationParametersQCOM_params {
@@ -10142,6 +22269,125 @@ typedef struct gapii_glTextureFoveationParametersQCOM_params {
   float gainY;
   float foveaArea;
 } gapii_glTextureFoveationParametersQCOM_params;
+
+/**
+ * Parameters of `glTextureImage1DEXT`, which has no result.
+ */
+typedef struct gapii_glTextureImage1DEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  int32_t internalformat;
+  int32_t width;
+  int32_t border;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glTextureImage1DEXT_params;
+
+/**
+ * Parameters of `glTextureImage2DEXT`, which has no result.
+ */
+typedef struct gapii_glTextureImage2DEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  int32_t internalformat;
+  int32_t width;
+  int32_t height;
+  int32_t border;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glTextureImage2DEXT_params;
+
+/**
+ * Parameters of `glTextureImage2DMultisampleCoverageNV`, which has no result.
+ */
+typedef struct gapii_glTextureImage2DMultisampleCoverageNV_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t coverageSamples;
+  int32_t colorSamples;
+  int32_t internalFormat;
+  int32_t width;
+  int32_t height;
+  uint8_t fixedSampleLocations;
+} gapii_glTextureImage2DMultisampleCoverageNV_params;
+
+/**
+ * Parameters of `glTextureImage2DMultisampleNV`, which has no result.
+ */
+typedef struct gapii_glTextureImage2DMultisampleNV_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t samples;
+  int32_t internalFormat;
+  int32_t width;
+  int32_t height;
+  uint8_t fixedSampleLocations;
+} gapii_glTextureImage2DMultisampleNV_params;
+
+/**
+ * Parameters of `glTextureImage3DEXT`, which has no result.
+ */
+typedef struct gapii_glTextureImage3DEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  int32_t internalformat;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  int32_t border;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glTextureImage3DEXT_params;
+
+/**
+ * Parameters of `glTextureImage3DMultisampleCoverageNV`, which has no result.
+ */
+typedef struct gapii_glTextureImage3DMultisampleCoverageNV_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t coverageSamples;
+  int32_t colorSamples;
+  int32_t internalFormat;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  uint8_t fixedSampleLocations;
+} gapii_glTextureImage3DMultisampleCoverageNV_params;
+
+/**
+ * Parameters of `glTextureImage3DMultisampleNV`, which has no result.
+ */
+typedef struct gapii_glTextureImage3DMultisampleNV_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t samples;
+  int32_t internalFormat;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  uint8_t fixedSampleLocations;
+} gapii_glTextureImage3DMultisampleNV_params;
+
+/**
+ * Parameters of `glTexturePageCommitmentEXT`, which has no result.
+ */
+typedef struct gapii_glTexturePageCommitmentEXT_params {
+  uint32_t texture;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t zoffset;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  uint8_t commit;
+} gapii_glTexturePageCommitmentEXT_params;
 
 /**
  * Parameters of `glTexturePageCommitmentMemNV`, which has no result.
@@ -10162,6 +22408,139 @@ typedef struct gapii_glTexturePageCommitmentMemNV_params {
 } gapii_glTexturePageCommitmentMemNV_params;
 
 /**
+ * Parameters of `glTextureParameterIiv`, which has no result.
+ */
+typedef struct gapii_glTextureParameterIiv_params {
+  uint32_t texture;
+  uint32_t pname;
+  const int32_t *params;
+} gapii_glTextureParameterIiv_params;
+
+/**
+ * Parameters of `glTextureParameterIivEXT`, which has no result.
+ */
+typedef struct gapii_glTextureParameterIivEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  uint32_t pname;
+  const int32_t *params;
+} gapii_glTextureParameterIivEXT_params;
+
+/**
+ * Parameters of `glTextureParameterIuiv`, which has no result.
+ */
+typedef struct gapii_glTextureParameterIuiv_params {
+  uint32_t texture;
+  uint32_t pname;
+  const uint32_t *params;
+} gapii_glTextureParameterIuiv_params;
+
+/**
+ * Parameters of `glTextureParameterIuivEXT`, which has no result.
+ */
+typedef struct gapii_glTextureParameterIuivEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  uint32_t pname;
+  const uint32_t *params;
+} gapii_glTextureParameterIuivEXT_params;
+
+/**
+ * Parameters of `glTextureParameterf`, which has no result.
+ */
+typedef struct gapii_glTextureParameterf_params {
+  uint32_t texture;
+  uint32_t pname;
+  float param;
+} gapii_glTextureParameterf_params;
+
+/**
+ * Parameters of `glTextureParameterfEXT`, which has no result.
+ */
+typedef struct gapii_glTextureParameterfEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  uint32_t pname;
+  float param;
+} gapii_glTextureParameterfEXT_params;
+
+/**
+ * Parameters of `glTextureParameterfv`, which has no result.
+ */
+typedef struct gapii_glTextureParameterfv_params {
+  uint32_t texture;
+  uint32_t pname;
+  const float *param;
+} gapii_glTextureParameterfv_params;
+
+/**
+ * Parameters of `glTextureParameterfvEXT`, which has no result.
+ */
+typedef struct gapii_glTextureParameterfvEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  uint32_t pname;
+  const float *params;
+} gapii_glTextureParameterfvEXT_params;
+
+/**
+ * Parameters of `glTextureParameteri`, which has no result.
+ */
+typedef struct gapii_glTextureParameteri_params {
+  uint32_t texture;
+  uint32_t pname;
+  int32_t param;
+} gapii_glTextureParameteri_params;
+
+/**
+ * Parameters of `glTextureParameteriEXT`, which has no result.
+ */
+typedef struct gapii_glTextureParameteriEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  uint32_t pname;
+  int32_t param;
+} gapii_glTextureParameteriEXT_params;
+
+/**
+ * Parameters of `glTextureParameteriv`, which has no result.
+ */
+typedef struct gapii_glTextureParameteriv_params {
+  uint32_t texture;
+  uint32_t pname;
+  const int32_t *param;
+} gapii_glTextureParameteriv_params;
+
+/**
+ * Parameters of `glTextureParameterivEXT`, which has no result.
+ */
+typedef struct gapii_glTextureParameterivEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  uint32_t pname;
+  const int32_t *params;
+} gapii_glTextureParameterivEXT_params;
+
+/**
+ * Parameters of `glTextureRenderbufferEXT`, which has no result.
+ */
+typedef struct gapii_glTextureRenderbufferEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  uint32_t renderbuffer;
+} gapii_glTextureRenderbufferEXT_params;
+
+/**
+ * Parameters of `glTextureStorage1D`, which has no result.
+ */
+typedef struct gapii_glTextureStorage1D_params {
+  uint32_t texture;
+  int32_t levels;
+  uint32_t internalformat;
+  int32_t width;
+} gapii_glTextureStorage1D_params;
+
+/**
  * Parameters of `glTextureStorage1DEXT`, which has no result.
  */
 typedef struct gapii_glTextureStorage1DEXT_params {
@@ -10171,6 +22550,17 @@ typedef struct gapii_glTextureStorage1DEXT_params {
   uint32_t internalformat;
   int32_t width;
 } gapii_glTextureStorage1DEXT_params;
+
+/**
+ * Parameters of `glTextureStorage2D`, which has no result.
+ */
+typedef struct gapii_glTextureStorage2D_params {
+  uint32_t texture;
+  int32_t levels;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+} gapii_glTextureStorage2D_params;
 
 /**
  * Parameters of `glTextureStorage2DEXT`, which has no result.
@@ -10185,6 +22575,43 @@ typedef struct gapii_glTextureStorage2DEXT_params {
 } gapii_glTextureStorage2DEXT_params;
 
 /**
+ * Parameters of `glTextureStorage2DMultisample`, which has no result.
+ */
+typedef struct gapii_glTextureStorage2DMultisample_params {
+  uint32_t texture;
+  int32_t samples;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+  uint8_t fixedsamplelocations;
+} gapii_glTextureStorage2DMultisample_params;
+
+/**
+ * Parameters of `glTextureStorage2DMultisampleEXT`, which has no result.
+ */
+typedef struct gapii_glTextureStorage2DMultisampleEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t samples;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+  uint8_t fixedsamplelocations;
+} gapii_glTextureStorage2DMultisampleEXT_params;
+
+/**
+ * Parameters of `glTextureStorage3D`, which has no result.
+ */
+typedef struct gapii_glTextureStorage3D_params {
+  uint32_t texture;
+  int32_t levels;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+} gapii_glTextureStorage3D_params;
+
+/**
  * Parameters of `glTextureStorage3DEXT`, which has no result.
  */
 typedef struct gapii_glTextureStorage3DEXT_params {
@@ -10196,6 +22623,45 @@ typedef struct gapii_glTextureStorage3DEXT_params {
   int32_t height;
   int32_t depth;
 } gapii_glTextureStorage3DEXT_params;
+
+/**
+ * Parameters of `glTextureStorage3DMultisample`, which has no result.
+ */
+typedef struct gapii_glTextureStorage3DMultisample_params {
+  uint32_t texture;
+  int32_t samples;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  uint8_t fixedsamplelocations;
+} gapii_glTextureStorage3DMultisample_params;
+
+/**
+ * Parameters of `glTextureStorage3DMultisampleEXT`, which has no result.
+ */
+typedef struct gapii_glTextureStorage3DMultisampleEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t samples;
+  uint32_t internalformat;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  uint8_t fixedsamplelocations;
+} gapii_glTextureStorage3DMultisampleEXT_params;
+
+/**
+ * Parameters of `glTextureStorageMem1DEXT`, which has no result.
+ */
+typedef struct gapii_glTextureStorageMem1DEXT_params {
+  uint32_t texture;
+  int32_t levels;
+  uint32_t internalFormat;
+  int32_t width;
+  uint32_t memory;
+  uint64_t offset;
+} gapii_glTextureStorageMem1DEXT_params;
 
 /**
  * Parameters of `glTextureStorageMem2DEXT`, which has no result.
@@ -10254,6 +22720,113 @@ typedef struct gapii_glTextureStorageMem3DMultisampleEXT_params {
 } gapii_glTextureStorageMem3DMultisampleEXT_params;
 
 /**
+ * Parameters of `glTextureSubImage1D`, which has no result.
+ */
+typedef struct gapii_glTextureSubImage1D_params {
+  uint32_t texture;
+  int32_t level;
+  int32_t xoffset;
+  int32_t width;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glTextureSubImage1D_params;
+
+/**
+ * Parameters of `glTextureSubImage1DEXT`, which has no result.
+ */
+typedef struct gapii_glTextureSubImage1DEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t width;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glTextureSubImage1DEXT_params;
+
+/**
+ * Parameters of `glTextureSubImage2D`, which has no result.
+ */
+typedef struct gapii_glTextureSubImage2D_params {
+  uint32_t texture;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t width;
+  int32_t height;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glTextureSubImage2D_params;
+
+/**
+ * Parameters of `glTextureSubImage2DEXT`, which has no result.
+ */
+typedef struct gapii_glTextureSubImage2DEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t width;
+  int32_t height;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glTextureSubImage2DEXT_params;
+
+/**
+ * Parameters of `glTextureSubImage3D`, which has no result.
+ */
+typedef struct gapii_glTextureSubImage3D_params {
+  uint32_t texture;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t zoffset;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glTextureSubImage3D_params;
+
+/**
+ * Parameters of `glTextureSubImage3DEXT`, which has no result.
+ */
+typedef struct gapii_glTextureSubImage3DEXT_params {
+  uint32_t texture;
+  uint32_t target;
+  int32_t level;
+  int32_t xoffset;
+  int32_t yoffset;
+  int32_t zoffset;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+  uint32_t format;
+  uint32_t type;
+  const void *pixels;
+} gapii_glTextureSubImage3DEXT_params;
+
+/**
+ * Parameters of `glTextureView`, which has no result.
+ */
+typedef struct gapii_glTextureView_params {
+  uint32_t texture;
+  uint32_t target;
+  uint32_t origtexture;
+  uint32_t internalformat;
+  uint32_t minlevel;
+  uint32_t numlevels;
+  uint32_t minlayer;
+  uint32_t numlayers;
+} gapii_glTextureView_params;
+
+/**
  * Parameters of `glTextureViewEXT`, which has no result.
  */
 typedef struct gapii_glTextureViewEXT_params {
@@ -10282,6 +22855,56 @@ typedef struct gapii_glTextureViewOES_params {
 } gapii_glTextureViewOES_params;
 
 /**
+ * Parameters of `glTrackMatrixNV`, which has no result.
+ */
+typedef struct gapii_glTrackMatrixNV_params {
+  uint32_t target;
+  uint32_t address;
+  uint32_t matrix;
+  uint32_t transform;
+} gapii_glTrackMatrixNV_params;
+
+/**
+ * Parameters of `glTransformFeedbackAttribsNV`, which has no result.
+ */
+typedef struct gapii_glTransformFeedbackAttribsNV_params {
+  int32_t count;
+  const int32_t *attribs;
+  uint32_t bufferMode;
+} gapii_glTransformFeedbackAttribsNV_params;
+
+/**
+ * Parameters of `glTransformFeedbackBufferBase`, which has no result.
+ */
+typedef struct gapii_glTransformFeedbackBufferBase_params {
+  uint32_t xfb;
+  uint32_t index;
+  uint32_t buffer;
+} gapii_glTransformFeedbackBufferBase_params;
+
+/**
+ * Parameters of `glTransformFeedbackBufferRange`, which has no result.
+ */
+typedef struct gapii_glTransformFeedbackBufferRange_params {
+  uint32_t xfb;
+  uint32_t index;
+  uint32_t buffer;
+  intptr_t offset;
+  intptr_t size;
+} gapii_glTransformFeedbackBufferRange_params;
+
+/**
+ * Parameters of `glTransformFeedbackStreamAttribsNV`, which has no result.
+ */
+typedef struct gapii_glTransformFeedbackStreamAttribsNV_params {
+  int32_t count;
+  const int32_t *attribs;
+  int32_t nbuffers;
+  const int32_t *bufstreams;
+  uint32_t bufferMode;
+} gapii_glTransformFeedbackStreamAttribsNV_params;
+
+/**
  * Parameters of `glTransformFeedbackVaryings`, which has no result.
  */
 typedef struct gapii_glTransformFeedbackVaryings_params {
@@ -10292,6 +22915,26 @@ typedef struct gapii_glTransformFeedbackVaryings_params {
 } gapii_glTransformFeedbackVaryings_params;
 
 /**
+ * Parameters of `glTransformFeedbackVaryingsEXT`, which has no result.
+ */
+typedef struct gapii_glTransformFeedbackVaryingsEXT_params {
+  uint32_t program;
+  int32_t count;
+  const char *const *varyings;
+  uint32_t bufferMode;
+} gapii_glTransformFeedbackVaryingsEXT_params;
+
+/**
+ * Parameters of `glTransformFeedbackVaryingsNV`, which has no result.
+ */
+typedef struct gapii_glTransformFeedbackVaryingsNV_params {
+  uint32_t program;
+  int32_t count;
+  const int32_t *locations;
+  uint32_t bufferMode;
+} gapii_glTransformFeedbackVaryingsNV_params;
+
+/**
  * Parameters of `glTransformPathNV`, which has no result.
  */
 typedef struct gapii_glTransformPathNV_params {
@@ -10300,6 +22943,15 @@ typedef struct gapii_glTransformPathNV_params {
   uint32_t transformType;
   const float *transformValues;
 } gapii_glTransformPathNV_params;
+
+/**
+ * Parameters of `glTranslated`, which has no result.
+ */
+typedef struct gapii_glTranslated_params {
+  double x;
+  double y;
+  double z;
+} gapii_glTranslated_params;
 
 /**
  * Parameters of `glTranslatef`, which has no result.
@@ -10329,12 +22981,37 @@ typedef struct gapii_glTranslatexOES_params {
 } gapii_glTranslatexOES_params;
 
 /**
+ * Parameters of `glUniform1d`, which has no result.
+ */
+typedef struct gapii_glUniform1d_params {
+  int32_t location;
+  double x;
+} gapii_glUniform1d_params;
+
+/**
+ * Parameters of `glUniform1dv`, which has no result.
+ */
+typedef struct gapii_glUniform1dv_params {
+  int32_t location;
+  int32_t count;
+  const double *value;
+} gapii_glUniform1dv_params;
+
+/**
  * Parameters of `glUniform1f`, which has no result.
  */
 typedef struct gapii_glUniform1f_params {
   int32_t location;
   float v0;
 } gapii_glUniform1f_params;
+
+/**
+ * Parameters of `glUniform1fARB`, which has no result.
+ */
+typedef struct gapii_glUniform1fARB_params {
+  int32_t location;
+  float v0;
+} gapii_glUniform1fARB_params;
 
 /**
  * Parameters of `glUniform1fv`, which has no result.
@@ -10346,6 +23023,15 @@ typedef struct gapii_glUniform1fv_params {
 } gapii_glUniform1fv_params;
 
 /**
+ * Parameters of `glUniform1fvARB`, which has no result.
+ */
+typedef struct gapii_glUniform1fvARB_params {
+  int32_t location;
+  int32_t count;
+  const float *value;
+} gapii_glUniform1fvARB_params;
+
+/**
  * Parameters of `glUniform1i`, which has no result.
  */
 typedef struct gapii_glUniform1i_params {
@@ -10354,12 +23040,29 @@ typedef struct gapii_glUniform1i_params {
 } gapii_glUniform1i_params;
 
 /**
+ * Parameters of `glUniform1i64ARB`, which has no result.
+ */
+typedef struct gapii_glUniform1i64ARB_params {
+  int32_t location;
+  int64_t x;
+} gapii_glUniform1i64ARB_params;
+
+/**
  * Parameters of `glUniform1i64NV`, which has no result.
  */
 typedef struct gapii_glUniform1i64NV_params {
   int32_t location;
   int64_t x;
 } gapii_glUniform1i64NV_params;
+
+/**
+ * Parameters of `glUniform1i64vARB`, which has no result.
+ */
+typedef struct gapii_glUniform1i64vARB_params {
+  int32_t location;
+  int32_t count;
+  const int64_t *value;
+} gapii_glUniform1i64vARB_params;
 
 /**
  * Parameters of `glUniform1i64vNV`, which has no result.
@@ -10371,6 +23074,14 @@ typedef struct gapii_glUniform1i64vNV_params {
 } gapii_glUniform1i64vNV_params;
 
 /**
+ * Parameters of `glUniform1iARB`, which has no result.
+ */
+typedef struct gapii_glUniform1iARB_params {
+  int32_t location;
+  int32_t v0;
+} gapii_glUniform1iARB_params;
+
+/**
  * Parameters of `glUniform1iv`, which has no result.
  */
 typedef struct gapii_glUniform1iv_params {
@@ -10378,6 +23089,15 @@ typedef struct gapii_glUniform1iv_params {
   int32_t count;
   const int32_t *value;
 } gapii_glUniform1iv_params;
+
+/**
+ * Parameters of `glUniform1ivARB`, which has no result.
+ */
+typedef struct gapii_glUniform1ivARB_params {
+  int32_t location;
+  int32_t count;
+  const int32_t *value;
+} gapii_glUniform1ivARB_params;
 
 /**
  * Parameters of `glUniform1ui`, which has no result.
@@ -10388,12 +23108,29 @@ typedef struct gapii_glUniform1ui_params {
 } gapii_glUniform1ui_params;
 
 /**
+ * Parameters of `glUniform1ui64ARB`, which has no result.
+ */
+typedef struct gapii_glUniform1ui64ARB_params {
+  int32_t location;
+  uint64_t x;
+} gapii_glUniform1ui64ARB_params;
+
+/**
  * Parameters of `glUniform1ui64NV`, which has no result.
  */
 typedef struct gapii_glUniform1ui64NV_params {
   int32_t location;
   uint64_t x;
 } gapii_glUniform1ui64NV_params;
+
+/**
+ * Parameters of `glUniform1ui64vARB`, which has no result.
+ */
+typedef struct gapii_glUniform1ui64vARB_params {
+  int32_t location;
+  int32_t count;
+  const uint64_t *value;
+} gapii_glUniform1ui64vARB_params;
 
 /**
  * Parameters of `glUniform1ui64vNV`, which has no result.
@@ -10405,6 +23142,14 @@ typedef struct gapii_glUniform1ui64vNV_params {
 } gapii_glUniform1ui64vNV_params;
 
 /**
+ * Parameters of `glUniform1uiEXT`, which has no result.
+ */
+typedef struct gapii_glUniform1uiEXT_params {
+  int32_t location;
+  uint32_t v0;
+} gapii_glUniform1uiEXT_params;
+
+/**
  * Parameters of `glUniform1uiv`, which has no result.
  */
 typedef struct gapii_glUniform1uiv_params {
@@ -10412,6 +23157,33 @@ typedef struct gapii_glUniform1uiv_params {
   int32_t count;
   const uint32_t *value;
 } gapii_glUniform1uiv_params;
+
+/**
+ * Parameters of `glUniform1uivEXT`, which has no result.
+ */
+typedef struct gapii_glUniform1uivEXT_params {
+  int32_t location;
+  int32_t count;
+  const uint32_t *value;
+} gapii_glUniform1uivEXT_params;
+
+/**
+ * Parameters of `glUniform2d`, which has no result.
+ */
+typedef struct gapii_glUniform2d_params {
+  int32_t location;
+  double x;
+  double y;
+} gapii_glUniform2d_params;
+
+/**
+ * Parameters of `glUniform2dv`, which has no result.
+ */
+typedef struct gapii_glUniform2dv_params {
+  int32_t location;
+  int32_t count;
+  const double *value;
+} gapii_glUniform2dv_params;
 
 /**
  * Parameters of `glUniform2f`, which has no result.
@@ -10423,6 +23195,15 @@ typedef struct gapii_glUniform2f_params {
 } gapii_glUniform2f_params;
 
 /**
+ * Parameters of `glUniform2fARB`, which has no result.
+ */
+typedef struct gapii_glUniform2fARB_params {
+  int32_t location;
+  float v0;
+  float v1;
+} gapii_glUniform2fARB_params;
+
+/**
  * Parameters of `glUniform2fv`, which has no result.
  */
 typedef struct gapii_glUniform2fv_params {
@@ -10430,6 +23211,15 @@ typedef struct gapii_glUniform2fv_params {
   int32_t count;
   const float *value;
 } gapii_glUniform2fv_params;
+
+/**
+ * Parameters of `glUniform2fvARB`, which has no result.
+ */
+typedef struct gapii_glUniform2fvARB_params {
+  int32_t location;
+  int32_t count;
+  const float *value;
+} gapii_glUniform2fvARB_params;
 
 /**
  * Parameters of `glUniform2i`, which has no result.
@@ -10441,6 +23231,15 @@ typedef struct gapii_glUniform2i_params {
 } gapii_glUniform2i_params;
 
 /**
+ * Parameters of `glUniform2i64ARB`, which has no result.
+ */
+typedef struct gapii_glUniform2i64ARB_params {
+  int32_t location;
+  int64_t x;
+  int64_t y;
+} gapii_glUniform2i64ARB_params;
+
+/**
  * Parameters of `glUniform2i64NV`, which has no result.
  */
 typedef struct gapii_glUniform2i64NV_params {
@@ -10448,6 +23247,15 @@ typedef struct gapii_glUniform2i64NV_params {
   int64_t x;
   int64_t y;
 } gapii_glUniform2i64NV_params;
+
+/**
+ * Parameters of `glUniform2i64vARB`, which has no result.
+ */
+typedef struct gapii_glUniform2i64vARB_params {
+  int32_t location;
+  int32_t count;
+  const int64_t *value;
+} gapii_glUniform2i64vARB_params;
 
 /**
  * Parameters of `glUniform2i64vNV`, which has no result.
@@ -10459,6 +23267,15 @@ typedef struct gapii_glUniform2i64vNV_params {
 } gapii_glUniform2i64vNV_params;
 
 /**
+ * Parameters of `glUniform2iARB`, which has no result.
+ */
+typedef struct gapii_glUniform2iARB_params {
+  int32_t location;
+  int32_t v0;
+  int32_t v1;
+} gapii_glUniform2iARB_params;
+
+/**
  * Parameters of `glUniform2iv`, which has no result.
  */
 typedef struct gapii_glUniform2iv_params {
@@ -10466,6 +23283,15 @@ typedef struct gapii_glUniform2iv_params {
   int32_t count;
   const int32_t *value;
 } gapii_glUniform2iv_params;
+
+/**
+ * Parameters of `glUniform2ivARB`, which has no result.
+ */
+typedef struct gapii_glUniform2ivARB_params {
+  int32_t location;
+  int32_t count;
+  const int32_t *value;
+} gapii_glUniform2ivARB_params;
 
 /**
  * Parameters of `glUniform2ui`, which has no result.
@@ -10477,6 +23303,15 @@ typedef struct gapii_glUniform2ui_params {
 } gapii_glUniform2ui_params;
 
 /**
+ * Parameters of `glUniform2ui64ARB`, which has no result.
+ */
+typedef struct gapii_glUniform2ui64ARB_params {
+  int32_t location;
+  uint64_t x;
+  uint64_t y;
+} gapii_glUniform2ui64ARB_params;
+
+/**
  * Parameters of `glUniform2ui64NV`, which has no result.
  */
 typedef struct gapii_glUniform2ui64NV_params {
@@ -10484,6 +23319,15 @@ typedef struct gapii_glUniform2ui64NV_params {
   uint64_t x;
   uint64_t y;
 } gapii_glUniform2ui64NV_params;
+
+/**
+ * Parameters of `glUniform2ui64vARB`, which has no result.
+ */
+typedef struct gapii_glUniform2ui64vARB_params {
+  int32_t location;
+  int32_t count;
+  const uint64_t *value;
+} gapii_glUniform2ui64vARB_params;
 
 /**
  * Parameters of `glUniform2ui64vNV`, which has no result.
@@ -10495,6 +23339,15 @@ typedef struct gapii_glUniform2ui64vNV_params {
 } gapii_glUniform2ui64vNV_params;
 
 /**
+ * Parameters of `glUniform2uiEXT`, which has no result.
+ */
+typedef struct gapii_glUniform2uiEXT_params {
+  int32_t location;
+  uint32_t v0;
+  uint32_t v1;
+} gapii_glUniform2uiEXT_params;
+
+/**
  * Parameters of `glUniform2uiv`, which has no result.
  */
 typedef struct gapii_glUniform2uiv_params {
@@ -10502,6 +23355,34 @@ typedef struct gapii_glUniform2uiv_params {
   int32_t count;
   const uint32_t *value;
 } gapii_glUniform2uiv_params;
+
+/**
+ * Parameters of `glUniform2uivEXT`, which has no result.
+ */
+typedef struct gapii_glUniform2uivEXT_params {
+  int32_t location;
+  int32_t count;
+  const uint32_t *value;
+} gapii_glUniform2uivEXT_params;
+
+/**
+ * Parameters of `glUniform3d`, which has no result.
+ */
+typedef struct gapii_glUniform3d_params {
+  int32_t location;
+  double x;
+  double y;
+  double z;
+} gapii_glUniform3d_params;
+
+/**
+ * Parameters of `glUniform3dv`, which has no result.
+ */
+typedef struct gapii_glUniform3dv_params {
+  int32_t location;
+  int32_t count;
+  const double *value;
+} gapii_glUniform3dv_params;
 
 /**
  * Parameters of `glUniform3f`, which has no result.
@@ -10514,6 +23395,16 @@ typedef struct gapii_glUniform3f_params {
 } gapii_glUniform3f_params;
 
 /**
+ * Parameters of `glUniform3fARB`, which has no result.
+ */
+typedef struct gapii_glUniform3fARB_params {
+  int32_t location;
+  float v0;
+  float v1;
+  float v2;
+} gapii_glUniform3fARB_params;
+
+/**
  * Parameters of `glUniform3fv`, which has no result.
  */
 typedef struct gapii_glUniform3fv_params {
@@ -10521,6 +23412,15 @@ typedef struct gapii_glUniform3fv_params {
   int32_t count;
   const float *value;
 } gapii_glUniform3fv_params;
+
+/**
+ * Parameters of `glUniform3fvARB`, which has no result.
+ */
+typedef struct gapii_glUniform3fvARB_params {
+  int32_t location;
+  int32_t count;
+  const float *value;
+} gapii_glUniform3fvARB_params;
 
 /**
  * Parameters of `glUniform3i`, which has no result.
@@ -10533,6 +23433,16 @@ typedef struct gapii_glUniform3i_params {
 } gapii_glUniform3i_params;
 
 /**
+ * Parameters of `glUniform3i64ARB`, which has no result.
+ */
+typedef struct gapii_glUniform3i64ARB_params {
+  int32_t location;
+  int64_t x;
+  int64_t y;
+  int64_t z;
+} gapii_glUniform3i64ARB_params;
+
+/**
  * Parameters of `glUniform3i64NV`, which has no result.
  */
 typedef struct gapii_glUniform3i64NV_params {
@@ -10541,6 +23451,15 @@ typedef struct gapii_glUniform3i64NV_params {
   int64_t y;
   int64_t z;
 } gapii_glUniform3i64NV_params;
+
+/**
+ * Parameters of `glUniform3i64vARB`, which has no result.
+ */
+typedef struct gapii_glUniform3i64vARB_params {
+  int32_t location;
+  int32_t count;
+  const int64_t *value;
+} gapii_glUniform3i64vARB_params;
 
 /**
  * Parameters of `glUniform3i64vNV`, which has no result.
@@ -10552,6 +23471,16 @@ typedef struct gapii_glUniform3i64vNV_params {
 } gapii_glUniform3i64vNV_params;
 
 /**
+ * Parameters of `glUniform3iARB`, which has no result.
+ */
+typedef struct gapii_glUniform3iARB_params {
+  int32_t location;
+  int32_t v0;
+  int32_t v1;
+  int32_t v2;
+} gapii_glUniform3iARB_params;
+
+/**
  * Parameters of `glUniform3iv`, which has no result.
  */
 typedef struct gapii_glUniform3iv_params {
@@ -10559,6 +23488,15 @@ typedef struct gapii_glUniform3iv_params {
   int32_t count;
   const int32_t *value;
 } gapii_glUniform3iv_params;
+
+/**
+ * Parameters of `glUniform3ivARB`, which has no result.
+ */
+typedef struct gapii_glUniform3ivARB_params {
+  int32_t location;
+  int32_t count;
+  const int32_t *value;
+} gapii_glUniform3ivARB_params;
 
 /**
  * Parameters of `glUniform3ui`, which has no result.
@@ -10571,6 +23509,16 @@ typedef struct gapii_glUniform3ui_params {
 } gapii_glUniform3ui_params;
 
 /**
+ * Parameters of `glUniform3ui64ARB`, which has no result.
+ */
+typedef struct gapii_glUniform3ui64ARB_params {
+  int32_t location;
+  uint64_t x;
+  uint64_t y;
+  uint64_t z;
+} gapii_glUniform3ui64ARB_params;
+
+/**
  * Parameters of `glUniform3ui64NV`, which has no result.
  */
 typedef struct gapii_glUniform3ui64NV_params {
@@ -10579,6 +23527,15 @@ typedef struct gapii_glUniform3ui64NV_params {
   uint64_t y;
   uint64_t z;
 } gapii_glUniform3ui64NV_params;
+
+/**
+ * Parameters of `glUniform3ui64vARB`, which has no result.
+ */
+typedef struct gapii_glUniform3ui64vARB_params {
+  int32_t location;
+  int32_t count;
+  const uint64_t *value;
+} gapii_glUniform3ui64vARB_params;
 
 /**
  * Parameters of `glUniform3ui64vNV`, which has no result.
@@ -10590,6 +23547,16 @@ typedef struct gapii_glUniform3ui64vNV_params {
 } gapii_glUniform3ui64vNV_params;
 
 /**
+ * Parameters of `glUniform3uiEXT`, which has no result.
+ */
+typedef struct gapii_glUniform3uiEXT_params {
+  int32_t location;
+  uint32_t v0;
+  uint32_t v1;
+  uint32_t v2;
+} gapii_glUniform3uiEXT_params;
+
+/**
  * Parameters of `glUniform3uiv`, which has no result.
  */
 typedef struct gapii_glUniform3uiv_params {
@@ -10597,6 +23564,35 @@ typedef struct gapii_glUniform3uiv_params {
   int32_t count;
   const uint32_t *value;
 } gapii_glUniform3uiv_params;
+
+/**
+ * Parameters of `glUniform3uivEXT`, which has no result.
+ */
+typedef struct gapii_glUniform3uivEXT_params {
+  int32_t location;
+  int32_t count;
+  const uint32_t *value;
+} gapii_glUniform3uivEXT_params;
+
+/**
+ * Parameters of `glUniform4d`, which has no result.
+ */
+typedef struct gapii_glUniform4d_params {
+  int32_t location;
+  double x;
+  double y;
+  double z;
+  double w;
+} gapii_glUniform4d_params;
+
+/**
+ * Parameters of `glUniform4dv`, which has no result.
+ */
+typedef struct gapii_glUniform4dv_params {
+  int32_t location;
+  int32_t count;
+  const double *value;
+} gapii_glUniform4dv_params;
 
 /**
  * Parameters of `glUniform4f`, which has no result.
@@ -10610,6 +23606,17 @@ typedef struct gapii_glUniform4f_params {
 } gapii_glUniform4f_params;
 
 /**
+ * Parameters of `glUniform4fARB`, which has no result.
+ */
+typedef struct gapii_glUniform4fARB_params {
+  int32_t location;
+  float v0;
+  float v1;
+  float v2;
+  float v3;
+} gapii_glUniform4fARB_params;
+
+/**
  * Parameters of `glUniform4fv`, which has no result.
  */
 typedef struct gapii_glUniform4fv_params {
@@ -10617,6 +23624,15 @@ typedef struct gapii_glUniform4fv_params {
   int32_t count;
   const float *value;
 } gapii_glUniform4fv_params;
+
+/**
+ * Parameters of `glUniform4fvARB`, which has no result.
+ */
+typedef struct gapii_glUniform4fvARB_params {
+  int32_t location;
+  int32_t count;
+  const float *value;
+} gapii_glUniform4fvARB_params;
 
 /**
  * Parameters of `glUniform4i`, which has no result.
@@ -10630,6 +23646,17 @@ typedef struct gapii_glUniform4i_params {
 } gapii_glUniform4i_params;
 
 /**
+ * Parameters of `glUniform4i64ARB`, which has no result.
+ */
+typedef struct gapii_glUniform4i64ARB_params {
+  int32_t location;
+  int64_t x;
+  int64_t y;
+  int64_t z;
+  int64_t w;
+} gapii_glUniform4i64ARB_params;
+
+/**
  * Parameters of `glUniform4i64NV`, which has no result.
  */
 typedef struct gapii_glUniform4i64NV_params {
@@ -10641,6 +23668,15 @@ typedef struct gapii_glUniform4i64NV_params {
 } gapii_glUniform4i64NV_params;
 
 /**
+ * Parameters of `glUniform4i64vARB`, which has no result.
+ */
+typedef struct gapii_glUniform4i64vARB_params {
+  int32_t location;
+  int32_t count;
+  const int64_t *value;
+} gapii_glUniform4i64vARB_params;
+
+/**
  * Parameters of `glUniform4i64vNV`, which has no result.
  */
 typedef struct gapii_glUniform4i64vNV_params {
@@ -10650,6 +23686,17 @@ typedef struct gapii_glUniform4i64vNV_params {
 } gapii_glUniform4i64vNV_params;
 
 /**
+ * Parameters of `glUniform4iARB`, which has no result.
+ */
+typedef struct gapii_glUniform4iARB_params {
+  int32_t location;
+  int32_t v0;
+  int32_t v1;
+  int32_t v2;
+  int32_t v3;
+} gapii_glUniform4iARB_params;
+
+/**
  * Parameters of `glUniform4iv`, which has no result.
  */
 typedef struct gapii_glUniform4iv_params {
@@ -10657,6 +23704,15 @@ typedef struct gapii_glUniform4iv_params {
   int32_t count;
   const int32_t *value;
 } gapii_glUniform4iv_params;
+
+/**
+ * Parameters of `glUniform4ivARB`, which has no result.
+ */
+typedef struct gapii_glUniform4ivARB_params {
+  int32_t location;
+  int32_t count;
+  const int32_t *value;
+} gapii_glUniform4ivARB_params;
 
 /**
  * Parameters of `glUniform4ui`, which has no result.
@@ -10670,6 +23726,17 @@ typedef struct gapii_glUniform4ui_params {
 } gapii_glUniform4ui_params;
 
 /**
+ * Parameters of `glUniform4ui64ARB`, which has no result.
+ */
+typedef struct gapii_glUniform4ui64ARB_params {
+  int32_t location;
+  uint64_t x;
+  uint64_t y;
+  uint64_t z;
+  uint64_t w;
+} gapii_glUniform4ui64ARB_params;
+
+/**
  * Parameters of `glUniform4ui64NV`, which has no result.
  */
 typedef struct gapii_glUniform4ui64NV_params {
@@ -10681,6 +23748,15 @@ typedef struct gapii_glUniform4ui64NV_params {
 } gapii_glUniform4ui64NV_params;
 
 /**
+ * Parameters of `glUniform4ui64vARB`, which has no result.
+ */
+typedef struct gapii_glUniform4ui64vARB_params {
+  int32_t location;
+  int32_t count;
+  const uint64_t *value;
+} gapii_glUniform4ui64vARB_params;
+
+/**
  * Parameters of `glUniform4ui64vNV`, which has no result.
  */
 typedef struct gapii_glUniform4ui64vNV_params {
@@ -10688,6 +23764,17 @@ typedef struct gapii_glUniform4ui64vNV_params {
   int32_t count;
   const uint64_t *value;
 } gapii_glUniform4ui64vNV_params;
+
+/**
+ * Parameters of `glUniform4uiEXT`, which has no result.
+ */
+typedef struct gapii_glUniform4uiEXT_params {
+  int32_t location;
+  uint32_t v0;
+  uint32_t v1;
+  uint32_t v2;
+  uint32_t v3;
+} gapii_glUniform4uiEXT_params;
 
 /**
  * Parameters of `glUniform4uiv`, which has no result.
@@ -10699,6 +23786,15 @@ typedef struct gapii_glUniform4uiv_params {
 } gapii_glUniform4uiv_params;
 
 /**
+ * Parameters of `glUniform4uivEXT`, which has no result.
+ */
+typedef struct gapii_glUniform4uivEXT_params {
+  int32_t location;
+  int32_t count;
+  const uint32_t *value;
+} gapii_glUniform4uivEXT_params;
+
+/**
  * Parameters of `glUniformBlockBinding`, which has no result.
  */
 typedef struct gapii_glUniformBlockBinding_params {
@@ -10706,6 +23802,23 @@ typedef struct gapii_glUniformBlockBinding_params {
   uint32_t uniformBlockIndex;
   uint32_t uniformBlockBinding;
 } gapii_glUniformBlockBinding_params;
+
+/**
+ * Parameters of `glUniformBufferEXT`, which has no result.
+ */
+typedef struct gapii_glUniformBufferEXT_params {
+  uint32_t program;
+  int32_t location;
+  uint32_t buffer;
+} gapii_glUniformBufferEXT_params;
+
+/**
+ * Parameters of `glUniformHandleui64ARB`, which has no result.
+ */
+typedef struct gapii_glUniformHandleui64ARB_params {
+  int32_t location;
+  uint64_t value;
+} gapii_glUniformHandleui64ARB_params;
 
 /**
  * Parameters of `glUniformHandleui64IMG`, which has no result.
@@ -10722,6 +23835,15 @@ typedef struct gapii_glUniformHandleui64NV_params {
   int32_t location;
   uint64_t value;
 } gapii_glUniformHandleui64NV_params;
+
+/**
+ * Parameters of `glUniformHandleui64vARB`, which has no result.
+ */
+typedef struct gapii_glUniformHandleui64vARB_params {
+  int32_t location;
+  int32_t count;
+  const uint64_t *value;
+} gapii_glUniformHandleui64vARB_params;
 
 /**
  * Parameters of `glUniformHandleui64vIMG`, which has no result.
@@ -10742,6 +23864,16 @@ typedef struct gapii_glUniformHandleui64vNV_params {
 } gapii_glUniformHandleui64vNV_params;
 
 /**
+ * Parameters of `glUniformMatrix2dv`, which has no result.
+ */
+typedef struct gapii_glUniformMatrix2dv_params {
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glUniformMatrix2dv_params;
+
+/**
  * Parameters of `glUniformMatrix2fv`, which has no result.
  */
 typedef struct gapii_glUniformMatrix2fv_params {
@@ -10750,6 +23882,26 @@ typedef struct gapii_glUniformMatrix2fv_params {
   uint8_t transpose;
   const float *value;
 } gapii_glUniformMatrix2fv_params;
+
+/**
+ * Parameters of `glUniformMatrix2fvARB`, which has no result.
+ */
+typedef struct gapii_glUniformMatrix2fvARB_params {
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const float *value;
+} gapii_glUniformMatrix2fvARB_params;
+
+/**
+ * Parameters of `glUniformMatrix2x3dv`, which has no result.
+ */
+typedef struct gapii_glUniformMatrix2x3dv_params {
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glUniformMatrix2x3dv_params;
 
 /**
  * Parameters of `glUniformMatrix2x3fv`, which has no result.
@@ -10772,6 +23924,16 @@ typedef struct gapii_glUniformMatrix2x3fvNV_params {
 } gapii_glUniformMatrix2x3fvNV_params;
 
 /**
+ * Parameters of `glUniformMatrix2x4dv`, which has no result.
+ */
+typedef struct gapii_glUniformMatrix2x4dv_params {
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glUniformMatrix2x4dv_params;
+
+/**
  * Parameters of `glUniformMatrix2x4fv`, which has no result.
  */
 typedef struct gapii_glUniformMatrix2x4fv_params {
@@ -10792,6 +23954,16 @@ typedef struct gapii_glUniformMatrix2x4fvNV_params {
 } gapii_glUniformMatrix2x4fvNV_params;
 
 /**
+ * Parameters of `glUniformMatrix3dv`, which has no result.
+ */
+typedef struct gapii_glUniformMatrix3dv_params {
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glUniformMatrix3dv_params;
+
+/**
  * Parameters of `glUniformMatrix3fv`, which has no result.
  */
 typedef struct gapii_glUniformMatrix3fv_params {
@@ -10800,6 +23972,26 @@ typedef struct gapii_glUniformMatrix3fv_params {
   uint8_t transpose;
   const float *value;
 } gapii_glUniformMatrix3fv_params;
+
+/**
+ * Parameters of `glUniformMatrix3fvARB`, which has no result.
+ */
+typedef struct gapii_glUniformMatrix3fvARB_params {
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const float *value;
+} gapii_glUniformMatrix3fvARB_params;
+
+/**
+ * Parameters of `glUniformMatrix3x2dv`, which has no result.
+ */
+typedef struct gapii_glUniformMatrix3x2dv_params {
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glUniformMatrix3x2dv_params;
 
 /**
  * Parameters of `glUniformMatrix3x2fv`, which has no result.
@@ -10822,6 +24014,16 @@ typedef struct gapii_glUniformMatrix3x2fvNV_params {
 } gapii_glUniformMatrix3x2fvNV_params;
 
 /**
+ * Parameters of `glUniformMatrix3x4dv`, which has no result.
+ */
+typedef struct gapii_glUniformMatrix3x4dv_params {
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glUniformMatrix3x4dv_params;
+
+/**
  * Parameters of `glUniformMatrix3x4fv`, which has no result.
  */
 typedef struct gapii_glUniformMatrix3x4fv_params {
@@ -10842,6 +24044,16 @@ typedef struct gapii_glUniformMatrix3x4fvNV_params {
 } gapii_glUniformMatrix3x4fvNV_params;
 
 /**
+ * Parameters of `glUniformMatrix4dv`, which has no result.
+ */
+typedef struct gapii_glUniformMatrix4dv_params {
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glUniformMatrix4dv_params;
+
+/**
  * Parameters of `glUniformMatrix4fv`, which has no result.
  */
 typedef struct gapii_glUniformMatrix4fv_params {
@@ -10850,6 +24062,26 @@ typedef struct gapii_glUniformMatrix4fv_params {
   uint8_t transpose;
   const float *value;
 } gapii_glUniformMatrix4fv_params;
+
+/**
+ * Parameters of `glUniformMatrix4fvARB`, which has no result.
+ */
+typedef struct gapii_glUniformMatrix4fvARB_params {
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const float *value;
+} gapii_glUniformMatrix4fvARB_params;
+
+/**
+ * Parameters of `glUniformMatrix4x2dv`, which has no result.
+ */
+typedef struct gapii_glUniformMatrix4x2dv_params {
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glUniformMatrix4x2dv_params;
 
 /**
  * Parameters of `glUniformMatrix4x2fv`, which has no result.
@@ -10872,6 +24104,16 @@ typedef struct gapii_glUniformMatrix4x2fvNV_params {
 } gapii_glUniformMatrix4x2fvNV_params;
 
 /**
+ * Parameters of `glUniformMatrix4x3dv`, which has no result.
+ */
+typedef struct gapii_glUniformMatrix4x3dv_params {
+  int32_t location;
+  int32_t count;
+  uint8_t transpose;
+  const double *value;
+} gapii_glUniformMatrix4x3dv_params;
+
+/**
  * Parameters of `glUniformMatrix4x3fv`, which has no result.
  */
 typedef struct gapii_glUniformMatrix4x3fv_params {
@@ -10892,11 +24134,44 @@ typedef struct gapii_glUniformMatrix4x3fvNV_params {
 } gapii_glUniformMatrix4x3fvNV_params;
 
 /**
+ * Parameters of `glUniformSubroutinesuiv`, which has no result.
+ */
+typedef struct gapii_glUniformSubroutinesuiv_params {
+  uint32_t shadertype;
+  int32_t count;
+  const uint32_t *indices;
+} gapii_glUniformSubroutinesuiv_params;
+
+/**
+ * Parameters of `glUniformui64NV`, which has no result.
+ */
+typedef struct gapii_glUniformui64NV_params {
+  int32_t location;
+  uint64_t value;
+} gapii_glUniformui64NV_params;
+
+/**
+ * Parameters of `glUniformui64vNV`, which has no result.
+ */
+typedef struct gapii_glUniformui64vNV_params {
+  int32_t location;
+  int32_t count;
+  const uint64_t *value;
+} gapii_glUniformui64vNV_params;
+
+/**
  * Parameters of `glUnmapBuffer`, whose result is of type `uint8_t`.
  */
 typedef struct gapii_glUnmapBuffer_params {
   uint32_t target;
 } gapii_glUnmapBuffer_params;
+
+/**
+ * Parameters of `glUnmapBufferARB`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glUnmapBufferARB_params {
+  uint32_t target;
+} gapii_glUnmapBufferARB_params;
 
 /**
  * Parameters of `glUnmapBufferOES`, whose result is of type `uint8_t`.
@@ -10906,11 +24181,39 @@ typedef struct gapii_glUnmapBufferOES_params {
 } gapii_glUnmapBufferOES_params;
 
 /**
+ * Parameters of `glUnmapNamedBuffer`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glUnmapNamedBuffer_params {
+  uint32_t buffer;
+} gapii_glUnmapNamedBuffer_params;
+
+/**
+ * Parameters of `glUnmapNamedBufferEXT`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glUnmapNamedBufferEXT_params {
+  uint32_t buffer;
+} gapii_glUnmapNamedBufferEXT_params;
+
+/**
+ * Parameters of `glUploadGpuMaskNVX`, which has no result.
+ */
+typedef struct gapii_glUploadGpuMaskNVX_params {
+  uint32_t mask;
+} gapii_glUploadGpuMaskNVX_params;
+
+/**
  * Parameters of `glUseProgram`, which has no result.
  */
 typedef struct gapii_glUseProgram_params {
   uint32_t program;
 } gapii_glUseProgram_params;
+
+/**
+ * Parameters of `glUseProgramObjectARB`, which has no result.
+ */
+typedef struct gapii_glUseProgramObjectARB_params {
+  uint32_t programObj;
+} gapii_glUseProgramObjectARB_params;
 
 /**
  * Parameters of `glUseProgramStages`, which has no result.
@@ -10931,11 +24234,114 @@ typedef struct gapii_glUseProgramStagesEXT_params {
 } gapii_glUseProgramStagesEXT_params;
 
 /**
+ * Parameters of `glUseShaderProgramEXT`, which has no result.
+ */
+typedef struct gapii_glUseShaderProgramEXT_params {
+  uint32_t type;
+  uint32_t program;
+} gapii_glUseShaderProgramEXT_params;
+
+/**
+ * Parameters of `glVDPAUGetSurfaceivNV`, which has no result.
+ */
+typedef struct gapii_glVDPAUGetSurfaceivNV_params {
+  intptr_t surface;
+  uint32_t pname;
+  int32_t count;
+  int32_t *length;
+  int32_t *values;
+} gapii_glVDPAUGetSurfaceivNV_params;
+
+/**
+ * Parameters of `glVDPAUInitNV`, which has no result.
+ */
+typedef struct gapii_glVDPAUInitNV_params {
+  const void *vdpDevice;
+  const void *getProcAddress;
+} gapii_glVDPAUInitNV_params;
+
+/**
+ * Parameters of `glVDPAUIsSurfaceNV`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glVDPAUIsSurfaceNV_params {
+  intptr_t surface;
+} gapii_glVDPAUIsSurfaceNV_params;
+
+/**
+ * Parameters of `glVDPAUMapSurfacesNV`, which has no result.
+ */
+typedef struct gapii_glVDPAUMapSurfacesNV_params {
+  int32_t numSurfaces;
+  const intptr_t *surfaces;
+} gapii_glVDPAUMapSurfacesNV_params;
+
+/**
+ * Parameters of `glVDPAURegisterOutputSurfaceNV`, whose result is of type `intptr_t`.
+ */
+typedef struct gapii_glVDPAURegisterOutputSurfaceNV_params {
+  const void *vdpSurface;
+  uint32_t target;
+  int32_t numTextureNames;
+  const uint32_t *textureNames;
+} gapii_glVDPAURegisterOutputSurfaceNV_params;
+
+/**
+ * Parameters of `glVDPAURegisterVideoSurfaceNV`, whose result is of type `intptr_t`.
+ */
+typedef struct gapii_glVDPAURegisterVideoSurfaceNV_params {
+  const void *vdpSurface;
+  uint32_t target;
+  int32_t numTextureNames;
+  const uint32_t *textureNames;
+} gapii_glVDPAURegisterVideoSurfaceNV_params;
+
+/**
+ * Parameters of `glVDPAURegisterVideoSurfaceWithPictureStructureNV`, whose result is of type `intptr_t`.
+ */
+typedef struct gapii_glVDPAURegisterVideoSurfaceWithPictureStructureNV_params {
+  const void *vdpSurface;
+  uint32_t target;
+  int32_t numTextureNames;
+  const uint32_t *textureNames;
+  uint8_t isFrameStructure;
+} gapii_glVDPAURegisterVideoSurfaceWithPictureStructureNV_params;
+
+/**
+ * Parameters of `glVDPAUSurfaceAccessNV`, which has no result.
+ */
+typedef struct gapii_glVDPAUSurfaceAccessNV_params {
+  intptr_t surface;
+  uint32_t access;
+} gapii_glVDPAUSurfaceAccessNV_params;
+
+/**
+ * Parameters of `glVDPAUUnmapSurfacesNV`, which has no result.
+ */
+typedef struct gapii_glVDPAUUnmapSurfacesNV_params {
+  int32_t numSurface;
+  const intptr_t *surfaces;
+} gapii_glVDPAUUnmapSurfacesNV_params;
+
+/**
+ * Parameters of `glVDPAUUnregisterSurfaceNV`, which has no result.
+ */
+typedef struct gapii_glVDPAUUnregisterSurfaceNV_params {
+  intptr_t surface;
+} gapii_glVDPAUUnregisterSurfaceNV_params;
+
+/**
  * Parameters of `glValidateProgram`, which has no result.
  */
 typedef struct gapii_glValidateProgram_params {
   uint32_t program;
 } gapii_glValidateProgram_params;
+
+/**
+ * Parameters of `glValidateProgramARB`, which has no result.
+ */
+typedef struct gapii_glValidateProgramARB_params {
+  uint32_t programObj;
+} gapii_glValidateProgramARB_params;
 
 /**
  * Parameters of `glValidateProgramPipeline`, which has no result.
@@ -10952,6 +24358,694 @@ typedef struct gapii_glValidateProgramPipelineEXT_params {
 } gapii_glValidateProgramPipelineEXT_params;
 
 /**
+ * Parameters of `glVertex2bOES`, which has no result.
+ */
+typedef struct gapii_glVertex2bOES_params {
+  int8_t x;
+  int8_t y;
+} gapii_glVertex2bOES_params;
+
+/**
+ * Parameters of `glVertex2bvOES`, which has no result.
+ */
+typedef struct gapii_glVertex2bvOES_params {
+  const int8_t *coords;
+} gapii_glVertex2bvOES_params;
+
+/**
+ * Parameters of `glVertex2d`, which has no result.
+ */
+typedef struct gapii_glVertex2d_params {
+  double x;
+  double y;
+} gapii_glVertex2d_params;
+
+/**
+ * Parameters of `glVertex2dv`, which has no result.
+ */
+typedef struct gapii_glVertex2dv_params {
+  const double *v;
+} gapii_glVertex2dv_params;
+
+/**
+ * Parameters of `glVertex2f`, which has no result.
+ */
+typedef struct gapii_glVertex2f_params {
+  float x;
+  float y;
+} gapii_glVertex2f_params;
+
+/**
+ * Parameters of `glVertex2fv`, which has no result.
+ */
+typedef struct gapii_glVertex2fv_params {
+  const float *v;
+} gapii_glVertex2fv_params;
+
+/**
+ * Parameters of `glVertex2hNV`, which has no result.
+ */
+typedef struct gapii_glVertex2hNV_params {
+  uint16_t x;
+  uint16_t y;
+} gapii_glVertex2hNV_params;
+
+/**
+ * Parameters of `glVertex2hvNV`, which has no result.
+ */
+typedef struct gapii_glVertex2hvNV_params {
+  const uint16_t *v;
+} gapii_glVertex2hvNV_params;
+
+/**
+ * Parameters of `glVertex2i`, which has no result.
+ */
+typedef struct gapii_glVertex2i_params {
+  int32_t x;
+  int32_t y;
+} gapii_glVertex2i_params;
+
+/**
+ * Parameters of `glVertex2iv`, which has no result.
+ */
+typedef struct gapii_glVertex2iv_params {
+  const int32_t *v;
+} gapii_glVertex2iv_params;
+
+/**
+ * Parameters of `glVertex2s`, which has no result.
+ */
+typedef struct gapii_glVertex2s_params {
+  int16_t x;
+  int16_t y;
+} gapii_glVertex2s_params;
+
+/**
+ * Parameters of `glVertex2sv`, which has no result.
+ */
+typedef struct gapii_glVertex2sv_params {
+  const int16_t *v;
+} gapii_glVertex2sv_params;
+
+/**
+ * Parameters of `glVertex2xOES`, which has no result.
+ */
+typedef struct gapii_glVertex2xOES_params {
+  int32_t x;
+} gapii_glVertex2xOES_params;
+
+/**
+ * Parameters of `glVertex2xvOES`, which has no result.
+ */
+typedef struct gapii_glVertex2xvOES_params {
+  const int32_t *coords;
+} gapii_glVertex2xvOES_params;
+
+/**
+ * Parameters of `glVertex3bOES`, which has no result.
+ */
+typedef struct gapii_glVertex3bOES_params {
+  int8_t x;
+  int8_t y;
+  int8_t z;
+} gapii_glVertex3bOES_params;
+
+/**
+ * Parameters of `glVertex3bvOES`, which has no result.
+ */
+typedef struct gapii_glVertex3bvOES_params {
+  const int8_t *coords;
+} gapii_glVertex3bvOES_params;
+
+/**
+ * Parameters of `glVertex3d`, which has no result.
+ */
+typedef struct gapii_glVertex3d_params {
+  double x;
+  double y;
+  double z;
+} gapii_glVertex3d_params;
+
+/**
+ * Parameters of `glVertex3dv`, which has no result.
+ */
+typedef struct gapii_glVertex3dv_params {
+  const double *v;
+} gapii_glVertex3dv_params;
+
+/**
+ * Parameters of `glVertex3f`, which has no result.
+ */
+typedef struct gapii_glVertex3f_params {
+  float x;
+  float y;
+  float z;
+} gapii_glVertex3f_params;
+
+/**
+ * Parameters of `glVertex3fv`, which has no result.
+ */
+typedef struct gapii_glVertex3fv_params {
+  const float *v;
+} gapii_glVertex3fv_params;
+
+/**
+ * Parameters of `glVertex3hNV`, which has no result.
+ */
+typedef struct gapii_glVertex3hNV_params {
+  uint16_t x;
+  uint16_t y;
+  uint16_t z;
+} gapii_glVertex3hNV_params;
+
+/**
+ * Parameters of `glVertex3hvNV`, which has no result.
+ */
+typedef struct gapii_glVertex3hvNV_params {
+  const uint16_t *v;
+} gapii_glVertex3hvNV_params;
+
+/**
+ * Parameters of `glVertex3i`, which has no result.
+ */
+typedef struct gapii_glVertex3i_params {
+  int32_t x;
+  int32_t y;
+  int32_t z;
+} gapii_glVertex3i_params;
+
+/**
+ * Parameters of `glVertex3iv`, which has no result.
+ */
+typedef struct gapii_glVertex3iv_params {
+  const int32_t *v;
+} gapii_glVertex3iv_params;
+
+/**
+ * Parameters of `glVertex3s`, which has no result.
+ */
+typedef struct gapii_glVertex3s_params {
+  int16_t x;
+  int16_t y;
+  int16_t z;
+} gapii_glVertex3s_params;
+
+/**
+ * Parameters of `glVertex3sv`, which has no result.
+ */
+typedef struct gapii_glVertex3sv_params {
+  const int16_t *v;
+} gapii_glVertex3sv_params;
+
+/**
+ * Parameters of `glVertex3xOES`, which has no result.
+ */
+typedef struct gapii_glVertex3xOES_params {
+  int32_t x;
+  int32_t y;
+} gapii_glVertex3xOES_params;
+
+/**
+ * Parameters of `glVertex3xvOES`, which has no result.
+ */
+typedef struct gapii_glVertex3xvOES_params {
+  const int32_t *coords;
+} gapii_glVertex3xvOES_params;
+
+/**
+ * Parameters of `glVertex4bOES`, which has no result.
+ */
+typedef struct gapii_glVertex4bOES_params {
+  int8_t x;
+  int8_t y;
+  int8_t z;
+  int8_t w;
+} gapii_glVertex4bOES_params;
+
+/**
+ * Parameters of `glVertex4bvOES`, which has no result.
+ */
+typedef struct gapii_glVertex4bvOES_params {
+  const int8_t *coords;
+} gapii_glVertex4bvOES_params;
+
+/**
+ * Parameters of `glVertex4d`, which has no result.
+ */
+typedef struct gapii_glVertex4d_params {
+  double x;
+  double y;
+  double z;
+  double w;
+} gapii_glVertex4d_params;
+
+/**
+ * Parameters of `glVertex4dv`, which has no result.
+ */
+typedef struct gapii_glVertex4dv_params {
+  const double *v;
+} gapii_glVertex4dv_params;
+
+/**
+ * Parameters of `glVertex4f`, which has no result.
+ */
+typedef struct gapii_glVertex4f_params {
+  float x;
+  float y;
+  float z;
+  float w;
+} gapii_glVertex4f_params;
+
+/**
+ * Parameters of `glVertex4fv`, which has no result.
+ */
+typedef struct gapii_glVertex4fv_params {
+  const float *v;
+} gapii_glVertex4fv_params;
+
+/**
+ * Parameters of `glVertex4hNV`, which has no result.
+ */
+typedef struct gapii_glVertex4hNV_params {
+  uint16_t x;
+  uint16_t y;
+  uint16_t z;
+  uint16_t w;
+} gapii_glVertex4hNV_params;
+
+/**
+ * Parameters of `glVertex4hvNV`, which has no result.
+ */
+typedef struct gapii_glVertex4hvNV_params {
+  const uint16_t *v;
+} gapii_glVertex4hvNV_params;
+
+/**
+ * Parameters of `glVertex4i`, which has no result.
+ */
+typedef struct gapii_glVertex4i_params {
+  int32_t x;
+  int32_t y;
+  int32_t z;
+  int32_t w;
+} gapii_glVertex4i_params;
+
+/**
+ * Parameters of `glVertex4iv`, which has no result.
+ */
+typedef struct gapii_glVertex4iv_params {
+  const int32_t *v;
+} gapii_glVertex4iv_params;
+
+/**
+ * Parameters of `glVertex4s`, which has no result.
+ */
+typedef struct gapii_glVertex4s_params {
+  int16_t x;
+  int16_t y;
+  int16_t z;
+  int16_t w;
+} gapii_glVertex4s_params;
+
+/**
+ * Parameters of `glVertex4sv`, which has no result.
+ */
+typedef struct gapii_glVertex4sv_params {
+  const int16_t *v;
+} gapii_glVertex4sv_params;
+
+/**
+ * Parameters of `glVertex4xOES`, which has no result.
+ */
+typedef struct gapii_glVertex4xOES_params {
+  int32_t x;
+  int32_t y;
+  int32_t z;
+} gapii_glVertex4xOES_params;
+
+/**
+ * Parameters of `glVertex4xvOES`, which has no result.
+ */
+typedef struct gapii_glVertex4xvOES_params {
+  const int32_t *coords;
+} gapii_glVertex4xvOES_params;
+
+/**
+ * Parameters of `glVertexArrayAttribBinding`, which has no result.
+ */
+typedef struct gapii_glVertexArrayAttribBinding_params {
+  uint32_t vaobj;
+  uint32_t attribindex;
+  uint32_t bindingindex;
+} gapii_glVertexArrayAttribBinding_params;
+
+/**
+ * Parameters of `glVertexArrayAttribFormat`, which has no result.
+ */
+typedef struct gapii_glVertexArrayAttribFormat_params {
+  uint32_t vaobj;
+  uint32_t attribindex;
+  int32_t size;
+  uint32_t type;
+  uint8_t normalized;
+  uint32_t relativeoffset;
+} gapii_glVertexArrayAttribFormat_params;
+
+/**
+ * Parameters of `glVertexArrayAttribIFormat`, which has no result.
+ */
+typedef struct gapii_glVertexArrayAttribIFormat_params {
+  uint32_t vaobj;
+  uint32_t attribindex;
+  int32_t size;
+  uint32_t type;
+  uint32_t relativeoffset;
+} gapii_glVertexArrayAttribIFormat_params;
+
+/**
+ * Parameters of `glVertexArrayAttribLFormat`, which has no result.
+ */
+typedef struct gapii_glVertexArrayAttribLFormat_params {
+  uint32_t vaobj;
+  uint32_t attribindex;
+  int32_t size;
+  uint32_t type;
+  uint32_t relativeoffset;
+} gapii_glVertexArrayAttribLFormat_params;
+
+/**
+ * Parameters of `glVertexArrayBindVertexBufferEXT`, which has no result.
+ */
+typedef struct gapii_glVertexArrayBindVertexBufferEXT_params {
+  uint32_t vaobj;
+  uint32_t bindingindex;
+  uint32_t buffer;
+  intptr_t offset;
+  int32_t stride;
+} gapii_glVertexArrayBindVertexBufferEXT_params;
+
+/**
+ * Parameters of `glVertexArrayBindingDivisor`, which has no result.
+ */
+typedef struct gapii_glVertexArrayBindingDivisor_params {
+  uint32_t vaobj;
+  uint32_t bindingindex;
+  uint32_t divisor;
+} gapii_glVertexArrayBindingDivisor_params;
+
+/**
+ * Parameters of `glVertexArrayColorOffsetEXT`, which has no result.
+ */
+typedef struct gapii_glVertexArrayColorOffsetEXT_params {
+  uint32_t vaobj;
+  uint32_t buffer;
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+  intptr_t offset;
+} gapii_glVertexArrayColorOffsetEXT_params;
+
+/**
+ * Parameters of `glVertexArrayEdgeFlagOffsetEXT`, which has no result.
+ */
+typedef struct gapii_glVertexArrayEdgeFlagOffsetEXT_params {
+  uint32_t vaobj;
+  uint32_t buffer;
+  int32_t stride;
+  intptr_t offset;
+} gapii_glVertexArrayEdgeFlagOffsetEXT_params;
+
+/**
+ * Parameters of `glVertexArrayElementBuffer`, which has no result.
+ */
+typedef struct gapii_glVertexArrayElementBuffer_params {
+  uint32_t vaobj;
+  uint32_t buffer;
+} gapii_glVertexArrayElementBuffer_params;
+
+/**
+ * Parameters of `glVertexArrayFogCoordOffsetEXT`, which has no result.
+ */
+typedef struct gapii_glVertexArrayFogCoordOffsetEXT_params {
+  uint32_t vaobj;
+  uint32_t buffer;
+  uint32_t type;
+  int32_t stride;
+  intptr_t offset;
+} gapii_glVertexArrayFogCoordOffsetEXT_params;
+
+/**
+ * Parameters of `glVertexArrayIndexOffsetEXT`, which has no result.
+ */
+typedef struct gapii_glVertexArrayIndexOffsetEXT_params {
+  uint32_t vaobj;
+  uint32_t buffer;
+  uint32_t type;
+  int32_t stride;
+  intptr_t offset;
+} gapii_glVertexArrayIndexOffsetEXT_params;
+
+/**
+ * Parameters of `glVertexArrayMultiTexCoordOffsetEXT`, which has no result.
+ */
+typedef struct gapii_glVertexArrayMultiTexCoordOffsetEXT_params {
+  uint32_t vaobj;
+  uint32_t buffer;
+  uint32_t texunit;
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+  intptr_t offset;
+} gapii_glVertexArrayMultiTexCoordOffsetEXT_params;
+
+/**
+ * Parameters of `glVertexArrayNormalOffsetEXT`, which has no result.
+ */
+typedef struct gapii_glVertexArrayNormalOffsetEXT_params {
+  uint32_t vaobj;
+  uint32_t buffer;
+  uint32_t type;
+  int32_t stride;
+  intptr_t offset;
+} gapii_glVertexArrayNormalOffsetEXT_params;
+
+/**
+ * Parameters of `glVertexArrayRangeNV`, which has no result.
+ */
+typedef struct gapii_glVertexArrayRangeNV_params {
+  int32_t length;
+  const void *pointer;
+} gapii_glVertexArrayRangeNV_params;
+
+/**
+ * Parameters of `glVertexArraySecondaryColorOffsetEXT`, which has no result.
+ */
+typedef struct gapii_glVertexArraySecondaryColorOffsetEXT_params {
+  uint32_t vaobj;
+  uint32_t buffer;
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+  intptr_t offset;
+} gapii_glVertexArraySecondaryColorOffsetEXT_params;
+
+/**
+ * Parameters of `glVertexArrayTexCoordOffsetEXT`, which has no result.
+ */
+typedef struct gapii_glVertexArrayTexCoordOffsetEXT_params {
+  uint32_t vaobj;
+  uint32_t buffer;
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+  intptr_t offset;
+} gapii_glVertexArrayTexCoordOffsetEXT_params;
+
+/**
+ * Parameters of `glVertexArrayVertexAttribBindingEXT`, which has no result.
+ */
+typedef struct gapii_glVertexArrayVertexAttribBindingEXT_params {
+  uint32_t vaobj;
+  uint32_t attribindex;
+  uint32_t bindingindex;
+} gapii_glVertexArrayVertexAttribBindingEXT_params;
+
+/**
+ * Parameters of `glVertexArrayVertexAttribDivisorEXT`, which has no result.
+ */
+typedef struct gapii_glVertexArrayVertexAttribDivisorEXT_params {
+  uint32_t vaobj;
+  uint32_t index;
+  uint32_t divisor;
+} gapii_glVertexArrayVertexAttribDivisorEXT_params;
+
+/**
+ * Parameters of `glVertexArrayVertexAttribFormatEXT`, which has no result.
+ */
+typedef struct gapii_glVertexArrayVertexAttribFormatEXT_params {
+  uint32_t vaobj;
+  uint32_t attribindex;
+  int32_t size;
+  uint32_t type;
+  uint8_t normalized;
+  uint32_t relativeoffset;
+} gapii_glVertexArrayVertexAttribFormatEXT_params;
+
+/**
+ * Parameters of `glVertexArrayVertexAttribIFormatEXT`, which has no result.
+ */
+typedef struct gapii_glVertexArrayVertexAttribIFormatEXT_params {
+  uint32_t vaobj;
+  uint32_t attribindex;
+  int32_t size;
+  uint32_t type;
+  uint32_t relativeoffset;
+} gapii_glVertexArrayVertexAttribIFormatEXT_params;
+
+/**
+ * Parameters of `glVertexArrayVertexAttribIOffsetEXT`, which has no result.
+ */
+typedef struct gapii_glVertexArrayVertexAttribIOffsetEXT_params {
+  uint32_t vaobj;
+  uint32_t buffer;
+  uint32_t index;
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+  intptr_t offset;
+} gapii_glVertexArrayVertexAttribIOffsetEXT_params;
+
+/**
+ * Parameters of `glVertexArrayVertexAttribLFormatEXT`, which has no result.
+ */
+typedef struct gapii_glVertexArrayVertexAttribLFormatEXT_params {
+  uint32_t vaobj;
+  uint32_t attribindex;
+  int32_t size;
+  uint32_t type;
+  uint32_t relativeoffset;
+} gapii_glVertexArrayVertexAttribLFormatEXT_params;
+
+/**
+ * Parameters of `glVertexArrayVertexAttribLOffsetEXT`, which has no result.
+ */
+typedef struct gapii_glVertexArrayVertexAttribLOffsetEXT_params {
+  uint32_t vaobj;
+  uint32_t buffer;
+  uint32_t index;
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+  intptr_t offset;
+} gapii_glVertexArrayVertexAttribLOffsetEXT_params;
+
+/**
+ * Parameters of `glVertexArrayVertexAttribOffsetEXT`, which has no result.
+ */
+typedef struct gapii_glVertexArrayVertexAttribOffsetEXT_params {
+  uint32_t vaobj;
+  uint32_t buffer;
+  uint32_t index;
+  int32_t size;
+  uint32_t type;
+  uint8_t normalized;
+  int32_t stride;
+  intptr_t offset;
+} gapii_glVertexArrayVertexAttribOffsetEXT_params;
+
+/**
+ * Parameters of `glVertexArrayVertexBindingDivisorEXT`, which has no result.
+ */
+typedef struct gapii_glVertexArrayVertexBindingDivisorEXT_params {
+  uint32_t vaobj;
+  uint32_t bindingindex;
+  uint32_t divisor;
+} gapii_glVertexArrayVertexBindingDivisorEXT_params;
+
+/**
+ * Parameters of `glVertexArrayVertexBuffer`, which has no result.
+ */
+typedef struct gapii_glVertexArrayVertexBuffer_params {
+  uint32_t vaobj;
+  uint32_t bindingindex;
+  uint32_t buffer;
+  intptr_t offset;
+  int32_t stride;
+} gapii_glVertexArrayVertexBuffer_params;
+
+/**
+ * Parameters of `glVertexArrayVertexBuffers`, which has no result.
+ */
+typedef struct gapii_glVertexArrayVertexBuffers_params {
+  uint32_t vaobj;
+  uint32_t first;
+  int32_t count;
+  const uint32_t *buffers;
+  const intptr_t *offsets;
+  const int32_t *strides;
+} gapii_glVertexArrayVertexBuffers_params;
+
+/**
+ * Parameters of `glVertexArrayVertexOffsetEXT`, which has no result.
+ */
+typedef struct gapii_glVertexArrayVertexOffsetEXT_params {
+  uint32_t vaobj;
+  uint32_t buffer;
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+  intptr_t offset;
+} gapii_glVertexArrayVertexOffsetEXT_params;
+
+/**
+ * Parameters of `glVertexAttrib1d`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib1d_params {
+  uint32_t index;
+  double x;
+} gapii_glVertexAttrib1d_params;
+
+/**
+ * Parameters of `glVertexAttrib1dARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib1dARB_params {
+  uint32_t index;
+  double x;
+} gapii_glVertexAttrib1dARB_params;
+
+/**
+ * Parameters of `glVertexAttrib1dNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib1dNV_params {
+  uint32_t index;
+  double x;
+} gapii_glVertexAttrib1dNV_params;
+
+/**
+ * Parameters of `glVertexAttrib1dv`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib1dv_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttrib1dv_params;
+
+/**
+ * Parameters of `glVertexAttrib1dvARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib1dvARB_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttrib1dvARB_params;
+
+/**
+ * Parameters of `glVertexAttrib1dvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib1dvNV_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttrib1dvNV_params;
+
+/**
  * Parameters of `glVertexAttrib1f`, which has no result.
  */
 typedef struct gapii_glVertexAttrib1f_params {
@@ -10960,12 +25054,159 @@ typedef struct gapii_glVertexAttrib1f_params {
 } gapii_glVertexAttrib1f_params;
 
 /**
+ * Parameters of `glVertexAttrib1fARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib1fARB_params {
+  uint32_t index;
+  float x;
+} gapii_glVertexAttrib1fARB_params;
+
+/**
+ * Parameters of `glVertexAttrib1fNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib1fNV_params {
+  uint32_t index;
+  float x;
+} gapii_glVertexAttrib1fNV_params;
+
+/**
  * Parameters of `glVertexAttrib1fv`, which has no result.
  */
 typedef struct gapii_glVertexAttrib1fv_params {
   uint32_t index;
   const float *v;
 } gapii_glVertexAttrib1fv_params;
+
+/**
+ * Parameters of `glVertexAttrib1fvARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib1fvARB_params {
+  uint32_t index;
+  const float *v;
+} gapii_glVertexAttrib1fvARB_params;
+
+/**
+ * Parameters of `glVertexAttrib1fvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib1fvNV_params {
+  uint32_t index;
+  const float *v;
+} gapii_glVertexAttrib1fvNV_params;
+
+/**
+ * Parameters of `glVertexAttrib1hNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib1hNV_params {
+  uint32_t index;
+  uint16_t x;
+} gapii_glVertexAttrib1hNV_params;
+
+/**
+ * Parameters of `glVertexAttrib1hvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib1hvNV_params {
+  uint32_t index;
+  const uint16_t *v;
+} gapii_glVertexAttrib1hvNV_params;
+
+/**
+ * Parameters of `glVertexAttrib1s`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib1s_params {
+  uint32_t index;
+  int16_t x;
+} gapii_glVertexAttrib1s_params;
+
+/**
+ * Parameters of `glVertexAttrib1sARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib1sARB_params {
+  uint32_t index;
+  int16_t x;
+} gapii_glVertexAttrib1sARB_params;
+
+/**
+ * Parameters of `glVertexAttrib1sNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib1sNV_params {
+  uint32_t index;
+  int16_t x;
+} gapii_glVertexAttrib1sNV_params;
+
+/**
+ * Parameters of `glVertexAttrib1sv`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib1sv_params {
+  uint32_t index;
+  const int16_t *v;
+} gapii_glVertexAttrib1sv_params;
+
+/**
+ * Parameters of `glVertexAttrib1svARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib1svARB_params {
+  uint32_t index;
+  const int16_t *v;
+} gapii_glVertexAttrib1svARB_params;
+
+/**
+ * Parameters of `glVertexAttrib1svNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib1svNV_params {
+  uint32_t index;
+  const int16_t *v;
+} gapii_glVertexAttrib1svNV_params;
+
+/**
+ * Parameters of `glVertexAttrib2d`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib2d_params {
+  uint32_t index;
+  double x;
+  double y;
+} gapii_glVertexAttrib2d_params;
+
+/**
+ * Parameters of `glVertexAttrib2dARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib2dARB_params {
+  uint32_t index;
+  double x;
+  double y;
+} gapii_glVertexAttrib2dARB_params;
+
+/**
+ * Parameters of `glVertexAttrib2dNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib2dNV_params {
+  uint32_t index;
+  double x;
+  double y;
+} gapii_glVertexAttrib2dNV_params;
+
+/**
+ * Parameters of `glVertexAttrib2dv`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib2dv_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttrib2dv_params;
+
+/**
+ * Parameters of `glVertexAttrib2dvARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib2dvARB_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttrib2dvARB_params;
+
+/**
+ * Parameters of `glVertexAttrib2dvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib2dvNV_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttrib2dvNV_params;
 
 /**
  * Parameters of `glVertexAttrib2f`, which has no result.
@@ -10977,12 +25218,168 @@ typedef struct gapii_glVertexAttrib2f_params {
 } gapii_glVertexAttrib2f_params;
 
 /**
+ * Parameters of `glVertexAttrib2fARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib2fARB_params {
+  uint32_t index;
+  float x;
+  float y;
+} gapii_glVertexAttrib2fARB_params;
+
+/**
+ * Parameters of `glVertexAttrib2fNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib2fNV_params {
+  uint32_t index;
+  float x;
+  float y;
+} gapii_glVertexAttrib2fNV_params;
+
+/**
  * Parameters of `glVertexAttrib2fv`, which has no result.
  */
 typedef struct gapii_glVertexAttrib2fv_params {
   uint32_t index;
   const float *v;
 } gapii_glVertexAttrib2fv_params;
+
+/**
+ * Parameters of `glVertexAttrib2fvARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib2fvARB_params {
+  uint32_t index;
+  const float *v;
+} gapii_glVertexAttrib2fvARB_params;
+
+/**
+ * Parameters of `glVertexAttrib2fvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib2fvNV_params {
+  uint32_t index;
+  const float *v;
+} gapii_glVertexAttrib2fvNV_params;
+
+/**
+ * Parameters of `glVertexAttrib2hNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib2hNV_params {
+  uint32_t index;
+  uint16_t x;
+  uint16_t y;
+} gapii_glVertexAttrib2hNV_params;
+
+/**
+ * Parameters of `glVertexAttrib2hvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib2hvNV_params {
+  uint32_t index;
+  const uint16_t *v;
+} gapii_glVertexAttrib2hvNV_params;
+
+/**
+ * Parameters of `glVertexAttrib2s`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib2s_params {
+  uint32_t index;
+  int16_t x;
+  int16_t y;
+} gapii_glVertexAttrib2s_params;
+
+/**
+ * Parameters of `glVertexAttrib2sARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib2sARB_params {
+  uint32_t index;
+  int16_t x;
+  int16_t y;
+} gapii_glVertexAttrib2sARB_params;
+
+/**
+ * Parameters of `glVertexAttrib2sNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib2sNV_params {
+  uint32_t index;
+  int16_t x;
+  int16_t y;
+} gapii_glVertexAttrib2sNV_params;
+
+/**
+ * Parameters of `glVertexAttrib2sv`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib2sv_params {
+  uint32_t index;
+  const int16_t *v;
+} gapii_glVertexAttrib2sv_params;
+
+/**
+ * Parameters of `glVertexAttrib2svARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib2svARB_params {
+  uint32_t index;
+  const int16_t *v;
+} gapii_glVertexAttrib2svARB_params;
+
+/**
+ * Parameters of `glVertexAttrib2svNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib2svNV_params {
+  uint32_t index;
+  const int16_t *v;
+} gapii_glVertexAttrib2svNV_params;
+
+/**
+ * Parameters of `glVertexAttrib3d`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib3d_params {
+  uint32_t index;
+  double x;
+  double y;
+  double z;
+} gapii_glVertexAttrib3d_params;
+
+/**
+ * Parameters of `glVertexAttrib3dARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib3dARB_params {
+  uint32_t index;
+  double x;
+  double y;
+  double z;
+} gapii_glVertexAttrib3dARB_params;
+
+/**
+ * Parameters of `glVertexAttrib3dNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib3dNV_params {
+  uint32_t index;
+  double x;
+  double y;
+  double z;
+} gapii_glVertexAttrib3dNV_params;
+
+/**
+ * Parameters of `glVertexAttrib3dv`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib3dv_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttrib3dv_params;
+
+/**
+ * Parameters of `glVertexAttrib3dvARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib3dvARB_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttrib3dvARB_params;
+
+/**
+ * Parameters of `glVertexAttrib3dvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib3dvNV_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttrib3dvNV_params;
 
 /**
  * Parameters of `glVertexAttrib3f`, which has no result.
@@ -10995,12 +25392,311 @@ typedef struct gapii_glVertexAttrib3f_params {
 } gapii_glVertexAttrib3f_params;
 
 /**
+ * Parameters of `glVertexAttrib3fARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib3fARB_params {
+  uint32_t index;
+  float x;
+  float y;
+  float z;
+} gapii_glVertexAttrib3fARB_params;
+
+/**
+ * Parameters of `glVertexAttrib3fNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib3fNV_params {
+  uint32_t index;
+  float x;
+  float y;
+  float z;
+} gapii_glVertexAttrib3fNV_params;
+
+/**
  * Parameters of `glVertexAttrib3fv`, which has no result.
  */
 typedef struct gapii_glVertexAttrib3fv_params {
   uint32_t index;
   const float *v;
 } gapii_glVertexAttrib3fv_params;
+
+/**
+ * Parameters of `glVertexAttrib3fvARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib3fvARB_params {
+  uint32_t index;
+  const float *v;
+} gapii_glVertexAttrib3fvARB_params;
+
+/**
+ * Parameters of `glVertexAttrib3fvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib3fvNV_params {
+  uint32_t index;
+  const float *v;
+} gapii_glVertexAttrib3fvNV_params;
+
+/**
+ * Parameters of `glVertexAttrib3hNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib3hNV_params {
+  uint32_t index;
+  uint16_t x;
+  uint16_t y;
+  uint16_t z;
+} gapii_glVertexAttrib3hNV_params;
+
+/**
+ * Parameters of `glVertexAttrib3hvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib3hvNV_params {
+  uint32_t index;
+  const uint16_t *v;
+} gapii_glVertexAttrib3hvNV_params;
+
+/**
+ * Parameters of `glVertexAttrib3s`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib3s_params {
+  uint32_t index;
+  int16_t x;
+  int16_t y;
+  int16_t z;
+} gapii_glVertexAttrib3s_params;
+
+/**
+ * Parameters of `glVertexAttrib3sARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib3sARB_params {
+  uint32_t index;
+  int16_t x;
+  int16_t y;
+  int16_t z;
+} gapii_glVertexAttrib3sARB_params;
+
+/**
+ * Parameters of `glVertexAttrib3sNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib3sNV_params {
+  uint32_t index;
+  int16_t x;
+  int16_t y;
+  int16_t z;
+} gapii_glVertexAttrib3sNV_params;
+
+/**
+ * Parameters of `glVertexAttrib3sv`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib3sv_params {
+  uint32_t index;
+  const int16_t *v;
+} gapii_glVertexAttrib3sv_params;
+
+/**
+ * Parameters of `glVertexAttrib3svARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib3svARB_params {
+  uint32_t index;
+  const int16_t *v;
+} gapii_glVertexAttrib3svARB_params;
+
+/**
+ * Parameters of `glVertexAttrib3svNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib3svNV_params {
+  uint32_t index;
+  const int16_t *v;
+} gapii_glVertexAttrib3svNV_params;
+
+/**
+ * Parameters of `glVertexAttrib4Nbv`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4Nbv_params {
+  uint32_t index;
+  const int8_t *v;
+} gapii_glVertexAttrib4Nbv_params;
+
+/**
+ * Parameters of `glVertexAttrib4NbvARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4NbvARB_params {
+  uint32_t index;
+  const int8_t *v;
+} gapii_glVertexAttrib4NbvARB_params;
+
+/**
+ * Parameters of `glVertexAttrib4Niv`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4Niv_params {
+  uint32_t index;
+  const int32_t *v;
+} gapii_glVertexAttrib4Niv_params;
+
+/**
+ * Parameters of `glVertexAttrib4NivARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4NivARB_params {
+  uint32_t index;
+  const int32_t *v;
+} gapii_glVertexAttrib4NivARB_params;
+
+/**
+ * Parameters of `glVertexAttrib4Nsv`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4Nsv_params {
+  uint32_t index;
+  const int16_t *v;
+} gapii_glVertexAttrib4Nsv_params;
+
+/**
+ * Parameters of `glVertexAttrib4NsvARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4NsvARB_params {
+  uint32_t index;
+  const int16_t *v;
+} gapii_glVertexAttrib4NsvARB_params;
+
+/**
+ * Parameters of `glVertexAttrib4Nub`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4Nub_params {
+  uint32_t index;
+  uint8_t x;
+  uint8_t y;
+  uint8_t z;
+  uint8_t w;
+} gapii_glVertexAttrib4Nub_params;
+
+/**
+ * Parameters of `glVertexAttrib4NubARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4NubARB_params {
+  uint32_t index;
+  uint8_t x;
+  uint8_t y;
+  uint8_t z;
+  uint8_t w;
+} gapii_glVertexAttrib4NubARB_params;
+
+/**
+ * Parameters of `glVertexAttrib4Nubv`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4Nubv_params {
+  uint32_t index;
+  const uint8_t *v;
+} gapii_glVertexAttrib4Nubv_params;
+
+/**
+ * Parameters of `glVertexAttrib4NubvARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4NubvARB_params {
+  uint32_t index;
+  const uint8_t *v;
+} gapii_glVertexAttrib4NubvARB_params;
+
+/**
+ * Parameters of `glVertexAttrib4Nuiv`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4Nuiv_params {
+  uint32_t index;
+  const uint32_t *v;
+} gapii_glVertexAttrib4Nuiv_params;
+
+/**
+ * Parameters of `glVertexAttrib4NuivARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4NuivARB_params {
+  uint32_t index;
+  const uint32_t *v;
+} gapii_glVertexAttrib4NuivARB_params;
+
+/**
+ * Parameters of `glVertexAttrib4Nusv`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4Nusv_params {
+  uint32_t index;
+  const uint16_t *v;
+} gapii_glVertexAttrib4Nusv_params;
+
+/**
+ * Parameters of `glVertexAttrib4NusvARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4NusvARB_params {
+  uint32_t index;
+  const uint16_t *v;
+} gapii_glVertexAttrib4NusvARB_params;
+
+/**
+ * Parameters of `glVertexAttrib4bv`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4bv_params {
+  uint32_t index;
+  const int8_t *v;
+} gapii_glVertexAttrib4bv_params;
+
+/**
+ * Parameters of `glVertexAttrib4bvARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4bvARB_params {
+  uint32_t index;
+  const int8_t *v;
+} gapii_glVertexAttrib4bvARB_params;
+
+/**
+ * Parameters of `glVertexAttrib4d`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4d_params {
+  uint32_t index;
+  double x;
+  double y;
+  double z;
+  double w;
+} gapii_glVertexAttrib4d_params;
+
+/**
+ * Parameters of `glVertexAttrib4dARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4dARB_params {
+  uint32_t index;
+  double x;
+  double y;
+  double z;
+  double w;
+} gapii_glVertexAttrib4dARB_params;
+
+/**
+ * Parameters of `glVertexAttrib4dNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4dNV_params {
+  uint32_t index;
+  double x;
+  double y;
+  double z;
+  double w;
+} gapii_glVertexAttrib4dNV_params;
+
+/**
+ * Parameters of `glVertexAttrib4dv`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4dv_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttrib4dv_params;
+
+/**
+ * Parameters of `glVertexAttrib4dvARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4dvARB_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttrib4dvARB_params;
+
+/**
+ * Parameters of `glVertexAttrib4dvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4dvNV_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttrib4dvNV_params;
 
 /**
  * Parameters of `glVertexAttrib4f`, which has no result.
@@ -11014,12 +25710,209 @@ typedef struct gapii_glVertexAttrib4f_params {
 } gapii_glVertexAttrib4f_params;
 
 /**
+ * Parameters of `glVertexAttrib4fARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4fARB_params {
+  uint32_t index;
+  float x;
+  float y;
+  float z;
+  float w;
+} gapii_glVertexAttrib4fARB_params;
+
+/**
+ * Parameters of `glVertexAttrib4fNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4fNV_params {
+  uint32_t index;
+  float x;
+  float y;
+  float z;
+  float w;
+} gapii_glVertexAttrib4fNV_params;
+
+/**
  * Parameters of `glVertexAttrib4fv`, which has no result.
  */
 typedef struct gapii_glVertexAttrib4fv_params {
   uint32_t index;
   const float *v;
 } gapii_glVertexAttrib4fv_params;
+
+/**
+ * Parameters of `glVertexAttrib4fvARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4fvARB_params {
+  uint32_t index;
+  const float *v;
+} gapii_glVertexAttrib4fvARB_params;
+
+/**
+ * Parameters of `glVertexAttrib4fvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4fvNV_params {
+  uint32_t index;
+  const float *v;
+} gapii_glVertexAttrib4fvNV_params;
+
+/**
+ * Parameters of `glVertexAttrib4hNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4hNV_params {
+  uint32_t index;
+  uint16_t x;
+  uint16_t y;
+  uint16_t z;
+  uint16_t w;
+} gapii_glVertexAttrib4hNV_params;
+
+/**
+ * Parameters of `glVertexAttrib4hvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4hvNV_params {
+  uint32_t index;
+  const uint16_t *v;
+} gapii_glVertexAttrib4hvNV_params;
+
+/**
+ * Parameters of `glVertexAttrib4iv`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4iv_params {
+  uint32_t index;
+  const int32_t *v;
+} gapii_glVertexAttrib4iv_params;
+
+/**
+ * Parameters of `glVertexAttrib4ivARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4ivARB_params {
+  uint32_t index;
+  const int32_t *v;
+} gapii_glVertexAttrib4ivARB_params;
+
+/**
+ * Parameters of `glVertexAttrib4s`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4s_params {
+  uint32_t index;
+  int16_t x;
+  int16_t y;
+  int16_t z;
+  int16_t w;
+} gapii_glVertexAttrib4s_params;
+
+/**
+ * Parameters of `glVertexAttrib4sARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4sARB_params {
+  uint32_t index;
+  int16_t x;
+  int16_t y;
+  int16_t z;
+  int16_t w;
+} gapii_glVertexAttrib4sARB_params;
+
+/**
+ * Parameters of `glVertexAttrib4sNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4sNV_params {
+  uint32_t index;
+  int16_t x;
+  int16_t y;
+  int16_t z;
+  int16_t w;
+} gapii_glVertexAttrib4sNV_params;
+
+/**
+ * Parameters of `glVertexAttrib4sv`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4sv_params {
+  uint32_t index;
+  const int16_t *v;
+} gapii_glVertexAttrib4sv_params;
+
+/**
+ * Parameters of `glVertexAttrib4svARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4svARB_params {
+  uint32_t index;
+  const int16_t *v;
+} gapii_glVertexAttrib4svARB_params;
+
+/**
+ * Parameters of `glVertexAttrib4svNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4svNV_params {
+  uint32_t index;
+  const int16_t *v;
+} gapii_glVertexAttrib4svNV_params;
+
+/**
+ * Parameters of `glVertexAttrib4ubNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4ubNV_params {
+  uint32_t index;
+  uint8_t x;
+  uint8_t y;
+  uint8_t z;
+  uint8_t w;
+} gapii_glVertexAttrib4ubNV_params;
+
+/**
+ * Parameters of `glVertexAttrib4ubv`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4ubv_params {
+  uint32_t index;
+  const uint8_t *v;
+} gapii_glVertexAttrib4ubv_params;
+
+/**
+ * Parameters of `glVertexAttrib4ubvARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4ubvARB_params {
+  uint32_t index;
+  const uint8_t *v;
+} gapii_glVertexAttrib4ubvARB_params;
+
+/**
+ * Parameters of `glVertexAttrib4ubvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4ubvNV_params {
+  uint32_t index;
+  const uint8_t *v;
+} gapii_glVertexAttrib4ubvNV_params;
+
+/**
+ * Parameters of `glVertexAttrib4uiv`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4uiv_params {
+  uint32_t index;
+  const uint32_t *v;
+} gapii_glVertexAttrib4uiv_params;
+
+/**
+ * Parameters of `glVertexAttrib4uivARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4uivARB_params {
+  uint32_t index;
+  const uint32_t *v;
+} gapii_glVertexAttrib4uivARB_params;
+
+/**
+ * Parameters of `glVertexAttrib4usv`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4usv_params {
+  uint32_t index;
+  const uint16_t *v;
+} gapii_glVertexAttrib4usv_params;
+
+/**
+ * Parameters of `glVertexAttrib4usvARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttrib4usvARB_params {
+  uint32_t index;
+  const uint16_t *v;
+} gapii_glVertexAttrib4usvARB_params;
 
 /**
  * Parameters of `glVertexAttribBinding`, which has no result.
@@ -11044,6 +25937,14 @@ typedef struct gapii_glVertexAttribDivisorANGLE_params {
   uint32_t index;
   uint32_t divisor;
 } gapii_glVertexAttribDivisorANGLE_params;
+
+/**
+ * Parameters of `glVertexAttribDivisorARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttribDivisorARB_params {
+  uint32_t index;
+  uint32_t divisor;
+} gapii_glVertexAttribDivisorARB_params;
 
 /**
  * Parameters of `glVertexAttribDivisorEXT`, which has no result.
@@ -11073,6 +25974,237 @@ typedef struct gapii_glVertexAttribFormat_params {
 } gapii_glVertexAttribFormat_params;
 
 /**
+ * Parameters of `glVertexAttribFormatNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribFormatNV_params {
+  uint32_t index;
+  int32_t size;
+  uint32_t type;
+  uint8_t normalized;
+  int32_t stride;
+} gapii_glVertexAttribFormatNV_params;
+
+/**
+ * Parameters of `glVertexAttribI1i`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI1i_params {
+  uint32_t index;
+  int32_t x;
+} gapii_glVertexAttribI1i_params;
+
+/**
+ * Parameters of `glVertexAttribI1iEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI1iEXT_params {
+  uint32_t index;
+  int32_t x;
+} gapii_glVertexAttribI1iEXT_params;
+
+/**
+ * Parameters of `glVertexAttribI1iv`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI1iv_params {
+  uint32_t index;
+  const int32_t *v;
+} gapii_glVertexAttribI1iv_params;
+
+/**
+ * Parameters of `glVertexAttribI1ivEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI1ivEXT_params {
+  uint32_t index;
+  const int32_t *v;
+} gapii_glVertexAttribI1ivEXT_params;
+
+/**
+ * Parameters of `glVertexAttribI1ui`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI1ui_params {
+  uint32_t index;
+  uint32_t x;
+} gapii_glVertexAttribI1ui_params;
+
+/**
+ * Parameters of `glVertexAttribI1uiEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI1uiEXT_params {
+  uint32_t index;
+  uint32_t x;
+} gapii_glVertexAttribI1uiEXT_params;
+
+/**
+ * Parameters of `glVertexAttribI1uiv`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI1uiv_params {
+  uint32_t index;
+  const uint32_t *v;
+} gapii_glVertexAttribI1uiv_params;
+
+/**
+ * Parameters of `glVertexAttribI1uivEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI1uivEXT_params {
+  uint32_t index;
+  const uint32_t *v;
+} gapii_glVertexAttribI1uivEXT_params;
+
+/**
+ * Parameters of `glVertexAttribI2i`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI2i_params {
+  uint32_t index;
+  int32_t x;
+  int32_t y;
+} gapii_glVertexAttribI2i_params;
+
+/**
+ * Parameters of `glVertexAttribI2iEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI2iEXT_params {
+  uint32_t index;
+  int32_t x;
+  int32_t y;
+} gapii_glVertexAttribI2iEXT_params;
+
+/**
+ * Parameters of `glVertexAttribI2iv`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI2iv_params {
+  uint32_t index;
+  const int32_t *v;
+} gapii_glVertexAttribI2iv_params;
+
+/**
+ * Parameters of `glVertexAttribI2ivEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI2ivEXT_params {
+  uint32_t index;
+  const int32_t *v;
+} gapii_glVertexAttribI2ivEXT_params;
+
+/**
+ * Parameters of `glVertexAttribI2ui`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI2ui_params {
+  uint32_t index;
+  uint32_t x;
+  uint32_t y;
+} gapii_glVertexAttribI2ui_params;
+
+/**
+ * Parameters of `glVertexAttribI2uiEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI2uiEXT_params {
+  uint32_t index;
+  uint32_t x;
+  uint32_t y;
+} gapii_glVertexAttribI2uiEXT_params;
+
+/**
+ * Parameters of `glVertexAttribI2uiv`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI2uiv_params {
+  uint32_t index;
+  const uint32_t *v;
+} gapii_glVertexAttribI2uiv_params;
+
+/**
+ * Parameters of `glVertexAttribI2uivEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI2uivEXT_params {
+  uint32_t index;
+  const uint32_t *v;
+} gapii_glVertexAttribI2uivEXT_params;
+
+/**
+ * Parameters of `glVertexAttribI3i`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI3i_params {
+  uint32_t index;
+  int32_t x;
+  int32_t y;
+  int32_t z;
+} gapii_glVertexAttribI3i_params;
+
+/**
+ * Parameters of `glVertexAttribI3iEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI3iEXT_params {
+  uint32_t index;
+  int32_t x;
+  int32_t y;
+  int32_t z;
+} gapii_glVertexAttribI3iEXT_params;
+
+/**
+ * Parameters of `glVertexAttribI3iv`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI3iv_params {
+  uint32_t index;
+  const int32_t *v;
+} gapii_glVertexAttribI3iv_params;
+
+/**
+ * Parameters of `glVertexAttribI3ivEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI3ivEXT_params {
+  uint32_t index;
+  const int32_t *v;
+} gapii_glVertexAttribI3ivEXT_params;
+
+/**
+ * Parameters of `glVertexAttribI3ui`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI3ui_params {
+  uint32_t index;
+  uint32_t x;
+  uint32_t y;
+  uint32_t z;
+} gapii_glVertexAttribI3ui_params;
+
+/**
+ * Parameters of `glVertexAttribI3uiEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI3uiEXT_params {
+  uint32_t index;
+  uint32_t x;
+  uint32_t y;
+  uint32_t z;
+} gapii_glVertexAttribI3uiEXT_params;
+
+/**
+ * Parameters of `glVertexAttribI3uiv`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI3uiv_params {
+  uint32_t index;
+  const uint32_t *v;
+} gapii_glVertexAttribI3uiv_params;
+
+/**
+ * Parameters of `glVertexAttribI3uivEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI3uivEXT_params {
+  uint32_t index;
+  const uint32_t *v;
+} gapii_glVertexAttribI3uivEXT_params;
+
+/**
+ * Parameters of `glVertexAttribI4bv`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI4bv_params {
+  uint32_t index;
+  const int8_t *v;
+} gapii_glVertexAttribI4bv_params;
+
+/**
+ * Parameters of `glVertexAttribI4bvEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI4bvEXT_params {
+  uint32_t index;
+  const int8_t *v;
+} gapii_glVertexAttribI4bvEXT_params;
+
+/**
  * Parameters of `glVertexAttribI4i`, which has no result.
  */
 typedef struct gapii_glVertexAttribI4i_params {
@@ -11084,12 +26216,63 @@ typedef struct gapii_glVertexAttribI4i_params {
 } gapii_glVertexAttribI4i_params;
 
 /**
+ * Parameters of `glVertexAttribI4iEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI4iEXT_params {
+  uint32_t index;
+  int32_t x;
+  int32_t y;
+  int32_t z;
+  int32_t w;
+} gapii_glVertexAttribI4iEXT_params;
+
+/**
  * Parameters of `glVertexAttribI4iv`, which has no result.
  */
 typedef struct gapii_glVertexAttribI4iv_params {
   uint32_t index;
   const int32_t *v;
 } gapii_glVertexAttribI4iv_params;
+
+/**
+ * Parameters of `glVertexAttribI4ivEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI4ivEXT_params {
+  uint32_t index;
+  const int32_t *v;
+} gapii_glVertexAttribI4ivEXT_params;
+
+/**
+ * Parameters of `glVertexAttribI4sv`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI4sv_params {
+  uint32_t index;
+  const int16_t *v;
+} gapii_glVertexAttribI4sv_params;
+
+/**
+ * Parameters of `glVertexAttribI4svEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI4svEXT_params {
+  uint32_t index;
+  const int16_t *v;
+} gapii_glVertexAttribI4svEXT_params;
+
+/**
+ * Parameters of `glVertexAttribI4ubv`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI4ubv_params {
+  uint32_t index;
+  const uint8_t *v;
+} gapii_glVertexAttribI4ubv_params;
+
+/**
+ * Parameters of `glVertexAttribI4ubvEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI4ubvEXT_params {
+  uint32_t index;
+  const uint8_t *v;
+} gapii_glVertexAttribI4ubvEXT_params;
 
 /**
  * Parameters of `glVertexAttribI4ui`, which has no result.
@@ -11103,12 +26286,47 @@ typedef struct gapii_glVertexAttribI4ui_params {
 } gapii_glVertexAttribI4ui_params;
 
 /**
+ * Parameters of `glVertexAttribI4uiEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI4uiEXT_params {
+  uint32_t index;
+  uint32_t x;
+  uint32_t y;
+  uint32_t z;
+  uint32_t w;
+} gapii_glVertexAttribI4uiEXT_params;
+
+/**
  * Parameters of `glVertexAttribI4uiv`, which has no result.
  */
 typedef struct gapii_glVertexAttribI4uiv_params {
   uint32_t index;
   const uint32_t *v;
 } gapii_glVertexAttribI4uiv_params;
+
+/**
+ * Parameters of `glVertexAttribI4uivEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI4uivEXT_params {
+  uint32_t index;
+  const uint32_t *v;
+} gapii_glVertexAttribI4uivEXT_params;
+
+/**
+ * Parameters of `glVertexAttribI4usv`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI4usv_params {
+  uint32_t index;
+  const uint16_t *v;
+} gapii_glVertexAttribI4usv_params;
+
+/**
+ * Parameters of `glVertexAttribI4usvEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribI4usvEXT_params {
+  uint32_t index;
+  const uint16_t *v;
+} gapii_glVertexAttribI4usvEXT_params;
 
 /**
  * Parameters of `glVertexAttribIFormat`, which has no result.
@@ -11121,6 +26339,16 @@ typedef struct gapii_glVertexAttribIFormat_params {
 } gapii_glVertexAttribIFormat_params;
 
 /**
+ * Parameters of `glVertexAttribIFormatNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribIFormatNV_params {
+  uint32_t index;
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+} gapii_glVertexAttribIFormatNV_params;
+
+/**
  * Parameters of `glVertexAttribIPointer`, which has no result.
  */
 typedef struct gapii_glVertexAttribIPointer_params {
@@ -11130,6 +26358,435 @@ typedef struct gapii_glVertexAttribIPointer_params {
   int32_t stride;
   const void *pointer;
 } gapii_glVertexAttribIPointer_params;
+
+/**
+ * Parameters of `glVertexAttribIPointerEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribIPointerEXT_params {
+  uint32_t index;
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+  const void *pointer;
+} gapii_glVertexAttribIPointerEXT_params;
+
+/**
+ * Parameters of `glVertexAttribL1d`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL1d_params {
+  uint32_t index;
+  double x;
+} gapii_glVertexAttribL1d_params;
+
+/**
+ * Parameters of `glVertexAttribL1dEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL1dEXT_params {
+  uint32_t index;
+  double x;
+} gapii_glVertexAttribL1dEXT_params;
+
+/**
+ * Parameters of `glVertexAttribL1dv`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL1dv_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttribL1dv_params;
+
+/**
+ * Parameters of `glVertexAttribL1dvEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL1dvEXT_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttribL1dvEXT_params;
+
+/**
+ * Parameters of `glVertexAttribL1i64NV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL1i64NV_params {
+  uint32_t index;
+  int64_t x;
+} gapii_glVertexAttribL1i64NV_params;
+
+/**
+ * Parameters of `glVertexAttribL1i64vNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL1i64vNV_params {
+  uint32_t index;
+  const int64_t *v;
+} gapii_glVertexAttribL1i64vNV_params;
+
+/**
+ * Parameters of `glVertexAttribL1ui64ARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL1ui64ARB_params {
+  uint32_t index;
+  uint64_t x;
+} gapii_glVertexAttribL1ui64ARB_params;
+
+/**
+ * Parameters of `glVertexAttribL1ui64NV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL1ui64NV_params {
+  uint32_t index;
+  uint64_t x;
+} gapii_glVertexAttribL1ui64NV_params;
+
+/**
+ * Parameters of `glVertexAttribL1ui64vARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL1ui64vARB_params {
+  uint32_t index;
+  const uint64_t *v;
+} gapii_glVertexAttribL1ui64vARB_params;
+
+/**
+ * Parameters of `glVertexAttribL1ui64vNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL1ui64vNV_params {
+  uint32_t index;
+  const uint64_t *v;
+} gapii_glVertexAttribL1ui64vNV_params;
+
+/**
+ * Parameters of `glVertexAttribL2d`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL2d_params {
+  uint32_t index;
+  double x;
+  double y;
+} gapii_glVertexAttribL2d_params;
+
+/**
+ * Parameters of `glVertexAttribL2dEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL2dEXT_params {
+  uint32_t index;
+  double x;
+  double y;
+} gapii_glVertexAttribL2dEXT_params;
+
+/**
+ * Parameters of `glVertexAttribL2dv`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL2dv_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttribL2dv_params;
+
+/**
+ * Parameters of `glVertexAttribL2dvEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL2dvEXT_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttribL2dvEXT_params;
+
+/**
+ * Parameters of `glVertexAttribL2i64NV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL2i64NV_params {
+  uint32_t index;
+  int64_t x;
+  int64_t y;
+} gapii_glVertexAttribL2i64NV_params;
+
+/**
+ * Parameters of `glVertexAttribL2i64vNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL2i64vNV_params {
+  uint32_t index;
+  const int64_t *v;
+} gapii_glVertexAttribL2i64vNV_params;
+
+/**
+ * Parameters of `glVertexAttribL2ui64NV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL2ui64NV_params {
+  uint32_t index;
+  uint64_t x;
+  uint64_t y;
+} gapii_glVertexAttribL2ui64NV_params;
+
+/**
+ * Parameters of `glVertexAttribL2ui64vNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL2ui64vNV_params {
+  uint32_t index;
+  const uint64_t *v;
+} gapii_glVertexAttribL2ui64vNV_params;
+
+/**
+ * Parameters of `glVertexAttribL3d`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL3d_params {
+  uint32_t index;
+  double x;
+  double y;
+  double z;
+} gapii_glVertexAttribL3d_params;
+
+/**
+ * Parameters of `glVertexAttribL3dEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL3dEXT_params {
+  uint32_t index;
+  double x;
+  double y;
+  double z;
+} gapii_glVertexAttribL3dEXT_params;
+
+/**
+ * Parameters of `glVertexAttribL3dv`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL3dv_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttribL3dv_params;
+
+/**
+ * Parameters of `glVertexAttribL3dvEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL3dvEXT_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttribL3dvEXT_params;
+
+/**
+ * Parameters of `glVertexAttribL3i64NV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL3i64NV_params {
+  uint32_t index;
+  int64_t x;
+  int64_t y;
+  int64_t z;
+} gapii_glVertexAttribL3i64NV_params;
+
+/**
+ * Parameters of `glVertexAttribL3i64vNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL3i64vNV_params {
+  uint32_t index;
+  const int64_t *v;
+} gapii_glVertexAttribL3i64vNV_params;
+
+/**
+ * Parameters of `glVertexAttribL3ui64NV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL3ui64NV_params {
+  uint32_t index;
+  uint64_t x;
+  uint64_t y;
+  uint64_t z;
+} gapii_glVertexAttribL3ui64NV_params;
+
+/**
+ * Parameters of `glVertexAttribL3ui64vNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL3ui64vNV_params {
+  uint32_t index;
+  const uint64_t *v;
+} gapii_glVertexAttribL3ui64vNV_params;
+
+/**
+ * Parameters of `glVertexAttribL4d`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL4d_params {
+  uint32_t index;
+  double x;
+  double y;
+  double z;
+  double w;
+} gapii_glVertexAttribL4d_params;
+
+/**
+ * Parameters of `glVertexAttribL4dEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL4dEXT_params {
+  uint32_t index;
+  double x;
+  double y;
+  double z;
+  double w;
+} gapii_glVertexAttribL4dEXT_params;
+
+/**
+ * Parameters of `glVertexAttribL4dv`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL4dv_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttribL4dv_params;
+
+/**
+ * Parameters of `glVertexAttribL4dvEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL4dvEXT_params {
+  uint32_t index;
+  const double *v;
+} gapii_glVertexAttribL4dvEXT_params;
+
+/**
+ * Parameters of `glVertexAttribL4i64NV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL4i64NV_params {
+  uint32_t index;
+  int64_t x;
+  int64_t y;
+  int64_t z;
+  int64_t w;
+} gapii_glVertexAttribL4i64NV_params;
+
+/**
+ * Parameters of `glVertexAttribL4i64vNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL4i64vNV_params {
+  uint32_t index;
+  const int64_t *v;
+} gapii_glVertexAttribL4i64vNV_params;
+
+/**
+ * Parameters of `glVertexAttribL4ui64NV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL4ui64NV_params {
+  uint32_t index;
+  uint64_t x;
+  uint64_t y;
+  uint64_t z;
+  uint64_t w;
+} gapii_glVertexAttribL4ui64NV_params;
+
+/**
+ * Parameters of `glVertexAttribL4ui64vNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribL4ui64vNV_params {
+  uint32_t index;
+  const uint64_t *v;
+} gapii_glVertexAttribL4ui64vNV_params;
+
+/**
+ * Parameters of `glVertexAttribLFormat`, which has no result.
+ */
+typedef struct gapii_glVertexAttribLFormat_params {
+  uint32_t attribindex;
+  int32_t size;
+  uint32_t type;
+  uint32_t relativeoffset;
+} gapii_glVertexAttribLFormat_params;
+
+/**
+ * Parameters of `glVertexAttribLFormatNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribLFormatNV_params {
+  uint32_t index;
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+} gapii_glVertexAttribLFormatNV_params;
+
+/**
+ * Parameters of `glVertexAttribLPointer`, which has no result.
+ */
+typedef struct gapii_glVertexAttribLPointer_params {
+  uint32_t index;
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+  const void *pointer;
+} gapii_glVertexAttribLPointer_params;
+
+/**
+ * Parameters of `glVertexAttribLPointerEXT`, which has no result.
+ */
+typedef struct gapii_glVertexAttribLPointerEXT_params {
+  uint32_t index;
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+  const void *pointer;
+} gapii_glVertexAttribLPointerEXT_params;
+
+/**
+ * Parameters of `glVertexAttribP1ui`, which has no result.
+ */
+typedef struct gapii_glVertexAttribP1ui_params {
+  uint32_t index;
+  uint32_t type;
+  uint8_t normalized;
+  uint32_t value;
+} gapii_glVertexAttribP1ui_params;
+
+/**
+ * Parameters of `glVertexAttribP1uiv`, which has no result.
+ */
+typedef struct gapii_glVertexAttribP1uiv_params {
+  uint32_t index;
+  uint32_t type;
+  uint8_t normalized;
+  const uint32_t *value;
+} gapii_glVertexAttribP1uiv_params;
+
+/**
+ * Parameters of `glVertexAttribP2ui`, which has no result.
+ */
+typedef struct gapii_glVertexAttribP2ui_params {
+  uint32_t index;
+  uint32_t type;
+  uint8_t normalized;
+  uint32_t value;
+} gapii_glVertexAttribP2ui_params;
+
+/**
+ * Parameters of `glVertexAttribP2uiv`, which has no result.
+ */
+typedef struct gapii_glVertexAttribP2uiv_params {
+  uint32_t index;
+  uint32_t type;
+  uint8_t normalized;
+  const uint32_t *value;
+} gapii_glVertexAttribP2uiv_params;
+
+/**
+ * Parameters of `glVertexAttribP3ui`, which has no result.
+ */
+typedef struct gapii_glVertexAttribP3ui_params {
+  uint32_t index;
+  uint32_t type;
+  uint8_t normalized;
+  uint32_t value;
+} gapii_glVertexAttribP3ui_params;
+
+/**
+ * Parameters of `glVertexAttribP3uiv`, which has no result.
+ */
+typedef struct gapii_glVertexAttribP3uiv_params {
+  uint32_t index;
+  uint32_t type;
+  uint8_t normalized;
+  const uint32_t *value;
+} gapii_glVertexAttribP3uiv_params;
+
+/**
+ * Parameters of `glVertexAttribP4ui`, which has no result.
+ */
+typedef struct gapii_glVertexAttribP4ui_params {
+  uint32_t index;
+  uint32_t type;
+  uint8_t normalized;
+  uint32_t value;
+} gapii_glVertexAttribP4ui_params;
+
+/**
+ * Parameters of `glVertexAttribP4uiv`, which has no result.
+ */
+typedef struct gapii_glVertexAttribP4uiv_params {
+  uint32_t index;
+  uint32_t type;
+  uint8_t normalized;
+  const uint32_t *value;
+} gapii_glVertexAttribP4uiv_params;
 
 /**
  * Parameters of `glVertexAttribPointer`, which has no result.
@@ -11144,12 +26801,245 @@ typedef struct gapii_glVertexAttribPointer_params {
 } gapii_glVertexAttribPointer_params;
 
 /**
+ * Parameters of `glVertexAttribPointerARB`, which has no result.
+ */
+typedef struct gapii_glVertexAttribPointerARB_params {
+  uint32_t index;
+  int32_t size;
+  uint32_t type;
+  uint8_t normalized;
+  int32_t stride;
+  const void *pointer;
+} gapii_glVertexAttribPointerARB_params;
+
+/**
+ * Parameters of `glVertexAttribPointerNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribPointerNV_params {
+  uint32_t index;
+  int32_t fsize;
+  uint32_t type;
+  int32_t stride;
+  const void *pointer;
+} gapii_glVertexAttribPointerNV_params;
+
+/**
+ * Parameters of `glVertexAttribs1dvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribs1dvNV_params {
+  uint32_t index;
+  int32_t count;
+  const double *v;
+} gapii_glVertexAttribs1dvNV_params;
+
+/**
+ * Parameters of `glVertexAttribs1fvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribs1fvNV_params {
+  uint32_t index;
+  int32_t count;
+  const float *v;
+} gapii_glVertexAttribs1fvNV_params;
+
+/**
+ * Parameters of `glVertexAttribs1hvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribs1hvNV_params {
+  uint32_t index;
+  int32_t n;
+  const uint16_t *v;
+} gapii_glVertexAttribs1hvNV_params;
+
+/**
+ * Parameters of `glVertexAttribs1svNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribs1svNV_params {
+  uint32_t index;
+  int32_t count;
+  const int16_t *v;
+} gapii_glVertexAttribs1svNV_params;
+
+/**
+ * Parameters of `glVertexAttribs2dvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribs2dvNV_params {
+  uint32_t index;
+  int32_t count;
+  const double *v;
+} gapii_glVertexAttribs2dvNV_params;
+
+/**
+ * Parameters of `glVertexAttribs2fvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribs2fvNV_params {
+  uint32_t index;
+  int32_t count;
+  const float *v;
+} gapii_glVertexAttribs2fvNV_params;
+
+/**
+ * Parameters of `glVertexAttribs2hvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribs2hvNV_params {
+  uint32_t index;
+  int32_t n;
+  const uint16_t *v;
+} gapii_glVertexAttribs2hvNV_params;
+
+/**
+ * Parameters of `glVertexAttribs2svNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribs2svNV_params {
+  uint32_t index;
+  int32_t count;
+  const int16_t *v;
+} gapii_glVertexAttribs2svNV_params;
+
+/**
+ * Parameters of `glVertexAttribs3dvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribs3dvNV_params {
+  uint32_t index;
+  int32_t count;
+  const double *v;
+} gapii_glVertexAttribs3dvNV_params;
+
+/**
+ * Parameters of `glVertexAttribs3fvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribs3fvNV_params {
+  uint32_t index;
+  int32_t count;
+  const float *v;
+} gapii_glVertexAttribs3fvNV_params;
+
+/**
+ * Parameters of `glVertexAttribs3hvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribs3hvNV_params {
+  uint32_t index;
+  int32_t n;
+  const uint16_t *v;
+} gapii_glVertexAttribs3hvNV_params;
+
+/**
+ * Parameters of `glVertexAttribs3svNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribs3svNV_params {
+  uint32_t index;
+  int32_t count;
+  const int16_t *v;
+} gapii_glVertexAttribs3svNV_params;
+
+/**
+ * Parameters of `glVertexAttribs4dvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribs4dvNV_params {
+  uint32_t index;
+  int32_t count;
+  const double *v;
+} gapii_glVertexAttribs4dvNV_params;
+
+/**
+ * Parameters of `glVertexAttribs4fvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribs4fvNV_params {
+  uint32_t index;
+  int32_t count;
+  const float *v;
+} gapii_glVertexAttribs4fvNV_params;
+
+/**
+ * Parameters of `glVertexAttribs4hvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribs4hvNV_params {
+  uint32_t index;
+  int32_t n;
+  const uint16_t *v;
+} gapii_glVertexAttribs4hvNV_params;
+
+/**
+ * Parameters of `glVertexAttribs4svNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribs4svNV_params {
+  uint32_t index;
+  int32_t count;
+  const int16_t *v;
+} gapii_glVertexAttribs4svNV_params;
+
+/**
+ * Parameters of `glVertexAttribs4ubvNV`, which has no result.
+ */
+typedef struct gapii_glVertexAttribs4ubvNV_params {
+  uint32_t index;
+  int32_t count;
+  const uint8_t *v;
+} gapii_glVertexAttribs4ubvNV_params;
+
+/**
  * Parameters of `glVertexBindingDivisor`, which has no result.
  */
 typedef struct gapii_glVertexBindingDivisor_params {
   uint32_t bindingindex;
   uint32_t divisor;
 } gapii_glVertexBindingDivisor_params;
+
+/**
+ * Parameters of `glVertexFormatNV`, which has no result.
+ */
+typedef struct gapii_glVertexFormatNV_params {
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+} gapii_glVertexFormatNV_params;
+
+/**
+ * Parameters of `glVertexP2ui`, which has no result.
+ */
+typedef struct gapii_glVertexP2ui_params {
+  uint32_t type;
+  uint32_t value;
+} gapii_glVertexP2ui_params;
+
+/**
+ * Parameters of `glVertexP2uiv`, which has no result.
+ */
+typedef struct gapii_glVertexP2uiv_params {
+  uint32_t type;
+  const uint32_t *value;
+} gapii_glVertexP2uiv_params;
+
+/**
+ * Parameters of `glVertexP3ui`, which has no result.
+ */
+typedef struct gapii_glVertexP3ui_params {
+  uint32_t type;
+  uint32_t value;
+} gapii_glVertexP3ui_params;
+
+/**
+ * Parameters of `glVertexP3uiv`, which has no result.
+ */
+typedef struct gapii_glVertexP3uiv_params {
+  uint32_t type;
+  const uint32_t *value;
+} gapii_glVertexP3uiv_params;
+
+/**
+ * Parameters of `glVertexP4ui`, which has no result.
+ */
+typedef struct gapii_glVertexP4ui_params {
+  uint32_t type;
+  uint32_t value;
+} gapii_glVertexP4ui_params;
+
+/**
+ * Parameters of `glVertexP4uiv`, which has no result.
+ */
+typedef struct gapii_glVertexP4uiv_params {
+  uint32_t type;
+  const uint32_t *value;
+} gapii_glVertexP4uiv_params;
 
 /**
  * Parameters of `glVertexPointer`, which has no result.
@@ -11162,6 +27052,31 @@ typedef struct gapii_glVertexPointer_params {
 } gapii_glVertexPointer_params;
 
 /**
+ * Parameters of `glVertexPointerEXT`, which has no result.
+ */
+typedef struct gapii_glVertexPointerEXT_params {
+  int32_t size;
+  uint32_t type;
+  int32_t stride;
+  int32_t count;
+  const void *pointer;
+} gapii_glVertexPointerEXT_params;
+
+/**
+ * Parameters of `glVertexWeighthNV`, which has no result.
+ */
+typedef struct gapii_glVertexWeighthNV_params {
+  uint16_t weight;
+} gapii_glVertexWeighthNV_params;
+
+/**
+ * Parameters of `glVertexWeighthvNV`, which has no result.
+ */
+typedef struct gapii_glVertexWeighthvNV_params {
+  const uint16_t *weight;
+} gapii_glVertexWeighthvNV_params;
+
+/**
  * Parameters of `glViewport`, which has no result.
  */
 typedef struct gapii_glViewport_params {
@@ -11170,6 +27085,15 @@ typedef struct gapii_glViewport_params {
   int32_t width;
   int32_t height;
 } gapii_glViewport_params;
+
+/**
+ * Parameters of `glViewportArrayv`, which has no result.
+ */
+typedef struct gapii_glViewportArrayv_params {
+  uint32_t first;
+  int32_t count;
+  const float *v;
+} gapii_glViewportArrayv_params;
 
 /**
  * Parameters of `glViewportArrayvNV`, which has no result.
@@ -11188,6 +27112,17 @@ typedef struct gapii_glViewportArrayvOES_params {
   int32_t count;
   const float *v;
 } gapii_glViewportArrayvOES_params;
+
+/**
+ * Parameters of `glViewportIndexedf`, which has no result.
+ */
+typedef struct gapii_glViewportIndexedf_params {
+  uint32_t index;
+  float x;
+  float y;
+  float w;
+  float h;
+} gapii_glViewportIndexedf_params;
 
 /**
  * Parameters of `glViewportIndexedfNV`, which has no result.
@@ -11210,6 +27145,14 @@ typedef struct gapii_glViewportIndexedfOES_params {
   float w;
   float h;
 } gapii_glViewportIndexedfOES_params;
+
+/**
+ * Parameters of `glViewportIndexedfv`, which has no result.
+ */
+typedef struct gapii_glViewportIndexedfv_params {
+  uint32_t index;
+  const float *v;
+} gapii_glViewportIndexedfv_params;
 
 /**
  * Parameters of `glViewportIndexedfvNV`, which has no result.
@@ -11260,6 +27203,16 @@ typedef struct gapii_glWaitSemaphoreEXT_params {
 } gapii_glWaitSemaphoreEXT_params;
 
 /**
+ * Parameters of `glWaitSemaphoreui64NVX`, which has no result.
+ */
+typedef struct gapii_glWaitSemaphoreui64NVX_params {
+  uint32_t waitGpu;
+  int32_t fenceObjectCount;
+  const uint32_t *semaphoreArray;
+  const uint64_t *fenceValueArray;
+} gapii_glWaitSemaphoreui64NVX_params;
+
+/**
  * Parameters of `glWaitSync`, which has no result.
  */
 typedef struct gapii_glWaitSync_params {
@@ -11305,6 +27258,446 @@ typedef struct gapii_glWeightPointerOES_params {
 } gapii_glWeightPointerOES_params;
 
 /**
+ * Parameters of `glWindowPos2d`, which has no result.
+ */
+typedef struct gapii_glWindowPos2d_params {
+  double x;
+  double y;
+} gapii_glWindowPos2d_params;
+
+/**
+ * Parameters of `glWindowPos2dARB`, which has no result.
+ */
+typedef struct gapii_glWindowPos2dARB_params {
+  double x;
+  double y;
+} gapii_glWindowPos2dARB_params;
+
+/**
+ * Parameters of `glWindowPos2dMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos2dMESA_params {
+  double x;
+  double y;
+} gapii_glWindowPos2dMESA_params;
+
+/**
+ * Parameters of `glWindowPos2dv`, which has no result.
+ */
+typedef struct gapii_glWindowPos2dv_params {
+  const double *v;
+} gapii_glWindowPos2dv_params;
+
+/**
+ * Parameters of `glWindowPos2dvARB`, which has no result.
+ */
+typedef struct gapii_glWindowPos2dvARB_params {
+  const double *v;
+} gapii_glWindowPos2dvARB_params;
+
+/**
+ * Parameters of `glWindowPos2dvMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos2dvMESA_params {
+  const double *v;
+} gapii_glWindowPos2dvMESA_params;
+
+/**
+ * Parameters of `glWindowPos2f`, which has no result.
+ */
+typedef struct gapii_glWindowPos2f_params {
+  float x;
+  float y;
+} gapii_glWindowPos2f_params;
+
+/**
+ * Parameters of `glWindowPos2fARB`, which has no result.
+ */
+typedef struct gapii_glWindowPos2fARB_params {
+  float x;
+  float y;
+} gapii_glWindowPos2fARB_params;
+
+/**
+ * Parameters of `glWindowPos2fMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos2fMESA_params {
+  float x;
+  float y;
+} gapii_glWindowPos2fMESA_params;
+
+/**
+ * Parameters of `glWindowPos2fv`, which has no result.
+ */
+typedef struct gapii_glWindowPos2fv_params {
+  const float *v;
+} gapii_glWindowPos2fv_params;
+
+/**
+ * Parameters of `glWindowPos2fvARB`, which has no result.
+ */
+typedef struct gapii_glWindowPos2fvARB_params {
+  const float *v;
+} gapii_glWindowPos2fvARB_params;
+
+/**
+ * Parameters of `glWindowPos2fvMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos2fvMESA_params {
+  const float *v;
+} gapii_glWindowPos2fvMESA_params;
+
+/**
+ * Parameters of `glWindowPos2i`, which has no result.
+ */
+typedef struct gapii_glWindowPos2i_params {
+  int32_t x;
+  int32_t y;
+} gapii_glWindowPos2i_params;
+
+/**
+ * Parameters of `glWindowPos2iARB`, which has no result.
+ */
+typedef struct gapii_glWindowPos2iARB_params {
+  int32_t x;
+  int32_t y;
+} gapii_glWindowPos2iARB_params;
+
+/**
+ * Parameters of `glWindowPos2iMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos2iMESA_params {
+  int32_t x;
+  int32_t y;
+} gapii_glWindowPos2iMESA_params;
+
+/**
+ * Parameters of `glWindowPos2iv`, which has no result.
+ */
+typedef struct gapii_glWindowPos2iv_params {
+  const int32_t *v;
+} gapii_glWindowPos2iv_params;
+
+/**
+ * Parameters of `glWindowPos2ivARB`, which has no result.
+ */
+typedef struct gapii_glWindowPos2ivARB_params {
+  const int32_t *v;
+} gapii_glWindowPos2ivARB_params;
+
+/**
+ * Parameters of `glWindowPos2ivMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos2ivMESA_params {
+  const int32_t *v;
+} gapii_glWindowPos2ivMESA_params;
+
+/**
+ * Parameters of `glWindowPos2s`, which has no result.
+ */
+typedef struct gapii_glWindowPos2s_params {
+  int16_t x;
+  int16_t y;
+} gapii_glWindowPos2s_params;
+
+/**
+ * Parameters of `glWindowPos2sARB`, which has no result.
+ */
+typedef struct gapii_glWindowPos2sARB_params {
+  int16_t x;
+  int16_t y;
+} gapii_glWindowPos2sARB_params;
+
+/**
+ * Parameters of `glWindowPos2sMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos2sMESA_params {
+  int16_t x;
+  int16_t y;
+} gapii_glWindowPos2sMESA_params;
+
+/**
+ * Parameters of `glWindowPos2sv`, which has no result.
+ */
+typedef struct gapii_glWindowPos2sv_params {
+  const int16_t *v;
+} gapii_glWindowPos2sv_params;
+
+/**
+ * Parameters of `glWindowPos2svARB`, which has no result.
+ */
+typedef struct gapii_glWindowPos2svARB_params {
+  const int16_t *v;
+} gapii_glWindowPos2svARB_params;
+
+/**
+ * Parameters of `glWindowPos2svMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos2svMESA_params {
+  const int16_t *v;
+} gapii_glWindowPos2svMESA_params;
+
+/**
+ * Parameters of `glWindowPos3d`, which has no result.
+ */
+typedef struct gapii_glWindowPos3d_params {
+  double x;
+  double y;
+  double z;
+} gapii_glWindowPos3d_params;
+
+/**
+ * Parameters of `glWindowPos3dARB`, which has no result.
+ */
+typedef struct gapii_glWindowPos3dARB_params {
+  double x;
+  double y;
+  double z;
+} gapii_glWindowPos3dARB_params;
+
+/**
+ * Parameters of `glWindowPos3dMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos3dMESA_params {
+  double x;
+  double y;
+  double z;
+} gapii_glWindowPos3dMESA_params;
+
+/**
+ * Parameters of `glWindowPos3dv`, which has no result.
+ */
+typedef struct gapii_glWindowPos3dv_params {
+  const double *v;
+} gapii_glWindowPos3dv_params;
+
+/**
+ * Parameters of `glWindowPos3dvARB`, which has no result.
+ */
+typedef struct gapii_glWindowPos3dvARB_params {
+  const double *v;
+} gapii_glWindowPos3dvARB_params;
+
+/**
+ * Parameters of `glWindowPos3dvMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos3dvMESA_params {
+  const double *v;
+} gapii_glWindowPos3dvMESA_params;
+
+/**
+ * Parameters of `glWindowPos3f`, which has no result.
+ */
+typedef struct gapii_glWindowPos3f_params {
+  float x;
+  float y;
+  float z;
+} gapii_glWindowPos3f_params;
+
+/**
+ * Parameters of `glWindowPos3fARB`, which has no result.
+ */
+typedef struct gapii_glWindowPos3fARB_params {
+  float x;
+  float y;
+  float z;
+} gapii_glWindowPos3fARB_params;
+
+/**
+ * Parameters of `glWindowPos3fMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos3fMESA_params {
+  float x;
+  float y;
+  float z;
+} gapii_glWindowPos3fMESA_params;
+
+/**
+ * Parameters of `glWindowPos3fv`, which has no result.
+ */
+typedef struct gapii_glWindowPos3fv_params {
+  const float *v;
+} gapii_glWindowPos3fv_params;
+
+/**
+ * Parameters of `glWindowPos3fvARB`, which has no result.
+ */
+typedef struct gapii_glWindowPos3fvARB_params {
+  const float *v;
+} gapii_glWindowPos3fvARB_params;
+
+/**
+ * Parameters of `glWindowPos3fvMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos3fvMESA_params {
+  const float *v;
+} gapii_glWindowPos3fvMESA_params;
+
+/**
+ * Parameters of `glWindowPos3i`, which has no result.
+ */
+typedef struct gapii_glWindowPos3i_params {
+  int32_t x;
+  int32_t y;
+  int32_t z;
+} gapii_glWindowPos3i_params;
+
+/**
+ * Parameters of `glWindowPos3iARB`, which has no result.
+ */
+typedef struct gapii_glWindowPos3iARB_params {
+  int32_t x;
+  int32_t y;
+  int32_t z;
+} gapii_glWindowPos3iARB_params;
+
+/**
+ * Parameters of `glWindowPos3iMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos3iMESA_params {
+  int32_t x;
+  int32_t y;
+  int32_t z;
+} gapii_glWindowPos3iMESA_params;
+
+/**
+ * Parameters of `glWindowPos3iv`, which has no result.
+ */
+typedef struct gapii_glWindowPos3iv_params {
+  const int32_t *v;
+} gapii_glWindowPos3iv_params;
+
+/**
+ * Parameters of `glWindowPos3ivARB`, which has no result.
+ */
+typedef struct gapii_glWindowPos3ivARB_params {
+  const int32_t *v;
+} gapii_glWindowPos3ivARB_params;
+
+/**
+ * Parameters of `glWindowPos3ivMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos3ivMESA_params {
+  const int32_t *v;
+} gapii_glWindowPos3ivMESA_params;
+
+/**
+ * Parameters of `glWindowPos3s`, which has no result.
+ */
+typedef struct gapii_glWindowPos3s_params {
+  int16_t x;
+  int16_t y;
+  int16_t z;
+} gapii_glWindowPos3s_params;
+
+/**
+ * Parameters of `glWindowPos3sARB`, which has no result.
+ */
+typedef struct gapii_glWindowPos3sARB_params {
+  int16_t x;
+  int16_t y;
+  int16_t z;
+} gapii_glWindowPos3sARB_params;
+
+/**
+ * Parameters of `glWindowPos3sMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos3sMESA_params {
+  int16_t x;
+  int16_t y;
+  int16_t z;
+} gapii_glWindowPos3sMESA_params;
+
+/**
+ * Parameters of `glWindowPos3sv`, which has no result.
+ */
+typedef struct gapii_glWindowPos3sv_params {
+  const int16_t *v;
+} gapii_glWindowPos3sv_params;
+
+/**
+ * Parameters of `glWindowPos3svARB`, which has no result.
+ */
+typedef struct gapii_glWindowPos3svARB_params {
+  const int16_t *v;
+} gapii_glWindowPos3svARB_params;
+
+/**
+ * Parameters of `glWindowPos3svMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos3svMESA_params {
+  const int16_t *v;
+} gapii_glWindowPos3svMESA_params;
+
+/**
+ * Parameters of `glWindowPos4dMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos4dMESA_params {
+  double x;
+  double y;
+  double z;
+  double w;
+} gapii_glWindowPos4dMESA_params;
+
+/**
+ * Parameters of `glWindowPos4dvMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos4dvMESA_params {
+  const double *v;
+} gapii_glWindowPos4dvMESA_params;
+
+/**
+ * Parameters of `glWindowPos4fMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos4fMESA_params {
+  float x;
+  float y;
+  float z;
+  float w;
+} gapii_glWindowPos4fMESA_params;
+
+/**
+ * Parameters of `glWindowPos4fvMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos4fvMESA_params {
+  const float *v;
+} gapii_glWindowPos4fvMESA_params;
+
+/**
+ * Parameters of `glWindowPos4iMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos4iMESA_params {
+  int32_t x;
+  int32_t y;
+  int32_t z;
+  int32_t w;
+} gapii_glWindowPos4iMESA_params;
+
+/**
+ * Parameters of `glWindowPos4ivMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos4ivMESA_params {
+  const int32_t *v;
+} gapii_glWindowPos4ivMESA_params;
+
+/**
+ * Parameters of `glWindowPos4sMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos4sMESA_params {
+  int16_t x;
+  int16_t y;
+  int16_t z;
+  int16_t w;
+} gapii_glWindowPos4sMESA_params;
+
+/**
+ * Parameters of `glWindowPos4svMESA`, which has no result.
+ */
+typedef struct gapii_glWindowPos4svMESA_params {
+  const int16_t *v;
+} gapii_glWindowPos4svMESA_params;
+
+/**
  * Parameters of `glWindowRectanglesEXT`, which has no result.
  */
 typedef struct gapii_glWindowRectanglesEXT_params {
@@ -11312,6 +27705,1189 @@ typedef struct gapii_glWindowRectanglesEXT_params {
   int32_t count;
   const int32_t *box;
 } gapii_glWindowRectanglesEXT_params;
+
+/**
+ * Parameters of `glXAssociateDMPbufferSGIX`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXAssociateDMPbufferSGIX_params {
+  void *dpy;
+  void *pbuffer;
+  void *params;
+  void *dmbuffer;
+} gapii_glXAssociateDMPbufferSGIX_params;
+
+/**
+ * Parameters of `glXBindChannelToWindowSGIX`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXBindChannelToWindowSGIX_params {
+  void *display;
+  int32_t screen;
+  int32_t channel;
+  void *window;
+} gapii_glXBindChannelToWindowSGIX_params;
+
+/**
+ * Parameters of `glXBindHyperpipeSGIX`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXBindHyperpipeSGIX_params {
+  void *dpy;
+  int32_t hpId;
+} gapii_glXBindHyperpipeSGIX_params;
+
+/**
+ * Parameters of `glXBindSwapBarrierNV`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXBindSwapBarrierNV_params {
+  void *dpy;
+  uint32_t group;
+  uint32_t barrier;
+} gapii_glXBindSwapBarrierNV_params;
+
+/**
+ * Parameters of `glXBindSwapBarrierSGIX`, which has no result.
+ */
+typedef struct gapii_glXBindSwapBarrierSGIX_params {
+  void *dpy;
+  void *drawable;
+  int32_t barrier;
+} gapii_glXBindSwapBarrierSGIX_params;
+
+/**
+ * Parameters of `glXBindTexImageEXT`, which has no result.
+ */
+typedef struct gapii_glXBindTexImageEXT_params {
+  void *dpy;
+  void *drawable;
+  int32_t buffer;
+  const int32_t *attrib_list;
+} gapii_glXBindTexImageEXT_params;
+
+/**
+ * Parameters of `glXBindVideoCaptureDeviceNV`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXBindVideoCaptureDeviceNV_params {
+  void *dpy;
+  uint32_t video_capture_slot;
+  void *device;
+} gapii_glXBindVideoCaptureDeviceNV_params;
+
+/**
+ * Parameters of `glXBindVideoDeviceNV`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXBindVideoDeviceNV_params {
+  void *dpy;
+  uint32_t video_slot;
+  uint32_t video_device;
+  const int32_t *attrib_list;
+} gapii_glXBindVideoDeviceNV_params;
+
+/**
+ * Parameters of `glXBindVideoImageNV`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXBindVideoImageNV_params {
+  void *dpy;
+  uint32_t VideoDevice;
+  void *pbuf;
+  int32_t iVideoBuffer;
+} gapii_glXBindVideoImageNV_params;
+
+/**
+ * Parameters of `glXBlitContextFramebufferAMD`, which has no result.
+ */
+typedef struct gapii_glXBlitContextFramebufferAMD_params {
+  void *dstCtx;
+  int32_t srcX0;
+  int32_t srcY0;
+  int32_t srcX1;
+  int32_t srcY1;
+  int32_t dstX0;
+  int32_t dstY0;
+  int32_t dstX1;
+  int32_t dstY1;
+  uint32_t mask;
+  uint32_t filter;
+} gapii_glXBlitContextFramebufferAMD_params;
+
+/**
+ * Parameters of `glXChannelRectSGIX`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXChannelRectSGIX_params {
+  void *display;
+  int32_t screen;
+  int32_t channel;
+  int32_t x;
+  int32_t y;
+  int32_t w;
+  int32_t h;
+} gapii_glXChannelRectSGIX_params;
+
+/**
+ * Parameters of `glXChannelRectSyncSGIX`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXChannelRectSyncSGIX_params {
+  void *display;
+  int32_t screen;
+  int32_t channel;
+  uint32_t synctype;
+} gapii_glXChannelRectSyncSGIX_params;
+
+/**
+ * Parameters of `glXChooseFBConfig`, whose result is a `void **`.
+ */
+typedef struct gapii_glXChooseFBConfig_params {
+  void *dpy;
+  int32_t screen;
+  const int32_t *attrib_list;
+  int32_t *nelements;
+} gapii_glXChooseFBConfig_params;
+
+/**
+ * Parameters of `glXChooseFBConfigSGIX`, whose result is a `void **`.
+ */
+typedef struct gapii_glXChooseFBConfigSGIX_params {
+  void *dpy;
+  int32_t screen;
+  int32_t *attrib_list;
+  int32_t *nelements;
+} gapii_glXChooseFBConfigSGIX_params;
+
+/**
+ * Parameters of `glXChooseVisual`, whose result is a `void *`.
+ */
+typedef struct gapii_glXChooseVisual_params {
+  void *dpy;
+  int32_t screen;
+  int32_t *attribList;
+} gapii_glXChooseVisual_params;
+
+/**
+ * Parameters of `glXCopyBufferSubDataNV`, which has no result.
+ */
+typedef struct gapii_glXCopyBufferSubDataNV_params {
+  void *dpy;
+  void *readCtx;
+  void *writeCtx;
+  uint32_t readTarget;
+  uint32_t writeTarget;
+  intptr_t readOffset;
+  intptr_t writeOffset;
+  intptr_t size;
+} gapii_glXCopyBufferSubDataNV_params;
+
+/**
+ * Parameters of `glXCopyContext`, which has no result.
+ */
+typedef struct gapii_glXCopyContext_params {
+  void *dpy;
+  void *src;
+  void *dst;
+  uint64_t mask;
+} gapii_glXCopyContext_params;
+
+/**
+ * Parameters of `glXCopyImageSubDataNV`, which has no result.
+ */
+typedef struct gapii_glXCopyImageSubDataNV_params {
+  void *dpy;
+  void *srcCtx;
+  uint32_t srcName;
+  uint32_t srcTarget;
+  int32_t srcLevel;
+  int32_t srcX;
+  int32_t srcY;
+  int32_t srcZ;
+  void *dstCtx;
+  uint32_t dstName;
+  uint32_t dstTarget;
+  int32_t dstLevel;
+  int32_t dstX;
+  int32_t dstY;
+  int32_t dstZ;
+  int32_t width;
+  int32_t height;
+  int32_t depth;
+} gapii_glXCopyImageSubDataNV_params;
+
+/**
+ * Parameters of `glXCopySubBufferMESA`, which has no result.
+ */
+typedef struct gapii_glXCopySubBufferMESA_params {
+  void *dpy;
+  void *drawable;
+  int32_t x;
+  int32_t y;
+  int32_t width;
+  int32_t height;
+} gapii_glXCopySubBufferMESA_params;
+
+/**
+ * Parameters of `glXCreateAssociatedContextAMD`, whose result is a `void *`.
+ */
+typedef struct gapii_glXCreateAssociatedContextAMD_params {
+  uint32_t id;
+  void *share_list;
+} gapii_glXCreateAssociatedContextAMD_params;
+
+/**
+ * Parameters of `glXCreateAssociatedContextAttribsAMD`, whose result is a `void *`.
+ */
+typedef struct gapii_glXCreateAssociatedContextAttribsAMD_params {
+  uint32_t id;
+  void *share_context;
+  const int32_t *attribList;
+} gapii_glXCreateAssociatedContextAttribsAMD_params;
+
+/**
+ * Parameters of `glXCreateContext`, whose result is a `void *`.
+ */
+typedef struct gapii_glXCreateContext_params {
+  void *dpy;
+  void *vis;
+  void *shareList;
+  uint32_t direct;
+} gapii_glXCreateContext_params;
+
+/**
+ * Parameters of `glXCreateContextAttribsARB`, whose result is a `void *`.
+ */
+typedef struct gapii_glXCreateContextAttribsARB_params {
+  void *dpy;
+  void *config;
+  void *share_context;
+  uint32_t direct;
+  const int32_t *attrib_list;
+} gapii_glXCreateContextAttribsARB_params;
+
+/**
+ * Parameters of `glXCreateContextWithConfigSGIX`, whose result is a `void *`.
+ */
+typedef struct gapii_glXCreateContextWithConfigSGIX_params {
+  void *dpy;
+  void *config;
+  int32_t render_type;
+  void *share_list;
+  uint32_t direct;
+} gapii_glXCreateContextWithConfigSGIX_params;
+
+/**
+ * Parameters of `glXCreateGLXPbufferSGIX`, whose result is a `void *`.
+ */
+typedef struct gapii_glXCreateGLXPbufferSGIX_params {
+  void *dpy;
+  void *config;
+  uint32_t width;
+  uint32_t height;
+  int32_t *attrib_list;
+} gapii_glXCreateGLXPbufferSGIX_params;
+
+/**
+ * Parameters of `glXCreateGLXPixmap`, whose result is a `void *`.
+ */
+typedef struct gapii_glXCreateGLXPixmap_params {
+  void *dpy;
+  void *visual;
+  void *pixmap;
+} gapii_glXCreateGLXPixmap_params;
+
+/**
+ * Parameters of `glXCreateGLXPixmapMESA`, whose result is a `void *`.
+ */
+typedef struct gapii_glXCreateGLXPixmapMESA_params {
+  void *dpy;
+  void *visual;
+  void *pixmap;
+  void *cmap;
+} gapii_glXCreateGLXPixmapMESA_params;
+
+/**
+ * Parameters of `glXCreateGLXPixmapWithConfigSGIX`, whose result is a `void *`.
+ */
+typedef struct gapii_glXCreateGLXPixmapWithConfigSGIX_params {
+  void *dpy;
+  void *config;
+  void *pixmap;
+} gapii_glXCreateGLXPixmapWithConfigSGIX_params;
+
+/**
+ * Parameters of `glXCreateGLXVideoSourceSGIX`, whose result is a `void *`.
+ */
+typedef struct gapii_glXCreateGLXVideoSourceSGIX_params {
+  void *display;
+  int32_t screen;
+  void *server;
+  int32_t path;
+  int32_t nodeClass;
+  int32_t drainNode;
+} gapii_glXCreateGLXVideoSourceSGIX_params;
+
+/**
+ * Parameters of `glXCreateNewContext`, whose result is a `void *`.
+ */
+typedef struct gapii_glXCreateNewContext_params {
+  void *dpy;
+  void *config;
+  int32_t render_type;
+  void *share_list;
+  uint32_t direct;
+} gapii_glXCreateNewContext_params;
+
+/**
+ * Parameters of `glXCreatePbuffer`, whose result is a `void *`.
+ */
+typedef struct gapii_glXCreatePbuffer_params {
+  void *dpy;
+  void *config;
+  const int32_t *attrib_list;
+} gapii_glXCreatePbuffer_params;
+
+/**
+ * Parameters of `glXCreatePixmap`, whose result is a `void *`.
+ */
+typedef struct gapii_glXCreatePixmap_params {
+  void *dpy;
+  void *config;
+  void *pixmap;
+  const int32_t *attrib_list;
+} gapii_glXCreatePixmap_params;
+
+/**
+ * Parameters of `glXCreateWindow`, whose result is a `void *`.
+ */
+typedef struct gapii_glXCreateWindow_params {
+  void *dpy;
+  void *config;
+  void *win;
+  const int32_t *attrib_list;
+} gapii_glXCreateWindow_params;
+
+/**
+ * Parameters of `glXCushionSGI`, which has no result.
+ */
+typedef struct gapii_glXCushionSGI_params {
+  void *dpy;
+  void *window;
+  float cushion;
+} gapii_glXCushionSGI_params;
+
+/**
+ * Parameters of `glXDelayBeforeSwapNV`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXDelayBeforeSwapNV_params {
+  void *dpy;
+  void *drawable;
+  float seconds;
+} gapii_glXDelayBeforeSwapNV_params;
+
+/**
+ * Parameters of `glXDeleteAssociatedContextAMD`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXDeleteAssociatedContextAMD_params {
+  void *ctx;
+} gapii_glXDeleteAssociatedContextAMD_params;
+
+/**
+ * Parameters of `glXDestroyContext`, which has no result.
+ */
+typedef struct gapii_glXDestroyContext_params {
+  void *dpy;
+  void *ctx;
+} gapii_glXDestroyContext_params;
+
+/**
+ * Parameters of `glXDestroyGLXPbufferSGIX`, which has no result.
+ */
+typedef struct gapii_glXDestroyGLXPbufferSGIX_params {
+  void *dpy;
+  void *pbuf;
+} gapii_glXDestroyGLXPbufferSGIX_params;
+
+/**
+ * Parameters of `glXDestroyGLXPixmap`, which has no result.
+ */
+typedef struct gapii_glXDestroyGLXPixmap_params {
+  void *dpy;
+  void *pixmap;
+} gapii_glXDestroyGLXPixmap_params;
+
+/**
+ * Parameters of `glXDestroyGLXVideoSourceSGIX`, which has no result.
+ */
+typedef struct gapii_glXDestroyGLXVideoSourceSGIX_params {
+  void *dpy;
+  void *glxvideosource;
+} gapii_glXDestroyGLXVideoSourceSGIX_params;
+
+/**
+ * Parameters of `glXDestroyHyperpipeConfigSGIX`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXDestroyHyperpipeConfigSGIX_params {
+  void *dpy;
+  int32_t hpId;
+} gapii_glXDestroyHyperpipeConfigSGIX_params;
+
+/**
+ * Parameters of `glXDestroyPbuffer`, which has no result.
+ */
+typedef struct gapii_glXDestroyPbuffer_params {
+  void *dpy;
+  void *pbuf;
+} gapii_glXDestroyPbuffer_params;
+
+/**
+ * Parameters of `glXDestroyPixmap`, which has no result.
+ */
+typedef struct gapii_glXDestroyPixmap_params {
+  void *dpy;
+  void *pixmap;
+} gapii_glXDestroyPixmap_params;
+
+/**
+ * Parameters of `glXDestroyWindow`, which has no result.
+ */
+typedef struct gapii_glXDestroyWindow_params {
+  void *dpy;
+  void *win;
+} gapii_glXDestroyWindow_params;
+
+/**
+ * Parameters of `glXEnumerateVideoCaptureDevicesNV`, whose result is a `void **`.
+ */
+typedef struct gapii_glXEnumerateVideoCaptureDevicesNV_params {
+  void *dpy;
+  int32_t screen;
+  int32_t *nelements;
+} gapii_glXEnumerateVideoCaptureDevicesNV_params;
+
+/**
+ * Parameters of `glXEnumerateVideoDevicesNV`, whose result is a `uint32_t *`.
+ */
+typedef struct gapii_glXEnumerateVideoDevicesNV_params {
+  void *dpy;
+  int32_t screen;
+  int32_t *nelements;
+} gapii_glXEnumerateVideoDevicesNV_params;
+
+/**
+ * Parameters of `glXFreeContextEXT`, which has no result.
+ */
+typedef struct gapii_glXFreeContextEXT_params {
+  void *dpy;
+  void *context;
+} gapii_glXFreeContextEXT_params;
+
+/**
+ * Parameters of `glXGetAGPOffsetMESA`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXGetAGPOffsetMESA_params {
+  const void *pointer;
+} gapii_glXGetAGPOffsetMESA_params;
+
+/**
+ * Parameters of `glXGetClientString`, whose result is a `const char *`.
+ */
+typedef struct gapii_glXGetClientString_params {
+  void *dpy;
+  int32_t name;
+} gapii_glXGetClientString_params;
+
+/**
+ * Parameters of `glXGetConfig`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXGetConfig_params {
+  void *dpy;
+  void *visual;
+  int32_t attrib;
+  int32_t *value;
+} gapii_glXGetConfig_params;
+
+/**
+ * Parameters of `glXGetContextGPUIDAMD`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXGetContextGPUIDAMD_params {
+  void *ctx;
+} gapii_glXGetContextGPUIDAMD_params;
+
+/**
+ * Parameters of `glXGetContextIDEXT`, whose result is a `void *`.
+ */
+typedef struct gapii_glXGetContextIDEXT_params {
+  void *context;
+} gapii_glXGetContextIDEXT_params;
+
+/**
+ * Parameters of `glXGetFBConfigAttrib`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXGetFBConfigAttrib_params {
+  void *dpy;
+  void *config;
+  int32_t attribute;
+  int32_t *value;
+} gapii_glXGetFBConfigAttrib_params;
+
+/**
+ * Parameters of `glXGetFBConfigAttribSGIX`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXGetFBConfigAttribSGIX_params {
+  void *dpy;
+  void *config;
+  int32_t attribute;
+  int32_t *value;
+} gapii_glXGetFBConfigAttribSGIX_params;
+
+/**
+ * Parameters of `glXGetFBConfigFromVisualSGIX`, whose result is a `void *`.
+ */
+typedef struct gapii_glXGetFBConfigFromVisualSGIX_params {
+  void *dpy;
+  void *vis;
+} gapii_glXGetFBConfigFromVisualSGIX_params;
+
+/**
+ * Parameters of `glXGetFBConfigs`, whose result is a `void **`.
+ */
+typedef struct gapii_glXGetFBConfigs_params {
+  void *dpy;
+  int32_t screen;
+  int32_t *nelements;
+} gapii_glXGetFBConfigs_params;
+
+/**
+ * Parameters of `glXGetGPUIDsAMD`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXGetGPUIDsAMD_params {
+  uint32_t maxCount;
+  uint32_t *ids;
+} gapii_glXGetGPUIDsAMD_params;
+
+/**
+ * Parameters of `glXGetGPUInfoAMD`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXGetGPUInfoAMD_params {
+  uint32_t id;
+  int32_t property;
+  uint32_t dataType;
+  uint32_t size;
+  void *data;
+} gapii_glXGetGPUInfoAMD_params;
+
+/**
+ * Parameters of `glXGetMscRateOML`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXGetMscRateOML_params {
+  void *dpy;
+  void *drawable;
+  int32_t *numerator;
+  int32_t *denominator;
+} gapii_glXGetMscRateOML_params;
+
+/**
+ * Parameters of `glXGetProcAddress`, whose result is a `void *`.
+ */
+typedef struct gapii_glXGetProcAddress_params {
+  const uint8_t *procName;
+} gapii_glXGetProcAddress_params;
+
+/**
+ * Parameters of `glXGetProcAddressARB`, whose result is a `void *`.
+ */
+typedef struct gapii_glXGetProcAddressARB_params {
+  const uint8_t *procName;
+} gapii_glXGetProcAddressARB_params;
+
+/**
+ * Parameters of `glXGetSelectedEvent`, which has no result.
+ */
+typedef struct gapii_glXGetSelectedEvent_params {
+  void *dpy;
+  void *draw;
+  uint64_t *event_mask;
+} gapii_glXGetSelectedEvent_params;
+
+/**
+ * Parameters of `glXGetSelectedEventSGIX`, which has no result.
+ */
+typedef struct gapii_glXGetSelectedEventSGIX_params {
+  void *dpy;
+  void *drawable;
+  uint64_t *mask;
+} gapii_glXGetSelectedEventSGIX_params;
+
+/**
+ * Parameters of `glXGetSyncValuesOML`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXGetSyncValuesOML_params {
+  void *dpy;
+  void *drawable;
+  int64_t *ust;
+  int64_t *msc;
+  int64_t *sbc;
+} gapii_glXGetSyncValuesOML_params;
+
+/**
+ * Parameters of `glXGetTransparentIndexSUN`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXGetTransparentIndexSUN_params {
+  void *dpy;
+  void *overlay;
+  void *underlay;
+  uint64_t *pTransparentIndex;
+} gapii_glXGetTransparentIndexSUN_params;
+
+/**
+ * Parameters of `glXGetVideoDeviceNV`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXGetVideoDeviceNV_params {
+  void *dpy;
+  int32_t screen;
+  int32_t numVideoDevices;
+  uint32_t *pVideoDevice;
+} gapii_glXGetVideoDeviceNV_params;
+
+/**
+ * Parameters of `glXGetVideoInfoNV`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXGetVideoInfoNV_params {
+  void *dpy;
+  int32_t screen;
+  uint32_t VideoDevice;
+  uint64_t *pulCounterOutputPbuffer;
+  uint64_t *pulCounterOutputVideo;
+} gapii_glXGetVideoInfoNV_params;
+
+/**
+ * Parameters of `glXGetVideoSyncSGI`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXGetVideoSyncSGI_params {
+  uint32_t *count;
+} gapii_glXGetVideoSyncSGI_params;
+
+/**
+ * Parameters of `glXGetVisualFromFBConfig`, whose result is a `void *`.
+ */
+typedef struct gapii_glXGetVisualFromFBConfig_params {
+  void *dpy;
+  void *config;
+} gapii_glXGetVisualFromFBConfig_params;
+
+/**
+ * Parameters of `glXGetVisualFromFBConfigSGIX`, whose result is a `void *`.
+ */
+typedef struct gapii_glXGetVisualFromFBConfigSGIX_params {
+  void *dpy;
+  void *config;
+} gapii_glXGetVisualFromFBConfigSGIX_params;
+
+/**
+ * Parameters of `glXHyperpipeAttribSGIX`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXHyperpipeAttribSGIX_params {
+  void *dpy;
+  int32_t timeSlice;
+  int32_t attrib;
+  int32_t size;
+  void *attribList;
+} gapii_glXHyperpipeAttribSGIX_params;
+
+/**
+ * Parameters of `glXHyperpipeConfigSGIX`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXHyperpipeConfigSGIX_params {
+  void *dpy;
+  int32_t networkId;
+  int32_t npipes;
+  void *cfg;
+  int32_t *hpId;
+} gapii_glXHyperpipeConfigSGIX_params;
+
+/**
+ * Parameters of `glXImportContextEXT`, whose result is a `void *`.
+ */
+typedef struct gapii_glXImportContextEXT_params {
+  void *dpy;
+  void *contextID;
+} gapii_glXImportContextEXT_params;
+
+/**
+ * Parameters of `glXIsDirect`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXIsDirect_params {
+  void *dpy;
+  void *ctx;
+} gapii_glXIsDirect_params;
+
+/**
+ * Parameters of `glXJoinSwapGroupNV`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXJoinSwapGroupNV_params {
+  void *dpy;
+  void *drawable;
+  uint32_t group;
+} gapii_glXJoinSwapGroupNV_params;
+
+/**
+ * Parameters of `glXJoinSwapGroupSGIX`, which has no result.
+ */
+typedef struct gapii_glXJoinSwapGroupSGIX_params {
+  void *dpy;
+  void *drawable;
+  void *member;
+} gapii_glXJoinSwapGroupSGIX_params;
+
+/**
+ * Parameters of `glXLockVideoCaptureDeviceNV`, which has no result.
+ */
+typedef struct gapii_glXLockVideoCaptureDeviceNV_params {
+  void *dpy;
+  void *device;
+} gapii_glXLockVideoCaptureDeviceNV_params;
+
+/**
+ * Parameters of `glXMakeAssociatedContextCurrentAMD`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXMakeAssociatedContextCurrentAMD_params {
+  void *ctx;
+} gapii_glXMakeAssociatedContextCurrentAMD_params;
+
+/**
+ * Parameters of `glXMakeContextCurrent`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXMakeContextCurrent_params {
+  void *dpy;
+  void *draw;
+  void *read;
+  void *ctx;
+} gapii_glXMakeContextCurrent_params;
+
+/**
+ * Parameters of `glXMakeCurrent`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXMakeCurrent_params {
+  void *dpy;
+  void *drawable;
+  void *ctx;
+} gapii_glXMakeCurrent_params;
+
+/**
+ * Parameters of `glXMakeCurrentReadSGI`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXMakeCurrentReadSGI_params {
+  void *dpy;
+  void *draw;
+  void *read;
+  void *ctx;
+} gapii_glXMakeCurrentReadSGI_params;
+
+/**
+ * Parameters of `glXNamedCopyBufferSubDataNV`, which has no result.
+ */
+typedef struct gapii_glXNamedCopyBufferSubDataNV_params {
+  void *dpy;
+  void *readCtx;
+  void *writeCtx;
+  uint32_t readBuffer;
+  uint32_t writeBuffer;
+  intptr_t readOffset;
+  intptr_t writeOffset;
+  intptr_t size;
+} gapii_glXNamedCopyBufferSubDataNV_params;
+
+/**
+ * Parameters of `glXQueryChannelDeltasSGIX`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXQueryChannelDeltasSGIX_params {
+  void *display;
+  int32_t screen;
+  int32_t channel;
+  int32_t *x;
+  int32_t *y;
+  int32_t *w;
+  int32_t *h;
+} gapii_glXQueryChannelDeltasSGIX_params;
+
+/**
+ * Parameters of `glXQueryChannelRectSGIX`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXQueryChannelRectSGIX_params {
+  void *display;
+  int32_t screen;
+  int32_t channel;
+  int32_t *dx;
+  int32_t *dy;
+  int32_t *dw;
+  int32_t *dh;
+} gapii_glXQueryChannelRectSGIX_params;
+
+/**
+ * Parameters of `glXQueryContext`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXQueryContext_params {
+  void *dpy;
+  void *ctx;
+  int32_t attribute;
+  int32_t *value;
+} gapii_glXQueryContext_params;
+
+/**
+ * Parameters of `glXQueryContextInfoEXT`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXQueryContextInfoEXT_params {
+  void *dpy;
+  void *context;
+  int32_t attribute;
+  int32_t *value;
+} gapii_glXQueryContextInfoEXT_params;
+
+/**
+ * Parameters of `glXQueryCurrentRendererIntegerMESA`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXQueryCurrentRendererIntegerMESA_params {
+  int32_t attribute;
+  uint32_t *value;
+} gapii_glXQueryCurrentRendererIntegerMESA_params;
+
+/**
+ * Parameters of `glXQueryCurrentRendererStringMESA`, whose result is a `const char *`.
+ */
+typedef struct gapii_glXQueryCurrentRendererStringMESA_params {
+  int32_t attribute;
+} gapii_glXQueryCurrentRendererStringMESA_params;
+
+/**
+ * Parameters of `glXQueryDrawable`, which has no result.
+ */
+typedef struct gapii_glXQueryDrawable_params {
+  void *dpy;
+  void *draw;
+  int32_t attribute;
+  uint32_t *value;
+} gapii_glXQueryDrawable_params;
+
+/**
+ * Parameters of `glXQueryExtension`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXQueryExtension_params {
+  void *dpy;
+  int32_t *errorb;
+  int32_t *event;
+} gapii_glXQueryExtension_params;
+
+/**
+ * Parameters of `glXQueryExtensionsString`, whose result is a `const char *`.
+ */
+typedef struct gapii_glXQueryExtensionsString_params {
+  void *dpy;
+  int32_t screen;
+} gapii_glXQueryExtensionsString_params;
+
+/**
+ * Parameters of `glXQueryFrameCountNV`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXQueryFrameCountNV_params {
+  void *dpy;
+  int32_t screen;
+  uint32_t *count;
+} gapii_glXQueryFrameCountNV_params;
+
+/**
+ * Parameters of `glXQueryGLXPbufferSGIX`, which has no result.
+ */
+typedef struct gapii_glXQueryGLXPbufferSGIX_params {
+  void *dpy;
+  void *pbuf;
+  int32_t attribute;
+  uint32_t *value;
+} gapii_glXQueryGLXPbufferSGIX_params;
+
+/**
+ * Parameters of `glXQueryHyperpipeAttribSGIX`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXQueryHyperpipeAttribSGIX_params {
+  void *dpy;
+  int32_t timeSlice;
+  int32_t attrib;
+  int32_t size;
+  void *returnAttribList;
+} gapii_glXQueryHyperpipeAttribSGIX_params;
+
+/**
+ * Parameters of `glXQueryHyperpipeBestAttribSGIX`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXQueryHyperpipeBestAttribSGIX_params {
+  void *dpy;
+  int32_t timeSlice;
+  int32_t attrib;
+  int32_t size;
+  void *attribList;
+  void *returnAttribList;
+} gapii_glXQueryHyperpipeBestAttribSGIX_params;
+
+/**
+ * Parameters of `glXQueryHyperpipeConfigSGIX`, whose result is a `void *`.
+ */
+typedef struct gapii_glXQueryHyperpipeConfigSGIX_params {
+  void *dpy;
+  int32_t hpId;
+  int32_t *npipes;
+} gapii_glXQueryHyperpipeConfigSGIX_params;
+
+/**
+ * Parameters of `glXQueryHyperpipeNetworkSGIX`, whose result is a `void *`.
+ */
+typedef struct gapii_glXQueryHyperpipeNetworkSGIX_params {
+  void *dpy;
+  int32_t *npipes;
+} gapii_glXQueryHyperpipeNetworkSGIX_params;
+
+/**
+ * Parameters of `glXQueryMaxSwapBarriersSGIX`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXQueryMaxSwapBarriersSGIX_params {
+  void *dpy;
+  int32_t screen;
+  int32_t *max;
+} gapii_glXQueryMaxSwapBarriersSGIX_params;
+
+/**
+ * Parameters of `glXQueryMaxSwapGroupsNV`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXQueryMaxSwapGroupsNV_params {
+  void *dpy;
+  int32_t screen;
+  uint32_t *maxGroups;
+  uint32_t *maxBarriers;
+} gapii_glXQueryMaxSwapGroupsNV_params;
+
+/**
+ * Parameters of `glXQueryRendererIntegerMESA`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXQueryRendererIntegerMESA_params {
+  void *dpy;
+  int32_t screen;
+  int32_t renderer;
+  int32_t attribute;
+  uint32_t *value;
+} gapii_glXQueryRendererIntegerMESA_params;
+
+/**
+ * Parameters of `glXQueryRendererStringMESA`, whose result is a `const char *`.
+ */
+typedef struct gapii_glXQueryRendererStringMESA_params {
+  void *dpy;
+  int32_t screen;
+  int32_t renderer;
+  int32_t attribute;
+} gapii_glXQueryRendererStringMESA_params;
+
+/**
+ * Parameters of `glXQueryServerString`, whose result is a `const char *`.
+ */
+typedef struct gapii_glXQueryServerString_params {
+  void *dpy;
+  int32_t screen;
+  int32_t name;
+} gapii_glXQueryServerString_params;
+
+/**
+ * Parameters of `glXQuerySwapGroupNV`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXQuerySwapGroupNV_params {
+  void *dpy;
+  void *drawable;
+  uint32_t *group;
+  uint32_t *barrier;
+} gapii_glXQuerySwapGroupNV_params;
+
+/**
+ * Parameters of `glXQueryVersion`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXQueryVersion_params {
+  void *dpy;
+  int32_t *maj;
+  int32_t *min;
+} gapii_glXQueryVersion_params;
+
+/**
+ * Parameters of `glXQueryVideoCaptureDeviceNV`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXQueryVideoCaptureDeviceNV_params {
+  void *dpy;
+  void *device;
+  int32_t attribute;
+  int32_t *value;
+} gapii_glXQueryVideoCaptureDeviceNV_params;
+
+/**
+ * Parameters of `glXReleaseBuffersMESA`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXReleaseBuffersMESA_params {
+  void *dpy;
+  void *drawable;
+} gapii_glXReleaseBuffersMESA_params;
+
+/**
+ * Parameters of `glXReleaseTexImageEXT`, which has no result.
+ */
+typedef struct gapii_glXReleaseTexImageEXT_params {
+  void *dpy;
+  void *drawable;
+  int32_t buffer;
+} gapii_glXReleaseTexImageEXT_params;
+
+/**
+ * Parameters of `glXReleaseVideoCaptureDeviceNV`, which has no result.
+ */
+typedef struct gapii_glXReleaseVideoCaptureDeviceNV_params {
+  void *dpy;
+  void *device;
+} gapii_glXReleaseVideoCaptureDeviceNV_params;
+
+/**
+ * Parameters of `glXReleaseVideoDeviceNV`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXReleaseVideoDeviceNV_params {
+  void *dpy;
+  int32_t screen;
+  uint32_t VideoDevice;
+} gapii_glXReleaseVideoDeviceNV_params;
+
+/**
+ * Parameters of `glXReleaseVideoImageNV`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXReleaseVideoImageNV_params {
+  void *dpy;
+  void *pbuf;
+} gapii_glXReleaseVideoImageNV_params;
+
+/**
+ * Parameters of `glXResetFrameCountNV`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXResetFrameCountNV_params {
+  void *dpy;
+  int32_t screen;
+} gapii_glXResetFrameCountNV_params;
+
+/**
+ * Parameters of `glXSelectEvent`, which has no result.
+ */
+typedef struct gapii_glXSelectEvent_params {
+  void *dpy;
+  void *draw;
+  uint64_t event_mask;
+} gapii_glXSelectEvent_params;
+
+/**
+ * Parameters of `glXSelectEventSGIX`, which has no result.
+ */
+typedef struct gapii_glXSelectEventSGIX_params {
+  void *dpy;
+  void *drawable;
+  uint64_t mask;
+} gapii_glXSelectEventSGIX_params;
+
+/**
+ * Parameters of `glXSendPbufferToVideoNV`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXSendPbufferToVideoNV_params {
+  void *dpy;
+  void *pbuf;
+  int32_t iBufferType;
+  uint64_t *pulCounterPbuffer;
+  uint8_t bBlock;
+} gapii_glXSendPbufferToVideoNV_params;
+
+/**
+ * Parameters of `glXSet3DfxModeMESA`, whose result is of type `uint8_t`.
+ */
+typedef struct gapii_glXSet3DfxModeMESA_params {
+  int32_t mode;
+} gapii_glXSet3DfxModeMESA_params;
+
+/**
+ * Parameters of `glXSwapBuffers`, which has no result.
+ */
+typedef struct gapii_glXSwapBuffers_params {
+  void *dpy;
+  void *drawable;
+} gapii_glXSwapBuffers_params;
+
+/**
+ * Parameters of `glXSwapBuffersMscOML`, whose result is of type `int64_t`.
+ */
+typedef struct gapii_glXSwapBuffersMscOML_params {
+  void *dpy;
+  void *drawable;
+  int64_t target_msc;
+  int64_t divisor;
+  int64_t remainder;
+} gapii_glXSwapBuffersMscOML_params;
+
+/**
+ * Parameters of `glXSwapIntervalEXT`, which has no result.
+ */
+typedef struct gapii_glXSwapIntervalEXT_params {
+  void *dpy;
+  void *drawable;
+  int32_t interval;
+} gapii_glXSwapIntervalEXT_params;
+
+/**
+ * Parameters of `glXSwapIntervalMESA`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXSwapIntervalMESA_params {
+  uint32_t interval;
+} gapii_glXSwapIntervalMESA_params;
+
+/**
+ * Parameters of `glXSwapIntervalSGI`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXSwapIntervalSGI_params {
+  int32_t interval;
+} gapii_glXSwapIntervalSGI_params;
+
+/**
+ * Parameters of `glXUseXFont`, which has no result.
+ */
+typedef struct gapii_glXUseXFont_params {
+  void *font;
+  int32_t first;
+  int32_t count;
+  int32_t list;
+} gapii_glXUseXFont_params;
+
+/**
+ * Parameters of `glXWaitForMscOML`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXWaitForMscOML_params {
+  void *dpy;
+  void *drawable;
+  int64_t target_msc;
+  int64_t divisor;
+  int64_t remainder;
+  int64_t *ust;
+  int64_t *msc;
+  int64_t *sbc;
+} gapii_glXWaitForMscOML_params;
+
+/**
+ * Parameters of `glXWaitForSbcOML`, whose result is of type `uint32_t`.
+ */
+typedef struct gapii_glXWaitForSbcOML_params {
+  void *dpy;
+  void *drawable;
+  int64_t target_sbc;
+  int64_t *ust;
+  int64_t *msc;
+  int64_t *sbc;
+} gapii_glXWaitForSbcOML_params;
+
+/**
+ * Parameters of `glXWaitVideoSyncSGI`, whose result is of type `int32_t`.
+ */
+typedef struct gapii_glXWaitVideoSyncSGI_params {
+  int32_t divisor;
+  int32_t remainder;
+  uint32_t *count;
+} gapii_glXWaitVideoSyncSGI_params;
 
 /**
  * Parameters of `zeCommandListAppendBarrier`, whose result is of type `uint32_t`.

@@ -68,7 +68,17 @@ const PARTS: &[Part] = &[
     part("remote", &["gapiid"], &["daemon::remote::"]),
     part("replay/src/imports", &["gapii-replay"], &["replay::imported"]),
     part("replay/src/benchmark", &[], &["replay::machines"]),
-    part("replay", &[], &["tools::older_traces", "replay::images", "replay::sources"]),
+    part(
+        "replay",
+        &[],
+        &[
+            "tools::older_traces",
+            "replay::desktop",
+            "replay::glx",
+            "replay::images",
+            "replay::sources",
+        ],
+    ),
     part("report", &["gapii-ctl"], &["replay::images::report"]),
     part("ringbuf", &["gapii-shim"], &["recording::order", "recording::loading"]),
     part(
@@ -127,6 +137,8 @@ const API: &[&str] = &[
     "recording::guest",
     "recording::loading",
     "recording::memory",
+    "replay::desktop",
+    "replay::glx",
     "tools::older_traces",
 ];
 
@@ -139,6 +151,8 @@ const SNAPSHOT: &[&str] = &[
     "recording::guest",
     "recording::loading",
     "recording::memory",
+    "replay::desktop",
+    "replay::glx",
     "recording::snapshots",
     "tools::older_traces",
 ];

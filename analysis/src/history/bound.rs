@@ -1,9 +1,9 @@
-//! Acts of a command on objects that are bound when it is called.
+//! Acts of a command on objects that are bound when it is called, or that it names to act on them without a bind.
 
 use gapii_commands::constants::GL_RENDERBUFFER;
 use gapii_follow::{Context, Thread};
 use gapii_state::generated::functions::bound_texture;
-use gapii_state::{Buffer, Object, Ref};
+use gapii_state::{Buffer, Framebuffer, Object, Ref};
 use gapii_trace::Command;
 
 use super::life::Act;
@@ -25,7 +25,7 @@ pub fn act(command: &Command<'_>, thread: &Thread, kind: &str, name: u64) -> Opt
         fill_image(&call, context, &mut search);
     }
     if draws || Role::Clears.is_of(known) {
-        targets(context, thread, &mut search);
+        targets(&call, context, thread, &mut search);
     }
     if draws || dispatches {
         resources(context, &mut search);
@@ -37,7 +37,7 @@ pub fn act(command: &Command<'_>, thread: &Thread, kind: &str, name: u64) -> Opt
         vertices(&call, context, &mut search);
     }
     if Role::ReadsFramebuffer.is_of(known) {
-        sources(context, thread, &mut search);
+        sources(&call, context, thread, &mut search);
     }
     if Role::ReadsPixels.is_of(known) {
         search.see(context.pixel_pack_buffer, Act::Fills);
@@ -84,6 +84,12 @@ fn fill_buffer(call: &Arguments<'_>, context: &Context, search: &mut Search<'_>)
             search.see(context.buffer_at(target), act);
         }
     }
+    let named = [("buffer", Act::Fills), ("writeBuffer", Act::Fills), ("readBuffer", Act::Reads)];
+    for (param, act) in named {
+        if let Some(name) = call.number(param).map(u64::from) {
+            search.see(context.group.lock().buffers.find(name), act);
+        }
+    }
 }
 
 /// The texture or renderbuffer that the command names, or otherwise the one at its target; the buffer that has its pixels.
@@ -101,35 +107,44 @@ fn fill_image(call: &Arguments<'_>, context: &Context, search: &mut Search<'_>) 
             _ => search.see(group.textures.find(name), act),
         }
     }
-    match call.number("target").filter(|_| !call.has("texture")) {
+    let is_elsewhere = call.has("texture") || call.has("texunit");
+    match call.number("target").filter(|_| !is_elsewhere) {
         Some(GL_RENDERBUFFER) => search.see(context.renderbuffer, Act::Fills),
         Some(target) => search.see(bound_texture(context, target), Act::Fills),
         None => {}
     }
-    if call.has("pixels") || call.has("data") {
+    if call.has("pixels") || call.has("data") || call.has("bits") {
         search.see(context.pixel_unpack_buffer, Act::Reads);
     }
 }
 
-/// The framebuffer for drawing, with what is attached to it.
-fn targets(context: &Context, thread: &Thread, search: &mut Search<'_>) {
-    framebuffer(context, context.draw_framebuffer, Act::DrawsTo, search);
-    if context.draw_framebuffer.is_none() {
+/// The framebuffer for drawing, which the command may name, with what is attached to it.
+fn targets(call: &Arguments<'_>, context: &Context, thread: &Thread, search: &mut Search<'_>) {
+    let name = call.number("drawFramebuffer").or_else(|| call.number("framebuffer"));
+    let target = name.map_or(context.draw_framebuffer, |name| named_framebuffer(context, name));
+    framebuffer(context, target, Act::DrawsTo, search);
+    if target.is_none() {
         search.see(thread.draw_surface, Act::DrawsTo);
     }
 }
 
-/// The framebuffer for reading, with what is attached to it.
-fn sources(context: &Context, thread: &Thread, search: &mut Search<'_>) {
-    framebuffer(context, context.read_framebuffer, Act::Reads, search);
-    if context.read_framebuffer.is_none() {
+/// The framebuffer for reading, which the command may name, with what is attached to it.
+fn sources(call: &Arguments<'_>, context: &Context, thread: &Thread, search: &mut Search<'_>) {
+    let name = call.number("readFramebuffer");
+    let source = name.map_or(context.read_framebuffer, |name| named_framebuffer(context, name));
+    framebuffer(context, source, Act::Reads, search);
+    if source.is_none() {
         search.see(thread.read_surface, Act::Reads);
     }
 }
 
+fn named_framebuffer(context: &Context, name: u32) -> Ref<Framebuffer> {
+    context.framebuffers.find(u64::from(name))
+}
+
 fn framebuffer(
     context: &Context,
-    framebuffer: Ref<gapii_state::Framebuffer>,
+    framebuffer: Ref<Framebuffer>,
     act: Act,
     search: &mut Search<'_>,
 ) {

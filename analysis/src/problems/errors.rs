@@ -37,9 +37,9 @@ impl Errors {
         let Some(function) = seen.command.function else { return };
         let asks = Role::AsksError.is_of(seen.known);
         match Api::named(&function.api) {
-            Some(Api::Gles) if Role::AsksReset.is_of(seen.known) => self.reset(seen, groups),
-            Some(Api::Gles) if asks => self.of_context(seen, groups),
-            Some(Api::Gles) => self.command(seen),
+            Some(Api::Gl) if Role::AsksReset.is_of(seen.known) => self.reset(seen, groups),
+            Some(Api::Gl) if asks => self.of_context(seen, groups),
+            Some(Api::Gl) => self.command(seen),
             Some(Api::Egl) if asks => self.of_thread(seen, groups),
             Some(Api::Egl) => self.egl_command(seen),
             _ => {}

@@ -50,7 +50,10 @@ pub fn look(info: &Info, groups: &mut Groups) {
     }
     for (count, sentence) in [
         (info.reentrant_calls, "the trace lacks commands that other commands called"),
-        (info.foreign_calls, "the trace lacks commands of an API that is not recorded"),
+        (
+            info.foreign_calls,
+            "the trace lacks commands of OpenGL that were made without a recorded context",
+        ),
     ] {
         if count > 0 {
             add(ProblemKind::Missing, Severity::Note, count, sentence.to_owned(), None);

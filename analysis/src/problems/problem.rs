@@ -67,7 +67,7 @@ pub enum ProblemKind {
     ApiError,
     /// A message of the driver that the program read from the debug log.
     DebugMessage,
-    /// A command of EGL, OpenGL ES or Level Zero whose result says that it failed.
+    /// A command of OpenGL, EGL, GLX or Level Zero whose result says that it failed.
     FailedResult,
     /// A framebuffer that is not complete.
     IncompleteFramebuffer,

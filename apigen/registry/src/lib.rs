@@ -1,4 +1,4 @@
-//! Gets `egl.xml` and `gl.xml`, which are inputs of the generator and not part of the repository, from a Python package
+//! Gets `egl.xml`, `gl.xml` and `glx.xml`, which are inputs of the generator and not part of the repository, from a Python package
 //! that is pinned by version and hash (`REQUIREMENT`). They are downloaded with `python3 -m pip download
 //! --require-hashes` to `target/registry`, if they are not there already. A program that fails gives an error with its
 //! command line and its stderr.
@@ -26,17 +26,24 @@ const WHEEL: &str = "glad2-2.0.8-py3-none-any.whl";
 pub struct RegistryFiles {
     pub egl: PathBuf,
     pub gl: PathBuf,
+    pub glx: PathBuf,
 }
 
 impl RegistryFiles {
-    /// The paths of both files in `folder`.
+    /// The paths of the files in `folder`.
     pub fn in_folder(folder: &Path) -> Self {
-        Self { egl: folder.join("egl.xml"), gl: folder.join("gl.xml") }
+        let [egl, gl, glx] = ["egl.xml", "gl.xml", "glx.xml"].map(|name| folder.join(name));
+        Self { egl, gl, glx }
     }
 
-    /// The path of the file called `name`; `None` for a name other than `egl.xml` and `gl.xml`.
+    /// The paths of all files.
+    pub fn all(&self) -> [&PathBuf; 3] {
+        [&self.egl, &self.gl, &self.glx]
+    }
+
+    /// The path of the file called `name`; `None` for a name of no file.
     pub fn file(&self, name: &str) -> Option<PathBuf> {
-        [&self.egl, &self.gl].into_iter().find(|path| path.ends_with(name)).cloned()
+        self.all().into_iter().find(|path| path.ends_with(name)).cloned()
     }
 }
 
@@ -49,7 +56,7 @@ pub fn files(target_dir: &Path) -> io::Result<RegistryFiles> {
     let folder = target_dir.join("registry");
     let files =
         RegistryFiles::in_folder(&folder.join(WHEEL.trim_end_matches(".whl")).join("glad/files"));
-    if files.egl.is_file() && files.gl.is_file() {
+    if files.all().into_iter().all(|file| file.is_file()) {
         return Ok(files);
     }
     let requirements = folder.join("requirements.txt");

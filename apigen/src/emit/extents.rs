@@ -44,8 +44,13 @@ pub fn observe(function: &Function, param: &Param, observation: &Observation) ->
             };
             quote!(observe::strings(#count, #pointer, #lengths))
         }
-        Extent::Attributes if is_wide(observation) => quote!(observe::attributes_isize(#pointer)),
-        Extent::Attributes => quote!(observe::attributes_i32(#pointer)),
+        Extent::Attributes { end } => {
+            let end = of.int(end);
+            match is_wide(observation) {
+                true => quote!(observe::attributes_to_isize(#pointer, #end)),
+                false => quote!(observe::attributes_to_i32(#pointer, #end)),
+            }
+        }
         Extent::Slice(..)
         | Extent::Memory { .. }
         | Extent::By { .. }

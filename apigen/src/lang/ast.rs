@@ -275,8 +275,8 @@ pub enum ExtentKind {
     TextOf { param: Name, length: Expr, rule: Name },
     /// `strings(P, n)`, `strings(P, n, LENGTHS)`.
     Strings { param: Name, count: Expr, lengths: Option<Name> },
-    /// `attributes(P)`.
-    Attributes(Name),
+    /// `attributes(P)`, `attributes(P, end)`.
+    Attributes { param: Name, end: Option<Expr> },
     /// `memory(address, bytes)`.
     Memory(Expr, Expr),
     /// `P by function(…)`.

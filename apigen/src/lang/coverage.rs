@@ -1,5 +1,5 @@
 //! Counts the pointer parameters whose memory the descriptions cover. The coverage is complete if every pointer of core
-//! commands, and of the extensions that Mesa exposes (`apis/mesa-extensions.txt`), has an extent or counts as an
+//! commands, and of the extensions that drivers expose (`apis/*-extensions.txt`), has an extent or counts as an
 //! address only; those of other commands are only counted.
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use super::typed::{Command, MemoryUse, Program};
 pub struct Coverage {
     /// For each API: its name, and its core commands.
     pub core: Vec<(String, Tally)>,
-    /// Extensions that Mesa exposes.
+    /// Extensions that drivers expose.
     pub exposed: Tally,
     pub rest: Tally,
 }
@@ -27,11 +27,6 @@ pub struct Tally {
     pub addresses: usize,
     /// Parameters without an extent, as `command.parameter`.
     pub unknown: Vec<String>,
-}
-
-/// Parses a list of extensions: one name per line, `#` begins a comment line.
-pub fn extension_list(text: &str) -> BTreeSet<&str> {
-    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect()
 }
 
 impl Coverage {
@@ -62,7 +57,7 @@ impl Coverage {
         coverage
     }
 
-    /// Whether all parameters of core commands and of Mesa's extensions have an extent.
+    /// Whether all parameters of core commands and of exposed extensions have an extent.
     pub fn is_complete(&self) -> bool {
         self.complete().iter().all(|tally| tally.unknown.is_empty())
     }
@@ -92,7 +87,7 @@ impl fmt::Display for Coverage {
         let core =
             self.core.iter().map(|(api, tally)| (format!("{api} without extensions"), tally));
         let extensions = [
-            ("extensions Mesa exposes".to_owned(), &self.exposed),
+            ("extensions that drivers expose".to_owned(), &self.exposed),
             ("other extensions".to_owned(), &self.rest),
         ];
         let rows = core.chain(extensions);

@@ -114,7 +114,7 @@ pub struct State {
 pub struct Object {
     pub name: String,
     pub docs: Vec<String>,
-    /// `egl`, `gles`: the API whose files declare it.
+    /// `egl`, `gl`: the API whose files declare it.
     pub api: String,
     /// Never [`Scope::Thread`].
     pub scope: Scope,
@@ -143,7 +143,7 @@ pub struct Struct {
 pub struct Field {
     pub name: String,
     pub docs: Vec<String>,
-    /// `egl`, `gles`: the API whose files declare it.
+    /// `egl`, `gl`: the API whose files declare it.
     pub api: String,
     pub ty: Type,
     /// Constant expressions; `None` for the type's own default.
@@ -617,13 +617,15 @@ pub enum AnswerVaries {
 #[derive(Debug)]
 pub struct Command {
     pub name: String,
-    /// `egl`, `gles`.
+    /// `egl`, `gl`.
     pub api: String,
     /// Whether the command does nothing without a current context.
     pub needs_context: bool,
     pub origin: Origin,
     /// The first version of OpenGL ES, from 2.0 on, whose core has the command.
     pub version: Option<(u8, u8)>,
+    /// The first version of desktop OpenGL that has it without an extension.
+    pub desktop_version: Option<(u8, u8)>,
     /// Extensions of the API that have the command, sorted.
     pub extensions: Vec<String>,
     pub docs: Vec<String>,
@@ -773,8 +775,8 @@ pub enum Extent {
     TextOf { length: Expr, terminated: Terminated },
     /// `count` strings, with the parameter that points at their lengths.
     Strings { count: Expr, lengths: Option<usize> },
-    /// Pairs of attribute and value up to and including `EGL_NONE`.
-    Attributes,
+    /// Pairs of attribute and value up to and including the attribute of this number, which has no value.
+    Attributes { end: Expr },
     /// Any address and number of bytes; belongs to no parameter.
     Memory { address: Expr, bytes: Expr },
     /// The memory that a hand-written function finds behind the parameter.
@@ -954,9 +956,15 @@ pub enum ExprKind {
         element: Element,
         key: Box<Expr>,
         default: Box<Expr>,
+        /// The attribute that ends the list.
+        end: Box<Expr>,
     },
-    /// Whether the context's client version is at least this one.
+    /// Whether the context is one of OpenGL ES with at least this version.
     Version(u32, u32),
+    /// Whether the context is one of desktop OpenGL with at least this version.
+    Desktop(u32, u32),
+    /// Whether the context draws without a program.
+    FixedFunction,
     /// Whether the context has the extension.
     HasExtension(String),
     IsNull(Box<Expr>),

@@ -65,7 +65,8 @@ pub fn map_extent(extent: &Extent, f: &mut dyn FnMut(&Expr) -> Expr) -> Extent {
             Extent::Call { function: *function, arguments: all(arguments) }
         }
         Extent::Chain { layout, count } => Extent::Chain { layout: *layout, count: f(count) },
-        Extent::Attributes | Extent::AnyChain => extent.clone(),
+        Extent::Attributes { end } => Extent::Attributes { end: f(end) },
+        Extent::AnyChain => extent.clone(),
     }
 }
 
@@ -85,6 +86,8 @@ pub fn map(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
         | ExprKind::LayoutField(_)
         | ExprKind::State(..)
         | ExprKind::Version(..)
+        | ExprKind::Desktop(..)
+        | ExprKind::FixedFunction
         | ExprKind::HasExtension(_) => expr.kind.clone(),
         ExprKind::ObjectField(id, object, field) => ExprKind::ObjectField(*id, b(object), *field),
         ExprKind::StructField(id, value, field) => ExprKind::StructField(*id, b(value), *field),
@@ -100,11 +103,12 @@ pub fn map(expr: &Expr, f: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
         ExprKind::MemoryBytes { param, count } => {
             ExprKind::MemoryBytes { param: *param, count: b(count) }
         }
-        ExprKind::Attribute { param, element, key, default } => ExprKind::Attribute {
+        ExprKind::Attribute { param, element, key, default, end } => ExprKind::Attribute {
             param: *param,
             element: element.clone(),
             key: b(key),
             default: b(default),
+            end: b(end),
         },
         ExprKind::IsNull(pointer) => ExprKind::IsNull(b(pointer)),
         ExprKind::Call(id, arguments) => ExprKind::Call(*id, arguments.iter().map(f).collect()),

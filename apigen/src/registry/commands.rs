@@ -22,8 +22,8 @@ pub struct Registry {
     pub extensions: BTreeMap<String, BTreeSet<String>>,
     /// Names that a version of the API has without an extension.
     pub core: BTreeSet<String>,
-    /// Names that a version of desktop OpenGL has without an extension.
-    pub desktop_core: BTreeSet<String>,
+    /// Those of `core` that a version of another feature than desktop OpenGL has.
+    pub embedded_core: BTreeSet<String>,
     /// Types that the API declares; none for EGL and OpenGL ES, whose types are numbers and handles.
     pub types: Types,
     /// Tables of functions, by which a loader finds the functions of a driver or a layer.
@@ -47,6 +47,8 @@ pub struct Command {
     pub origin: Origin,
     /// The version of OpenGL ES, from 2.0 on, that first has it without an extension.
     pub version: Option<(u8, u8)>,
+    /// The version of desktop OpenGL that first has it without an extension.
+    pub desktop_version: Option<(u8, u8)>,
     /// Extensions of the API that have it, sorted.
     pub extensions: Vec<String>,
     /// The lowest version of a table that has the command's slot at the place of today.

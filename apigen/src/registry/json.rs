@@ -71,6 +71,7 @@ fn command(types: &Types, function: JsonFunction) -> Command {
         alias: None,
         origin: Origin::Whole,
         version: None,
+        desktop_version: None,
         extensions: Vec::new(),
         slot_since: Some(safe_since.map_or(since.0, |safe| safe.0.max(since.0))),
         registration: Some(register),

@@ -26,7 +26,7 @@ pub fn parse_all(inputs: &Inputs) -> Result<Registries, Error> {
             true => json::parse(api, &inputs.registries)?,
             false => {
                 let text = inputs.registries.get(&api.registry).map_or("", String::as_str);
-                xml::parse(&api.registry, text, api)?
+                xml::parse(&api.registry, text, api, &inputs.lists)?
             }
         };
         Ok((api.clone(), registry))

@@ -1,6 +1,6 @@
 //! Khronos' XML: from a registry file to a [`Registry`]. A declaration that cannot be read is a mistake. The registry
-//! keeps the commands of EGL and OpenGL ES, and all enumerants of the namespaces: programs also pass values of desktop
-//! OpenGL, if only to get `GL_INVALID_ENUM`.
+//! keeps the commands of the API's features and of their extensions, and all enumerants of the namespaces: programs also
+//! pass values of other extensions, if only to get `GL_INVALID_ENUM`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,20 +9,30 @@ use roxmltree::{Document, Node};
 use super::commands::{Command, Enumerant, Param, Registry};
 use crate::apis::ApiFacts;
 use crate::ctype::CType;
+use crate::extension_list::extension_list;
 use crate::origin::Origin;
 use crate::problem::{Error, Problem};
 
 /// Parses a registry file, of which it keeps what the APIs have.
-pub fn parse(file: &str, xml: &str, api: &ApiFacts) -> Result<Registry, Error> {
+///
+/// `lists` has the texts of the lists of extensions that `api` names.
+pub fn parse(
+    file: &str,
+    xml: &str,
+    api: &ApiFacts,
+    lists: &BTreeMap<String, String>,
+) -> Result<Registry, Error> {
     let document =
         Document::parse(xml).map_err(|source| Error::Xml { file: file.to_owned(), source })?;
     let root = document.root_element();
     let apis: Vec<&str> = api.features.iter().map(String::as_str).collect();
     let apis = apis.as_slice();
+    let kept = kept_extensions(root, api, lists);
     let typedefs = typedefs(root);
-    let origins = origins(root, api, apis);
-    let versions = versions(root);
-    let providers = providers(root, apis);
+    let origins = origins(root, &kept, api, apis);
+    let versions = versions_of(root, "gles2");
+    let desktop_versions = versions_of(root, "gl");
+    let providers = providers(&kept, apis);
     let mut problems = Vec::new();
     let mut commands = BTreeMap::new();
     for node in elements(root, "commands").flat_map(|commands| elements(commands, "command")) {
@@ -32,6 +42,7 @@ pub fn parse(file: &str, xml: &str, api: &ApiFacts) -> Result<Registry, Error> {
             Some(mut command) => {
                 command.resolve_types(&typedefs);
                 command.version = versions.get(name).copied();
+                command.desktop_version = desktop_versions.get(name).copied();
                 command.extensions = providers.get(name).cloned().unwrap_or_default();
                 commands.insert(name.to_owned(), command);
             }
@@ -48,16 +59,44 @@ pub fn parse(file: &str, xml: &str, api: &ApiFacts) -> Result<Registry, Error> {
         commands,
         enumerants: enumerants(root, apis),
         constants: constants(root, apis),
-        profile: profile(root, apis),
-        extensions: extensions(root, apis),
+        profile: profile(root, &kept, apis),
+        extensions: extensions(&kept, apis),
         core: required_by_features(root, |api| apis.contains(&api)),
-        desktop_core: required_by_features(root, |api| api == "gl"),
+        embedded_core: required_by_features(root, |api| api != "gl" && apis.contains(&api)),
         ..Registry::default()
     })
 }
 
+/// The extensions of an API: of each feature all, or those that its list names.
+fn kept_extensions<'a, 'b>(
+    root: Node<'a, 'b>,
+    api: &ApiFacts,
+    lists: &BTreeMap<String, String>,
+) -> Vec<Node<'a, 'b>> {
+    let list = |feature: &str| {
+        let text = api.exposed.get(feature).map(|file| lists.get(file).map_or("", String::as_str));
+        text.map(extension_list)
+    };
+    let features: Vec<_> =
+        api.features.iter().map(|feature| (feature.as_str(), list(feature))).collect();
+    let is_kept = |extension: &Node<'_, '_>| {
+        let name = extension.attribute("name").unwrap_or_default();
+        let supported = extension.attribute("supported").unwrap_or_default();
+        let mut has =
+            features.iter().filter(|(feature, _)| supported.split('|').any(|api| api == *feature));
+        has.any(|(_, list)| list.as_ref().is_none_or(|list| list.contains(name)))
+    };
+    let all = elements(root, "extensions").flat_map(|all| elements(all, "extension"));
+    all.filter(is_kept).collect()
+}
+
 /// The commands of `apis`, and the first version or extension that has each.
-fn origins<'a>(root: Node<'a, '_>, api: &ApiFacts, apis: &[&str]) -> BTreeMap<&'a str, Origin> {
+fn origins<'a>(
+    root: Node<'a, '_>,
+    kept: &[Node<'a, '_>],
+    api: &ApiFacts,
+    apis: &[&str],
+) -> BTreeMap<&'a str, Origin> {
     let mut origins: BTreeMap<&str, Origin> = BTreeMap::new();
     let mut add = |node: Node<'a, '_>, origin: Origin| {
         for name in required_commands(node, apis) {
@@ -71,24 +110,21 @@ fn origins<'a>(root: Node<'a, '_>, api: &ApiFacts, apis: &[&str]) -> BTreeMap<&'
             Some(_) if !api.is_split() => add(feature, Origin::Whole),
             Some("gles1") => add(feature, Origin::Es1),
             Some("gles2") if number == "2.0" => add(feature, Origin::Es2),
+            Some("gl") => add(feature, Origin::Desktop),
             Some(_) => add(feature, Origin::Es3),
             None => {}
         }
     }
-    for extension in elements(root, "extensions").flat_map(|all| elements(all, "extension")) {
-        let supported = extension.attribute("supported").unwrap_or_default();
-        if supported.split('|').any(|api| apis.contains(&api)) {
-            let name = extension.attribute("name").unwrap_or_default();
-            add(extension, if api.is_split() { extension_origin(name) } else { Origin::Whole });
-        }
+    for extension in kept {
+        add(*extension, if api.is_split() { extension_origin(*extension) } else { Origin::Whole });
     }
     origins
 }
 
-/// The first version of OpenGL ES, from 2.0 on, that has each command.
-fn versions<'a>(root: Node<'a, '_>) -> BTreeMap<&'a str, (u8, u8)> {
+/// The first version of a feature that has each command.
+fn versions_of<'a>(root: Node<'a, '_>, api: &str) -> BTreeMap<&'a str, (u8, u8)> {
     let mut versions = BTreeMap::new();
-    for feature in elements(root, "feature").filter(|it| it.attribute("api") == Some("gles2")) {
+    for feature in elements(root, "feature").filter(|it| it.attribute("api") == Some(api)) {
         let number = feature.attribute("number").and_then(|number| number.split_once('.'));
         let number = number.and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
         let Some(number) = number else { continue };
@@ -103,16 +139,12 @@ fn versions<'a>(root: Node<'a, '_>) -> BTreeMap<&'a str, (u8, u8)> {
     versions
 }
 
-/// The sorted extensions of `apis` that have each command.
-fn providers<'a>(root: Node<'a, '_>, apis: &[&str]) -> BTreeMap<&'a str, Vec<String>> {
+/// The sorted extensions that have each command.
+fn providers<'a>(kept: &[Node<'a, '_>], apis: &[&str]) -> BTreeMap<&'a str, Vec<String>> {
     let mut providers: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for extension in elements(root, "extensions").flat_map(|all| elements(all, "extension")) {
-        let supported = extension.attribute("supported").unwrap_or_default();
+    for extension in kept {
         let Some(name) = extension.attribute("name") else { continue };
-        if !supported.split('|').any(|api| apis.contains(&api)) {
-            continue;
-        }
-        for command in required_commands(extension, apis) {
+        for command in required_commands(*extension, apis) {
             let known = providers.entry(command).or_default();
             if !known.iter().any(|known| known == name) {
                 known.push(name.to_owned());
@@ -143,23 +175,19 @@ fn required<'a, 'b: 'a>(
         .filter_map(|item| item.attribute("name"))
 }
 
-/// The values of the enumerants of `apis`, without those that only desktop OpenGL has.
-fn profile(root: Node<'_, '_>, apis: &[&str]) -> BTreeMap<String, u64> {
+/// The values of the enumerants of `apis`, without those of other APIs. Where the value of a name depends on the API,
+/// it is that of OpenGL ES.
+fn profile(root: Node<'_, '_>, kept: &[Node<'_, '_>], apis: &[&str]) -> BTreeMap<String, u64> {
     let features = elements(root, "feature")
         .filter(|feature| feature.attribute("api").is_some_and(|api| apis.contains(&api)));
-    let extensions = elements(root, "extensions").flat_map(|all| elements(all, "extension"));
-    let extensions = extensions.filter(|extension| {
-        let supported = extension.attribute("supported").unwrap_or_default();
-        supported.split('|').any(|api| apis.contains(&api))
-    });
     // Commands of an extension may take values that only its desktop version lists.
-    let requires = extensions.flat_map(|extension| elements(extension, "require"));
+    let requires = kept.iter().flat_map(|extension| elements(*extension, "require"));
     let listed = requires.flat_map(|require| elements(require, "enum"));
     let listed = listed.filter_map(|item| item.attribute("name"));
     let of_features = features.flat_map(|feature| required(feature, apis, "enum"));
     let names: BTreeSet<&str> = of_features.chain(listed).collect();
     let nodes = elements(root, "enums").flat_map(|block| elements(block, "enum"));
-    let ours = nodes.filter(|node| node.attribute("api").is_none_or(|api| apis.contains(&api)));
+    let ours = nodes.filter(|node| is_first_value(*node, apis));
     let valued = ours.filter_map(|node| {
         let value = node.attribute("value")?;
         Some((node.attribute("name")?, enum_value(value).or_else(|| wide_value(value))?))
@@ -173,9 +201,19 @@ fn wide_value(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
-/// The origin of an extension's commands, from the vendor in a name such as `GL_OES_mapbuffer`.
-fn extension_origin(extension: &str) -> Origin {
-    let mut words = extension.split('_');
+/// Whether an enumerant has this value in `apis`. Where the value depends on the API, that of OpenGL ES counts.
+fn is_first_value(enumerant: Node<'_, '_>, apis: &[&str]) -> bool {
+    enumerant.attribute("api").is_none_or(|api| apis.contains(&api) && api != "gl")
+}
+
+/// The origin of an extension's commands, from the APIs that it extends and from the vendor in a name such as
+/// `GL_OES_mapbuffer`.
+fn extension_origin(extension: Node<'_, '_>) -> Origin {
+    let supported = extension.attribute("supported").unwrap_or_default();
+    if !supported.split('|').any(|api| api.starts_with("gles")) {
+        return Origin::DesktopExtension;
+    }
+    let mut words = extension.attribute("name").unwrap_or_default().split('_');
     match (words.next(), words.next()) {
         (_, Some("KHR" | "OES" | "EXT" | "OVR")) => Origin::SharedExtension,
         _ => Origin::VendorExtension,
@@ -199,9 +237,12 @@ fn typedefs(root: Node<'_, '_>) -> BTreeMap<String, CType> {
 
 impl Command {
     /// Replaces types that [`CType`] does not know by their `typedef`s. A type that is defined as `void *` is a
-    /// handle.
+    /// handle, and so is Xlib's `Display *`.
     fn resolve_types(&mut self, typedefs: &BTreeMap<String, CType>) {
         for ty in self.params.iter_mut().map(|param| &mut param.ty).chain([&mut self.result]) {
+            if ty.base == "Display" && ty.pointers.len() == 1 {
+                *ty = CType { base: "handle".to_owned(), pointers: Vec::new() };
+            }
             let is_known = CType { base: ty.base.clone(), pointers: Vec::new() }.scalar().is_some();
             let Some(target) = typedefs.get(&ty.base).filter(|_| !is_known) else { continue };
             ty.base = match target.is_pointer() {
@@ -225,6 +266,7 @@ fn command(node: Node<'_, '_>, name: &str, origin: Origin) -> Option<Command> {
         alias: elements(node, "alias").next().and_then(|alias| owned(alias, "name")),
         origin,
         version: None,
+        desktop_version: None,
         extensions: Vec::new(),
         slot_since: None,
         registration: None,
@@ -270,7 +312,7 @@ fn enumerants(root: Node<'_, '_>, apis: &[&str]) -> Vec<Enumerant> {
     let mut all = Vec::new();
     for block in elements(root, "enums") {
         for node in elements(block, "enum") {
-            let is_ours = node.attribute("api").is_none_or(|api| apis.contains(&api));
+            let is_ours = is_first_value(node, apis);
             let value = node.attribute("value").and_then(enum_value);
             let (Some(name), Some(value), true) = (owned(node, "name"), value, is_ours) else {
                 continue;
@@ -288,7 +330,7 @@ fn enumerants(root: Node<'_, '_>, apis: &[&str]) -> Vec<Enumerant> {
 
 fn constants(root: Node<'_, '_>, apis: &[&str]) -> BTreeMap<String, i64> {
     let nodes = elements(root, "enums").flat_map(|block| elements(block, "enum"));
-    let ours = nodes.filter(|node| node.attribute("api").is_none_or(|api| apis.contains(&api)));
+    let ours = nodes.filter(|node| is_first_value(*node, apis));
     let named = ours.filter_map(|node| {
         Some((owned(node, "name")?, node.attribute("value").and_then(constant)?))
     });
@@ -306,9 +348,10 @@ fn constant(text: &str) -> Option<i64> {
     Some(i64::try_from(value).unwrap_or(i64::MAX))
 }
 
-/// The groups of an enumerant. gl.xml lists them; egl.xml gives each bitfield a namespace instead.
+/// The groups of an enumerant. gl.xml lists them; egl.xml and glx.xml give each bitfield a namespace instead.
 fn enum_groups(block: Node<'_, '_>, node: Node<'_, '_>) -> Vec<String> {
-    let namespace = block.attribute("namespace").filter(|name| !["GL", "EGL"].contains(name));
+    let namespace =
+        block.attribute("namespace").filter(|name| !["GL", "EGL", "GLX"].contains(name));
     let listed = [block.attribute("group"), node.attribute("group"), namespace];
     let mut groups: Vec<String> =
         listed.into_iter().flatten().flat_map(|list| list.split(',')).map(str::to_owned).collect();
@@ -329,9 +372,8 @@ fn enum_value(text: &str) -> Option<u64> {
     bits.ok().map(u64::from)
 }
 
-fn extensions(root: Node<'_, '_>, apis: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
-    let all = elements(root, "extensions").flat_map(|all| elements(all, "extension"));
-    let named = all.filter_map(|extension| Some((owned(extension, "name")?, extension)));
+fn extensions(kept: &[Node<'_, '_>], apis: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
+    let named = kept.iter().filter_map(|extension| Some((owned(*extension, "name")?, *extension)));
     let commands_of = |extension| required_commands(extension, apis).map(str::to_owned).collect();
     named.map(|(name, extension)| (name, commands_of(extension))).collect()
 }
@@ -362,9 +404,9 @@ mod tests {
 
     use crate::apis::Api;
 
-    fn gles() -> Api {
+    fn gl() -> Api {
         let list = crate::apis::parse(include_str!("../../../apis/apis.json")).unwrap();
-        list.into_iter().find(|api| api.name == "gles").unwrap()
+        list.into_iter().find(|api| api.name == "gl").unwrap()
     }
 
     #[test]
@@ -396,6 +438,7 @@ mod tests {
                 <enum value="0x1" name="GL_A"/>
                 <enum value="0x2" name="GL_DESKTOP"/>
                 <enum value="0x5" name="GL_A_BYTE"/>
+                <enum value="0x6" name="GL_UNLISTED"/>
                 <enum value="0x3" name="GL_B" api="gl"/>
                 <enum value="0x4" name="GL_B" api="gles2"/>
                 <enum value="0xFFFFFFFFFFFFFFFF" name="GL_FOREVER"/>
@@ -411,14 +454,15 @@ mod tests {
                     <require api="gl"><enum name="GL_A_BYTE"/></require>
                 </extension>
                 <extension name="GL_ARB_thing" supported="gl">
-                    <require><enum name="GL_DESKTOP"/></require>
+                    <require><enum name="GL_UNLISTED"/></require>
                 </extension>
             </extensions>
         </registry>"#;
-        let registry = parse("gl.xml", XML, &gles()).unwrap();
+        let registry = parse("gl.xml", XML, &gl(), &BTreeMap::new()).unwrap();
         let profile: Vec<(&str, u64)> =
             registry.profile.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-        assert_eq!(profile, [("GL_A", 1), ("GL_A_BYTE", 5), ("GL_B", 4), ("GL_FOREVER", u64::MAX)]);
+        let small = [("GL_A", 1), ("GL_A_BYTE", 5), ("GL_B", 4), ("GL_DESKTOP", 2)];
+        assert_eq!(profile, [&small[..], &[("GL_FOREVER", u64::MAX)]].concat());
     }
 
     const XML: &str = r#"<registry>
@@ -432,6 +476,8 @@ mod tests {
                 <alias name="glThing"/>
             </command>
             <command><proto>void <name>glDesktop</name></proto></command>
+            <command><proto>void <name>glListed</name></proto></command>
+            <command><proto>void <name>glUnlisted</name></proto></command>
         </commands>
         <feature api="gl" number="1.0"><require><command name="glDesktop"/></require></feature>
         <feature api="gles2" number="3.0"><require><command name="glGetThing"/></require></feature>
@@ -440,27 +486,43 @@ mod tests {
                 <require api="gles2"><command name="glGetThing"/></require>
                 <require api="gl"><command name="glDesktop"/></require>
             </extension>
-            <extension name="GL_ARB_thing" supported="gl">
-                <require><command name="glGetThing"/></require>
+            <extension name="GL_ARB_listed" supported="gl">
+                <require><command name="glGetThing"/><command name="glListed"/></require>
+            </extension>
+            <extension name="GL_ARB_unlisted" supported="gl">
+                <require><command name="glGetThing"/><command name="glUnlisted"/></require>
             </extension>
         </extensions>
     </registry>"#;
 
+    /// The registry of `XML`, with a list of one extension of desktop OpenGL.
+    fn with_list() -> Registry {
+        let gl = gl();
+        let text = |file: &String| (file.clone(), "# A list.\nGL_ARB_listed\n".to_owned());
+        parse("gl.xml", XML, &gl, &gl.exposed.values().map(text).collect()).unwrap()
+    }
+
     #[test]
-    fn commands_of_other_apis_are_left_out() {
-        let registry = parse("gl.xml", XML, &gles()).unwrap();
-        assert_eq!(registry.commands.keys().collect::<Vec<_>>(), ["glGetThing"]);
-        assert!(registry.core.contains("glGetThing"));
-        assert!(registry.desktop_core.contains("glDesktop"));
+    fn commands_of_extensions_that_the_list_lacks_are_left_out() {
+        let registry = with_list();
+        let names: Vec<_> = registry.commands.keys().collect();
+        assert_eq!(names, ["glDesktop", "glGetThing", "glListed"]);
+        let origins: Vec<_> = registry.commands.values().map(|command| command.origin).collect();
+        assert_eq!(origins, [Origin::Desktop, Origin::Es3, Origin::DesktopExtension]);
+        assert!(registry.core.contains("glGetThing") && registry.core.contains("glDesktop"));
+        assert!(registry.embedded_core.contains("glGetThing"));
+        assert!(!registry.embedded_core.contains("glDesktop"));
     }
 
     #[test]
     fn command_is_read_with_types_groups_and_alias() {
-        let registry = parse("gl.xml", XML, &gles()).unwrap();
+        let registry = with_list();
         let command = &registry.commands["glGetThing"];
+        assert_eq!(registry.commands["glDesktop"].desktop_version, Some((1, 0)));
         assert_eq!(command.origin, Origin::Es3);
         assert_eq!(command.version, Some((3, 0)));
-        assert_eq!(command.extensions, ["GL_EXT_thing"]);
+        assert_eq!(command.desktop_version, None);
+        assert_eq!(command.extensions, ["GL_ARB_listed", "GL_EXT_thing"]);
         assert_eq!(command.result, CType { base: "GLubyte".to_owned(), pointers: vec![true] });
         assert_eq!(command.alias.as_deref(), Some("glThing"));
         let params: Vec<_> = command.params.iter().map(|param| param.name.as_str()).collect();
@@ -470,7 +532,7 @@ mod tests {
 
     #[test]
     fn enumerant_belongs_to_the_groups_of_its_block_and_its_own() {
-        let registry = parse("gl.xml", XML, &gles()).unwrap();
+        let registry = parse("gl.xml", XML, &gl(), &BTreeMap::new()).unwrap();
         let groups: Vec<_> = registry.enumerants.iter().map(|e| e.groups.join("+")).collect();
         assert_eq!(groups, ["Mask", "One+Two"]);
         assert!(registry.enumerants[0].is_bit);

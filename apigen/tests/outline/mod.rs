@@ -188,7 +188,7 @@ impl Outline<'_> {
             Extent::Strings { count, lengths } => {
                 format!("strings({}, {lengths:?})", text(count.span))
             }
-            Extent::Attributes => "attributes".to_owned(),
+            Extent::Attributes { .. } => "attributes".to_owned(),
             Extent::Memory { address, bytes } => {
                 format!("memory({}, {})", text(address.span), text(bytes.span))
             }

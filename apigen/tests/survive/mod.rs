@@ -1,5 +1,6 @@
 //! Properties of the description compiler that hold for any text.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use apigen::apis::ApiFacts;
@@ -12,7 +13,8 @@ static TOY: LazyLock<ApiFacts> = LazyLock::new(apigen::toy);
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     let xml = include_str!("../toy/toy.xml");
-    registry::parse("toy.xml", xml, &apigen::toy()).expect("the registry has no mistakes")
+    registry::parse("toy.xml", xml, &apigen::toy(), &BTreeMap::new())
+        .expect("the registry has no mistakes")
 });
 
 fn sources(text: &str) -> Sources {

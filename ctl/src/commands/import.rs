@@ -1,6 +1,6 @@
 //! `import`: makes a trace of a recording of apitrace. What the trace does not have of the recording is counted in messages:
 //! calls of functions that this build does not know (status 1 without `--skip-unknown`), and the call within which a
-//! recording ends (status 1). A recording of desktop OpenGL, and one with damage, is refused; then no file is left.
+//! recording ends (status 1). A recording through WGL or CGL, and one with damage, is refused; then no file is left.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -199,9 +199,9 @@ fn failed(args: &Import, error: &ImportError) -> Failure {
             "{name}: {error}; if apitrace reads it, `apitrace repack {name} OUT.trace` converts it"
         )),
         ImportError::Reading(error) => Failure::answer(format!("{name}: {error}")),
-        ImportError::Desktop => Failure::no(format!(
-            "{name}: {error}, which gapii does not support yet; record a program of OpenGL ES, with \
-             `apitrace trace --api egl`"
+        ImportError::OtherWindows => Failure::no(format!(
+            "{name}: {error}, which gapii does not support; record a program of EGL or GLX, with \
+             `apitrace trace --api egl` or `--api gl`"
         )),
     }
 }

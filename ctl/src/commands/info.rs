@@ -299,7 +299,7 @@ fn peculiarities(info: &TraceInfo, began_ns: u64) -> Vec<String> {
     if info.foreign_calls > 0 {
         let commands = counted(info.foreign_calls, "command");
         lines.push(format!(
-            "foreign    {commands} of an API that is not recorded are not in the trace"
+            "foreign    {commands} of OpenGL without a recorded context are not in the trace"
         ));
     }
     if info.memory.totals.incomplete > 0 {

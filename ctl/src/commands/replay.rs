@@ -317,7 +317,7 @@ fn judge_frames(
 /// Prints notes that explain the report.
 fn hint(args: &Replay, report: &Report, reader: &mut Reader) -> Option<String> {
     if report.played + report.skipped + report.refused == 0 && !report.cancelled {
-        return Some("the trace has no commands of EGL, OpenGL ES or Level Zero".to_owned());
+        return Some("the trace has no commands of OpenGL, EGL, GLX or Level Zero".to_owned());
     }
     if args.images.is_some() && args.at.is_none() && report.frames == 0 {
         return Some(format!(

@@ -181,7 +181,7 @@ mod tests {
         let app = AppInfo {
             pid: 41,
             name: "gears\u{1b}[2J".into(),
-            apis: vec!["egl".into(), "gles".into()],
+            apis: vec!["egl".into(), "gl".into()],
             frames: 120,
             mode: "capturing".into(),
             connected_ns: 2_000_000_000,
@@ -200,7 +200,7 @@ mod tests {
         let expected = [
             "41",
             "gears\\u{1b}[2J",
-            "egl,gles",
+            "egl,gl",
             "capturing",
             "60.0",
             "3,000",
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(cells, expected);
         assert_eq!(
             lines(&[gears()]),
-            "41 gears\\u{1b}[2J egl,gles capturing: 60.0 frames/s, 3,000 commands/s, 1.50 MB/s into \
+            "41 gears\\u{1b}[2J egl,gl capturing: 60.0 frames/s, 3,000 commands/s, 1.50 MB/s into \
              rings, waits 2 (1.5ms), lost 7\n"
         );
     }

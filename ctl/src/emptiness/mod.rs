@@ -34,9 +34,6 @@ pub fn why_no_command(summary: &Summary, request: &StartRequest, onlooker: &Onlo
         };
         return reason.with(&[("EVENT", &when.to_string())]);
     }
-    if summary.foreign > 0 {
-        return desktop_commands(summary);
-    }
     if summary.processes == 0 && is_run(request) {
         return onlooker.why_unreached();
     }
@@ -45,6 +42,9 @@ pub fn why_no_command(summary: &Summary, request: &StartRequest, onlooker: &Onlo
     }
     if !request.filter.is_empty() {
         return Reason::Filtered.with(&[("FILTER", &request.filter.to_string())]);
+    }
+    if summary.foreign > 0 {
+        return without_context(summary);
     }
     onlooker.why_no_command().unwrap_or_else(|| Reason::NoCommand.with(&[]))
 }
@@ -70,15 +70,13 @@ fn crash(summary: &Summary) -> Option<String> {
     signal.map(crash_report::signal)
 }
 
-fn desktop_commands(summary: &Summary) -> Emptiness {
-    Reason::DesktopCommands.with(&[("COUNT", &counted(summary.foreign, "command"))])
+fn without_context(summary: &Summary) -> Emptiness {
+    Reason::WithoutContext.with(&[("COUNT", &counted(summary.foreign, "command"))])
 }
 
-/// Says why a trace with commands has no frame, or no command between its ends of frames because they are of desktop OpenGL;
-/// `None` if it has frames. `request` began the capture.
+/// Says why a trace with commands has no frame; `None` if it has frames. `request` began the capture.
 pub fn why_no_frame(summary: &Summary, request: &StartRequest, place: &Place) -> Option<Emptiness> {
-    let has_frames = summary.frames > 0;
-    if summary.calls == 0 || (has_frames && summary.foreign == 0) {
+    if summary.calls == 0 || summary.frames > 0 {
         return None;
     }
     // Of a program that was attached to without a snapshot, the trace does not have the surfaces.
@@ -87,10 +85,6 @@ pub fn why_no_frame(summary: &Summary, request: &StartRequest, place: &Place) ->
     let path = place.path().filter(|path| path.is_file());
     let (presented, guess) = path.and_then(|path| presentation(path).ok()).unwrap_or_default();
     let why = presented.why_no_frame().filter(|_| has_beginning);
-    let is_desktop = why == Some(NoFrame::Desktop);
-    if has_frames && !is_desktop {
-        return None;
-    }
     let mut emptiness = no_frame(summary, why.as_ref(), request, place);
     if let Some(guess) = guess {
         emptiness.sentence += &format!("; {guess}");
@@ -104,10 +98,9 @@ fn no_frame(
     request: &StartRequest,
     place: &Place,
 ) -> Emptiness {
-    let is_desktop = summary.foreign > 0 || why == Some(&NoFrame::Desktop);
     // A program that draws without a surface ends no frames, so the command in which it was says nothing.
     let is_headless = matches!(why, Some(NoFrame::Offscreen | NoFrame::NoSurface));
-    let is_other = is_desktop || (is_headless && crash(summary).is_none());
+    let is_other = is_headless && crash(summary).is_none();
     if let Some(inside) = why_inside(summary, request).filter(|_| !is_other) {
         return inside;
     }
@@ -118,9 +111,6 @@ fn no_frame(
     let rule = request.frame_rule.to_string();
     let (of_swaps, of_command);
     let (reason, value) = match why {
-        Some(NoFrame::Desktop) => (Reason::DesktopContexts, trace),
-        // Frames of GLX are presented by commands that are not recorded.
-        _ if summary.foreign > 0 => return desktop_commands(summary),
         _ if signal.is_some() => (Reason::CrashedBeforeFrame, ("SIGNAL", &*crash)),
         _ if !rule.is_empty() => (Reason::NoNamedEnd, ("RULE", &*rule)),
         Some(NoFrame::SwapsFailed(count)) => {
@@ -139,6 +129,7 @@ fn no_frame(
         Some(NoFrame::NoSurface) => (Reason::NoSurface, trace),
         Some(NoFrame::NoContext) => (Reason::NoContext, trace),
         Some(NoFrame::NotSubmitted) => (Reason::NotSubmitted, trace),
+        None if summary.foreign > 0 => return without_context(summary),
         Some(NoFrame::NotSwapped) | None if summary.reason == EndReason::Exit.name() => {
             (Reason::EndedBeforeFrame, trace)
         }

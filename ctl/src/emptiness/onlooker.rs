@@ -236,14 +236,10 @@ fn of_process(reason: Reason, seen: &Sighting, values: &[(&str, &str)]) -> Empti
     reason.with(&[&[("PROGRAM", &*program), ("PID", &*pid)], values].concat())
 }
 
-/// Returns that a process uses an API that is not recorded.
+/// Returns that a process uses Vulkan, which is not recorded.
 fn other_api(seen: &Sighting) -> Option<Emptiness> {
-    let (reason, library) = match (&seen.libraries.vulkan, &seen.libraries.desktop) {
-        (Some(vulkan), _) => (Reason::Vulkan, vulkan),
-        (None, Some(desktop)) => (Reason::DesktopLibrary, desktop),
-        (None, None) => return None,
-    };
-    Some(of_process(reason, seen, &[("LIBRARY", &shown(library))]))
+    let vulkan = seen.libraries.vulkan.as_ref()?;
+    Some(of_process(Reason::Vulkan, seen, &[("LIBRARY", &shown(vulkan))]))
 }
 
 /// Returns why a process that was not started for a capture has not reached the daemon.

@@ -54,17 +54,13 @@ reasons! {
     /// The program has its own copy of a driver library.
     OtherLibrary => "PROGRAM (process PID) has loaded LIBRARY, which is another copy of the driver library than the one that the shim stands for; let the program use the system's library: in programs that contain Chromium, `gapii-ctl run -- PROGRAM --use-angle=gles-egl` does that";
     /// The program has loaded Vulkan, and makes no recorded command.
-    Vulkan => "PROGRAM (process PID) has loaded Vulkan (LIBRARY), which is not recorded, and has made no command of EGL, OpenGL ES or Level Zero; GTK 4 uses OpenGL ES after `export GSK_RENDERER=gl GDK_DEBUG=gl-gles`, SDL after `export SDL_RENDER_DRIVER=opengles2`";
-    /// The program has loaded desktop OpenGL, and makes no recorded command.
-    DesktopLibrary => "PROGRAM (process PID) has loaded desktop OpenGL (LIBRARY), which is not recorded, and has made no command of EGL, OpenGL ES or Level Zero; GTK 4 uses OpenGL ES after `export GDK_DEBUG=gl-gles`, SDL after `export SDL_RENDER_DRIVER=opengles2`, Firefox after `gfx.egl.prefer-gles.enabled` in about:config";
-    /// The program made commands of desktop OpenGL.
-    DesktopCommands => "the program made COUNT of desktop OpenGL, through GLX or EGL, which are not recorded; GTK 4 uses OpenGL ES after `export GDK_DEBUG=gl-gles`, SDL after `export SDL_RENDER_DRIVER=opengles2`, Firefox after `gfx.egl.prefer-gles.enabled` in about:config";
-    /// All contexts of the program are of desktop OpenGL.
-    DesktopContexts => "the program has contexts of desktop OpenGL only, whose commands are not recorded; GTK 4 uses OpenGL ES after `export GDK_DEBUG=gl-gles`, SDL after `export SDL_RENDER_DRIVER=opengles2`, Firefox after `gfx.egl.prefer-gles.enabled` in about:config";
+    Vulkan => "PROGRAM (process PID) has loaded Vulkan (LIBRARY), which is not recorded, and has made no command of OpenGL, EGL, GLX or Level Zero; GTK 4 uses OpenGL after `export GSK_RENDERER=gl`, SDL after `export SDL_RENDER_DRIVER=opengl`";
+    /// The program made commands of OpenGL in threads without a context.
+    WithoutContext => "the program made COUNT of OpenGL in threads that have no current context as far as the shim has seen; such commands are not recorded; let `gapii-ctl doctor` check what a program needs";
     /// There is no display.
-    NoDisplay => "PROGRAM made no command of EGL, OpenGL ES or Level Zero, and may have found no display: DISPLAYS; `gapii-ctl doctor` checks the display";
+    NoDisplay => "PROGRAM made no command of OpenGL, EGL, GLX or Level Zero, and may have found no display: DISPLAYS; `gapii-ctl doctor` checks the display";
     /// The program uses no graphics.
-    NoGraphics => "PROGRAM made no command of EGL, OpenGL ES or Level Zero, and no library of a graphics API was seen in it; if it only asks another program to draw, record that program: `gapii-ctl run -- OTHER`";
+    NoGraphics => "PROGRAM made no command of OpenGL, EGL, GLX or Level Zero, and no library of a graphics API was seen in it; if it only asks another program to draw, record that program: `gapii-ctl run -- OTHER`";
     /// The program gave its task to a process that ran already.
     HandedOver => "PROGRAM handed over to process PID, which ran already without this run's shim, and ended; end that process first: `kill PID`";
     /// The program ended before its first command.
@@ -76,7 +72,7 @@ reasons! {
     /// A command did not return, and no frame had ended.
     CommandInFlight => "the program's COMMAND had not returned when the capture ended; give it more time with `--seconds`, or look with `gdb -p PID` where it waits";
     /// No command came while the capture ran.
-    NoCommand => "the program made no command of EGL, OpenGL ES or Level Zero meanwhile, or the end of a frame that the capture was to begin with did not come; `gapii-ctl watch` shows which programs make commands";
+    NoCommand => "the program made no command of OpenGL, EGL, GLX or Level Zero meanwhile, or the end of a frame that the capture was to begin with did not come; `gapii-ctl watch` shows which programs make commands";
     /// No command fits the filter.
     Filtered => "no command that the program made fits the filter (FILTER), and no frame ended; without `--function`, `--thread` and `--api` all commands are recorded";
     /// The event of `--when` did not happen.

@@ -36,10 +36,9 @@ pub struct ProgramFile {
 pub struct Libraries {
     /// One of EGL or OpenGL ES that is in a folder of the system.
     pub driver: Option<PathBuf>,
-    /// One of EGL or OpenGL ES that is not.
+    /// One of OpenGL, EGL or GLX that is not.
     pub own_driver: Option<PathBuf>,
     pub vulkan: Option<PathBuf>,
-    pub desktop: Option<PathBuf>,
     pub has_shim: bool,
 }
 
@@ -135,8 +134,8 @@ impl Sighting {
 
     /// Whether it has loaded a library of a graphics API.
     pub fn has_graphics(&self) -> bool {
-        let Libraries { driver, own_driver, vulkan, desktop, .. } = &self.libraries;
-        [driver, own_driver, vulkan, desktop].iter().any(|library| library.is_some())
+        let Libraries { driver, own_driver, vulkan, .. } = &self.libraries;
+        [driver, own_driver, vulkan].iter().any(|library| library.is_some())
     }
 
     /// Returns the value of a variable with which its program began.
@@ -189,8 +188,6 @@ impl Libraries {
                 }
             } else if name.starts_with("libvulkan.so") {
                 &mut found.vulkan
-            } else if DESKTOP.iter().any(|library| name.starts_with(library)) {
-                &mut found.desktop
             } else {
                 continue;
             };
@@ -200,13 +197,14 @@ impl Libraries {
     }
 }
 
-/// Libraries of desktop OpenGL.
-const DESKTOP: [&str; 3] = ["libGL.so", "libGLX.so", "libOpenGL.so"];
+/// Libraries of OpenGL, EGL and GLX that programs call.
+const DRIVERS: [&str; 6] =
+    ["libEGL.so", "libGLESv2.so", "libGLESv1_CM.so", "libGL.so", "libGLX.so", "libOpenGL.so"];
 
-/// Whether a library is one of EGL or OpenGL ES that programs call, by its file name. Drivers that such a library loads have a
+/// Whether a library is one of OpenGL, EGL or GLX that programs call, by its file name. Drivers that such a library loads have a
 /// name like `libEGL_mesa.so.0`.
 fn is_driver(name: &str) -> bool {
-    ["libEGL.so", "libGLESv2.so", "libGLESv1_CM.so"].iter().any(|library| name.starts_with(library))
+    DRIVERS.iter().any(|library| name.starts_with(library))
 }
 
 /// Whether a library is in a folder in which the dynamic linker looks for every program, or in one of `folders`, a list like
@@ -246,8 +244,8 @@ mod tests {
         check("/usr/lib/nvidia/libEGL_nvidia.so.0", none());
         let vulkan = PathBuf::from("/usr/lib/libvulkan.so.1.3.239");
         check("/usr/lib/libvulkan.so.1.3.239", Libraries { vulkan: Some(vulkan), ..none() });
-        let desktop = PathBuf::from("/usr/lib/libGLX.so.0.0.0");
-        check("/usr/lib/libGLX.so.0.0.0", Libraries { desktop: Some(desktop), ..none() });
+        let glx = PathBuf::from("/usr/lib/libGLX.so.0.0.0");
+        check("/usr/lib/libGLX.so.0.0.0", Libraries { driver: Some(glx), ..none() });
         check("[heap]", none());
     }
 

@@ -199,7 +199,7 @@ pub enum Look {
 pub struct PassedOn {
     /// Commands that were called from inside other commands.
     pub reentrant_calls: u64,
-    /// Commands of an API that is not recorded.
+    /// Commands of OpenGL without a recorded context.
     pub foreign_calls: u64,
 }
 

@@ -555,12 +555,14 @@ fn mode_name(mode: Mode, monitors: bool) -> &'static str {
 
 /// Returns the names of the APIs that these bits of a hello stand for.
 fn api_names(bits: u32) -> Vec<String> {
-    let bit = |api: &Api| match api {
+    let any_of = |api: &Api| match api {
+        Api::Egl => app::API_EGL,
+        Api::Glx => app::API_GLX,
+        // A process calls its commands with those of EGL or GLX.
+        Api::Gl => app::API_EGL | app::API_GLX,
         Api::LevelZero => app::API_LEVEL_ZERO,
-        // The APIs of the preloaded library share a bit.
-        _ => app::API_EGL_GLES,
     };
-    let called = Api::ALL.into_iter().filter(|api| bits & bit(api) != 0);
+    let called = Api::ALL.into_iter().filter(|api| bits & any_of(api) != 0);
     called.map(|api| api.name().to_owned()).collect()
 }
 

@@ -91,7 +91,7 @@ fn answer() -> io::Result<()> {
 impl App {
     fn connect(socket: UnixStream, launch: &str) -> anyhow::Result<Self> {
         let mut hello = AppHello::new(std::process::id());
-        hello.apis = app::API_EGL_GLES;
+        hello.apis = app::API_EGL;
         hello.name[..8].copy_from_slice(b"fake-app");
         hello.launch = app::launch_from_hex(launch.as_bytes()).unwrap_or_default();
         (&socket).write_all(&hello.to_bytes())?;

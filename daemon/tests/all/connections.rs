@@ -130,7 +130,7 @@ fn application_is_listed_until_it_is_gone() {
     let mut app = daemon.app();
     let Event::Apps(apps) = client.ask(&Request::Apps) else { panic!("apps are asked for") };
     assert_eq!((apps[0].pid, apps[0].name.raw()), (app.pid(), "fake-app"));
-    assert_eq!(apps[0].apis, ["egl", "gles"]);
+    assert_eq!(apps[0].apis, ["egl", "gl"]);
     app.tell("kill");
     support::until("the application to be gone", || {
         let Event::Apps(apps) = client.ask(&Request::Apps) else { return None };

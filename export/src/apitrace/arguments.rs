@@ -1,6 +1,7 @@
 //! Arguments and results as values of a `.trace`, by the trace's own description. Observed memory becomes an array of
 //! its elements, a string, or bytes. Memory that the trace lacks becomes an empty array or string where players need
-//! one, otherwise its address; a value that the record lacks is null. No command is handled by its name.
+//! one, otherwise its address; a value that the record lacks is null. By their names only vectors of unsigned bytes
+//! (`gl*ubv`) are known: players need arrays there, and a blob for all other bytes.
 
 use std::cmp::Reverse;
 use std::io::{self, Write};
@@ -19,6 +20,8 @@ pub struct Arguments<'a, W> {
     pub description: &'a Description,
     /// True if booleans are `EGL_FALSE` and `EGL_TRUE`.
     pub egl: bool,
+    /// True if unsigned bytes are numbers, not memory of unknown meaning.
+    pub has_byte_vectors: bool,
 }
 
 /// Element type of memory whose element type is unknown.
@@ -54,7 +57,9 @@ impl<W: Write> Arguments<'_, W> {
             Kind::Strings => self.strings(bytes),
             Kind::Attributes(group) => self.attributes(group, element.unwrap_or(BYTE), bytes),
             _ => match element {
-                Some(element) if element != BYTE => self.elements(element, bytes),
+                Some(element) if element != BYTE || self.has_byte_vectors => {
+                    self.elements(element, bytes)
+                }
                 _ => {
                     self.values.blob(bytes.len() as u64)?;
                     self.values.bytes(bytes)

@@ -330,6 +330,9 @@ impl<W: Write> Exporter<W> {
         let Value::Pointer(address) = arg.value else {
             return self.arguments(command, function).scalar(ty, arg.value);
         };
+        if let Some(len) = of_later_commands(command, index).filter(|_| address != 0) {
+            return self.calls.values.zeros_of(len);
+        }
         let of_it: Vec<_> =
             ranges.iter().copied().filter(|range| range.param == Some(index)).collect();
         if of_it.is_empty() {
@@ -397,8 +400,27 @@ impl<W: Write> Exporter<W> {
             values: &mut self.calls.values,
             description: command.description(),
             egl: Api::named(&function.api) == Some(Api::Egl),
+            has_byte_vectors: has_byte_vectors(&function.name),
         }
     }
+}
+
+/// The number of elements of an array that the driver keeps and writes in later commands, as glRenderMode does. Players
+/// need the array; one of more than 1,048,576 elements stays an address.
+fn of_later_commands(command: &Command<'_>, index: usize) -> Option<usize> {
+    const ELEMENTS_MAX: u64 = 1 << 20;
+    let at = match command.known()? {
+        CommandId::GL_FEEDBACK_BUFFER => 2,
+        CommandId::GL_SELECT_BUFFER => 1,
+        _ => return None,
+    };
+    let len = command.args().next().map(|size| size.value.bits()).filter(|_| index == at)?;
+    usize::try_from(len).ok().filter(|_| len <= ELEMENTS_MAX)
+}
+
+/// Whether a command takes a vector of unsigned bytes, as `glColor4ubv` and `glVertexAttrib4NubvARB` do.
+fn has_byte_vectors(command: &str) -> bool {
+    command.trim_end_matches(|letter: char| letter.is_ascii_uppercase()).ends_with("ubv")
 }
 
 fn roles(description: &Description) -> Vec<Roles> {
@@ -418,4 +440,20 @@ fn roles(description: &Description) -> Vec<Roles> {
         };
     }
     roles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_of_unsigned_bytes_are_known_by_the_name() {
+        let check = |name, expected| assert_eq!(has_byte_vectors(name), expected, "{name}");
+        check("glColor4ubv", true);
+        check("glVertexAttrib4NubvARB", true);
+        check("glIndexubv", true);
+        check("glColor4ub", false);
+        check("glCallLists", false);
+        check("glGetIntegerv", false);
+    }
 }

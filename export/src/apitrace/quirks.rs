@@ -1,6 +1,6 @@
 //! Calls that players of the format need or cannot bear. A fake viewport and scissor with the surface's size follow the
 //! first `eglMakeCurrent` of a context, because players take the size of surfaces from viewports; only if a pbuffer's
-//! attributes or `eglQuerySurface` tell the size. A failed `eglCreateContext` is left out, because players stop at it.
+//! attributes or `eglQuerySurface` tell the size. A failed creation of a context is left out, because players stop at it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -43,7 +43,10 @@ impl Role {
     /// Returns the role of a command.
     pub fn of(command: CommandId) -> Self {
         match command {
-            CommandId::EGL_CREATE_CONTEXT => Self::CreateContext,
+            CommandId::EGL_CREATE_CONTEXT
+            | CommandId::GLX_CREATE_CONTEXT
+            | CommandId::GLX_CREATE_CONTEXT_ATTRIBS_ARB
+            | CommandId::GLX_CREATE_NEW_CONTEXT => Self::CreateContext,
             CommandId::EGL_CREATE_PBUFFER_SURFACE => Self::CreatePbuffer,
             CommandId::EGL_QUERY_SURFACE => Self::QuerySurface,
             CommandId::EGL_MAKE_CURRENT => Self::MakeCurrent,

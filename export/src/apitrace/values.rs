@@ -122,6 +122,12 @@ impl<W: Write> Values<W> {
         self.number(len as u64)
     }
 
+    /// Writes an array of `len` zeros.
+    pub fn zeros_of(&mut self, len: usize) -> io::Result<()> {
+        self.array(len)?;
+        (0..len).try_for_each(|_| self.unsigned(0))
+    }
+
     /// Begins a blob; the caller writes `len` bytes next, by [`Self::bytes`] and [`Self::zeros`].
     pub fn blob(&mut self, len: u64) -> io::Result<()> {
         self.byte(Tag::Blob as u8)?;

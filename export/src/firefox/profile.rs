@@ -145,7 +145,7 @@ impl<W: Write, S: Read + Write + Seek> Timeline for Profile<W, S> {
     fn gpu(&mut self, slice: &GpuSlice<'_>) -> io::Result<()> {
         let Some(place) = self.gpu_of(slice.process, slice.among) else { return Ok(()) };
         let api = match slice.among {
-            Among::Context(_) => Api::Gles,
+            Among::Context(_) => Api::Gl,
             Among::List(_) => Api::LevelZero,
         };
         let category = FIRST_API + api as u8;

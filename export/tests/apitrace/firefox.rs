@@ -110,7 +110,7 @@ fn commands_frames_and_gaps_are_markers_of_their_threads() {
     assert_eq!(
         found("10"),
         [
-            marker("glClear", 500, 510, "gles", command(0)),
+            marker("glClear", 500, 510, "gl", command(0)),
             marker("eglSwapBuffers", 510, 560, "egl", command(1)),
             marker("eglSwapBuffers", 580, 610, "egl", command(3)),
         ]
@@ -119,7 +119,7 @@ fn commands_frames_and_gaps_are_markers_of_their_threads() {
     assert_eq!(
         found("11"),
         [
-            marker("glClear", 1_000_540, 1_001_040, "gles", command(2)),
+            marker("glClear", 1_000_540, 1_001_040, "gl", command(2)),
             marker("not recorded: dropped", 1100, 1200, "not recorded", gap),
         ]
     );

@@ -290,3 +290,18 @@ fn adjacent_arrays_end_with_their_last_vertex() {
         [("glVertexAttribPointer", true, &places), ("glVertexAttribPointer", true, &colours)];
     assert_eq!(last_args(&calls)[2..4], expected);
 }
+
+/// The player's driver writes there when the program leaves the mode.
+#[test]
+fn array_that_later_commands_write_is_an_array_of_zeros() {
+    let mut script = Script::new();
+    script.call("glFeedbackBuffer", &[3, 0x0600, 0x1000]);
+    script.call("glSelectBuffer", &[2, 0x2000]);
+    script.call("glSelectBuffer", &[0x7FFF_FFFF, 0x3000]);
+    script.call("glSelectBuffer", &[2, 0]);
+    let zeros = |len| Value::Array(vec![Value::Unsigned(0); len]);
+    let calls = calls(script);
+    let buffers: Vec<_> = calls.iter().map(|call| call.arg("buffer").clone()).collect();
+    let expected = [zeros(3), zeros(2), Value::Address(0x3000), Value::Null];
+    assert_eq!(buffers, expected);
+}

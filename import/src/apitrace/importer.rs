@@ -25,15 +25,18 @@ use crate::trace_writer::{Record, TraceWriter};
 const OPENGL_ES_API: u32 = constants::EGL_OPENGL_ES_API;
 const OPENGL_API: u32 = constants::EGL_OPENGL_API;
 const CLIENT_VERSION: u64 = constants::EGL_CONTEXT_CLIENT_VERSION as u64;
-const ATTRIBUTES_END: u64 = constants::EGL_NONE as u64;
+const EGL_NONE: u64 = constants::EGL_NONE as u64;
+const GLX_MAJOR_VERSION: u64 = constants::GLX_CONTEXT_MAJOR_VERSION_ARB as u64;
+const GLX_PROFILE: u64 = constants::GLX_CONTEXT_PROFILE_MASK_ARB as u64;
+const GLX_ES_PROFILE: u64 = constants::GLX_CONTEXT_ES2_PROFILE_BIT_EXT as u64;
 /// Id of the process, which the recording does not have.
 const PID: u32 = 1;
 /// Most different names that are counted one by one.
 const NAMES_MAX: usize = 4096;
 const PIECES_MAX: usize = 1 << 12;
 const PIECES_BYTES_MAX: usize = 1 << 30;
-/// Beginnings of the functions that windows of desktop OpenGL have.
-const DESKTOP: [&str; 3] = ["glX", "wgl", "CGL"];
+/// Beginnings of the functions that windows of other systems have.
+const OTHER_WINDOWS: [&str; 2] = ["wgl", "CGL"];
 
 /// Result of an import.
 #[derive(Clone, Debug, Default)]
@@ -67,8 +70,8 @@ pub struct Imported {
 pub struct Unknown {
     /// Number of calls.
     pub calls: u64,
-    /// Whether the calls belong to desktop OpenGL.
-    pub is_desktop: bool,
+    /// Whether the calls belong to windows of other systems.
+    pub is_of_other_windows: bool,
 }
 
 /// Why an import failed.
@@ -80,9 +83,9 @@ pub enum ImportError {
     /// The trace can't be written.
     #[error(transparent)]
     Writing(io::Error),
-    /// The recording has only calls of desktop OpenGL.
-    #[error("it is a recording of desktop OpenGL")]
-    Desktop,
+    /// The recording makes its contexts with WGL or CGL alone.
+    #[error("it is a recording of OpenGL through WGL or CGL")]
+    OtherWindows,
 }
 
 /// When the recording was made, for the header of the trace: in nanoseconds of Unix time.
@@ -109,7 +112,7 @@ pub fn import<R: Read, W: Write>(
         pid: PID,
         name: name.as_str().into(),
         exe: program.as_str().into(),
-        apis: vec!["egl".into(), "gles".into()],
+        apis: vec!["egl".into(), "gl".into(), "glx".into()],
         ..ProcessEntry::default()
     };
     let writer = concat!("gapii ", env!("CARGO_PKG_VERSION"), ", imported from apitrace");
@@ -245,13 +248,9 @@ impl<W: Write> Importer<W> {
             return self.memcpy(&call);
         }
         let Some((function, command)) = self.known(&call) else {
-            self.unknown(&call, DESKTOP.iter().any(|begin| call.signature.name.starts_with(begin)));
+            self.unknown(&call);
             return Ok(());
         };
-        if function.api == "gles" && self.is_desktop(call.thread) {
-            self.unknown(&call, true);
-            return Ok(());
-        }
         let array = match vertex_array(command, &call) {
             Some(bytes) => Some(self.hold_array(call.thread, bytes)),
             None => None,
@@ -271,8 +270,11 @@ impl<W: Write> Importer<W> {
         let takes_effect = match function.effect {
             Effect::Enter => true,
             Effect::Leave => false,
-            // Releases the current context, or acquires one when it returns.
-            Effect::Recorded => call.input(3).is_none_or(|context| bits(context) == 0),
+            // Releases the current context, or acquires one, its last parameter, when it returns.
+            Effect::Recorded => {
+                let context = call.input(function.params.len().saturating_sub(1));
+                context.is_none_or(|context| bits(context) == 0)
+            }
         };
         let flags = if takes_effect { EFFECT } else { 0 };
         let leaves = if function.leaves { LEAVES } else { 0 };
@@ -291,10 +293,8 @@ impl<W: Write> Importer<W> {
         let index = self.thread(call.thread)?.index;
         let payload = Payloads { function, call }.leave(&mut self.writer, index)?;
         let effect = if *has_effect { 0 } else { EFFECT };
-        let frame_end = match call.result_bits() {
-            Some(1) if is_swap(*command) => FRAME_END,
-            _ => 0,
-        };
+        let ends_frame = is_swap(*command, call.result_bits());
+        let frame_end = if ends_frame { FRAME_END } else { 0 };
         let flags = LEAVE | effect | frame_end;
         self.writer.command(index, &Record { function, flags, payload: &payload })?;
         self.follow(call, *command)
@@ -312,15 +312,29 @@ impl<W: Write> Importer<W> {
             }
             CommandId::EGL_CREATE_CONTEXT if result != 0 => {
                 let api = thread.bound_api;
-                let client_version = match api {
-                    OPENGL_ES_API => call.input(3).map_or(1, client_version),
-                    _ => 0,
-                };
+                let client_version = call.input(3).map_or(1, client_version);
                 let context = atom::Context { context: result, api, client_version };
                 self.contexts.insert(result, context);
                 return Ok(());
             }
-            CommandId::EGL_MAKE_CURRENT if result != 0 => argument(3),
+            CommandId::GLX_CREATE_CONTEXT
+            | CommandId::GLX_CREATE_CONTEXT_ATTRIBS_ARB
+            | CommandId::GLX_CREATE_CONTEXT_WITH_CONFIG_SGIX
+            | CommandId::GLX_CREATE_NEW_CONTEXT
+                if result != 0 =>
+            {
+                let list = call.input(4).filter(|_| command.name().contains("Attribs"));
+                self.contexts.insert(result, context_of_glx(result, list));
+                return Ok(());
+            }
+            CommandId::GLX_MAKE_CURRENT if result != 0 => argument(2),
+            CommandId::EGL_MAKE_CURRENT
+            | CommandId::GLX_MAKE_CONTEXT_CURRENT
+            | CommandId::GLX_MAKE_CURRENT_READ_SGI
+                if result != 0 =>
+            {
+                argument(3)
+            }
             CommandId::EGL_RELEASE_THREAD if result != 0 => {
                 thread.bound_api = OPENGL_ES_API;
                 0
@@ -339,12 +353,6 @@ impl<W: Write> Importer<W> {
         };
         let index = thread.index;
         self.writer.context(index, context)
-    }
-
-    /// Returns whether a context of desktop OpenGL is current on a thread.
-    fn is_desktop(&self, thread: u64) -> bool {
-        let context = self.threads.get(&thread).and_then(|it| self.contexts.get(&it.context));
-        context.is_some_and(|context| context.api == OPENGL_API)
     }
 
     fn memcpy(&mut self, call: &Call) -> io::Result<()> {
@@ -374,13 +382,13 @@ impl<W: Write> Importer<W> {
         *self.functions.entry(signature.id).or_insert_with(|| {
             let command = CommandId::named(&signature.name)?;
             let function = Description::built_in().of(command)?;
-            let is_graphics = function.api == "egl" || function.api == "gles";
+            let is_graphics = ["egl", "gl", "glx"].contains(&&*function.api);
             (is_graphics && function.params.len() == signature.params.len())
                 .then_some((function, command))
         })
     }
 
-    fn unknown(&mut self, call: &Call, is_desktop: bool) {
+    fn unknown(&mut self, call: &Call) {
         let unknown = &mut self.imported.unknown;
         let name = match unknown.contains_key(&call.signature.name) || unknown.len() < NAMES_MAX {
             true => call.signature.name.as_str(),
@@ -388,7 +396,8 @@ impl<W: Write> Importer<W> {
         };
         let counted = unknown.entry(name.to_owned()).or_default();
         counted.calls += 1;
-        counted.is_desktop |= is_desktop;
+        let mut begins = OTHER_WINDOWS.iter();
+        counted.is_of_other_windows |= begins.any(|begin| call.signature.name.starts_with(begin));
     }
 
     fn thread(&mut self, number: u64) -> io::Result<&mut Thread> {
@@ -414,10 +423,9 @@ impl<W: Write> Importer<W> {
         for call in waiting {
             self.begin(call).map_err(ImportError::Writing)?;
         }
-        let is_desktop = self.imported.unknown.values().any(|unknown| unknown.is_desktop);
-        let has_es = self.contexts.values().any(|context| context.api == OPENGL_ES_API);
-        if is_desktop && !has_es {
-            return Err(ImportError::Desktop);
+        let has_others = self.imported.unknown.values().any(|it| it.is_of_other_windows);
+        if has_others && self.contexts.is_empty() {
+            return Err(ImportError::OtherWindows);
         }
         let unread =
             self.threads.values().map(|it| it.written.pieces.len() + it.arrays.pieces.len());
@@ -448,10 +456,26 @@ fn bits(value: &Value) -> u64 {
 
 /// Returns the version that an attribute list asks for; 1 if it does not say it.
 fn client_version(list: &Value) -> u32 {
-    let Value::Array(elements) = list else { return 1 };
-    let pairs = elements.chunks_exact(2).take_while(|pair| bits(&pair[0]) != ATTRIBUTES_END);
-    let versions = pairs.filter(|pair| bits(&pair[0]) == CLIENT_VERSION);
-    versions.last().map_or(1, |pair| bits(&pair[1]) as u32)
+    attribute(list, EGL_NONE, CLIENT_VERSION).map_or(1, |version| version as u32)
+}
+
+/// Returns a context of GLX that was made with this list of attributes.
+fn context_of_glx(context: u64, list: Option<&Value>) -> atom::Context {
+    let value = |name| list.and_then(|list| attribute(list, 0, name));
+    let api = match value(GLX_PROFILE).unwrap_or(0) & GLX_ES_PROFILE {
+        0 => OPENGL_API,
+        _ => OPENGL_ES_API,
+    };
+    let client_version = value(GLX_MAJOR_VERSION).map_or(1, |version| version as u32);
+    atom::Context { context, api, client_version }
+}
+
+/// Returns the last value of an attribute in a list that `end` ends.
+fn attribute(list: &Value, end: u64, name: u64) -> Option<u64> {
+    let Value::Array(elements) = list else { return None };
+    let pairs = elements.chunks_exact(2).take_while(|pair| bits(&pair[0]) != end);
+    let values = pairs.filter(|pair| bits(&pair[0]) == name).map(|pair| bits(&pair[1]));
+    values.last()
 }
 
 /// Returns the contents of a vertex array that a call sets.
@@ -480,12 +504,15 @@ fn is_draw(command: CommandId) -> bool {
     DRAWS.iter().any(|begin| command.name().starts_with(begin))
 }
 
-/// Returns whether a command ends a frame if it succeeds.
-fn is_swap(command: CommandId) -> bool {
-    matches!(
-        command,
+/// Returns whether a call with this result ended a frame.
+fn is_swap(command: CommandId, result: Option<u64>) -> bool {
+    match command {
         CommandId::EGL_SWAP_BUFFERS
-            | CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT
-            | CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR
-    )
+        | CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT
+        | CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR => result == Some(1),
+        // It has no result.
+        CommandId::GLX_SWAP_BUFFERS => true,
+        CommandId::GLX_SWAP_BUFFERS_MSC_OML => result.is_some_and(|swaps| swaps as i64 >= 0),
+        _ => false,
+    }
 }

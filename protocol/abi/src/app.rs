@@ -65,10 +65,12 @@ pub const CLAIM_MS: u64 = 1_000;
 /// Seconds for which a process with `GAPII_WAIT` waits for a capture, unless `GAPII_WAIT_SECONDS` says otherwise.
 pub const WAIT_SECONDS: u64 = 600;
 
-/// Bit of [`AppHello::apis`]: EGL and OpenGL ES.
-pub const API_EGL_GLES: u32 = 1;
+/// Bit of [`AppHello::apis`]: EGL, and OpenGL with it.
+pub const API_EGL: u32 = 1;
 /// Bit of [`AppHello::apis`]: Level Zero.
 pub const API_LEVEL_ZERO: u32 = 2;
+/// Bit of [`AppHello::apis`]: GLX, and OpenGL with it.
+pub const API_GLX: u32 = 4;
 
 /// File name of the applications' socket in the socket folder.
 pub const SOCKET_NAME: &str = "app.sock";
@@ -114,7 +116,7 @@ pub struct AppHello {
     pub exe: [u8; 256],
     /// The kernel's name for the process (`comm`), NUL-padded.
     pub name: [u8; 16],
-    /// Bits of the APIs that the process has called: [`API_EGL_GLES`], [`API_LEVEL_ZERO`].
+    /// Bits of the APIs that the process has called: [`API_EGL`], [`API_LEVEL_ZERO`], [`API_GLX`].
     pub apis: u32,
     /// With [`FLAG_TAKE_OVER`]: number of slots of the segment.
     pub slot_count: u32,
@@ -366,7 +368,7 @@ mod tests {
         hello.launch = *b"0123456789abcdef";
         hello.exe[..8].copy_from_slice(b"/bin/cat");
         hello.name[..3].copy_from_slice(b"cat");
-        hello.apis = API_EGL_GLES;
+        hello.apis = API_EGL;
         hello
     }
 

@@ -76,7 +76,7 @@ pub struct Summary {
     pub incomplete: u64,
     /// Commands that were not recorded because they were called from inside other commands.
     pub reentrant: u64,
-    /// Commands that were not recorded because they belong to an API that is not recorded.
+    /// Commands of OpenGL that were not recorded, because no recorded context was current.
     pub foreign: u64,
     /// Times that a thread waited for ring space.
     pub waits: u64,

@@ -357,7 +357,7 @@ mod tests {
             pid: u32::MAX,
             name: most(16),
             exe: most(256),
-            apis: vec!["level_zero".to_owned(), "egl".to_owned(), "gles".to_owned()],
+            apis: vec!["level_zero".to_owned(), "egl".to_owned(), "gl".to_owned()],
             contexts: u32::MAX,
             frames: u64::MAX,
             mode: crate::mode::CAPTURING.to_owned(),

@@ -19,12 +19,14 @@ pub const WORDS_MAX: usize = 256;
 /// Longest word of a filter, in bytes.
 pub const WORD_LEN_MAX: usize = 128;
 /// Commands that end a frame.
-const FRAME_ENDS: [CommandId; 6] = [
+const FRAME_ENDS: [CommandId; 8] = [
     CommandId::EGL_SWAP_BUFFERS,
     CommandId::EGL_SWAP_BUFFERS_REGION2_NOK,
     CommandId::EGL_SWAP_BUFFERS_REGION_NOK,
     CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT,
     CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR,
+    CommandId::GLX_SWAP_BUFFERS,
+    CommandId::GLX_SWAP_BUFFERS_MSC_OML,
     CommandId::ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS,
 ];
 
@@ -37,7 +39,7 @@ const FRAME_ENDS: [CommandId; 6] = [
 pub struct Filter {
     /// Thread ids, or patterns of thread names.
     pub threads: Vec<String>,
-    /// Names of APIs: `egl`, `gles`, `level_zero`.
+    /// Names of APIs: `egl`, `gl`, `level_zero`.
     pub apis: Vec<String>,
     /// Patterns of function names.
     pub functions: Vec<String>,
@@ -135,7 +137,7 @@ mod tests {
     fn command_is_wanted_that_fits_a_word_of_each_list() {
         let filter = Filter {
             threads: words(&["17", "draw*"]),
-            apis: words(&["gles"]),
+            apis: words(&["gl"]),
             functions: words(&["glDraw*", "glClear", "eglInitialize"]),
         };
         for (tid, name, expected) in
@@ -163,6 +165,7 @@ mod tests {
             "eglSwapBuffers",
             "eglSwapBuffersWithDamageEXT",
             "eglSwapBuffersWithDamageKHR",
+            "glXSwapBuffers",
             "zeCommandQueueExecuteCommandLists",
         ] {
             assert!(Filter::is_wanted_of_all(function(name)), "{name}");

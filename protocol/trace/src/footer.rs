@@ -124,7 +124,7 @@ pub struct ProcessEntry {
     pub name: Untrusted,
     /// Path of the executable.
     pub exe: Untrusted,
-    /// APIs of which the process issued commands: `egl`, `gles`, `level_zero`.
+    /// APIs of which the process issued commands: `egl`, `gl`, `level_zero`.
     pub apis: Vec<Untrusted>,
     /// Frames that ended.
     pub frames: u64,
@@ -132,8 +132,8 @@ pub struct ProcessEntry {
     /// the driver, a callback or a signal handler. After a seam, only those since the seam.
     #[serde(skip_serializing_if = "is_zero")]
     pub reentrant_calls: u64,
-    /// Commands that are not in the stream because they belong to an API that is not recorded: a context of that API
-    /// was current, or no EGL context was in a process with GLX. After a seam, only those since the seam.
+    /// Commands of OpenGL that are not in the stream, because no recorded context was current. After a seam, only those
+    /// since the seam.
     #[serde(skip_serializing_if = "is_zero")]
     pub foreign_calls: u64,
 }
@@ -219,7 +219,7 @@ impl Footer {
         self.processes.iter().fold(0, |sum, process| sum.saturating_add(process.reentrant_calls))
     }
 
-    /// Returns how many commands are not in the stream because they belong to an API that is not recorded. Programs count
+    /// Returns how many commands of OpenGL are not in the stream, because no recorded context was current. Programs count
     /// them, and may claim any number.
     pub fn foreign_calls(&self) -> u64 {
         self.processes.iter().fold(0, |sum, process| sum.saturating_add(process.foreign_calls))

@@ -32,7 +32,7 @@ pub struct Info {
     pub calls: u64,
     /// Threads with records.
     pub threads: u64,
-    /// APIs with commands: `egl`, `gles`, `level_zero`.
+    /// APIs with commands: `egl`, `gl`, `level_zero`.
     pub apis: Vec<Untrusted>,
     /// True if the trace begins with a snapshot of a running program.
     pub snapshot: bool,
@@ -59,7 +59,7 @@ pub struct Info {
     /// Commands that are not in the stream because they were called from inside other commands.
     #[serde(skip_serializing_if = "is_zero")]
     pub reentrant_calls: u64,
-    /// Commands that are not in the trace because they belong to an API that is not recorded. 0 in a cut trace.
+    /// Commands of OpenGL that are not in the trace, because no recorded context was current. 0 in a cut trace.
     #[serde(skip_serializing_if = "is_zero")]
     pub foreign_calls: u64,
     /// The processes of the capture.

@@ -83,6 +83,8 @@ pub struct ContextLimits {
     pub atomic_bindings: i32,
     /// `GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS`; 0 like `uniform_bindings`.
     pub feedback_bindings: i32,
+    /// The profile of a context of desktop OpenGL, as a bit of `GL_CONTEXT_PROFILE_MASK`; 0 in OpenGL ES.
+    pub profile: i32,
     /// Names of the extensions that recording depends on, separated by spaces.
     pub extensions: String,
     /// `GL_RENDERER`; empty if the writer did not record it.
@@ -151,6 +153,7 @@ impl ContextLimits {
             storage_alignment: next(),
             atomic_bindings: next(),
             feedback_bindings: next(),
+            profile: next(),
             extensions: String::from_utf8_lossy(limits.extensions).into_owned(),
             renderer: answer(limits.renderer),
             version_string: answer(limits.version_string),
@@ -590,13 +593,14 @@ mod tests {
         assert_eq!(old.vertex_attribs, 4);
         assert_eq!(old.default_framebuffer, DefaultFramebuffer::default());
         assert_eq!(limits(13).vertex_bindings, 0);
-        let new = limits(25);
+        assert_eq!(limits(24).profile, 0);
+        let new = limits(26);
         assert_eq!(new.extensions, "GL_A");
         let framebuffer = new.default_framebuffer;
         assert_eq!((framebuffer.red_bits, framebuffer.samples), (5, 11));
         assert_eq!((framebuffer.width, framebuffer.height), (12, 13));
         let vertices = (new.vertex_bindings, new.vertex_relative_offset, new.vertex_stride);
         assert_eq!(vertices, (14, 15, 16));
-        assert_eq!((new.texture_units, new.feedback_bindings), (17, 24));
+        assert_eq!((new.texture_units, new.feedback_bindings, new.profile), (17, 24, 25));
     }
 }

@@ -78,7 +78,7 @@ pub struct Checked {
     /// Commands that are not in the stream because they were called from inside other commands, by the footer.
     #[serde(skip_serializing_if = "is_zero")]
     pub reentrant_calls: u64,
-    /// Commands that are not in the trace because they belong to an API that is not recorded, as the footer says.
+    /// Commands of OpenGL that are not in the trace, because no recorded context was current, as the footer says.
     #[serde(skip_serializing_if = "is_zero")]
     pub foreign_calls: u64,
     /// Blobs and observations.
@@ -417,7 +417,7 @@ impl Verifier {
         self.found.checked.foreign_calls = foreign;
         if foreign > 0 {
             self.found.warnings.push(format!(
-                "{foreign} commands of an API that is not recorded are not in the trace"
+                "{foreign} commands of OpenGL without a recorded context are not in the trace"
             ));
         }
     }

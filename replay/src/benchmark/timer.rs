@@ -2,9 +2,10 @@
 
 use gapii_commands::constants::{
     GL_EXTENSIONS, GL_GPU_DISJOINT_EXT, GL_QUERY_COUNTER_BITS_EXT, GL_QUERY_RESULT,
-    GL_QUERY_RESULT_AVAILABLE, GL_TIMESTAMP_EXT,
+    GL_QUERY_RESULT_AVAILABLE, GL_TIMESTAMP_EXT, GL_VERSION,
 };
 use gapii_commands::ids;
+use gapii_state::version_of;
 
 use crate::driver::Driver;
 use crate::parts::Parts;
@@ -31,6 +32,11 @@ pub(super) struct Timer<'p> {
 impl<'p> Timer<'p> {
     /// Whether the current context has timestamps; false without a context.
     pub(super) fn exists(parts: &Parts) -> bool {
+        let version = parts.driver_text(GL_VERSION);
+        // The extension is one of OpenGL ES, and a core profile has no list of extensions in one text.
+        if !version.is_some_and(|text| version_of(&text).is_some_and(|(is_es, _)| is_es)) {
+            return false;
+        }
         let extensions = parts.driver_text(GL_EXTENSIONS).unwrap_or_default();
         if !extensions.split(' ').any(|extension| extension == EXTENSION) {
             return false;

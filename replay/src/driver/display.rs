@@ -9,12 +9,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gapii_commands::constants;
 
+use gapii_state::version_of;
+
 use super::egl_functions::{
-    EGL_EXTENSIONS, EGL_FALSE, EGL_NONE, Functions, GL_EXTENSIONS, GL_VERSION, Handle, call, owned,
-    some,
+    EGL_EXTENSIONS, EGL_FALSE, EGL_NONE, Functions, GL_EXTENSIONS, GL_NUM_EXTENSIONS, GL_VERSION,
+    Handle, call, owned, some,
 };
 use super::functions::Driver;
-use super::offer::{Offer, version_of};
+use super::offer::Offer;
 use gapii_commands::constants::{
     EGL_PLATFORM_DEVICE_EXT, EGL_PLATFORM_SURFACELESS_MESA, EGL_PLATFORM_X11_KHR,
 };
@@ -162,9 +164,25 @@ impl Real {
 
     /// Version and extensions of the calling thread's context.
     pub fn offer(&self) -> Option<Offer> {
-        let (major, minor) = version_of(&self.gl_text(GL_VERSION)?)?;
-        let version = (u16::try_from(major).ok()?, u16::try_from(minor).ok()?);
-        Some(Offer { version, extensions: self.gl_text(GL_EXTENSIONS)? })
+        let (is_es, (major, minor)) = version_of(&self.gl_text(GL_VERSION)?)?;
+        let extensions = match is_es || major < 3 {
+            true => self.gl_text(GL_EXTENSIONS)?,
+            false => self.indexed_extensions(),
+        };
+        Some(Offer { is_es, version: (major.into(), minor.into()), extensions })
+    }
+
+    /// Names of the extensions in a context of desktop OpenGL 3.0 or later, separated by spaces. A core profile does not
+    /// have them in one text.
+    fn indexed_extensions(&self) -> String {
+        let mut count = 0i32;
+        call!(self.own.get_integer(GL_NUM_EXTENSIONS, &raw mut count));
+        let name = |at| {
+            let name = call!(self.own.get_string_at(GL_EXTENSIONS, at));
+            // SAFETY: null, or a NUL-terminated string of the driver.
+            unsafe { owned(name as *const core::ffi::c_char) }
+        };
+        (0..count.cast_unsigned()).map(name).collect::<Vec<_>>().join(" ")
     }
 
     /// `glGetString` in the calling thread's context. Every version of OpenGL ES has the `name`s

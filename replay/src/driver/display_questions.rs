@@ -1,7 +1,7 @@
 //! Queries of EGL that change nothing. The driver is asked what the trace asked.
 
 use super::display::Real;
-use super::egl_functions::{EGL_NONE, Handle, call, ended};
+use super::egl_functions::{EGL_FALSE, EGL_NONE, Handle, call, ended};
 
 /// Largest number of configurations that a query returns.
 const CONFIGS_MAX: i32 = 4096;
@@ -33,9 +33,9 @@ impl Real {
         call!(self.played.initialize(self.display, major, minor));
     }
 
-    /// `eglBindAPI` on the calling thread.
-    pub fn bind_api(&self, api: u32) {
-        call!(self.played.bind_api(api));
+    /// `eglBindAPI` on the calling thread; false if the driver refused.
+    pub fn bind_api(&self, api: u32) -> bool {
+        call!(self.played.bind_api(api)) != EGL_FALSE
     }
 
     /// `eglQueryAPI`.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::functions::Driver;
 use gapii_commands::constants;
-pub(super) use gapii_commands::constants::{EGL_FALSE, GL_EXTENSIONS, GL_VERSION};
+pub(super) use gapii_commands::constants::{
+    EGL_FALSE, GL_EXTENSIONS, GL_NUM_EXTENSIONS, GL_VERSION,
+};
 
 /// A handle that the driver gave out; 0 is none.
 pub type Handle = usize;
@@ -76,6 +78,8 @@ functions! {
     get_current_surface = EGL_GET_CURRENT_SURFACE fn(i32) -> Handle;
     get_display = EGL_GET_DISPLAY fn(usize) -> Handle;
     get_error = EGL_GET_ERROR fn() -> i32;
+    get_integer = GL_GET_INTEGERV fn(u32, *mut i32) -> ();
+    get_string_at = GL_GET_STRINGI fn(u32, u32) -> usize;
     get_string = GL_GET_STRING fn(u32) -> *const core::ffi::c_char;
     get_platform_display = EGL_GET_PLATFORM_DISPLAY fn(u32, usize, *const isize) -> Handle;
     get_platform_display_ext = EGL_GET_PLATFORM_DISPLAY_EXT fn(u32, usize, *const i32) -> Handle;

@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn function_that_the_driver_lacks_is_named() {
         const CLEAR: u16 = ids::GL_CLEAR;
-        let driver = Driver::load(&Nothing, &[Api::Gles]);
+        let driver = Driver::load(&Nothing, &[Api::Gl]);
         // SAFETY: the type of glClear; it is not called.
         let found = unsafe { driver.get::<unsafe extern "C" fn(u32)>(CLEAR) };
         assert_eq!(

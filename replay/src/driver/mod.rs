@@ -18,7 +18,6 @@ pub use functions::Driver;
 pub use libraries::Interceptor;
 pub use loader::Loader;
 pub use offer::Offer;
-pub(crate) use offer::version_of;
 pub use system::SystemLoader;
 pub use texts::driver_texts;
 pub use x11::{Window, Windows};

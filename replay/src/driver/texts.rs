@@ -22,7 +22,7 @@ use super::loader::Loader;
 /// # Errors
 /// A sentence: the driver has no EGL, no display or no context.
 pub fn driver_texts(loader: &dyn Loader) -> Result<Vec<(&'static str, String)>, String> {
-    let driver = Arc::new(Driver::load(loader, &[Api::Egl, Api::Gles]));
+    let driver = Arc::new(Driver::load(loader, &[Api::Egl, Api::Gl]));
     let real = Real::open(&driver, None, None)?;
     let of_display = [
         ("EGL_VENDOR", EGL_VENDOR as i32),

@@ -4,7 +4,7 @@ use crate::call::Call;
 use crate::survey::attributes;
 
 /// Whether the recorded command succeeded: its result was not 0, or is not in the trace.
-pub(super) fn succeeded(call: &Call<'_, '_>) -> bool {
+pub(crate) fn succeeded(call: &Call<'_, '_>) -> bool {
     call.recorded_result() != Some(0)
 }
 

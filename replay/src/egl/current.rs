@@ -17,16 +17,21 @@ use crate::objects::egl::{Current, Egl};
 
 /// eglMakeCurrent.
 pub fn make_current(call: &mut Call<'_, '_>) -> Outcome {
-    let (thread, process) = (call.command.thread, call.command.process);
-    let (draw, read, context) = (call.u64(1), call.u64(2), call.u64(3));
     if !succeeded(call) {
         return Ok(());
     }
-    if context == 0 {
+    make(call, (call.u64(1), call.u64(2), call.u64(3)))
+}
+
+/// Makes a draw surface, a read surface and a context of the trace current on the calling thread; releases what is current
+/// if there is no context.
+pub(crate) fn make(call: &mut Call<'_, '_>, handles: (u64, u64, u64)) -> Outcome {
+    let (thread, process) = (call.command.thread, call.command.process);
+    if handles.2 == 0 {
         release(call.parts, thread);
         return Ok(());
     }
-    let result = begin(call.parts, thread, process, (draw, read, context));
+    let result = begin(call.parts, thread, process, handles);
     if result.is_err() {
         // Nothing may be drawn to the surface that was current before.
         release(call.parts, thread);

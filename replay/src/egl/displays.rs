@@ -1,6 +1,6 @@
 //! Displays of the trace, which all become one display here, and the end of a display's objects: eglTerminate destroys
 //! them (with `EGL_TRACK_REFERENCES_KHR` only the last one does). The driver's display is terminated when none of the
-//! trace's remains initialized and none will be.
+//! trace's remains initialized and none will be, unless the trace has commands of GLX, which use it, too.
 
 use gapii_commands::CommandId;
 use gapii_commands::constants;
@@ -69,7 +69,8 @@ pub fn terminate(call: &mut Call<'_, '_>) -> Outcome {
         end(&mut call.parts.egl, key.0, key.1);
         let last = call.parts.survey.last_initialize;
         let egl = &mut call.parts.egl;
-        let is_used = egl.displays.values().any(|display| display.references > 0);
+        let is_used = call.parts.survey.uses_glx()
+            || egl.displays.values().any(|display| display.references > 0);
         if !is_used
             && call.command.seq > last
             && let Some(real) = &egl.real

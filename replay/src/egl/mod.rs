@@ -7,7 +7,7 @@
 //!
 //! `play` items of `apis/egl/replay.api` name the function that plays each command.
 
-mod arguments;
+pub(crate) mod arguments;
 pub mod contexts;
 pub mod current;
 pub mod displays;

@@ -42,7 +42,8 @@ pub fn error(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// eglBindAPI. Only OpenGL ES is bound: replay makes no contexts of other APIs.
+/// eglBindAPI. Desktop OpenGL is bound only while a context of it is made (`objects/contexts.rs`): OpenGL ES stays bound, of
+/// which replay makes contexts of its own.
 pub fn bind_api(call: &mut Call<'_, '_>) -> Outcome {
     if let (Some(real), EGL_OPENGL_ES_API) = (real(call), call.u32(0)) {
         real.bind_api(EGL_OPENGL_ES_API);

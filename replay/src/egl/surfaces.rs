@@ -71,15 +71,27 @@ pub fn create_pbuffer(call: &mut Call<'_, '_>) -> Outcome {
 
 /// Kind of the driver's surface.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sort {
+pub(crate) enum Sort {
     Window,
     Pbuffer,
 }
 
-fn create(call: &mut Call<'_, '_>, attributes: Vec<(i32, i32)>, sort: Sort) -> Outcome {
+/// Makes the surface that the command made.
+pub(crate) fn create(call: &mut Call<'_, '_>, attributes: Vec<(i32, i32)>, sort: Sort) -> Outcome {
     let Some(handle) = call.recorded_result().filter(|handle| *handle != 0) else { return Ok(()) };
-    let (process, display) = (call.command.process, call.u64(0));
     let facts = call.command.seq.and_then(|seq| call.parts.survey.surface(seq));
+    create_as(call, handle, facts, attributes, sort)
+}
+
+/// Makes a surface for one of the trace, of which the survey has facts. Its display is the command's first parameter.
+pub(crate) fn create_as(
+    call: &mut Call<'_, '_>,
+    handle: u64,
+    facts: Option<usize>,
+    attributes: Vec<(i32, i32)>,
+    sort: Sort,
+) -> Outcome {
+    let (process, display) = (call.command.process, call.u64(0));
     let config = facts.map(|facts| call.parts.survey.surfaces[facts].config);
     let size = facts.and_then(|facts| call.parts.survey.surfaces[facts].size(0));
     let size = checked(size.unwrap_or(SIZE_UNKNOWN))?;
@@ -204,7 +216,7 @@ fn found<'a>(call: &'a Call<'_, '_>, index: usize) -> Result<(&'a Real, Handle),
 
 impl Egl {
     /// Forgets and destroys a surface. The driver keeps the surface while it is current.
-    pub(super) fn destroy_surface(&mut self, key: Key) {
+    pub(crate) fn destroy_surface(&mut self, key: Key) {
         let (Some(surface), Some(real)) = (self.surfaces.remove(&key), &self.real) else { return };
         self.pixels -= pixels(surface.size);
         real.destroy_surface(surface.real);

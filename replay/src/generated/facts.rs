@@ -50,7 +50,7 @@ facts! {
             ZE_COMMAND_LIST_APPEND_QUERY_KERNEL_TIMESTAMPS.3
             ZE_COMMAND_LIST_APPEND_WRITE_GLOBAL_TIMESTAMP.1
             ZE_RTAS_BUILDER_COMMAND_LIST_APPEND_COPY_EXT.1] [];
-        KERNEL_ARGUMENT [ZE_KERNEL_SET_ARGUMENT_VALUE.3] [(108 4) (111 5)];
+        KERNEL_ARGUMENT [ZE_KERNEL_SET_ARGUMENT_VALUE.3] [(110 4) (113 5)];
         NEW_QUEUE [ZE_COMMAND_QUEUE_CREATE.3] [];
         NEW_IMMEDIATE_LIST [ZE_COMMAND_LIST_CREATE_IMMEDIATE.3] [];
         TAKES_SYNC [EGL_CLIENT_WAIT_SYNC EGL_CLIENT_WAIT_SYNC_KHR EGL_CLIENT_WAIT_SYNC_NV
@@ -109,22 +109,22 @@ facts! {
     }
     refused_layouts {
         // ze_external_memmap_sysmem_ext_desc_t
-        51 "handles and addresses of the operating system are not played";
+        53 "handles and addresses of the operating system are not played";
         // ze_external_memory_export_win32_handle_t
-        54 "handles and addresses of the operating system are not played";
-        // ze_external_memory_import_fd_t
-        55 "handles and addresses of the operating system are not played";
-        // ze_external_memory_import_win32_handle_t
         56 "handles and addresses of the operating system are not played";
-        // ze_external_semaphore_ext_desc_t
+        // ze_external_memory_import_fd_t
         57 "handles and addresses of the operating system are not played";
-        // ze_external_semaphore_fd_ext_desc_t
+        // ze_external_memory_import_win32_handle_t
         58 "handles and addresses of the operating system are not played";
-        // ze_external_semaphore_signal_params_ext_t
+        // ze_external_semaphore_ext_desc_t
         59 "handles and addresses of the operating system are not played";
-        // ze_external_semaphore_wait_params_ext_t
+        // ze_external_semaphore_fd_ext_desc_t
         60 "handles and addresses of the operating system are not played";
-        // ze_external_semaphore_win32_ext_desc_t
+        // ze_external_semaphore_signal_params_ext_t
         61 "handles and addresses of the operating system are not played";
+        // ze_external_semaphore_wait_params_ext_t
+        62 "handles and addresses of the operating system are not played";
+        // ze_external_semaphore_win32_ext_desc_t
+        63 "handles and addresses of the operating system are not played";
     }
 }

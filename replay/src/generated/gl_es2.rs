@@ -12,6 +12,8 @@
 use core::ffi::c_char;
 use core::ffi::c_void;
 
+use crate::gl::Need;
+
 use crate::gl::array_pointer;
 use crate::gl::play;
 use crate::gl::set_client_arrays;
@@ -58,11 +60,12 @@ play! {
     glCompressedTexImage2D = GL_COMPRESSED_TEX_IMAGE2D(target: u32 = call.u32(0),
         level: i32 = call.i32(1), internalformat: u32 = call.u32(2), width: i32 = call.i32(3),
         height: i32 = call.i32(4), border: i32 = call.i32(5), imageSize: i32 = call.i32(6),
-        data: *const c_void = call.pointer_or_offset(7, 0x88ef)?);
+        data: *const c_void = call.upload(7, Need::Bytes(i64::from(imageSize)))?);
     glCompressedTexSubImage2D = GL_COMPRESSED_TEX_SUB_IMAGE2D(target: u32 = call.u32(0),
         level: i32 = call.i32(1), xoffset: i32 = call.i32(2), yoffset: i32 = call.i32(3),
         width: i32 = call.i32(4), height: i32 = call.i32(5), format: u32 = call.u32(6),
-        imageSize: i32 = call.i32(7), data: *const c_void = call.pointer_or_offset(8, 0x88ef)?);
+        imageSize: i32 = call.i32(7),
+        data: *const c_void = call.upload(8, Need::Bytes(i64::from(imageSize)))?);
     glCopyTexImage2D = GL_COPY_TEX_IMAGE2D(target: u32 = call.u32(0), level: i32 = call.i32(1),
         internalformat: u32 = call.u32(2), x: i32 = call.i32(3), y: i32 = call.i32(4),
         width: i32 = call.i32(5), height: i32 = call.i32(6), border: i32 = call.i32(7));
@@ -198,6 +201,10 @@ play! {
     glLineWidth = GL_LINE_WIDTH(width: f32 = call.f32(0));
     glPixelStorei = GL_PIXEL_STOREI(pname: u32 = call.u32(0), param: i32 = call.i32(1));
     glPolygonOffset = GL_POLYGON_OFFSET(factor: f32 = call.f32(0), units: f32 = call.f32(1));
+    glReadPixels = GL_READ_PIXELS(x: i32 = call.i32(0), y: i32 = call.i32(1),
+        width: i32 = call.i32(2), height: i32 = call.i32(3), format: u32 = call.u32(4),
+        r#type: u32 = call.u32(5),
+        pixels: *mut c_void = call.download(6, Need::Pixels([i64::from(width), i64::from(height), 1], i64::from(r#type)))?);
     glReleaseShaderCompiler = GL_RELEASE_SHADER_COMPILER();
     glRenderbufferStorage = GL_RENDERBUFFER_STORAGE(target: u32 = call.u32(0),
         internalformat: u32 = call.u32(1), width: i32 = call.i32(2), height: i32 = call.i32(3));
@@ -224,6 +231,10 @@ play! {
         zpass: u32 = call.u32(2));
     glStencilOpSeparate = GL_STENCIL_OP_SEPARATE(face: u32 = call.u32(0), sfail: u32 = call.u32(1),
         dpfail: u32 = call.u32(2), dppass: u32 = call.u32(3));
+    glTexImage2D = GL_TEX_IMAGE2D(target: u32 = call.u32(0), level: i32 = call.i32(1),
+        internalformat: i32 = call.i32(2), width: i32 = call.i32(3), height: i32 = call.i32(4),
+        border: i32 = call.i32(5), format: u32 = call.u32(6), r#type: u32 = call.u32(7),
+        pixels: *const c_void = call.upload_or_null(8, Need::Pixels([i64::from(width), i64::from(height), 1], i64::from(r#type)))?);
     glTexParameterf = GL_TEX_PARAMETERF(target: u32 = call.u32(0), pname: u32 = call.u32(1),
         param: f32 = call.f32(2));
     glTexParameterfv = GL_TEX_PARAMETERFV(target: u32 = call.u32(0), pname: u32 = call.u32(1),
@@ -232,6 +243,10 @@ play! {
         param: i32 = call.i32(2));
     glTexParameteriv = GL_TEX_PARAMETERIV(target: u32 = call.u32(0), pname: u32 = call.u32(1),
         params: *const i32 = call.input(2, 0)?);
+    glTexSubImage2D = GL_TEX_SUB_IMAGE2D(target: u32 = call.u32(0), level: i32 = call.i32(1),
+        xoffset: i32 = call.i32(2), yoffset: i32 = call.i32(3), width: i32 = call.i32(4),
+        height: i32 = call.i32(5), format: u32 = call.u32(6), r#type: u32 = call.u32(7),
+        pixels: *const c_void = call.upload(8, Need::Pixels([i64::from(width), i64::from(height), 1], i64::from(r#type)))?);
     glUniform1f = GL_UNIFORM1F(location: i32 = call.location(0), v0: f32 = call.f32(1));
     glUniform1fv = GL_UNIFORM1FV(location: i32 = call.location(0), count: i32 = call.i32(1),
         value: *const f32 = call.input(2, i64::from(count).saturating_mul(4))?);

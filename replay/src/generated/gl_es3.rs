@@ -12,6 +12,8 @@
 use core::ffi::c_char;
 use core::ffi::c_void;
 
+use crate::gl::Need;
+
 use crate::gl::array_pointer;
 use crate::gl::play;
 use crate::gl::set_client_arrays;
@@ -69,12 +71,13 @@ play! {
     glCompressedTexImage3D = GL_COMPRESSED_TEX_IMAGE3D(target: u32 = call.u32(0),
         level: i32 = call.i32(1), internalformat: u32 = call.u32(2), width: i32 = call.i32(3),
         height: i32 = call.i32(4), depth: i32 = call.i32(5), border: i32 = call.i32(6),
-        imageSize: i32 = call.i32(7), data: *const c_void = call.pointer_or_offset(8, 0x88ef)?);
+        imageSize: i32 = call.i32(7),
+        data: *const c_void = call.upload(8, Need::Bytes(i64::from(imageSize)))?);
     glCompressedTexSubImage3D = GL_COMPRESSED_TEX_SUB_IMAGE3D(target: u32 = call.u32(0),
         level: i32 = call.i32(1), xoffset: i32 = call.i32(2), yoffset: i32 = call.i32(3),
         zoffset: i32 = call.i32(4), width: i32 = call.i32(5), height: i32 = call.i32(6),
         depth: i32 = call.i32(7), format: u32 = call.u32(8), imageSize: i32 = call.i32(9),
-        data: *const c_void = call.pointer_or_offset(10, 0x88ef)?);
+        data: *const c_void = call.upload(10, Need::Bytes(i64::from(imageSize)))?);
     glCopyBufferSubData = GL_COPY_BUFFER_SUB_DATA(readTarget: u32 = call.u32(0),
         writeTarget: u32 = call.u32(1), readOffset: isize = call.isize(2),
         writeOffset: isize = call.isize(3), size: isize = call.isize(4));
@@ -114,7 +117,8 @@ play! {
         num_groups_y: u32 = call.u32(1), num_groups_z: u32 = call.u32(2));
     glDispatchComputeIndirect = GL_DISPATCH_COMPUTE_INDIRECT(indirect: isize = call.isize(0));
     glDrawArraysIndirect = GL_DRAW_ARRAYS_INDIRECT(mode: u32 = call.u32(0),
-        indirect: *const c_void = call.pointer_or_offset(1, 0x8f43)?);
+        indirect: *const c_void = call.pointer_or_offset(1, 0x8f43)?
+    ) before { set_client_arrays(call)?; };
     glDrawArraysInstanced = GL_DRAW_ARRAYS_INSTANCED(mode: u32 = call.u32(0),
         first: i32 = call.i32(1), count: i32 = call.i32(2), instancecount: i32 = call.i32(3)
     ) before { set_client_arrays(call)?; };
@@ -125,7 +129,8 @@ play! {
         indices: *const c_void = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?,
         basevertex: i32 = call.i32(4)) before { set_client_arrays(call)?; };
     glDrawElementsIndirect = GL_DRAW_ELEMENTS_INDIRECT(mode: u32 = call.u32(0),
-        r#type: u32 = call.u32(1), indirect: *const c_void = call.pointer_or_offset(2, 0x8f43)?);
+        r#type: u32 = call.u32(1), indirect: *const c_void = call.pointer_or_offset(2, 0x8f43)?
+    ) before { set_client_arrays(call)?; };
     glDrawElementsInstanced = GL_DRAW_ELEMENTS_INSTANCED(mode: u32 = call.u32(0),
         count: i32 = call.i32(1), r#type: u32 = call.u32(2),
         indices: *const c_void = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?,
@@ -149,6 +154,8 @@ play! {
     glEndTransformFeedback = GL_END_TRANSFORM_FEEDBACK();
     glFenceSync = GL_FENCE_SYNC(condition: u32 = call.u32(0), flags: u32 = call.u32(1)
     ) after { call.made_result(Kind::Sync, result as u64); } -> result: *mut c_void = result as u64;
+    glFlushMappedBufferRange = GL_FLUSH_MAPPED_BUFFER_RANGE(target: u32 = call.u32(0),
+        offset: isize = call.isize(1), length: isize = call.isize(2));
     glFramebufferParameteri = GL_FRAMEBUFFER_PARAMETERI(target: u32 = call.u32(0),
         pname: u32 = call.u32(1), param: i32 = call.i32(2));
     glFramebufferTexture = GL_FRAMEBUFFER_TEXTURE(target: u32 = call.u32(0),
@@ -239,7 +246,7 @@ play! {
         count: i32 = call.i32(5), length: *mut i32 = call.room_or_null(6, 0)?,
         params: *mut i32 = call.room(7, i64::from(count).saturating_mul(4))?);
     glGetQueryObjectuiv = GL_GET_QUERY_OBJECTUIV(id: u32 = call.name(Kind::Query, 0),
-        pname: u32 = call.u32(1), params: *mut u32 = call.room(2, 0)?);
+        pname: u32 = call.u32(1), params: *mut u32 = call.room_or_offset(2, 0x9193, 0)?);
     glGetQueryiv = GL_GET_QUERYIV(target: u32 = call.u32(0), pname: u32 = call.u32(1),
         params: *mut i32 = call.room(2, 0)?);
     glGetSamplerParameterIiv = GL_GET_SAMPLER_PARAMETER_IIV(
@@ -428,6 +435,10 @@ play! {
     glPushDebugGroup = GL_PUSH_DEBUG_GROUP(source: u32 = call.u32(0), id: u32 = call.u32(1),
         length: i32 = call.i32(2), message: *const c_char = call.input(3, i64::from(length))?);
     glReadBuffer = GL_READ_BUFFER(src: u32 = call.u32(0));
+    glReadnPixels = GL_READN_PIXELS(x: i32 = call.i32(0), y: i32 = call.i32(1),
+        width: i32 = call.i32(2), height: i32 = call.i32(3), format: u32 = call.u32(4),
+        r#type: u32 = call.u32(5), bufSize: i32 = call.i32(6),
+        data: *mut c_void = call.download(7, Need::Bytes(i64::from(bufSize)))?);
     glRenderbufferStorageMultisample = GL_RENDERBUFFER_STORAGE_MULTISAMPLE(
         target: u32 = call.u32(0), samples: i32 = call.i32(1), internalformat: u32 = call.u32(2),
         width: i32 = call.i32(3), height: i32 = call.i32(4));
@@ -450,6 +461,11 @@ play! {
     glTexBufferRange = GL_TEX_BUFFER_RANGE(target: u32 = call.u32(0),
         internalformat: u32 = call.u32(1), buffer: u32 = call.name(Kind::Buffer, 2),
         offset: isize = call.isize(3), size: isize = call.isize(4));
+    glTexImage3D = GL_TEX_IMAGE3D(target: u32 = call.u32(0), level: i32 = call.i32(1),
+        internalformat: i32 = call.i32(2), width: i32 = call.i32(3), height: i32 = call.i32(4),
+        depth: i32 = call.i32(5), border: i32 = call.i32(6), format: u32 = call.u32(7),
+        r#type: u32 = call.u32(8),
+        pixels: *const c_void = call.upload_or_null(9, Need::Pixels([i64::from(width), i64::from(height), i64::from(depth)], i64::from(r#type)))?);
     glTexParameterIiv = GL_TEX_PARAMETER_IIV(target: u32 = call.u32(0), pname: u32 = call.u32(1),
         params: *const i32 = call.input(2, 0)?);
     glTexParameterIuiv = GL_TEX_PARAMETER_IUIV(target: u32 = call.u32(0), pname: u32 = call.u32(1),
@@ -465,6 +481,11 @@ play! {
     glTexStorage3DMultisample = GL_TEX_STORAGE3D_MULTISAMPLE(target: u32 = call.u32(0),
         samples: i32 = call.i32(1), internalformat: u32 = call.u32(2), width: i32 = call.i32(3),
         height: i32 = call.i32(4), depth: i32 = call.i32(5), fixedsamplelocations: u8 = call.u8(6));
+    glTexSubImage3D = GL_TEX_SUB_IMAGE3D(target: u32 = call.u32(0), level: i32 = call.i32(1),
+        xoffset: i32 = call.i32(2), yoffset: i32 = call.i32(3), zoffset: i32 = call.i32(4),
+        width: i32 = call.i32(5), height: i32 = call.i32(6), depth: i32 = call.i32(7),
+        format: u32 = call.u32(8), r#type: u32 = call.u32(9),
+        pixels: *const c_void = call.upload(10, Need::Pixels([i64::from(width), i64::from(height), i64::from(depth)], i64::from(r#type)))?);
     glTransformFeedbackVaryings = GL_TRANSFORM_FEEDBACK_VARYINGS(
         program: u32 = call.name(Kind::Program, 0), count: i32 = call.i32(1),
         varyings: *const *const c_char = call.text_array(2, i64::from(count))?,
@@ -504,6 +525,7 @@ play! {
     glUniformMatrix4x3fv = GL_UNIFORM_MATRIX4X3FV(location: i32 = call.location(0),
         count: i32 = call.i32(1), transpose: u8 = call.u8(2),
         value: *const f32 = call.input(3, i64::from(count).saturating_mul(12).saturating_mul(4))?);
+    glUnmapBuffer = GL_UNMAP_BUFFER(target: u32 = call.u32(0)) -> result: u8 = u64::from(result);
     glUseProgramStages = GL_USE_PROGRAM_STAGES(pipeline: u32 = call.name(Kind::ProgramPipeline, 0),
         stages: u32 = call.u32(1), program: u32 = call.name(Kind::Program, 2));
     glValidateProgramPipeline = GL_VALIDATE_PROGRAM_PIPELINE(

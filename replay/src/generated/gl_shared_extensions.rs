@@ -12,6 +12,8 @@
 use core::ffi::c_char;
 use core::ffi::c_void;
 
+use crate::gl::Need;
+
 use crate::gl::array_pointer;
 use crate::gl::play;
 use crate::gl::set_client_arrays;
@@ -19,6 +21,8 @@ use crate::names::Kind;
 
 play! {
     call;
+    glAccumxOES = GL_ACCUMX_OES(op: u32 = call.u32(0), value: i32 = call.i32(1));
+    glActiveProgramEXT = GL_ACTIVE_PROGRAM_EXT(program: u32 = call.name(Kind::Program, 0));
     glActiveShaderProgramEXT = GL_ACTIVE_SHADER_PROGRAM_EXT(
         pipeline: u32 = call.name(Kind::ProgramPipeline, 0),
         program: u32 = call.name(Kind::Program, 1));
@@ -38,7 +42,14 @@ play! {
     glBindRenderbufferOES = GL_BIND_RENDERBUFFER_OES(target: u32 = call.u32(0),
         renderbuffer: u32 = call.bound_name(Kind::Renderbuffer, 1)?);
     glBindVertexArrayOES = GL_BIND_VERTEX_ARRAY_OES(array: u32 = call.name(Kind::VertexArray, 0));
+    glBitmapxOES = GL_BITMAPX_OES(width: i32 = call.i32(0), height: i32 = call.i32(1),
+        xorig: i32 = call.i32(2), yorig: i32 = call.i32(3), xmove: i32 = call.i32(4),
+        ymove: i32 = call.i32(5),
+        bitmap: *const u8 = call.upload_or_null(6, Need::Pixels([i64::from(width), i64::from(height), 1], 6656))?);
     glBlendBarrierKHR = GL_BLEND_BARRIER_KHR();
+    glBlendColorxOES = GL_BLEND_COLORX_OES(red: i32 = call.i32(0), green: i32 = call.i32(1),
+        blue: i32 = call.i32(2), alpha: i32 = call.i32(3));
+    glBlendEquationEXT = GL_BLEND_EQUATION_EXT(mode: u32 = call.u32(0));
     glBlendEquationOES = GL_BLEND_EQUATION_OES(mode: u32 = call.u32(0));
     glBlendEquationSeparateOES = GL_BLEND_EQUATION_SEPARATE_OES(modeRGB: u32 = call.u32(0),
         modeAlpha: u32 = call.u32(1));
@@ -77,6 +88,8 @@ play! {
         offset: u64 = call.u64(3));
     glCheckFramebufferStatusOES = GL_CHECK_FRAMEBUFFER_STATUS_OES(target: u32 = call.u32(0)
     ) -> result: u32 = u64::from(result);
+    glClearAccumxOES = GL_CLEAR_ACCUMX_OES(red: i32 = call.i32(0), green: i32 = call.i32(1),
+        blue: i32 = call.i32(2), alpha: i32 = call.i32(3));
     glClearColorxOES = GL_CLEAR_COLORX_OES(red: i32 = call.i32(0), green: i32 = call.i32(1),
         blue: i32 = call.i32(2), alpha: i32 = call.i32(3));
     glClearDepthfOES = GL_CLEAR_DEPTHF_OES(depth: f32 = call.f32(0));
@@ -96,8 +109,12 @@ play! {
         equation: *const f32 = call.input(1, 0)?);
     glClipPlanexOES = GL_CLIP_PLANEX_OES(plane: u32 = call.u32(0),
         equation: *const i32 = call.input(1, 0)?);
+    glColor3xOES = GL_COLOR3X_OES(red: i32 = call.i32(0), green: i32 = call.i32(1),
+        blue: i32 = call.i32(2));
+    glColor3xvOES = GL_COLOR3XV_OES(components: *const i32 = call.input(0, 0)?);
     glColor4xOES = GL_COLOR4X_OES(red: i32 = call.i32(0), green: i32 = call.i32(1),
         blue: i32 = call.i32(2), alpha: i32 = call.i32(3));
+    glColor4xvOES = GL_COLOR4XV_OES(components: *const i32 = call.input(0, 0)?);
     glColorMaskiEXT = GL_COLOR_MASKI_EXT(index: u32 = call.u32(0), r: u8 = call.u8(1),
         g: u8 = call.u8(2), b: u8 = call.u8(3), a: u8 = call.u8(4));
     glColorMaskiOES = GL_COLOR_MASKI_OES(index: u32 = call.u32(0), r: u8 = call.u8(1),
@@ -105,12 +122,17 @@ play! {
     glCompressedTexImage3DOES = GL_COMPRESSED_TEX_IMAGE3D_OES(target: u32 = call.u32(0),
         level: i32 = call.i32(1), internalformat: u32 = call.u32(2), width: i32 = call.i32(3),
         height: i32 = call.i32(4), depth: i32 = call.i32(5), border: i32 = call.i32(6),
-        imageSize: i32 = call.i32(7), data: *const c_void = call.pointer_or_offset(8, 0x88ef)?);
+        imageSize: i32 = call.i32(7),
+        data: *const c_void = call.upload(8, Need::Bytes(i64::from(imageSize)))?);
     glCompressedTexSubImage3DOES = GL_COMPRESSED_TEX_SUB_IMAGE3D_OES(target: u32 = call.u32(0),
         level: i32 = call.i32(1), xoffset: i32 = call.i32(2), yoffset: i32 = call.i32(3),
         zoffset: i32 = call.i32(4), width: i32 = call.i32(5), height: i32 = call.i32(6),
         depth: i32 = call.i32(7), format: u32 = call.u32(8), imageSize: i32 = call.i32(9),
-        data: *const c_void = call.pointer_or_offset(10, 0x88ef)?);
+        data: *const c_void = call.upload(10, Need::Bytes(i64::from(imageSize)))?);
+    glConvolutionParameterxOES = GL_CONVOLUTION_PARAMETERX_OES(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), param: i32 = call.i32(2));
+    glConvolutionParameterxvOES = GL_CONVOLUTION_PARAMETERXV_OES(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *const i32 = call.input(2, 0)?);
     glCopyTexSubImage3DOES = GL_COPY_TEX_SUB_IMAGE3D_OES(target: u32 = call.u32(0),
         level: i32 = call.i32(1), xoffset: i32 = call.i32(2), yoffset: i32 = call.i32(3),
         zoffset: i32 = call.i32(4), x: i32 = call.i32(5), y: i32 = call.i32(6),
@@ -118,6 +140,9 @@ play! {
     glCreateMemoryObjectsEXT = GL_CREATE_MEMORY_OBJECTS_EXT(n: i32 = call.i32(0),
         memoryObjects: *mut u32 = call.room(1, i64::from(n).saturating_mul(4))?
     ) after { call.made(Kind::MemoryObject, 1, i64::from(n)); };
+    glCreateShaderProgramEXT = GL_CREATE_SHADER_PROGRAM_EXT(r#type: u32 = call.u32(0),
+        string: *const c_char = call.input(1, 0)?
+    ) after { call.made_result(Kind::Program, u64::from(result)); } -> result: u32 = u64::from(result);
     glCreateShaderProgramvEXT = GL_CREATE_SHADER_PROGRAMV_EXT(r#type: u32 = call.u32(0),
         count: i32 = call.i32(1),
         strings: *const *const c_char = call.text_array(2, i64::from(count))?
@@ -237,6 +262,14 @@ play! {
     glEnableiEXT = GL_ENABLEI_EXT(target: u32 = call.u32(0), index: u32 = call.u32(1));
     glEnableiOES = GL_ENABLEI_OES(target: u32 = call.u32(0), index: u32 = call.u32(1));
     glEndQueryEXT = GL_END_QUERY_EXT(target: u32 = call.u32(0));
+    glEvalCoord1xOES = GL_EVAL_COORD1X_OES(u: i32 = call.i32(0));
+    glEvalCoord1xvOES = GL_EVAL_COORD1XV_OES(coords: *const i32 = call.input(0, 0)?);
+    glEvalCoord2xOES = GL_EVAL_COORD2X_OES(u: i32 = call.i32(0), v: i32 = call.i32(1));
+    glEvalCoord2xvOES = GL_EVAL_COORD2XV_OES(coords: *const i32 = call.input(0, 0)?);
+    glFeedbackBufferxOES = GL_FEEDBACK_BUFFERX_OES(n: i32 = call.i32(0), r#type: u32 = call.u32(1),
+        buffer: *const i32 = call.input(2, i64::from(n).saturating_mul(4))?);
+    glFlushMappedBufferRangeEXT = GL_FLUSH_MAPPED_BUFFER_RANGE_EXT(target: u32 = call.u32(0),
+        offset: isize = call.isize(1), length: isize = call.isize(2));
     glFogxOES = GL_FOGX_OES(pname: u32 = call.u32(0), param: i32 = call.i32(1));
     glFogxvOES = GL_FOGXV_OES(pname: u32 = call.u32(0), param: *const i32 = call.input(1, 0)?);
     glFramebufferFetchBarrierEXT = GL_FRAMEBUFFER_FETCH_BARRIER_EXT();
@@ -303,6 +336,8 @@ play! {
         equation: *mut f32 = call.room(1, 0)?);
     glGetClipPlanexOES = GL_GET_CLIP_PLANEX_OES(plane: u32 = call.u32(0),
         equation: *mut i32 = call.room(1, 0)?);
+    glGetConvolutionParameterxvOES = GL_GET_CONVOLUTION_PARAMETERXV_OES(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
     glGetDebugMessageLogKHR = GL_GET_DEBUG_MESSAGE_LOG_KHR(count: u32 = call.u32(0),
         bufSize: i32 = call.i32(1), sources: *mut u32 = call.room(2, 0)?,
         types: *mut u32 = call.room(3, 0)?, ids: *mut u32 = call.room(4, 0)?,
@@ -325,17 +360,27 @@ play! {
     ) -> result: u32 = u64::from(result);
     glGetGraphicsResetStatusKHR = GL_GET_GRAPHICS_RESET_STATUS_KHR(
     ) -> result: u32 = u64::from(result);
+    glGetHistogramParameterxvOES = GL_GET_HISTOGRAM_PARAMETERXV_OES(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
     glGetInteger64vEXT = GL_GET_INTEGER64V_EXT(pname: u32 = call.u32(0),
         data: *mut i64 = call.room(1, 0)?);
     glGetIntegeri_vEXT = GL_GET_INTEGERI_V_EXT(target: u32 = call.u32(0), index: u32 = call.u32(1),
         data: *mut i32 = call.room(2, 0)?);
+    glGetLightxOES = GL_GET_LIGHTX_OES(light: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
     glGetLightxvOES = GL_GET_LIGHTXV_OES(light: u32 = call.u32(0), pname: u32 = call.u32(1),
         params: *mut i32 = call.room(2, 0)?);
+    glGetMapxvOES = GL_GET_MAPXV_OES(target: u32 = call.u32(0), query: u32 = call.u32(1),
+        v: *mut i32 = call.room(2, 0)?);
+    glGetMaterialxOES = GL_GET_MATERIALX_OES(face: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: i32 = call.i32(2));
     glGetMaterialxvOES = GL_GET_MATERIALXV_OES(face: u32 = call.u32(0), pname: u32 = call.u32(1),
         params: *mut i32 = call.room(2, 0)?);
     glGetMemoryObjectParameterivEXT = GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT(
         memoryObject: u32 = call.name(Kind::MemoryObject, 0), pname: u32 = call.u32(1),
         params: *mut i32 = call.room(2, 0)?);
+    glGetPixelMapxv = GL_GET_PIXEL_MAPXV(map: u32 = call.u32(0), size: i32 = call.i32(1),
+        values: *mut i32 = call.room(2, i64::from(size).saturating_mul(4))?);
     glGetPointervKHR = GL_GET_POINTERV_KHR(pname: u32 = call.u32(0),
         params: *mut *mut c_void = call.room(1, 0)?);
     glGetProgramBinaryOES = GL_GET_PROGRAM_BINARY_OES(program: u32 = call.name(Kind::Program, 0),
@@ -359,7 +404,7 @@ play! {
     glGetQueryObjectui64vEXT = GL_GET_QUERY_OBJECTUI64V_EXT(id: u32 = call.name(Kind::Query, 0),
         pname: u32 = call.u32(1), params: *mut u64 = call.room(2, 0)?);
     glGetQueryObjectuivEXT = GL_GET_QUERY_OBJECTUIV_EXT(id: u32 = call.name(Kind::Query, 0),
-        pname: u32 = call.u32(1), params: *mut u32 = call.room(2, 0)?);
+        pname: u32 = call.u32(1), params: *mut u32 = call.room_or_offset(2, 0x9193, 0)?);
     glGetQueryivEXT = GL_GET_QUERYIV_EXT(target: u32 = call.u32(0), pname: u32 = call.u32(1),
         params: *mut i32 = call.room(2, 0)?);
     glGetRenderbufferParameterivOES = GL_GET_RENDERBUFFER_PARAMETERIV_OES(target: u32 = call.u32(0),
@@ -387,6 +432,8 @@ play! {
         params: *mut i32 = call.room(2, 0)?);
     glGetTexGenxvOES = GL_GET_TEX_GENXV_OES(coord: u32 = call.u32(0), pname: u32 = call.u32(1),
         params: *mut i32 = call.room(2, 0)?);
+    glGetTexLevelParameterxvOES = GL_GET_TEX_LEVEL_PARAMETERXV_OES(target: u32 = call.u32(0),
+        level: i32 = call.i32(1), pname: u32 = call.u32(2), params: *mut i32 = call.room(3, 0)?);
     glGetTexParameterIivEXT = GL_GET_TEX_PARAMETER_IIV_EXT(target: u32 = call.u32(0),
         pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
     glGetTexParameterIivOES = GL_GET_TEX_PARAMETER_IIV_OES(target: u32 = call.u32(0),
@@ -416,6 +463,8 @@ play! {
     glGetnUniformuivKHR = GL_GETN_UNIFORMUIV_KHR(program: u32 = call.name(Kind::Program, 0),
         location: i32 = call.location_of(0, 1), bufSize: i32 = call.i32(2),
         params: *mut u32 = call.room(3, 0)?);
+    glIndexxOES = GL_INDEXX_OES(component: i32 = call.i32(0));
+    glIndexxvOES = GL_INDEXXV_OES(component: *const i32 = call.input(0, 0)?);
     glInsertEventMarkerEXT = GL_INSERT_EVENT_MARKER_EXT(length: i32 = call.i32(0),
         marker: *const c_char = call.input(1, i64::from(length))?);
     glIsEnablediEXT = GL_IS_ENABLEDI_EXT(target: u32 = call.u32(0), index: u32 = call.u32(1)
@@ -446,6 +495,18 @@ play! {
     glLineWidthxOES = GL_LINE_WIDTHX_OES(width: i32 = call.i32(0));
     glLoadMatrixxOES = GL_LOAD_MATRIXX_OES(m: *const i32 = call.input(0, 0)?);
     glLoadPaletteFromModelViewMatrixOES = GL_LOAD_PALETTE_FROM_MODEL_VIEW_MATRIX_OES();
+    glLoadTransposeMatrixxOES = GL_LOAD_TRANSPOSE_MATRIXX_OES(m: *const i32 = call.input(0, 0)?);
+    glMap1xOES = GL_MAP1X_OES(target: u32 = call.u32(0), u1: i32 = call.i32(1),
+        u2: i32 = call.i32(2), stride: i32 = call.i32(3), order: i32 = call.i32(4),
+        points: i32 = call.i32(5));
+    glMap2xOES = GL_MAP2X_OES(target: u32 = call.u32(0), u1: i32 = call.i32(1),
+        u2: i32 = call.i32(2), ustride: i32 = call.i32(3), uorder: i32 = call.i32(4),
+        v1: i32 = call.i32(5), v2: i32 = call.i32(6), vstride: i32 = call.i32(7),
+        vorder: i32 = call.i32(8), points: i32 = call.i32(9));
+    glMapGrid1xOES = GL_MAP_GRID1X_OES(n: i32 = call.i32(0), u1: i32 = call.i32(1),
+        u2: i32 = call.i32(2));
+    glMapGrid2xOES = GL_MAP_GRID2X_OES(n: i32 = call.i32(0), u1: i32 = call.i32(1),
+        u2: i32 = call.i32(2), v1: i32 = call.i32(3), v2: i32 = call.i32(4));
     glMaterialxOES = GL_MATERIALX_OES(face: u32 = call.u32(0), pname: u32 = call.u32(1),
         param: i32 = call.i32(2));
     glMaterialxvOES = GL_MATERIALXV_OES(face: u32 = call.u32(0), pname: u32 = call.u32(1),
@@ -459,18 +520,48 @@ play! {
         params: *const i32 = call.input(2, 0)?);
     glMinSampleShadingOES = GL_MIN_SAMPLE_SHADING_OES(value: f32 = call.f32(0));
     glMultMatrixxOES = GL_MULT_MATRIXX_OES(m: *const i32 = call.input(0, 0)?);
+    glMultTransposeMatrixxOES = GL_MULT_TRANSPOSE_MATRIXX_OES(m: *const i32 = call.input(0, 0)?);
     glMultiDrawArraysEXT = GL_MULTI_DRAW_ARRAYS_EXT(mode: u32 = call.u32(0),
         first: *const i32 = { let primcount = call.i32(3); call.input(1, i64::from(primcount).saturating_mul(4))? },
         count: *const i32 = { let primcount = call.i32(3); call.input(2, i64::from(primcount).saturating_mul(4))? },
         primcount: i32 = call.i32(3)) before { set_client_arrays(call)?; };
     glMultiDrawArraysIndirectEXT = GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT(mode: u32 = call.u32(0),
         indirect: *const c_void = call.pointer_or_offset(1, 0x8f43)?, drawcount: i32 = call.i32(2),
-        stride: i32 = call.i32(3));
+        stride: i32 = call.i32(3)) before { set_client_arrays(call)?; };
     glMultiDrawElementsIndirectEXT = GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT(mode: u32 = call.u32(0),
         r#type: u32 = call.u32(1), indirect: *const c_void = call.pointer_or_offset(2, 0x8f43)?,
-        drawcount: i32 = call.i32(3), stride: i32 = call.i32(4));
+        drawcount: i32 = call.i32(3), stride: i32 = call.i32(4)
+    ) before { set_client_arrays(call)?; };
+    glMultiTexCoord1bOES = GL_MULTI_TEX_COORD1B_OES(texture: u32 = call.u32(0), s: i8 = call.i8(1));
+    glMultiTexCoord1bvOES = GL_MULTI_TEX_COORD1BV_OES(texture: u32 = call.u32(0),
+        coords: *const i8 = call.input(1, 0)?);
+    glMultiTexCoord1xOES = GL_MULTI_TEX_COORD1X_OES(texture: u32 = call.u32(0), s: i32 = call.i32(1));
+    glMultiTexCoord1xvOES = GL_MULTI_TEX_COORD1XV_OES(texture: u32 = call.u32(0),
+        coords: *const i32 = call.input(1, 0)?);
+    glMultiTexCoord2bOES = GL_MULTI_TEX_COORD2B_OES(texture: u32 = call.u32(0), s: i8 = call.i8(1),
+        t: i8 = call.i8(2));
+    glMultiTexCoord2bvOES = GL_MULTI_TEX_COORD2BV_OES(texture: u32 = call.u32(0),
+        coords: *const i8 = call.input(1, 0)?);
+    glMultiTexCoord2xOES = GL_MULTI_TEX_COORD2X_OES(texture: u32 = call.u32(0),
+        s: i32 = call.i32(1), t: i32 = call.i32(2));
+    glMultiTexCoord2xvOES = GL_MULTI_TEX_COORD2XV_OES(texture: u32 = call.u32(0),
+        coords: *const i32 = call.input(1, 0)?);
+    glMultiTexCoord3bOES = GL_MULTI_TEX_COORD3B_OES(texture: u32 = call.u32(0), s: i8 = call.i8(1),
+        t: i8 = call.i8(2), r: i8 = call.i8(3));
+    glMultiTexCoord3bvOES = GL_MULTI_TEX_COORD3BV_OES(texture: u32 = call.u32(0),
+        coords: *const i8 = call.input(1, 0)?);
+    glMultiTexCoord3xOES = GL_MULTI_TEX_COORD3X_OES(texture: u32 = call.u32(0),
+        s: i32 = call.i32(1), t: i32 = call.i32(2), r: i32 = call.i32(3));
+    glMultiTexCoord3xvOES = GL_MULTI_TEX_COORD3XV_OES(texture: u32 = call.u32(0),
+        coords: *const i32 = call.input(1, 0)?);
+    glMultiTexCoord4bOES = GL_MULTI_TEX_COORD4B_OES(texture: u32 = call.u32(0), s: i8 = call.i8(1),
+        t: i8 = call.i8(2), r: i8 = call.i8(3), q: i8 = call.i8(4));
+    glMultiTexCoord4bvOES = GL_MULTI_TEX_COORD4BV_OES(texture: u32 = call.u32(0),
+        coords: *const i8 = call.input(1, 0)?);
     glMultiTexCoord4xOES = GL_MULTI_TEX_COORD4X_OES(texture: u32 = call.u32(0),
         s: i32 = call.i32(1), t: i32 = call.i32(2), r: i32 = call.i32(3), q: i32 = call.i32(4));
+    glMultiTexCoord4xvOES = GL_MULTI_TEX_COORD4XV_OES(texture: u32 = call.u32(0),
+        coords: *const i32 = call.input(1, 0)?);
     glNamedBufferStorageMemEXT = GL_NAMED_BUFFER_STORAGE_MEM_EXT(
         buffer: u32 = call.name(Kind::Buffer, 0), size: isize = call.isize(1),
         memory: u32 = call.name(Kind::MemoryObject, 2), offset: u64 = call.u64(3));
@@ -480,14 +571,21 @@ play! {
         baseViewIndex: i32 = call.i32(4), numViews: i32 = call.i32(5));
     glNormal3xOES = GL_NORMAL3X_OES(nx: i32 = call.i32(0), ny: i32 = call.i32(1),
         nz: i32 = call.i32(2));
+    glNormal3xvOES = GL_NORMAL3XV_OES(coords: *const i32 = call.input(0, 0)?);
     glOrthofOES = GL_ORTHOF_OES(l: f32 = call.f32(0), r: f32 = call.f32(1), b: f32 = call.f32(2),
         t: f32 = call.f32(3), n: f32 = call.f32(4), f: f32 = call.f32(5));
     glOrthoxOES = GL_ORTHOX_OES(l: i32 = call.i32(0), r: i32 = call.i32(1), b: i32 = call.i32(2),
         t: i32 = call.i32(3), n: i32 = call.i32(4), f: i32 = call.i32(5));
+    glPassThroughxOES = GL_PASS_THROUGHX_OES(token: i32 = call.i32(0));
     glPatchParameteriEXT = GL_PATCH_PARAMETERI_EXT(pname: u32 = call.u32(0),
         value: i32 = call.i32(1));
     glPatchParameteriOES = GL_PATCH_PARAMETERI_OES(pname: u32 = call.u32(0),
         value: i32 = call.i32(1));
+    glPixelMapx = GL_PIXEL_MAPX(map: u32 = call.u32(0), size: i32 = call.i32(1),
+        values: *const i32 = call.input(2, i64::from(size).saturating_mul(4))?);
+    glPixelStorex = GL_PIXEL_STOREX(pname: u32 = call.u32(0), param: i32 = call.i32(1));
+    glPixelTransferxOES = GL_PIXEL_TRANSFERX_OES(pname: u32 = call.u32(0), param: i32 = call.i32(1));
+    glPixelZoomxOES = GL_PIXEL_ZOOMX_OES(xfactor: i32 = call.i32(0), yfactor: i32 = call.i32(1));
     glPointParameterxOES = GL_POINT_PARAMETERX_OES(pname: u32 = call.u32(0),
         param: i32 = call.i32(1));
     glPointParameterxvOES = GL_POINT_PARAMETERXV_OES(pname: u32 = call.u32(0),
@@ -508,6 +606,9 @@ play! {
         minY: f32 = call.f32(1), minZ: f32 = call.f32(2), minW: f32 = call.f32(3),
         maxX: f32 = call.f32(4), maxY: f32 = call.f32(5), maxZ: f32 = call.f32(6),
         maxW: f32 = call.f32(7));
+    glPrioritizeTexturesxOES = GL_PRIORITIZE_TEXTURESX_OES(n: i32 = call.i32(0),
+        textures: *const u32 = call.names(Kind::Texture, 1, i64::from(n))?,
+        priorities: *const i32 = call.input(2, i64::from(n).saturating_mul(4))?);
     glProgramParameteriEXT = GL_PROGRAM_PARAMETERI_EXT(program: u32 = call.name(Kind::Program, 0),
         pname: u32 = call.u32(1), value: i32 = call.i32(2));
     glProgramUniform1fEXT = GL_PROGRAM_UNIFORM1F_EXT(program: u32 = call.name(Kind::Program, 0),
@@ -620,10 +721,30 @@ play! {
         target: u32 = call.u32(1));
     glQueryMatrixxOES = GL_QUERY_MATRIXX_OES(mantissa: *mut i32 = call.room(0, 0)?,
         exponent: *mut i32 = call.room(1, 0)?) -> result: u32 = u64::from(result);
+    glRasterPos2xOES = GL_RASTER_POS2X_OES(x: i32 = call.i32(0), y: i32 = call.i32(1));
+    glRasterPos2xvOES = GL_RASTER_POS2XV_OES(coords: *const i32 = call.input(0, 0)?);
+    glRasterPos3xOES = GL_RASTER_POS3X_OES(x: i32 = call.i32(0), y: i32 = call.i32(1),
+        z: i32 = call.i32(2));
+    glRasterPos3xvOES = GL_RASTER_POS3XV_OES(coords: *const i32 = call.input(0, 0)?);
+    glRasterPos4xOES = GL_RASTER_POS4X_OES(x: i32 = call.i32(0), y: i32 = call.i32(1),
+        z: i32 = call.i32(2), w: i32 = call.i32(3));
+    glRasterPos4xvOES = GL_RASTER_POS4XV_OES(coords: *const i32 = call.input(0, 0)?);
     glRasterSamplesEXT = GL_RASTER_SAMPLES_EXT(samples: u32 = call.u32(0),
         fixedsamplelocations: u8 = call.u8(1));
     glReadBufferIndexedEXT = GL_READ_BUFFER_INDEXED_EXT(src: u32 = call.u32(0),
         index: i32 = call.i32(1));
+    glReadnPixelsEXT = GL_READN_PIXELS_EXT(x: i32 = call.i32(0), y: i32 = call.i32(1),
+        width: i32 = call.i32(2), height: i32 = call.i32(3), format: u32 = call.u32(4),
+        r#type: u32 = call.u32(5), bufSize: i32 = call.i32(6),
+        data: *mut c_void = call.download(7, Need::Bytes(i64::from(bufSize)))?);
+    glReadnPixelsKHR = GL_READN_PIXELS_KHR(x: i32 = call.i32(0), y: i32 = call.i32(1),
+        width: i32 = call.i32(2), height: i32 = call.i32(3), format: u32 = call.u32(4),
+        r#type: u32 = call.u32(5), bufSize: i32 = call.i32(6),
+        data: *mut c_void = call.download(7, Need::Bytes(i64::from(bufSize)))?);
+    glRectxOES = GL_RECTX_OES(x1: i32 = call.i32(0), y1: i32 = call.i32(1), x2: i32 = call.i32(2),
+        y2: i32 = call.i32(3));
+    glRectxvOES = GL_RECTXV_OES(v1: *const i32 = call.input(0, 0)?,
+        v2: *const i32 = call.input(1, 0)?);
     glRenderbufferStorageMultisampleEXT = GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT(
         target: u32 = call.u32(0), samples: i32 = call.i32(1), internalformat: u32 = call.u32(2),
         width: i32 = call.i32(3), height: i32 = call.i32(4));
@@ -673,6 +794,25 @@ play! {
     glTexBufferRangeOES = GL_TEX_BUFFER_RANGE_OES(target: u32 = call.u32(0),
         internalformat: u32 = call.u32(1), buffer: u32 = call.name(Kind::Buffer, 2),
         offset: isize = call.isize(3), size: isize = call.isize(4));
+    glTexCoord1bOES = GL_TEX_COORD1B_OES(s: i8 = call.i8(0));
+    glTexCoord1bvOES = GL_TEX_COORD1BV_OES(coords: *const i8 = call.input(0, 0)?);
+    glTexCoord1xOES = GL_TEX_COORD1X_OES(s: i32 = call.i32(0));
+    glTexCoord1xvOES = GL_TEX_COORD1XV_OES(coords: *const i32 = call.input(0, 0)?);
+    glTexCoord2bOES = GL_TEX_COORD2B_OES(s: i8 = call.i8(0), t: i8 = call.i8(1));
+    glTexCoord2bvOES = GL_TEX_COORD2BV_OES(coords: *const i8 = call.input(0, 0)?);
+    glTexCoord2xOES = GL_TEX_COORD2X_OES(s: i32 = call.i32(0), t: i32 = call.i32(1));
+    glTexCoord2xvOES = GL_TEX_COORD2XV_OES(coords: *const i32 = call.input(0, 0)?);
+    glTexCoord3bOES = GL_TEX_COORD3B_OES(s: i8 = call.i8(0), t: i8 = call.i8(1), r: i8 = call.i8(2));
+    glTexCoord3bvOES = GL_TEX_COORD3BV_OES(coords: *const i8 = call.input(0, 0)?);
+    glTexCoord3xOES = GL_TEX_COORD3X_OES(s: i32 = call.i32(0), t: i32 = call.i32(1),
+        r: i32 = call.i32(2));
+    glTexCoord3xvOES = GL_TEX_COORD3XV_OES(coords: *const i32 = call.input(0, 0)?);
+    glTexCoord4bOES = GL_TEX_COORD4B_OES(s: i8 = call.i8(0), t: i8 = call.i8(1), r: i8 = call.i8(2),
+        q: i8 = call.i8(3));
+    glTexCoord4bvOES = GL_TEX_COORD4BV_OES(coords: *const i8 = call.input(0, 0)?);
+    glTexCoord4xOES = GL_TEX_COORD4X_OES(s: i32 = call.i32(0), t: i32 = call.i32(1),
+        r: i32 = call.i32(2), q: i32 = call.i32(3));
+    glTexCoord4xvOES = GL_TEX_COORD4XV_OES(coords: *const i32 = call.input(0, 0)?);
     glTexEnvxOES = GL_TEX_ENVX_OES(target: u32 = call.u32(0), pname: u32 = call.u32(1),
         param: i32 = call.i32(2));
     glTexEnvxvOES = GL_TEX_ENVXV_OES(target: u32 = call.u32(0), pname: u32 = call.u32(1),
@@ -689,6 +829,11 @@ play! {
         param: i32 = call.i32(2));
     glTexGenxvOES = GL_TEX_GENXV_OES(coord: u32 = call.u32(0), pname: u32 = call.u32(1),
         params: *const i32 = call.input(2, 0)?);
+    glTexImage3DOES = GL_TEX_IMAGE3D_OES(target: u32 = call.u32(0), level: i32 = call.i32(1),
+        internalformat: u32 = call.u32(2), width: i32 = call.i32(3), height: i32 = call.i32(4),
+        depth: i32 = call.i32(5), border: i32 = call.i32(6), format: u32 = call.u32(7),
+        r#type: u32 = call.u32(8),
+        pixels: *const c_void = call.upload_or_null(9, Need::Pixels([i64::from(width), i64::from(height), i64::from(depth)], i64::from(r#type)))?);
     glTexPageCommitmentEXT = GL_TEX_PAGE_COMMITMENT_EXT(target: u32 = call.u32(0),
         level: i32 = call.i32(1), xoffset: i32 = call.i32(2), yoffset: i32 = call.i32(3),
         zoffset: i32 = call.i32(4), width: i32 = call.i32(5), height: i32 = call.i32(6),
@@ -722,6 +867,9 @@ play! {
         levels: i32 = call.i32(1), internalformat: u32 = call.u32(2), width: i32 = call.i32(3),
         height: i32 = call.i32(4), depth: i32 = call.i32(5),
         attrib_list: *const i32 = call.input(6, 0)?);
+    glTexStorageMem1DEXT = GL_TEX_STORAGE_MEM1D_EXT(target: u32 = call.u32(0),
+        levels: i32 = call.i32(1), internalFormat: u32 = call.u32(2), width: i32 = call.i32(3),
+        memory: u32 = call.name(Kind::MemoryObject, 4), offset: u64 = call.u64(5));
     glTexStorageMem2DEXT = GL_TEX_STORAGE_MEM2D_EXT(target: u32 = call.u32(0),
         levels: i32 = call.i32(1), internalFormat: u32 = call.u32(2), width: i32 = call.i32(3),
         height: i32 = call.i32(4), memory: u32 = call.name(Kind::MemoryObject, 5),
@@ -739,6 +887,11 @@ play! {
         width: i32 = call.i32(3), height: i32 = call.i32(4), depth: i32 = call.i32(5),
         fixedSampleLocations: u8 = call.u8(6), memory: u32 = call.name(Kind::MemoryObject, 7),
         offset: u64 = call.u64(8));
+    glTexSubImage3DOES = GL_TEX_SUB_IMAGE3D_OES(target: u32 = call.u32(0), level: i32 = call.i32(1),
+        xoffset: i32 = call.i32(2), yoffset: i32 = call.i32(3), zoffset: i32 = call.i32(4),
+        width: i32 = call.i32(5), height: i32 = call.i32(6), depth: i32 = call.i32(7),
+        format: u32 = call.u32(8), r#type: u32 = call.u32(9),
+        pixels: *const c_void = call.upload(10, Need::Pixels([i64::from(width), i64::from(height), i64::from(depth)], i64::from(r#type)))?);
     glTextureStorage1DEXT = GL_TEXTURE_STORAGE1D_EXT(texture: u32 = call.name(Kind::Texture, 0),
         target: u32 = call.u32(1), levels: i32 = call.i32(2), internalformat: u32 = call.u32(3),
         width: i32 = call.i32(4));
@@ -748,6 +901,10 @@ play! {
     glTextureStorage3DEXT = GL_TEXTURE_STORAGE3D_EXT(texture: u32 = call.name(Kind::Texture, 0),
         target: u32 = call.u32(1), levels: i32 = call.i32(2), internalformat: u32 = call.u32(3),
         width: i32 = call.i32(4), height: i32 = call.i32(5), depth: i32 = call.i32(6));
+    glTextureStorageMem1DEXT = GL_TEXTURE_STORAGE_MEM1D_EXT(
+        texture: u32 = call.name(Kind::Texture, 0), levels: i32 = call.i32(1),
+        internalFormat: u32 = call.u32(2), width: i32 = call.i32(3),
+        memory: u32 = call.name(Kind::MemoryObject, 4), offset: u64 = call.u64(5));
     glTextureStorageMem2DEXT = GL_TEXTURE_STORAGE_MEM2D_EXT(
         texture: u32 = call.name(Kind::Texture, 0), levels: i32 = call.i32(1),
         internalFormat: u32 = call.u32(2), width: i32 = call.i32(3), height: i32 = call.i32(4),
@@ -777,11 +934,28 @@ play! {
         numlevels: u32 = call.u32(5), minlayer: u32 = call.u32(6), numlayers: u32 = call.u32(7));
     glTranslatexOES = GL_TRANSLATEX_OES(x: i32 = call.i32(0), y: i32 = call.i32(1),
         z: i32 = call.i32(2));
+    glUnmapBufferOES = GL_UNMAP_BUFFER_OES(target: u32 = call.u32(0)
+    ) -> result: u8 = u64::from(result);
     glUseProgramStagesEXT = GL_USE_PROGRAM_STAGES_EXT(
         pipeline: u32 = call.name(Kind::ProgramPipeline, 0), stages: u32 = call.u32(1),
         program: u32 = call.name(Kind::Program, 2));
+    glUseShaderProgramEXT = GL_USE_SHADER_PROGRAM_EXT(r#type: u32 = call.u32(0),
+        program: u32 = call.name(Kind::Program, 1));
     glValidateProgramPipelineEXT = GL_VALIDATE_PROGRAM_PIPELINE_EXT(
         pipeline: u32 = call.name(Kind::ProgramPipeline, 0));
+    glVertex2bOES = GL_VERTEX2B_OES(x: i8 = call.i8(0), y: i8 = call.i8(1));
+    glVertex2bvOES = GL_VERTEX2BV_OES(coords: *const i8 = call.input(0, 0)?);
+    glVertex2xOES = GL_VERTEX2X_OES(x: i32 = call.i32(0));
+    glVertex2xvOES = GL_VERTEX2XV_OES(coords: *const i32 = call.input(0, 0)?);
+    glVertex3bOES = GL_VERTEX3B_OES(x: i8 = call.i8(0), y: i8 = call.i8(1), z: i8 = call.i8(2));
+    glVertex3bvOES = GL_VERTEX3BV_OES(coords: *const i8 = call.input(0, 0)?);
+    glVertex3xOES = GL_VERTEX3X_OES(x: i32 = call.i32(0), y: i32 = call.i32(1));
+    glVertex3xvOES = GL_VERTEX3XV_OES(coords: *const i32 = call.input(0, 0)?);
+    glVertex4bOES = GL_VERTEX4B_OES(x: i8 = call.i8(0), y: i8 = call.i8(1), z: i8 = call.i8(2),
+        w: i8 = call.i8(3));
+    glVertex4bvOES = GL_VERTEX4BV_OES(coords: *const i8 = call.input(0, 0)?);
+    glVertex4xOES = GL_VERTEX4X_OES(x: i32 = call.i32(0), y: i32 = call.i32(1), z: i32 = call.i32(2));
+    glVertex4xvOES = GL_VERTEX4XV_OES(coords: *const i32 = call.input(0, 0)?);
     glVertexAttribDivisorEXT = GL_VERTEX_ATTRIB_DIVISOR_EXT(index: u32 = call.u32(0),
         divisor: u32 = call.u32(1));
     glViewportArrayvOES = GL_VIEWPORT_ARRAYV_OES(first: u32 = call.u32(0), count: i32 = call.i32(1),

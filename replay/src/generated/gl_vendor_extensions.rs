@@ -194,6 +194,10 @@ play! {
         memory: u32 = call.name(Kind::MemoryObject, 0), pname: u32 = call.u32(1),
         first: i32 = call.i32(2), count: i32 = call.i32(3),
         params: *mut u32 = call.room(4, i64::from(count).saturating_mul(4))?);
+    glGetPathColorGenfvNV = GL_GET_PATH_COLOR_GENFV_NV(color: u32 = call.u32(0),
+        pname: u32 = call.u32(1), value: *mut f32 = call.room(2, 0)?);
+    glGetPathColorGenivNV = GL_GET_PATH_COLOR_GENIV_NV(color: u32 = call.u32(0),
+        pname: u32 = call.u32(1), value: *mut i32 = call.room(2, 0)?);
     glGetPathCommandsNV = GL_GET_PATH_COMMANDS_NV(path: u32 = call.u32(0),
         commands: *mut u8 = call.room(1, 0)?);
     glGetPathCoordsNV = GL_GET_PATH_COORDS_NV(path: u32 = call.u32(0),
@@ -220,6 +224,10 @@ play! {
         advanceScale: f32 = call.f32(5), kerningScale: f32 = call.f32(6),
         transformType: u32 = call.u32(7),
         returnedSpacing: *mut f32 = call.room(8, i64::from(numPaths).saturating_sub(1).saturating_mul(16i64).saturating_mul(4))?);
+    glGetPathTexGenfvNV = GL_GET_PATH_TEX_GENFV_NV(texCoordSet: u32 = call.u32(0),
+        pname: u32 = call.u32(1), value: *mut f32 = call.room(2, 0)?);
+    glGetPathTexGenivNV = GL_GET_PATH_TEX_GENIV_NV(texCoordSet: u32 = call.u32(0),
+        pname: u32 = call.u32(1), value: *mut i32 = call.room(2, 0)?);
     glGetProgramResourcefvNV = GL_GET_PROGRAM_RESOURCEFV_NV(
         program: u32 = call.name(Kind::Program, 0), programInterface: u32 = call.u32(1),
         index: u32 = call.u32(2), propCount: i32 = call.i32(3),
@@ -327,6 +335,8 @@ play! {
         renderbuffer: u32 = call.name(Kind::Renderbuffer, 0), samples: i32 = call.i32(1),
         storageSamples: i32 = call.i32(2), internalformat: u32 = call.u32(3),
         width: i32 = call.i32(4), height: i32 = call.i32(5));
+    glPathColorGenNV = GL_PATH_COLOR_GEN_NV(color: u32 = call.u32(0), genMode: u32 = call.u32(1),
+        colorFormat: u32 = call.u32(2), coeffs: *const f32 = call.input(3, 0)?);
     glPathCommandsNV = GL_PATH_COMMANDS_NV(path: u32 = call.u32(0), numCommands: i32 = call.i32(1),
         commands: *const u8 = call.input(2, i64::from(numCommands))?, numCoords: i32 = call.i32(3),
         coordType: u32 = call.u32(4),
@@ -337,6 +347,7 @@ play! {
     glPathCoverDepthFuncNV = GL_PATH_COVER_DEPTH_FUNC_NV(func: u32 = call.u32(0));
     glPathDashArrayNV = GL_PATH_DASH_ARRAY_NV(path: u32 = call.u32(0), dashCount: i32 = call.i32(1),
         dashArray: *const f32 = call.input(2, i64::from(dashCount).saturating_mul(4))?);
+    glPathFogGenNV = GL_PATH_FOG_GEN_NV(genMode: u32 = call.u32(0));
     glPathGlyphIndexArrayNV = GL_PATH_GLYPH_INDEX_ARRAY_NV(firstPathName: u32 = call.u32(0),
         fontTarget: u32 = call.u32(1), fontName: *const c_void = call.input(2, 0)?,
         fontStyle: u32 = call.u32(3), firstGlyphIndex: u32 = call.u32(4),
@@ -385,6 +396,9 @@ play! {
     glPathSubCoordsNV = GL_PATH_SUB_COORDS_NV(path: u32 = call.u32(0),
         coordStart: i32 = call.i32(1), numCoords: i32 = call.i32(2), coordType: u32 = call.u32(3),
         coords: *const c_void = call.input(4, i64::from(numCoords).saturating_mul(16i64))?);
+    glPathTexGenNV = GL_PATH_TEX_GEN_NV(texCoordSet: u32 = call.u32(0), genMode: u32 = call.u32(1),
+        components: i32 = call.i32(2),
+        coeffs: *const f32 = call.input(3, i64::from(components).saturating_mul(16i64).saturating_mul(4))?);
     glPointAlongPathNV = GL_POINT_ALONG_PATH_NV(path: u32 = call.u32(0),
         startSegment: i32 = call.i32(1), numSegments: i32 = call.i32(2),
         distance: f32 = call.f32(3), x: *mut f32 = call.room(4, 0)?, y: *mut f32 = call.room(5, 0)?,

@@ -2,6 +2,8 @@
 
 pub mod answers;
 pub mod facts;
+pub mod gl_desktop;
+pub mod gl_desktop_extensions;
 pub mod gl_es1;
 pub mod gl_es2;
 pub mod gl_es3;

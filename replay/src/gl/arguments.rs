@@ -75,6 +75,16 @@ impl Call<'_, '_> {
         self.output_of(index, u64::try_from(need).unwrap_or(0))
     }
 
+    /// An output to which the driver writes up to `need` bytes, or an offset while a buffer is bound to `binding`.
+    pub fn room_or_offset<T>(
+        &mut self,
+        index: usize,
+        binding: u32,
+        need: i64,
+    ) -> Result<*mut T, Skip> {
+        self.output_or_offset(index, binding, u64::try_from(need).unwrap_or(0))
+    }
+
     /// An input array of `count` strings. Strings that the trace lacks are empty.
     pub fn text_array(&mut self, index: usize, count: i64) -> Result<*const *const c_char, Skip> {
         let count = usize::try_from(count).unwrap_or(0);
@@ -152,7 +162,7 @@ impl Call<'_, '_> {
     /// and transform feedbacks are not among them: the driver refuses names of these kinds that it did not
     /// generate.
     fn functions_of(&mut self, kind: Kind) -> Option<NameFunctions> {
-        let is_es1 = self.parts.facts(self.scopes).version.0 < 2;
+        let is_es1 = !self.parts.facts(self.scopes).has((2, 0), (1, 0));
         let (generate, is, delete) = match (kind, is_es1) {
             (Kind::Buffer, _) => (ids::GL_GEN_BUFFERS, ids::GL_IS_BUFFER, ids::GL_DELETE_BUFFERS),
             (Kind::Texture, _) => {
@@ -174,6 +184,9 @@ impl Call<'_, '_> {
                 ids::GL_IS_RENDERBUFFER_OES,
                 ids::GL_DELETE_RENDERBUFFERS_OES,
             ),
+            (Kind::AssemblyProgram, _) => {
+                (ids::GL_GEN_PROGRAMS_ARB, ids::GL_IS_PROGRAM_ARB, ids::GL_DELETE_PROGRAMS_ARB)
+            }
             _ => return None,
         };
         Some(NameFunctions { generate, is, delete })

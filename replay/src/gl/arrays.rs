@@ -120,11 +120,11 @@ fn bind_array_buffer(driver: &Driver, from: u32, to: u32) -> Outcome {
 
 fn set_generic(call: &mut Call<'_, '_>, places: &[(u32, Option<u64>)]) -> Outcome {
     let facts = call.parts.facts(call.scopes);
-    if facts.version.0 < 2 {
+    if !facts.has((2, 0), (2, 0)) {
         return Ok(());
     }
     let most = call.parts.integer(GL_MAX_VERTEX_ATTRIBS);
-    let is_es3 = facts.version >= (3, 0);
+    let is_es3 = facts.has((3, 0), (3, 0));
     let driver = &call.parts.driver;
     // SAFETY: the type of glGetVertexAttribiv.
     let get = unsafe { driver.own::<GetAttrib>(GET_ATTRIB) }?;

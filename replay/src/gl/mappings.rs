@@ -34,45 +34,71 @@ struct Mapped {
     len: usize,
 }
 
-/// Targets of buffers, the queries that return the buffer bound to each, and the version that has them first.
-const TARGETS: [(u32, u32, (u32, u32)); 13] = [
-    (GL_ARRAY_BUFFER, GL_ARRAY_BUFFER_BINDING, (1, 1)),
-    (GL_ELEMENT_ARRAY_BUFFER, GL_ELEMENT_ARRAY_BUFFER_BINDING, (1, 1)),
-    (GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER, (3, 0)),
-    (GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER, (3, 0)),
-    (constants::GL_PIXEL_PACK_BUFFER, constants::GL_PIXEL_PACK_BUFFER_BINDING, (3, 0)),
-    (constants::GL_PIXEL_UNPACK_BUFFER, constants::GL_PIXEL_UNPACK_BUFFER_BINDING, (3, 0)),
-    (constants::GL_UNIFORM_BUFFER, constants::GL_UNIFORM_BUFFER_BINDING, (3, 0)),
+type Version = (u8, u8);
+
+/// Targets of buffers, the queries that return the buffer bound to each, and the versions of OpenGL ES and of desktop OpenGL
+/// that have them first.
+const TARGETS: [(u32, u32, [Version; 2]); 13] = [
+    (GL_ARRAY_BUFFER, GL_ARRAY_BUFFER_BINDING, [(1, 1), (1, 5)]),
+    (GL_ELEMENT_ARRAY_BUFFER, GL_ELEMENT_ARRAY_BUFFER_BINDING, [(1, 1), (1, 5)]),
+    (GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER, [(3, 0), (3, 1)]),
+    (GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER, [(3, 0), (3, 1)]),
+    (constants::GL_PIXEL_PACK_BUFFER, constants::GL_PIXEL_PACK_BUFFER_BINDING, [(3, 0), (2, 1)]),
+    (
+        constants::GL_PIXEL_UNPACK_BUFFER,
+        constants::GL_PIXEL_UNPACK_BUFFER_BINDING,
+        [(3, 0), (2, 1)],
+    ),
+    (constants::GL_UNIFORM_BUFFER, constants::GL_UNIFORM_BUFFER_BINDING, [(3, 0), (3, 1)]),
     (
         constants::GL_TRANSFORM_FEEDBACK_BUFFER,
         constants::GL_TRANSFORM_FEEDBACK_BUFFER_BINDING,
-        (3, 0),
+        [(3, 0), (3, 0)],
     ),
-    (constants::GL_ATOMIC_COUNTER_BUFFER, constants::GL_ATOMIC_COUNTER_BUFFER_BINDING, (3, 1)),
-    (constants::GL_SHADER_STORAGE_BUFFER, constants::GL_SHADER_STORAGE_BUFFER_BINDING, (3, 1)),
+    (
+        constants::GL_ATOMIC_COUNTER_BUFFER,
+        constants::GL_ATOMIC_COUNTER_BUFFER_BINDING,
+        [(3, 1), (4, 2)],
+    ),
+    (
+        constants::GL_SHADER_STORAGE_BUFFER,
+        constants::GL_SHADER_STORAGE_BUFFER_BINDING,
+        [(3, 1), (4, 3)],
+    ),
     (
         constants::GL_DISPATCH_INDIRECT_BUFFER,
         constants::GL_DISPATCH_INDIRECT_BUFFER_BINDING,
-        (3, 1),
+        [(3, 1), (4, 3)],
     ),
-    (constants::GL_DRAW_INDIRECT_BUFFER, constants::GL_DRAW_INDIRECT_BUFFER_BINDING, (3, 1)),
-    (constants::GL_TEXTURE_BUFFER, constants::GL_TEXTURE_BUFFER_BINDING, (3, 2)),
+    (
+        constants::GL_DRAW_INDIRECT_BUFFER,
+        constants::GL_DRAW_INDIRECT_BUFFER_BINDING,
+        [(3, 1), (4, 0)],
+    ),
+    (constants::GL_TEXTURE_BUFFER, constants::GL_TEXTURE_BUFFER_BINDING, [(3, 2), (3, 1)]),
 ];
 
 /// Notes that the driver has mapped the buffer bound to `target`, at the recorded address, if the program may write
 /// there.
 pub fn mapped(call: &mut Call<'_, '_>, target: u32, at: *mut c_void) {
+    if let Some((_, binding, _)) = TARGETS.iter().find(|(known, ..)| *known == target) {
+        let buffer = call.parts.bound(call.scopes, *binding);
+        mapped_by_name(call, buffer, at);
+    }
+}
+
+/// The same for the buffer that has this name of the driver.
+pub fn mapped_by_name(call: &mut Call<'_, '_>, buffer: u32, at: *mut c_void) {
     let Some(address) = call.recorded_result().filter(|address| *address != 0 && !at.is_null())
     else {
         return;
     };
-    let Some((_, binding, _)) = TARGETS.iter().find(|(known, ..)| *known == target) else { return };
-    let buffer = call.parts.bound(call.scopes, *binding);
-    let is_es3 = call.parts.facts(call.scopes).version >= (3, 0);
-    let Some(mapped) = ask_target(&call.parts.driver, is_es3, target) else { return };
-    let (process, group) = (call.command.process, call.scopes.group);
-    let (len_bytes, here) = (mapped.len as u64, mapped.at.addr());
-    call.parts.mappings.insert(Mapping { process, group, buffer, address, len_bytes, here });
+    let (process, group, here) = (call.command.process, call.scopes.group, at.addr());
+    let unsized_mapping = Mapping { process, group, buffer, address, len_bytes: 0, here };
+    if let Some(mapped) = ask(call.parts, call.scopes, unsized_mapping) {
+        let len_bytes = mapped.len as u64;
+        call.parts.mappings.insert(Mapping { len_bytes, ..unsized_mapping });
+    }
 }
 
 /// Copies what a command observed of mapped memory into the driver's present mapping of the buffer.
@@ -109,13 +135,13 @@ type GetPointer = unsafe extern "C" fn(u32, u32, *mut *mut c_void);
 /// A buffer whose name is deleted is found at a binding point of the context, if at all.
 fn ask(parts: &mut Parts, scopes: Scopes, mapping: Mapping) -> Option<Mapped> {
     let facts = parts.facts(scopes);
-    let is_es3 = facts.version >= (3, 0);
+    let is_es3 = facts.has((3, 0), (3, 0));
     if !is_es3 && !facts.has_map_buffer {
         return None;
     }
     let bound: Vec<(u32, u32)> = TARGETS
         .iter()
-        .filter(|(.., since)| *since <= facts.version)
+        .filter(|(.., [es, desktop])| facts.has(*es, *desktop))
         .map(|(target, binding, _)| (*target, parts.integer(*binding)))
         .collect();
     let is_it = |mapped: &Mapped| mapped.at.addr() == mapping.here;

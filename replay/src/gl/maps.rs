@@ -2,8 +2,9 @@
 
 use std::ffi::c_void;
 
-use super::mappings::mapped;
+use super::mappings::{mapped, mapped_by_name};
 use crate::call::Call;
+use crate::names::Kind;
 use crate::skip::Outcome;
 
 /// Plays `glMapBufferRange` and `glMapBufferRangeEXT`.
@@ -29,21 +30,35 @@ pub fn glMapBufferOES(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// Plays `glFlushMappedBufferRange` and `glFlushMappedBufferRangeEXT`.
-pub fn glFlushMappedBufferRange(call: &mut Call<'_, '_>) -> Outcome {
-    let (target, offset, length) = (call.u32(0), call.isize(1), call.isize(2));
-    let driver: unsafe extern "C" fn(u32, isize, isize) =
+/// Plays `glMapNamedBuffer`.
+pub fn glMapNamedBuffer(call: &mut Call<'_, '_>) -> Outcome {
+    let (buffer, access) = (call.name(Kind::Buffer, 0), call.u32(1));
+    let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void =
         unsafe { call.driver(call.own_function()?) }?;
-    unsafe { driver(target, offset, length) };
-    call.returned(None);
+    let result = unsafe { driver(buffer, access) };
+    mapped_by_name(call, buffer, result);
+    call.returned(Some(result as u64));
     Ok(())
 }
 
-/// Plays `glUnmapBuffer` and `glUnmapBufferOES`.
-pub fn glUnmapBuffer(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) -> u8 = unsafe { call.driver(call.own_function()?) }?;
-    let result = unsafe { driver(target) };
-    call.returned(Some(u64::from(result)));
+/// Plays `glMapNamedBufferEXT`.
+pub fn glMapNamedBufferEXT(call: &mut Call<'_, '_>) -> Outcome {
+    glMapNamedBuffer(call)
+}
+
+/// Plays `glMapNamedBufferRange`.
+pub fn glMapNamedBufferRange(call: &mut Call<'_, '_>) -> Outcome {
+    let (buffer, offset) = (call.name(Kind::Buffer, 0), call.isize(1));
+    let (length, access) = (call.isize(2), call.u32(3));
+    let driver: unsafe extern "C" fn(u32, isize, isize, u32) -> *mut c_void =
+        unsafe { call.driver(call.own_function()?) }?;
+    let result = unsafe { driver(buffer, offset, length, access) };
+    mapped_by_name(call, buffer, result);
+    call.returned(Some(result as u64));
     Ok(())
+}
+
+/// Plays `glMapNamedBufferRangeEXT`.
+pub fn glMapNamedBufferRangeEXT(call: &mut Call<'_, '_>) -> Outcome {
+    glMapNamedBufferRange(call)
 }

@@ -17,6 +17,7 @@ mod blocks;
 mod debug;
 mod egl_images;
 mod labels;
+mod lists;
 mod mappings;
 mod maps;
 mod multi_draws;
@@ -25,6 +26,7 @@ mod pixels;
 mod places;
 mod play;
 mod programs;
+pub(crate) mod selection;
 mod syncs;
 
 pub use arrays::{array_pointer, set_client_arrays};
@@ -38,15 +40,19 @@ pub use labels::{
     glCopyImageSubData, glGetObjectLabel, glGetObjectLabelEXT, glGetObjectPtrLabel,
     glLabelObjectEXT, glObjectLabel, glObjectPtrLabel,
 };
+pub use lists::glGenLists;
 pub(crate) use mappings::update as update_mappings;
-pub use maps::{glFlushMappedBufferRange, glMapBufferOES, glMapBufferRange, glUnmapBuffer};
-pub use multi_draws::{glMultiDrawElementsBaseVertexEXT, glMultiDrawElementsEXT};
-pub use outside::outside;
-pub use pixels::{
-    glReadPixels, glReadnPixels, glTexImage2D, glTexImage3D, glTexImage3DOES, glTexSubImage2D,
-    glTexSubImage3D, glTexSubImage3DOES,
+pub use maps::{
+    glMapBufferOES, glMapBufferRange, glMapNamedBuffer, glMapNamedBufferEXT, glMapNamedBufferRange,
+    glMapNamedBufferRangeEXT,
 };
+pub use multi_draws::{
+    glMultiDrawElementsBaseVertexEXT, glMultiDrawElementsEXT, glMultiModeDrawElementsIBM,
+};
+pub use outside::outside;
+pub use pixels::Need;
 pub use places::{glGetProgramResourceLocation, glGetUniformLocation};
 pub(crate) use play::play;
-pub use programs::{glLinkProgram, glProgramBinary};
+pub use programs::{glGenFragmentShadersATI, glLinkProgram, glProgramBinary};
+pub use selection::{glFeedbackBuffer, glRenderMode, glSelectBuffer};
 pub use syncs::{glClientWaitSync, glWaitSync};

@@ -7,7 +7,6 @@ use super::arrays::set_client_arrays;
 use crate::call::Call;
 use crate::skip::{Outcome, Skip};
 use gapii_commands::constants::GL_ELEMENT_ARRAY_BUFFER_BINDING;
-use gapii_commands::ids;
 
 /// Largest number of draws in one command.
 const DRAWS_MAX: i32 = 1 << 16;
@@ -18,7 +17,7 @@ pub fn glMultiDrawElementsEXT(call: &mut Call<'_, '_>) -> Outcome {
     let indices = lists(call, draws)?;
     let counts = call.input(1, i64::from(draws).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(u32, *const i32, u32, *const *const c_void, i32) =
-        unsafe { call.driver(ids::GL_MULTI_DRAW_ELEMENTS_EXT) }?;
+        unsafe { call.driver(call.own_function()?) }?;
     set_client_arrays(call)?;
     unsafe { driver(mode, counts, ty, indices, draws) };
     call.returned(None);
@@ -32,9 +31,27 @@ pub fn glMultiDrawElementsBaseVertexEXT(call: &mut Call<'_, '_>) -> Outcome {
     let counts = call.input(1, i64::from(draws).saturating_mul(4))?;
     let base_vertices = call.input(5, i64::from(draws).saturating_mul(4))?;
     let driver: unsafe extern "C" fn(u32, *const i32, u32, *const *const c_void, i32, *const i32) =
-        unsafe { call.driver(ids::GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX_EXT) }?;
+        unsafe { call.driver(call.own_function()?) }?;
     set_client_arrays(call)?;
     unsafe { driver(mode, counts, ty, indices, draws, base_vertices) };
+    call.returned(None);
+    Ok(())
+}
+
+/// Plays `glMultiModeDrawElementsIBM`.
+pub fn glMultiModeDrawElementsIBM(call: &mut Call<'_, '_>) -> Outcome {
+    let (ty, draws, stride) = (call.u32(2), call.i32(4), call.i32(5));
+    if stride < 0 || stride % 4 != 0 {
+        return Err(Skip::from("its modes are not in an array"));
+    }
+    let indices = lists(call, draws)?;
+    let counts = call.input(1, i64::from(draws).saturating_mul(4))?;
+    let modes =
+        call.input(0, i64::from(draws).saturating_mul(i64::from(stride)).saturating_add(4))?;
+    let driver: unsafe extern "C" fn(*const u32, *const i32, u32, *const *const c_void, i32, i32) =
+        unsafe { call.driver(call.own_function()?) }?;
+    set_client_arrays(call)?;
+    unsafe { driver(modes, counts, ty, indices, draws, stride) };
     call.returned(None);
     Ok(())
 }

@@ -2,17 +2,15 @@
 //! replay provides skips the command. An image without recorded pixels that is too large for that is defined with null,
 //! so that the driver rejects the size itself.
 
-use std::ffi::c_void;
-
 use crate::call::Call;
-use crate::skip::{Outcome, Skip};
+use crate::skip::Skip;
+use gapii_commands::constants;
 use gapii_commands::constants::{
-    GL_PACK_ALIGNMENT, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_ROWS,
-    GL_PIXEL_PACK_BUFFER_BINDING, GL_PIXEL_UNPACK_BUFFER_BINDING, GL_UNPACK_ALIGNMENT,
-    GL_UNPACK_IMAGE_HEIGHT, GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_IMAGES, GL_UNPACK_SKIP_PIXELS,
-    GL_UNPACK_SKIP_ROWS,
+    GL_PACK_ALIGNMENT, GL_PACK_IMAGE_HEIGHT, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_IMAGES,
+    GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_ROWS, GL_PIXEL_PACK_BUFFER_BINDING,
+    GL_PIXEL_UNPACK_BUFFER_BINDING, GL_UNPACK_ALIGNMENT, GL_UNPACK_IMAGE_HEIGHT,
+    GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_IMAGES, GL_UNPACK_SKIP_PIXELS, GL_UNPACK_SKIP_ROWS,
 };
-use gapii_commands::{constants, ids};
 
 /// Layout of pixels in memory, from the driver's pixel parameters.
 #[derive(Clone, Copy, Default, Debug)]
@@ -34,10 +32,10 @@ impl Layout {
         Self {
             alignment: ask(true, GL_UNPACK_ALIGNMENT),
             row_length: ask(facts.has_unpack_subimage, GL_UNPACK_ROW_LENGTH),
-            image_height: ask(facts.version >= (3, 0), GL_UNPACK_IMAGE_HEIGHT),
+            image_height: ask(facts.has((3, 0), (1, 2)), GL_UNPACK_IMAGE_HEIGHT),
             skip_pixels: ask(facts.has_unpack_subimage, GL_UNPACK_SKIP_PIXELS),
             skip_rows: ask(facts.has_unpack_subimage, GL_UNPACK_SKIP_ROWS),
-            skip_images: ask(facts.version >= (3, 0), GL_UNPACK_SKIP_IMAGES),
+            skip_images: ask(facts.has((3, 0), (1, 2)), GL_UNPACK_SKIP_IMAGES),
         }
     }
 
@@ -49,7 +47,8 @@ impl Layout {
             row_length: ask(facts.has_pack_subimage, GL_PACK_ROW_LENGTH),
             skip_pixels: ask(facts.has_pack_subimage, GL_PACK_SKIP_PIXELS),
             skip_rows: ask(facts.has_pack_subimage, GL_PACK_SKIP_ROWS),
-            ..Self::default()
+            image_height: ask(!facts.is_es, GL_PACK_IMAGE_HEIGHT),
+            skip_images: ask(!facts.is_es, GL_PACK_SKIP_IMAGES),
         }
     }
 
@@ -73,6 +72,9 @@ impl Layout {
     }
 }
 
+/// Upper bound of the bytes of one pixel of any type.
+const PIXEL_BYTES_MAX: u64 = 16;
+
 /// Upper bound of the bytes of one pixel of type `ty`.
 fn pixel_bytes(ty: u32) -> u64 {
     match ty {
@@ -91,137 +93,58 @@ fn pixel_bytes(ty: u32) -> u64 {
         | constants::GL_UNSIGNED_INT_5_9_9_9_REV
         | constants::GL_UNSIGNED_INT_24_8 => 4,
         constants::GL_FLOAT_32_UNSIGNED_INT_24_8_REV => 8,
-        _ => 16,
+        _ => PIXEL_BYTES_MAX,
     }
 }
 
-/// Pixels for a command that defines an image. If their size exceeds what replay provides and none
-/// were observed, the driver gets null and rejects the size itself.
-fn define(
-    call: &mut Call<'_, '_>,
-    index: usize,
-    size: [i32; 3],
-    ty: u32,
-) -> Result<*const c_void, Skip> {
-    let is_observed = call.parts.memory.is_observed(call.bits(index));
-    match upload(call, index, size, ty) {
-        Err(_) if !is_observed => Ok(std::ptr::null()),
-        pixels => pixels,
+/// How much memory the driver touches for pixels.
+pub enum Need {
+    /// Width, height and depth in pixels, and the type of a pixel.
+    Pixels([i64; 3], i64),
+    Bytes(i64),
+    /// What only the trace tells.
+    Recorded,
+}
+
+impl Need {
+    /// As a number of bytes; 0 if it is unknown.
+    fn bytes(&self, layout: impl FnOnce() -> Layout) -> i64 {
+        match *self {
+            Self::Pixels(size, ty) => {
+                let pixel = u32::try_from(ty).map_or(PIXEL_BYTES_MAX, pixel_bytes);
+                layout().bytes(size.map(|number| i32::try_from(number).unwrap_or(0)), pixel)
+            }
+            Self::Bytes(bytes) => bytes,
+            Self::Recorded => 0,
+        }
     }
 }
 
-/// Pixels for a command that uploads them.
-fn upload(
-    call: &mut Call<'_, '_>,
-    index: usize,
-    size: [i32; 3],
-    ty: u32,
-) -> Result<*const c_void, Skip> {
-    if call.bits(index) == 0 {
-        return Ok(std::ptr::null());
+impl Call<'_, '_> {
+    /// Pixels that a command uploads, or an offset while a pixel unpack buffer is bound. Null stays null.
+    pub fn upload<T>(&mut self, index: usize, need: Need) -> Result<*const T, Skip> {
+        if self.bits(index) == 0 {
+            return Ok(std::ptr::null());
+        }
+        let need = need.bytes(|| Layout::of_uploads(self));
+        self.input_or_offset(index, GL_PIXEL_UNPACK_BUFFER_BINDING, need)
     }
-    let need = Layout::of_uploads(call).bytes(size, pixel_bytes(ty));
-    call.input_or_offset(index, GL_PIXEL_UNPACK_BUFFER_BINDING, need)
-}
 
-/// Plays `glTexImage2D`.
-pub fn glTexImage2D(call: &mut Call<'_, '_>) -> Outcome {
-    let (target, level, internal) = (call.u32(0), call.i32(1), call.i32(2));
-    let (width, height, border) = (call.i32(3), call.i32(4), call.i32(5));
-    let (format, ty) = (call.u32(6), call.u32(7));
-    let pixels = define(call, 8, [width, height, 1], ty)?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
-        unsafe { call.driver(ids::GL_TEX_IMAGE2D) }?;
-    unsafe { driver(target, level, internal, width, height, border, format, ty, pixels) };
-    call.returned(None);
-    Ok(())
-}
+    /// The same for a command that defines an image. If the size exceeds what replay provides and no pixels were
+    /// observed, the driver gets null and rejects the size itself.
+    pub fn upload_or_null<T>(&mut self, index: usize, need: Need) -> Result<*const T, Skip> {
+        let is_observed = self.parts.memory.is_observed(self.bits(index));
+        match self.upload(index, need) {
+            Err(_) if !is_observed => Ok(std::ptr::null()),
+            pixels => pixels,
+        }
+    }
 
-/// Plays `glTexImage3D`.
-pub fn glTexImage3D(call: &mut Call<'_, '_>) -> Outcome {
-    let (target, level, internal) = (call.u32(0), call.i32(1), call.i32(2));
-    let (width, height, depth, border) = (call.i32(3), call.i32(4), call.i32(5), call.i32(6));
-    let (format, ty) = (call.u32(7), call.u32(8));
-    let pixels = define(call, 9, [width, height, depth], ty)?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
-        unsafe { call.driver(call.own_function()?) }?;
-    unsafe { driver(target, level, internal, width, height, depth, border, format, ty, pixels) };
-    call.returned(None);
-    Ok(())
-}
-
-/// Plays `glTexImage3DOES`.
-pub fn glTexImage3DOES(call: &mut Call<'_, '_>) -> Outcome {
-    glTexImage3D(call)
-}
-
-/// Plays `glTexSubImage2D`.
-pub fn glTexSubImage2D(call: &mut Call<'_, '_>) -> Outcome {
-    let (target, level, x, y) = (call.u32(0), call.i32(1), call.i32(2), call.i32(3));
-    let (width, height) = (call.i32(4), call.i32(5));
-    let (format, ty) = (call.u32(6), call.u32(7));
-    let pixels = upload(call, 8, [width, height, 1], ty)?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
-        unsafe { call.driver(ids::GL_TEX_SUB_IMAGE2D) }?;
-    unsafe { driver(target, level, x, y, width, height, format, ty, pixels) };
-    call.returned(None);
-    Ok(())
-}
-
-/// Plays `glTexSubImage3D`.
-pub fn glTexSubImage3D(call: &mut Call<'_, '_>) -> Outcome {
-    let (target, level) = (call.u32(0), call.i32(1));
-    let (x, y, z) = (call.i32(2), call.i32(3), call.i32(4));
-    let (width, height, depth) = (call.i32(5), call.i32(6), call.i32(7));
-    let (format, ty) = (call.u32(8), call.u32(9));
-    let pixels = upload(call, 10, [width, height, depth], ty)?;
-    type Upload =
-        unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void);
-    let driver: Upload = unsafe { call.driver(call.own_function()?) }?;
-    unsafe { driver(target, level, x, y, z, width, height, depth, format, ty, pixels) };
-    call.returned(None);
-    Ok(())
-}
-
-/// Plays `glTexSubImage3DOES`.
-pub fn glTexSubImage3DOES(call: &mut Call<'_, '_>) -> Outcome {
-    glTexSubImage3D(call)
-}
-
-/// Plays `glReadPixels`.
-pub fn glReadPixels(call: &mut Call<'_, '_>) -> Outcome {
-    let (x, y, width, height) = (call.i32(0), call.i32(1), call.i32(2), call.i32(3));
-    let (format, ty) = (call.u32(4), call.u32(5));
-    let pixels = download(call, 6, [width, height, 1], ty)?;
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, *mut c_void) =
-        unsafe { call.driver(ids::GL_READ_PIXELS) }?;
-    unsafe { driver(x, y, width, height, format, ty, pixels) };
-    call.returned(None);
-    Ok(())
-}
-
-/// Plays `glReadnPixels` and its extensions' forms.
-pub fn glReadnPixels(call: &mut Call<'_, '_>) -> Outcome {
-    let (x, y, width, height) = (call.i32(0), call.i32(1), call.i32(2), call.i32(3));
-    let (format, ty, size) = (call.u32(4), call.u32(5), call.i32(6));
-    let pixels = download(call, 7, [width, height, 1], ty)?;
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) =
-        unsafe { call.driver(call.own_function()?) }?;
-    unsafe { driver(x, y, width, height, format, ty, size, pixels) };
-    call.returned(None);
-    Ok(())
-}
-
-/// Room for pixels that the driver writes.
-fn download(
-    call: &mut Call<'_, '_>,
-    index: usize,
-    size: [i32; 3],
-    ty: u32,
-) -> Result<*mut c_void, Skip> {
-    let need = Layout::of_read_backs(call).bytes(size, pixel_bytes(ty));
-    let need = u64::try_from(need).unwrap_or(0);
-    call.output_or_offset(index, GL_PIXEL_PACK_BUFFER_BINDING, need)
+    /// Room for pixels that the driver writes, or an offset while a pixel pack buffer is bound.
+    pub fn download<T>(&mut self, index: usize, need: Need) -> Result<*mut T, Skip> {
+        let need = need.bytes(|| Layout::of_read_backs(self));
+        self.room_or_offset(index, GL_PIXEL_PACK_BUFFER_BINDING, need)
+    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,9 @@ use crate::skip::{Outcome, Skip};
 use gapii_commands::constants::{GL_LINK_STATUS, GL_MAX_VERTEX_ATTRIBS};
 use gapii_commands::ids;
 
+/// Largest number of fragment shaders of GL_ATI_fragment_shader in one command.
+const FRAGMENT_SHADERS_MAX: u32 = 1 << 16;
+
 /// Plays `glLinkProgram`. Links once more if this driver placed attributes at other locations than
 /// the trace has.
 pub fn glLinkProgram(call: &mut Call<'_, '_>) -> Outcome {
@@ -87,4 +90,20 @@ fn is_linked(call: &Call<'_, '_>, program: u32) -> Result<bool, Skip> {
         unsafe { call.own_driver(ids::GL_GET_PROGRAMIV) }?;
     unsafe { get(program, GL_LINK_STATUS, &raw mut status) };
     Ok(status != 0)
+}
+
+/// Plays `glGenFragmentShadersATI`, whose result is the first of a range of names.
+pub fn glGenFragmentShadersATI(call: &mut Call<'_, '_>) -> Outcome {
+    let range = call.u32(0);
+    let driver: unsafe extern "C" fn(u32) -> u32 =
+        unsafe { call.driver(ids::GL_GEN_FRAGMENT_SHADERS_ATI) }?;
+    let first = unsafe { driver(range) };
+    if let Some(recorded) = call.recorded_result().filter(|recorded| *recorded != 0 && first != 0) {
+        for offset in 0..u64::from(range.min(FRAGMENT_SHADERS_MAX)) {
+            let (recorded, real) = (recorded.saturating_add(offset), u64::from(first) + offset);
+            call.parts.names.insert(call.scopes, Kind::AtiFragmentShader, recorded, real);
+        }
+    }
+    call.returned(Some(u64::from(first)));
+    Ok(())
 }

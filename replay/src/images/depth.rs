@@ -44,7 +44,7 @@ impl Copy {
     /// Copies depth or stencil of the framebuffer bound for drawing. Does not restore the context's
     /// state.
     pub fn of_bound(gl: &Gl<'_>, values: Values) -> Result<Self, Skip> {
-        if gl.version() < (3, 1) {
+        if !gl.is_es((3, 1)) {
             return Err(Skip::from("only contexts of ES 3.1 and later can copy depth and stencil"));
         }
         gl.clear_errors();

@@ -77,6 +77,9 @@ impl<'d> Fetch<'d> {
     /// Creates the context and makes it current instead of the program's.
     pub fn begin(driver: &'d Driver) -> Result<Self, Skip> {
         let old = Gl::current(driver)?;
+        if !old.is_es((1, 0)) {
+            return Err("replay reads textures in contexts of OpenGL ES only".into());
+        }
         // SAFETY: takes no pointer.
         let display = unsafe { old.egl_current_display() }?;
         // SAFETY: takes no pointer.
@@ -106,7 +109,7 @@ impl<'d> Fetch<'d> {
             return Err(refused());
         }
         let gl = Gl::current(driver)?;
-        match gl.version() >= (3, 1) {
+        match gl.is_es((3, 1)) {
             true => Ok(Self { gl, programs: RefCell::default() }),
             false => Err(Skip::from("the driver has no context of ES 3.1")),
         }

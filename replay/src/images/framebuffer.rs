@@ -80,7 +80,7 @@ pub struct Color {
 pub fn colors(gl: &Gl<'_>) -> Result<Vec<Color>, Skip> {
     gl.clear_errors();
     let bound = gl.integer(GL_FRAMEBUFFER_BINDING);
-    let is_es3 = gl.version() >= (3, 0);
+    let is_es3 = gl.is_at_least((3, 0), (3, 0));
     let samples = gl.integer(GL_SAMPLES);
     let _aside = Aside::put(gl)
         .ok_or_else(|| Skip::from("state that affects a read-back can't be reset"))?;
@@ -136,7 +136,7 @@ pub fn attachment(gl: &Gl<'_>, target: u32, point: u32) -> Result<Option<Attachm
         return Ok(None);
     }
     let name = ask(GL_OBJECT_NAME)?;
-    let is_es3 = gl.version() >= (3, 0);
+    let is_es3 = gl.is_at_least((3, 0), (3, 0));
     let component = if is_es3 { ask(GL_COMPONENT_TYPE)? } else { 0 };
     let (mut level, mut face, mut layer) = (0, 0, 0);
     if kind == GL_TEXTURE {

@@ -3,16 +3,18 @@
 use std::ffi::{CStr, c_char, c_void};
 
 use gapii_commands::constants::{
-    GL_EXTENSIONS, GL_TEXTURE_BINDING_2D, GL_TEXTURE_BINDING_2D_ARRAY,
-    GL_TEXTURE_BINDING_2D_MULTISAMPLE, GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY,
-    GL_TEXTURE_BINDING_3D, GL_TEXTURE_BINDING_BUFFER, GL_TEXTURE_BINDING_CUBE_MAP,
-    GL_TEXTURE_BINDING_CUBE_MAP_ARRAY, GL_TEXTURE_BINDING_EXTERNAL_OES, GL_VERSION,
+    GL_BACK, GL_DOUBLEBUFFER, GL_EXTENSIONS, GL_FRONT, GL_TEXTURE_BINDING_2D,
+    GL_TEXTURE_BINDING_2D_ARRAY, GL_TEXTURE_BINDING_2D_MULTISAMPLE,
+    GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_BINDING_3D, GL_TEXTURE_BINDING_BUFFER,
+    GL_TEXTURE_BINDING_CUBE_MAP, GL_TEXTURE_BINDING_CUBE_MAP_ARRAY,
+    GL_TEXTURE_BINDING_EXTERNAL_OES, GL_VERSION,
 };
 pub use gapii_commands::constants::{
     GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY,
     GL_TEXTURE_3D, GL_TEXTURE_BUFFER, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY,
 };
-use gapii_state::read_back::{self, Driver as _};
+use gapii_state::read_back::{self, Driver as _, NEVER};
+use gapii_state::version_of;
 
 use crate::driver::Driver;
 use crate::skip::Skip;
@@ -46,9 +48,10 @@ const TEXTURE_BINDINGS: [u32; TEXTURE_TARGETS.len()] = [
 
 type Handle = *mut c_void;
 
-/// A context of OpenGL ES that is current on this thread.
+/// A context that is current on this thread.
 pub struct Gl<'d> {
     driver: &'d Driver,
+    is_es: bool,
     version: (u8, u8),
     extensions: String,
 }
@@ -78,12 +81,20 @@ macro_rules! functions {
 impl<'d> Gl<'d> {
     /// The current context. Fails if none is current.
     pub fn current(driver: &'d Driver) -> Result<Self, Skip> {
-        let mut gl = Self { driver, version: (0, 0), extensions: String::new() };
+        let mut gl = Self { driver, is_es: true, version: (0, 0), extensions: String::new() };
         let version = gl.text(GL_VERSION)?;
-        gl.version = version_of(&version)
-            .ok_or_else(|| Skip::from("no context of OpenGL ES is current on its thread"))?;
-        gl.extensions = gl.text(GL_EXTENSIONS).unwrap_or_default();
+        (gl.is_es, gl.version) = version_of(&version)
+            .ok_or_else(|| Skip::from("no context of OpenGL is current on its thread"))?;
+        // Only contexts of OpenGL ES have a list of extensions in every version and profile.
+        if gl.is_es {
+            gl.extensions = gl.text(GL_EXTENSIONS).unwrap_or_default();
+        }
         Ok(gl)
+    }
+
+    /// Whether it is a context of OpenGL ES of at least this version.
+    pub fn is_es(&self, version: (u8, u8)) -> bool {
+        self.is_at_least(version, NEVER)
     }
 
     functions! {
@@ -177,7 +188,7 @@ impl<'d> Gl<'d> {
         // SAFETY: takes no pointer.
         let text = unsafe { self.get_string(name) }?;
         if text.is_null() {
-            return Err(Skip::from("no context of OpenGL ES is current on its thread"));
+            return Err(Skip::from("no context of OpenGL is current on its thread"));
         }
         // SAFETY: not null, and NUL-terminated.
         Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
@@ -186,8 +197,15 @@ impl<'d> Gl<'d> {
 
 /// A function that the driver lacks returns the default value.
 impl read_back::Driver for Gl<'_> {
-    fn version(&self) -> (u8, u8) {
-        self.version
+    fn is_at_least(&self, es: (u8, u8), desktop: (u8, u8)) -> bool {
+        self.version >= if self.is_es { es } else { desktop }
+    }
+
+    fn own_buffer(&self) -> Option<u32> {
+        (!self.is_es).then(|| match self.integer(GL_DOUBLEBUFFER) {
+            0 => GL_FRONT,
+            _ => GL_BACK,
+        })
     }
 
     fn has(&self, extension: &str) -> bool {
@@ -232,30 +250,22 @@ impl read_back::Driver for Gl<'_> {
     }
 
     fn bind_framebuffer(&self, target: u32, framebuffer: u32) -> bool {
-        match self.version.0 {
+        match self.is_at_least((2, 0), (1, 0)) {
             // SAFETY: takes no pointer.
-            0 | 1 => unsafe { self.bind_framebuffer_oes(target, framebuffer) },
+            false => unsafe { self.bind_framebuffer_oes(target, framebuffer) },
             // SAFETY: takes no pointer.
-            _ => unsafe { self.bind_framebuffer_(target, framebuffer) },
+            true => unsafe { self.bind_framebuffer_(target, framebuffer) },
         }
         .is_ok()
     }
 
     fn read_buffer(&self, buffer: u32) -> bool {
-        match self.version.0 {
+        match self.is_at_least((3, 0), (1, 0)) {
             // SAFETY: takes no pointer.
-            0..=2 => unsafe { self.read_buffer_nv(buffer) },
+            false => unsafe { self.read_buffer_nv(buffer) },
             // SAFETY: takes no pointer.
-            _ => unsafe { self.read_buffer_(buffer) },
+            true => unsafe { self.read_buffer_(buffer) },
         }
         .is_ok()
     }
-}
-
-/// Major and minor version from `GL_VERSION`: `OpenGL ES 3.2 …` or `OpenGL ES-CM 1.1 …`.
-fn version_of(text: &str) -> Option<(u8, u8)> {
-    let numbers = text.strip_prefix("OpenGL ES")?.split(' ').nth(1)?;
-    let (major, minor) = numbers.split_once('.')?;
-    let minor: String = minor.chars().take_while(char::is_ascii_digit).collect();
-    Some((major.parse().ok()?, minor.parse().ok()?))
 }

@@ -102,7 +102,7 @@ impl Watched {
         let gl = Gl::current(driver)?;
         gl.clear_errors();
         let bound = gl.integer(GL_FRAMEBUFFER_BINDING);
-        let is_es3 = gl.version() >= (3, 0);
+        let is_es3 = gl.is_at_least((3, 0), (3, 0));
         let (image, size, stored) = match bound {
             0 => {
                 let size = draw_size(&gl)?;

@@ -25,7 +25,7 @@ pub fn picture(driver: &Driver) -> Result<Picture, Skip> {
         return back_buffer::read(driver);
     }
     gl.clear_errors();
-    let is_es3 = gl.version() >= (3, 0);
+    let is_es3 = gl.is_at_least((3, 0), (3, 0));
     if is_es3 && gl.integer(GL_SAMPLES) > 0 {
         return Err(Skip::from("the framebuffer has several samples"));
     }

@@ -179,7 +179,7 @@ fn maker(real: &Real) -> Result<(Handle, Handle), Skip> {
     let config = real.configs().into_iter().find(fits);
     let config = config.ok_or("the driver has no OpenGL ES 3, for images of imported memory")?;
     let version = [(EGL_CONTEXT_MAJOR_VERSION as i32, 3)];
-    let context = make_context(real, config, 0, Some(&version))?;
+    let context = make_context(real, false, config, 0, Some(&version))?;
     if real.has_extension("EGL_KHR_surfaceless_context") {
         return Ok((context, 0));
     }

@@ -2,7 +2,7 @@
 //! equal, where the trace tells them, or pixels would differ; depth and stencil bits must suffice; surface type and
 //! version must be there, and components be fixed-point. Of several the most similar one is taken, a slow one only if
 //! no other fits; colours of which the trace has a lower bound alone count as 8 bits. If none fits, the replay does not begin. A configuration of which nothing is known becomes one of 8
-//! bits per colour without samples.
+//! bits per colour with depth and stencil and without samples.
 
 use std::collections::HashMap;
 
@@ -20,6 +20,7 @@ pub type Key = (u32, u64);
 
 const EGL_PBUFFER_BIT: i32 = constants::EGL_PBUFFER_BIT as i32;
 const EGL_WINDOW_BIT: i32 = constants::EGL_WINDOW_BIT as i32;
+const EGL_OPENGL_BIT: i32 = constants::EGL_OPENGL_BIT as i32;
 const EGL_OPENGL_ES_BIT: i32 = constants::EGL_OPENGL_ES_BIT as i32;
 const EGL_OPENGL_ES2_BIT: i32 = constants::EGL_OPENGL_ES2_BIT as i32;
 const EGL_OPENGL_ES3_BIT: i32 = constants::EGL_OPENGL_ES3_BIT as i32;
@@ -94,6 +95,8 @@ struct Wanted {
     surfaces: i32,
     renderable: i32,
     textures: (bool, bool),
+    /// Nothing is known of the recorded configuration.
+    is_unknown: bool,
 }
 
 /// Chooses a configuration of the driver for each that the trace uses. The error names the
@@ -105,6 +108,7 @@ pub fn choose(real: &Real, survey: &Survey, window: bool) -> Result<Configs, Str
     let any = Wanted {
         surfaces,
         exact: [Some(8), Some(8), Some(8), None, None, None, Some(0)],
+        is_unknown: true,
         ..Wanted::default()
     };
     let any = best(&offered, &any).or(offered.first());
@@ -181,7 +185,8 @@ impl Wanted {
                 it.samples,
             ]
         });
-        let mut wanted = Self { surfaces, ..Self::default() };
+        let is_unknown = facts.told.is_empty() && facts.asked.is_empty() && seen.is_none();
+        let mut wanted = Self { surfaces, is_unknown, ..Self::default() };
         for (at, attribute) in SIZES.into_iter().enumerate() {
             let told = facts.told.get(&i64::from(attribute)).copied().map(narrow);
             wanted.exact[at] = told.or(seen.map(|seen| seen[at]));
@@ -194,6 +199,9 @@ impl Wanted {
             2 => EGL_OPENGL_ES2_BIT,
             _ => EGL_OPENGL_ES3_BIT,
         };
+        if facts.is_desktop {
+            wanted.renderable |= EGL_OPENGL_BIT;
+        }
         let asks = |attribute: i32| facts.asked.get(&i64::from(attribute)) == Some(&1);
         wanted.textures = (asks(EGL_BIND_TO_TEXTURE_RGB), asks(EGL_BIND_TO_TEXTURE_RGBA));
         wanted
@@ -205,6 +213,9 @@ impl Wanted {
         match (at, self.least[at]) {
             (0..3, least) => least.max(8),
             (3, least @ 1..) => least.max(8),
+            // A program that has no depth buffer rarely tests depths.
+            (4, _) if self.is_unknown => 24,
+            (5, _) if self.is_unknown => 8,
             (_, least) => least,
         }
     }
@@ -219,7 +230,9 @@ impl Wanted {
             EGL_OPENGL_ES_BIT => " for OpenGL ES 1",
             EGL_OPENGL_ES2_BIT => " for OpenGL ES 2",
             EGL_OPENGL_ES3_BIT => " for OpenGL ES 3",
-            _ => "",
+            EGL_OPENGL_BIT => " for desktop OpenGL",
+            0 => "",
+            _ => " for OpenGL ES and desktop OpenGL",
         };
         let textures = match self.textures {
             (false, false) => "",
@@ -283,6 +296,9 @@ mod tests {
         check(config(&[(EGL_RED_SIZE, 5)], &[], 1), Some(5));
         check(config(&[], &[(EGL_BIND_TO_TEXTURE_RGBA, 1)], 2), None);
         check(config(&[], &[(EGL_DEPTH_SIZE, 32)], 2), None);
+        // Nothing is known.
+        check(config(&[], &[], 2), Some(2));
+        check(ConfigFacts { is_desktop: true, ..ConfigFacts::default() }, None);
     }
 
     #[test]
@@ -293,5 +309,8 @@ mod tests {
             "the driver has no configuration for OpenGL ES 3 with red 8 or more, green 0 or more, \
              blue 0 or more, alpha 0 or more, depth 0 or more, stencil 0 or more, samples 16"
         );
+        let desktop = ConfigFacts { is_desktop: true, ..ConfigFacts::default() };
+        let sentence = Wanted::of(&desktop, 0).sentence();
+        assert!(sentence.contains("configuration for desktop OpenGL with"), "{sentence}");
     }
 }

@@ -4,11 +4,13 @@
 
 use std::collections::BTreeMap;
 
+use gapii_commands::constants::{EGL_OPENGL_API, EGL_OPENGL_ES_API};
+
 use super::configs::Configs;
 use super::lacks::Lacks;
 use crate::driver::{EGL_HEIGHT, EGL_WIDTH, Handle, Offer, Real};
 use crate::skip::Skip;
-use crate::survey::{EGL_CONTEXT_MAJOR_VERSION, EGL_CONTEXT_MINOR_VERSION, Survey};
+use crate::survey::{ContextFacts, EGL_CONTEXT_MAJOR_VERSION, EGL_CONTEXT_MINOR_VERSION, Survey};
 
 /// Largest number of different contexts that are tried before the replay.
 const TRIED_MAX: usize = 256;
@@ -22,9 +24,10 @@ pub fn real_config(real: &Real, configs: &Configs, key: (u32, u64)) -> Handle {
     }
 }
 
-/// Creates a context. The error names the requested version and the EGL error.
+/// Creates a context of OpenGL ES or of desktop OpenGL. The error names the requested version and the EGL error.
 pub fn make(
     real: &Real,
+    is_desktop: bool,
     config: Handle,
     share: Handle,
     list: Option<&[(i32, i32)]>,
@@ -33,12 +36,20 @@ pub fn make(
     if !real.has_minor_versions() {
         attributes.retain(|(name, _)| *name == EGL_CONTEXT_MAJOR_VERSION);
     }
+    if is_desktop && !real.bind_api(EGL_OPENGL_API) {
+        return Err("the driver has no contexts of desktop OpenGL".into());
+    }
     let made = real.create_context(config, share, list.map(|_| &*attributes));
-    made.ok_or_else(|| {
+    let made = made.ok_or_else(|| real.error());
+    if is_desktop {
+        real.bind_api(EGL_OPENGL_ES_API);
+    }
+    made.map_err(|error| {
+        let api = if is_desktop { "desktop OpenGL" } else { "OpenGL ES" };
         let value = |name| attributes.iter().find(|(known, _)| *known == name).map(|it| it.1);
         let major = value(EGL_CONTEXT_MAJOR_VERSION).unwrap_or(1);
         let minor = value(EGL_CONTEXT_MINOR_VERSION).unwrap_or(0);
-        format!("the driver made no context of OpenGL ES {major}.{minor}: {}", real.error()).into()
+        format!("the driver made no context of {api} {major}.{minor}: {error}").into()
     })
 }
 
@@ -47,13 +58,13 @@ pub fn make(
 pub fn missing(real: &Real, survey: &Survey, configs: &Configs) -> Vec<String> {
     let mut tried = BTreeMap::new();
     let (mut unmade, mut lacks) = (Vec::new(), Lacks::default());
-    for facts in survey.contexts.iter().filter(|facts| !facts.is_desktop) {
+    for facts in &survey.contexts {
         let config = real_config(real, configs, (facts.process, facts.config));
-        let key = (config, &facts.attributes);
+        let key = (facts.is_desktop, config, &facts.attributes);
         if tried.len() >= TRIED_MAX && !tried.contains_key(&key) {
             continue;
         }
-        match tried.entry(key).or_insert_with(|| try_context(real, config, &facts.attributes)) {
+        match tried.entry(key).or_insert_with(|| try_context(real, facts, config)) {
             Err(why) if !unmade.contains(why) => unmade.push(why.clone()),
             Ok(Some(offer)) => lacks.compare(&facts.needs, offer),
             Err(_) | Ok(None) => {}
@@ -65,13 +76,10 @@ pub fn missing(real: &Real, survey: &Survey, configs: &Configs) -> Vec<String> {
 
 /// Creates a context with these attributes for a moment, and returns its version and extensions;
 /// `None` if they can't be queried.
-fn try_context(
-    real: &Real,
-    config: Handle,
-    attributes: &[(i32, i32)],
-) -> Result<Option<Offer>, String> {
+fn try_context(real: &Real, facts: &ContextFacts, config: Handle) -> Result<Option<Offer>, String> {
     let real = &real.unheard();
-    let made = make(real, config, 0, Some(attributes)).map_err(|why| why.to_string())?;
+    let made = make(real, facts.is_desktop, config, 0, Some(&facts.attributes));
+    let made = made.map_err(|why| why.to_string())?;
     let is_surfaceless = real.has_extension("EGL_KHR_surfaceless_context");
     let surface = match is_surfaceless || config == 0 {
         true => None,

@@ -16,6 +16,8 @@ pub struct Lacks(BTreeMap<Lack, BTreeSet<&'static str>>);
 /// A version or extensions that a context lacks. Several commands may need them.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Lack {
+    /// Whether the context is one of OpenGL ES, not of desktop OpenGL.
+    is_es: bool,
     extensions: &'static [&'static str],
     /// The version that the commands need, and the version that the context has.
     version: Option<[(u16, u16); 2]>,
@@ -25,10 +27,11 @@ impl Lacks {
     /// Adds what a context with these `needs` lacks if it is replaced by a context with `offer`.
     pub fn compare(&mut self, needs: &Needs, offer: &Offer) {
         for (at, requirement) in REQUIREMENTS.iter().enumerate() {
-            if needs.has(at) && !requirement.is_met(offer.version, &offer.extensions) {
+            if needs.has(at) && !requirement.is_met(offer.is_es, offer.version, &offer.extensions) {
                 let lack = Lack {
+                    is_es: offer.is_es,
                     extensions: requirement.extensions,
-                    version: requirement.version.map(|least| [least, offer.version]),
+                    version: requirement.least(offer.is_es).map(|least| [least, offer.version]),
                 };
                 self.0.entry(lack).or_default().insert(requirement.command.name());
             }
@@ -51,8 +54,9 @@ impl Lack {
             None => format!("the driver has no {extensions}, which {named} in the trace {needs}"),
             Some([(major, minor), (has_major, has_minor)]) => {
                 let or = if extensions.is_empty() { "" } else { " or " };
+                let api = if self.is_es { "OpenGL ES" } else { "desktop OpenGL" };
                 format!(
-                    "the trace calls {named}, which {takes} OpenGL ES \
+                    "the trace calls {named}, which {takes} {api} \
                      {major}.{minor}{or}{extensions}; the driver has {has_major}.{has_minor}"
                 )
             }
@@ -64,7 +68,7 @@ impl Lack {
 /// all.
 pub fn absent(survey: &Survey, driver: &Driver) -> Option<String> {
     let is_needed = |known: CommandId| match requirement_of(known) {
-        None => known.api() == Api::Gles,
+        None => known.api() == Api::Gl,
         Some(at) => survey.contexts.iter().any(|context| context.needs.has(at)),
     };
     let is_absent = |name: &&str| {
@@ -94,17 +98,32 @@ mod tests {
     use super::*;
 
     fn needs(commands: &[&str], version: (u16, u16), extensions: &str) -> Needs {
+        needs_of(true, commands, version, extensions)
+    }
+
+    fn needs_of(is_es: bool, commands: &[&str], version: (u16, u16), extensions: &str) -> Needs {
         let mut needs = Needs::default();
         for name in commands {
             let requirement = CommandId::named(name).and_then(requirement_of);
-            needs.see(requirement.expect("a command that needs something"), version, extensions);
+            let requirement = requirement.expect("a command that needs something");
+            needs.see(requirement, is_es, version, extensions);
         }
         needs
     }
 
     fn check(needs: &Needs, version: (u16, u16), extensions: &str, expected: &[&str]) {
+        check_in(true, needs, version, extensions, expected);
+    }
+
+    fn check_in(
+        is_es: bool,
+        needs: &Needs,
+        version: (u16, u16),
+        extensions: &str,
+        expected: &[&str],
+    ) {
         let mut lacks = Lacks::default();
-        lacks.compare(needs, &Offer { version, extensions: extensions.to_owned() });
+        lacks.compare(needs, &Offer { is_es, version, extensions: extensions.to_owned() });
         assert_eq!(lacks.sentences().collect::<Vec<_>>(), expected);
     }
 
@@ -136,6 +155,17 @@ mod tests {
         let expected = "the trace calls glBlendBarrier and glDisablei, which take OpenGL ES 3.2; \
                         the driver has 3.1";
         check(&needs, (3, 1), "", &[expected]);
+    }
+
+    #[test]
+    fn contexts_of_desktop_opengl_are_judged_by_its_versions() {
+        let commands = ["glDispatchCompute", "glVertexAttribDivisor"];
+        let needs = needs_of(false, &commands, (4, 5), "");
+        check_in(false, &needs, (4, 3), "", &[]);
+        let expected = "the trace calls glDispatchCompute, which takes desktop OpenGL 4.3 or \
+                        GL_ARB_compute_shader; the driver has 4.0";
+        check_in(false, &needs, (4, 0), "", &[expected]);
+        check_in(false, &needs_of(false, &commands, (3, 2), ""), (3, 2), "", &[]);
     }
 
     #[test]

@@ -315,7 +315,7 @@ fn skip(parts: &mut Parts, observers: &mut Observers, command: &Command<'_>, why
     let most = parts.limits.listed_skips;
     let (function, why_not) = (command.name().to_owned(), why.to_string());
     let skipped = SkippedCommand { seq: command.seq, function, why: why_not };
-    let sets_errors = command.known().is_some_and(|known| known.api() == Api::Gles)
+    let sets_errors = command.known().is_some_and(|known| known.api() == Api::Gl)
         && command.context != 0
         && command.seq.is_some()
         && !command.in_flight;

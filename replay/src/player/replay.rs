@@ -68,6 +68,8 @@ pub fn replay<R: Read + Seek + Send>(
         call_outputs: Vec::new(),
         facts: HashMap::new(),
         wide_arrays: HashSet::new(),
+        mode_arrays: HashMap::new(),
+        ended_mode: (0, 0),
     };
     let total = reader.footer().map_or(0, |footer| footer.totals.calls);
     let begun = Instant::now();

@@ -32,6 +32,9 @@ pub struct Survey {
     pub(super) context_at: HashMap<u64, usize>,
     /// Index in `surfaces`, by the `seq` of the creating command.
     pub(super) surface_at: HashMap<u64, usize>,
+    /// Index in `surfaces` of the windows of X that a command of GLX makes current without making a surface of them, by
+    /// process and window.
+    pub(super) window_at: HashMap<(u32, u64), usize>,
     /// Names and locations of attributes that the program queried after a link, by the `seq` of the
     /// link.
     pub(super) attributes: HashMap<u64, Vec<(Vec<u8>, u32)>>,
@@ -57,16 +60,18 @@ pub struct ContextFacts {
     pub config: u64,
     /// Limits that the recorded driver reported.
     pub limits: Option<ContextLimits>,
+    /// Attributes that the program asked for; GLX's have EGL's names.
+    pub asked: Vec<(i64, i64)>,
     /// Attributes that the driver gets here.
     pub attributes: Vec<(i32, i32)>,
-    /// Versions and extensions that its commands need and its recorded driver had.
+    /// Versions of OpenGL ES and extensions that its commands need and its recorded driver had.
     pub needs: Needs,
 }
 
 /// A configuration of the trace.
 #[derive(Clone, Debug, Default)]
 pub struct ConfigFacts {
-    /// Attributes of the eglChooseConfig calls that returned it; the largest value of each.
+    /// Attributes of the eglChooseConfig calls that returned it; the largest value of each. GLX's have EGL's names.
     pub asked: BTreeMap<i64, i64>,
     /// Attributes that eglGetConfigAttrib returned.
     pub told: BTreeMap<i64, i64>,
@@ -74,8 +79,10 @@ pub struct ConfigFacts {
     pub framebuffer: Option<DefaultFramebuffer>,
     /// Whether contexts or surfaces were created with it.
     pub is_used: bool,
-    /// Highest major version of its contexts.
+    /// Highest major version of its contexts of OpenGL ES; 0 without any.
     pub major: i64,
+    /// Whether it has contexts of desktop OpenGL.
+    pub is_desktop: bool,
 }
 
 impl Survey {
@@ -84,8 +91,9 @@ impl Survey {
         let known = self.functions.iter().filter_map(|name| CommandId::named(name));
         let called: Vec<Api> = known.map(CommandId::api).collect();
         let mut apis = Vec::new();
-        if called.contains(&Api::Egl) || called.contains(&Api::Gles) {
-            apis.extend([Api::Egl, Api::Gles]);
+        let graphics = [Api::Egl, Api::Gl, Api::Glx];
+        if graphics.iter().any(|api| called.contains(api)) {
+            apis.extend([Api::Egl, Api::Gl]);
         }
         if called.contains(&Api::LevelZero) {
             apis.push(Api::LevelZero);
@@ -98,6 +106,11 @@ impl Survey {
         !self.contexts.is_empty() || !self.surfaces.is_empty()
     }
 
+    /// Whether the trace has commands of GLX.
+    pub fn uses_glx(&self) -> bool {
+        self.functions.iter().any(|name| name.starts_with("glX"))
+    }
+
     /// The context that the command with this `seq` created.
     pub fn context(&self, seq: u64) -> Option<&ContextFacts> {
         self.contexts.get(*self.context_at.get(&seq)?)
@@ -106,6 +119,11 @@ impl Survey {
     /// Index of the surface that the command with this `seq` created.
     pub fn surface(&self, seq: u64) -> Option<usize> {
         self.surface_at.get(&seq).copied()
+    }
+
+    /// Index of the surface for a window of X that no command made a surface of.
+    pub fn window(&self, process: u32, window: u64) -> Option<usize> {
+        self.window_at.get(&(process, window)).copied()
     }
 
     /// Notes that command `ordinal` of the trace, counted from 1, is one of `thread`.

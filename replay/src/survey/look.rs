@@ -20,12 +20,60 @@ pub(super) enum Look {
     ReleaseThread,
     Swap,
     QuerySurface,
+    Glx(Glx),
     Viewport,
     BindFramebuffer,
     Link,
     LinkStatus,
     Attribute,
     ResourceLocation,
+}
+
+/// What the survey learns from a command of GLX.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Glx {
+    ChooseVisual,
+    ChooseConfig,
+    VisualAttribute,
+    ConfigAttribute,
+    VisualOfConfig,
+    Context,
+    Drawable,
+    MakeCurrent,
+    QueryDrawable,
+}
+
+impl Glx {
+    fn of(command: CommandId) -> Option<Self> {
+        Some(match command {
+            CommandId::GLX_CHOOSE_VISUAL => Self::ChooseVisual,
+            CommandId::GLX_CHOOSE_FB_CONFIG | CommandId::GLX_CHOOSE_FB_CONFIG_SGIX => {
+                Self::ChooseConfig
+            }
+            CommandId::GLX_GET_CONFIG => Self::VisualAttribute,
+            CommandId::GLX_GET_FB_CONFIG_ATTRIB | CommandId::GLX_GET_FB_CONFIG_ATTRIB_SGIX => {
+                Self::ConfigAttribute
+            }
+            CommandId::GLX_GET_VISUAL_FROM_FB_CONFIG
+            | CommandId::GLX_GET_VISUAL_FROM_FB_CONFIG_SGIX => Self::VisualOfConfig,
+            CommandId::GLX_CREATE_CONTEXT
+            | CommandId::GLX_CREATE_CONTEXT_ATTRIBS_ARB
+            | CommandId::GLX_CREATE_CONTEXT_WITH_CONFIG_SGIX
+            | CommandId::GLX_CREATE_NEW_CONTEXT => Self::Context,
+            CommandId::GLX_CREATE_GLX_PBUFFER_SGIX
+            | CommandId::GLX_CREATE_GLX_PIXMAP
+            | CommandId::GLX_CREATE_GLX_PIXMAP_MESA
+            | CommandId::GLX_CREATE_GLX_PIXMAP_WITH_CONFIG_SGIX
+            | CommandId::GLX_CREATE_PBUFFER
+            | CommandId::GLX_CREATE_PIXMAP
+            | CommandId::GLX_CREATE_WINDOW => Self::Drawable,
+            CommandId::GLX_MAKE_CONTEXT_CURRENT
+            | CommandId::GLX_MAKE_CURRENT
+            | CommandId::GLX_MAKE_CURRENT_READ_SGI => Self::MakeCurrent,
+            CommandId::GLX_QUERY_DRAWABLE => Self::QueryDrawable,
+            _ => return None,
+        })
+    }
 }
 
 impl Look {
@@ -70,8 +118,10 @@ impl Look {
             | CommandId::EGL_SWAP_BUFFERS_REGION2_NOK
             | CommandId::EGL_SWAP_BUFFERS_REGION_NOK
             | CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT
-            | CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR => Self::Swap,
-            _ => Self::Nothing,
+            | CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR
+            | CommandId::GLX_SWAP_BUFFERS
+            | CommandId::GLX_SWAP_BUFFERS_MSC_OML => Self::Swap,
+            command => Glx::of(command).map_or(Self::Nothing, Self::Glx),
         }
     }
 }

@@ -11,7 +11,7 @@ mod requirement;
 mod surfaces;
 mod surveyor;
 
-pub use facts::{ConfigFacts, Survey};
+pub use facts::{ConfigFacts, ContextFacts, Survey};
 pub use lists::{
     EGL_CONTEXT_MAJOR_VERSION, EGL_CONTEXT_MINOR_VERSION, EGL_CONTEXT_OPENGL_NO_ERROR_KHR,
     OF_CONTEXTS, attributes, only,

@@ -12,24 +12,33 @@ pub fn find(command: CommandId) -> Option<usize> {
     REQUIREMENTS.binary_search_by_key(&command, |requirement| requirement.command).ok()
 }
 
-type Bits = [u64; REQUIREMENTS.len().div_ceil(64)];
+/// Number of words with a bit for each requirement.
+const WORDS: usize = REQUIREMENTS.len().div_ceil(64);
 
 /// Requirements of the commands of one context.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Needs {
-    seen: Bits,
-    needed: Bits,
+    seen: [u64; WORDS],
+    needed: [u64; WORDS],
+}
+
+impl Default for Needs {
+    fn default() -> Self {
+        let none = [0; REQUIREMENTS.len().div_ceil(64)];
+        Self { seen: none, needed: none }
+    }
 }
 
 impl Needs {
-    /// Notes that a command was called in a context of this version with these extensions,
-    /// separated by spaces.
-    pub fn see(&mut self, requirement: usize, version: (u16, u16), extensions: &str) {
+    /// Notes that a command was called in a context of this version, of OpenGL ES or of desktop OpenGL, with these
+    /// extensions, separated by spaces.
+    pub fn see(&mut self, requirement: usize, is_es: bool, version: (u16, u16), extensions: &str) {
         let (word, bit) = (requirement / 64, 1 << (requirement % 64));
         let Some(requirement) = REQUIREMENTS.get(requirement) else { return };
         if self.seen[word] & bit == 0 {
             self.seen[word] |= bit;
-            self.needed[word] |= if requirement.is_met(version, extensions) { bit } else { 0 };
+            self.needed[word] |=
+                if requirement.is_met(is_es, version, extensions) { bit } else { 0 };
         }
     }
 

@@ -4,6 +4,8 @@
 //!
 //! Calls no driver.
 
+mod glx;
+
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read, Seek};
 
@@ -92,6 +94,15 @@ struct Surveyor {
     off_screen: BTreeSet<(u32, u64)>,
 }
 
+/// What a program asked for a new context. Attributes are EGL's.
+struct NewContext {
+    is_desktop: bool,
+    /// Handle of its configuration.
+    config: u64,
+    share: u64,
+    attributes: Attributes,
+}
+
 /// Context and draw surface that are current on a thread.
 #[derive(Clone, Copy, Default)]
 struct Current {
@@ -160,6 +171,7 @@ impl Surveyor {
             }
             Look::Swap => self.swap(command),
             Look::QuerySurface => self.query_surface(command),
+            Look::Glx(look) => self.look_at_glx(command, look),
             Look::Viewport => self.viewport(command),
             Look::BindFramebuffer => {
                 let context = (process, command.context);
@@ -206,8 +218,10 @@ impl Surveyor {
                 at
             }
         };
+        let context = &mut self.survey.contexts[at];
         if let Some(limits) = command.limits {
-            self.survey.contexts[at].needs.see(requirement, limits.version, &limits.extensions);
+            let is_es = !context.is_desktop;
+            context.needs.see(requirement, is_es, limits.version, &limits.extensions);
         }
     }
 
@@ -270,11 +284,15 @@ impl Surveyor {
             return;
         }
         let asked = attributes_of(command, 1, 4);
-        let found = observed(command, 2);
-        let (found, _) = found.as_chunks::<8>();
-        for config in found.iter().take(1024).map(|config| u64::from_le_bytes(*config)) {
-            let Some(facts) = self.config(command.process, config) else { return };
-            for (attribute, value) in &asked {
+        self.chosen(command.process, &observed(command, 2), &asked);
+    }
+
+    /// Notes the attributes of a choice whose answer are these handles of configurations.
+    fn chosen(&mut self, process: u32, configs: &[u8], asked: &[(i64, i64)]) {
+        let (configs, _) = configs.as_chunks::<8>();
+        for config in configs.iter().take(1024).map(|config| u64::from_le_bytes(*config)) {
+            let Some(facts) = self.config(process, config) else { return };
+            for (attribute, value) in asked {
                 let most = facts.asked.entry(*attribute).or_insert(*value);
                 *most = (*value).max(*most);
             }
@@ -295,6 +313,18 @@ impl Surveyor {
     }
 
     fn context(&mut self, command: &Command<'_>) {
+        let api = self.bound_api.get(&command.thread).copied().unwrap_or(EGL_OPENGL_ES_API);
+        let new = NewContext {
+            is_desktop: api != EGL_OPENGL_ES_API,
+            config: arg(command, 1),
+            share: arg(command, 2),
+            attributes: attributes_of(command, 3, 4),
+        };
+        self.note_context(command, new);
+    }
+
+    /// Notes the context that a command made.
+    fn note_context(&mut self, command: &Command<'_>, new: NewContext) {
         let (Some(handle), Some(seq)) = (result_of(command).filter(|it| *it != 0), command.seq)
         else {
             return;
@@ -302,17 +332,18 @@ impl Surveyor {
         if self.survey.contexts.len() >= OBJECTS_MAX {
             return;
         }
-        let attributes = attributes_of(command, 3, 4);
-        let (process, config, share) = (command.process, arg(command, 1), arg(command, 2));
+        let NewContext { is_desktop, config, share, attributes } = new;
+        let process = command.process;
         let value = |name, default| {
             attributes.iter().find(|(known, _)| *known == name).map_or(default, |(_, value)| *value)
         };
         let version = (value(EGL_CONTEXT_MAJOR_VERSION, 1), value(EGL_CONTEXT_MINOR_VERSION, 0));
-        let api = self.bound_api.get(&command.thread).copied().unwrap_or(EGL_OPENGL_ES_API);
-        let is_desktop = api != EGL_OPENGL_ES_API;
-        if !is_desktop && let Some(facts) = self.config(process, config) {
+        if let Some(facts) = self.config(process, config) {
             facts.is_used = true;
-            facts.major = facts.major.max(version.0);
+            match is_desktop {
+                true => facts.is_desktop = true,
+                false => facts.major = facts.major.max(version.0),
+            }
         }
         let config = self.config_number(process, config);
         let at = self.survey.contexts.len();
@@ -323,6 +354,7 @@ impl Surveyor {
             config,
             limits: None,
             attributes: lists::of_context(&attributes),
+            asked: attributes,
             needs: Needs::default(),
         });
         self.last = None;
@@ -343,31 +375,55 @@ impl Surveyor {
         if self.survey.surfaces.len() >= OBJECTS_MAX {
             return;
         }
-        let (process, config) = (command.process, arg(command, 1));
+        let attributes = attributes_of(command, 2, if wide { 8 } else { 4 });
+        let size = (!is_native).then(|| size_in(&attributes, (EGL_WIDTH, EGL_HEIGHT)));
+        let at = self.note_surface((command.process, handle), arg(command, 1), size);
+        self.survey.surface_at.insert(seq, at);
+    }
+
+    /// Notes a surface with the configuration of this handle, and with a size unless the window system determines it.
+    /// Returns its index.
+    fn note_surface(
+        &mut self,
+        surface: (u32, u64),
+        config: u64,
+        size: Option<(u32, u32)>,
+    ) -> usize {
+        let (process, _) = surface;
         if let Some(facts) = self.config(process, config) {
             facts.is_used = true;
         }
         let config = self.config_number(process, config);
-        let mut facts = SurfaceFacts::new(is_native, process, config);
-        if !is_native {
-            let attributes = attributes_of(command, 2, if wide { 8 } else { 4 });
-            let value = |name| {
-                let found = attributes.iter().find(|(known, _)| *known == name);
-                found.map_or(0, |(_, value)| u32::try_from(*value).unwrap_or(0))
-            };
-            facts.learn((value(EGL_WIDTH), value(EGL_HEIGHT)));
+        self.push_surface(surface, config, size)
+    }
+
+    /// The same for a configuration by its number.
+    fn push_surface(
+        &mut self,
+        surface: (u32, u64),
+        config: u64,
+        size: Option<(u32, u32)>,
+    ) -> usize {
+        let mut facts = SurfaceFacts::new(size.is_none(), surface.0, config);
+        if let Some(size) = size {
+            facts.learn(size);
         }
         let at = self.survey.surfaces.len();
         self.survey.surfaces.push(facts);
-        self.survey.surface_at.insert(seq, at);
-        self.surfaces.insert((process, handle), at);
+        self.surfaces.insert(surface, at);
+        at
     }
 
     fn make_current(&mut self, command: &Command<'_>) {
         if result_of(command) == Some(0) {
             return;
         }
-        let (process, draw, context) = (command.process, arg(command, 1), arg(command, 3));
+        self.note_current(command, arg(command, 1), arg(command, 3));
+    }
+
+    /// Notes the context and the draw surface that a command made current.
+    fn note_current(&mut self, command: &Command<'_>, draw: u64, context: u64) {
+        let process = command.process;
         if context == 0 {
             self.currents.remove(&command.thread);
             return;
@@ -395,18 +451,26 @@ impl Surveyor {
 
     fn query_surface(&mut self, command: &Command<'_>) {
         let Some(&surface) = self.surfaces.get(&(command.process, arg(command, 1))) else { return };
+        if result_of(command) != Some(0) {
+            self.told_side(command, surface, (EGL_WIDTH, EGL_HEIGHT));
+        }
+    }
+
+    /// Learns from a query, with the attribute at parameter 2 and the value at parameter 3, whose attributes for width and
+    /// height are these.
+    fn told_side(&mut self, command: &Command<'_>, surface: usize, (width, height): (i64, i64)) {
         let value = observed(command, 3);
         let Some(value) = value.first_chunk().map(|value| u32::from_le_bytes(*value)) else {
             return;
         };
         let facts = &mut self.survey.surfaces[surface];
-        if result_of(command) == Some(0) || !facts.is_native && !facts.sizes.is_empty() {
+        if !facts.is_native && !facts.sizes.is_empty() {
             return;
         }
         let known = facts.size(facts.swaps).unwrap_or((value, value));
         match arg(command, 2) as i64 {
-            EGL_WIDTH => facts.learn((value, known.1)),
-            EGL_HEIGHT => facts.learn((known.0, value)),
+            attribute if attribute == width => facts.learn((value, known.1)),
+            attribute if attribute == height => facts.learn((known.0, value)),
             _ => {}
         }
     }
@@ -448,6 +512,15 @@ impl Surveyor {
             self.locations += 1;
         }
     }
+}
+
+/// Width and height in a list with these attributes; 0 for one that is not in it.
+fn size_in(attributes: &[(i64, i64)], (width, height): (i64, i64)) -> (u32, u32) {
+    let value = |name| {
+        let found = attributes.iter().find(|(known, _)| *known == name);
+        found.map_or(0, |(_, value)| u32::try_from(*value).unwrap_or(0))
+    };
+    (value(width), value(height))
 }
 
 /// Bits of an argument.

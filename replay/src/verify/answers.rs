@@ -125,7 +125,7 @@ pub(super) fn pixels(command: &Command<'_>, replayed: &dyn Replayed) -> Option<P
     let context = replayed.context().filter(|_| reads_pixels(command))?;
     let argument = |index: usize| command.args().nth(index).map_or(0, |arg| arg.value.bits());
     let (width, format, ty) = (argument(2) as i32, argument(4) as u32, argument(5) as u32);
-    let (row, stride) = gapii_state::gles::packed_rows(context, width, format, ty)?;
+    let (row, stride) = gapii_state::gl::packed_rows(context, width, format, ty)?;
     let (row, stride) = (usize::try_from(row).ok()?, usize::try_from(stride).ok()?);
     let texel = row.checked_div(usize::try_from(width).ok()?).filter(|texel| *texel > 0)?;
     let (x, y) = (i64::from(argument(0) as i32), i64::from(argument(1) as i32));

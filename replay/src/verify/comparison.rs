@@ -32,7 +32,7 @@ impl Comparison<'_, '_> {
     pub(super) fn all(mut self, result: Option<u64>) {
         let command = self.command;
         let Some(function) = command.function else { return };
-        let is_gl = command.known().is_some_and(|known| known.api() == Api::Gles);
+        let is_gl = command.known().is_some_and(|known| known.api() == Api::Gl);
         let is_void = function.result.is_void();
         if !is_gl && !is_void && result.is_none() {
             // A query of EGL, whose answer here is not comparable.

@@ -94,7 +94,7 @@ impl Maker {
     pub(super) fn of(command: &Command<'_>) -> Self {
         match command.function.and_then(|function| Api::named(&function.api)) {
             Some(Api::LevelZero) => Self::LevelZero,
-            Some(Api::Egl | Api::Gles) | None => Self::Graphics,
+            Some(Api::Egl | Api::Gl | Api::Glx) | None => Self::Graphics,
         }
     }
 }

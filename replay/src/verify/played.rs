@@ -6,6 +6,7 @@ use gapii_commands::{Api, CommandId};
 
 use super::replayed::Replayed;
 use crate::call::Call;
+use crate::gl::selection;
 use crate::level_zero;
 use crate::names::Kind;
 use crate::objects::rows::Rows;
@@ -33,12 +34,16 @@ impl Replayed for Played<'_, '_, '_> {
         self.0.parts.level_zero.has_several_executors()
     }
 
-    /// Content of a mapping that the present command made, or memory of Level Zero.
+    /// Content of a mapping that the present command made, what the driver wrote in a mode that it ended, or memory of
+    /// Level Zero.
     fn mapped(&self, address: u64, len: usize) -> Option<&[u8]> {
         let call = self.0;
         let known = call.command.known();
         if known.is_some_and(|known| known.api() == Api::LevelZero) {
             return level_zero::memory(call, address, len);
+        }
+        if known == Some(CommandId::GL_RENDER_MODE) {
+            return selection::written(call.parts, len);
         }
         if !matches!(
             known,
@@ -76,7 +81,7 @@ impl Replayed for Played<'_, '_, '_> {
         let context = self.context()?;
         match context.read_framebuffer.is_none() {
             true => self.0.parts.egl.drawn_size(self.0.command.thread),
-            false => gapii_state::gles::read_size(context),
+            false => gapii_state::gl::read_size(context),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Observations: the memory that a command reads or writes, found through its arguments. No pointer is trusted:
 //! unreadable memory is marked as missing in the record; of partly readable memory the readable beginning is kept, up
-//! to `CUT_BYTES_MAX` (64 KiB). An attribute list is read up to its EGL_NONE, at most `ATTRIBUTES_MAX` (256) pairs; a
+//! to `CUT_BYTES_MAX` (64 KiB). An attribute list is read up to the attribute that ends it (EGL_NONE), at most `ATTRIBUTES_MAX` (256) pairs; a
 //! longer list is not recorded. If another thread changes an array of strings meanwhile, the record keeps its size: a
 //! string that has become unreadable is recorded as empty, and bytes left over are zeros.
 //!
@@ -15,7 +15,7 @@ use crate::blob::{Kept, Number, Source};
 use crate::program::{guarded, pages};
 
 /// The attribute that ends an EGL attribute list.
-const EGL_NONE: isize = gapii_commands::constants::EGL_NONE as isize;
+const EGL_NONE: i64 = gapii_commands::constants::EGL_NONE as i64;
 /// The most attributes of a list that are read.
 const ATTRIBUTES_MAX: usize = 256;
 /// The most bytes that are kept of memory of which only a part is readable: more than any driver has for uniforms.
@@ -119,12 +119,17 @@ pub fn strings<T>(count: i64, strings: *const *const T, lengths: *const i32) -> 
 
 /// A list of 32-bit attributes and values with the `EGL_NONE` that ends it.
 pub fn attributes_i32(list: *const i32) -> Observation {
-    attributes(list, |attribute| attribute as isize)
+    attributes_to_i32(list, EGL_NONE)
 }
 
-/// A list of pointer-sized attributes and values with the `EGL_NONE` that ends it.
-pub fn attributes_isize(list: *const isize) -> Observation {
-    attributes(list, |attribute| attribute)
+/// A list of 32-bit attributes and values with the attribute `end` that ends it.
+pub fn attributes_to_i32(list: *const i32, end: i64) -> Observation {
+    attributes(list, |attribute| i64::from(attribute) == end)
+}
+
+/// A list of pointer-sized attributes and values with the attribute `end` that ends it.
+pub fn attributes_to_isize(list: *const isize, end: i64) -> Observation {
+    attributes(list, |attribute| attribute as i64 == end)
 }
 
 /// `*count` elements, `capacity` at most, where the driver wrote the count. No observation if `count` is null.
@@ -141,7 +146,7 @@ pub fn counted_array<T>(
     array(address, count.min(capacity), element_bytes)
 }
 
-fn attributes<T: Copy>(list: *const T, attribute: impl Fn(T) -> isize) -> Observation {
+fn attributes<T: Copy>(list: *const T, ends: impl Fn(T) -> bool) -> Observation {
     if list.is_null() {
         return none();
     }
@@ -149,7 +154,7 @@ fn attributes<T: Copy>(list: *const T, attribute: impl Fn(T) -> isize) -> Observ
         let Some(name) = element(list, pair * 2) else {
             return unreadable(list.cast(), (pair * 2 * size_of::<T>()) as u64 + 1);
         };
-        if attribute(name) == EGL_NONE {
+        if ends(name) {
             return array(list, pair as i64 * 2 + 1, size_of::<T>());
         }
     }
@@ -403,7 +408,7 @@ mod tests {
         assert_eq!(attributes_i32(list.as_ptr()).size(), 12);
         assert_eq!(attributes_i32(ptr::null()).size(), 0);
         let value_like_the_end = [0x3098_isize, 0x3038, 0x3038];
-        assert_eq!(attributes_isize(value_like_the_end.as_ptr()).size(), 24);
+        assert_eq!(attributes_to_isize(value_like_the_end.as_ptr(), EGL_NONE).size(), 24);
     }
 
     #[test]

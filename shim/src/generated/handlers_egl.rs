@@ -45,7 +45,7 @@ plain! {
 plain! {
     EGL_CHOOSE_CONFIG: eglChooseConfig(dpy: *mut c_void, attrib_list: *const i32,
         configs: *mut *mut c_void, config_size: i32, num_config: *mut i32) -> u32;
-    enter EFFECT | LEAVES, [observe::attributes_i32(attrib_list)]; leave 0,
+    enter EFFECT | LEAVES, [observe::attributes_to_i32(attrib_list, 12344)]; leave 0,
         [if num_config.is_null() { observe::array(configs, config_size as i64, 8) } else {
         observe::counted_array(configs, num_config, config_size as i64, 8) },
         observe::array(num_config, 1, 4)]
@@ -53,7 +53,7 @@ plain! {
 plain! {
     EGL_CLIENT_SIGNAL_SYNC_EXT: eglClientSignalSyncEXT(dpy: *mut c_void, sync: *mut c_void,
         attrib_list: *const isize) -> u32;
-    enter EFFECT | LEAVES, [observe::attributes_isize(attrib_list)]; result 0
+    enter EFFECT | LEAVES, [observe::attributes_to_isize(attrib_list, 12344)]; result 0
 }
 hooked! {
     EGL_CLIENT_WAIT_SYNC: eglClientWaitSync(dpy: *mut c_void, sync: *mut c_void, flags: i32,
@@ -113,54 +113,55 @@ followed! {
 hooked! {
     EGL_CREATE_CONTEXT: eglCreateContext(dpy: *mut c_void, config: *mut c_void,
         share_context: *mut c_void, attrib_list: *const i32) -> *mut c_void;
-    state [leave]; enter LEAVES, [observe::attributes_i32(attrib_list)]; leave EFFECT, []
+    state [leave]; enter LEAVES, [observe::attributes_to_i32(attrib_list, 12344)];
+        leave EFFECT, []
 }
 followed! {
     EGL_CREATE_DRM_IMAGE_MESA: eglCreateDRMImageMESA(dpy: *mut c_void,
         attrib_list: *const i32) -> *mut c_void;
-    state process [tracked leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
-        leave EFFECT, []
+    state process [tracked leave]; enter LEAVES, [observe::attributes_to_i32(attrib_list,
+        12344)]; leave EFFECT, []
 }
 followed! {
     EGL_CREATE_FENCE_SYNC_NV: eglCreateFenceSyncNV(dpy: *mut c_void, condition: u32,
         attrib_list: *const i32) -> *mut c_void;
-    state process [tracked enter leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
-        leave EFFECT, []
+    state process [tracked enter leave]; enter LEAVES, [observe::attributes_to_i32(attrib_list,
+        12344)]; leave EFFECT, []
 }
 hooked! {
     EGL_CREATE_IMAGE: eglCreateImage(dpy: *mut c_void, ctx: *mut c_void, target: u32,
         buffer: *mut c_void, attrib_list: *const isize) -> *mut c_void;
     before hooks::eglCreateImage_before; state [enter leave]; enter LEAVES,
-        [observe::attributes_isize(attrib_list)]; leave EFFECT, []
+        [observe::attributes_to_isize(attrib_list, 12344)]; leave EFFECT, []
 }
 hooked! {
     EGL_CREATE_IMAGE_KHR: eglCreateImageKHR(dpy: *mut c_void, ctx: *mut c_void, target: u32,
         buffer: *mut c_void, attrib_list: *const i32) -> *mut c_void;
     before hooks::eglCreateImageKHR_before; state [enter leave]; enter LEAVES,
-        [observe::attributes_i32(attrib_list)]; leave EFFECT, []
+        [observe::attributes_to_i32(attrib_list, 12344)]; leave EFFECT, []
 }
 plain! {
     EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID: eglCreateNativeClientBufferANDROID(attrib_list: *const i32) -> *mut c_void;
-    enter LEAVES, [observe::attributes_i32(attrib_list)]; result EFFECT
+    enter LEAVES, [observe::attributes_to_i32(attrib_list, 12344)]; result EFFECT
 }
 followed! {
     EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER: eglCreatePbufferFromClientBuffer(dpy: *mut c_void,
         buftype: u32, buffer: *mut c_void, config: *mut c_void,
         attrib_list: *const i32) -> *mut c_void;
-    state process [tracked leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
-        leave EFFECT, []
+    state process [tracked leave]; enter LEAVES, [observe::attributes_to_i32(attrib_list,
+        12344)]; leave EFFECT, []
 }
 followed! {
     EGL_CREATE_PBUFFER_SURFACE: eglCreatePbufferSurface(dpy: *mut c_void, config: *mut c_void,
         attrib_list: *const i32) -> *mut c_void;
-    state process [tracked leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
-        leave EFFECT, []
+    state process [tracked leave]; enter LEAVES, [observe::attributes_to_i32(attrib_list,
+        12344)]; leave EFFECT, []
 }
 followed! {
     EGL_CREATE_PIXMAP_SURFACE: eglCreatePixmapSurface(dpy: *mut c_void, config: *mut c_void,
         pixmap: *mut c_void, attrib_list: *const i32) -> *mut c_void;
-    state process [tracked leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
-        leave EFFECT, []
+    state process [tracked leave]; enter LEAVES, [observe::attributes_to_i32(attrib_list,
+        12344)]; leave EFFECT, []
 }
 followed! {
     EGL_CREATE_PIXMAP_SURFACE_HI: eglCreatePixmapSurfaceHI(dpy: *mut c_void,
@@ -171,31 +172,31 @@ followed! {
     EGL_CREATE_PLATFORM_PIXMAP_SURFACE: eglCreatePlatformPixmapSurface(dpy: *mut c_void,
         config: *mut c_void, native_pixmap: *mut c_void, attrib_list: *const isize) -> *mut c_void;
     state process [tracked enter leave]; enter LEAVES,
-        [observe::attributes_isize(attrib_list)]; leave EFFECT, []
+        [observe::attributes_to_isize(attrib_list, 12344)]; leave EFFECT, []
 }
 followed! {
     EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT: eglCreatePlatformPixmapSurfaceEXT(dpy: *mut c_void,
         config: *mut c_void, native_pixmap: *mut c_void, attrib_list: *const i32) -> *mut c_void;
-    state process [tracked enter leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
-        leave EFFECT, []
+    state process [tracked enter leave]; enter LEAVES, [observe::attributes_to_i32(attrib_list,
+        12344)]; leave EFFECT, []
 }
 followed! {
     EGL_CREATE_PLATFORM_WINDOW_SURFACE: eglCreatePlatformWindowSurface(dpy: *mut c_void,
         config: *mut c_void, native_window: *mut c_void, attrib_list: *const isize) -> *mut c_void;
     state process [tracked enter leave]; enter LEAVES,
-        [observe::attributes_isize(attrib_list)]; leave EFFECT, []
+        [observe::attributes_to_isize(attrib_list, 12344)]; leave EFFECT, []
 }
 followed! {
     EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT: eglCreatePlatformWindowSurfaceEXT(dpy: *mut c_void,
         config: *mut c_void, native_window: *mut c_void, attrib_list: *const i32) -> *mut c_void;
-    state process [tracked enter leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
-        leave EFFECT, []
+    state process [tracked enter leave]; enter LEAVES, [observe::attributes_to_i32(attrib_list,
+        12344)]; leave EFFECT, []
 }
 followed! {
     EGL_CREATE_STREAM_ATTRIB_KHR: eglCreateStreamAttribKHR(dpy: *mut c_void,
         attrib_list: *const isize) -> *mut c_void;
-    state process [tracked leave]; enter LEAVES, [observe::attributes_isize(attrib_list)];
-        leave EFFECT, []
+    state process [tracked leave]; enter LEAVES, [observe::attributes_to_isize(attrib_list,
+        12344)]; leave EFFECT, []
 }
 followed! {
     EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR: eglCreateStreamFromFileDescriptorKHR(dpy: *mut c_void,
@@ -205,38 +206,38 @@ followed! {
 followed! {
     EGL_CREATE_STREAM_KHR: eglCreateStreamKHR(dpy: *mut c_void,
         attrib_list: *const i32) -> *mut c_void;
-    state process [tracked leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
-        leave EFFECT, []
+    state process [tracked leave]; enter LEAVES, [observe::attributes_to_i32(attrib_list,
+        12344)]; leave EFFECT, []
 }
 followed! {
     EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR: eglCreateStreamProducerSurfaceKHR(dpy: *mut c_void,
         config: *mut c_void, stream: *mut c_void, attrib_list: *const i32) -> *mut c_void;
-    state process [tracked leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
-        leave EFFECT, []
+    state process [tracked leave]; enter LEAVES, [observe::attributes_to_i32(attrib_list,
+        12344)]; leave EFFECT, []
 }
 followed! {
     EGL_CREATE_STREAM_SYNC_NV: eglCreateStreamSyncNV(dpy: *mut c_void, stream: *mut c_void,
         r#type: u32, attrib_list: *const i32) -> *mut c_void;
-    state process [tracked leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
-        leave EFFECT, []
+    state process [tracked leave]; enter LEAVES, [observe::attributes_to_i32(attrib_list,
+        12344)]; leave EFFECT, []
 }
 followed! {
     EGL_CREATE_SYNC: eglCreateSync(dpy: *mut c_void, r#type: u32,
         attrib_list: *const isize) -> *mut c_void;
     state process [tracked enter leave]; enter LEAVES,
-        [observe::attributes_isize(attrib_list)]; leave EFFECT, []
+        [observe::attributes_to_isize(attrib_list, 12344)]; leave EFFECT, []
 }
 followed! {
     EGL_CREATE_SYNC64_KHR: eglCreateSync64KHR(dpy: *mut c_void, r#type: u32,
         attrib_list: *const isize) -> *mut c_void;
     state process [tracked enter leave]; enter LEAVES,
-        [observe::attributes_isize(attrib_list)]; leave EFFECT, []
+        [observe::attributes_to_isize(attrib_list, 12344)]; leave EFFECT, []
 }
 followed! {
     EGL_CREATE_SYNC_KHR: eglCreateSyncKHR(dpy: *mut c_void, r#type: u32,
         attrib_list: *const i32) -> *mut c_void;
-    state process [tracked enter leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
-        leave EFFECT, []
+    state process [tracked enter leave]; enter LEAVES, [observe::attributes_to_i32(attrib_list,
+        12344)]; leave EFFECT, []
 }
 plain! {
     EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL: eglCreateWaylandBufferFromImageWL(dpy: *mut c_void,
@@ -246,13 +247,13 @@ plain! {
 followed! {
     EGL_CREATE_WINDOW_SURFACE: eglCreateWindowSurface(dpy: *mut c_void, config: *mut c_void,
         win: *mut c_void, attrib_list: *const i32) -> *mut c_void;
-    state process [tracked leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
-        leave EFFECT, []
+    state process [tracked leave]; enter LEAVES, [observe::attributes_to_i32(attrib_list,
+        12344)]; leave EFFECT, []
 }
 plain! {
     EGL_DEBUG_MESSAGE_CONTROL_KHR: eglDebugMessageControlKHR(callback: *mut c_void,
         attrib_list: *const isize) -> i32;
-    enter EFFECT | LEAVES, [observe::attributes_isize(attrib_list)]; result 0
+    enter EFFECT | LEAVES, [observe::attributes_to_isize(attrib_list, 12344)]; result 0
 }
 hooked! {
     EGL_DESTROY_CONTEXT: eglDestroyContext(dpy: *mut c_void, ctx: *mut c_void) -> u32;
@@ -395,7 +396,7 @@ plain! {
     EGL_GET_OUTPUT_LAYERS_EXT: eglGetOutputLayersEXT(dpy: *mut c_void,
         attrib_list: *const isize, layers: *mut *mut c_void, max_layers: i32,
         num_layers: *mut i32) -> u32;
-    enter EFFECT | LEAVES, [observe::attributes_isize(attrib_list)]; leave 0,
+    enter EFFECT | LEAVES, [observe::attributes_to_isize(attrib_list, 12344)]; leave 0,
         [if num_layers.is_null() { observe::array(layers, max_layers as i64, 8) } else {
         observe::counted_array(layers, num_layers, max_layers as i64, 8) },
         observe::array(num_layers, 1, 4)]
@@ -403,7 +404,7 @@ plain! {
 plain! {
     EGL_GET_OUTPUT_PORTS_EXT: eglGetOutputPortsEXT(dpy: *mut c_void, attrib_list: *const isize,
         ports: *mut *mut c_void, max_ports: i32, num_ports: *mut i32) -> u32;
-    enter EFFECT | LEAVES, [observe::attributes_isize(attrib_list)]; leave 0,
+    enter EFFECT | LEAVES, [observe::attributes_to_isize(attrib_list, 12344)]; leave 0,
         [if num_ports.is_null() { observe::array(ports, max_ports as i64, 8) } else {
         observe::counted_array(ports, num_ports, max_ports as i64, 8) }, observe::array(num_ports,
         1, 4)]
@@ -411,14 +412,14 @@ plain! {
 followed! {
     EGL_GET_PLATFORM_DISPLAY: eglGetPlatformDisplay(platform: u32, native_display: *mut c_void,
         attrib_list: *const isize) -> *mut c_void;
-    state process [tracked leave]; enter LEAVES, [observe::attributes_isize(attrib_list)];
-        leave EFFECT, []
+    state process [tracked leave]; enter LEAVES, [observe::attributes_to_isize(attrib_list,
+        12344)]; leave EFFECT, []
 }
 followed! {
     EGL_GET_PLATFORM_DISPLAY_EXT: eglGetPlatformDisplayEXT(platform: u32,
         native_display: *mut c_void, attrib_list: *const i32) -> *mut c_void;
-    state process [tracked leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
-        leave EFFECT, []
+    state process [tracked leave]; enter LEAVES, [observe::attributes_to_i32(attrib_list,
+        12344)]; leave EFFECT, []
 }
 hooked! {
     EGL_GET_PROC_ADDRESS: eglGetProcAddress(procname: *const c_char) -> *mut c_void;
@@ -462,7 +463,7 @@ plain! {
 plain! {
     EGL_LOCK_SURFACE_KHR: eglLockSurfaceKHR(dpy: *mut c_void, surface: *mut c_void,
         attrib_list: *const i32) -> u32;
-    enter LEAVES, [observe::attributes_i32(attrib_list)]; result EFFECT
+    enter LEAVES, [observe::attributes_to_i32(attrib_list, 12344)]; result EFFECT
 }
 hooked! {
     EGL_MAKE_CURRENT: eglMakeCurrent(dpy: *mut c_void, draw: *mut c_void, read: *mut c_void,
@@ -630,7 +631,7 @@ plain! {
     EGL_QUERY_SUPPORTED_COMPRESSION_RATES_EXT: eglQuerySupportedCompressionRatesEXT(dpy: *mut c_void,
         config: *mut c_void, attrib_list: *const isize, rates: *mut i32, rate_size: i32,
         num_rates: *mut i32) -> u32;
-    enter EFFECT | LEAVES, [observe::attributes_isize(attrib_list)]; leave 0,
+    enter EFFECT | LEAVES, [observe::attributes_to_isize(attrib_list, 12344)]; leave 0,
         [if num_rates.is_null() { observe::array(rates, rate_size as i64, 4) } else {
         observe::counted_array(rates, num_rates, rate_size as i64, 4) }, observe::array(num_rates,
         1, 4)]
@@ -711,7 +712,7 @@ plain! {
 plain! {
     EGL_STREAM_CONSUMER_ACQUIRE_ATTRIB_KHR: eglStreamConsumerAcquireAttribKHR(dpy: *mut c_void,
         stream: *mut c_void, attrib_list: *const isize) -> u32;
-    enter LEAVES, [observe::attributes_isize(attrib_list)]; result EFFECT
+    enter LEAVES, [observe::attributes_to_isize(attrib_list, 12344)]; result EFFECT
 }
 plain! {
     EGL_STREAM_CONSUMER_ACQUIRE_KHR: eglStreamConsumerAcquireKHR(dpy: *mut c_void,
@@ -721,7 +722,7 @@ plain! {
 plain! {
     EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV: eglStreamConsumerGLTextureExternalAttribsNV(dpy: *mut c_void,
         stream: *mut c_void, attrib_list: *const isize) -> u32;
-    enter EFFECT | LEAVES, [observe::attributes_isize(attrib_list)]; result 0
+    enter EFFECT | LEAVES, [observe::attributes_to_isize(attrib_list, 12344)]; result 0
 }
 plain! {
     EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR: eglStreamConsumerGLTextureExternalKHR(dpy: *mut c_void,
@@ -736,7 +737,7 @@ plain! {
 plain! {
     EGL_STREAM_CONSUMER_RELEASE_ATTRIB_KHR: eglStreamConsumerReleaseAttribKHR(dpy: *mut c_void,
         stream: *mut c_void, attrib_list: *const isize) -> u32;
-    enter EFFECT | LEAVES, [observe::attributes_isize(attrib_list)]; result 0
+    enter EFFECT | LEAVES, [observe::attributes_to_isize(attrib_list, 12344)]; result 0
 }
 plain! {
     EGL_STREAM_CONSUMER_RELEASE_KHR: eglStreamConsumerReleaseKHR(dpy: *mut c_void,
@@ -752,7 +753,7 @@ plain! {
         stream: *mut c_void, num_modifiers: i32, modifiers: *const u64,
         attrib_list: *const isize) -> u32;
     enter EFFECT | LEAVES, [observe::array(modifiers, num_modifiers as i64, 8),
-        observe::attributes_isize(attrib_list)]; result 0
+        observe::attributes_to_isize(attrib_list, 12344)]; result 0
 }
 plain! {
     EGL_STREAM_RELEASE_IMAGE_NV: eglStreamReleaseImageNV(dpy: *mut c_void, stream: *mut c_void,
@@ -817,7 +818,7 @@ plain! {
 plain! {
     EGL_UNSIGNAL_SYNC_EXT: eglUnsignalSyncEXT(dpy: *mut c_void, sync: *mut c_void,
         attrib_list: *const isize) -> u32;
-    enter EFFECT | LEAVES, [observe::attributes_isize(attrib_list)]; result 0
+    enter EFFECT | LEAVES, [observe::attributes_to_isize(attrib_list, 12344)]; result 0
 }
 followed! {
     EGL_WAIT_CLIENT: eglWaitClient() -> u32;

@@ -181,13 +181,15 @@ plain! { GL_LOGIC_OP: glLogicOp(opcode: u32); enter EFFECT; finish }
 plain! { GL_MATERIALF: glMaterialf(face: u32, pname: u32, param: f32); enter EFFECT; finish }
 plain! {
     GL_MATERIALFV: glMaterialfv(face: u32, pname: u32, params: *const f32);
-    enter EFFECT, [observe::array(params, if (face as i64) == 1032i64 {
+    enter EFFECT, [observe::array(params,
+        if (((face as i64) == 1032i64) || ((face as i64) == 1028i64)) || ((face as i64) == 1029i64) {
         sizes::material_values(pname) } else { 0 }, 4)]; finish
 }
 plain! { GL_MATERIALX: glMaterialx(face: u32, pname: u32, param: i32); enter EFFECT; finish }
 plain! {
     GL_MATERIALXV: glMaterialxv(face: u32, pname: u32, param: *const i32);
-    enter EFFECT, [observe::array(param, if (face as i64) == 1032i64 {
+    enter EFFECT, [observe::array(param,
+        if (((face as i64) == 1032i64) || ((face as i64) == 1028i64)) || ((face as i64) == 1029i64) {
         sizes::material_values(pname) } else { 0 }, 4)]; finish
 }
 plain! { GL_MATRIX_MODE: glMatrixMode(mode: u32); enter EFFECT; finish }

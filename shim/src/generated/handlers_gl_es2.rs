@@ -162,7 +162,7 @@ followed! {
 }
 followed! {
     GL_DISABLE: glDisable(cap: u32);
-    state gl [tracked enter] when matches!(cap, 0x8d69); enter EFFECT; finish
+    state gl [tracked enter] when matches!(cap, 0x8f9d | 0x8d69); enter EFFECT; finish
 }
 followed! {
     GL_DISABLE_VERTEX_ATTRIB_ARRAY: glDisableVertexAttribArray(index: u32);
@@ -179,7 +179,7 @@ followed! {
 }
 followed! {
     GL_ENABLE: glEnable(cap: u32);
-    state gl [tracked enter] when matches!(cap, 0x8d69); enter EFFECT; finish
+    state gl [tracked enter] when matches!(cap, 0x8f9d | 0x8d69); enter EFFECT; finish
 }
 followed! {
     GL_ENABLE_VERTEX_ATTRIB_ARRAY: glEnableVertexAttribArray(index: u32);
@@ -370,7 +370,7 @@ followed! {
 followed! {
     GL_PIXEL_STOREI: glPixelStorei(pname: u32, param: i32);
     state gl [tracked enter] when matches!(pname,
-        0xcf5 | 0xd05 | 0xcf2 | 0xcf4 | 0xcf3 | 0x806e | 0x806d | 0xd02 | 0xd04 | 0xd03);
+        0xcf5 | 0xd05 | 0xcf2 | 0xcf4 | 0xcf3 | 0x806e | 0x806d | 0xd02 | 0xd04 | 0xd03 | 0x806c | 0x806b | 0xcf0 | 0xcf1 | 0xd00 | 0xd01);
         enter EFFECT; finish
 }
 plain! { GL_POLYGON_OFFSET: glPolygonOffset(factor: f32, units: f32); enter EFFECT; finish }
@@ -383,7 +383,7 @@ plain! { GL_RELEASE_SHADER_COMPILER: glReleaseShaderCompiler(); enter EFFECT; fi
 followed! {
     GL_RENDERBUFFER_STORAGE: glRenderbufferStorage(target: u32, internalformat: u32,
         width: i32, height: i32);
-    state gl [tracked enter]; enter EFFECT; finish
+    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
 }
 plain! { GL_SAMPLE_COVERAGE: glSampleCoverage(value: f32, invert: u8); enter EFFECT; finish }
 plain! { GL_SCISSOR: glScissor(x: i32, y: i32, width: i32, height: i32); enter EFFECT; finish }

@@ -431,9 +431,9 @@ plain! {
         [observe::array(length, 1, 4), if length.is_null() { observe::array(params, count as i64,
         4) } else { observe::counted_array(params, length, count as i64, 4) }]
 }
-plain! {
+followed! {
     GL_GET_QUERY_OBJECTUIV: glGetQueryObjectuiv(id: u32, pname: u32, params: *mut u32);
-    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::query_value(pname), 4)]
+    state gl [tracked enter leave]; enter EFFECT | LEAVES, []; leave 0, []
 }
 plain! {
     GL_GET_QUERYIV: glGetQueryiv(target: u32, pname: u32, params: *mut i32);
@@ -475,10 +475,11 @@ plain! {
         params: *mut f32);
     enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::texture_level(pname), 4)]
 }
-plain! {
+followed! {
     GL_GET_TEX_LEVEL_PARAMETERIV: glGetTexLevelParameteriv(target: u32, level: i32, pname: u32,
         params: *mut i32);
-    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::texture_level(pname), 4)]
+    state gl [tracked leave]; enter EFFECT | LEAVES; leave 0, [observe::array(params,
+        sizes::texture_level(pname), 4)]
 }
 followed! {
     GL_GET_TEX_PARAMETER_IIV: glGetTexParameterIiv(target: u32, pname: u32, params: *mut i32);
@@ -797,7 +798,7 @@ followed! {
 followed! {
     GL_RENDERBUFFER_STORAGE_MULTISAMPLE: glRenderbufferStorageMultisample(target: u32,
         samples: i32, internalformat: u32, width: i32, height: i32);
-    state gl [tracked enter]; enter EFFECT; finish
+    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
 }
 plain! { GL_RESUME_TRANSFORM_FEEDBACK: glResumeTransformFeedback(); enter EFFECT; finish }
 plain! { GL_SAMPLE_MASKI: glSampleMaski(maskNumber: u32, mask: u32); enter EFFECT; finish }

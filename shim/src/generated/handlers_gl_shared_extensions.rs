@@ -28,11 +28,13 @@ use crate::handler::{Argument, ByValue, Fixed, followed, hooked, plain};
 use crate::tracking::Tracker;
 use crate::{hooks, tracking};
 
+plain! { GL_ACCUMX_OES: glAccumxOES(op: u32, value: i32); enter EFFECT; finish }
 plain! {
     GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT: glAcquireKeyedMutexWin32EXT(memory: u32, key: u64,
         timeout: u32) -> u8;
     enter LEAVES; result EFFECT
 }
+plain! { GL_ACTIVE_PROGRAM_EXT: glActiveProgramEXT(program: u32); enter EFFECT; finish }
 followed! {
     GL_ACTIVE_SHADER_PROGRAM_EXT: glActiveShaderProgramEXT(pipeline: u32, program: u32);
     state gl [tracked enter]; enter EFFECT; finish
@@ -68,7 +70,17 @@ followed! {
     GL_BIND_VERTEX_ARRAY_OES: glBindVertexArrayOES(array: u32);
     state gl [tracked enter]; enter EFFECT; finish
 }
+followed! {
+    GL_BITMAPX_OES: glBitmapxOES(width: i32, height: i32, xorig: i32, yorig: i32, xmove: i32,
+        ymove: i32, bitmap: *const u8);
+    state gl [enter]; enter EFFECT, []; finish
+}
 plain! { GL_BLEND_BARRIER_KHR: glBlendBarrierKHR(); enter EFFECT; finish }
+plain! {
+    GL_BLEND_COLORX_OES: glBlendColorxOES(red: i32, green: i32, blue: i32, alpha: i32);
+    enter EFFECT; finish
+}
+plain! { GL_BLEND_EQUATION_EXT: glBlendEquationEXT(mode: u32); enter EFFECT; finish }
 plain! { GL_BLEND_EQUATION_OES: glBlendEquationOES(mode: u32); enter EFFECT; finish }
 plain! {
     GL_BLEND_EQUATION_SEPARATE_OES: glBlendEquationSeparateOES(modeRGB: u32, modeAlpha: u32);
@@ -135,6 +147,10 @@ followed! {
     state gl [tracked leave]; enter EFFECT | LEAVES; leave 0, []
 }
 plain! {
+    GL_CLEAR_ACCUMX_OES: glClearAccumxOES(red: i32, green: i32, blue: i32, alpha: i32);
+    enter EFFECT; finish
+}
+plain! {
     GL_CLEAR_COLORX_OES: glClearColorxOES(red: i32, green: i32, blue: i32, alpha: i32);
     enter EFFECT; finish
 }
@@ -165,9 +181,18 @@ plain! {
     GL_CLIP_PLANEX_OES: glClipPlanexOES(plane: u32, equation: *const i32);
     enter EFFECT, [observe::array(equation, 4, 4)]; finish
 }
+plain! { GL_COLOR3X_OES: glColor3xOES(red: i32, green: i32, blue: i32); enter EFFECT; finish }
+plain! {
+    GL_COLOR3XV_OES: glColor3xvOES(components: *const i32);
+    enter EFFECT, [observe::array(components, 3, 4)]; finish
+}
 plain! {
     GL_COLOR4X_OES: glColor4xOES(red: i32, green: i32, blue: i32, alpha: i32);
     enter EFFECT; finish
+}
+plain! {
+    GL_COLOR4XV_OES: glColor4xvOES(components: *const i32);
+    enter EFFECT, [observe::array(components, 4, 4)]; finish
 }
 plain! {
     GL_COLOR_MASKI_EXT: glColorMaskiEXT(index: u32, r: u8, g: u8, b: u8, a: u8);
@@ -188,6 +213,16 @@ followed! {
         xoffset: i32, yoffset: i32, zoffset: i32, width: i32, height: i32, depth: i32, format: u32,
         imageSize: i32, data: *const c_void);
     state gl [tracked enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_CONVOLUTION_PARAMETERX_OES: glConvolutionParameterxOES(target: u32, pname: u32,
+        param: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_CONVOLUTION_PARAMETERXV_OES: glConvolutionParameterxvOES(target: u32, pname: u32,
+        params: *const i32);
+    enter EFFECT, [observe::array(params, sizes::convolution_value(pname), 4)]; finish
 }
 followed! {
     GL_COPY_IMAGE_SUB_DATA_EXT: glCopyImageSubDataEXT(srcName: u32, srcTarget: u32,
@@ -212,6 +247,11 @@ followed! {
     GL_CREATE_MEMORY_OBJECTS_EXT: glCreateMemoryObjectsEXT(n: i32, memoryObjects: *mut u32);
     state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(memoryObjects,
         n as i64, 4)]
+}
+followed! {
+    GL_CREATE_SHADER_PROGRAM_EXT: glCreateShaderProgramEXT(r#type: u32,
+        string: *const c_char) -> u32;
+    state gl [tracked leave]; enter LEAVES, [observe::c_string(string)]; leave EFFECT, []
 }
 followed! {
     GL_CREATE_SHADER_PROGRAMV_EXT: glCreateShaderProgramvEXT(r#type: u32, count: i32,
@@ -420,6 +460,20 @@ followed! {
     GL_END_QUERY_EXT: glEndQueryEXT(target: u32);
     state gl [enter]; enter EFFECT, []; finish
 }
+plain! { GL_EVAL_COORD1X_OES: glEvalCoord1xOES(u: i32); enter EFFECT; finish }
+plain! {
+    GL_EVAL_COORD1XV_OES: glEvalCoord1xvOES(coords: *const i32);
+    enter EFFECT, [observe::array(coords, 1, 4)]; finish
+}
+plain! { GL_EVAL_COORD2X_OES: glEvalCoord2xOES(u: i32, v: i32); enter EFFECT; finish }
+plain! {
+    GL_EVAL_COORD2XV_OES: glEvalCoord2xvOES(coords: *const i32);
+    enter EFFECT, [observe::array(coords, 2, 4)]; finish
+}
+plain! {
+    GL_FEEDBACK_BUFFERX_OES: glFeedbackBufferxOES(n: i32, r#type: u32, buffer: *const i32);
+    enter EFFECT, [observe::array(buffer, n as i64, 4)]; finish
+}
 followed! {
     GL_FLUSH_MAPPED_BUFFER_RANGE_EXT: glFlushMappedBufferRangeEXT(target: u32, offset: isize,
         length: isize);
@@ -535,6 +589,12 @@ plain! {
     GL_GET_CLIP_PLANEX_OES: glGetClipPlanexOES(plane: u32, equation: *mut i32);
     enter EFFECT | LEAVES; leave 0, [observe::array(equation, 4, 4)]
 }
+plain! {
+    GL_GET_CONVOLUTION_PARAMETERXV_OES: glGetConvolutionParameterxvOES(target: u32, pname: u32,
+        params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::convolution_value(pname),
+        4)]
+}
 followed! {
     GL_GET_DEBUG_MESSAGE_LOG_KHR: glGetDebugMessageLogKHR(count: u32, bufSize: i32,
         sources: *mut u32, types: *mut u32, ids: *mut u32, severities: *mut u32, lengths: *mut i32,
@@ -578,6 +638,11 @@ plain! {
     GL_GET_GRAPHICS_RESET_STATUS_KHR: glGetGraphicsResetStatusKHR() -> u32;
     enter EFFECT | LEAVES; result 0
 }
+plain! {
+    GL_GET_HISTOGRAM_PARAMETERXV_OES: glGetHistogramParameterxvOES(target: u32, pname: u32,
+        params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::histogram_value(pname), 4)]
+}
 followed! {
     GL_GET_INTEGER64V_EXT: glGetInteger64vEXT(pname: u32, data: *mut i64);
     state gl [tracked leave]; enter EFFECT | LEAVES; leave 0, [observe::array(data,
@@ -588,10 +653,24 @@ plain! {
     enter EFFECT | LEAVES; leave 0, [observe::array(data, sizes::indexed_state(target), 4)]
 }
 plain! {
+    GL_GET_LIGHTX_OES: glGetLightxOES(light: u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params,
+        if ((light as i64) >= 16384i64) &&((light as i64) <= 16391i64) {
+        sizes::light_values(pname) } else { 0 }, 4)]
+}
+plain! {
     GL_GET_LIGHTXV_OES: glGetLightxvOES(light: u32, pname: u32, params: *mut i32);
     enter EFFECT | LEAVES; leave 0, [observe::array(params,
         if ((light as i64) >= 16384i64) &&((light as i64) <= 16391i64) {
         sizes::light_values(pname) } else { 0 }, 4)]
+}
+followed! {
+    GL_GET_MAPXV_OES: glGetMapxvOES(target: u32, query: u32, v: *mut i32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+plain! {
+    GL_GET_MATERIALX_OES: glGetMaterialxOES(face: u32, pname: u32, param: i32);
+    enter EFFECT; finish
 }
 plain! {
     GL_GET_MATERIALXV_OES: glGetMaterialxvOES(face: u32, pname: u32, params: *mut i32);
@@ -622,6 +701,10 @@ plain! {
         length: *mut i32, label: *mut c_char);
     enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4),
         observe::c_string_bounded(label, bufSize as i64)]
+}
+plain! {
+    GL_GET_PIXEL_MAPXV: glGetPixelMapxv(map: u32, size: i32, values: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(values, size as i64, 4)]
 }
 plain! {
     GL_GET_POINTERV_KHR: glGetPointervKHR(pname: u32, params: *mut *mut c_void);
@@ -662,9 +745,9 @@ plain! {
         params: *mut u64);
     enter EFFECT | LEAVES; leave 0, [observe::array(params, 1, 8)]
 }
-plain! {
+followed! {
     GL_GET_QUERY_OBJECTUIV_EXT: glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mut u32);
-    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::query_value(pname), 4)]
+    state gl [tracked enter leave]; enter EFFECT | LEAVES, []; leave 0, []
 }
 plain! {
     GL_GET_QUERYIV_EXT: glGetQueryivEXT(target: u32, pname: u32, params: *mut i32);
@@ -722,6 +805,11 @@ plain! {
     GL_GET_TEX_GENXV_OES: glGetTexGenxvOES(coord: u32, pname: u32, params: *mut i32);
     enter EFFECT | LEAVES; leave 0, [observe::array(params, if (coord as i64) == 36192i64 {
         sizes::texture_generation_values(pname) } else { 0 }, 4)]
+}
+plain! {
+    GL_GET_TEX_LEVEL_PARAMETERXV_OES: glGetTexLevelParameterxvOES(target: u32, level: i32,
+        pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::texture_level(pname), 4)]
 }
 followed! {
     GL_GET_TEX_PARAMETER_IIV_EXT: glGetTexParameterIivEXT(target: u32, pname: u32,
@@ -812,6 +900,11 @@ plain! {
         handleType: u32, name: *const c_void);
     enter EFFECT; finish
 }
+plain! { GL_INDEXX_OES: glIndexxOES(component: i32); enter EFFECT; finish }
+plain! {
+    GL_INDEXXV_OES: glIndexxvOES(component: *const i32);
+    enter EFFECT, [observe::array(component, 1, 4)]; finish
+}
 plain! {
     GL_INSERT_EVENT_MARKER_EXT: glInsertEventMarkerEXT(length: i32, marker: *const c_char);
     mark tell_begin; enter EFFECT, [if length == 0 { observe::c_string(marker) } else {
@@ -877,6 +970,20 @@ plain! {
     GL_LOAD_PALETTE_FROM_MODEL_VIEW_MATRIX_OES: glLoadPaletteFromModelViewMatrixOES();
     enter EFFECT; finish
 }
+plain! {
+    GL_LOAD_TRANSPOSE_MATRIXX_OES: glLoadTransposeMatrixxOES(m: *const i32);
+    enter EFFECT, [observe::array(m, 16, 4)]; finish
+}
+plain! {
+    GL_MAP1X_OES: glMap1xOES(target: u32, u1: i32, u2: i32, stride: i32, order: i32,
+        points: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_MAP2X_OES: glMap2xOES(target: u32, u1: i32, u2: i32, ustride: i32, uorder: i32, v1: i32,
+        v2: i32, vstride: i32, vorder: i32, points: i32);
+    enter EFFECT; finish
+}
 followed! {
     GL_MAP_BUFFER_OES: glMapBufferOES(target: u32, access: u32) -> *mut c_void;
     state gl [tracked leave]; enter LEAVES; leave EFFECT, []
@@ -886,10 +993,16 @@ followed! {
         access: u32) -> *mut c_void;
     state gl [tracked leave]; enter LEAVES; leave EFFECT, []
 }
+plain! { GL_MAP_GRID1X_OES: glMapGrid1xOES(n: i32, u1: i32, u2: i32); enter EFFECT; finish }
+plain! {
+    GL_MAP_GRID2X_OES: glMapGrid2xOES(n: i32, u1: i32, u2: i32, v1: i32, v2: i32);
+    enter EFFECT; finish
+}
 plain! { GL_MATERIALX_OES: glMaterialxOES(face: u32, pname: u32, param: i32); enter EFFECT; finish }
 plain! {
     GL_MATERIALXV_OES: glMaterialxvOES(face: u32, pname: u32, param: *const i32);
-    enter EFFECT, [observe::array(param, if (face as i64) == 1032i64 {
+    enter EFFECT, [observe::array(param,
+        if (((face as i64) == 1032i64) || ((face as i64) == 1028i64)) || ((face as i64) == 1029i64) {
         sizes::material_values(pname) } else { 0 }, 4)]; finish
 }
 followed! {
@@ -910,6 +1023,10 @@ followed! {
 plain! { GL_MIN_SAMPLE_SHADING_OES: glMinSampleShadingOES(value: f32); enter EFFECT; finish }
 plain! {
     GL_MULT_MATRIXX_OES: glMultMatrixxOES(m: *const i32);
+    enter EFFECT, [observe::array(m, 16, 4)]; finish
+}
+plain! {
+    GL_MULT_TRANSPOSE_MATRIXX_OES: glMultTransposeMatrixxOES(m: *const i32);
     enter EFFECT, [observe::array(m, 16, 4)]; finish
 }
 followed! {
@@ -942,10 +1059,67 @@ followed! {
         indirect: *const c_void, drawcount: i32, stride: i32);
     state gl [enter]; enter EFFECT, []; finish
 }
+plain! { GL_MULTI_TEX_COORD1B_OES: glMultiTexCoord1bOES(texture: u32, s: i8); enter EFFECT; finish }
+plain! {
+    GL_MULTI_TEX_COORD1BV_OES: glMultiTexCoord1bvOES(texture: u32, coords: *const i8);
+    enter EFFECT, [observe::array(coords, 1, 1)]; finish
+}
+plain! {
+    GL_MULTI_TEX_COORD1X_OES: glMultiTexCoord1xOES(texture: u32, s: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_MULTI_TEX_COORD1XV_OES: glMultiTexCoord1xvOES(texture: u32, coords: *const i32);
+    enter EFFECT, [observe::array(coords, 1, 4)]; finish
+}
+plain! {
+    GL_MULTI_TEX_COORD2B_OES: glMultiTexCoord2bOES(texture: u32, s: i8, t: i8);
+    enter EFFECT; finish
+}
+plain! {
+    GL_MULTI_TEX_COORD2BV_OES: glMultiTexCoord2bvOES(texture: u32, coords: *const i8);
+    enter EFFECT, [observe::array(coords, 2, 1)]; finish
+}
+plain! {
+    GL_MULTI_TEX_COORD2X_OES: glMultiTexCoord2xOES(texture: u32, s: i32, t: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_MULTI_TEX_COORD2XV_OES: glMultiTexCoord2xvOES(texture: u32, coords: *const i32);
+    enter EFFECT, [observe::array(coords, 2, 4)]; finish
+}
+plain! {
+    GL_MULTI_TEX_COORD3B_OES: glMultiTexCoord3bOES(texture: u32, s: i8, t: i8, r: i8);
+    enter EFFECT; finish
+}
+plain! {
+    GL_MULTI_TEX_COORD3BV_OES: glMultiTexCoord3bvOES(texture: u32, coords: *const i8);
+    enter EFFECT, [observe::array(coords, 3, 1)]; finish
+}
+plain! {
+    GL_MULTI_TEX_COORD3X_OES: glMultiTexCoord3xOES(texture: u32, s: i32, t: i32, r: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_MULTI_TEX_COORD3XV_OES: glMultiTexCoord3xvOES(texture: u32, coords: *const i32);
+    enter EFFECT, [observe::array(coords, 3, 4)]; finish
+}
+plain! {
+    GL_MULTI_TEX_COORD4B_OES: glMultiTexCoord4bOES(texture: u32, s: i8, t: i8, r: i8, q: i8);
+    enter EFFECT; finish
+}
+plain! {
+    GL_MULTI_TEX_COORD4BV_OES: glMultiTexCoord4bvOES(texture: u32, coords: *const i8);
+    enter EFFECT, [observe::array(coords, 4, 1)]; finish
+}
 plain! {
     GL_MULTI_TEX_COORD4X_OES: glMultiTexCoord4xOES(texture: u32, s: i32, t: i32, r: i32,
         q: i32);
     enter EFFECT; finish
+}
+plain! {
+    GL_MULTI_TEX_COORD4XV_OES: glMultiTexCoord4xvOES(texture: u32, coords: *const i32);
+    enter EFFECT, [observe::array(coords, 4, 4)]; finish
 }
 followed! {
     GL_NAMED_BUFFER_STORAGE_EXTERNAL_EXT: glNamedBufferStorageExternalEXT(buffer: u32,
@@ -963,6 +1137,10 @@ plain! {
     enter EFFECT; finish
 }
 plain! { GL_NORMAL3X_OES: glNormal3xOES(nx: i32, ny: i32, nz: i32); enter EFFECT; finish }
+plain! {
+    GL_NORMAL3XV_OES: glNormal3xvOES(coords: *const i32);
+    enter EFFECT, [observe::array(coords, 3, 4)]; finish
+}
 plain! {
     GL_OBJECT_LABEL_KHR: glObjectLabelKHR(identifier: u32, name: u32, length: i32,
         label: *const c_char);
@@ -983,6 +1161,7 @@ plain! {
     GL_ORTHOX_OES: glOrthoxOES(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32);
     enter EFFECT; finish
 }
+plain! { GL_PASS_THROUGHX_OES: glPassThroughxOES(token: i32); enter EFFECT; finish }
 plain! {
     GL_PATCH_PARAMETERI_EXT: glPatchParameteriEXT(pname: u32, value: i32);
     enter EFFECT; finish
@@ -991,6 +1170,13 @@ plain! {
     GL_PATCH_PARAMETERI_OES: glPatchParameteriOES(pname: u32, value: i32);
     enter EFFECT; finish
 }
+plain! {
+    GL_PIXEL_MAPX: glPixelMapx(map: u32, size: i32, values: *const i32);
+    enter EFFECT, [observe::array(values, size as i64, 4)]; finish
+}
+plain! { GL_PIXEL_STOREX: glPixelStorex(pname: u32, param: i32); enter EFFECT; finish }
+plain! { GL_PIXEL_TRANSFERX_OES: glPixelTransferxOES(pname: u32, param: i32); enter EFFECT; finish }
+plain! { GL_PIXEL_ZOOMX_OES: glPixelZoomxOES(xfactor: i32, yfactor: i32); enter EFFECT; finish }
 plain! {
     GL_POINT_PARAMETERX_OES: glPointParameterxOES(pname: u32, param: i32);
     enter EFFECT; finish
@@ -1024,6 +1210,12 @@ plain! {
     GL_PRIMITIVE_BOUNDING_BOX_OES: glPrimitiveBoundingBoxOES(minX: f32, minY: f32, minZ: f32,
         minW: f32, maxX: f32, maxY: f32, maxZ: f32, maxW: f32);
     enter EFFECT; finish
+}
+plain! {
+    GL_PRIORITIZE_TEXTURESX_OES: glPrioritizeTexturesxOES(n: i32, textures: *const u32,
+        priorities: *const i32);
+    enter EFFECT, [observe::array(textures, n as i64, 4), observe::array(priorities, n as i64,
+        4)]; finish
 }
 followed! {
     GL_PROGRAM_BINARY_OES: glProgramBinaryOES(program: u32, binaryFormat: u32,
@@ -1237,6 +1429,24 @@ plain! {
     enter EFFECT | LEAVES; leave 0, [observe::array(mantissa, 16, 4), observe::array(exponent,
         16, 4)]
 }
+plain! { GL_RASTER_POS2X_OES: glRasterPos2xOES(x: i32, y: i32); enter EFFECT; finish }
+plain! {
+    GL_RASTER_POS2XV_OES: glRasterPos2xvOES(coords: *const i32);
+    enter EFFECT, [observe::array(coords, 2, 4)]; finish
+}
+plain! { GL_RASTER_POS3X_OES: glRasterPos3xOES(x: i32, y: i32, z: i32); enter EFFECT; finish }
+plain! {
+    GL_RASTER_POS3XV_OES: glRasterPos3xvOES(coords: *const i32);
+    enter EFFECT, [observe::array(coords, 3, 4)]; finish
+}
+plain! {
+    GL_RASTER_POS4X_OES: glRasterPos4xOES(x: i32, y: i32, z: i32, w: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_RASTER_POS4XV_OES: glRasterPos4xvOES(coords: *const i32);
+    enter EFFECT, [observe::array(coords, 4, 4)]; finish
+}
 plain! {
     GL_RASTER_SAMPLES_EXT: glRasterSamplesEXT(samples: u32, fixedsamplelocations: u8);
     enter EFFECT; finish
@@ -1255,6 +1465,11 @@ followed! {
         r#type: u32, bufSize: i32, data: *mut c_void);
     state gl [tracked enter leave]; enter EFFECT | LEAVES, []; leave 0, []
 }
+plain! { GL_RECTX_OES: glRectxOES(x1: i32, y1: i32, x2: i32, y2: i32); enter EFFECT; finish }
+plain! {
+    GL_RECTXV_OES: glRectxvOES(v1: *const i32, v2: *const i32);
+    enter EFFECT, [observe::array(v1, 2, 4), observe::array(v2, 2, 4)]; finish
+}
 plain! {
     GL_RELEASE_KEYED_MUTEX_WIN32_EXT: glReleaseKeyedMutexWin32EXT(memory: u32, key: u64) -> u8;
     enter EFFECT | LEAVES; result 0
@@ -1262,12 +1477,12 @@ plain! {
 followed! {
     GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT: glRenderbufferStorageMultisampleEXT(target: u32,
         samples: i32, internalformat: u32, width: i32, height: i32);
-    state gl [tracked enter]; enter EFFECT; finish
+    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
 }
 followed! {
     GL_RENDERBUFFER_STORAGE_OES: glRenderbufferStorageOES(target: u32, internalformat: u32,
         width: i32, height: i32);
-    state gl [tracked enter]; enter EFFECT; finish
+    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
 }
 plain! { GL_ROTATEX_OES: glRotatexOES(angle: i32, x: i32, y: i32, z: i32); enter EFFECT; finish }
 plain! {
@@ -1344,6 +1559,46 @@ followed! {
     GL_TEX_BUFFER_RANGE_OES: glTexBufferRangeOES(target: u32, internalformat: u32, buffer: u32,
         offset: isize, size: isize);
     state gl [tracked enter]; enter EFFECT; finish
+}
+plain! { GL_TEX_COORD1B_OES: glTexCoord1bOES(s: i8); enter EFFECT; finish }
+plain! {
+    GL_TEX_COORD1BV_OES: glTexCoord1bvOES(coords: *const i8);
+    enter EFFECT, [observe::array(coords, 1, 1)]; finish
+}
+plain! { GL_TEX_COORD1X_OES: glTexCoord1xOES(s: i32); enter EFFECT; finish }
+plain! {
+    GL_TEX_COORD1XV_OES: glTexCoord1xvOES(coords: *const i32);
+    enter EFFECT, [observe::array(coords, 1, 4)]; finish
+}
+plain! { GL_TEX_COORD2B_OES: glTexCoord2bOES(s: i8, t: i8); enter EFFECT; finish }
+plain! {
+    GL_TEX_COORD2BV_OES: glTexCoord2bvOES(coords: *const i8);
+    enter EFFECT, [observe::array(coords, 2, 1)]; finish
+}
+plain! { GL_TEX_COORD2X_OES: glTexCoord2xOES(s: i32, t: i32); enter EFFECT; finish }
+plain! {
+    GL_TEX_COORD2XV_OES: glTexCoord2xvOES(coords: *const i32);
+    enter EFFECT, [observe::array(coords, 2, 4)]; finish
+}
+plain! { GL_TEX_COORD3B_OES: glTexCoord3bOES(s: i8, t: i8, r: i8); enter EFFECT; finish }
+plain! {
+    GL_TEX_COORD3BV_OES: glTexCoord3bvOES(coords: *const i8);
+    enter EFFECT, [observe::array(coords, 3, 1)]; finish
+}
+plain! { GL_TEX_COORD3X_OES: glTexCoord3xOES(s: i32, t: i32, r: i32); enter EFFECT; finish }
+plain! {
+    GL_TEX_COORD3XV_OES: glTexCoord3xvOES(coords: *const i32);
+    enter EFFECT, [observe::array(coords, 3, 4)]; finish
+}
+plain! { GL_TEX_COORD4B_OES: glTexCoord4bOES(s: i8, t: i8, r: i8, q: i8); enter EFFECT; finish }
+plain! {
+    GL_TEX_COORD4BV_OES: glTexCoord4bvOES(coords: *const i8);
+    enter EFFECT, [observe::array(coords, 4, 1)]; finish
+}
+plain! { GL_TEX_COORD4X_OES: glTexCoord4xOES(s: i32, t: i32, r: i32, q: i32); enter EFFECT; finish }
+plain! {
+    GL_TEX_COORD4XV_OES: glTexCoord4xvOES(coords: *const i32);
+    enter EFFECT, [observe::array(coords, 4, 4)]; finish
 }
 plain! { GL_TEX_ENVX_OES: glTexEnvxOES(target: u32, pname: u32, param: i32); enter EFFECT; finish }
 plain! {
@@ -1441,6 +1696,11 @@ followed! {
     state gl [tracked enter]; enter EFFECT, []; finish
 }
 followed! {
+    GL_TEX_STORAGE_MEM1D_EXT: glTexStorageMem1DEXT(target: u32, levels: i32,
+        internalFormat: u32, width: i32, memory: u32, offset: u64);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
     GL_TEX_STORAGE_MEM2D_EXT: glTexStorageMem2DEXT(target: u32, levels: i32,
         internalFormat: u32, width: i32, height: i32, memory: u32, offset: u64);
     state gl [tracked enter]; enter EFFECT; finish
@@ -1481,6 +1741,11 @@ followed! {
 followed! {
     GL_TEXTURE_STORAGE3D_EXT: glTextureStorage3DEXT(texture: u32, target: u32, levels: i32,
         internalformat: u32, width: i32, height: i32, depth: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEXTURE_STORAGE_MEM1D_EXT: glTextureStorageMem1DEXT(texture: u32, levels: i32,
+        internalFormat: u32, width: i32, memory: u32, offset: u64);
     state gl [tracked enter]; enter EFFECT; finish
 }
 followed! {
@@ -1525,8 +1790,42 @@ followed! {
     state gl [tracked enter]; enter EFFECT; finish
 }
 plain! {
+    GL_USE_SHADER_PROGRAM_EXT: glUseShaderProgramEXT(r#type: u32, program: u32);
+    enter EFFECT; finish
+}
+plain! {
     GL_VALIDATE_PROGRAM_PIPELINE_EXT: glValidateProgramPipelineEXT(pipeline: u32);
     enter EFFECT; finish
+}
+plain! { GL_VERTEX2B_OES: glVertex2bOES(x: i8, y: i8); enter EFFECT; finish }
+plain! {
+    GL_VERTEX2BV_OES: glVertex2bvOES(coords: *const i8);
+    enter EFFECT, [observe::array(coords, 2, 1)]; finish
+}
+plain! { GL_VERTEX2X_OES: glVertex2xOES(x: i32); enter EFFECT; finish }
+plain! {
+    GL_VERTEX2XV_OES: glVertex2xvOES(coords: *const i32);
+    enter EFFECT, [observe::array(coords, 2, 4)]; finish
+}
+plain! { GL_VERTEX3B_OES: glVertex3bOES(x: i8, y: i8, z: i8); enter EFFECT; finish }
+plain! {
+    GL_VERTEX3BV_OES: glVertex3bvOES(coords: *const i8);
+    enter EFFECT, [observe::array(coords, 3, 1)]; finish
+}
+plain! { GL_VERTEX3X_OES: glVertex3xOES(x: i32, y: i32); enter EFFECT; finish }
+plain! {
+    GL_VERTEX3XV_OES: glVertex3xvOES(coords: *const i32);
+    enter EFFECT, [observe::array(coords, 3, 4)]; finish
+}
+plain! { GL_VERTEX4B_OES: glVertex4bOES(x: i8, y: i8, z: i8, w: i8); enter EFFECT; finish }
+plain! {
+    GL_VERTEX4BV_OES: glVertex4bvOES(coords: *const i8);
+    enter EFFECT, [observe::array(coords, 4, 1)]; finish
+}
+plain! { GL_VERTEX4X_OES: glVertex4xOES(x: i32, y: i32, z: i32); enter EFFECT; finish }
+plain! {
+    GL_VERTEX4XV_OES: glVertex4xvOES(coords: *const i32);
+    enter EFFECT, [observe::array(coords, 4, 4)]; finish
 }
 followed! {
     GL_VERTEX_ATTRIB_DIVISOR_EXT: glVertexAttribDivisorEXT(index: u32, divisor: u32);

@@ -412,6 +412,16 @@ plain! {
         nextQueryId: *mut u32);
     enter EFFECT | LEAVES; leave 0, [observe::array(nextQueryId, 1, 4)]
 }
+plain! {
+    GL_GET_PATH_COLOR_GENFV_NV: glGetPathColorGenfvNV(color: u32, pname: u32, value: *mut f32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, sizes::path_generation_value(pname),
+        4)]
+}
+plain! {
+    GL_GET_PATH_COLOR_GENIV_NV: glGetPathColorGenivNV(color: u32, pname: u32, value: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, sizes::path_generation_value(pname),
+        4)]
+}
 followed! {
     GL_GET_PATH_COMMANDS_NV: glGetPathCommandsNV(path: u32, commands: *mut u8);
     state gl [leave]; enter EFFECT | LEAVES; leave 0, []
@@ -454,6 +464,18 @@ followed! {
         kerningScale: f32, transformType: u32, returnedSpacing: *mut f32);
     state gl [enter]; enter EFFECT | LEAVES, []; leave 0, [observe::array(returnedSpacing,
         ((numPaths as i64).saturating_sub(1)).saturating_mul(sizes::transform(transformType)), 4)]
+}
+plain! {
+    GL_GET_PATH_TEX_GENFV_NV: glGetPathTexGenfvNV(texCoordSet: u32, pname: u32,
+        value: *mut f32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, sizes::path_generation_value(pname),
+        4)]
+}
+plain! {
+    GL_GET_PATH_TEX_GENIV_NV: glGetPathTexGenivNV(texCoordSet: u32, pname: u32,
+        value: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, sizes::path_generation_value(pname),
+        4)]
 }
 plain! {
     GL_GET_PERF_COUNTER_INFO_INTEL: glGetPerfCounterInfoINTEL(queryId: u32, counterId: u32,
@@ -755,10 +777,17 @@ plain! {
         start: u32, count: i32, v: *const f32);
     enter EFFECT, [observe::array(v, (count as i64).saturating_mul(2), 4)]; finish
 }
-plain! {
+followed! {
     GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD: glNamedRenderbufferStorageMultisampleAdvancedAMD(renderbuffer: u32,
         samples: i32, storageSamples: i32, internalformat: u32, width: i32, height: i32);
-    enter EFFECT; finish
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! {
+    GL_PATH_COLOR_GEN_NV: glPathColorGenNV(color: u32, genMode: u32, colorFormat: u32,
+        coeffs: *const f32);
+    enter EFFECT, [observe::array(coeffs,
+        sizes::path_color_components(colorFormat).saturating_mul(sizes::generated_coefficients(genMode)),
+        4)]; finish
 }
 followed! {
     GL_PATH_COMMANDS_NV: glPathCommandsNV(path: u32, numCommands: i32, commands: *const u8,
@@ -779,6 +808,7 @@ followed! {
     state gl [tracked enter]; enter EFFECT, [observe::array(dashArray, dashCount as i64, 4)];
         finish
 }
+plain! { GL_PATH_FOG_GEN_NV: glPathFogGenNV(genMode: u32); enter EFFECT; finish }
 plain! {
     GL_PATH_GLYPH_INDEX_ARRAY_NV: glPathGlyphIndexArrayNV(firstPathName: u32, fontTarget: u32,
         fontName: *const c_void, fontStyle: u32, firstGlyphIndex: u32, numGlyphs: i32,
@@ -852,6 +882,12 @@ plain! {
         coordType: u32, coords: *const c_void);
     enter EFFECT, [observe::array(coords,
         (numCoords as i64).saturating_mul(sizes::coordinate_bytes(coordType)), 1)]; finish
+}
+plain! {
+    GL_PATH_TEX_GEN_NV: glPathTexGenNV(texCoordSet: u32, genMode: u32, components: i32,
+        coeffs: *const f32);
+    enter EFFECT, [observe::array(coeffs,
+        (components as i64).saturating_mul(sizes::generated_coefficients(genMode)), 4)]; finish
 }
 plain! {
     GL_POINT_ALONG_PATH_NV: glPointAlongPathNV(path: u32, startSegment: i32, numSegments: i32,
@@ -968,27 +1004,27 @@ plain! { GL_READ_BUFFER_NV: glReadBufferNV(mode: u32); enter EFFECT; finish }
 followed! {
     GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE: glRenderbufferStorageMultisampleANGLE(target: u32,
         samples: i32, internalformat: u32, width: i32, height: i32);
-    state gl [tracked enter]; enter EFFECT; finish
+    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
 }
 followed! {
     GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE: glRenderbufferStorageMultisampleAPPLE(target: u32,
         samples: i32, internalformat: u32, width: i32, height: i32);
-    state gl [tracked enter]; enter EFFECT; finish
+    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
 }
-plain! {
+followed! {
     GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD: glRenderbufferStorageMultisampleAdvancedAMD(target: u32,
         samples: i32, storageSamples: i32, internalformat: u32, width: i32, height: i32);
-    enter EFFECT; finish
+    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
 }
 followed! {
     GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG: glRenderbufferStorageMultisampleIMG(target: u32,
         samples: i32, internalformat: u32, width: i32, height: i32);
-    state gl [tracked enter]; enter EFFECT; finish
+    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
 }
 followed! {
     GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV: glRenderbufferStorageMultisampleNV(target: u32,
         samples: i32, internalformat: u32, width: i32, height: i32);
-    state gl [tracked enter]; enter EFFECT; finish
+    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
 }
 plain! {
     GL_RESET_MEMORY_OBJECT_PARAMETER_NV: glResetMemoryObjectParameterNV(memory: u32,

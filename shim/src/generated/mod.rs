@@ -6,6 +6,10 @@ pub mod gpu_work;
 #[cfg(not(test))]
 pub mod handlers_egl;
 #[cfg(not(test))]
+pub mod handlers_gl_desktop;
+#[cfg(not(test))]
+pub mod handlers_gl_desktop_extensions;
+#[cfg(not(test))]
 pub mod handlers_gl_es1;
 #[cfg(not(test))]
 pub mod handlers_gl_es2;
@@ -15,6 +19,8 @@ pub mod handlers_gl_es3;
 pub mod handlers_gl_shared_extensions;
 #[cfg(not(test))]
 pub mod handlers_gl_vendor_extensions;
+#[cfg(not(test))]
+pub mod handlers_glx;
 pub mod handlers_level_zero;
 pub mod keepers;
 pub mod sizes;
@@ -22,11 +28,14 @@ pub mod sizes;
 #[cfg(not(test))]
 pub mod handlers {
     pub use super::handlers_egl::*;
+    pub use super::handlers_gl_desktop::*;
+    pub use super::handlers_gl_desktop_extensions::*;
     pub use super::handlers_gl_es1::*;
     pub use super::handlers_gl_es2::*;
     pub use super::handlers_gl_es3::*;
     pub use super::handlers_gl_shared_extensions::*;
     pub use super::handlers_gl_vendor_extensions::*;
+    pub use super::handlers_glx::*;
     pub use super::handlers_level_zero::*;
 }
 pub mod ids {

@@ -1,19 +1,17 @@
 //! `Device`: the timer queries of the current context's driver. Asks for nothing that the context may not know, so that no GL
 //! error is left for the program.
 
-use core::ffi::{CStr, c_char};
-
 use gapii_abi::atom::GpuTimesKind;
 use gapii_commands::constants::{
-    GL_EXTENSIONS, GL_GPU_DISJOINT_EXT, GL_QUERY_COUNTER_BITS_EXT, GL_QUERY_RESULT_AVAILABLE_EXT,
-    GL_QUERY_RESULT_EXT, GL_TIME_ELAPSED_EXT, GL_TIMESTAMP_EXT, GL_VERSION,
+    GL_GPU_DISJOINT_EXT, GL_QUERY_COUNTER_BITS_EXT, GL_QUERY_RESULT_AVAILABLE_EXT,
+    GL_QUERY_RESULT_EXT, GL_TIME_ELAPSED_EXT, GL_TIMESTAMP_EXT,
 };
 use gapii_recorder::clock_ns;
 
 use super::timer::Gpu;
 use crate::driver_functions as driver;
 use crate::generated::ids;
-use crate::limits::parse_version;
+use crate::gl_identity::Identity;
 use crate::tracking;
 
 /// The driver of the thread's current context.
@@ -96,16 +94,8 @@ impl Gpu for Device {
 
 /// Whether the context has GL_EXT_disjoint_timer_query. It is an extension of OpenGL ES 2.0 and later.
 fn has_timer_queries() -> bool {
-    // SAFETY: takes no memory.
-    let [version, extensions] = [GL_VERSION, GL_EXTENSIONS]
-        .map(|name| unsafe { driver::get_string(name) } as *const c_char);
-    if version.is_null() {
-        return false;
-    }
-    // SAFETY: the driver returns a NUL-terminated string that stays valid.
-    let version = unsafe { CStr::from_ptr(version) }.to_str().ok().and_then(parse_version);
-    version.is_some_and(|version| version >= (2, 0))
-        && driver::has_word(extensions, "GL_EXT_disjoint_timer_query")
+    Identity::ask()
+        .is_some_and(|it| it.api.is_es(it.version, (2, 0)) && it.has("GL_EXT_disjoint_timer_query"))
         && NEEDED.into_iter().all(driver::has)
 }
 

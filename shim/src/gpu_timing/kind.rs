@@ -41,11 +41,20 @@ const fn table_of(list: &[u16]) -> [bool; ids::COUNT] {
 impl Kind {
     /// Returns the kind of a command in a thread whose current context is `current`.
     pub fn of(command: &Timed, current: u64) -> Kind {
-        let [first, second, _, fourth, ..] = command.arguments;
+        let [first, second, third, fourth, ..] = command.arguments;
         match command.id {
             ids::GL_FINISH => Kind::Finish,
-            ids::EGL_MAKE_CURRENT if fourth != current => Kind::Leaves { for_good: fourth == 0 },
-            ids::EGL_DESTROY_CONTEXT if second == current => Kind::Leaves { for_good: true },
+            ids::EGL_MAKE_CURRENT
+            | ids::GLX_MAKE_CONTEXT_CURRENT
+            | ids::GLX_MAKE_CURRENT_READ_SGI
+                if fourth != current =>
+            {
+                Kind::Leaves { for_good: fourth == 0 }
+            }
+            ids::GLX_MAKE_CURRENT if third != current => Kind::Leaves { for_good: third == 0 },
+            ids::EGL_DESTROY_CONTEXT | ids::GLX_DESTROY_CONTEXT if second == current => {
+                Kind::Leaves { for_good: true }
+            }
             ids::EGL_RELEASE_THREAD | ids::EGL_TERMINATE => Kind::Leaves { for_good: true },
             ids::GL_QUERY_COUNTER_EXT => Kind::TimerQuery,
             ids::GL_BEGIN_QUERY
@@ -110,6 +119,11 @@ mod tests {
         check(ids::EGL_MAKE_CURRENT, [1, 2, 2, 7], Kind::Other);
         check(ids::EGL_MAKE_CURRENT, [1, 2, 2, 8], Kind::Leaves { for_good: false });
         check(ids::EGL_MAKE_CURRENT, [1, 0, 0, 0], Kind::Leaves { for_good: true });
+        check(ids::GLX_MAKE_CURRENT, [1, 2, 7, 0], Kind::Other);
+        check(ids::GLX_MAKE_CURRENT, [1, 2, 8, 0], Kind::Leaves { for_good: false });
+        check(ids::GLX_MAKE_CURRENT, [1, 0, 0, 0], Kind::Leaves { for_good: true });
+        check(ids::GLX_MAKE_CONTEXT_CURRENT, [1, 2, 2, 8], Kind::Leaves { for_good: false });
+        check(ids::GLX_DESTROY_CONTEXT, [1, 7, 0, 0], Kind::Leaves { for_good: true });
         check(ids::EGL_DESTROY_CONTEXT, [1, 7, 0, 0], Kind::Leaves { for_good: true });
         check(ids::EGL_DESTROY_CONTEXT, [1, 8, 0, 0], Kind::Other);
         check(ids::GL_QUERY_COUNTER_EXT, [0; 4], Kind::TimerQuery);

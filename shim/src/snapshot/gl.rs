@@ -9,8 +9,6 @@ use gapii_commands::constants::{
     GL_RENDERBUFFER, GL_SYNC_FLUSH_COMMANDS_BIT, GL_SYNC_GPU_COMMANDS_COMPLETE, GL_TIMEOUT_IGNORED,
 };
 
-use gapii_state::read_back::Driver as _;
-
 use crate::driver_calls::Gl;
 pub use crate::driver_functions::*;
 

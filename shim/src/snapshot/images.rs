@@ -17,7 +17,6 @@ use gapii_commands::constants;
 use gapii_commands::constants::{
     EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_3D, GL_TEXTURE_2D, GL_UNPACK_ALIGNMENT,
 };
-use gapii_state::read_back::Driver;
 use gapii_state::{Group, Process, Ref, Texture, Thread};
 
 use super::egl::{Like, contexts_of_group};

@@ -15,7 +15,6 @@ use gapii_commands::constants::{
     GL_TEXTURE_DEPTH_SIZE, GL_TEXTURE_HEIGHT, GL_TEXTURE_IMMUTABLE_LEVELS,
     GL_TEXTURE_INTERNAL_FORMAT, GL_TEXTURE_STENCIL_SIZE, GL_TEXTURE_WIDTH,
 };
-use gapii_state::read_back::Driver as _;
 use gapii_state::{Texture, TextureImage};
 
 use super::gl;

@@ -109,7 +109,7 @@ use crossbeam_utils::Backoff;
 use gapii_abi::app::API_LEVEL_ZERO;
 use gapii_abi::atom::{SUBJECT, SubjectKind};
 use gapii_recorder::Recorder;
-use gapii_state::{Context, Process, Thread as State};
+use gapii_state::{Context, ContextApi, Process, Ref, Thread as State};
 
 use crate::capture::{self, EPOCH};
 use crate::contexts::OPENGL_ES_API;
@@ -136,11 +136,15 @@ static DESCRIBING: AtomicBool = AtomicBool::new(false);
 /// need one.
 const OBJECTS: u64 = 0;
 const FENCES: u64 = 1;
+/// Missing in a program with contexts of GLX.
+const OF_GLX: &str = "contexts and drawables of GLX, and what the contexts had: only a trace from the beginning has them";
 /// Missing in the part of a thread that waited for [`DESCRIBING`] longer than the stall limit.
 const TOO_LONG: &str = "what a thread had: another one took too long to say what they share";
 /// Missing in a program that runs without monitoring.
 const ASLEEP: &str =
     "all that was there before: the program runs with --no-monitor, so nobody knows it";
+/// Missing in a program that has a context of desktop OpenGL.
+const DESKTOP: &str = "what a context of desktop OpenGL had: its state, and all its objects";
 /// Interval at which a thread that waits longer checks [`DESCRIBING`].
 const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
@@ -169,6 +173,9 @@ pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) -> Resul
             if is_first {
                 emitter.subject(SubjectKind::Process, OBJECTS);
                 egl::describe(&mut emitter, &state.process);
+                if state.process.lock().glx_contexts.named().next().is_some() {
+                    emitter.leave_out(OF_GLX);
+                }
                 extension_objects::describe_egl(&mut emitter, &state.process);
                 idle_surfaces::describe(&mut emitter, state);
                 images::describe(&mut emitter, state, epoch);
@@ -322,8 +329,20 @@ enum Since {
 fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64, since: Since) {
     let (surface, read_apart) = (egl::drawn(state), egl::read_apart(state));
     let current = egl::Current::of(state);
+    let is_of_glx = state.glx_context != Ref::NONE;
     let Some(context) = state.context.as_deref_mut() else { return };
     state.process.contexts().set_described(context.handle, epoch);
+    let left_out = match () {
+        () if is_of_glx => Some(OF_GLX),
+        () if context.api != ContextApi::Es => Some(DESKTOP),
+        () => None,
+    };
+    if let Some(left_out) = left_out {
+        context.group.described.store(epoch, Relaxed);
+        context.described = epoch;
+        emitter.leave_out(left_out);
+        return;
+    }
     let describes_group = context.group.described.swap(epoch, Relaxed) != epoch;
     if describes_group {
         emitter.subject(SubjectKind::Group, context.group.number());

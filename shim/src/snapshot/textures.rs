@@ -18,7 +18,6 @@ use gapii_commands::constants::{
     GL_TEXTURE_DEPTH, GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_HEIGHT, GL_TEXTURE_INTERNAL_FORMAT,
     GL_TEXTURE_WIDTH, GL_UNPACK_ALIGNMENT, GL_UNSIGNED_BYTE,
 };
-use gapii_state::read_back::Driver as _;
 use gapii_state::{Context, Objects, Process, Ref, Surface, Texture, TextureImage};
 
 use super::buffer_textures::Shown;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use gapii_state::generated::fields::SurfaceKind;
 use gapii_state::stored::{Reader, Stored, Writer};
-use gapii_state::{DefaultFramebuffer, Extensions, Limits, Nothing, egl};
+use gapii_state::{ContextApi, DefaultFramebuffer, Extensions, Limits, Nothing, egl};
 use gapii_trace::Command;
 use gapii_trace::tracker::ContextLimits;
 use gapii_trace::value::Value;
@@ -151,6 +151,7 @@ fn learn_limits(thread: &mut Thread, limits: &ContextLimits) {
         return;
     };
     let part = |number: u16| u8::try_from(number).unwrap_or(u8::MAX);
+    context.api = ContextApi::of_profile(limits.profile.into()).unwrap_or(ContextApi::Es);
     context.version = (part(limits.version.0), part(limits.version.1));
     context.extensions = Extensions::parse(&limits.extensions);
     let framebuffer = &limits.default_framebuffer;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use gapii_follow::generated::dispatch::COMMANDS;
 use gapii_follow::{Context, Group, Process, Thread};
-use gapii_state::Memory;
 use gapii_state::stored::{Reader, Stored, Writer};
+use gapii_state::{ContextApi, Memory};
 use proptest::prelude::*;
 
 /// A few arbitrary bytes, repeated, and nothing readable beyond them.
@@ -63,10 +63,23 @@ fn call() -> impl Strategy<Value = Call> {
     (any::<prop::sample::Index>(), any::<bool>(), args, argument())
 }
 
+/// APIs and versions of contexts.
+const ALL: [(ContextApi, (u8, u8)); 7] = [
+    (ContextApi::Es, (1, 1)),
+    (ContextApi::Es, (2, 0)),
+    (ContextApi::Es, (3, 0)),
+    (ContextApi::Es, (3, 2)),
+    (ContextApi::Core, (3, 3)),
+    (ContextApi::Core, (4, 6)),
+    (ContextApi::Compatibility, (4, 6)),
+];
+
 /// A thread with a current context of this version.
-fn thread(version: (u8, u8)) -> Thread {
+fn thread((api, version): (ContextApi, (u8, u8))) -> Thread {
     let mut thread = Thread::new(Arc::new(Process::default()), 1);
-    thread.context = Some(Box::new(Context::new(1, Arc::new(Group::default()), version)));
+    let mut context = Context::new(1, Arc::new(Group::default()), version);
+    context.api = api;
+    thread.context = Some(Box::new(context));
     thread
 }
 
@@ -89,14 +102,17 @@ fn stored(thread: &Thread) -> Vec<u8> {
 proptest! {
     #[test]
     fn any_commands_with_any_arguments_are_followed(
-        version in prop::sample::select(vec![(1, 1), (2, 0), (3, 0), (3, 2)]),
+        version in prop::sample::select(ALL.to_vec()),
         bytes in prop::collection::vec(any::<u8>(), 1..256),
         calls in prop::collection::vec(call(), 1..80),
     ) {
         let mut thread = thread(version);
         let space = Space(bytes);
-        // EGL commands create and remove contexts; this test is about what happens in one.
-        let is_of_a_context = |call: &&Call| !call.0.get(COMMANDS).name.starts_with("egl");
+        // Commands of EGL and GLX create and remove contexts; this test is about what happens in one.
+        let is_of_a_context = |call: &&Call| {
+            let name = call.0.get(COMMANDS).name;
+            !name.starts_with("egl") && !name.starts_with("glX")
+        };
         calls.iter().filter(is_of_a_context).for_each(|call| follow(&mut thread, &space, call));
         prop_assert!(thread.context.is_some());
     }
@@ -108,7 +124,7 @@ proptest! {
 
     #[test]
     fn restored_state_goes_on_like_the_one_that_was_stored(
-        version in prop::sample::select(vec![(1, 1), (2, 0), (3, 2)]),
+        version in prop::sample::select(ALL.to_vec()),
         bytes in prop::collection::vec(any::<u8>(), 1..256),
         before in prop::collection::vec(call(), 1..80),
         behind in prop::collection::vec(call(), 1..40),
@@ -136,7 +152,7 @@ proptest! {
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
         end in any::<prop::sample::Index>(),
     ) {
-        let mut thread = thread((3, 2));
+        let mut thread = thread((ContextApi::Compatibility, (4, 6)));
         let space = Space(bytes);
         before.iter().for_each(|call| follow(&mut thread, &space, call));
         let mut bytes = stored(&thread);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::{Context, Group, Program, Ref, Scope, Texture, Tracked, Whole};
+use crate::{Context, ContextApi, Group, Program, Ref, Scope, Texture, Tracked, Whole};
 
 /// Contexts by handle.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl<S: Scope> Default for Contexts<S> {
 struct Entry<S: Scope> {
     display: u64,
     group: Arc<Group<S>>,
-    /// The state, while the context is not current. Contexts of other APIs than OpenGL ES have no state.
+    /// The state, while the context is not current.
     idle: Option<Box<Context<S>>>,
     /// The last capture whose stream describes the context, as [`Contexts::set_described`] noted it.
     described: u64,
@@ -49,12 +49,32 @@ crate::stored_struct! { Contexts<Whole> { entries } }
 
 impl<S: Scope> Contexts<S> {
     /// Adds a context, in the group of `share` if that context exists. It replaces a context whose handle the driver
-    /// has reused. Without `version` it has no state.
-    pub fn create(&mut self, handle: u64, display: u64, share: u64, version: Option<(u8, u8)>) {
+    /// has reused.
+    pub fn create(
+        &mut self,
+        handle: u64,
+        display: u64,
+        share: u64,
+        api: ContextApi,
+        version: (u8, u8),
+    ) {
         let group = self.entries.get(&share).map(|entry| entry.group.clone()).unwrap_or_default();
-        let idle = version.map(|version| Box::new(Context::new(handle, group.clone(), version)));
+        let mut context = Context::new(handle, group.clone(), version);
+        context.api = api;
+        let idle = Some(Box::new(context));
         self.entries
             .insert(handle, Entry { display, group, idle, described: 0, fate: Fate::Alive });
+    }
+
+    /// Notes the profile that a context was asked for, a bit of `EGL_CONTEXT_OPENGL_PROFILE_MASK`, if it is a new one of
+    /// desktop OpenGL 3.2 or later.
+    pub fn choose_profile(&mut self, handle: u64, profile: i64) {
+        let idle = self.entries.get_mut(&handle).and_then(|entry| entry.idle.as_deref_mut());
+        if let Some(context) = idle
+            && context.api.is_desktop(context.version, (3, 2))
+        {
+            context.api = ContextApi::of_profile(profile).unwrap_or(context.api);
+        }
     }
 
     /// Whether a context with this handle exists.
@@ -214,12 +234,12 @@ mod tests {
     use crate::at::At as _;
 
     const DISPLAY: u64 = 0xD0;
-    const ES3: Option<(u8, u8)> = Some((3, 0));
+    const ES: ContextApi = ContextApi::Es;
 
     fn contexts(shares: &[(u64, u64)]) -> Contexts<Whole> {
         let mut contexts = Contexts::default();
         for (handle, share) in shares {
-            contexts.create(*handle, DISPLAY, *share, ES3);
+            contexts.create(*handle, DISPLAY, *share, ES, (3, 0));
         }
         contexts
     }
@@ -228,8 +248,8 @@ mod tests {
     fn context_can_share_with_a_current_context() {
         let mut contexts = contexts(&[(1, 0)]);
         let first = contexts.take(1).unwrap();
-        contexts.create(2, DISPLAY, 1, ES3);
-        contexts.create(3, DISPLAY, 0, ES3);
+        contexts.create(2, DISPLAY, 1, ES, (3, 0));
+        contexts.create(3, DISPLAY, 0, ES, (3, 0));
         assert!(Arc::ptr_eq(&first.group, &contexts.take(2).unwrap().group));
         assert!(!Arc::ptr_eq(&first.group, &contexts.take(3).unwrap().group));
     }
@@ -257,7 +277,7 @@ mod tests {
                 "done" => contexts.end_destroy(1, true),
                 "refused" => contexts.end_destroy(1, false),
                 "terminate" => contexts.terminate(DISPLAY),
-                "create" => contexts.create(1, DISPLAY, 0, ES3),
+                "create" => contexts.create(1, DISPLAY, 0, ES, (3, 0)),
                 _ => panic!("no step {step:?}"),
             }
         }
@@ -309,18 +329,10 @@ mod tests {
         check(&["take", "create", "put back", "let go"], true);
         let mut contexts = contexts(&[(1, 0)]);
         let old = contexts.take(1).unwrap();
-        contexts.create(1, DISPLAY, 0, ES3);
+        contexts.create(1, DISPLAY, 0, ES, (3, 0));
         let group = old.group.clone();
         contexts.put_back(old);
         assert!(!Arc::ptr_eq(&contexts.take(1).unwrap().group, &group));
-    }
-
-    #[test]
-    fn context_of_another_api_has_no_state() {
-        let mut contexts: Contexts = Contexts::default();
-        contexts.create(1, DISPLAY, 0, None);
-        assert!(contexts.has(1));
-        assert!(contexts.take(1).is_none());
     }
 
     #[test]

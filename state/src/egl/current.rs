@@ -5,12 +5,9 @@
 //! A thread releases its context before it calls the driver, and acquires the other after the driver has returned. So
 //! two threads never hold the same context, whatever their order is.
 
-use gapii_commands::constants::EGL_OPENGL_ES_API;
+use crate::{ContextApi, Memory, Scope, Thread};
 
-use crate::{Memory, Scope, Thread};
-
-/// Adds a context, in a new share group or in that of another context. A context of another API than OpenGL ES has no
-/// state.
+/// Adds a context of OpenGL ES or desktop OpenGL, in a new share group or in that of another context.
 #[expect(clippy::too_many_arguments, reason = "as many as eglCreateContext has")]
 pub fn create_context<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
@@ -23,8 +20,19 @@ pub fn create_context<S: Scope, M: Memory + ?Sized>(
     minor: i64,
 ) {
     let version = (u8::try_from(major).unwrap_or(u8::MAX), u8::try_from(minor).unwrap_or(u8::MAX));
-    let version = (api == EGL_OPENGL_ES_API).then_some(version);
-    thread.process.contexts().create(context, display, share, version);
+    let api = ContextApi::requested(api, version);
+    thread.process.contexts().create(context, display, share, api, version);
+}
+
+/// Notes the profile that the program has asked for, as a bit of `EGL_CONTEXT_OPENGL_PROFILE_MASK`. Only contexts of
+/// desktop OpenGL from 3.2 on have a choice.
+pub fn choose_profile<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    _memory: &M,
+    context: u64,
+    profile: i64,
+) {
+    thread.process.contexts().choose_profile(context, profile);
 }
 
 /// Notes that the driver is about to destroy a context.
@@ -66,7 +74,7 @@ pub fn make_current<S: Scope, M: Memory + ?Sized>(
 ) {
     let mut contexts = thread.process.contexts();
     if context != 0 && !contexts.has(context) {
-        contexts.create(context, 0, 0, Some((2, 0)));
+        contexts.create(context, 0, 0, ContextApi::Es, (2, 0));
     }
     let current = contexts.take(context);
     contexts.let_go(thread.released);
@@ -93,12 +101,13 @@ pub fn end_thread<S: Scope>(thread: &mut Thread<S>) {
 mod tests {
     use std::sync::Arc;
 
+    use gapii_commands::constants::{EGL_OPENGL_API, EGL_OPENGL_ES_API};
+
     use super::*;
     use crate::egl::terminate;
     use crate::{Nothing, Process};
 
     const DISPLAY: u64 = 0xD0;
-    const EGL_OPENGL_API: u32 = 0x30A2;
 
     /// Threads of one process, and what they do with its contexts.
     struct Threads(Vec<Thread>);
@@ -197,11 +206,29 @@ mod tests {
     }
 
     #[test]
-    fn thread_with_a_desktop_context_has_no_state() {
+    fn context_of_desktop_opengl_has_the_profile_that_was_asked_for() {
+        let check = |version: (i64, i64), profile: i64, expected: ContextApi| {
+            let mut threads = Threads::new(1);
+            let (major, minor) = version;
+            let thread = &mut threads.0[0];
+            create_context(thread, &Nothing, 7, DISPLAY, 0, EGL_OPENGL_API, major, minor);
+            choose_profile(thread, &Nothing, 7, profile);
+            threads.make_current(0, 7, true);
+            assert_eq!(threads.0[0].context.as_ref().unwrap().api, expected, "{version:?}");
+        };
+        check((4, 5), 1, ContextApi::Core);
+        check((4, 5), 2, ContextApi::Compatibility);
+        check((4, 5), 3, ContextApi::Core);
+        check((2, 1), 1, ContextApi::Compatibility);
+    }
+
+    #[test]
+    fn profile_changes_no_context_of_opengl_es() {
         let mut threads = Threads::new(1);
-        create_context(&mut threads.0[0], &Nothing, 7, DISPLAY, 0, EGL_OPENGL_API, 4, 5);
+        threads.create(7, 0);
+        choose_profile(&mut threads.0[0], &Nothing, 7, 2);
         threads.make_current(0, 7, true);
-        assert_eq!(threads.current(), [0]);
+        assert_eq!(threads.0[0].context.as_ref().unwrap().api, ContextApi::Es);
     }
 
     #[test]

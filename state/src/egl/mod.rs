@@ -12,4 +12,4 @@ pub use current::*;
 pub use displays::terminate;
 pub use dma_buf::{DmaBuf, FORMATS, Format, Plane, SIDE_MAX, Samples, Unknown};
 
-pub use crate::gles::note_source_of_image;
+pub use crate::gl::note_source_of_image;

@@ -4,9 +4,12 @@
 #![allow(unused_imports)]
 
 pub use super::commands_egl::*;
+pub use super::commands_gl_desktop::*;
+pub use super::commands_gl_desktop_extensions::*;
 pub use super::commands_gl_es1::*;
 pub use super::commands_gl_es2::*;
 pub use super::commands_gl_es3::*;
 pub use super::commands_gl_shared_extensions::*;
 pub use super::commands_gl_vendor_extensions::*;
+pub use super::commands_glx::*;
 pub use super::commands_level_zero::*;

@@ -59,7 +59,7 @@ mod eglBindTexImage {
             let mut process = thread.process.lock();
             let found_1: Ref<Surface> = process.surfaces.find(surface);
             drop(process);
-            crate::gles::bind_color_buffer(thread, memory, found_1);
+            crate::gl::bind_color_buffer(thread, memory, found_1);
         }
     }
 }
@@ -176,12 +176,20 @@ mod eglCreateContext {
                     dpy,
                     share_context,
                     its_api,
-                    observe::attribute(memory, attrib_list, 4, EGL_CONTEXT_MAJOR_VERSION)
+                    observe::attribute(memory, attrib_list, 4, EGL_CONTEXT_MAJOR_VERSION, 12344)
                         .unwrap_or(1),
-                    observe::attribute(memory, attrib_list, 4, EGL_CONTEXT_MINOR_VERSION)
+                    observe::attribute(memory, attrib_list, 4, EGL_CONTEXT_MINOR_VERSION, 12344)
                         .unwrap_or(0),
                 );
             }
+            let core: i64 = EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT;
+            crate::egl::choose_profile(
+                thread,
+                memory,
+                result,
+                observe::attribute(memory, attrib_list, 4, EGL_CONTEXT_OPENGL_PROFILE_MASK, 12344)
+                    .unwrap_or(core),
+            );
             let mut process = thread.process.lock();
             let made: Ref<EglContext> = process.egl_contexts.create(result);
             if let Some(it) = process.egl_contexts.get_mut(made) {
@@ -206,27 +214,37 @@ mod eglCreateContext {
                 && let Some(process) = process.whole()
             {
                 {
-                    let value =
-                        observe::attribute(memory, attrib_list, 4, EGL_CONTEXT_MAJOR_VERSION)
-                            .unwrap_or(1) as i32;
+                    let value = observe::attribute(
+                        memory,
+                        attrib_list,
+                        4,
+                        EGL_CONTEXT_MAJOR_VERSION,
+                        12344,
+                    )
+                    .unwrap_or(1) as i32;
                     if let Some(it) = process.egl_contexts.get_mut(made) {
                         set!(S, it.major, value);
                     }
                 }
                 {
-                    let value =
-                        observe::attribute(memory, attrib_list, 4, EGL_CONTEXT_MINOR_VERSION)
-                            .unwrap_or(0) as i32;
+                    let value = observe::attribute(
+                        memory,
+                        attrib_list,
+                        4,
+                        EGL_CONTEXT_MINOR_VERSION,
+                        12344,
+                    )
+                    .unwrap_or(0) as i32;
                     if let Some(it) = process.egl_contexts.get_mut(made) {
                         set!(S, it.minor, value);
                     }
                 }
             }
             drop(process);
-            let count_attributes_2: i64 =
+            let count_attributes_3: i64 =
                 crate::egl::count_attributes(thread, memory, attrib_list, 4);
             let mut process = thread.process.lock();
-            for i in number::range(0, count_attributes_2) {
+            for i in number::range(0, count_attributes_3) {
                 {
                     let value =
                         memory.element::<i32>(attrib_list, number::add(number::mul(i, 2), 1));
@@ -510,17 +528,19 @@ mod eglCreatePbufferSurface {
                 && let Some(process) = process.whole()
             {
                 {
-                    let value =
-                        Some(observe::attribute(memory, attrib_list, 4, EGL_WIDTH).unwrap_or(0)
-                            as i32);
+                    let value = Some(
+                        observe::attribute(memory, attrib_list, 4, EGL_WIDTH, 12344).unwrap_or(0)
+                            as i32,
+                    );
                     if let Some(it) = process.surfaces.get_mut(surface) {
                         set!(S, it.width, value);
                     }
                 }
                 {
-                    let value =
-                        Some(observe::attribute(memory, attrib_list, 4, EGL_HEIGHT).unwrap_or(0)
-                            as i32);
+                    let value = Some(
+                        observe::attribute(memory, attrib_list, 4, EGL_HEIGHT, 12344).unwrap_or(0)
+                            as i32,
+                    );
                     if let Some(it) = process.surfaces.get_mut(surface) {
                         set!(S, it.height, value);
                     }
@@ -1030,17 +1050,19 @@ mod eglCreateStreamProducerSurfaceKHR {
                 && let Some(process) = process.whole()
             {
                 {
-                    let value =
-                        Some(observe::attribute(memory, attrib_list, 4, EGL_WIDTH).unwrap_or(0)
-                            as i32);
+                    let value = Some(
+                        observe::attribute(memory, attrib_list, 4, EGL_WIDTH, 12344).unwrap_or(0)
+                            as i32,
+                    );
                     if let Some(it) = process.surfaces.get_mut(surface) {
                         set!(S, it.width, value);
                     }
                 }
                 {
-                    let value =
-                        Some(observe::attribute(memory, attrib_list, 4, EGL_HEIGHT).unwrap_or(0)
-                            as i32);
+                    let value = Some(
+                        observe::attribute(memory, attrib_list, 4, EGL_HEIGHT, 12344).unwrap_or(0)
+                            as i32,
+                    );
                     if let Some(it) = process.surfaces.get_mut(surface) {
                         set!(S, it.height, value);
                     }
@@ -1567,7 +1589,7 @@ mod eglGetPlatformDisplay {
         }
         let mut process = thread.process.lock();
         {
-            let value = observe::attribute(memory, attrib_list, 8, EGL_TRACK_REFERENCES_KHR)
+            let value = observe::attribute(memory, attrib_list, 8, EGL_TRACK_REFERENCES_KHR, 12344)
                 .unwrap_or(0)
                 != 0;
             if let Some(it) = process.displays.get_mut(display) {
@@ -1917,7 +1939,7 @@ mod eglReleaseTexImage {
             let mut process = thread.process.lock();
             let found_1: Ref<Surface> = process.surfaces.find(surface);
             drop(process);
-            crate::gles::release_color_buffer(thread, memory, found_1);
+            crate::gl::release_color_buffer(thread, memory, found_1);
         }
     }
 }

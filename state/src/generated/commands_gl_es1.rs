@@ -226,22 +226,20 @@ mod glColor4x {
 
 mod glColorPointer {
     fn enter(thread: S, memory: M, seen: O, size: i32, r#type: u32, stride: i32, pointer: u64) {
-        if thread.context.is_none() {
-            return;
-        }
+        let Some(context) = thread.context.as_deref_mut() else { return };
         if stride < 0 {
             return;
         }
-        let is_known: bool = i64::from(r#type) == GL_UNSIGNED_BYTE
-            || i64::from(r#type) == GL_FIXED
-            || i64::from(r#type) == GL_FLOAT;
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        if !(context.version >= (2, 0)) && i64::from(size) == 4 && is_known {
+        if context.api.has_fixed_function(context.version)
+            && functions::may_point(&*context, pointer)
+            && functions::is_color_array(&*context, size, r#type)
+        {
+            let slot_0: u32 = functions::client_array_slot(&*context, GL_COLOR_ARRAY as u32) as u32;
             {
-                let its_slot =
-                    functions::client_array_slot(&*context, GL_COLOR_ARRAY as u32) as u32;
-                crate::gles::set_vertex_array(
-                    thread, memory, its_slot, size, r#type, stride, pointer,
+                let its_array = context.vertex_array;
+                let its_buffer = context.array_buffer;
+                crate::gl::set_array_of(
+                    thread, memory, its_array, its_buffer, slot_0, size, r#type, stride, pointer,
                 );
             }
         }
@@ -259,10 +257,11 @@ mod glDepthRangex {
 mod glDisableClientState {
     fn enter(thread: S, memory: M, seen: O, array: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if !(context.version >= (2, 0)) {
+        if context.api.has_fixed_function(context.version) {
+            let slot_0: u32 = functions::client_array_slot(&*context, array) as u32;
             {
-                let its_slot = functions::client_array_slot(&*context, array) as u32;
-                crate::gles::enable_vertex_array(thread, memory, its_slot, false);
+                let its_array = context.vertex_array;
+                crate::gl::enable_array_of(thread, memory, its_array, slot_0, false);
             }
         }
     }
@@ -271,10 +270,11 @@ mod glDisableClientState {
 mod glEnableClientState {
     fn enter(thread: S, memory: M, seen: O, array: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if !(context.version >= (2, 0)) {
+        if context.api.has_fixed_function(context.version) {
+            let slot_0: u32 = functions::client_array_slot(&*context, array) as u32;
             {
-                let its_slot = functions::client_array_slot(&*context, array) as u32;
-                crate::gles::enable_vertex_array(thread, memory, its_slot, true);
+                let its_array = context.vertex_array;
+                crate::gl::enable_array_of(thread, memory, its_array, slot_0, true);
             }
         }
     }
@@ -347,7 +347,7 @@ mod glFrustumf {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::multiply_frustum(
+        crate::gl::multiply_frustum(
             thread,
             memory,
             f64::from(l),
@@ -365,7 +365,7 @@ mod glFrustumx {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::multiply_frustum(
+        crate::gl::multiply_frustum(
             thread,
             memory,
             functions::fixed(l),
@@ -380,10 +380,8 @@ mod glFrustumx {
 
 mod glGetTexParameterxv {
     fn leave(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        if functions::is_texture_target(target) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::is_texture_target(&*context, target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
         }
     }
@@ -529,7 +527,7 @@ mod glLoadIdentity {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::load_identity(thread, memory);
+        crate::gl::load_identity(thread, memory);
     }
 }
 
@@ -538,7 +536,7 @@ mod glLoadMatrixf {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::load_matrix(thread, memory, m, false);
+        crate::gl::load_matrix(thread, memory, m, GL_FLOAT as u32, false);
     }
 }
 
@@ -547,7 +545,7 @@ mod glLoadMatrixx {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::load_matrix(thread, memory, m, true);
+        crate::gl::load_matrix(thread, memory, m, GL_FIXED as u32, false);
     }
 }
 
@@ -561,11 +559,73 @@ mod glLogicOp {
 mod glMaterialf {
     fn enter(thread: Whole, memory: M, seen: O, face: u32, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::material_numbers(i64::from(face) == GL_FRONT_AND_BACK, pname) == 1 {
-            if let Some(it) = context.material.values.at_mut(pname)
-                && let Some(it) = it.at_mut(0)
-            {
-                set!(S, *it, param);
+        if functions::material_numbers(functions::is_material_face(&*context, face), pname) == 1 {
+            let i_0: i64 = 0;
+            let value_1: f64 = f64::from(param);
+            if i64::from(pname) == GL_AMBIENT_AND_DIFFUSE {
+                let pname_2: u32 = GL_AMBIENT as u32;
+                if i64::from(face) != GL_BACK {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.material.values.at_mut(pname_2)
+                            && let Some(it) = it.at_mut(i_0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.back_material.values.at_mut(pname_2)
+                            && let Some(it) = it.at_mut(i_0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                let pname_3: u32 = GL_DIFFUSE as u32;
+                if i64::from(face) != GL_BACK {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.material.values.at_mut(pname_3)
+                            && let Some(it) = it.at_mut(i_0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.back_material.values.at_mut(pname_3)
+                            && let Some(it) = it.at_mut(i_0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+            } else {
+                if i64::from(face) != GL_BACK {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.material.values.at_mut(pname)
+                            && let Some(it) = it.at_mut(i_0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.back_material.values.at_mut(pname)
+                            && let Some(it) = it.at_mut(i_0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
             }
         }
     }
@@ -576,32 +636,71 @@ mod glMaterialfv {
         let Some(context) = thread.context.as_deref_mut() else { return };
         for i in number::range(
             0,
-            functions::material_numbers(i64::from(face) == GL_FRONT_AND_BACK, pname),
+            functions::material_numbers(functions::is_material_face(&*context, face), pname),
         ) {
+            let value_1: f64 = f64::from(memory.element::<f32>(params, i));
             if i64::from(pname) == GL_AMBIENT_AND_DIFFUSE {
-                {
-                    let value = memory.element::<f32>(params, i);
-                    if let Some(it) = context.material.values.at_mut((GL_AMBIENT as u32))
-                        && let Some(it) = it.at_mut(i)
+                let pname_2: u32 = GL_AMBIENT as u32;
+                if i64::from(face) != GL_BACK {
                     {
-                        set!(S, *it, value);
+                        let value = value_1 as f32;
+                        if let Some(it) = context.material.values.at_mut(pname_2)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
-                {
-                    let value = memory.element::<f32>(params, i);
-                    if let Some(it) = context.material.values.at_mut((GL_DIFFUSE as u32))
-                        && let Some(it) = it.at_mut(i)
+                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
                     {
-                        set!(S, *it, value);
+                        let value = value_1 as f32;
+                        if let Some(it) = context.back_material.values.at_mut(pname_2)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                let pname_3: u32 = GL_DIFFUSE as u32;
+                if i64::from(face) != GL_BACK {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.material.values.at_mut(pname_3)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.back_material.values.at_mut(pname_3)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
             } else {
-                {
-                    let value = memory.element::<f32>(params, i);
-                    if let Some(it) = context.material.values.at_mut(pname)
-                        && let Some(it) = it.at_mut(i)
+                if i64::from(face) != GL_BACK {
                     {
-                        set!(S, *it, value);
+                        let value = value_1 as f32;
+                        if let Some(it) = context.material.values.at_mut(pname)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.back_material.values.at_mut(pname)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
             }
@@ -612,13 +711,72 @@ mod glMaterialfv {
 mod glMaterialx {
     fn enter(thread: Whole, memory: M, seen: O, face: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::material_numbers(i64::from(face) == GL_FRONT_AND_BACK, pname) == 1 {
-            {
-                let value = functions::fixed_parameter(pname, param) as f32;
-                if let Some(it) = context.material.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(0)
-                {
-                    set!(S, *it, value);
+        if functions::material_numbers(functions::is_material_face(&*context, face), pname) == 1 {
+            let i_0: i64 = 0;
+            let value_1: f64 = functions::fixed_parameter(pname, param);
+            if i64::from(pname) == GL_AMBIENT_AND_DIFFUSE {
+                let pname_2: u32 = GL_AMBIENT as u32;
+                if i64::from(face) != GL_BACK {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.material.values.at_mut(pname_2)
+                            && let Some(it) = it.at_mut(i_0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.back_material.values.at_mut(pname_2)
+                            && let Some(it) = it.at_mut(i_0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                let pname_3: u32 = GL_DIFFUSE as u32;
+                if i64::from(face) != GL_BACK {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.material.values.at_mut(pname_3)
+                            && let Some(it) = it.at_mut(i_0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.back_material.values.at_mut(pname_3)
+                            && let Some(it) = it.at_mut(i_0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+            } else {
+                if i64::from(face) != GL_BACK {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.material.values.at_mut(pname)
+                            && let Some(it) = it.at_mut(i_0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.back_material.values.at_mut(pname)
+                            && let Some(it) = it.at_mut(i_0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
                 }
             }
         }
@@ -630,35 +788,71 @@ mod glMaterialxv {
         let Some(context) = thread.context.as_deref_mut() else { return };
         for i in number::range(
             0,
-            functions::material_numbers(i64::from(face) == GL_FRONT_AND_BACK, pname),
+            functions::material_numbers(functions::is_material_face(&*context, face), pname),
         ) {
+            let value_1: f64 = functions::fixed_parameter(pname, memory.element::<i32>(param, i));
             if i64::from(pname) == GL_AMBIENT_AND_DIFFUSE {
-                {
-                    let value =
-                        functions::fixed_parameter(pname, memory.element::<i32>(param, i)) as f32;
-                    if let Some(it) = context.material.values.at_mut((GL_AMBIENT as u32))
-                        && let Some(it) = it.at_mut(i)
+                let pname_2: u32 = GL_AMBIENT as u32;
+                if i64::from(face) != GL_BACK {
                     {
-                        set!(S, *it, value);
+                        let value = value_1 as f32;
+                        if let Some(it) = context.material.values.at_mut(pname_2)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
-                {
-                    let value =
-                        functions::fixed_parameter(pname, memory.element::<i32>(param, i)) as f32;
-                    if let Some(it) = context.material.values.at_mut((GL_DIFFUSE as u32))
-                        && let Some(it) = it.at_mut(i)
+                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
                     {
-                        set!(S, *it, value);
+                        let value = value_1 as f32;
+                        if let Some(it) = context.back_material.values.at_mut(pname_2)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                let pname_3: u32 = GL_DIFFUSE as u32;
+                if i64::from(face) != GL_BACK {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.material.values.at_mut(pname_3)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.back_material.values.at_mut(pname_3)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
             } else {
-                {
-                    let value =
-                        functions::fixed_parameter(pname, memory.element::<i32>(param, i)) as f32;
-                    if let Some(it) = context.material.values.at_mut(pname)
-                        && let Some(it) = it.at_mut(i)
+                if i64::from(face) != GL_BACK {
                     {
-                        set!(S, *it, value);
+                        let value = value_1 as f32;
+                        if let Some(it) = context.material.values.at_mut(pname)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.back_material.values.at_mut(pname)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
             }
@@ -673,6 +867,11 @@ mod glMatrixMode {
             GL_MODELVIEW | GL_PROJECTION | GL_TEXTURE | GL_MATRIX_PALETTE_OES => {
                 set!(S, context.matrix_mode, mode);
             }
+            GL_COLOR => {
+                if context.extensions.has(extensions::GL_ARB_imaging) {
+                    set!(S, context.matrix_mode, mode);
+                }
+            }
             _ => {}
         }
     }
@@ -683,7 +882,7 @@ mod glMultMatrixf {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::multiply_matrix(thread, memory, m, false);
+        crate::gl::multiply_matrix(thread, memory, m, GL_FLOAT as u32, false);
     }
 }
 
@@ -692,7 +891,7 @@ mod glMultMatrixx {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::multiply_matrix(thread, memory, m, true);
+        crate::gl::multiply_matrix(thread, memory, m, GL_FIXED as u32, false);
     }
 }
 
@@ -817,11 +1016,19 @@ mod glNormalPointer {
         if stride < 0 {
             return;
         }
-        if !(context.version >= (2, 0)) && functions::is_coordinate(r#type) {
+        if context.api.has_fixed_function(context.version)
+            && functions::may_point(&*context, pointer)
+            && functions::is_normal(&*context, r#type)
+        {
+            let slot_0: u32 =
+                functions::client_array_slot(&*context, GL_NORMAL_ARRAY as u32) as u32;
+            let size_1: i32 = 3;
             {
-                let its_slot =
-                    functions::client_array_slot(&*context, GL_NORMAL_ARRAY as u32) as u32;
-                crate::gles::set_vertex_array(thread, memory, its_slot, 3, r#type, stride, pointer);
+                let its_array = context.vertex_array;
+                let its_buffer = context.array_buffer;
+                crate::gl::set_array_of(
+                    thread, memory, its_array, its_buffer, slot_0, size_1, r#type, stride, pointer,
+                );
             }
         }
     }
@@ -832,7 +1039,7 @@ mod glOrthof {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::multiply_ortho(
+        crate::gl::multiply_ortho(
             thread,
             memory,
             f64::from(l),
@@ -850,7 +1057,7 @@ mod glOrthox {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::multiply_ortho(
+        crate::gl::multiply_ortho(
             thread,
             memory,
             functions::fixed(l),
@@ -952,7 +1159,7 @@ mod glPopMatrix {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::pop_matrix(thread, memory);
+        crate::gl::pop_matrix(thread, memory);
     }
 }
 
@@ -961,7 +1168,7 @@ mod glPushMatrix {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::push_matrix(thread, memory);
+        crate::gl::push_matrix(thread, memory);
     }
 }
 
@@ -970,7 +1177,7 @@ mod glRotatef {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::rotate_matrix(
+        crate::gl::rotate_matrix(
             thread,
             memory,
             f64::from(angle),
@@ -986,7 +1193,7 @@ mod glRotatex {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::rotate_matrix(
+        crate::gl::rotate_matrix(
             thread,
             memory,
             functions::fixed(angle),
@@ -1010,7 +1217,7 @@ mod glScalef {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::scale_matrix(thread, memory, f64::from(x), f64::from(y), f64::from(z));
+        crate::gl::scale_matrix(thread, memory, f64::from(x), f64::from(y), f64::from(z));
     }
 }
 
@@ -1019,7 +1226,7 @@ mod glScalex {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::scale_matrix(
+        crate::gl::scale_matrix(
             thread,
             memory,
             functions::fixed(x),
@@ -1042,16 +1249,20 @@ mod glTexCoordPointer {
         if stride < 0 {
             return;
         }
-        if !(context.version >= (2, 0))
-            && i64::from(size) >= 2
+        let least: i64 = if context.api.is_desktop(context.version, (1, 0)) { 1 } else { 2 };
+        if context.api.has_fixed_function(context.version)
+            && functions::may_point(&*context, pointer)
+            && i64::from(size) >= least
             && i64::from(size) <= 4
-            && functions::is_coordinate(r#type)
+            && functions::is_coordinate(&*context, r#type)
         {
+            let slot_1: u32 =
+                functions::client_array_slot(&*context, GL_TEXTURE_COORD_ARRAY as u32) as u32;
             {
-                let its_slot =
-                    functions::client_array_slot(&*context, GL_TEXTURE_COORD_ARRAY as u32) as u32;
-                crate::gles::set_vertex_array(
-                    thread, memory, its_slot, size, r#type, stride, pointer,
+                let its_array = context.vertex_array;
+                let its_buffer = context.array_buffer;
+                crate::gl::set_array_of(
+                    thread, memory, its_array, its_buffer, slot_1, size, r#type, stride, pointer,
                 );
             }
         }
@@ -1111,7 +1322,8 @@ mod glTexEnviv {
         let Some(context) = thread.context.as_deref_mut() else { return };
         for i in number::range(0, functions::texture_environment_numbers(target, pname)) {
             {
-                let value = (i64::from(memory.element::<i32>(params, i)) as f64) as f32;
+                let value =
+                    functions::integer_parameter(pname, memory.element::<i32>(params, i)) as f32;
                 if let Some(it) = context.texture_environments.at_mut(context.active_texture)
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
@@ -1163,7 +1375,7 @@ mod glTexParameterx {
         let Some(context) = thread.context.as_deref_mut() else { return };
         {
             let its_texture = functions::bound_texture(&*context, target);
-            crate::gles::set_texture_parameter_float(
+            crate::gl::set_texture_parameter_float(
                 thread,
                 memory,
                 its_texture,
@@ -1177,7 +1389,7 @@ mod glTexParameterx {
 mod glTexParameterxv {
     fn enter(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_texture_target(target) {
+        if functions::is_texture_target(&*context, target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
             if S::WHOLE
                 && let Some(thread) = thread.whole()
@@ -1186,7 +1398,7 @@ mod glTexParameterxv {
                     let Some(context) = thread.context.as_deref_mut() else { return };
                     {
                         let its_texture = functions::bound_texture(&*context, target);
-                        crate::gles::set_texture_parameter_float(
+                        crate::gl::set_texture_parameter_float(
                             thread,
                             memory,
                             its_texture,
@@ -1208,7 +1420,7 @@ mod glTranslatef {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::translate_matrix(thread, memory, f64::from(x), f64::from(y), f64::from(z));
+        crate::gl::translate_matrix(thread, memory, f64::from(x), f64::from(y), f64::from(z));
     }
 }
 
@@ -1217,7 +1429,7 @@ mod glTranslatex {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::translate_matrix(
+        crate::gl::translate_matrix(
             thread,
             memory,
             functions::fixed(x),
@@ -1233,16 +1445,19 @@ mod glVertexPointer {
         if stride < 0 {
             return;
         }
-        if !(context.version >= (2, 0))
+        if context.api.has_fixed_function(context.version)
+            && functions::may_point(&*context, pointer)
             && i64::from(size) >= 2
             && i64::from(size) <= 4
-            && functions::is_coordinate(r#type)
+            && functions::is_coordinate(&*context, r#type)
         {
+            let slot_0: u32 =
+                functions::client_array_slot(&*context, GL_VERTEX_ARRAY as u32) as u32;
             {
-                let its_slot =
-                    functions::client_array_slot(&*context, GL_VERTEX_ARRAY as u32) as u32;
-                crate::gles::set_vertex_array(
-                    thread, memory, its_slot, size, r#type, stride, pointer,
+                let its_array = context.vertex_array;
+                let its_buffer = context.array_buffer;
+                crate::gl::set_array_of(
+                    thread, memory, its_array, its_buffer, slot_0, size, r#type, stride, pointer,
                 );
             }
         }

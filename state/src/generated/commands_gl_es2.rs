@@ -43,7 +43,7 @@ mod glAttachShader {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::attach_shader(thread, memory, program, shader);
+        crate::gl::attach_shader(thread, memory, program, shader);
     }
 }
 
@@ -79,7 +79,8 @@ mod glBindBuffer {
                     set!(S, context.array_buffer, bound);
                 }
                 GL_ELEMENT_ARRAY_BUFFER => {
-                    crate::gles::bind_element_buffer(thread, memory, bound);
+                    let its_array = context.vertex_array;
+                    crate::gl::bind_element_buffer_of(thread, memory, its_array, bound);
                 }
                 GL_COPY_READ_BUFFER => {
                     set!(S, context.copy_read_buffer, bound);
@@ -113,6 +114,12 @@ mod glBindBuffer {
                 }
                 GL_TEXTURE_BUFFER => {
                     set!(S, context.texture_buffer, bound);
+                }
+                GL_QUERY_BUFFER => {
+                    set!(S, context.query_buffer, bound);
+                }
+                GL_PARAMETER_BUFFER => {
+                    set!(S, context.parameter_buffer, bound);
                 }
                 _ => {}
             }
@@ -156,21 +163,31 @@ mod glBindRenderbuffer {
 mod glBindTexture {
     fn enter(thread: S, memory: M, seen: O, target: u32, texture: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_texture_target(target) {
-            let bound: Ref<Texture> =
+        if functions::is_texture_target(&*context, target) {
+            let found_1: Ref<Texture> =
                 context
                     .caches
                     .textures
-                    .bind(&context.group, u64::from(texture), |group| &mut group.textures);
-            {
-                let key_0 = i64::from(context.active_texture);
-                if let Some(it) = context.texture_units.at_mut(key_0)
-                    && let Some(it) = it.bindings.at_mut(target)
+                    .find(&context.group, u64::from(texture), |group| &mut group.textures);
+            let bound: Ref<Texture> = if functions::binds_any_name(&*context) {
+                context
+                    .caches
+                    .textures
+                    .bind(&context.group, u64::from(texture), |group| &mut group.textures)
+            } else {
+                found_1
+            };
+            if i64::from(texture) == 0 || bound.is_some() {
                 {
-                    set!(S, *it, bound);
+                    let key_0 = i64::from(context.active_texture);
+                    if let Some(it) = context.texture_units.at_mut(key_0)
+                        && let Some(it) = it.bindings.at_mut(target)
+                    {
+                        set!(S, *it, bound);
+                    }
                 }
+                crate::gl::note_target(thread, memory, bound, target);
             }
-            crate::gles::note_target(thread, memory, bound, target);
         }
     }
 }
@@ -277,14 +294,15 @@ mod glBufferData {
         if size < 0 {
             return;
         }
-        let bound_buffer_0: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
+        let bound_buffer_0: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
         if bound_buffer_0.is_some() && functions::is_buffer_usage(usage) {
             observe::elements(seen, 2, data, size, 1);
-            crate::gles::define_buffer(thread, memory, target, size, data);
-            let bound_buffer_1: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
+            let bound_buffer_1: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
+            crate::gl::define_buffer(thread, memory, bound_buffer_1, target, size, data);
+            let bound_buffer_2: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
-            if let Some(it) = group.buffers.get_mut(bound_buffer_1) {
+            if let Some(it) = group.buffers.get_mut(bound_buffer_2) {
                 set!(S, it.usage, usage);
             }
         }
@@ -299,10 +317,10 @@ mod glBufferSubData {
         if size < 0 {
             return;
         }
-        let bound: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
+        let bound: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
         if bound.is_some() && offset >= 0 && size > 0 {
             observe::elements(seen, 3, data, size, 1);
-            crate::gles::change_buffer(thread, memory, bound, offset, size, data);
+            crate::gl::change_buffer(thread, memory, bound, offset, size, data);
         }
     }
 }
@@ -444,24 +462,30 @@ mod glCompressedTexImage2D {
         if width < 0 || height < 0 || imageSize < 0 {
             return;
         }
-        if functions::is_image_target_2d(target) && i64::from(level) >= 0 && i64::from(border) == 0
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::is_image_target_2d(target)
+            && i64::from(level) >= 0
+            && functions::is_border(&*context, border)
         {
-            crate::gles::unpack_compressed(thread, memory, seen, 7, data, imageSize);
+            crate::gl::unpack_compressed(thread, memory, seen, 7, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = data != 0 || context.pixel_unpack_buffer.is_some();
             let depth_1: i32 = 1;
             let pixel_type_2: u32 = 0;
             let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
             let is_face_4: bool = i64::from(functions::texture_target(target)) != i64::from(target);
-            let is_valid_5: bool = functions::is_image_format(internalformat)
+            let is_valid_5: bool = functions::takes_image_format(&*context, internalformat)
                 && (!is_face_4 || i64::from(width) == i64::from(height));
             if is_valid_5 && texture_3.is_none() {
                 set!(S, context.has_default_images, true);
             }
-            let mut group = context.group.lock();
-            if is_valid_5
-                && i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels)) == 0
-            {
+            if {
+                let mut group = context.group.lock();
+                (is_valid_5
+                    && i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels))
+                        == 0)
+            } {
+                let mut group = context.group.lock();
                 if let Some(it) = group.textures.get_mut(texture_3)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
@@ -522,6 +546,17 @@ mod glCompressedTexImage2D {
                         set!(S, it.surface, value);
                     }
                 }
+                drop(group);
+                if {
+                    let mut group = context.group.lock();
+                    (group.textures.get(texture_3).map_or(false, |it| it.generates_levels)
+                        && i64::from(level)
+                            == i64::from(
+                                group.textures.get(texture_3).map_or(0, |it| it.base_level),
+                            ))
+                } {
+                    crate::gl::generate_levels(thread, memory, texture_3);
+                }
             }
         }
     }
@@ -550,21 +585,34 @@ mod glCompressedTexSubImage2D {
             return;
         }
         if functions::is_image_target_2d(target) && i64::from(level) >= 0 {
-            crate::gles::unpack_compressed(thread, memory, seen, 8, data, imageSize);
+            crate::gl::unpack_compressed(thread, memory, seen, 8, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-            let mut group = context.group.lock();
-            if group
-                .textures
-                .get(texture_0)
-                .and_then(|it| it.images.at(target))
-                .is_some_and(|it| it.contains_key(&level))
-            {
+            if {
+                let mut group = context.group.lock();
+                group
+                    .textures
+                    .get(texture_0)
+                    .and_then(|it| it.images.at(target))
+                    .is_some_and(|it| it.contains_key(&level))
+            } {
+                let mut group = context.group.lock();
                 if let Some(it) = group.textures.get_mut(texture_0)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
                     set!(S, it.is_defined, true);
+                }
+                drop(group);
+                if {
+                    let mut group = context.group.lock();
+                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                        && i64::from(level)
+                            == i64::from(
+                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                            ))
+                } {
+                    crate::gl::generate_levels(thread, memory, texture_0);
                 }
             }
         }
@@ -593,22 +641,27 @@ mod glCopyTexImage2D {
             return;
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let mut group = context.group.lock();
-        if functions::is_image_target_2d(target) && i64::from(level) >= 0 && i64::from(border) == 0
+        if functions::is_image_target_2d(target)
+            && i64::from(level) >= 0
+            && functions::is_border(&*context, border)
         {
             let depth_0: i32 = 1;
             let pixel_type_1: u32 = 0;
             let compressed_bytes_2: i32 = 0;
             let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
             let is_face_4: bool = i64::from(functions::texture_target(target)) != i64::from(target);
-            let is_valid_5: bool = functions::is_image_format(internalformat)
+            let is_valid_5: bool = functions::takes_image_format(&*context, internalformat)
                 && (!is_face_4 || i64::from(width) == i64::from(height));
             if is_valid_5 && texture_3.is_none() {
                 set!(S, context.has_default_images, true);
             }
-            if is_valid_5
-                && i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels)) == 0
-            {
+            if {
+                let mut group = context.group.lock();
+                (is_valid_5
+                    && i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels))
+                        == 0)
+            } {
+                let mut group = context.group.lock();
                 if let Some(it) = group.textures.get_mut(texture_3)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
@@ -669,6 +722,17 @@ mod glCopyTexImage2D {
                         set!(S, it.surface, value);
                     }
                 }
+                drop(group);
+                if {
+                    let mut group = context.group.lock();
+                    (group.textures.get(texture_3).map_or(false, |it| it.generates_levels)
+                        && i64::from(level)
+                            == i64::from(
+                                group.textures.get(texture_3).map_or(0, |it| it.base_level),
+                            ))
+                } {
+                    crate::gl::generate_levels(thread, memory, texture_3);
+                }
             }
         }
     }
@@ -697,18 +761,29 @@ mod glCopyTexSubImage2D {
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
         let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-        let mut group = context.group.lock();
-        if group
-            .textures
-            .get(texture_0)
-            .and_then(|it| it.images.at(target))
-            .is_some_and(|it| it.contains_key(&level))
-        {
+        if {
+            let mut group = context.group.lock();
+            group
+                .textures
+                .get(texture_0)
+                .and_then(|it| it.images.at(target))
+                .is_some_and(|it| it.contains_key(&level))
+        } {
+            let mut group = context.group.lock();
             if let Some(it) = group.textures.get_mut(texture_0)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
                 set!(S, it.is_defined, true);
+            }
+            drop(group);
+            if {
+                let mut group = context.group.lock();
+                (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                    && i64::from(level)
+                        == i64::from(group.textures.get(texture_0).map_or(0, |it| it.base_level)))
+            } {
+                crate::gl::generate_levels(thread, memory, texture_0);
             }
         }
     }
@@ -752,8 +827,8 @@ mod glDeleteBuffers {
             return;
         }
         for i in number::range(0, i64::from(n)) {
-            crate::gles::deleted_writes(thread, memory, seen, memory.element::<u32>(buffers, i));
-            crate::gles::delete_buffer(thread, memory, memory.element::<u32>(buffers, i));
+            crate::gl::deleted_writes(thread, memory, seen, memory.element::<u32>(buffers, i));
+            crate::gl::delete_buffer(thread, memory, memory.element::<u32>(buffers, i));
         }
     }
 }
@@ -785,7 +860,7 @@ mod glDeleteProgram {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::delete_program(thread, memory, program);
+        crate::gl::delete_program(thread, memory, program);
     }
 }
 
@@ -808,7 +883,7 @@ mod glDeleteRenderbuffers {
             let found_2: Ref<Renderbuffer> =
                 group.renderbuffers.find(u64::from(memory.element::<u32>(renderbuffers, i)));
             drop(group);
-            crate::gles::detach_renderbuffer(thread, memory, found_2);
+            crate::gl::detach_renderbuffer(thread, memory, found_2);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             group.renderbuffers.delete(u64::from(memory.element::<u32>(renderbuffers, i)));
@@ -821,7 +896,7 @@ mod glDeleteShader {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::delete_shader(thread, memory, shader);
+        crate::gl::delete_shader(thread, memory, shader);
     }
 }
 
@@ -832,7 +907,7 @@ mod glDeleteTextures {
             return;
         }
         for i in number::range(0, i64::from(n)) {
-            crate::gles::delete_texture(thread, memory, memory.element::<u32>(textures, i));
+            crate::gl::delete_texture(thread, memory, memory.element::<u32>(textures, i));
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             group.textures.delete(u64::from(memory.element::<u32>(textures, i)));
@@ -859,6 +934,7 @@ mod glDepthRangef {
         let Some(context) = thread.context.as_deref_mut() else { return };
         set!(S, context.depth_near, n);
         set!(S, context.depth_far, f);
+        (&mut context.depth_ranges).clear();
     }
 }
 
@@ -867,7 +943,7 @@ mod glDetachShader {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::detach_shader(thread, memory, program, shader);
+        crate::gl::detach_shader(thread, memory, program, shader);
     }
 }
 
@@ -875,6 +951,16 @@ mod glDisable {
     fn enter(thread: S, memory: M, seen: O, cap: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         match i64::from(cap) {
+            GL_PRIMITIVE_RESTART => {
+                set!(S, context.has_restart_index, false);
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    if let Some(it) = context.capabilities.at_mut(cap) {
+                        set!(S, *it, false);
+                    }
+                }
+            }
             GL_PRIMITIVE_RESTART_FIXED_INDEX => {
                 set!(S, context.primitive_restart, false);
             }
@@ -906,7 +992,10 @@ mod glDisableVertexAttribArray {
     fn enter(thread: S, memory: M, seen: O, index: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_attrib(&*context, index) {
-            crate::gles::enable_vertex_array(thread, memory, index, false);
+            {
+                let its_array = context.vertex_array;
+                crate::gl::enable_array_of(thread, memory, its_array, index, false);
+            }
         }
     }
 }
@@ -917,8 +1006,9 @@ mod glDrawArrays {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
-            crate::gles::client_arrays(
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
+            crate::gl::client_arrays(
                 thread,
                 memory,
                 seen,
@@ -937,8 +1027,9 @@ mod glDrawElements {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
-            crate::gles::elements(
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
+            crate::gl::elements(
                 thread,
                 memory,
                 seen,
@@ -958,8 +1049,23 @@ mod glEnable {
     fn enter(thread: S, memory: M, seen: O, cap: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         match i64::from(cap) {
+            GL_PRIMITIVE_RESTART => {
+                set!(S, context.has_restart_index, context.api.is_desktop(context.version, (3, 1)));
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    if let Some(it) = context.capabilities.at_mut(cap) {
+                        set!(S, *it, true);
+                    }
+                }
+            }
             GL_PRIMITIVE_RESTART_FIXED_INDEX => {
-                set!(S, context.primitive_restart, context.version >= (3, 0));
+                set!(
+                    S,
+                    context.primitive_restart,
+                    context.api.is_es(context.version, (3, 0))
+                        || context.api.is_desktop(context.version, (4, 3))
+                );
             }
             GL_BLEND => {
                 if S::WHOLE
@@ -989,7 +1095,10 @@ mod glEnableVertexAttribArray {
     fn enter(thread: S, memory: M, seen: O, index: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_attrib(&*context, index) {
-            crate::gles::enable_vertex_array(thread, memory, index, true);
+            {
+                let its_array = context.vertex_array;
+                crate::gl::enable_array_of(thread, memory, its_array, index, true);
+            }
         }
     }
 }
@@ -1031,7 +1140,18 @@ mod glFramebufferRenderbuffer {
         if i64::from(renderbuffer) == 0
             || (attached.is_some() && i64::from(renderbuffertarget) == GL_RENDERBUFFER)
         {
-            crate::gles::attach_renderbuffer(thread, memory, target, attachment, attached);
+            if functions::is_framebuffer_target(target) {
+                {
+                    let its_framebuffer = functions::bound_framebuffer(&*context, target);
+                    crate::gl::attach_renderbuffer_to(
+                        thread,
+                        memory,
+                        its_framebuffer,
+                        attachment,
+                        attached,
+                    );
+                }
+            }
         }
     }
 }
@@ -1054,11 +1174,27 @@ mod glFramebufferTexture2D {
                 && (i64::from(texture) == 0 || functions::is_attachable_from(textarget)))
         } {
             let mut group = context.group.lock();
-            let found_0: Ref<Texture> = group.textures.find(u64::from(texture));
+            let texture_0: Ref<Texture> = group.textures.find(u64::from(texture));
+            let layer_1: i32 = 0;
+            let samples_2: i32 = 0;
             drop(group);
-            crate::gles::attach_texture(
-                thread, memory, target, attachment, textarget, found_0, level, 0, false, 0,
-            );
+            if functions::is_framebuffer_target(target) {
+                {
+                    let its_framebuffer = functions::bound_framebuffer(&*context, target);
+                    crate::gl::attach_texture_to(
+                        thread,
+                        memory,
+                        its_framebuffer,
+                        attachment,
+                        textarget,
+                        texture_0,
+                        level,
+                        layer_1,
+                        false,
+                        samples_2,
+                    );
+                }
+            }
         }
     }
 }
@@ -1130,7 +1266,7 @@ mod glGenerateMipmap {
         let Some(context) = thread.context.as_deref_mut() else { return };
         {
             let its_texture = functions::bound_texture(&*context, target);
-            crate::gles::generate_levels(thread, memory, its_texture);
+            crate::gl::generate_levels(thread, memory, its_texture);
         }
     }
 }
@@ -1308,10 +1444,8 @@ mod glGetShaderiv {
 
 mod glGetTexParameterfv {
     fn leave(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        if functions::is_texture_target(target) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::is_texture_target(&*context, target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
         }
     }
@@ -1319,10 +1453,8 @@ mod glGetTexParameterfv {
 
 mod glGetTexParameteriv {
     fn leave(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        if functions::is_texture_target(target) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::is_texture_target(&*context, target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
         }
     }
@@ -1359,7 +1491,7 @@ mod glGetUniformfv {
                     let mut group = context.group.lock();
                     functions::program_named(&*context, &*group, program)
                 };
-                crate::gles::uniform_components(thread, memory, its_program, location)
+                crate::gl::uniform_components(thread, memory, its_program, location)
             };
             observe::elements(seen, 2, params, uniform_components_0, 4);
         }
@@ -1379,7 +1511,7 @@ mod glGetUniformiv {
                     let mut group = context.group.lock();
                     functions::program_named(&*context, &*group, program)
                 };
-                crate::gles::uniform_components(thread, memory, its_program, location)
+                crate::gl::uniform_components(thread, memory, its_program, location)
             };
             observe::elements(seen, 2, params, uniform_components_0, 4);
         }
@@ -1421,7 +1553,7 @@ mod glLinkProgram {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::link_program(thread, memory, its_program, false);
+            crate::gl::link_program(thread, memory, its_program, false);
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
         if S::WHOLE
@@ -1468,7 +1600,10 @@ mod glPixelStorei {
                 }
             }
             GL_UNPACK_IMAGE_HEIGHT | GL_UNPACK_SKIP_IMAGES => {
-                if i64::from(param) >= 0 && (context.version >= (3, 0)) {
+                if i64::from(param) >= 0
+                    && (context.api.is_es(context.version, (3, 0))
+                        || context.api.is_desktop(context.version, (1, 2)))
+                {
                     match i64::from(pname) {
                         GL_UNPACK_IMAGE_HEIGHT => {
                             set!(S, context.unpack_image_height, param);
@@ -1490,6 +1625,64 @@ mod glPixelStorei {
                         }
                         _ => {
                             set!(S, context.pack_skip_rows, param);
+                        }
+                    }
+                }
+            }
+            GL_PACK_IMAGE_HEIGHT | GL_PACK_SKIP_IMAGES => {
+                if i64::from(param) >= 0 && context.api.is_desktop(context.version, (1, 2)) {
+                    match i64::from(pname) {
+                        GL_PACK_IMAGE_HEIGHT => {
+                            set!(S, context.pack_image_height, param);
+                        }
+                        _ => {
+                            set!(S, context.pack_skip_images, param);
+                        }
+                    }
+                }
+            }
+            GL_UNPACK_SWAP_BYTES => {
+                set!(
+                    S,
+                    context.unpack_swap_bytes,
+                    i64::from(param) != 0 && context.api.is_desktop(context.version, (1, 0))
+                );
+            }
+            GL_UNPACK_LSB_FIRST => {
+                set!(
+                    S,
+                    context.unpack_lsb_first,
+                    i64::from(param) != 0 && context.api.is_desktop(context.version, (1, 0))
+                );
+            }
+            GL_PACK_SWAP_BYTES => {
+                set!(
+                    S,
+                    context.pack_swap_bytes,
+                    i64::from(param) != 0 && context.api.is_desktop(context.version, (1, 0))
+                );
+            }
+            GL_PACK_LSB_FIRST => {
+                set!(
+                    S,
+                    context.pack_lsb_first,
+                    i64::from(param) != 0 && context.api.is_desktop(context.version, (1, 0))
+                );
+            }
+            GL_UNPACK_COMPRESSED_BLOCK_WIDTH
+            | GL_UNPACK_COMPRESSED_BLOCK_HEIGHT
+            | GL_UNPACK_COMPRESSED_BLOCK_DEPTH
+            | GL_UNPACK_COMPRESSED_BLOCK_SIZE
+            | GL_PACK_COMPRESSED_BLOCK_WIDTH
+            | GL_PACK_COMPRESSED_BLOCK_HEIGHT
+            | GL_PACK_COMPRESSED_BLOCK_DEPTH
+            | GL_PACK_COMPRESSED_BLOCK_SIZE => {
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    if i64::from(param) >= 0 && context.api.is_desktop(context.version, (4, 2)) {
+                        if let Some(it) = context.compressed_blocks.at_mut(pname) {
+                            set!(S, *it, param);
                         }
                     }
                 }
@@ -1531,7 +1724,7 @@ mod glReadPixels {
         if context.pixel_pack_buffer.is_some() {
             {
                 let its_buffer = context.pixel_pack_buffer;
-                crate::gles::lose_contents(thread, memory, its_buffer);
+                crate::gl::lose_contents(thread, memory, its_buffer);
             }
         }
     }
@@ -1550,7 +1743,7 @@ mod glReadPixels {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::pack(thread, memory, seen, 6, pixels, width, height, format, r#type);
+        crate::gl::pack(thread, memory, seen, 6, pixels, width, height, format, r#type);
     }
 }
 
@@ -1573,31 +1766,36 @@ mod glRenderbufferStorage {
         let samples_0: i32 = 0;
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(target) == GL_RENDERBUFFER && functions::is_renderable_format(internalformat) {
+        if i64::from(target) == GL_RENDERBUFFER {
             let renderbuffer_1: Ref<Renderbuffer> = context.renderbuffer;
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
-                set!(S, it.height, height);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
-                set!(S, it.samples, samples_0);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
-                set!(S, it.format, internalformat);
-            }
+            if functions::is_renderable_format(internalformat)
+                || (functions::is_desktop_format(internalformat)
+                    && context.api.is_desktop(context.version, (1, 0)))
             {
-                let value = Ref::NONE;
                 if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
-                    set!(S, it.image, value);
+                    set!(S, it.width, width);
                 }
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
-                set!(S, it.is_bound, false);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
-                set!(S, it.shared, 0);
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
+                    set!(S, it.height, height);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
+                    set!(S, it.samples, samples_0);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
+                    set!(S, it.format, internalformat);
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
+                        set!(S, it.image, value);
+                    }
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
+                    set!(S, it.is_bound, false);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
+                    set!(S, it.shared, 0);
+                }
             }
         }
     }
@@ -1629,6 +1827,7 @@ mod glScissor {
         if let Some(it) = context.scissor.at_mut(3) {
             set!(S, *it, height);
         }
+        (&mut context.scissors).clear();
     }
 }
 
@@ -1804,30 +2003,36 @@ mod glTexImage2D {
         if width < 0 || height < 0 {
             return;
         }
-        if functions::is_image_target_2d(target) && i64::from(level) >= 0 && i64::from(border) == 0
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::is_image_target_2d(target)
+            && i64::from(level) >= 0
+            && functions::is_border(&*context, border)
         {
-            crate::gles::unpack_2d(thread, memory, seen, 8, pixels, width, height, format, r#type);
+            crate::gl::unpack_2d(thread, memory, seen, 8, pixels, width, height, format, r#type);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
-            let texel_bytes_7: i64 = crate::gles::texel_bytes(thread, memory, format, r#type);
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            let mut group = context.group.lock();
+            let texel_bytes_7: i64 = crate::gl::texel_bytes(thread, memory, format, r#type);
             if texel_bytes_7 > 0 {
                 let depth_1: i32 = 1;
                 let format_2: u32 = internalformat as u32;
                 let compressed_bytes_3: i32 = 0;
+                let Some(context) = thread.context.as_deref_mut() else { return };
                 let texture_4: Ref<Texture> = functions::bound_texture(&*context, target);
                 let is_face_5: bool =
                     i64::from(functions::texture_target(target)) != i64::from(target);
-                let is_valid_6: bool = functions::is_image_format(format_2)
+                let is_valid_6: bool = functions::takes_image_format(&*context, format_2)
                     && (!is_face_5 || i64::from(width) == i64::from(height));
                 if is_valid_6 && texture_4.is_none() {
                     set!(S, context.has_default_images, true);
                 }
-                if is_valid_6
-                    && i64::from(group.textures.get(texture_4).map_or(0, |it| it.immutable_levels))
-                        == 0
-                {
+                if {
+                    let mut group = context.group.lock();
+                    (is_valid_6
+                        && i64::from(
+                            group.textures.get(texture_4).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
+                } {
+                    let mut group = context.group.lock();
                     if let Some(it) = group.textures.get_mut(texture_4)
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
@@ -1891,6 +2096,17 @@ mod glTexImage2D {
                             set!(S, it.surface, value);
                         }
                     }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_4).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_4).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_4);
+                    }
                 }
             }
         }
@@ -1905,21 +2121,28 @@ mod glTexParameterf {
         let level_0: i32 = (param as i64) as i32;
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if functions::is_texture_target(target) && i64::from(level_0) >= 0 {
-            match i64::from(pname) {
-                GL_TEXTURE_BASE_LEVEL => {
-                    let key_0 = functions::bound_texture(&*context, target);
-                    if let Some(it) = group.textures.get_mut(key_0) {
-                        set!(S, it.base_level, level_0);
+        if functions::is_texture_target(&*context, target) {
+            let texture_1: Ref<Texture> = functions::bound_texture(&*context, target);
+            if i64::from(level_0) >= 0 {
+                match i64::from(pname) {
+                    GL_TEXTURE_BASE_LEVEL => {
+                        if let Some(it) = group.textures.get_mut(texture_1) {
+                            set!(S, it.base_level, level_0);
+                        }
                     }
-                }
-                GL_TEXTURE_MAX_LEVEL => {
-                    let key_0 = functions::bound_texture(&*context, target);
-                    if let Some(it) = group.textures.get_mut(key_0) {
-                        set!(S, it.max_level, level_0);
+                    GL_TEXTURE_MAX_LEVEL => {
+                        if let Some(it) = group.textures.get_mut(texture_1) {
+                            set!(S, it.max_level, level_0);
+                        }
                     }
+                    GL_GENERATE_MIPMAP => {
+                        let value = i64::from(level_0) != 0;
+                        if let Some(it) = group.textures.get_mut(texture_1) {
+                            set!(S, it.generates_levels, value);
+                        }
+                    }
+                    _ => {}
                 }
-                _ => {}
             }
         }
         drop(group);
@@ -1929,7 +2152,7 @@ mod glTexParameterf {
             let Some(context) = thread.context.as_deref_mut() else { return };
             {
                 let its_texture = functions::bound_texture(&*context, target);
-                crate::gles::set_texture_parameter_float(thread, memory, its_texture, pname, param);
+                crate::gl::set_texture_parameter_float(thread, memory, its_texture, pname, param);
             }
         }
     }
@@ -1938,26 +2161,33 @@ mod glTexParameterf {
 mod glTexParameterfv {
     fn enter(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_texture_target(target) {
+        if functions::is_texture_target(&*context, target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
             if i64::from(pname) != GL_TEXTURE_BORDER_COLOR {
                 let level_0: i32 = (memory.element::<f32>(params, 0) as i64) as i32;
                 let mut group = context.group.lock();
-                if functions::is_texture_target(target) && i64::from(level_0) >= 0 {
-                    match i64::from(pname) {
-                        GL_TEXTURE_BASE_LEVEL => {
-                            let key_0 = functions::bound_texture(&*context, target);
-                            if let Some(it) = group.textures.get_mut(key_0) {
-                                set!(S, it.base_level, level_0);
+                if functions::is_texture_target(&*context, target) {
+                    let texture_1: Ref<Texture> = functions::bound_texture(&*context, target);
+                    if i64::from(level_0) >= 0 {
+                        match i64::from(pname) {
+                            GL_TEXTURE_BASE_LEVEL => {
+                                if let Some(it) = group.textures.get_mut(texture_1) {
+                                    set!(S, it.base_level, level_0);
+                                }
                             }
-                        }
-                        GL_TEXTURE_MAX_LEVEL => {
-                            let key_0 = functions::bound_texture(&*context, target);
-                            if let Some(it) = group.textures.get_mut(key_0) {
-                                set!(S, it.max_level, level_0);
+                            GL_TEXTURE_MAX_LEVEL => {
+                                if let Some(it) = group.textures.get_mut(texture_1) {
+                                    set!(S, it.max_level, level_0);
+                                }
                             }
+                            GL_GENERATE_MIPMAP => {
+                                let value = i64::from(level_0) != 0;
+                                if let Some(it) = group.textures.get_mut(texture_1) {
+                                    set!(S, it.generates_levels, value);
+                                }
+                            }
+                            _ => {}
                         }
-                        _ => {}
                     }
                 }
                 drop(group);
@@ -1967,7 +2197,7 @@ mod glTexParameterfv {
                     let Some(context) = thread.context.as_deref_mut() else { return };
                     {
                         let its_texture = functions::bound_texture(&*context, target);
-                        crate::gles::set_texture_parameter_float(
+                        crate::gl::set_texture_parameter_float(
                             thread,
                             memory,
                             its_texture,
@@ -1985,21 +2215,28 @@ mod glTexParameteri {
     fn enter(thread: S, memory: M, seen: O, target: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if functions::is_texture_target(target) && i64::from(param) >= 0 {
-            match i64::from(pname) {
-                GL_TEXTURE_BASE_LEVEL => {
-                    let key_0 = functions::bound_texture(&*context, target);
-                    if let Some(it) = group.textures.get_mut(key_0) {
-                        set!(S, it.base_level, param);
+        if functions::is_texture_target(&*context, target) {
+            let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
+            if i64::from(param) >= 0 {
+                match i64::from(pname) {
+                    GL_TEXTURE_BASE_LEVEL => {
+                        if let Some(it) = group.textures.get_mut(texture_0) {
+                            set!(S, it.base_level, param);
+                        }
                     }
-                }
-                GL_TEXTURE_MAX_LEVEL => {
-                    let key_0 = functions::bound_texture(&*context, target);
-                    if let Some(it) = group.textures.get_mut(key_0) {
-                        set!(S, it.max_level, param);
+                    GL_TEXTURE_MAX_LEVEL => {
+                        if let Some(it) = group.textures.get_mut(texture_0) {
+                            set!(S, it.max_level, param);
+                        }
                     }
+                    GL_GENERATE_MIPMAP => {
+                        let value = i64::from(param) != 0;
+                        if let Some(it) = group.textures.get_mut(texture_0) {
+                            set!(S, it.generates_levels, value);
+                        }
+                    }
+                    _ => {}
                 }
-                _ => {}
             }
         }
         drop(group);
@@ -2009,7 +2246,7 @@ mod glTexParameteri {
             let Some(context) = thread.context.as_deref_mut() else { return };
             {
                 let its_texture = functions::bound_texture(&*context, target);
-                crate::gles::set_texture_parameter(thread, memory, its_texture, pname, param);
+                crate::gl::set_texture_parameter(thread, memory, its_texture, pname, param);
             }
         }
     }
@@ -2018,7 +2255,7 @@ mod glTexParameteri {
 mod glTexParameteriv {
     fn enter(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_texture_target(target) {
+        if functions::is_texture_target(&*context, target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
             if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
                 if S::WHOLE
@@ -2040,21 +2277,28 @@ mod glTexParameteriv {
             } else {
                 let level_1: i32 = memory.element::<i32>(params, 0);
                 let mut group = context.group.lock();
-                if functions::is_texture_target(target) && i64::from(level_1) >= 0 {
-                    match i64::from(pname) {
-                        GL_TEXTURE_BASE_LEVEL => {
-                            let key_0 = functions::bound_texture(&*context, target);
-                            if let Some(it) = group.textures.get_mut(key_0) {
-                                set!(S, it.base_level, level_1);
+                if functions::is_texture_target(&*context, target) {
+                    let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
+                    if i64::from(level_1) >= 0 {
+                        match i64::from(pname) {
+                            GL_TEXTURE_BASE_LEVEL => {
+                                if let Some(it) = group.textures.get_mut(texture_2) {
+                                    set!(S, it.base_level, level_1);
+                                }
                             }
-                        }
-                        GL_TEXTURE_MAX_LEVEL => {
-                            let key_0 = functions::bound_texture(&*context, target);
-                            if let Some(it) = group.textures.get_mut(key_0) {
-                                set!(S, it.max_level, level_1);
+                            GL_TEXTURE_MAX_LEVEL => {
+                                if let Some(it) = group.textures.get_mut(texture_2) {
+                                    set!(S, it.max_level, level_1);
+                                }
                             }
+                            GL_GENERATE_MIPMAP => {
+                                let value = i64::from(level_1) != 0;
+                                if let Some(it) = group.textures.get_mut(texture_2) {
+                                    set!(S, it.generates_levels, value);
+                                }
+                            }
+                            _ => {}
                         }
-                        _ => {}
                     }
                 }
                 drop(group);
@@ -2064,7 +2308,7 @@ mod glTexParameteriv {
                     let Some(context) = thread.context.as_deref_mut() else { return };
                     {
                         let its_texture = functions::bound_texture(&*context, target);
-                        crate::gles::set_texture_parameter(
+                        crate::gl::set_texture_parameter(
                             thread,
                             memory,
                             its_texture,
@@ -2101,21 +2345,34 @@ mod glTexSubImage2D {
             return;
         }
         if functions::is_image_target_2d(target) && i64::from(level) >= 0 {
-            crate::gles::unpack_2d(thread, memory, seen, 8, pixels, width, height, format, r#type);
+            crate::gl::unpack_2d(thread, memory, seen, 8, pixels, width, height, format, r#type);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-            let mut group = context.group.lock();
-            if group
-                .textures
-                .get(texture_0)
-                .and_then(|it| it.images.at(target))
-                .is_some_and(|it| it.contains_key(&level))
-            {
+            if {
+                let mut group = context.group.lock();
+                group
+                    .textures
+                    .get(texture_0)
+                    .and_then(|it| it.images.at(target))
+                    .is_some_and(|it| it.contains_key(&level))
+            } {
+                let mut group = context.group.lock();
                 if let Some(it) = group.textures.get_mut(texture_0)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
                     set!(S, it.is_defined, true);
+                }
+                drop(group);
+                if {
+                    let mut group = context.group.lock();
+                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                        && i64::from(level)
+                            == i64::from(
+                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                            ))
+                } {
+                    crate::gl::generate_levels(thread, memory, texture_0);
                 }
             }
         }
@@ -2159,7 +2416,7 @@ mod glUniform1fv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -2213,7 +2470,7 @@ mod glUniform1iv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_integers(
+            crate::gl::set_uniform_integers(
                 thread,
                 memory,
                 its_program,
@@ -2269,7 +2526,7 @@ mod glUniform2fv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -2332,7 +2589,7 @@ mod glUniform2iv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_integers(
+            crate::gl::set_uniform_integers(
                 thread,
                 memory,
                 its_program,
@@ -2394,7 +2651,7 @@ mod glUniform3fv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -2466,7 +2723,7 @@ mod glUniform3iv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_integers(
+            crate::gl::set_uniform_integers(
                 thread,
                 memory,
                 its_program,
@@ -2534,7 +2791,7 @@ mod glUniform4fv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -2615,7 +2872,7 @@ mod glUniform4iv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_integers(
+            crate::gl::set_uniform_integers(
                 thread,
                 memory,
                 its_program,
@@ -2644,7 +2901,7 @@ mod glUniformMatrix2fv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -2674,7 +2931,7 @@ mod glUniformMatrix3fv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -2704,7 +2961,7 @@ mod glUniformMatrix4fv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -2723,7 +2980,7 @@ mod glUseProgram {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::use_program(thread, memory, program);
+        crate::gl::use_program(thread, memory, program);
     }
 }
 
@@ -3013,17 +3270,23 @@ mod glVertexAttribPointer {
             && functions::is_float_format(&*context, size, r#type)
             && functions::may_point(&*context, pointer)
         {
-            crate::gles::set_vertex_pointer(
-                thread,
-                memory,
-                index,
-                size,
-                r#type,
-                normalized != 0,
-                false,
-                stride,
-                pointer,
-            );
+            {
+                let its_array = context.vertex_array;
+                let its_buffer = context.array_buffer;
+                crate::gl::set_pointer_of(
+                    thread,
+                    memory,
+                    its_array,
+                    its_buffer,
+                    index,
+                    size,
+                    r#type,
+                    normalized != 0,
+                    false,
+                    stride,
+                    pointer,
+                );
+            }
         }
     }
 }
@@ -3046,6 +3309,7 @@ mod glViewport {
         if let Some(it) = context.viewport.at_mut(3) {
             set!(S, *it, height);
         }
+        (&mut context.viewports).clear();
     }
 }
 }

@@ -120,6 +120,20 @@ mod glBindBufferBase {
             match i64::from(target) {
                 GL_UNIFORM_BUFFER => {
                     set!(S, context.uniform_buffer, bound);
+                }
+                GL_SHADER_STORAGE_BUFFER => {
+                    set!(S, context.shader_storage_buffer, bound);
+                }
+                GL_ATOMIC_COUNTER_BUFFER => {
+                    set!(S, context.atomic_counter_buffer, bound);
+                }
+                GL_TRANSFORM_FEEDBACK_BUFFER => {
+                    set!(S, context.transform_feedback_buffer, bound);
+                }
+                _ => {}
+            }
+            match i64::from(target) {
+                GL_UNIFORM_BUFFER => {
                     if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
                         set!(S, it.buffer, bound);
                     }
@@ -131,8 +145,7 @@ mod glBindBufferBase {
                     }
                 }
                 GL_SHADER_STORAGE_BUFFER => {
-                    set!(S, context.shader_storage_buffer, bound);
-                    crate::gles::give_to_driver(thread, memory, bound);
+                    crate::gl::give_to_driver(thread, memory, bound);
                     let Some(context) = thread.context.as_deref_mut() else { return };
                     if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
                         set!(S, it.buffer, bound);
@@ -145,8 +158,7 @@ mod glBindBufferBase {
                     }
                 }
                 GL_ATOMIC_COUNTER_BUFFER => {
-                    set!(S, context.atomic_counter_buffer, bound);
-                    crate::gles::give_to_driver(thread, memory, bound);
+                    crate::gl::give_to_driver(thread, memory, bound);
                     let Some(context) = thread.context.as_deref_mut() else { return };
                     if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
                         set!(S, it.buffer, bound);
@@ -159,28 +171,25 @@ mod glBindBufferBase {
                     }
                 }
                 GL_TRANSFORM_FEEDBACK_BUFFER => {
-                    set!(S, context.transform_feedback_buffer, bound);
-                    crate::gles::give_to_driver(thread, memory, bound);
+                    let feedback_3: Ref<TransformFeedback> = context.transform_feedback;
+                    crate::gl::give_to_driver(thread, memory, bound);
                     let Some(context) = thread.context.as_deref_mut() else { return };
-                    if let Some(it) =
-                        context.transform_feedbacks.get_mut(context.transform_feedback)
+                    if let Some(it) = context.transform_feedbacks.get_mut(feedback_3)
                         && let Some(it) = it.buffers.at_mut(i64::from(index))
                     {
                         set!(S, it.buffer, bound);
                     }
-                    if let Some(it) =
-                        context.transform_feedbacks.get_mut(context.transform_feedback)
+                    if let Some(it) = context.transform_feedbacks.get_mut(feedback_3)
                         && let Some(it) = it.buffers.at_mut(i64::from(index))
                     {
                         set!(S, it.offset, offset_1);
                     }
-                    if let Some(it) =
-                        context.transform_feedbacks.get_mut(context.transform_feedback)
+                    if let Some(it) = context.transform_feedbacks.get_mut(feedback_3)
                         && let Some(it) = it.buffers.at_mut(i64::from(index))
                     {
                         set!(S, it.size, size_2);
                     }
-                    if context.transform_feedback.is_none() {
+                    if feedback_3.is_none() {
                         if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index))
                         {
                             set!(S, it.buffer, bound);
@@ -227,6 +236,20 @@ mod glBindBufferRange {
             match i64::from(target) {
                 GL_UNIFORM_BUFFER => {
                     set!(S, context.uniform_buffer, bound);
+                }
+                GL_SHADER_STORAGE_BUFFER => {
+                    set!(S, context.shader_storage_buffer, bound);
+                }
+                GL_ATOMIC_COUNTER_BUFFER => {
+                    set!(S, context.atomic_counter_buffer, bound);
+                }
+                GL_TRANSFORM_FEEDBACK_BUFFER => {
+                    set!(S, context.transform_feedback_buffer, bound);
+                }
+                _ => {}
+            }
+            match i64::from(target) {
+                GL_UNIFORM_BUFFER => {
                     if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
                         set!(S, it.buffer, bound);
                     }
@@ -238,8 +261,7 @@ mod glBindBufferRange {
                     }
                 }
                 GL_SHADER_STORAGE_BUFFER => {
-                    set!(S, context.shader_storage_buffer, bound);
-                    crate::gles::give_to_driver(thread, memory, bound);
+                    crate::gl::give_to_driver(thread, memory, bound);
                     let Some(context) = thread.context.as_deref_mut() else { return };
                     if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
                         set!(S, it.buffer, bound);
@@ -252,8 +274,7 @@ mod glBindBufferRange {
                     }
                 }
                 GL_ATOMIC_COUNTER_BUFFER => {
-                    set!(S, context.atomic_counter_buffer, bound);
-                    crate::gles::give_to_driver(thread, memory, bound);
+                    crate::gl::give_to_driver(thread, memory, bound);
                     let Some(context) = thread.context.as_deref_mut() else { return };
                     if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
                         set!(S, it.buffer, bound);
@@ -266,28 +287,25 @@ mod glBindBufferRange {
                     }
                 }
                 GL_TRANSFORM_FEEDBACK_BUFFER => {
-                    set!(S, context.transform_feedback_buffer, bound);
-                    crate::gles::give_to_driver(thread, memory, bound);
+                    let feedback_2: Ref<TransformFeedback> = context.transform_feedback;
+                    crate::gl::give_to_driver(thread, memory, bound);
                     let Some(context) = thread.context.as_deref_mut() else { return };
-                    if let Some(it) =
-                        context.transform_feedbacks.get_mut(context.transform_feedback)
+                    if let Some(it) = context.transform_feedbacks.get_mut(feedback_2)
                         && let Some(it) = it.buffers.at_mut(i64::from(index))
                     {
                         set!(S, it.buffer, bound);
                     }
-                    if let Some(it) =
-                        context.transform_feedbacks.get_mut(context.transform_feedback)
+                    if let Some(it) = context.transform_feedbacks.get_mut(feedback_2)
                         && let Some(it) = it.buffers.at_mut(i64::from(index))
                     {
                         set!(S, it.offset, offset);
                     }
-                    if let Some(it) =
-                        context.transform_feedbacks.get_mut(context.transform_feedback)
+                    if let Some(it) = context.transform_feedbacks.get_mut(feedback_2)
                         && let Some(it) = it.buffers.at_mut(i64::from(index))
                     {
                         set!(S, it.size, size);
                     }
-                    if context.transform_feedback.is_none() {
+                    if feedback_2.is_none() {
                         if let Some(it) = context.default_feedback_buffers.at_mut(i64::from(index))
                         {
                             set!(S, it.buffer, bound);
@@ -421,27 +439,31 @@ mod glBindVertexBuffer {
         if functions::is_vertex_binding(&*context, bindingindex)
             && offset >= 0
             && functions::is_vertex_stride(&*context, stride)
-            && context.vertex_array.is_some()
+            && functions::has_vertex_array(&*context)
         {
-            let found_0: Ref<Buffer> =
+            let found_1: Ref<Buffer> =
                 context
                     .caches
                     .buffers
                     .find(&context.group, u64::from(buffer), |group| &mut group.buffers);
-            if i64::from(buffer) == 0 || found_0.is_some() {
-                let found_1: Ref<Buffer> =
+            if i64::from(buffer) == 0 || found_1.is_some() {
+                let buffer_0: Ref<Buffer> =
                     context
                         .caches
                         .buffers
                         .find(&context.group, u64::from(buffer), |group| &mut group.buffers);
-                crate::gles::bind_vertex_buffer(
-                    thread,
-                    memory,
-                    bindingindex,
-                    found_1,
-                    offset,
-                    stride,
-                );
+                {
+                    let its_array = context.vertex_array;
+                    crate::gl::bind_buffer_of(
+                        thread,
+                        memory,
+                        its_array,
+                        bindingindex,
+                        buffer_0,
+                        offset,
+                        stride,
+                    );
+                }
             }
         }
     }
@@ -600,23 +622,29 @@ mod glCompressedTexImage3D {
         if width < 0 || height < 0 || depth < 0 || imageSize < 0 {
             return;
         }
-        if functions::is_image_target_3d(target) && i64::from(level) >= 0 && i64::from(border) == 0
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::is_image_target_3d(target)
+            && i64::from(level) >= 0
+            && functions::is_border(&*context, border)
         {
-            crate::gles::unpack_compressed(thread, memory, seen, 8, data, imageSize);
+            crate::gl::unpack_compressed(thread, memory, seen, 8, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = data != 0 || context.pixel_unpack_buffer.is_some();
             let pixel_type_1: u32 = 0;
             let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
             let is_face_3: bool = i64::from(functions::texture_target(target)) != i64::from(target);
-            let is_valid_4: bool = functions::is_image_format(internalformat)
+            let is_valid_4: bool = functions::takes_image_format(&*context, internalformat)
                 && (!is_face_3 || i64::from(width) == i64::from(height));
             if is_valid_4 && texture_2.is_none() {
                 set!(S, context.has_default_images, true);
             }
-            let mut group = context.group.lock();
-            if is_valid_4
-                && i64::from(group.textures.get(texture_2).map_or(0, |it| it.immutable_levels)) == 0
-            {
+            if {
+                let mut group = context.group.lock();
+                (is_valid_4
+                    && i64::from(group.textures.get(texture_2).map_or(0, |it| it.immutable_levels))
+                        == 0)
+            } {
+                let mut group = context.group.lock();
                 if let Some(it) = group.textures.get_mut(texture_2)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
@@ -677,6 +705,17 @@ mod glCompressedTexImage3D {
                         set!(S, it.surface, value);
                     }
                 }
+                drop(group);
+                if {
+                    let mut group = context.group.lock();
+                    (group.textures.get(texture_2).map_or(false, |it| it.generates_levels)
+                        && i64::from(level)
+                            == i64::from(
+                                group.textures.get(texture_2).map_or(0, |it| it.base_level),
+                            ))
+                } {
+                    crate::gl::generate_levels(thread, memory, texture_2);
+                }
             }
         }
     }
@@ -707,21 +746,34 @@ mod glCompressedTexSubImage3D {
             return;
         }
         if functions::is_image_target_3d(target) && i64::from(level) >= 0 {
-            crate::gles::unpack_compressed(thread, memory, seen, 10, data, imageSize);
+            crate::gl::unpack_compressed(thread, memory, seen, 10, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-            let mut group = context.group.lock();
-            if group
-                .textures
-                .get(texture_0)
-                .and_then(|it| it.images.at(target))
-                .is_some_and(|it| it.contains_key(&level))
-            {
+            if {
+                let mut group = context.group.lock();
+                group
+                    .textures
+                    .get(texture_0)
+                    .and_then(|it| it.images.at(target))
+                    .is_some_and(|it| it.contains_key(&level))
+            } {
+                let mut group = context.group.lock();
                 if let Some(it) = group.textures.get_mut(texture_0)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
                     set!(S, it.is_defined, true);
+                }
+                drop(group);
+                if {
+                    let mut group = context.group.lock();
+                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                        && i64::from(level)
+                            == i64::from(
+                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                            ))
+                } {
+                    crate::gl::generate_levels(thread, memory, texture_0);
                 }
             }
         }
@@ -746,11 +798,13 @@ mod glCopyBufferSubData {
         if size < 0 {
             return;
         }
-        crate::gles::copy_buffer(
+        let bound_buffer_0: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, readTarget);
+        let bound_buffer_1: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, writeTarget);
+        crate::gl::copy_buffer(
             thread,
             memory,
-            readTarget,
-            writeTarget,
+            bound_buffer_0,
+            bound_buffer_1,
             readOffset,
             writeOffset,
             size,
@@ -810,18 +864,29 @@ mod glCopyTexSubImage3D {
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
         let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-        let mut group = context.group.lock();
-        if group
-            .textures
-            .get(texture_0)
-            .and_then(|it| it.images.at(target))
-            .is_some_and(|it| it.contains_key(&level))
-        {
+        if {
+            let mut group = context.group.lock();
+            group
+                .textures
+                .get(texture_0)
+                .and_then(|it| it.images.at(target))
+                .is_some_and(|it| it.contains_key(&level))
+        } {
+            let mut group = context.group.lock();
             if let Some(it) = group.textures.get_mut(texture_0)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
                 set!(S, it.is_defined, true);
+            }
+            drop(group);
+            if {
+                let mut group = context.group.lock();
+                (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                    && i64::from(level)
+                        == i64::from(group.textures.get(texture_0).map_or(0, |it| it.base_level)))
+            } {
+                crate::gl::generate_levels(thread, memory, texture_0);
             }
         }
     }
@@ -835,7 +900,7 @@ mod glCreateShaderProgramv {
         if count < 0 {
             return;
         }
-        crate::gles::create_shader_program(
+        crate::gl::create_shader_program(
             thread,
             memory,
             result,
@@ -908,7 +973,7 @@ mod glDeleteSamplers {
             return;
         }
         for i in number::range(0, i64::from(count)) {
-            crate::gles::delete_sampler(thread, memory, memory.element::<u32>(samplers, i));
+            crate::gl::delete_sampler(thread, memory, memory.element::<u32>(samplers, i));
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             group.samplers.delete(u64::from(memory.element::<u32>(samplers, i)));
@@ -1002,6 +1067,16 @@ mod glDrawArraysIndirect {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if context.api.has_fixed_function(context.version)
+            && functions::draws_something(&*context, mode)
+        {
+            if context.draw_indirect_buffer.is_none() {
+                crate::gl::indirect_draws(thread, memory, seen, 1, indirect, 1, 0, 0);
+            } else {
+                crate::gl::unknown_arrays(thread, memory, seen);
+            }
+        }
     }
 }
 
@@ -1011,8 +1086,9 @@ mod glDrawArraysInstanced {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
-            crate::gles::client_arrays(
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
+            crate::gl::client_arrays(
                 thread,
                 memory,
                 seen,
@@ -1078,8 +1154,9 @@ mod glDrawElementsBaseVertex {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
-            crate::gles::elements(
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
+            crate::gl::elements(
                 thread,
                 memory,
                 seen,
@@ -1101,6 +1178,16 @@ mod glDrawElementsIndirect {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if context.api.has_fixed_function(context.version)
+            && functions::draws_something(&*context, mode)
+        {
+            if context.draw_indirect_buffer.is_none() {
+                crate::gl::indirect_draws(thread, memory, seen, 2, indirect, 1, 0, r#type);
+            } else {
+                crate::gl::unknown_arrays(thread, memory, seen);
+            }
+        }
     }
 }
 
@@ -1119,8 +1206,9 @@ mod glDrawElementsInstanced {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
-            crate::gles::elements(
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
+            crate::gl::elements(
                 thread,
                 memory,
                 seen,
@@ -1152,8 +1240,9 @@ mod glDrawElementsInstancedBaseVertex {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
-            crate::gles::elements(
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
+            crate::gl::elements(
                 thread,
                 memory,
                 seen,
@@ -1185,8 +1274,9 @@ mod glDrawRangeElements {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
-            crate::gles::ranged_elements(
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
+            crate::gl::ranged_elements(
                 thread,
                 memory,
                 seen,
@@ -1219,8 +1309,9 @@ mod glDrawRangeElementsBaseVertex {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
-            crate::gles::ranged_elements(
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
+            crate::gl::ranged_elements(
                 thread,
                 memory,
                 seen,
@@ -1331,8 +1422,10 @@ mod glFlushMappedBufferRange {
         if length < 0 {
             return;
         }
-        crate::gles::flushed_writes(thread, memory, seen, target, offset, length);
-        crate::gles::flush_mapping(thread, memory, target, offset, length);
+        let bound_buffer_0: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
+        crate::gl::flushed_writes(thread, memory, seen, bound_buffer_0, offset, length);
+        let bound_buffer_1: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
+        crate::gl::flush_mapping(thread, memory, bound_buffer_1, offset, length);
     }
 }
 
@@ -1365,12 +1458,29 @@ mod glFramebufferTexture {
             let mut group = context.group.lock();
             functions::is_attachable(&*context, &*group, texture, level)
         } {
+            let textarget_0: u32 = 0;
             let mut group = context.group.lock();
-            let found_0: Ref<Texture> = group.textures.find(u64::from(texture));
+            let texture_1: Ref<Texture> = group.textures.find(u64::from(texture));
+            let layer_2: i32 = 0;
+            let samples_3: i32 = 0;
             drop(group);
-            crate::gles::attach_texture(
-                thread, memory, target, attachment, 0, found_0, level, 0, true, 0,
-            );
+            if functions::is_framebuffer_target(target) {
+                {
+                    let its_framebuffer = functions::bound_framebuffer(&*context, target);
+                    crate::gl::attach_texture_to(
+                        thread,
+                        memory,
+                        its_framebuffer,
+                        attachment,
+                        textarget_0,
+                        texture_1,
+                        level,
+                        layer_2,
+                        true,
+                        samples_3,
+                    );
+                }
+            }
         }
     }
 }
@@ -1392,12 +1502,28 @@ mod glFramebufferTextureLayer {
             (functions::is_attachable(&*context, &*group, texture, level)
                 && (i64::from(texture) == 0 || i64::from(layer) >= 0))
         } {
+            let textarget_0: u32 = 0;
             let mut group = context.group.lock();
-            let found_0: Ref<Texture> = group.textures.find(u64::from(texture));
+            let texture_1: Ref<Texture> = group.textures.find(u64::from(texture));
+            let samples_2: i32 = 0;
             drop(group);
-            crate::gles::attach_texture(
-                thread, memory, target, attachment, 0, found_0, level, layer, false, 0,
-            );
+            if functions::is_framebuffer_target(target) {
+                {
+                    let its_framebuffer = functions::bound_framebuffer(&*context, target);
+                    crate::gl::attach_texture_to(
+                        thread,
+                        memory,
+                        its_framebuffer,
+                        attachment,
+                        textarget_0,
+                        texture_1,
+                        level,
+                        layer,
+                        false,
+                        samples_2,
+                    );
+                }
+            }
         }
     }
 }
@@ -1542,7 +1668,7 @@ mod glGetDebugMessageLog {
         observe::elements(seen, 4, ids, i64::from(result), 4);
         observe::elements(seen, 5, severities, i64::from(result), 4);
         observe::elements(seen, 6, lengths, i64::from(result), 4);
-        crate::gles::messages(thread, memory, seen, 7, messageLog, result, bufSize);
+        crate::gl::messages(thread, memory, seen, 7, messageLog, result, bufSize);
     }
 }
 
@@ -1675,7 +1801,11 @@ mod glGetInternalformativ {
                     4,
                 );
             } else {
-                observe::elements(seen, 4, params, i64::from(count), 4);
+                if functions::has_many_values(pname) {
+                    observe::elements(seen, 4, params, i64::from(count), 4);
+                } else {
+                    observe::elements(seen, 4, params, i64::min(i64::from(count), 1), 4);
+                }
             }
         }
     }
@@ -1724,6 +1854,28 @@ mod glGetProgramResourceLocation {
                     set!(S, *it, value);
                 }
             }
+        }
+    }
+}
+
+mod glGetQueryObjectuiv {
+    fn enter(thread: S, memory: M, seen: O, id: u32, pname: u32, params: u64) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if context.query_buffer.is_some() {
+            {
+                let its_buffer = context.query_buffer;
+                crate::gl::give_to_driver(thread, memory, its_buffer);
+            }
+        }
+    }
+    fn leave(thread: S, memory: M, seen: O, id: u32, pname: u32, params: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if context.query_buffer.is_none() {
+            observe::elements(seen, 2, params, sizes::query_value(i64::from(pname)), 4);
         }
     }
 }
@@ -1784,12 +1936,35 @@ mod glGetSamplerParameteriv {
     }
 }
 
+mod glGetTexLevelParameteriv {
+    fn leave(thread: S, memory: M, seen: O, target: u32, level: i32, pname: u32, params: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let texture: Ref<Texture> = functions::bound_texture(&*context, target);
+        let mut group = context.group.lock();
+        if i64::from(pname) == GL_TEXTURE_COMPRESSED_IMAGE_SIZE
+            && group
+                .textures
+                .get(texture)
+                .and_then(|it| it.images.at(target))
+                .is_some_and(|it| it.contains_key(&level))
+        {
+            {
+                let value = memory.element::<i32>(params, 0);
+                if let Some(it) = group.textures.get_mut(texture)
+                    && let Some(it) = it.images.at_mut(target)
+                    && let Some(it) = it.at_mut(level)
+                {
+                    set!(S, it.asked_bytes, value);
+                }
+            }
+        }
+    }
+}
+
 mod glGetTexParameterIiv {
     fn leave(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        if functions::is_texture_target(target) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::is_texture_target(&*context, target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
         }
     }
@@ -1797,10 +1972,8 @@ mod glGetTexParameterIiv {
 
 mod glGetTexParameterIuiv {
     fn leave(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        if functions::is_texture_target(target) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::is_texture_target(&*context, target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
         }
     }
@@ -1819,7 +1992,7 @@ mod glGetUniformuiv {
                     let mut group = context.group.lock();
                     functions::program_named(&*context, &*group, program)
                 };
-                crate::gles::uniform_components(thread, memory, its_program, location)
+                crate::gl::uniform_components(thread, memory, its_program, location)
             };
             observe::elements(seen, 2, params, uniform_components_0, 4);
         }
@@ -1842,7 +2015,7 @@ mod glGetnUniformfv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::uniform_components(thread, memory, its_program, location)
+            crate::gl::uniform_components(thread, memory, its_program, location)
         };
         let Some(context) = thread.context.as_deref_mut() else { return };
         if {
@@ -1856,7 +2029,7 @@ mod glGetnUniformfv {
                     let mut group = context.group.lock();
                     functions::program_named(&*context, &*group, program)
                 };
-                crate::gles::uniform_components(thread, memory, its_program, location)
+                crate::gl::uniform_components(thread, memory, its_program, location)
             };
             observe::elements(seen, 3, params, uniform_components_1, 4);
         }
@@ -1879,7 +2052,7 @@ mod glGetnUniformiv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::uniform_components(thread, memory, its_program, location)
+            crate::gl::uniform_components(thread, memory, its_program, location)
         };
         let Some(context) = thread.context.as_deref_mut() else { return };
         if {
@@ -1893,7 +2066,7 @@ mod glGetnUniformiv {
                     let mut group = context.group.lock();
                     functions::program_named(&*context, &*group, program)
                 };
-                crate::gles::uniform_components(thread, memory, its_program, location)
+                crate::gl::uniform_components(thread, memory, its_program, location)
             };
             observe::elements(seen, 3, params, uniform_components_1, 4);
         }
@@ -1916,7 +2089,7 @@ mod glGetnUniformuiv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::uniform_components(thread, memory, its_program, location)
+            crate::gl::uniform_components(thread, memory, its_program, location)
         };
         let Some(context) = thread.context.as_deref_mut() else { return };
         if {
@@ -1930,7 +2103,7 @@ mod glGetnUniformuiv {
                     let mut group = context.group.lock();
                     functions::program_named(&*context, &*group, program)
                 };
-                crate::gles::uniform_components(thread, memory, its_program, location)
+                crate::gl::uniform_components(thread, memory, its_program, location)
             };
             observe::elements(seen, 3, params, uniform_components_1, 4);
         }
@@ -1991,7 +2164,8 @@ mod glMapBufferRange {
             if (i64::from(access) & GL_MAP_READ_BIT) != 0 {
                 observe::memory(seen, result, length);
             }
-            crate::gles::map_buffer(thread, memory, target, offset, length, access, result);
+            let bound_buffer_0: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
+            crate::gl::map_buffer(thread, memory, bound_buffer_0, offset, length, access, result);
         }
     }
 }
@@ -2035,7 +2209,7 @@ mod glObjectLabel {
             return;
         }
         if functions::has_label(identifier) {
-            crate::gles::label_object(
+            crate::gl::label_object(
                 thread,
                 memory,
                 identifier,
@@ -2084,7 +2258,7 @@ mod glPopDebugGroup {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::pop_debug_group(thread, memory);
+        crate::gl::pop_debug_group(thread, memory);
     }
 }
 
@@ -2149,7 +2323,7 @@ mod glProgramBinary {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::link_program(thread, memory, its_program, true);
+            crate::gl::link_program(thread, memory, its_program, true);
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
         if S::WHOLE
@@ -2246,7 +2420,7 @@ mod glProgramUniform1fv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -2311,7 +2485,7 @@ mod glProgramUniform1iv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_integers(
+            crate::gl::set_uniform_integers(
                 thread,
                 memory,
                 its_program,
@@ -2375,7 +2549,7 @@ mod glProgramUniform1uiv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_integers(
+            crate::gl::set_uniform_integers(
                 thread,
                 memory,
                 its_program,
@@ -2442,7 +2616,7 @@ mod glProgramUniform2fv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -2516,7 +2690,7 @@ mod glProgramUniform2iv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_integers(
+            crate::gl::set_uniform_integers(
                 thread,
                 memory,
                 its_program,
@@ -2589,7 +2763,7 @@ mod glProgramUniform2uiv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_integers(
+            crate::gl::set_uniform_integers(
                 thread,
                 memory,
                 its_program,
@@ -2671,7 +2845,7 @@ mod glProgramUniform3fv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -2763,7 +2937,7 @@ mod glProgramUniform3iv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_integers(
+            crate::gl::set_uniform_integers(
                 thread,
                 memory,
                 its_program,
@@ -2854,7 +3028,7 @@ mod glProgramUniform3uiv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_integers(
+            crate::gl::set_uniform_integers(
                 thread,
                 memory,
                 its_program,
@@ -2943,7 +3117,7 @@ mod glProgramUniform4fv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -3045,7 +3219,7 @@ mod glProgramUniform4iv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_integers(
+            crate::gl::set_uniform_integers(
                 thread,
                 memory,
                 its_program,
@@ -3146,7 +3320,7 @@ mod glProgramUniform4uiv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_integers(
+            crate::gl::set_uniform_integers(
                 thread,
                 memory,
                 its_program,
@@ -3179,7 +3353,7 @@ mod glProgramUniformMatrix2fv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -3213,7 +3387,7 @@ mod glProgramUniformMatrix2x3fv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -3247,7 +3421,7 @@ mod glProgramUniformMatrix2x4fv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -3281,7 +3455,7 @@ mod glProgramUniformMatrix3fv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -3315,7 +3489,7 @@ mod glProgramUniformMatrix3x2fv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -3349,7 +3523,7 @@ mod glProgramUniformMatrix3x4fv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -3383,7 +3557,7 @@ mod glProgramUniformMatrix4fv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -3417,7 +3591,7 @@ mod glProgramUniformMatrix4x2fv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -3451,7 +3625,7 @@ mod glProgramUniformMatrix4x3fv {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -3516,7 +3690,7 @@ mod glReadnPixels {
         if context.pixel_pack_buffer.is_some() {
             {
                 let its_buffer = context.pixel_pack_buffer;
-                crate::gles::lose_contents(thread, memory, its_buffer);
+                crate::gl::lose_contents(thread, memory, its_buffer);
             }
         }
     }
@@ -3536,7 +3710,7 @@ mod glReadnPixels {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::pack_within(
+        crate::gl::pack_within(
             thread, memory, seen, 7, data, width, height, format, r#type, bufSize,
         );
     }
@@ -3558,31 +3732,36 @@ mod glRenderbufferStorageMultisample {
             return;
         }
         let mut group = context.group.lock();
-        if i64::from(target) == GL_RENDERBUFFER && functions::is_renderable_format(internalformat) {
+        if i64::from(target) == GL_RENDERBUFFER {
             let renderbuffer_0: Ref<Renderbuffer> = context.renderbuffer;
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.height, height);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.samples, samples);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.format, internalformat);
-            }
+            if functions::is_renderable_format(internalformat)
+                || (functions::is_desktop_format(internalformat)
+                    && context.api.is_desktop(context.version, (1, 0)))
             {
-                let value = Ref::NONE;
                 if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                    set!(S, it.image, value);
+                    set!(S, it.width, width);
                 }
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.is_bound, false);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.shared, 0);
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.height, height);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.samples, samples);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.format, internalformat);
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                        set!(S, it.image, value);
+                    }
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.is_bound, false);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.shared, 0);
+                }
             }
         }
     }
@@ -3631,7 +3810,7 @@ mod glSamplerParameterIiv {
                 let mut group = context.group.lock();
                 let found_3: Ref<Sampler> = group.samplers.find(u64::from(sampler));
                 drop(group);
-                crate::gles::set_sampler_parameter(
+                crate::gl::set_sampler_parameter(
                     thread,
                     memory,
                     found_3,
@@ -3668,7 +3847,7 @@ mod glSamplerParameterIuiv {
                 let mut group = context.group.lock();
                 let found_3: Ref<Sampler> = group.samplers.find(u64::from(sampler));
                 drop(group);
-                crate::gles::set_sampler_parameter(
+                crate::gl::set_sampler_parameter(
                     thread,
                     memory,
                     found_3,
@@ -3688,7 +3867,7 @@ mod glSamplerParameterf {
                 .caches
                 .samplers
                 .find(&context.group, u64::from(sampler), |group| &mut group.samplers);
-        crate::gles::set_sampler_parameter_float(thread, memory, found_0, pname, param);
+        crate::gl::set_sampler_parameter_float(thread, memory, found_0, pname, param);
     }
 }
 
@@ -3710,7 +3889,7 @@ mod glSamplerParameterfv {
                 let mut group = context.group.lock();
                 let found_2: Ref<Sampler> = group.samplers.find(u64::from(sampler));
                 drop(group);
-                crate::gles::set_sampler_parameter_float(
+                crate::gl::set_sampler_parameter_float(
                     thread,
                     memory,
                     found_2,
@@ -3730,7 +3909,7 @@ mod glSamplerParameteri {
                 .caches
                 .samplers
                 .find(&context.group, u64::from(sampler), |group| &mut group.samplers);
-        crate::gles::set_sampler_parameter(thread, memory, found_0, pname, param);
+        crate::gl::set_sampler_parameter(thread, memory, found_0, pname, param);
     }
 }
 
@@ -3759,7 +3938,7 @@ mod glSamplerParameteriv {
                 let mut group = context.group.lock();
                 let found_3: Ref<Sampler> = group.samplers.find(u64::from(sampler));
                 drop(group);
-                crate::gles::set_sampler_parameter(
+                crate::gl::set_sampler_parameter(
                     thread,
                     memory,
                     found_3,
@@ -3777,26 +3956,26 @@ mod glTexBuffer {
         let mut group = context.group.lock();
         let found_4: Ref<Buffer> = group.buffers.find(u64::from(buffer));
         drop(group);
-        crate::gles::give_to_driver(thread, memory, found_4);
+        crate::gl::give_to_driver(thread, memory, found_4);
         let offset_0: i64 = 0;
         let size_1: i64 = 0;
         let Some(context) = thread.context.as_deref_mut() else { return };
+        let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
         let mut group = context.group.lock();
-        let attached_2: Ref<Buffer> = group.buffers.find(u64::from(buffer));
-        if functions::is_texel_format(internalformat)
-            && (i64::from(buffer) == 0 || attached_2.is_some())
+        let attached_3: Ref<Buffer> = group.buffers.find(u64::from(buffer));
+        if functions::takes_texel_format(&*context, internalformat)
+            && (i64::from(buffer) == 0 || attached_3.is_some())
         {
-            let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
-            if let Some(it) = group.textures.get_mut(texture_3) {
+            if let Some(it) = group.textures.get_mut(texture_2) {
                 set!(S, it.buffer_format, internalformat);
             }
-            if let Some(it) = group.textures.get_mut(texture_3) {
-                set!(S, it.buffer.buffer, attached_2);
+            if let Some(it) = group.textures.get_mut(texture_2) {
+                set!(S, it.buffer.buffer, attached_3);
             }
-            if let Some(it) = group.textures.get_mut(texture_3) {
+            if let Some(it) = group.textures.get_mut(texture_2) {
                 set!(S, it.buffer.offset, offset_0);
             }
-            if let Some(it) = group.textures.get_mut(texture_3) {
+            if let Some(it) = group.textures.get_mut(texture_2) {
                 set!(S, it.buffer.size, size_1);
             }
         }
@@ -3821,25 +4000,25 @@ mod glTexBufferRange {
         let mut group = context.group.lock();
         let found_2: Ref<Buffer> = group.buffers.find(u64::from(buffer));
         drop(group);
-        crate::gles::give_to_driver(thread, memory, found_2);
+        crate::gl::give_to_driver(thread, memory, found_2);
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
         if offset >= 0 && size > 0 {
-            let attached_0: Ref<Buffer> = group.buffers.find(u64::from(buffer));
-            if functions::is_texel_format(internalformat)
-                && (i64::from(buffer) == 0 || attached_0.is_some())
+            let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
+            let attached_1: Ref<Buffer> = group.buffers.find(u64::from(buffer));
+            if functions::takes_texel_format(&*context, internalformat)
+                && (i64::from(buffer) == 0 || attached_1.is_some())
             {
-                let texture_1: Ref<Texture> = functions::bound_texture(&*context, target);
-                if let Some(it) = group.textures.get_mut(texture_1) {
+                if let Some(it) = group.textures.get_mut(texture_0) {
                     set!(S, it.buffer_format, internalformat);
                 }
-                if let Some(it) = group.textures.get_mut(texture_1) {
-                    set!(S, it.buffer.buffer, attached_0);
+                if let Some(it) = group.textures.get_mut(texture_0) {
+                    set!(S, it.buffer.buffer, attached_1);
                 }
-                if let Some(it) = group.textures.get_mut(texture_1) {
+                if let Some(it) = group.textures.get_mut(texture_0) {
                     set!(S, it.buffer.offset, offset);
                 }
-                if let Some(it) = group.textures.get_mut(texture_1) {
+                if let Some(it) = group.textures.get_mut(texture_0) {
                     set!(S, it.buffer.size, size);
                 }
             }
@@ -3870,31 +4049,37 @@ mod glTexImage3D {
         if width < 0 || height < 0 || depth < 0 {
             return;
         }
-        if functions::is_image_target_3d(target) && i64::from(level) >= 0 && i64::from(border) == 0
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::is_image_target_3d(target)
+            && i64::from(level) >= 0
+            && functions::is_border(&*context, border)
         {
-            crate::gles::unpack_3d(
+            crate::gl::unpack_3d(
                 thread, memory, seen, 9, pixels, width, height, depth, format, r#type,
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
-            let texel_bytes_6: i64 = crate::gles::texel_bytes(thread, memory, format, r#type);
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            let mut group = context.group.lock();
+            let texel_bytes_6: i64 = crate::gl::texel_bytes(thread, memory, format, r#type);
             if texel_bytes_6 > 0 {
                 let format_1: u32 = internalformat as u32;
                 let compressed_bytes_2: i32 = 0;
+                let Some(context) = thread.context.as_deref_mut() else { return };
                 let texture_3: Ref<Texture> = functions::bound_texture(&*context, target);
                 let is_face_4: bool =
                     i64::from(functions::texture_target(target)) != i64::from(target);
-                let is_valid_5: bool = functions::is_image_format(format_1)
+                let is_valid_5: bool = functions::takes_image_format(&*context, format_1)
                     && (!is_face_4 || i64::from(width) == i64::from(height));
                 if is_valid_5 && texture_3.is_none() {
                     set!(S, context.has_default_images, true);
                 }
-                if is_valid_5
-                    && i64::from(group.textures.get(texture_3).map_or(0, |it| it.immutable_levels))
-                        == 0
-                {
+                if {
+                    let mut group = context.group.lock();
+                    (is_valid_5
+                        && i64::from(
+                            group.textures.get(texture_3).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
+                } {
+                    let mut group = context.group.lock();
                     if let Some(it) = group.textures.get_mut(texture_3)
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
@@ -3958,6 +4143,17 @@ mod glTexImage3D {
                             set!(S, it.surface, value);
                         }
                     }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_3).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_3).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_3);
+                    }
                 }
             }
         }
@@ -3967,7 +4163,7 @@ mod glTexImage3D {
 mod glTexParameterIiv {
     fn enter(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_texture_target(target) {
+        if functions::is_texture_target(&*context, target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
             if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
                 if S::WHOLE
@@ -3989,21 +4185,28 @@ mod glTexParameterIiv {
             } else {
                 let level_1: i32 = memory.element::<i32>(params, 0);
                 let mut group = context.group.lock();
-                if functions::is_texture_target(target) && i64::from(level_1) >= 0 {
-                    match i64::from(pname) {
-                        GL_TEXTURE_BASE_LEVEL => {
-                            let key_0 = functions::bound_texture(&*context, target);
-                            if let Some(it) = group.textures.get_mut(key_0) {
-                                set!(S, it.base_level, level_1);
+                if functions::is_texture_target(&*context, target) {
+                    let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
+                    if i64::from(level_1) >= 0 {
+                        match i64::from(pname) {
+                            GL_TEXTURE_BASE_LEVEL => {
+                                if let Some(it) = group.textures.get_mut(texture_2) {
+                                    set!(S, it.base_level, level_1);
+                                }
                             }
-                        }
-                        GL_TEXTURE_MAX_LEVEL => {
-                            let key_0 = functions::bound_texture(&*context, target);
-                            if let Some(it) = group.textures.get_mut(key_0) {
-                                set!(S, it.max_level, level_1);
+                            GL_TEXTURE_MAX_LEVEL => {
+                                if let Some(it) = group.textures.get_mut(texture_2) {
+                                    set!(S, it.max_level, level_1);
+                                }
                             }
+                            GL_GENERATE_MIPMAP => {
+                                let value = i64::from(level_1) != 0;
+                                if let Some(it) = group.textures.get_mut(texture_2) {
+                                    set!(S, it.generates_levels, value);
+                                }
+                            }
+                            _ => {}
                         }
-                        _ => {}
                     }
                 }
                 drop(group);
@@ -4013,7 +4216,7 @@ mod glTexParameterIiv {
                     let Some(context) = thread.context.as_deref_mut() else { return };
                     {
                         let its_texture = functions::bound_texture(&*context, target);
-                        crate::gles::set_texture_parameter(
+                        crate::gl::set_texture_parameter(
                             thread,
                             memory,
                             its_texture,
@@ -4030,7 +4233,7 @@ mod glTexParameterIiv {
 mod glTexParameterIuiv {
     fn enter(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_texture_target(target) {
+        if functions::is_texture_target(&*context, target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
             if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
                 if S::WHOLE
@@ -4052,21 +4255,28 @@ mod glTexParameterIuiv {
             } else {
                 let level_1: i32 = memory.element::<u32>(params, 0) as i32;
                 let mut group = context.group.lock();
-                if functions::is_texture_target(target) && i64::from(level_1) >= 0 {
-                    match i64::from(pname) {
-                        GL_TEXTURE_BASE_LEVEL => {
-                            let key_0 = functions::bound_texture(&*context, target);
-                            if let Some(it) = group.textures.get_mut(key_0) {
-                                set!(S, it.base_level, level_1);
+                if functions::is_texture_target(&*context, target) {
+                    let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
+                    if i64::from(level_1) >= 0 {
+                        match i64::from(pname) {
+                            GL_TEXTURE_BASE_LEVEL => {
+                                if let Some(it) = group.textures.get_mut(texture_2) {
+                                    set!(S, it.base_level, level_1);
+                                }
                             }
-                        }
-                        GL_TEXTURE_MAX_LEVEL => {
-                            let key_0 = functions::bound_texture(&*context, target);
-                            if let Some(it) = group.textures.get_mut(key_0) {
-                                set!(S, it.max_level, level_1);
+                            GL_TEXTURE_MAX_LEVEL => {
+                                if let Some(it) = group.textures.get_mut(texture_2) {
+                                    set!(S, it.max_level, level_1);
+                                }
                             }
+                            GL_GENERATE_MIPMAP => {
+                                let value = i64::from(level_1) != 0;
+                                if let Some(it) = group.textures.get_mut(texture_2) {
+                                    set!(S, it.generates_levels, value);
+                                }
+                            }
+                            _ => {}
                         }
-                        _ => {}
                     }
                 }
                 drop(group);
@@ -4076,7 +4286,7 @@ mod glTexParameterIuiv {
                     let Some(context) = thread.context.as_deref_mut() else { return };
                     {
                         let its_texture = functions::bound_texture(&*context, target);
-                        crate::gles::set_texture_parameter(
+                        crate::gl::set_texture_parameter(
                             thread,
                             memory,
                             its_texture,
@@ -4107,7 +4317,7 @@ mod glTexStorage2D {
         }
         {
             let its_texture = functions::stored_texture(&*context, target);
-            crate::gles::define_storage(
+            crate::gl::define_storage(
                 thread,
                 memory,
                 its_texture,
@@ -4140,7 +4350,7 @@ mod glTexStorage2DMultisample {
         }
         {
             let its_texture = functions::stored_texture(&*context, target);
-            crate::gles::define_storage(
+            crate::gl::define_storage(
                 thread,
                 memory,
                 its_texture,
@@ -4173,7 +4383,7 @@ mod glTexStorage3D {
         }
         {
             let its_texture = functions::stored_texture(&*context, target);
-            crate::gles::define_storage(
+            crate::gl::define_storage(
                 thread,
                 memory,
                 its_texture,
@@ -4207,7 +4417,7 @@ mod glTexStorage3DMultisample {
         }
         {
             let its_texture = functions::stored_texture(&*context, target);
-            crate::gles::define_storage(
+            crate::gl::define_storage(
                 thread,
                 memory,
                 its_texture,
@@ -4247,23 +4457,36 @@ mod glTexSubImage3D {
             return;
         }
         if functions::is_image_target_3d(target) && i64::from(level) >= 0 {
-            crate::gles::unpack_3d(
+            crate::gl::unpack_3d(
                 thread, memory, seen, 10, pixels, width, height, depth, format, r#type,
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-            let mut group = context.group.lock();
-            if group
-                .textures
-                .get(texture_0)
-                .and_then(|it| it.images.at(target))
-                .is_some_and(|it| it.contains_key(&level))
-            {
+            if {
+                let mut group = context.group.lock();
+                group
+                    .textures
+                    .get(texture_0)
+                    .and_then(|it| it.images.at(target))
+                    .is_some_and(|it| it.contains_key(&level))
+            } {
+                let mut group = context.group.lock();
                 if let Some(it) = group.textures.get_mut(texture_0)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
                     set!(S, it.is_defined, true);
+                }
+                drop(group);
+                if {
+                    let mut group = context.group.lock();
+                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                        && i64::from(level)
+                            == i64::from(
+                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                            ))
+                } {
+                    crate::gl::generate_levels(thread, memory, texture_0);
                 }
             }
         }
@@ -4289,7 +4512,7 @@ mod glTransformFeedbackVaryings {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::set_feedback_varyings(
+            crate::gl::set_feedback_varyings(
                 thread,
                 memory,
                 its_program,
@@ -4341,7 +4564,7 @@ mod glUniform1uiv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_integers(
+            crate::gl::set_uniform_integers(
                 thread,
                 memory,
                 its_program,
@@ -4403,7 +4626,7 @@ mod glUniform2uiv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_integers(
+            crate::gl::set_uniform_integers(
                 thread,
                 memory,
                 its_program,
@@ -4474,7 +4697,7 @@ mod glUniform3uiv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_integers(
+            crate::gl::set_uniform_integers(
                 thread,
                 memory,
                 its_program,
@@ -4554,7 +4777,7 @@ mod glUniform4uiv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_integers(
+            crate::gl::set_uniform_integers(
                 thread,
                 memory,
                 its_program,
@@ -4605,7 +4828,7 @@ mod glUniformMatrix2x3fv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -4635,7 +4858,7 @@ mod glUniformMatrix2x4fv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -4665,7 +4888,7 @@ mod glUniformMatrix3x2fv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -4695,7 +4918,7 @@ mod glUniformMatrix3x4fv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -4725,7 +4948,7 @@ mod glUniformMatrix4x2fv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -4755,7 +4978,7 @@ mod glUniformMatrix4x3fv {
         }
         {
             let its_program = functions::active_program(&*context);
-            crate::gles::set_uniform_floats(
+            crate::gl::set_uniform_floats(
                 thread,
                 memory,
                 its_program,
@@ -4774,8 +4997,10 @@ mod glUnmapBuffer {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::mapped_writes(thread, memory, seen, target);
-        crate::gles::unmap_buffer(thread, memory, target);
+        let bound_buffer_0: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
+        crate::gl::mapped_writes(thread, memory, seen, bound_buffer_0);
+        let bound_buffer_1: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
+        crate::gl::unmap_buffer(thread, memory, bound_buffer_1);
     }
 }
 
@@ -4788,7 +5013,7 @@ mod glUseProgramStages {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::use_stages(thread, memory, found_0, stages, its_program);
+            crate::gl::use_stages(thread, memory, found_0, stages, its_program);
         }
     }
 }
@@ -4798,9 +5023,12 @@ mod glVertexAttribBinding {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_attrib(&*context, attribindex)
             && functions::is_vertex_binding(&*context, bindingindex)
-            && context.vertex_array.is_some()
+            && functions::has_vertex_array(&*context)
         {
-            crate::gles::set_vertex_binding(thread, memory, attribindex, bindingindex);
+            {
+                let its_array = context.vertex_array;
+                crate::gl::set_binding_of(thread, memory, its_array, attribindex, bindingindex);
+            }
         }
     }
 }
@@ -4809,8 +5037,15 @@ mod glVertexAttribDivisor {
     fn enter(thread: S, memory: M, seen: O, index: u32, divisor: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_attrib(&*context, index) {
-            crate::gles::set_vertex_binding(thread, memory, index, index);
-            crate::gles::set_vertex_divisor(thread, memory, index, divisor);
+            {
+                let its_array = context.vertex_array;
+                crate::gl::set_binding_of(thread, memory, its_array, index, index);
+            }
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            {
+                let its_array = context.vertex_array;
+                crate::gl::set_divisor_of(thread, memory, its_array, index, divisor);
+            }
         }
     }
 }
@@ -4828,20 +5063,24 @@ mod glVertexAttribFormat {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_attrib(&*context, attribindex)
-            && context.vertex_array.is_some()
+            && functions::has_vertex_array(&*context)
             && functions::is_float_format(&*context, size, r#type)
             && functions::is_relative_offset(&*context, relativeoffset)
         {
-            crate::gles::set_vertex_format(
-                thread,
-                memory,
-                attribindex,
-                size,
-                r#type,
-                normalized != 0,
-                false,
-                relativeoffset,
-            );
+            {
+                let its_array = context.vertex_array;
+                crate::gl::set_format_of(
+                    thread,
+                    memory,
+                    its_array,
+                    attribindex,
+                    size,
+                    r#type,
+                    normalized != 0,
+                    false,
+                    relativeoffset,
+                );
+            }
         }
     }
 }
@@ -5038,20 +5277,24 @@ mod glVertexAttribIFormat {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if functions::is_attrib(&*context, attribindex)
-            && context.vertex_array.is_some()
+            && functions::has_vertex_array(&*context)
             && functions::is_integer_format(size, r#type)
             && functions::is_relative_offset(&*context, relativeoffset)
         {
-            crate::gles::set_vertex_format(
-                thread,
-                memory,
-                attribindex,
-                size,
-                r#type,
-                false,
-                true,
-                relativeoffset,
-            );
+            {
+                let its_array = context.vertex_array;
+                crate::gl::set_format_of(
+                    thread,
+                    memory,
+                    its_array,
+                    attribindex,
+                    size,
+                    r#type,
+                    false,
+                    true,
+                    relativeoffset,
+                );
+            }
         }
     }
 }
@@ -5075,9 +5318,14 @@ mod glVertexAttribIPointer {
             && functions::is_integer_format(size, r#type)
             && functions::may_point(&*context, pointer)
         {
-            crate::gles::set_vertex_pointer(
-                thread, memory, index, size, r#type, false, true, stride, pointer,
-            );
+            {
+                let its_array = context.vertex_array;
+                let its_buffer = context.array_buffer;
+                crate::gl::set_pointer_of(
+                    thread, memory, its_array, its_buffer, index, size, r#type, false, true,
+                    stride, pointer,
+                );
+            }
         }
     }
 }
@@ -5085,8 +5333,13 @@ mod glVertexAttribIPointer {
 mod glVertexBindingDivisor {
     fn enter(thread: S, memory: M, seen: O, bindingindex: u32, divisor: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_vertex_binding(&*context, bindingindex) && context.vertex_array.is_some() {
-            crate::gles::set_vertex_divisor(thread, memory, bindingindex, divisor);
+        if functions::is_vertex_binding(&*context, bindingindex)
+            && functions::has_vertex_array(&*context)
+        {
+            {
+                let its_array = context.vertex_array;
+                crate::gl::set_divisor_of(thread, memory, its_array, bindingindex, divisor);
+            }
         }
     }
 }

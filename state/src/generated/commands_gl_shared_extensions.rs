@@ -169,6 +169,37 @@ mod glBindRenderbufferOES {
     }
 }
 
+mod glBitmapxOES {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
+        width: i32,
+        height: i32,
+        xorig: i32,
+        yorig: i32,
+        xmove: i32,
+        ymove: i32,
+        bitmap: u64,
+    ) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+        crate::gl::unpack_2d(
+            thread,
+            memory,
+            seen,
+            6,
+            bitmap,
+            width,
+            height,
+            GL_COLOR_INDEX as u32,
+            GL_BITMAP as u32,
+        );
+    }
+}
+
 mod glBlendEquationOES {
     fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
@@ -233,8 +264,8 @@ mod glBufferStorageEXT {
         if size < 0 {
             return;
         }
-        let bound_buffer_0: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
-        let bound_buffer_1: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
+        let bound_buffer_0: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
+        let bound_buffer_1: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
         let Some(context) = thread.context.as_deref_mut() else { return };
         if {
             let mut group = context.group.lock();
@@ -243,18 +274,19 @@ mod glBufferStorageEXT {
                 && size > 0)
         } {
             observe::elements(seen, 2, data, size, 1);
-            crate::gles::define_buffer(thread, memory, target, size, data);
-            let bound_buffer_2: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            let mut group = context.group.lock();
-            if let Some(it) = group.buffers.get_mut(bound_buffer_2) {
-                set!(S, it.immutable, true);
-            }
-            drop(group);
-            let bound_buffer_3: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
+            let bound_buffer_2: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
+            crate::gl::define_buffer(thread, memory, bound_buffer_2, target, size, data);
+            let bound_buffer_3: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             if let Some(it) = group.buffers.get_mut(bound_buffer_3) {
+                set!(S, it.immutable, true);
+            }
+            drop(group);
+            let bound_buffer_4: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            let mut group = context.group.lock();
+            if let Some(it) = group.buffers.get_mut(bound_buffer_4) {
                 set!(S, it.storage_flags, flags);
             }
         }
@@ -278,8 +310,8 @@ mod glBufferStorageExternalEXT {
         if size < 0 {
             return;
         }
-        let bound_buffer_0: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
-        let bound_buffer_1: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
+        let bound_buffer_0: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
+        let bound_buffer_1: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
         let Some(context) = thread.context.as_deref_mut() else { return };
         if {
             let mut group = context.group.lock();
@@ -287,18 +319,19 @@ mod glBufferStorageExternalEXT {
                 && !group.buffers.get(bound_buffer_1).map_or(false, |it| it.immutable)
                 && size > 0)
         } {
-            crate::gles::define_buffer(thread, memory, target, size, 0);
-            let bound_buffer_2: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            let mut group = context.group.lock();
-            if let Some(it) = group.buffers.get_mut(bound_buffer_2) {
-                set!(S, it.immutable, true);
-            }
-            drop(group);
-            let bound_buffer_3: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
+            let bound_buffer_2: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
+            crate::gl::define_buffer(thread, memory, bound_buffer_2, target, size, 0);
+            let bound_buffer_3: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             if let Some(it) = group.buffers.get_mut(bound_buffer_3) {
+                set!(S, it.immutable, true);
+            }
+            drop(group);
+            let bound_buffer_4: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            let mut group = context.group.lock();
+            if let Some(it) = group.buffers.get_mut(bound_buffer_4) {
                 set!(S, it.storage_flags, flags);
             }
         }
@@ -313,8 +346,8 @@ mod glBufferStorageMemEXT {
         if size < 0 {
             return;
         }
-        let bound_buffer_0: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
-        let bound_buffer_1: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
+        let bound_buffer_0: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
+        let bound_buffer_1: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
         let Some(context) = thread.context.as_deref_mut() else { return };
         if {
             let mut group = context.group.lock();
@@ -322,11 +355,12 @@ mod glBufferStorageMemEXT {
                 && !group.buffers.get(bound_buffer_1).map_or(false, |it| it.immutable)
                 && size > 0)
         } {
-            crate::gles::define_buffer(thread, memory, target, size, 0);
-            let bound_buffer_2: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
+            let bound_buffer_2: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
+            crate::gl::define_buffer(thread, memory, bound_buffer_2, target, size, 0);
+            let bound_buffer_3: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
-            if let Some(it) = group.buffers.get_mut(bound_buffer_2) {
+            if let Some(it) = group.buffers.get_mut(bound_buffer_3) {
                 set!(S, it.immutable, true);
             }
         }
@@ -405,7 +439,7 @@ mod glClearTexImageEXT {
         if thread.context.is_none() {
             return;
         }
-        let texel_bytes_0: i64 = crate::gles::texel_bytes(thread, memory, format, r#type);
+        let texel_bytes_0: i64 = crate::gl::texel_bytes(thread, memory, format, r#type);
         observe::elements(seen, 4, data, texel_bytes_0, 1);
     }
 }
@@ -430,7 +464,7 @@ mod glClearTexSubImageEXT {
         if thread.context.is_none() {
             return;
         }
-        let texel_bytes_0: i64 = crate::gles::texel_bytes(thread, memory, format, r#type);
+        let texel_bytes_0: i64 = crate::gl::texel_bytes(thread, memory, format, r#type);
         observe::elements(seen, 10, data, texel_bytes_0, 1);
     }
 }
@@ -539,23 +573,29 @@ mod glCompressedTexImage3DOES {
         if width < 0 || height < 0 || depth < 0 || imageSize < 0 {
             return;
         }
-        if functions::is_image_target_3d(target) && i64::from(level) >= 0 && i64::from(border) == 0
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::is_image_target_3d(target)
+            && i64::from(level) >= 0
+            && functions::is_border(&*context, border)
         {
-            crate::gles::unpack_compressed(thread, memory, seen, 8, data, imageSize);
+            crate::gl::unpack_compressed(thread, memory, seen, 8, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = data != 0 || context.pixel_unpack_buffer.is_some();
             let pixel_type_1: u32 = 0;
             let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
             let is_face_3: bool = i64::from(functions::texture_target(target)) != i64::from(target);
-            let is_valid_4: bool = functions::is_image_format(internalformat)
+            let is_valid_4: bool = functions::takes_image_format(&*context, internalformat)
                 && (!is_face_3 || i64::from(width) == i64::from(height));
             if is_valid_4 && texture_2.is_none() {
                 set!(S, context.has_default_images, true);
             }
-            let mut group = context.group.lock();
-            if is_valid_4
-                && i64::from(group.textures.get(texture_2).map_or(0, |it| it.immutable_levels)) == 0
-            {
+            if {
+                let mut group = context.group.lock();
+                (is_valid_4
+                    && i64::from(group.textures.get(texture_2).map_or(0, |it| it.immutable_levels))
+                        == 0)
+            } {
+                let mut group = context.group.lock();
                 if let Some(it) = group.textures.get_mut(texture_2)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
@@ -616,6 +656,17 @@ mod glCompressedTexImage3DOES {
                         set!(S, it.surface, value);
                     }
                 }
+                drop(group);
+                if {
+                    let mut group = context.group.lock();
+                    (group.textures.get(texture_2).map_or(false, |it| it.generates_levels)
+                        && i64::from(level)
+                            == i64::from(
+                                group.textures.get(texture_2).map_or(0, |it| it.base_level),
+                            ))
+                } {
+                    crate::gl::generate_levels(thread, memory, texture_2);
+                }
             }
         }
     }
@@ -646,21 +697,34 @@ mod glCompressedTexSubImage3DOES {
             return;
         }
         if functions::is_image_target_3d(target) && i64::from(level) >= 0 {
-            crate::gles::unpack_compressed(thread, memory, seen, 10, data, imageSize);
+            crate::gl::unpack_compressed(thread, memory, seen, 10, data, imageSize);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-            let mut group = context.group.lock();
-            if group
-                .textures
-                .get(texture_0)
-                .and_then(|it| it.images.at(target))
-                .is_some_and(|it| it.contains_key(&level))
-            {
+            if {
+                let mut group = context.group.lock();
+                group
+                    .textures
+                    .get(texture_0)
+                    .and_then(|it| it.images.at(target))
+                    .is_some_and(|it| it.contains_key(&level))
+            } {
+                let mut group = context.group.lock();
                 if let Some(it) = group.textures.get_mut(texture_0)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
                     set!(S, it.is_defined, true);
+                }
+                drop(group);
+                if {
+                    let mut group = context.group.lock();
+                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                        && i64::from(level)
+                            == i64::from(
+                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                            ))
+                } {
+                    crate::gl::generate_levels(thread, memory, texture_0);
                 }
             }
         }
@@ -691,18 +755,29 @@ mod glCopyTexSubImage3DOES {
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
         let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-        let mut group = context.group.lock();
-        if group
-            .textures
-            .get(texture_0)
-            .and_then(|it| it.images.at(target))
-            .is_some_and(|it| it.contains_key(&level))
-        {
+        if {
+            let mut group = context.group.lock();
+            group
+                .textures
+                .get(texture_0)
+                .and_then(|it| it.images.at(target))
+                .is_some_and(|it| it.contains_key(&level))
+        } {
+            let mut group = context.group.lock();
             if let Some(it) = group.textures.get_mut(texture_0)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
                 set!(S, it.is_defined, true);
+            }
+            drop(group);
+            if {
+                let mut group = context.group.lock();
+                (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                    && i64::from(level)
+                        == i64::from(group.textures.get(texture_0).map_or(0, |it| it.base_level)))
+            } {
+                crate::gl::generate_levels(thread, memory, texture_0);
             }
         }
     }
@@ -721,6 +796,14 @@ mod glCreateMemoryObjectsEXT {
     }
 }
 
+mod glCreateShaderProgramEXT {
+    fn leave(thread: S, memory: M, seen: O, r#type: u32, string: u64, result: u32) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let mut group = context.group.lock();
+        group.programs.create(u64::from(result));
+    }
+}
+
 mod glCreateShaderProgramvEXT {
     fn leave(thread: S, memory: M, seen: O, r#type: u32, count: i32, strings: u64, result: u32) {
         if thread.context.is_none() {
@@ -729,7 +812,7 @@ mod glCreateShaderProgramvEXT {
         if count < 0 {
             return;
         }
-        crate::gles::create_shader_program(
+        crate::gl::create_shader_program(
             thread,
             memory,
             result,
@@ -829,7 +912,7 @@ mod glDeleteRenderbuffersOES {
             let found_2: Ref<Renderbuffer> =
                 group.renderbuffers.find(u64::from(memory.element::<u32>(renderbuffers, i)));
             drop(group);
-            crate::gles::detach_renderbuffer(thread, memory, found_2);
+            crate::gl::detach_renderbuffer(thread, memory, found_2);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             group.renderbuffers.delete(u64::from(memory.element::<u32>(renderbuffers, i)));
@@ -846,6 +929,35 @@ mod glDeleteSemaphoresEXT {
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.semaphores.delete(u64::from(memory.element::<u32>(semaphores, i)));
+        }
+    }
+}
+
+mod glDepthRangeArrayfvOES {
+    fn enter(thread: Whole, memory: M, seen: O, first: u32, count: i32, v: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
+        for i in number::range(0, i64::from(count)) {
+            let index_1: u32 = number::add(i64::from(first), i) as u32;
+            let near_2: f64 = f64::from(memory.element::<f32>(v, number::mul(i, 2)));
+            let far_3: f64 = f64::from(memory.element::<f32>(v, number::add(number::mul(i, 2), 1)));
+            if i64::from(index_1) == 0 {
+                set!(S, context.depth_near, near_2 as f32);
+                set!(S, context.depth_far, far_3 as f32);
+            } else {
+                if let Some(it) = context.depth_ranges.at_mut(index_1)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, near_2);
+                }
+                if let Some(it) = context.depth_ranges.at_mut(index_1)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, far_3);
+                }
+            }
         }
     }
 }
@@ -873,8 +985,9 @@ mod glDrawArraysInstancedBaseInstanceEXT {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
-            crate::gles::client_arrays(
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
+            crate::gl::client_arrays(
                 thread,
                 memory,
                 seen,
@@ -893,8 +1006,9 @@ mod glDrawArraysInstancedEXT {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
-            crate::gles::client_arrays(
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
+            crate::gl::client_arrays(
                 thread,
                 memory,
                 seen,
@@ -923,8 +1037,9 @@ mod glDrawElementsInstancedBaseInstanceEXT {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
-            crate::gles::elements(
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
+            crate::gl::elements(
                 thread,
                 memory,
                 seen,
@@ -957,8 +1072,9 @@ mod glDrawElementsInstancedBaseVertexBaseInstanceEXT {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
-            crate::gles::elements(
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
+            crate::gl::elements(
                 thread,
                 memory,
                 seen,
@@ -989,8 +1105,9 @@ mod glDrawElementsInstancedEXT {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
-            crate::gles::elements(
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
+            crate::gl::elements(
                 thread,
                 memory,
                 seen,
@@ -1102,7 +1219,7 @@ mod glEGLImageTargetRenderbufferStorageOES {
         if i64::from(target) == GL_RENDERBUFFER {
             {
                 let its_renderbuffer = context.renderbuffer;
-                crate::gles::become_image_for_rendering(thread, memory, its_renderbuffer, image);
+                crate::gl::become_image_for_rendering(thread, memory, its_renderbuffer, image);
             }
         }
     }
@@ -1116,7 +1233,7 @@ mod glEGLImageTargetTexStorageEXT {
             let mut group = context.group.lock();
             (i64::from(group.textures.get(texture).map_or(0, |it| it.immutable_levels)) == 0)
         } {
-            crate::gles::become_image(thread, memory, texture, target, image);
+            crate::gl::become_image(thread, memory, texture, target, image);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             if let Some(it) = group.textures.get_mut(texture) {
@@ -1133,7 +1250,7 @@ mod glEGLImageTargetTexture2DOES {
         if texture.is_none() {
             set!(S, context.has_default_images, true);
         }
-        crate::gles::become_image(thread, memory, texture, target, image);
+        crate::gl::become_image(thread, memory, texture, target, image);
     }
 }
 
@@ -1152,7 +1269,7 @@ mod glEGLImageTargetTextureStorageEXT {
                     let mut group = context.group.lock();
                     group.textures.get(named).map_or(0, |it| it.target)
                 };
-                crate::gles::become_image(thread, memory, named, its_target, image);
+                crate::gl::become_image(thread, memory, named, its_target, image);
             }
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
@@ -1241,7 +1358,18 @@ mod glFramebufferRenderbufferOES {
         if i64::from(renderbuffer) == 0
             || (attached.is_some() && i64::from(renderbuffertarget) == GL_RENDERBUFFER)
         {
-            crate::gles::attach_renderbuffer(thread, memory, target, attachment, attached);
+            if functions::is_framebuffer_target(target) {
+                {
+                    let its_framebuffer = functions::bound_framebuffer(&*context, target);
+                    crate::gl::attach_renderbuffer_to(
+                        thread,
+                        memory,
+                        its_framebuffer,
+                        attachment,
+                        attached,
+                    );
+                }
+            }
         }
     }
 }
@@ -1262,14 +1390,29 @@ mod glFramebufferTexture2DMultisampleEXT {
         if samples < 0 {
             return;
         }
-        let found_0: Ref<Texture> =
+        let texture_0: Ref<Texture> =
             context
                 .caches
                 .textures
                 .find(&context.group, u64::from(texture), |group| &mut group.textures);
-        crate::gles::attach_texture(
-            thread, memory, target, attachment, textarget, found_0, level, 0, false, samples,
-        );
+        let layer_1: i32 = 0;
+        if functions::is_framebuffer_target(target) {
+            {
+                let its_framebuffer = functions::bound_framebuffer(&*context, target);
+                crate::gl::attach_texture_to(
+                    thread,
+                    memory,
+                    its_framebuffer,
+                    attachment,
+                    textarget,
+                    texture_0,
+                    level,
+                    layer_1,
+                    false,
+                    samples,
+                );
+            }
+        }
     }
 }
 
@@ -1291,11 +1434,27 @@ mod glFramebufferTexture2DOES {
                 && (i64::from(texture) == 0 || functions::is_attachable_from(textarget)))
         } {
             let mut group = context.group.lock();
-            let found_0: Ref<Texture> = group.textures.find(u64::from(texture));
+            let texture_0: Ref<Texture> = group.textures.find(u64::from(texture));
+            let layer_1: i32 = 0;
+            let samples_2: i32 = 0;
             drop(group);
-            crate::gles::attach_texture(
-                thread, memory, target, attachment, textarget, found_0, level, 0, false, 0,
-            );
+            if functions::is_framebuffer_target(target) {
+                {
+                    let its_framebuffer = functions::bound_framebuffer(&*context, target);
+                    crate::gl::attach_texture_to(
+                        thread,
+                        memory,
+                        its_framebuffer,
+                        attachment,
+                        textarget,
+                        texture_0,
+                        level,
+                        layer_1,
+                        false,
+                        samples_2,
+                    );
+                }
+            }
         }
     }
 }
@@ -1313,14 +1472,29 @@ mod glFramebufferTexture3DOES {
         zoffset: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        let found_0: Ref<Texture> =
+        let texture_0: Ref<Texture> =
             context
                 .caches
                 .textures
                 .find(&context.group, u64::from(texture), |group| &mut group.textures);
-        crate::gles::attach_texture(
-            thread, memory, target, attachment, textarget, found_0, level, zoffset, false, 0,
-        );
+        let samples_1: i32 = 0;
+        if functions::is_framebuffer_target(target) {
+            {
+                let its_framebuffer = functions::bound_framebuffer(&*context, target);
+                crate::gl::attach_texture_to(
+                    thread,
+                    memory,
+                    its_framebuffer,
+                    attachment,
+                    textarget,
+                    texture_0,
+                    level,
+                    zoffset,
+                    false,
+                    samples_1,
+                );
+            }
+        }
     }
 }
 
@@ -1337,27 +1511,36 @@ mod glFramebufferTextureMultisampleMultiviewOVR {
         baseViewIndex: i32,
         numViews: i32,
     ) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
+        if thread.context.is_none() {
+            return;
+        }
         if samples < 0 || numViews < 0 {
             return;
         }
-        let found_0: Ref<Texture> =
+        let textarget_0: u32 = 0;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let texture_1: Ref<Texture> =
             context
                 .caches
                 .textures
                 .find(&context.group, u64::from(texture), |group| &mut group.textures);
-        crate::gles::attach_texture(
-            thread,
-            memory,
-            target,
-            attachment,
-            0,
-            found_0,
-            level,
-            baseViewIndex,
-            true,
-            samples,
-        );
+        if functions::is_framebuffer_target(target) {
+            {
+                let its_framebuffer = functions::bound_framebuffer(&*context, target);
+                crate::gl::attach_texture_to(
+                    thread,
+                    memory,
+                    its_framebuffer,
+                    attachment,
+                    textarget_0,
+                    texture_1,
+                    level,
+                    baseViewIndex,
+                    true,
+                    samples,
+                );
+            }
+        }
     }
 }
 
@@ -1373,27 +1556,37 @@ mod glFramebufferTextureMultiviewOVR {
         baseViewIndex: i32,
         numViews: i32,
     ) {
-        let Some(context) = thread.context.as_deref_mut() else { return };
+        if thread.context.is_none() {
+            return;
+        }
         if numViews < 0 {
             return;
         }
-        let found_0: Ref<Texture> =
+        let textarget_0: u32 = 0;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let texture_1: Ref<Texture> =
             context
                 .caches
                 .textures
                 .find(&context.group, u64::from(texture), |group| &mut group.textures);
-        crate::gles::attach_texture(
-            thread,
-            memory,
-            target,
-            attachment,
-            0,
-            found_0,
-            level,
-            baseViewIndex,
-            true,
-            0,
-        );
+        let samples_2: i32 = 0;
+        if functions::is_framebuffer_target(target) {
+            {
+                let its_framebuffer = functions::bound_framebuffer(&*context, target);
+                crate::gl::attach_texture_to(
+                    thread,
+                    memory,
+                    its_framebuffer,
+                    attachment,
+                    textarget_0,
+                    texture_1,
+                    level,
+                    baseViewIndex,
+                    true,
+                    samples_2,
+                );
+            }
+        }
     }
 }
 
@@ -1402,7 +1595,7 @@ mod glFrustumfOES {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::multiply_frustum(
+        crate::gl::multiply_frustum(
             thread,
             memory,
             f64::from(l),
@@ -1420,7 +1613,7 @@ mod glFrustumxOES {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::multiply_frustum(
+        crate::gl::multiply_frustum(
             thread,
             memory,
             functions::fixed(l),
@@ -1504,17 +1697,44 @@ mod glGenerateMipmapOES {
         let Some(context) = thread.context.as_deref_mut() else { return };
         {
             let its_texture = functions::bound_texture(&*context, target);
-            crate::gles::generate_levels(thread, memory, its_texture);
+            crate::gl::generate_levels(thread, memory, its_texture);
+        }
+    }
+}
+
+mod glGetMapxvOES {
+    fn leave(thread: S, memory: M, seen: O, target: u32, query: u32, v: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        observe::elements(seen, 2, v, functions::map_values(&*context, target, query), 4);
+    }
+}
+
+mod glGetQueryObjectuivEXT {
+    fn enter(thread: S, memory: M, seen: O, id: u32, pname: u32, params: u64) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::changed_maps(thread, memory, seen);
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if context.query_buffer.is_some() {
+            {
+                let its_buffer = context.query_buffer;
+                crate::gl::give_to_driver(thread, memory, its_buffer);
+            }
+        }
+    }
+    fn leave(thread: S, memory: M, seen: O, id: u32, pname: u32, params: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if context.query_buffer.is_none() {
+            observe::elements(seen, 2, params, sizes::query_value(i64::from(pname)), 4);
         }
     }
 }
 
 mod glGetTexParameterxvOES {
     fn leave(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
-        if thread.context.is_none() {
-            return;
-        }
-        if functions::is_texture_target(target) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::is_texture_target(&*context, target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
         }
     }
@@ -1554,7 +1774,7 @@ mod glLabelObjectEXT {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::label_object(
+        crate::gl::label_object(
             thread,
             memory,
             functions::label_identifier(r#type),
@@ -1644,7 +1864,7 @@ mod glLoadMatrixxOES {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::load_matrix(thread, memory, m, true);
+        crate::gl::load_matrix(thread, memory, m, GL_FIXED as u32, false);
     }
 }
 
@@ -1653,29 +1873,114 @@ mod glLoadPaletteFromModelViewMatrixOES {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::load_palette_from_modelview(thread, memory);
+        crate::gl::load_palette_from_modelview(thread, memory);
+    }
+}
+
+mod glLoadTransposeMatrixxOES {
+    fn enter(thread: Whole, memory: M, seen: O, m: u64) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::gl::load_matrix(thread, memory, m, GL_FIXED as u32, true);
     }
 }
 
 mod glMapBufferOES {
     fn leave(thread: S, memory: M, seen: O, target: u32, access: u32, result: u64) {
-        if thread.context.is_none() {
-            return;
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if result != 0 {
+            if (i64::from(functions::map_access(access)) & GL_MAP_READ_BIT) != 0 {
+                let bound_buffer_0: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
+                let Some(context) = thread.context.as_deref_mut() else { return };
+                observe::memory(seen, result, {
+                    let mut group = context.group.lock();
+                    group.buffers.get(bound_buffer_0).map_or(0, |it| it.size)
+                });
+            }
+            let bound_buffer_1: Ref<Buffer> = crate::gl::bound_buffer(thread, memory, target);
+            crate::gl::map_buffer(
+                thread,
+                memory,
+                bound_buffer_1,
+                0,
+                -1,
+                functions::map_access(access),
+                result,
+            );
         }
-        crate::gles::map_buffer(thread, memory, target, 0, -1, GL_MAP_WRITE_BIT as u32, result);
     }
 }
 
 mod glMaterialxOES {
     fn enter(thread: Whole, memory: M, seen: O, face: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::material_numbers(i64::from(face) == GL_FRONT_AND_BACK, pname) == 1 {
-            {
-                let value = functions::fixed_parameter(pname, param) as f32;
-                if let Some(it) = context.material.values.at_mut(pname)
-                    && let Some(it) = it.at_mut(0)
-                {
-                    set!(S, *it, value);
+        if functions::material_numbers(functions::is_material_face(&*context, face), pname) == 1 {
+            let i_0: i64 = 0;
+            let value_1: f64 = functions::fixed_parameter(pname, param);
+            if i64::from(pname) == GL_AMBIENT_AND_DIFFUSE {
+                let pname_2: u32 = GL_AMBIENT as u32;
+                if i64::from(face) != GL_BACK {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.material.values.at_mut(pname_2)
+                            && let Some(it) = it.at_mut(i_0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.back_material.values.at_mut(pname_2)
+                            && let Some(it) = it.at_mut(i_0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                let pname_3: u32 = GL_DIFFUSE as u32;
+                if i64::from(face) != GL_BACK {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.material.values.at_mut(pname_3)
+                            && let Some(it) = it.at_mut(i_0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.back_material.values.at_mut(pname_3)
+                            && let Some(it) = it.at_mut(i_0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+            } else {
+                if i64::from(face) != GL_BACK {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.material.values.at_mut(pname)
+                            && let Some(it) = it.at_mut(i_0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.back_material.values.at_mut(pname)
+                            && let Some(it) = it.at_mut(i_0)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
                 }
             }
         }
@@ -1687,35 +1992,71 @@ mod glMaterialxvOES {
         let Some(context) = thread.context.as_deref_mut() else { return };
         for i in number::range(
             0,
-            functions::material_numbers(i64::from(face) == GL_FRONT_AND_BACK, pname),
+            functions::material_numbers(functions::is_material_face(&*context, face), pname),
         ) {
+            let value_1: f64 = functions::fixed_parameter(pname, memory.element::<i32>(param, i));
             if i64::from(pname) == GL_AMBIENT_AND_DIFFUSE {
-                {
-                    let value =
-                        functions::fixed_parameter(pname, memory.element::<i32>(param, i)) as f32;
-                    if let Some(it) = context.material.values.at_mut((GL_AMBIENT as u32))
-                        && let Some(it) = it.at_mut(i)
+                let pname_2: u32 = GL_AMBIENT as u32;
+                if i64::from(face) != GL_BACK {
                     {
-                        set!(S, *it, value);
+                        let value = value_1 as f32;
+                        if let Some(it) = context.material.values.at_mut(pname_2)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
-                {
-                    let value =
-                        functions::fixed_parameter(pname, memory.element::<i32>(param, i)) as f32;
-                    if let Some(it) = context.material.values.at_mut((GL_DIFFUSE as u32))
-                        && let Some(it) = it.at_mut(i)
+                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
                     {
-                        set!(S, *it, value);
+                        let value = value_1 as f32;
+                        if let Some(it) = context.back_material.values.at_mut(pname_2)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                let pname_3: u32 = GL_DIFFUSE as u32;
+                if i64::from(face) != GL_BACK {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.material.values.at_mut(pname_3)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.back_material.values.at_mut(pname_3)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
             } else {
-                {
-                    let value =
-                        functions::fixed_parameter(pname, memory.element::<i32>(param, i)) as f32;
-                    if let Some(it) = context.material.values.at_mut(pname)
-                        && let Some(it) = it.at_mut(i)
+                if i64::from(face) != GL_BACK {
                     {
-                        set!(S, *it, value);
+                        let value = value_1 as f32;
+                        if let Some(it) = context.material.values.at_mut(pname)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
+                    }
+                }
+                if i64::from(face) != GL_FRONT && context.api.is_desktop(context.version, (1, 0)) {
+                    {
+                        let value = value_1 as f32;
+                        if let Some(it) = context.back_material.values.at_mut(pname)
+                            && let Some(it) = it.at_mut(i)
+                        {
+                            set!(S, *it, value);
+                        }
                     }
                 }
             }
@@ -1729,17 +2070,19 @@ mod glMatrixIndexPointerOES {
         if stride < 0 {
             return;
         }
-        if !(context.version >= (2, 0))
+        if context.api.has_fixed_function(context.version)
+            && functions::may_point(&*context, pointer)
             && i64::from(size) >= 1
             && i64::from(size) <= 4
             && i64::from(r#type) == GL_UNSIGNED_BYTE
         {
+            let slot_0: u32 =
+                functions::client_array_slot(&*context, GL_MATRIX_INDEX_ARRAY_OES as u32) as u32;
             {
-                let its_slot =
-                    functions::client_array_slot(&*context, GL_MATRIX_INDEX_ARRAY_OES as u32)
-                        as u32;
-                crate::gles::set_vertex_array(
-                    thread, memory, its_slot, size, r#type, stride, pointer,
+                let its_array = context.vertex_array;
+                let its_buffer = context.array_buffer;
+                crate::gl::set_array_of(
+                    thread, memory, its_array, its_buffer, slot_0, size, r#type, stride, pointer,
                 );
             }
         }
@@ -1779,7 +2122,16 @@ mod glMultMatrixxOES {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::multiply_matrix(thread, memory, m, true);
+        crate::gl::multiply_matrix(thread, memory, m, GL_FIXED as u32, false);
+    }
+}
+
+mod glMultTransposeMatrixxOES {
+    fn enter(thread: Whole, memory: M, seen: O, m: u64) {
+        if thread.context.is_none() {
+            return;
+        }
+        crate::gl::multiply_matrix(thread, memory, m, GL_FIXED as u32, true);
     }
 }
 
@@ -1789,9 +2141,10 @@ mod glMultiDrawArraysEXT {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
             for i in number::range(0, i64::from(primcount)) {
-                crate::gles::client_arrays(
+                crate::gl::client_arrays(
                     thread,
                     memory,
                     seen,
@@ -1811,6 +2164,26 @@ mod glMultiDrawArraysIndirectEXT {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if context.api.has_fixed_function(context.version)
+            && functions::draws_something(&*context, mode)
+            && number::rem(i64::from(stride), 4) == 0
+        {
+            if context.draw_indirect_buffer.is_none() {
+                crate::gl::indirect_draws(
+                    thread,
+                    memory,
+                    seen,
+                    1,
+                    indirect,
+                    i64::from(drawcount),
+                    i64::from(stride),
+                    0,
+                );
+            } else {
+                crate::gl::unknown_arrays(thread, memory, seen);
+            }
+        }
     }
 }
 
@@ -1830,9 +2203,10 @@ mod glMultiDrawElementsBaseVertexEXT {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
             for i in number::range(0, i64::from(drawcount)) {
-                crate::gles::client_elements(
+                crate::gl::client_elements(
                     thread,
                     memory,
                     seen,
@@ -1863,9 +2237,10 @@ mod glMultiDrawElementsEXT {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
             for i in number::range(0, i64::from(primcount)) {
-                crate::gles::client_elements(
+                crate::gl::client_elements(
                     thread,
                     memory,
                     seen,
@@ -1896,6 +2271,26 @@ mod glMultiDrawElementsIndirectEXT {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if context.api.has_fixed_function(context.version)
+            && functions::draws_something(&*context, mode)
+            && number::rem(i64::from(stride), 4) == 0
+        {
+            if context.draw_indirect_buffer.is_none() {
+                crate::gl::indirect_draws(
+                    thread,
+                    memory,
+                    seen,
+                    2,
+                    indirect,
+                    i64::from(drawcount),
+                    i64::from(stride),
+                    r#type,
+                );
+            } else {
+                crate::gl::unknown_arrays(thread, memory, seen);
+            }
+        }
     }
 }
 
@@ -1959,7 +2354,7 @@ mod glNamedBufferStorageExternalEXT {
             let mut group = context.group.lock();
             (!group.buffers.get(defined).map_or(false, |it| it.immutable) && size > 0)
         } {
-            crate::gles::lose_contents(thread, memory, defined);
+            crate::gl::lose_contents(thread, memory, defined);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             if let Some(it) = group.buffers.get_mut(defined) {
@@ -1988,7 +2383,7 @@ mod glNamedBufferStorageMemEXT {
             let mut group = context.group.lock();
             (!group.buffers.get(defined).map_or(false, |it| it.immutable) && size > 0)
         } {
-            crate::gles::lose_contents(thread, memory, defined);
+            crate::gl::lose_contents(thread, memory, defined);
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             if let Some(it) = group.buffers.get_mut(defined) {
@@ -2036,7 +2431,7 @@ mod glOrthofOES {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::multiply_ortho(
+        crate::gl::multiply_ortho(
             thread,
             memory,
             f64::from(l),
@@ -2054,7 +2449,7 @@ mod glOrthoxOES {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::multiply_ortho(
+        crate::gl::multiply_ortho(
             thread,
             memory,
             functions::fixed(l),
@@ -2106,13 +2501,19 @@ mod glPointSizePointerOES {
         if stride < 0 {
             return;
         }
-        if !(context.version >= (2, 0))
+        if context.api.has_fixed_function(context.version)
+            && functions::may_point(&*context, pointer)
             && (i64::from(r#type) == GL_FIXED || i64::from(r#type) == GL_FLOAT)
         {
+            let slot_0: u32 =
+                functions::client_array_slot(&*context, GL_POINT_SIZE_ARRAY_OES as u32) as u32;
+            let size_1: i32 = 1;
             {
-                let its_slot =
-                    functions::client_array_slot(&*context, GL_POINT_SIZE_ARRAY_OES as u32) as u32;
-                crate::gles::set_vertex_array(thread, memory, its_slot, 1, r#type, stride, pointer);
+                let its_array = context.vertex_array;
+                let its_buffer = context.array_buffer;
+                crate::gl::set_array_of(
+                    thread, memory, its_array, its_buffer, slot_0, size_1, r#type, stride, pointer,
+                );
             }
         }
     }
@@ -2158,7 +2559,7 @@ mod glProgramBinaryOES {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::link_program(thread, memory, its_program, true);
+            crate::gl::link_program(thread, memory, its_program, true);
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
         if S::WHOLE
@@ -2218,31 +2619,36 @@ mod glRenderbufferStorageOES {
         let samples_0: i32 = 0;
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
-        if i64::from(target) == GL_RENDERBUFFER && functions::is_renderable_format(internalformat) {
+        if i64::from(target) == GL_RENDERBUFFER {
             let renderbuffer_1: Ref<Renderbuffer> = context.renderbuffer;
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
-                set!(S, it.height, height);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
-                set!(S, it.samples, samples_0);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
-                set!(S, it.format, internalformat);
-            }
+            if functions::is_renderable_format(internalformat)
+                || (functions::is_desktop_format(internalformat)
+                    && context.api.is_desktop(context.version, (1, 0)))
             {
-                let value = Ref::NONE;
                 if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
-                    set!(S, it.image, value);
+                    set!(S, it.width, width);
                 }
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
-                set!(S, it.is_bound, false);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
-                set!(S, it.shared, 0);
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
+                    set!(S, it.height, height);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
+                    set!(S, it.samples, samples_0);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
+                    set!(S, it.format, internalformat);
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
+                        set!(S, it.image, value);
+                    }
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
+                    set!(S, it.is_bound, false);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_1) {
+                    set!(S, it.shared, 0);
+                }
             }
         }
     }
@@ -2253,7 +2659,7 @@ mod glRotatexOES {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::rotate_matrix(
+        crate::gl::rotate_matrix(
             thread,
             memory,
             functions::fixed(angle),
@@ -2277,13 +2683,90 @@ mod glScalexOES {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::scale_matrix(
+        crate::gl::scale_matrix(
             thread,
             memory,
             functions::fixed(x),
             functions::fixed(y),
             functions::fixed(z),
         );
+    }
+}
+
+mod glScissorArrayvOES {
+    fn enter(thread: Whole, memory: M, seen: O, first: u32, count: i32, v: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
+        for i in number::range(0, i64::from(count)) {
+            let index_1: u32 = number::add(i64::from(first), i) as u32;
+            let x_2: i64 = i64::from(memory.element::<i32>(v, number::mul(i, 4)));
+            let y_3: i64 = i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 1)));
+            let width_4: i64 =
+                i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 2)));
+            let height_5: i64 =
+                i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 3)));
+            if i64::from(index_1) == 0 {
+                {
+                    let value = x_2 as i32;
+                    if let Some(it) = context.scissor.at_mut(0) {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = y_3 as i32;
+                    if let Some(it) = context.scissor.at_mut(1) {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = width_4 as i32;
+                    if let Some(it) = context.scissor.at_mut(2) {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = height_5 as i32;
+                    if let Some(it) = context.scissor.at_mut(3) {
+                        set!(S, *it, value);
+                    }
+                }
+            } else {
+                {
+                    let value = x_2 as i32;
+                    if let Some(it) = context.scissors.at_mut(index_1)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = y_3 as i32;
+                    if let Some(it) = context.scissors.at_mut(index_1)
+                        && let Some(it) = it.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = width_4 as i32;
+                    if let Some(it) = context.scissors.at_mut(index_1)
+                        && let Some(it) = it.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = height_5 as i32;
+                    if let Some(it) = context.scissors.at_mut(index_1)
+                        && let Some(it) = it.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -2462,30 +2945,36 @@ mod glTexImage3DOES {
         if width < 0 || height < 0 || depth < 0 {
             return;
         }
-        if functions::is_image_target_3d(target) && i64::from(level) >= 0 && i64::from(border) == 0
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::is_image_target_3d(target)
+            && i64::from(level) >= 0
+            && functions::is_border(&*context, border)
         {
-            crate::gles::unpack_3d(
+            crate::gl::unpack_3d(
                 thread, memory, seen, 9, pixels, width, height, depth, format, r#type,
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
             let is_defined: bool = pixels != 0 || context.pixel_unpack_buffer.is_some();
-            let texel_bytes_5: i64 = crate::gles::texel_bytes(thread, memory, format, r#type);
-            let Some(context) = thread.context.as_deref_mut() else { return };
-            let mut group = context.group.lock();
+            let texel_bytes_5: i64 = crate::gl::texel_bytes(thread, memory, format, r#type);
             if texel_bytes_5 > 0 {
                 let compressed_bytes_1: i32 = 0;
+                let Some(context) = thread.context.as_deref_mut() else { return };
                 let texture_2: Ref<Texture> = functions::bound_texture(&*context, target);
                 let is_face_3: bool =
                     i64::from(functions::texture_target(target)) != i64::from(target);
-                let is_valid_4: bool = functions::is_image_format(internalformat)
+                let is_valid_4: bool = functions::takes_image_format(&*context, internalformat)
                     && (!is_face_3 || i64::from(width) == i64::from(height));
                 if is_valid_4 && texture_2.is_none() {
                     set!(S, context.has_default_images, true);
                 }
-                if is_valid_4
-                    && i64::from(group.textures.get(texture_2).map_or(0, |it| it.immutable_levels))
-                        == 0
-                {
+                if {
+                    let mut group = context.group.lock();
+                    (is_valid_4
+                        && i64::from(
+                            group.textures.get(texture_2).map_or(0, |it| it.immutable_levels),
+                        ) == 0)
+                } {
+                    let mut group = context.group.lock();
                     if let Some(it) = group.textures.get_mut(texture_2)
                         && let Some(it) = it.images.at_mut(target)
                         && let Some(it) = it.at_mut(level)
@@ -2549,6 +3038,17 @@ mod glTexImage3DOES {
                             set!(S, it.surface, value);
                         }
                     }
+                    drop(group);
+                    if {
+                        let mut group = context.group.lock();
+                        (group.textures.get(texture_2).map_or(false, |it| it.generates_levels)
+                            && i64::from(level)
+                                == i64::from(
+                                    group.textures.get(texture_2).map_or(0, |it| it.base_level),
+                                ))
+                    } {
+                        crate::gl::generate_levels(thread, memory, texture_2);
+                    }
                 }
             }
         }
@@ -2560,7 +3060,7 @@ mod glTexParameterxOES {
         let Some(context) = thread.context.as_deref_mut() else { return };
         {
             let its_texture = functions::bound_texture(&*context, target);
-            crate::gles::set_texture_parameter_float(
+            crate::gl::set_texture_parameter_float(
                 thread,
                 memory,
                 its_texture,
@@ -2574,7 +3074,7 @@ mod glTexParameterxOES {
 mod glTexParameterxvOES {
     fn enter(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if functions::is_texture_target(target) {
+        if functions::is_texture_target(&*context, target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
             if S::WHOLE
                 && let Some(thread) = thread.whole()
@@ -2583,7 +3083,7 @@ mod glTexParameterxvOES {
                     let Some(context) = thread.context.as_deref_mut() else { return };
                     {
                         let its_texture = functions::bound_texture(&*context, target);
-                        crate::gles::set_texture_parameter_float(
+                        crate::gl::set_texture_parameter_float(
                             thread,
                             memory,
                             its_texture,
@@ -2616,7 +3116,7 @@ mod glTexStorage1DEXT {
         }
         {
             let its_texture = functions::stored_texture(&*context, target);
-            crate::gles::define_storage(
+            crate::gl::define_storage(
                 thread,
                 memory,
                 its_texture,
@@ -2649,11 +3149,11 @@ mod glTexStorageAttribs2DEXT {
         if levels < 0 || width < 0 || height < 0 {
             return;
         }
-        crate::gles::attributes_to_none(thread, memory, seen, 5, attrib_list);
+        crate::gl::attributes_to_none(thread, memory, seen, 5, attrib_list);
         let Some(context) = thread.context.as_deref_mut() else { return };
         {
             let its_texture = functions::stored_texture(&*context, target);
-            crate::gles::define_storage(
+            crate::gl::define_storage(
                 thread,
                 memory,
                 its_texture,
@@ -2687,11 +3187,11 @@ mod glTexStorageAttribs3DEXT {
         if levels < 0 || width < 0 || height < 0 || depth < 0 {
             return;
         }
-        crate::gles::attributes_to_none(thread, memory, seen, 6, attrib_list);
+        crate::gl::attributes_to_none(thread, memory, seen, 6, attrib_list);
         let Some(context) = thread.context.as_deref_mut() else { return };
         {
             let its_texture = functions::stored_texture(&*context, target);
-            crate::gles::define_storage(
+            crate::gl::define_storage(
                 thread,
                 memory,
                 its_texture,
@@ -2700,6 +3200,39 @@ mod glTexStorageAttribs3DEXT {
                 width,
                 height,
                 depth,
+                0,
+            );
+        }
+    }
+}
+
+mod glTexStorageMem1DEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
+        target: u32,
+        levels: i32,
+        internalFormat: u32,
+        width: i32,
+        memory_: u32,
+        offset: u64,
+    ) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if levels < 0 || width < 0 {
+            return;
+        }
+        {
+            let its_texture = functions::stored_texture(&*context, target);
+            crate::gl::define_storage(
+                thread,
+                memory,
+                its_texture,
+                levels,
+                internalFormat,
+                width,
+                1,
+                1,
                 0,
             );
         }
@@ -2725,7 +3258,7 @@ mod glTexStorageMem2DEXT {
         }
         {
             let its_texture = functions::stored_texture(&*context, target);
-            crate::gles::define_storage(
+            crate::gl::define_storage(
                 thread,
                 memory,
                 its_texture,
@@ -2760,7 +3293,7 @@ mod glTexStorageMem2DMultisampleEXT {
         }
         {
             let its_texture = functions::stored_texture(&*context, target);
-            crate::gles::define_storage(
+            crate::gl::define_storage(
                 thread,
                 memory,
                 its_texture,
@@ -2795,7 +3328,7 @@ mod glTexStorageMem3DEXT {
         }
         {
             let its_texture = functions::stored_texture(&*context, target);
-            crate::gles::define_storage(
+            crate::gl::define_storage(
                 thread,
                 memory,
                 its_texture,
@@ -2831,7 +3364,7 @@ mod glTexStorageMem3DMultisampleEXT {
         }
         {
             let its_texture = functions::stored_texture(&*context, target);
-            crate::gles::define_storage(
+            crate::gl::define_storage(
                 thread,
                 memory,
                 its_texture,
@@ -2871,23 +3404,36 @@ mod glTexSubImage3DOES {
             return;
         }
         if functions::is_image_target_3d(target) && i64::from(level) >= 0 {
-            crate::gles::unpack_3d(
+            crate::gl::unpack_3d(
                 thread, memory, seen, 10, pixels, width, height, depth, format, r#type,
             );
             let Some(context) = thread.context.as_deref_mut() else { return };
             let texture_0: Ref<Texture> = functions::bound_texture(&*context, target);
-            let mut group = context.group.lock();
-            if group
-                .textures
-                .get(texture_0)
-                .and_then(|it| it.images.at(target))
-                .is_some_and(|it| it.contains_key(&level))
-            {
+            if {
+                let mut group = context.group.lock();
+                group
+                    .textures
+                    .get(texture_0)
+                    .and_then(|it| it.images.at(target))
+                    .is_some_and(|it| it.contains_key(&level))
+            } {
+                let mut group = context.group.lock();
                 if let Some(it) = group.textures.get_mut(texture_0)
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
                     set!(S, it.is_defined, true);
+                }
+                drop(group);
+                if {
+                    let mut group = context.group.lock();
+                    (group.textures.get(texture_0).map_or(false, |it| it.generates_levels)
+                        && i64::from(level)
+                            == i64::from(
+                                group.textures.get(texture_0).map_or(0, |it| it.base_level),
+                            ))
+                } {
+                    crate::gl::generate_levels(thread, memory, texture_0);
                 }
             }
         }
@@ -2914,17 +3460,7 @@ mod glTextureStorage1DEXT {
                 .caches
                 .textures
                 .find(&context.group, u64::from(texture), |group| &mut group.textures);
-        crate::gles::define_storage(
-            thread,
-            memory,
-            found_0,
-            levels,
-            internalformat,
-            width,
-            1,
-            1,
-            0,
-        );
+        crate::gl::define_storage(thread, memory, found_0, levels, internalformat, width, 1, 1, 0);
     }
 }
 
@@ -2949,7 +3485,7 @@ mod glTextureStorage2DEXT {
                 .caches
                 .textures
                 .find(&context.group, u64::from(texture), |group| &mut group.textures);
-        crate::gles::define_storage(
+        crate::gl::define_storage(
             thread,
             memory,
             found_0,
@@ -2985,7 +3521,7 @@ mod glTextureStorage3DEXT {
                 .caches
                 .textures
                 .find(&context.group, u64::from(texture), |group| &mut group.textures);
-        crate::gles::define_storage(
+        crate::gl::define_storage(
             thread,
             memory,
             found_0,
@@ -2996,6 +3532,31 @@ mod glTextureStorage3DEXT {
             depth,
             0,
         );
+    }
+}
+
+mod glTextureStorageMem1DEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
+        texture: u32,
+        levels: i32,
+        internalFormat: u32,
+        width: i32,
+        memory_: u32,
+        offset: u64,
+    ) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if levels < 0 || width < 0 {
+            return;
+        }
+        let found_0: Ref<Texture> =
+            context
+                .caches
+                .textures
+                .find(&context.group, u64::from(texture), |group| &mut group.textures);
+        crate::gl::define_storage(thread, memory, found_0, levels, internalFormat, width, 1, 1, 0);
     }
 }
 
@@ -3021,7 +3582,7 @@ mod glTextureStorageMem2DEXT {
                 .caches
                 .textures
                 .find(&context.group, u64::from(texture), |group| &mut group.textures);
-        crate::gles::define_storage(
+        crate::gl::define_storage(
             thread,
             memory,
             found_0,
@@ -3058,7 +3619,7 @@ mod glTextureStorageMem2DMultisampleEXT {
                 .caches
                 .textures
                 .find(&context.group, u64::from(texture), |group| &mut group.textures);
-        crate::gles::define_storage(
+        crate::gl::define_storage(
             thread,
             memory,
             found_0,
@@ -3095,7 +3656,7 @@ mod glTextureStorageMem3DEXT {
                 .caches
                 .textures
                 .find(&context.group, u64::from(texture), |group| &mut group.textures);
-        crate::gles::define_storage(
+        crate::gl::define_storage(
             thread,
             memory,
             found_0,
@@ -3133,7 +3694,7 @@ mod glTextureStorageMem3DMultisampleEXT {
                 .caches
                 .textures
                 .find(&context.group, u64::from(texture), |group| &mut group.textures);
-        crate::gles::define_storage(
+        crate::gl::define_storage(
             thread,
             memory,
             found_0,
@@ -3172,7 +3733,7 @@ mod glTextureViewEXT {
                 .caches
                 .textures
                 .find(&context.group, u64::from(origtexture), |group| &mut group.textures);
-        crate::gles::define_view(
+        crate::gl::define_view(
             thread,
             memory,
             found_0,
@@ -3212,7 +3773,7 @@ mod glTextureViewOES {
                 .caches
                 .textures
                 .find(&context.group, u64::from(origtexture), |group| &mut group.textures);
-        crate::gles::define_view(
+        crate::gl::define_view(
             thread,
             memory,
             found_0,
@@ -3232,7 +3793,7 @@ mod glTranslatexOES {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::translate_matrix(
+        crate::gl::translate_matrix(
             thread,
             memory,
             functions::fixed(x),
@@ -3251,7 +3812,84 @@ mod glUseProgramStagesEXT {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::use_stages(thread, memory, found_0, stages, its_program);
+            crate::gl::use_stages(thread, memory, found_0, stages, its_program);
+        }
+    }
+}
+
+mod glViewportArrayvOES {
+    fn enter(thread: Whole, memory: M, seen: O, first: u32, count: i32, v: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
+        for i in number::range(0, i64::from(count)) {
+            let index_1: u32 = number::add(i64::from(first), i) as u32;
+            let x_2: f64 = f64::from(memory.element::<f32>(v, number::mul(i, 4)));
+            let y_3: f64 = f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 1)));
+            let width_4: f64 =
+                f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 2)));
+            let height_5: f64 =
+                f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 3)));
+            if i64::from(index_1) == 0 {
+                {
+                    let value = (x_2 as i64) as i32;
+                    if let Some(it) = context.viewport.at_mut(0) {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = (y_3 as i64) as i32;
+                    if let Some(it) = context.viewport.at_mut(1) {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = (width_4 as i64) as i32;
+                    if let Some(it) = context.viewport.at_mut(2) {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = (height_5 as i64) as i32;
+                    if let Some(it) = context.viewport.at_mut(3) {
+                        set!(S, *it, value);
+                    }
+                }
+            } else {
+                {
+                    let value = x_2 as f32;
+                    if let Some(it) = context.viewports.at_mut(index_1)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = y_3 as f32;
+                    if let Some(it) = context.viewports.at_mut(index_1)
+                        && let Some(it) = it.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = width_4 as f32;
+                    if let Some(it) = context.viewports.at_mut(index_1)
+                        && let Some(it) = it.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = height_5 as f32;
+                    if let Some(it) = context.viewports.at_mut(index_1)
+                        && let Some(it) = it.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+            }
         }
     }
 }
@@ -3266,13 +3904,19 @@ mod glWeightPointerOES {
         }
         let is_known: bool = i64::from(r#type) == GL_FIXED || i64::from(r#type) == GL_FLOAT;
         let Some(context) = thread.context.as_deref_mut() else { return };
-        if !(context.version >= (2, 0)) && i64::from(size) >= 1 && i64::from(size) <= 4 && is_known
+        if context.api.has_fixed_function(context.version)
+            && functions::may_point(&*context, pointer)
+            && i64::from(size) >= 1
+            && i64::from(size) <= 4
+            && is_known
         {
+            let slot_1: u32 =
+                functions::client_array_slot(&*context, GL_WEIGHT_ARRAY_OES as u32) as u32;
             {
-                let its_slot =
-                    functions::client_array_slot(&*context, GL_WEIGHT_ARRAY_OES as u32) as u32;
-                crate::gles::set_vertex_array(
-                    thread, memory, its_slot, size, r#type, stride, pointer,
+                let its_array = context.vertex_array;
+                let its_buffer = context.array_buffer;
+                crate::gl::set_array_of(
+                    thread, memory, its_array, its_buffer, slot_1, size, r#type, stride, pointer,
                 );
             }
         }
@@ -3304,6 +3948,11 @@ mod glWindowRectanglesEXT {
 }
 }
 
+pub use super::commands_gl_desktop::glScissorIndexed as glScissorIndexedOES;
+pub use super::commands_gl_desktop::glScissorIndexedv as glScissorIndexedvOES;
+pub use super::commands_gl_desktop::glViewportIndexedf as glViewportIndexedfOES;
+pub use super::commands_gl_desktop::glViewportIndexedfv as glViewportIndexedfvOES;
+pub use super::commands_gl_es2::glBlendEquation as glBlendEquationEXT;
 pub use super::commands_gl_es2::glDepthRangef as glDepthRangefOES;
 pub use super::commands_gl_es3::glBindVertexArray as glBindVertexArrayOES;
 pub use super::commands_gl_es3::glBlendEquationSeparatei as glBlendEquationSeparateiEXT;

@@ -36,7 +36,9 @@ mod glBeginConditionalRenderNV {
     fn enter(thread: S, memory: M, seen: O, id: u32, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let condition: Ref<Query> = context.queries.find(u64::from(id));
-        if condition.is_some() && context.condition.is_none() && functions::is_condition_mode(mode)
+        if condition.is_some()
+            && context.condition.is_none()
+            && functions::is_condition_mode(&*context, mode)
         {
             set!(S, context.condition, condition);
             set!(S, context.condition_mode, mode);
@@ -120,7 +122,7 @@ mod glCoverFillPathInstancedNV {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        crate::gles::path_names(thread, memory, seen, 2, paths, i64::from(numPaths), pathNameType);
+        crate::gl::path_names(thread, memory, seen, 2, paths, i64::from(numPaths), pathNameType);
     }
 }
 
@@ -141,7 +143,7 @@ mod glCoverStrokePathInstancedNV {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        crate::gles::path_names(thread, memory, seen, 2, paths, i64::from(numPaths), pathNameType);
+        crate::gl::path_names(thread, memory, seen, 2, paths, i64::from(numPaths), pathNameType);
     }
 }
 
@@ -184,14 +186,44 @@ mod glDeletePathsNV {
     }
 }
 
+mod glDepthRangeArrayfvNV {
+    fn enter(thread: Whole, memory: M, seen: O, first: u32, count: i32, v: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
+        for i in number::range(0, i64::from(count)) {
+            let index_1: u32 = number::add(i64::from(first), i) as u32;
+            let near_2: f64 = f64::from(memory.element::<f32>(v, number::mul(i, 2)));
+            let far_3: f64 = f64::from(memory.element::<f32>(v, number::add(number::mul(i, 2), 1)));
+            if i64::from(index_1) == 0 {
+                set!(S, context.depth_near, near_2 as f32);
+                set!(S, context.depth_far, far_3 as f32);
+            } else {
+                if let Some(it) = context.depth_ranges.at_mut(index_1)
+                    && let Some(it) = it.at_mut(0)
+                {
+                    set!(S, *it, near_2);
+                }
+                if let Some(it) = context.depth_ranges.at_mut(index_1)
+                    && let Some(it) = it.at_mut(1)
+                {
+                    set!(S, *it, far_3);
+                }
+            }
+        }
+    }
+}
+
 mod glDrawArraysInstancedANGLE {
     fn enter(thread: S, memory: M, seen: O, mode: u32, first: i32, count: i32, primcount: i32) {
         if thread.context.is_none() {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
-            crate::gles::client_arrays(
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
+            crate::gl::client_arrays(
                 thread,
                 memory,
                 seen,
@@ -210,8 +242,9 @@ mod glDrawArraysInstancedNV {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
-            crate::gles::client_arrays(
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
+            crate::gl::client_arrays(
                 thread,
                 memory,
                 seen,
@@ -277,8 +310,9 @@ mod glDrawElementsInstancedANGLE {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
-            crate::gles::elements(
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
+            crate::gl::elements(
                 thread,
                 memory,
                 seen,
@@ -309,8 +343,9 @@ mod glDrawElementsInstancedNV {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        if functions::draws_something(mode) {
-            crate::gles::elements(
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if functions::draws_something(&*context, mode) {
+            crate::gl::elements(
                 thread,
                 memory,
                 seen,
@@ -390,7 +425,7 @@ mod glExtGetTexSubImageQCOM {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::pack(
+        crate::gl::pack(
             thread,
             memory,
             seen,
@@ -443,14 +478,29 @@ mod glFramebufferTexture2DMultisampleIMG {
         if samples < 0 {
             return;
         }
-        let found_0: Ref<Texture> =
+        let texture_0: Ref<Texture> =
             context
                 .caches
                 .textures
                 .find(&context.group, u64::from(texture), |group| &mut group.textures);
-        crate::gles::attach_texture(
-            thread, memory, target, attachment, textarget, found_0, level, 0, false, samples,
-        );
+        let layer_1: i32 = 0;
+        if functions::is_framebuffer_target(target) {
+            {
+                let its_framebuffer = functions::bound_framebuffer(&*context, target);
+                crate::gl::attach_texture_to(
+                    thread,
+                    memory,
+                    its_framebuffer,
+                    attachment,
+                    textarget,
+                    texture_0,
+                    level,
+                    layer_1,
+                    false,
+                    samples,
+                );
+            }
+        }
     }
 }
 
@@ -626,8 +676,8 @@ mod glGetPathMetricRangeNV {
         let mask_0: u32 = metricQueryMask;
         let paths_1: i64 = i64::from(numPaths);
         let stride_2: i64 = i64::from(stride);
-        let count_bits_3: i64 = crate::gles::count_bits(thread, memory, mask_0 as u64);
-        let count_bits_4: i64 = crate::gles::count_bits(thread, memory, mask_0 as u64);
+        let count_bits_3: i64 = crate::gl::count_bits(thread, memory, mask_0 as u64);
+        let count_bits_4: i64 = crate::gl::count_bits(thread, memory, mask_0 as u64);
         let metric_floats_5: i64 = if stride_2 == 0 || paths_1 < 1 {
             number::mul(paths_1, count_bits_3)
         } else {
@@ -656,7 +706,7 @@ mod glGetPathMetricsNV {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::path_names(thread, memory, seen, 3, paths, i64::from(numPaths), pathNameType);
+        crate::gl::path_names(thread, memory, seen, 3, paths, i64::from(numPaths), pathNameType);
     }
     fn leave(
         thread: S,
@@ -676,8 +726,8 @@ mod glGetPathMetricsNV {
         let mask_0: u32 = metricQueryMask;
         let paths_1: i64 = i64::from(numPaths);
         let stride_2: i64 = i64::from(stride);
-        let count_bits_3: i64 = crate::gles::count_bits(thread, memory, mask_0 as u64);
-        let count_bits_4: i64 = crate::gles::count_bits(thread, memory, mask_0 as u64);
+        let count_bits_3: i64 = crate::gl::count_bits(thread, memory, mask_0 as u64);
+        let count_bits_4: i64 = crate::gl::count_bits(thread, memory, mask_0 as u64);
         let metric_floats_5: i64 = if stride_2 == 0 || paths_1 < 1 {
             number::mul(paths_1, count_bits_3)
         } else {
@@ -745,7 +795,7 @@ mod glGetPathSpacingNV {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::path_names(thread, memory, seen, 3, paths, i64::from(numPaths), pathNameType);
+        crate::gl::path_names(thread, memory, seen, 3, paths, i64::from(numPaths), pathNameType);
     }
 }
 
@@ -757,9 +807,285 @@ mod glGetUniformi64vNV {
                 let mut group = context.group.lock();
                 functions::program_named(&*context, &*group, program)
             };
-            crate::gles::uniform_components(thread, memory, its_program, location)
+            crate::gl::uniform_components(thread, memory, its_program, location)
         };
         observe::elements(seen, 2, params, uniform_components_0, 8);
+    }
+}
+
+mod glMatrixFrustumEXT {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
+        mode: u32,
+        left: f64,
+        right: f64,
+        bottom: f64,
+        top: f64,
+        zNear: f64,
+        zFar: f64,
+    ) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let before: u32 = context.matrix_mode;
+        if functions::is_matrix_mode(&*context, mode) {
+            set!(S, context.matrix_mode, mode);
+            crate::gl::multiply_frustum(thread, memory, left, right, bottom, top, zNear, zFar);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            set!(S, context.matrix_mode, before);
+        }
+    }
+}
+
+mod glMatrixLoadIdentityEXT {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let before: u32 = context.matrix_mode;
+        if functions::is_matrix_mode(&*context, mode) {
+            set!(S, context.matrix_mode, mode);
+            crate::gl::load_identity(thread, memory);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            set!(S, context.matrix_mode, before);
+        }
+    }
+}
+
+mod glMatrixLoadTransposedEXT {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32, m: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let before: u32 = context.matrix_mode;
+        if functions::is_matrix_mode(&*context, mode) {
+            set!(S, context.matrix_mode, mode);
+            crate::gl::load_matrix(thread, memory, m, GL_DOUBLE as u32, true);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            set!(S, context.matrix_mode, before);
+        }
+    }
+}
+
+mod glMatrixLoadTransposefEXT {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32, m: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let before: u32 = context.matrix_mode;
+        if functions::is_matrix_mode(&*context, mode) {
+            set!(S, context.matrix_mode, mode);
+            crate::gl::load_matrix(thread, memory, m, GL_FLOAT as u32, true);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            set!(S, context.matrix_mode, before);
+        }
+    }
+}
+
+mod glMatrixLoaddEXT {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32, m: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let before: u32 = context.matrix_mode;
+        if functions::is_matrix_mode(&*context, mode) {
+            set!(S, context.matrix_mode, mode);
+            crate::gl::load_matrix(thread, memory, m, GL_DOUBLE as u32, false);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            set!(S, context.matrix_mode, before);
+        }
+    }
+}
+
+mod glMatrixLoadfEXT {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32, m: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let before: u32 = context.matrix_mode;
+        if functions::is_matrix_mode(&*context, mode) {
+            set!(S, context.matrix_mode, mode);
+            crate::gl::load_matrix(thread, memory, m, GL_FLOAT as u32, false);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            set!(S, context.matrix_mode, before);
+        }
+    }
+}
+
+mod glMatrixMultTransposedEXT {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32, m: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let before: u32 = context.matrix_mode;
+        if functions::is_matrix_mode(&*context, mode) {
+            set!(S, context.matrix_mode, mode);
+            crate::gl::multiply_matrix(thread, memory, m, GL_DOUBLE as u32, true);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            set!(S, context.matrix_mode, before);
+        }
+    }
+}
+
+mod glMatrixMultTransposefEXT {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32, m: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let before: u32 = context.matrix_mode;
+        if functions::is_matrix_mode(&*context, mode) {
+            set!(S, context.matrix_mode, mode);
+            crate::gl::multiply_matrix(thread, memory, m, GL_FLOAT as u32, true);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            set!(S, context.matrix_mode, before);
+        }
+    }
+}
+
+mod glMatrixMultdEXT {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32, m: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let before: u32 = context.matrix_mode;
+        if functions::is_matrix_mode(&*context, mode) {
+            set!(S, context.matrix_mode, mode);
+            crate::gl::multiply_matrix(thread, memory, m, GL_DOUBLE as u32, false);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            set!(S, context.matrix_mode, before);
+        }
+    }
+}
+
+mod glMatrixMultfEXT {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32, m: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let before: u32 = context.matrix_mode;
+        if functions::is_matrix_mode(&*context, mode) {
+            set!(S, context.matrix_mode, mode);
+            crate::gl::multiply_matrix(thread, memory, m, GL_FLOAT as u32, false);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            set!(S, context.matrix_mode, before);
+        }
+    }
+}
+
+mod glMatrixOrthoEXT {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
+        mode: u32,
+        left: f64,
+        right: f64,
+        bottom: f64,
+        top: f64,
+        zNear: f64,
+        zFar: f64,
+    ) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let before: u32 = context.matrix_mode;
+        if functions::is_matrix_mode(&*context, mode) {
+            set!(S, context.matrix_mode, mode);
+            crate::gl::multiply_ortho(thread, memory, left, right, bottom, top, zNear, zFar);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            set!(S, context.matrix_mode, before);
+        }
+    }
+}
+
+mod glMatrixPopEXT {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let before: u32 = context.matrix_mode;
+        if functions::is_matrix_mode(&*context, mode) {
+            set!(S, context.matrix_mode, mode);
+            crate::gl::pop_matrix(thread, memory);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            set!(S, context.matrix_mode, before);
+        }
+    }
+}
+
+mod glMatrixPushEXT {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let before: u32 = context.matrix_mode;
+        if functions::is_matrix_mode(&*context, mode) {
+            set!(S, context.matrix_mode, mode);
+            crate::gl::push_matrix(thread, memory);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            set!(S, context.matrix_mode, before);
+        }
+    }
+}
+
+mod glMatrixRotatedEXT {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32, angle: f64, x: f64, y: f64, z: f64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let before: u32 = context.matrix_mode;
+        if functions::is_matrix_mode(&*context, mode) {
+            set!(S, context.matrix_mode, mode);
+            crate::gl::rotate_matrix(thread, memory, angle, x, y, z);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            set!(S, context.matrix_mode, before);
+        }
+    }
+}
+
+mod glMatrixRotatefEXT {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32, angle: f32, x: f32, y: f32, z: f32) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let before: u32 = context.matrix_mode;
+        if functions::is_matrix_mode(&*context, mode) {
+            set!(S, context.matrix_mode, mode);
+            crate::gl::rotate_matrix(
+                thread,
+                memory,
+                f64::from(angle),
+                f64::from(x),
+                f64::from(y),
+                f64::from(z),
+            );
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            set!(S, context.matrix_mode, before);
+        }
+    }
+}
+
+mod glMatrixScaledEXT {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32, x: f64, y: f64, z: f64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let before: u32 = context.matrix_mode;
+        if functions::is_matrix_mode(&*context, mode) {
+            set!(S, context.matrix_mode, mode);
+            crate::gl::scale_matrix(thread, memory, x, y, z);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            set!(S, context.matrix_mode, before);
+        }
+    }
+}
+
+mod glMatrixScalefEXT {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32, x: f32, y: f32, z: f32) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let before: u32 = context.matrix_mode;
+        if functions::is_matrix_mode(&*context, mode) {
+            set!(S, context.matrix_mode, mode);
+            crate::gl::scale_matrix(thread, memory, f64::from(x), f64::from(y), f64::from(z));
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            set!(S, context.matrix_mode, before);
+        }
+    }
+}
+
+mod glMatrixTranslatedEXT {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32, x: f64, y: f64, z: f64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let before: u32 = context.matrix_mode;
+        if functions::is_matrix_mode(&*context, mode) {
+            set!(S, context.matrix_mode, mode);
+            crate::gl::translate_matrix(thread, memory, x, y, z);
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            set!(S, context.matrix_mode, before);
+        }
+    }
+}
+
+mod glMatrixTranslatefEXT {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32, x: f32, y: f32, z: f32) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        let before: u32 = context.matrix_mode;
+        if functions::is_matrix_mode(&*context, mode) {
+            set!(S, context.matrix_mode, mode);
+            crate::gl::translate_matrix(thread, memory, f64::from(x), f64::from(y), f64::from(z));
+            let Some(context) = thread.context.as_deref_mut() else { return };
+            set!(S, context.matrix_mode, before);
+        }
     }
 }
 
@@ -786,6 +1112,56 @@ mod glMultiDrawMeshTasksIndirectNV {
             return;
         }
         crate::changed_maps(thread, memory, seen);
+    }
+}
+
+mod glNamedRenderbufferStorageMultisampleAdvancedAMD {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
+        renderbuffer: u32,
+        samples: i32,
+        storageSamples: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+    ) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if samples < 0 || storageSamples < 0 || width < 0 || height < 0 {
+            return;
+        }
+        let mut group = context.group.lock();
+        let renderbuffer_0: Ref<Renderbuffer> = group.renderbuffers.find(u64::from(renderbuffer));
+        if functions::is_renderable_format(internalformat)
+            || (functions::is_desktop_format(internalformat)
+                && context.api.is_desktop(context.version, (1, 0)))
+        {
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                set!(S, it.width, width);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                set!(S, it.height, height);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                set!(S, it.samples, samples);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                set!(S, it.format, internalformat);
+            }
+            {
+                let value = Ref::NONE;
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.image, value);
+                }
+            }
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                set!(S, it.is_bound, false);
+            }
+            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                set!(S, it.shared, 0);
+            }
+        }
     }
 }
 
@@ -876,7 +1252,7 @@ mod glPathGlyphsNV {
         if thread.context.is_none() {
             return;
         }
-        crate::gles::path_names(thread, memory, seen, 6, charcodes, i64::from(numGlyphs), r#type);
+        crate::gl::path_names(thread, memory, seen, 6, charcodes, i64::from(numGlyphs), r#type);
     }
 }
 
@@ -909,31 +1285,36 @@ mod glRenderbufferStorageMultisampleANGLE {
             return;
         }
         let mut group = context.group.lock();
-        if i64::from(target) == GL_RENDERBUFFER && functions::is_renderable_format(internalformat) {
+        if i64::from(target) == GL_RENDERBUFFER {
             let renderbuffer_0: Ref<Renderbuffer> = context.renderbuffer;
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.height, height);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.samples, samples);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.format, internalformat);
-            }
+            if functions::is_renderable_format(internalformat)
+                || (functions::is_desktop_format(internalformat)
+                    && context.api.is_desktop(context.version, (1, 0)))
             {
-                let value = Ref::NONE;
                 if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                    set!(S, it.image, value);
+                    set!(S, it.width, width);
                 }
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.is_bound, false);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.shared, 0);
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.height, height);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.samples, samples);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.format, internalformat);
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                        set!(S, it.image, value);
+                    }
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.is_bound, false);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.shared, 0);
+                }
             }
         }
     }
@@ -955,31 +1336,88 @@ mod glRenderbufferStorageMultisampleAPPLE {
             return;
         }
         let mut group = context.group.lock();
-        if i64::from(target) == GL_RENDERBUFFER && functions::is_renderable_format(internalformat) {
+        if i64::from(target) == GL_RENDERBUFFER {
             let renderbuffer_0: Ref<Renderbuffer> = context.renderbuffer;
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.height, height);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.samples, samples);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.format, internalformat);
-            }
+            if functions::is_renderable_format(internalformat)
+                || (functions::is_desktop_format(internalformat)
+                    && context.api.is_desktop(context.version, (1, 0)))
             {
-                let value = Ref::NONE;
                 if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                    set!(S, it.image, value);
+                    set!(S, it.width, width);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.height, height);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.samples, samples);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.format, internalformat);
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                        set!(S, it.image, value);
+                    }
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.is_bound, false);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.shared, 0);
                 }
             }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.is_bound, false);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.shared, 0);
+        }
+    }
+}
+
+mod glRenderbufferStorageMultisampleAdvancedAMD {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
+        target: u32,
+        samples: i32,
+        storageSamples: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+    ) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if samples < 0 || storageSamples < 0 || width < 0 || height < 0 {
+            return;
+        }
+        let mut group = context.group.lock();
+        if i64::from(target) == GL_RENDERBUFFER {
+            let renderbuffer_0: Ref<Renderbuffer> = context.renderbuffer;
+            if functions::is_renderable_format(internalformat)
+                || (functions::is_desktop_format(internalformat)
+                    && context.api.is_desktop(context.version, (1, 0)))
+            {
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.width, width);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.height, height);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.samples, samples);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.format, internalformat);
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                        set!(S, it.image, value);
+                    }
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.is_bound, false);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.shared, 0);
+                }
             }
         }
     }
@@ -1001,31 +1439,113 @@ mod glRenderbufferStorageMultisampleIMG {
             return;
         }
         let mut group = context.group.lock();
-        if i64::from(target) == GL_RENDERBUFFER && functions::is_renderable_format(internalformat) {
+        if i64::from(target) == GL_RENDERBUFFER {
             let renderbuffer_0: Ref<Renderbuffer> = context.renderbuffer;
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.width, width);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.height, height);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.samples, samples);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.format, internalformat);
-            }
+            if functions::is_renderable_format(internalformat)
+                || (functions::is_desktop_format(internalformat)
+                    && context.api.is_desktop(context.version, (1, 0)))
             {
-                let value = Ref::NONE;
                 if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                    set!(S, it.image, value);
+                    set!(S, it.width, width);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.height, height);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.samples, samples);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.format, internalformat);
+                }
+                {
+                    let value = Ref::NONE;
+                    if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                        set!(S, it.image, value);
+                    }
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.is_bound, false);
+                }
+                if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
+                    set!(S, it.shared, 0);
                 }
             }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.is_bound, false);
-            }
-            if let Some(it) = group.renderbuffers.get_mut(renderbuffer_0) {
-                set!(S, it.shared, 0);
+        }
+    }
+}
+
+mod glScissorArrayvNV {
+    fn enter(thread: Whole, memory: M, seen: O, first: u32, count: i32, v: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
+        for i in number::range(0, i64::from(count)) {
+            let index_1: u32 = number::add(i64::from(first), i) as u32;
+            let x_2: i64 = i64::from(memory.element::<i32>(v, number::mul(i, 4)));
+            let y_3: i64 = i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 1)));
+            let width_4: i64 =
+                i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 2)));
+            let height_5: i64 =
+                i64::from(memory.element::<i32>(v, number::add(number::mul(i, 4), 3)));
+            if i64::from(index_1) == 0 {
+                {
+                    let value = x_2 as i32;
+                    if let Some(it) = context.scissor.at_mut(0) {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = y_3 as i32;
+                    if let Some(it) = context.scissor.at_mut(1) {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = width_4 as i32;
+                    if let Some(it) = context.scissor.at_mut(2) {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = height_5 as i32;
+                    if let Some(it) = context.scissor.at_mut(3) {
+                        set!(S, *it, value);
+                    }
+                }
+            } else {
+                {
+                    let value = x_2 as i32;
+                    if let Some(it) = context.scissors.at_mut(index_1)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = y_3 as i32;
+                    if let Some(it) = context.scissors.at_mut(index_1)
+                        && let Some(it) = it.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = width_4 as i32;
+                    if let Some(it) = context.scissors.at_mut(index_1)
+                        && let Some(it) = it.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = height_5 as i32;
+                    if let Some(it) = context.scissors.at_mut(index_1)
+                        && let Some(it) = it.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
             }
         }
     }
@@ -1082,7 +1602,7 @@ mod glStencilFillPathInstancedNV {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        crate::gles::path_names(thread, memory, seen, 2, paths, i64::from(numPaths), pathNameType);
+        crate::gl::path_names(thread, memory, seen, 2, paths, i64::from(numPaths), pathNameType);
     }
 }
 
@@ -1104,7 +1624,7 @@ mod glStencilStrokePathInstancedNV {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        crate::gles::path_names(thread, memory, seen, 2, paths, i64::from(numPaths), pathNameType);
+        crate::gl::path_names(thread, memory, seen, 2, paths, i64::from(numPaths), pathNameType);
     }
 }
 
@@ -1127,7 +1647,7 @@ mod glStencilThenCoverFillPathInstancedNV {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        crate::gles::path_names(thread, memory, seen, 2, paths, i64::from(numPaths), pathNameType);
+        crate::gl::path_names(thread, memory, seen, 2, paths, i64::from(numPaths), pathNameType);
     }
 }
 
@@ -1150,7 +1670,7 @@ mod glStencilThenCoverStrokePathInstancedNV {
             return;
         }
         crate::changed_maps(thread, memory, seen);
-        crate::gles::path_names(thread, memory, seen, 2, paths, i64::from(numPaths), pathNameType);
+        crate::gl::path_names(thread, memory, seen, 2, paths, i64::from(numPaths), pathNameType);
     }
 }
 
@@ -1162,8 +1682,90 @@ mod glTestFenceNV {
         crate::changed_maps(thread, memory, seen);
     }
 }
+
+mod glViewportArrayvNV {
+    fn enter(thread: Whole, memory: M, seen: O, first: u32, count: i32, v: u64) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        if count < 0 {
+            return;
+        }
+        for i in number::range(0, i64::from(count)) {
+            let index_1: u32 = number::add(i64::from(first), i) as u32;
+            let x_2: f64 = f64::from(memory.element::<f32>(v, number::mul(i, 4)));
+            let y_3: f64 = f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 1)));
+            let width_4: f64 =
+                f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 2)));
+            let height_5: f64 =
+                f64::from(memory.element::<f32>(v, number::add(number::mul(i, 4), 3)));
+            if i64::from(index_1) == 0 {
+                {
+                    let value = (x_2 as i64) as i32;
+                    if let Some(it) = context.viewport.at_mut(0) {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = (y_3 as i64) as i32;
+                    if let Some(it) = context.viewport.at_mut(1) {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = (width_4 as i64) as i32;
+                    if let Some(it) = context.viewport.at_mut(2) {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = (height_5 as i64) as i32;
+                    if let Some(it) = context.viewport.at_mut(3) {
+                        set!(S, *it, value);
+                    }
+                }
+            } else {
+                {
+                    let value = x_2 as f32;
+                    if let Some(it) = context.viewports.at_mut(index_1)
+                        && let Some(it) = it.at_mut(0)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = y_3 as f32;
+                    if let Some(it) = context.viewports.at_mut(index_1)
+                        && let Some(it) = it.at_mut(1)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = width_4 as f32;
+                    if let Some(it) = context.viewports.at_mut(index_1)
+                        && let Some(it) = it.at_mut(2)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+                {
+                    let value = height_5 as f32;
+                    if let Some(it) = context.viewports.at_mut(index_1)
+                        && let Some(it) = it.at_mut(3)
+                    {
+                        set!(S, *it, value);
+                    }
+                }
+            }
+        }
+    }
+}
 }
 
+pub use super::commands_gl_desktop::glPolygonMode as glPolygonModeNV;
+pub use super::commands_gl_desktop::glScissorIndexed as glScissorIndexedNV;
+pub use super::commands_gl_desktop::glScissorIndexedv as glScissorIndexedvNV;
+pub use super::commands_gl_desktop::glViewportIndexedf as glViewportIndexedfNV;
+pub use super::commands_gl_desktop::glViewportIndexedfv as glViewportIndexedfvNV;
 pub use super::commands_gl_es3::glBlitFramebuffer as glBlitFramebufferNV;
 pub use super::commands_gl_es3::glClientWaitSync as glClientWaitSyncAPPLE;
 pub use super::commands_gl_es3::glCopyBufferSubData as glCopyBufferSubDataNV;

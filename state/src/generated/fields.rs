@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::{
-    Extensions, Few, FormerAttachments, Group, NameCache, Objects, Process, Ref, Scope, Scoped,
-    Shared, Tracked, Whole, number, state, stored_enum,
+    ContextApi, Extensions, Few, FormerAttachments, Group, NameCache, Objects, Process, Ref, Scope,
+    Scoped, Shared, Tracked, Whole, number, state, stored_enum,
 };
 
 state! {
@@ -19,8 +19,10 @@ state! {
         handle: u64 = handle,
         /// The share group.
         group: Arc<Group<S>> = group,
-        /// Client version: major, minor.
+        /// Version of its API: major, minor.
         version: (u8, u8) = version,
+        /// The API that the version is one of.
+        api: ContextApi = ContextApi::default(),
         /// The extensions that descriptions test with `extension(…)`.
         extensions: Extensions = Extensions::default(),
         /// Names of the share group that this context used last.
@@ -41,6 +43,8 @@ state! {
         draw_indirect_buffer: Ref<Buffer> = Ref::NONE,
         dispatch_indirect_buffer: Ref<Buffer> = Ref::NONE,
         texture_buffer: Ref<Buffer> = Ref::NONE,
+        query_buffer: Ref<Buffer> = Ref::NONE,
+        parameter_buffer: Ref<Buffer> = Ref::NONE,
         uniform_buffers: Vec<BufferRange> = Vec::new(),
         shader_storage_buffers: Vec<BufferRange> = Vec::new(),
         atomic_counter_buffers: Vec<BufferRange> = Vec::new(),
@@ -70,8 +74,9 @@ state! {
         /// By light: `GL_LIGHT0` and higher.
         lights: S::Only<BTreeMap<u32, Parameters>> = S::only(|| BTreeMap::new()),
         light_model: S::Only<Parameters> = S::only(|| Parameters::default()),
-        /// The material of both faces.
+        /// The material of front faces; in OpenGL ES also that of back faces.
         material: S::Only<Parameters> = S::only(|| Parameters::default()),
+        back_material: S::Only<Parameters> = S::only(|| Parameters::default()),
         fog: S::Only<Parameters> = S::only(|| Parameters::default()),
         point_parameters: S::Only<Parameters> = S::only(|| Parameters::default()),
         matrix_mode: S::Only<u32> = S::only(|| 5888),
@@ -79,6 +84,7 @@ state! {
         projection: S::Only<MatrixStack> = S::only(|| MatrixStack::default()),
         /// Stacks by number of the texture unit.
         texture_matrices: S::Only<BTreeMap<u32, MatrixStack>> = S::only(|| BTreeMap::new()),
+        color_matrices: S::Only<MatrixStack> = S::only(|| MatrixStack::default()),
         /// GL_OES_matrix_palette: stacks of one matrix, by palette index.
         palette_matrices: S::Only<BTreeMap<u32, MatrixStack>> = S::only(|| BTreeMap::new()),
         palette_matrix: S::Only<u32> = S::only(|| 0),
@@ -113,8 +119,18 @@ state! {
         pack_row_length: i32 = 0,
         pack_skip_pixels: i32 = 0,
         pack_skip_rows: i32 = 0,
+        pack_image_height: i32 = 0,
+        pack_skip_images: i32 = 0,
+        unpack_swap_bytes: bool = false,
+        unpack_lsb_first: bool = false,
+        pack_swap_bytes: bool = false,
+        pack_lsb_first: bool = false,
+        /// GL_UNPACK_COMPRESSED_BLOCK_WIDTH and the other seven, which the program has set.
+        compressed_blocks: S::Only<BTreeMap<u32, i32>> = S::only(|| BTreeMap::new()),
         /// The active query of each target.
         active_queries: S::Only<Few<u32, Ref<Query>>> = S::only(|| Few::new()),
+        /// The active query of each target and stream above 0, by `stream_query`.
+        stream_queries: S::Only<Few<i64, Ref<Query>>> = S::only(|| Few::new()),
         /// The query whose result decides whether draws have an effect (GL_NV_conditional_render).
         condition: Ref<Query> = Ref::NONE,
         /// Whether draws wait for the result.
@@ -181,11 +197,81 @@ state! {
         window_rectangles: S::Only<Vec<i32>> = S::only(|| Vec::new()),
         /// GL_TEXTURE_GEN_MODE by number of the texture unit.
         texture_generation: S::Only<BTreeMap<u32, u32>> = S::only(|| BTreeMap::new()),
+        /// Entries of the stacks, as many as the depths say; entries above have been popped.
+        client_attributes: Vec<ClientAttributes> = Vec::new(),
+        client_attribute_depth: u32 = 0,
+        kept_attributes: Vec<KeptAttributes> = Vec::new(),
+        attributes: S::Only<Vec<Attributes>> = S::only(|| Vec::new()),
+        attribute_depth: u32 = 0,
+        edge_flag: S::Only<bool> = S::only(|| true),
+        current_index: S::Only<f32> = S::only(|| 1.0_f64 as f32),
+        current_fog_coordinate: S::Only<f32> = S::only(|| 0.0),
+        /// The primitive between glBegin and glEnd; `none` outside of them.
+        begun: S::Only<Option<u32>> = S::only(|| None),
+        /// Whether `restart_index` restarts a primitive.
+        has_restart_index: bool = false,
+        restart_index: u32 = 0,
+        /// By target of the map.
+        evaluator_orders: BTreeMap<u32, EvaluatorOrder> = BTreeMap::new(),
+        map1_segments: S::Only<i32> = S::only(|| 1),
+        map1_domain: S::Only<[f64; 2]> = S::only(|| [0.0_f64, 1.0_f64]),
+        map2_segments: S::Only<[i32; 2]> = S::only(|| [1, 1]),
+        map2_domain: S::Only<[f64; 4]> = S::only(|| [0.0_f64, 1.0_f64, 0.0_f64, 1.0_f64]),
+        /// Colour tables, convolution filters and histograms, by target. Rows and columns of GL_SEPARABLE_2D are
+        /// the width and the height.
+        imaging: BTreeMap<u32, ImagingImage> = BTreeMap::new(),
+        /// The list that is compiled, or 0; and whether its commands are also executed. A command that GL_COMPILE puts into a list
+        /// has no effect now, which the state does not tell: it holds what the list will set.
+        list: S::Only<u32> = S::only(|| 0),
+        list_mode: S::Only<u32> = S::only(|| 0),
+        list_base: S::Only<u32> = S::only(|| 0),
+        /// Number of calls of lists; what they have changed is not in the state.
+        called_lists: S::Only<u64> = S::only(|| 0),
+        /// Number of entries of each pixel map that the program has set; all others have one.
+        pixel_maps: BTreeMap<u32, i32> = BTreeMap::new(),
+        pixel_zoom: S::Only<[f32; 2]> = S::only(|| [(1.0_f64 as f32), (1.0_f64 as f32)]),
+        /// GL_RED_SCALE, GL_MAP_COLOR and the other parameters that were set.
+        pixel_transfer: S::Only<BTreeMap<u32, f32>> = S::only(|| BTreeMap::new()),
+        /// Of front faces and of back faces.
+        polygon_modes: S::Only<[u32; 2]> = S::only(|| [6914, 6914]),
+        line_stipple_factor: S::Only<i32> = S::only(|| 1),
+        line_stipple_pattern: S::Only<u16> = S::only(|| 65535),
+        provoking_vertex: S::Only<u32> = S::only(|| 36430),
+        clear_accumulation: S::Only<[f32; 4]> = S::only(|| [0.0; 4]),
+        clear_index: S::Only<f32> = S::only(|| 0.0),
+        index_mask: S::Only<u32> = S::only(|| 4294967295),
+        color_material_face: S::Only<u32> = S::only(|| 1032),
+        color_material: S::Only<u32> = S::only(|| 5634),
+        /// By target of glClampColor, for targets that the program has set.
+        color_clamps: S::Only<BTreeMap<u32, u32>> = S::only(|| BTreeMap::new()),
+        /// Near and far, of viewports above 0 that the program has set on their own.
+        depth_ranges: S::Only<BTreeMap<u32, [f64; 2]>> = S::only(|| BTreeMap::new()),
+        viewports: S::Only<BTreeMap<u32, [f32; 4]>> = S::only(|| BTreeMap::new()),
+        scissors: S::Only<BTreeMap<u32, [i32; 4]>> = S::only(|| BTreeMap::new()),
+        render_mode: u32 = 7168,
+        /// Array of glSelectBuffer, and its number of elements.
+        selection_buffer: u64 = 0,
+        selection_size: i32 = 0,
+        feedback_buffer: u64 = 0,
+        feedback_size: i32 = 0,
+        feedback_type: u32 = 1536,
+        /// Names on the stack of names in selection mode.
+        selection_names: S::Only<Vec<u32>> = S::only(|| Vec::new()),
+        patch_inner_levels: S::Only<[f32; 2]> = S::only(|| [(1.0_f64 as f32), (1.0_f64 as f32)]),
+        patch_outer_levels: S::Only<[f32; 4]> = S::only(|| [(1.0_f64 as f32), (1.0_f64 as f32), (1.0_f64 as f32), (1.0_f64 as f32)]),
+        /// By number of the texture unit.
+        generators: S::Only<BTreeMap<u32, Generators>> = S::only(|| BTreeMap::new()),
+        /// Current program of each target.
+        assembly_programs: Few<u32, Ref<AssemblyProgram>> = Few::new(),
+        /// Lengths of the strings of the default programs, which have the name 0.
+        default_assembly_lengths: BTreeMap<u32, i32> = BTreeMap::new(),
+        ati_fragment_shader: S::Only<Ref<AtiFragmentShader>> = S::only(|| Ref::NONE),
         framebuffers: Objects<Framebuffer<S>> = Objects::default(),
         pipelines: Objects<Pipeline<S>> = Objects::default(),
         queries: Objects<Query<S>> = Objects::default(),
         transform_feedbacks: Objects<TransformFeedback<S>> = Objects::default(),
         vertex_arrays: Objects<VertexArray<S>> = Objects::default(),
+        occlusion_queries: S::Only<Objects<OcclusionQuery>> = S::only(|| Objects::default()),
     }
     /// Names of the share group that a context used last, by kind.
     scope Caches<S>() {
@@ -200,11 +286,16 @@ state! {
         semaphores: NameCache<Semaphore> = NameCache::default(),
         fences: NameCache<Fence> = NameCache::default(),
         paths: NameCache<Path> = NameCache::default(),
+        display_lists: S::Only<NameCache<DisplayList>> = S::only(|| NameCache::default()),
+        assembly_programs: NameCache<AssemblyProgram> = NameCache::default(),
+        ati_fragment_shaders: S::Only<NameCache<AtiFragmentShader>> = S::only(|| NameCache::default()),
     }
     /// State that the contexts of a share group have in common.
     scope GroupState<S>(version: &Arc<AtomicU64>) {
         /// Buffers with a persistent mapping for writing.
         persistent_buffers: Vec<Ref<Buffer>> = Vec::new(),
+        /// The strings by their names.
+        named_strings: S::Only<BTreeMap<String, String>> = S::only(|| BTreeMap::new()),
         buffers: Objects<Buffer<S>> = Objects::shared(version),
         renderbuffers: Objects<Renderbuffer<S>> = Objects::shared(version),
         samplers: Objects<Sampler<S>> = Objects::shared(version),
@@ -216,6 +307,9 @@ state! {
         semaphores: Objects<Semaphore<S>> = Objects::shared(version),
         fences: Objects<Fence> = Objects::shared(version),
         paths: Objects<Path> = Objects::shared(version),
+        display_lists: S::Only<Objects<DisplayList>> = S::only(|| Objects::shared(version)),
+        assembly_programs: Objects<AssemblyProgram<S>> = Objects::shared(version),
+        ati_fragment_shaders: S::Only<Objects<AtiFragmentShader>> = S::only(|| Objects::shared(version)),
     }
     /// State that the threads of a process have in common.
     scope ProcessState<S>() {
@@ -239,6 +333,9 @@ state! {
         streams: Objects<Stream<S>> = Objects::default(),
         surfaces: Objects<Surface<S>> = Objects::default(),
         egl_syncs: Objects<EglSync<S>> = Objects::default(),
+        glx_configs: S::Only<Objects<GlxConfig>> = S::only(|| Objects::default()),
+        glx_contexts: Objects<GlxContext<S>> = Objects::default(),
+        glx_drawables: Objects<GlxDrawable<S>> = Objects::default(),
         command_lists: Objects<CommandList> = Objects::default(),
         command_queues: Objects<CommandQueue> = Objects::default(),
         queue_fences: Objects<QueueFence> = Objects::default(),
@@ -259,6 +356,9 @@ state! {
         draw_surface: Ref<Surface> = Ref::NONE,
         read_surface: Ref<Surface> = Ref::NONE,
         label: S::Only<u64> = S::only(|| 0),
+        glx_context: Ref<GlxContext> = Ref::NONE,
+        draw_drawable: u64 = 0,
+        read_drawable: u64 = 0,
     }
     /// A format of surfaces. Handles of configs are valid in one driver only; attributes are portable.
     object Config {
@@ -470,6 +570,10 @@ state! {
         uniforms: S::Only<BTreeMap<i32, Uniform>> = S::only(|| BTreeMap::new()),
         /// Number of uniforms of each uniform block that was queried.
         block_uniforms: BTreeMap<u32, i32> = BTreeMap::new(),
+        /// Number of counters of each atomic counter buffer that was queried.
+        buffer_counters: BTreeMap<u32, i32> = BTreeMap::new(),
+        /// Number of compatible subroutines of each subroutine uniform that was queried, by `subroutine_key`.
+        compatible_subroutines: BTreeMap<i64, i32> = BTreeMap::new(),
         /// Binding points of uniform blocks.
         block_bindings: S::Only<BTreeMap<u32, u32>> = S::only(|| BTreeMap::new()),
         label: S::Only<String> = S::only(|| String::new()),
@@ -489,6 +593,10 @@ state! {
         max_level: i32 = 1000,
         swizzle: S::Only<[u32; 4]> = S::only(|| [6403, 6404, 6405, 6406]),
         depth_stencil_mode: S::Only<u32> = S::only(|| 6402),
+        /// GL_GENERATE_MIPMAP: each change of the base level defines the levels above it.
+        generates_levels: bool = false,
+        /// GL_DEPTH_TEXTURE_MODE.
+        depth_mode: S::Only<u32> = S::only(|| 6409),
         /// Number of levels of an immutable texture; 0 for other textures.
         immutable_levels: i32 = 0,
         /// By target (a face of a cube map, or the texture's own target) and level.
@@ -540,6 +648,67 @@ state! {
         commands: i32 = 0,
         coordinates: i32 = 0,
         dashes: i32 = 0,
+    }
+    /// An object.
+    object DisplayList {
+        /// Number of times that the program has compiled it.
+        compilations: u32 = 0,
+        label: String = String::new(),
+    }
+    /// An object.
+    object AssemblyProgram<S> {
+        /// The target to which the program was first bound; 0 before that.
+        target: u32 = 0,
+        /// Length of its string in bytes.
+        length: i32 = 0,
+        format: S::Only<u32> = S::only(|| 0),
+    }
+    /// An object.
+    object AtiFragmentShader {
+        /// Whether its commands are complete.
+        is_defined: bool = false,
+    }
+    /// An object.
+    object OcclusionQuery {
+        is_active: bool = false,
+    }
+    /// A visual by its number, or a configuration by its handle. Both are valid in one driver only; attributes are portable.
+    object GlxConfig {
+        display: u64 = 0,
+        /// Attributes that the program queried.
+        attributes: BTreeMap<i32, i32> = BTreeMap::new(),
+    }
+    /// GLX's part of a context.
+    object GlxContext<S> {
+        display: u64 = 0,
+        /// The handle of a configuration, or the number of a visual.
+        config: u64 = 0,
+        share: Ref<GlxContext> = Ref::NONE,
+        /// EGL_OPENGL_API or EGL_OPENGL_ES_API.
+        api: u32 = 0,
+        /// Requested version; the driver may return a higher one.
+        major: S::Only<i32> = S::only(|| 1),
+        minor: S::Only<i32> = S::only(|| 0),
+        attributes: BTreeMap<i32, i32> = BTreeMap::new(),
+        /// Swap interval of the drawable with which the context is current.
+        swap_interval: i32 = 0,
+    }
+    /// An object.
+    object GlxDrawable<S> {
+        display: u64 = 0,
+        /// The handle of a configuration, or the number of a visual.
+        config: u64 = 0,
+        kind: DrawableKind = DrawableKind::Window,
+        /// The window or the pixmap of X.
+        native: u64 = 0,
+        /// The requested size of a pbuffer; the size of a drawable as the driver last told it; none before that.
+        width: S::Only<Option<i32>> = S::only(|| None),
+        height: S::Only<Option<i32>> = S::only(|| None),
+        attributes: BTreeMap<i32, i32> = BTreeMap::new(),
+        /// The buffer that glXBindTexImageEXT bound; 0 for none.
+        texture_buffer: S::Only<i32> = S::only(|| 0),
+        /// Number of swaps.
+        swaps: S::Only<u64> = S::only(|| 0),
     }
     /// An object.
     object CommandList {
@@ -735,6 +904,8 @@ state! {
         samples: i32 = 0,
         /// Size of a compressed image in bytes; 0 for other images.
         compressed_bytes: i32 = 0,
+        /// GL_TEXTURE_COMPRESSED_IMAGE_SIZE, if the program has asked for it; 0 otherwise.
+        asked_bytes: i32 = 0,
         /// Whether it has pixels, from the program, the framebuffer, an EGLImage or the driver.
         is_defined: bool = false,
         /// Number of the storage that EGL images share; 0 for storage of this image alone.
@@ -764,6 +935,8 @@ state! {
         compare_mode: u32 = 0,
         compare_func: u32 = 515,
         max_anisotropy: f32 = 1.0_f64 as f32,
+        /// GL_TEXTURE_LOD_BIAS.
+        lod_bias: f32 = 0.0,
         srgb_decode: u32 = 35401,
         /// Bits of the four integers that the program passed.
         border_color: [u32; 4] = [0; 4],
@@ -781,13 +954,16 @@ state! {
         /// Type of one element.
         kind: u32 = 0,
         count: i32 = 0,
-        /// Values of all elements, column-major for matrices; integer values are in `integers`.
+        /// Values of all elements, column-major for matrices; integer values are in `integers`, values of double precision in
+        /// `doubles`.
         floats: Vec<f32> = Vec::new(),
+        doubles: Vec<f64> = Vec::new(),
         integers: Vec<i64> = Vec::new(),
     }
     /// Format of one vertex attribute (OpenGL ES 3.2, table 21.3). Slots 0 to 31 are the generic
-    /// attributes. Slots from 32 on are those of OpenGL ES 1.1: vertex, normal, color, point size,
-    /// matrix index, weight, texture coordinates of 8 units.
+    /// attributes. Slots from 32 on are those of the fixed function: vertex, normal, color, point size,
+    /// matrix index, weight, texture coordinates of 8 units, fog coordinate, secondary color, color index,
+    /// edge flag.
     #[derive(Copy)]
     value VertexAttrib {
         enabled: bool = false,
@@ -795,6 +971,8 @@ state! {
         kind: u32 = 5126,
         normalized: bool = false,
         integer: bool = false,
+        /// Whether a shader gets the numbers as double-precision ones (glVertexAttribLPointer).
+        long: bool = false,
         /// Offset of the attribute in a vertex, in bytes.
         relative_offset: u32 = 0,
         /// Index of the attribute's binding point minus its own slot.
@@ -814,8 +992,8 @@ state! {
     /// A value.
     #[derive(Copy)]
     value VertexArrays {
-        attribs: [VertexAttrib; 48] = [VertexAttrib::default(); 48],
-        bindings: [VertexBinding; 48] = [VertexBinding::default(); 48],
+        attribs: [VertexAttrib; 50] = [VertexAttrib::default(); 50],
+        bindings: [VertexBinding; 50] = [VertexBinding::default(); 50],
         element_buffer: Ref<Buffer> = Ref::NONE,
         /// Bit mask of the enabled slots with an array in client memory.
         client: u64 = 0,
@@ -831,6 +1009,138 @@ state! {
         w: f32 = 1.0_f64 as f32,
         /// The value, if `integer_attribs` is set.
         integers: [i64; 4] = [0; 4],
+    }
+    /// What glPushClientAttrib saved.
+    #[derive(Copy)]
+    value ClientAttributes {
+        mask: u32 = 0,
+        unpack_alignment: i32 = 0,
+        unpack_row_length: i32 = 0,
+        unpack_image_height: i32 = 0,
+        unpack_skip_pixels: i32 = 0,
+        unpack_skip_rows: i32 = 0,
+        unpack_skip_images: i32 = 0,
+        pack_alignment: i32 = 0,
+        pack_row_length: i32 = 0,
+        pack_image_height: i32 = 0,
+        pack_skip_pixels: i32 = 0,
+        pack_skip_rows: i32 = 0,
+        pack_skip_images: i32 = 0,
+        unpack_swap_bytes: bool = false,
+        unpack_lsb_first: bool = false,
+        pack_swap_bytes: bool = false,
+        pack_lsb_first: bool = false,
+        pixel_pack_buffer: Ref<Buffer> = Ref::NONE,
+        pixel_unpack_buffer: Ref<Buffer> = Ref::NONE,
+        vertex_array: Ref<VertexArray> = Ref::NONE,
+        /// The arrays of that object, or of the default one.
+        arrays: VertexArrays = VertexArrays::default(),
+        array_buffer: Ref<Buffer> = Ref::NONE,
+        client_active_texture: u32 = 0,
+        has_restart_index: bool = false,
+        restart_index: u32 = 0,
+    }
+    /// What glPushAttrib saved of the state that the shim keeps.
+    value KeptAttributes {
+        mask: u32 = 0,
+        has_restart_index: bool = false,
+        active_texture: u32 = 0,
+        texture_units: Vec<TextureUnit> = Vec::new(),
+    }
+    /// The rest of what glPushAttrib saved.
+    value Attributes {
+        capabilities: BTreeMap<u32, bool> = BTreeMap::new(),
+        /// Also blending: whether it is enabled.
+        targets: [DrawBuffer; 8] = [DrawBuffer::default(); 8],
+        current_values: BTreeMap<u32, [f32; 4]> = BTreeMap::new(),
+        edge_flag: bool = false,
+        current_index: f32 = 0.0,
+        current_fog_coordinate: f32 = 0.0,
+        clear_accumulation: [f32; 4] = [0.0; 4],
+        blend_color: [f32; 4] = [0.0; 4],
+        alpha_function: u32 = 0,
+        alpha_reference: f32 = 0.0,
+        logic_operation: u32 = 0,
+        clear_color: [f32; 4] = [0.0; 4],
+        clear_index: f32 = 0.0,
+        index_mask: u32 = 0,
+        color_clamps: BTreeMap<u32, u32> = BTreeMap::new(),
+        /// Of the default framebuffer.
+        draw_buffers: Vec<u32> = Vec::new(),
+        depth_func: u32 = 0,
+        depth_mask: bool = false,
+        clear_depth: f32 = 0.0,
+        map1_segments: i32 = 0,
+        map1_domain: [f64; 2] = [0.0; 2],
+        map2_segments: [i32; 2] = [0; 2],
+        map2_domain: [f64; 4] = [0.0; 4],
+        fog: Parameters = Parameters::default(),
+        hints: BTreeMap<u32, u32> = BTreeMap::new(),
+        lights: BTreeMap<u32, Parameters> = BTreeMap::new(),
+        light_model: Parameters = Parameters::default(),
+        material: Parameters = Parameters::default(),
+        back_material: Parameters = Parameters::default(),
+        color_material_face: u32 = 0,
+        color_material: u32 = 0,
+        shade_model: u32 = 0,
+        line_width: f32 = 0.0,
+        line_stipple_factor: i32 = 0,
+        line_stipple_pattern: u16 = 0,
+        list_base: u32 = 0,
+        sample_coverage: f32 = 0.0,
+        sample_coverage_invert: bool = false,
+        sample_mask: BTreeMap<u32, u32> = BTreeMap::new(),
+        min_sample_shading: f32 = 0.0,
+        pixel_zoom: [f32; 2] = [0.0; 2],
+        pixel_transfer: BTreeMap<u32, f32> = BTreeMap::new(),
+        /// Of the default framebuffer.
+        read_buffer: u32 = 0,
+        point_size: f32 = 0.0,
+        point_parameters: Parameters = Parameters::default(),
+        cull_face: u32 = 0,
+        front_face: u32 = 0,
+        polygon_modes: [u32; 2] = [0; 2],
+        polygon_offset_factor: f32 = 0.0,
+        polygon_offset_units: f32 = 0.0,
+        scissor: [i32; 4] = [0; 4],
+        scissors: BTreeMap<u32, [i32; 4]> = BTreeMap::new(),
+        stencil_front: StencilFace = StencilFace::default(),
+        stencil_back: StencilFace = StencilFace::default(),
+        clear_stencil: i32 = 0,
+        texture_environments: BTreeMap<u32, Parameters> = BTreeMap::new(),
+        generators: BTreeMap<u32, Generators> = BTreeMap::new(),
+        matrix_mode: u32 = 0,
+        clip_planes: BTreeMap<u32, [f32; 4]> = BTreeMap::new(),
+        viewport: [i32; 4] = [0; 4],
+        viewports: BTreeMap<u32, [f32; 4]> = BTreeMap::new(),
+        depth_near: f32 = 0.0,
+        depth_far: f32 = 0.0,
+        depth_ranges: BTreeMap<u32, [f64; 2]> = BTreeMap::new(),
+    }
+    /// Number of control points in each direction.
+    #[derive(Copy)]
+    value EvaluatorOrder {
+        u: i32 = 1,
+        v: i32 = 1,
+    }
+    /// Size of an image of the imaging subset: a colour table and a histogram have one row.
+    #[derive(Copy)]
+    value ImagingImage {
+        width: i32 = 0,
+        height: i32 = 1,
+    }
+    /// How one coordinate is generated.
+    #[derive(Copy)]
+    value Generator {
+        mode: u32 = 9216,
+        object_plane: [f64; 4] = [0.0; 4],
+        /// As passed: the driver multiplies it by the inverse of the modelview matrix.
+        eye_plane: [f64; 4] = [0.0; 4],
+    }
+    /// A value.
+    value Generators {
+        /// By GL_S, GL_T, GL_R and GL_Q, for coordinates that the program has set.
+        coordinates: BTreeMap<u32, Generator> = BTreeMap::new(),
     }
     /// A value.
     #[derive(Copy)]
@@ -887,3 +1197,14 @@ pub enum Compilation {
 }
 
 stored_enum! { Compilation { Never, OfSource, OfEarlierSource } }
+
+/// The variants of `DrawableKind`.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum DrawableKind {
+    #[default]
+    Window,
+    Pbuffer,
+    Pixmap,
+}
+
+stored_enum! { DrawableKind { Window, Pbuffer, Pixmap } }

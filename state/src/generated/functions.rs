@@ -43,7 +43,9 @@ pub fn is_buffer_target(target: u32) -> bool {
         | GL_SHADER_STORAGE_BUFFER
         | GL_DRAW_INDIRECT_BUFFER
         | GL_DISPATCH_INDIRECT_BUFFER
-        | GL_TEXTURE_BUFFER => true,
+        | GL_TEXTURE_BUFFER
+        | GL_QUERY_BUFFER
+        | GL_PARAMETER_BUFFER => true,
         _ => false,
     }
 }
@@ -55,6 +57,17 @@ pub fn is_buffer_usage(usage: u32) -> bool {
         | GL_STATIC_COPY | GL_DYNAMIC_DRAW | GL_DYNAMIC_READ | GL_DYNAMIC_COPY => true,
         _ => false,
     }
+}
+
+/// The bits of glMapBufferRange for an access of glMapBuffer.
+#[inline]
+pub fn map_access(access: u32) -> u32 {
+    (match i64::from(access) {
+        GL_READ_ONLY => GL_MAP_READ_BIT,
+        GL_WRITE_ONLY_OES => GL_MAP_WRITE_BIT,
+        GL_READ_WRITE => GL_MAP_READ_BIT | GL_MAP_WRITE_BIT,
+        _ => 0,
+    }) as u32
 }
 
 /// Whether a target has an indexed binding point of this number (OpenGL ES 3.2, 6.1.1).
@@ -90,6 +103,14 @@ pub fn is_range<S: Scope>(context: &Context<S>, target: u32, offset: i64, size: 
         })
 }
 
+/// Whether binding any name makes a buffer, a texture, a framebuffer or a renderbuffer: the core profile takes names from
+/// commands alone (OpenGL 4.6, 2.6.1).
+#[inline]
+pub fn binds_any_name<S: Scope>(context: &Context<S>) -> bool {
+    context.api.has_fixed_function(context.version)
+        || !context.api.is_desktop(context.version, (1, 0))
+}
+
 /// Whether the driver has a unit or binding point of this number. It has if the limit is unknown, 0.
 #[inline]
 pub fn is_below(index: u32, limit: i32) -> bool {
@@ -119,6 +140,25 @@ pub fn format_key(target: u32, format: u32) -> i64 {
     number::shl(i64::from(target), 32) | i64::from(format)
 }
 
+/// Whether a property of a format has several values.
+#[inline]
+pub fn has_many_values(pname: u32) -> bool {
+    match i64::from(pname) {
+        GL_SAMPLES
+        | GL_TILING_TYPES_EXT
+        | GL_SURFACE_COMPRESSION_EXT
+        | GL_VIRTUAL_PAGE_SIZE_X_ARB
+        | GL_VIRTUAL_PAGE_SIZE_Y_ARB
+        | GL_VIRTUAL_PAGE_SIZE_Z_ARB
+        | GL_SUPPORTED_MULTISAMPLE_MODES_AMD
+        | GL_MULTISAMPLES_NV
+        | GL_SUPERSAMPLE_SCALE_X_NV
+        | GL_SUPERSAMPLE_SCALE_Y_NV
+        | GL_CONFORMANT_NV => true,
+        _ => false,
+    }
+}
+
 /// Whether a source is allowed in messages that the program inserts.
 #[inline]
 pub fn is_message_source(source: u32) -> bool {
@@ -145,10 +185,14 @@ pub fn has_label(identifier: u32) -> bool {
 }
 
 #[inline]
-pub fn draws_something(mode: u32) -> bool {
+pub fn draws_something<S: Scope>(context: &Context<S>, mode: u32) -> bool {
     match i64::from(mode) {
         GL_POINTS | GL_LINES | GL_LINE_LOOP | GL_LINE_STRIP | GL_TRIANGLES | GL_TRIANGLE_STRIP
         | GL_TRIANGLE_FAN => true,
+        GL_QUADS | GL_QUAD_STRIP | GL_POLYGON => {
+            context.api.has_fixed_function(context.version)
+                && context.api.is_desktop(context.version, (1, 0))
+        }
         GL_LINES_ADJACENCY
         | GL_LINE_STRIP_ADJACENCY
         | GL_TRIANGLES_ADJACENCY
@@ -170,15 +214,79 @@ pub fn client_array_slot<S: Scope>(context: &Context<S>, array: u32) -> i64 {
         GL_TEXTURE_COORD_ARRAY => {
             number::sub(number::add(38, i64::from(context.client_active_texture)), GL_TEXTURE0)
         }
+        GL_FOG_COORD_ARRAY => {
+            if context.api.is_desktop(context.version, (1, 0)) {
+                46
+            } else {
+                65535
+            }
+        }
+        GL_SECONDARY_COLOR_ARRAY => {
+            if context.api.is_desktop(context.version, (1, 0)) {
+                47
+            } else {
+                65535
+            }
+        }
+        GL_INDEX_ARRAY => {
+            if context.api.is_desktop(context.version, (1, 0)) {
+                48
+            } else {
+                65535
+            }
+        }
+        GL_EDGE_FLAG_ARRAY => {
+            if context.api.is_desktop(context.version, (1, 0)) {
+                49
+            } else {
+                65535
+            }
+        }
         _ => 65535,
     }
 }
 
 #[inline]
-pub fn is_coordinate(r#type: u32) -> bool {
+pub fn is_coordinate<S: Scope>(context: &Context<S>, r#type: u32) -> bool {
     match i64::from(r#type) {
-        GL_BYTE | GL_SHORT | GL_FIXED | GL_FLOAT => true,
+        GL_SHORT | GL_FLOAT => true,
+        GL_BYTE | GL_FIXED => !context.api.is_desktop(context.version, (1, 0)),
+        GL_INT
+        | GL_DOUBLE
+        | GL_HALF_FLOAT
+        | GL_INT_2_10_10_10_REV
+        | GL_UNSIGNED_INT_2_10_10_10_REV => context.api.is_desktop(context.version, (1, 0)),
         _ => false,
+    }
+}
+
+/// Whether normals may have this type.
+#[inline]
+pub fn is_normal<S: Scope>(context: &Context<S>, r#type: u32) -> bool {
+    functions::is_coordinate(context, r#type) || i64::from(r#type) == GL_BYTE
+}
+
+/// Whether an array of colors may have this size and type. GL_BGRA is a size.
+#[inline]
+pub fn is_color_array<S: Scope>(context: &Context<S>, size: i32, r#type: u32) -> bool {
+    let is_of_both: bool = i64::from(r#type) == GL_UNSIGNED_BYTE || i64::from(r#type) == GL_FLOAT;
+    if !context.api.is_desktop(context.version, (1, 0)) {
+        i64::from(size) == 4 && (is_of_both || i64::from(r#type) == GL_FIXED)
+    } else {
+        (i64::from(size) == 3 || i64::from(size) == 4 || i64::from(size) == GL_BGRA)
+            && (is_of_both
+                || (match i64::from(r#type) {
+                    GL_BYTE
+                    | GL_SHORT
+                    | GL_UNSIGNED_SHORT
+                    | GL_INT
+                    | GL_UNSIGNED_INT
+                    | GL_DOUBLE
+                    | GL_HALF_FLOAT
+                    | GL_INT_2_10_10_10_REV
+                    | GL_UNSIGNED_INT_2_10_10_10_REV => true,
+                    _ => false,
+                }))
     }
 }
 
@@ -186,9 +294,14 @@ pub fn is_coordinate(r#type: u32) -> bool {
 #[inline]
 pub fn fixed_parameter(pname: u32, value_: i32) -> f64 {
     match i64::from(pname) {
-        GL_FOG_MODE | GL_LIGHT_MODEL_TWO_SIDE | GL_TEXTURE_ENV_MODE | GL_COORD_REPLACE_OES => {
-            i64::from(value_) as f64
-        }
+        GL_FOG_MODE
+        | GL_FOG_COORD_SRC
+        | GL_LIGHT_MODEL_TWO_SIDE
+        | GL_LIGHT_MODEL_LOCAL_VIEWER
+        | GL_LIGHT_MODEL_COLOR_CONTROL
+        | GL_POINT_SPRITE_COORD_ORIGIN
+        | GL_TEXTURE_ENV_MODE
+        | GL_COORD_REPLACE_OES => i64::from(value_) as f64,
         GL_COMBINE_RGB | GL_COMBINE_ALPHA => i64::from(value_) as f64,
         GL_SRC0_RGB | GL_SRC1_RGB | GL_SRC2_RGB => i64::from(value_) as f64,
         GL_SRC0_ALPHA | GL_SRC1_ALPHA | GL_SRC2_ALPHA => i64::from(value_) as f64,
@@ -208,10 +321,42 @@ pub fn light_numbers(light: u32, pname: u32) -> i64 {
     }
 }
 
+/// Whether a material may be set for a face: OpenGL ES has one for both.
+#[inline]
+pub fn is_material_face<S: Scope>(context: &Context<S>, face: u32) -> bool {
+    i64::from(face) == GL_FRONT_AND_BACK
+        || ((i64::from(face) == GL_FRONT || i64::from(face) == GL_BACK)
+            && context.api.is_desktop(context.version, (1, 0)))
+}
+
+/// Whether a value names a face. OpenGL ES refuses a single one.
+#[inline]
+pub fn is_face(face: u32) -> bool {
+    i64::from(face) == GL_FRONT_AND_BACK
+        || i64::from(face) == GL_FRONT
+        || i64::from(face) == GL_BACK
+}
+
 /// Number of values of a material's parameter; 0 for an invalid face.
 #[inline]
 pub fn material_numbers(is_face: bool, pname: u32) -> i64 {
     if is_face { sizes::material_values(i64::from(pname)) } else { 0 }
+}
+
+/// Converts an integer: the largest one of a colour is 1.0.
+#[inline]
+pub fn integer_parameter(pname: u32, value_: i32) -> f64 {
+    match i64::from(pname) {
+        GL_AMBIENT
+        | GL_DIFFUSE
+        | GL_SPECULAR
+        | GL_EMISSION
+        | GL_AMBIENT_AND_DIFFUSE
+        | GL_FOG_COLOR
+        | GL_LIGHT_MODEL_AMBIENT
+        | GL_TEXTURE_ENV_COLOR => (i64::from(value_) as f64) / 2147483647.0_f64,
+        _ => i64::from(value_) as f64,
+    }
 }
 
 /// Converts a fixed-point (16.16) value.
@@ -285,12 +430,16 @@ pub fn is_attachable_from(textarget: u32) -> bool {
 
 #[inline]
 pub fn has_unpack_subimage<S: Scope>(context: &Context<S>) -> bool {
-    (context.version >= (3, 0)) || context.extensions.has(extensions::GL_EXT_unpack_subimage)
+    context.api.is_es(context.version, (3, 0))
+        || context.api.is_desktop(context.version, (1, 0))
+        || context.extensions.has(extensions::GL_EXT_unpack_subimage)
 }
 
 #[inline]
 pub fn has_pack_subimage<S: Scope>(context: &Context<S>) -> bool {
-    (context.version >= (3, 0)) || context.extensions.has(extensions::GL_NV_pack_subimage)
+    context.api.is_es(context.version, (3, 0))
+        || context.api.is_desktop(context.version, (1, 0))
+        || context.extensions.has(extensions::GL_NV_pack_subimage)
 }
 
 #[inline]
@@ -305,14 +454,41 @@ pub fn is_query_target<S: Scope>(context: &Context<S>, target: u32) -> bool {
         | GL_ANY_SAMPLES_PASSED_CONSERVATIVE
         | GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN
         | GL_TIME_ELAPSED_EXT => true,
-        GL_PRIMITIVES_GENERATED => context.version >= (3, 1),
+        GL_PRIMITIVES_GENERATED => {
+            context.api.is_es(context.version, (3, 1))
+                || context.api.is_desktop(context.version, (3, 0))
+        }
+        GL_SAMPLES_PASSED => context.api.is_desktop(context.version, (1, 5)),
+        GL_TRANSFORM_FEEDBACK_OVERFLOW
+        | GL_TRANSFORM_FEEDBACK_STREAM_OVERFLOW
+        | GL_VERTICES_SUBMITTED
+        | GL_PRIMITIVES_SUBMITTED
+        | GL_VERTEX_SHADER_INVOCATIONS
+        | GL_TESS_CONTROL_SHADER_PATCHES
+        | GL_TESS_EVALUATION_SHADER_INVOCATIONS
+        | GL_GEOMETRY_SHADER_INVOCATIONS
+        | GL_GEOMETRY_SHADER_PRIMITIVES_EMITTED
+        | GL_FRAGMENT_SHADER_INVOCATIONS
+        | GL_COMPUTE_SHADER_INVOCATIONS
+        | GL_CLIPPING_INPUT_PRIMITIVES
+        | GL_CLIPPING_OUTPUT_PRIMITIVES => context.api.is_desktop(context.version, (3, 0)),
         _ => false,
     }
 }
 
+/// A target (16 bits) and a stream as one number.
 #[inline]
-pub fn is_condition_mode(mode: u32) -> bool {
+pub fn stream_query(target: u32, stream: u32) -> i64 {
+    number::shl(i64::from(target), 32) | i64::from(stream)
+}
+
+#[inline]
+pub fn is_condition_mode<S: Scope>(context: &Context<S>, mode: u32) -> bool {
     match i64::from(mode) {
+        GL_QUERY_WAIT_INVERTED
+        | GL_QUERY_NO_WAIT_INVERTED
+        | GL_QUERY_BY_REGION_WAIT_INVERTED
+        | GL_QUERY_BY_REGION_NO_WAIT_INVERTED => context.api.is_desktop(context.version, (3, 0)),
         GL_QUERY_WAIT_NV
         | GL_QUERY_NO_WAIT_NV
         | GL_QUERY_BY_REGION_WAIT_NV
@@ -394,9 +570,12 @@ pub fn texture_target(target: u32) -> u32 {
 }
 
 #[inline]
-pub fn is_texture_target(target: u32) -> bool {
+pub fn is_texture_target<S: Scope>(context: &Context<S>, target: u32) -> bool {
     match i64::from(target) {
         GL_TEXTURE_2D | GL_TEXTURE_CUBE_MAP | GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY => true,
+        GL_TEXTURE_1D | GL_TEXTURE_1D_ARRAY | GL_TEXTURE_RECTANGLE => {
+            context.api.is_desktop(context.version, (1, 0))
+        }
         GL_TEXTURE_2D_MULTISAMPLE
         | GL_TEXTURE_2D_MULTISAMPLE_ARRAY
         | GL_TEXTURE_BUFFER
@@ -407,9 +586,16 @@ pub fn is_texture_target(target: u32) -> bool {
 }
 
 #[inline]
+pub fn is_image_target_1d(target: u32) -> bool {
+    i64::from(target) == GL_TEXTURE_1D
+}
+
+#[inline]
 pub fn is_image_target_2d(target: u32) -> bool {
     i64::from(target) == GL_TEXTURE_2D
         || i64::from(functions::texture_target(target)) != i64::from(target)
+        || i64::from(target) == GL_TEXTURE_1D_ARRAY
+        || i64::from(target) == GL_TEXTURE_RECTANGLE
 }
 
 #[inline]
@@ -427,6 +613,42 @@ pub fn bound_texture<S: Scope>(context: &Context<S>, target: u32) -> Ref<Texture
         .and_then(|it| it.bindings.at(functions::texture_target(target)))
         .copied()
         .unwrap_or(Ref::NONE)
+}
+
+/// The target of a texture's first image at each level: a face of a cube map.
+#[inline]
+pub fn level_target<S: Scope>(
+    context: &Context<S>,
+    group: &GroupState<S>,
+    texture: Ref<Texture>,
+) -> u32 {
+    (if i64::from(group.textures.get(texture).map_or(0, |it| it.target)) == GL_TEXTURE_CUBE_MAP {
+        GL_TEXTURE_CUBE_MAP_POSITIVE_X
+    } else {
+        i64::from(group.textures.get(texture).map_or(0, |it| it.target))
+    }) as u32
+}
+
+/// Depth of a level in pixels, in layers, or in faces.
+#[inline]
+pub fn level_depth<S: Scope>(
+    context: &Context<S>,
+    group: &GroupState<S>,
+    texture: Ref<Texture>,
+    level: i32,
+) -> i32 {
+    (if i64::from(group.textures.get(texture).map_or(0, |it| it.target)) == GL_TEXTURE_CUBE_MAP {
+        6
+    } else {
+        i64::from(
+            group
+                .textures
+                .get(texture)
+                .and_then(|it| it.images.at(functions::level_target(context, group, texture)))
+                .and_then(|it| it.at(level))
+                .map_or(1, |it| it.depth),
+        )
+    }) as i32
 }
 
 /// Compressed formats of OpenGL ES 3.2 (table 8.17) and of extensions.
@@ -495,21 +717,79 @@ pub fn is_image_format(format: u32) -> bool {
         })
 }
 
+/// Formats that images of desktop OpenGL may have besides those of OpenGL ES (OpenGL 4.6 compatibility profile, tables
+/// 8.12 to 8.14; GL_EXT_texture_integer, GL_EXT_texture_snorm).
+#[inline]
+pub fn is_desktop_format(format: u32) -> bool {
+    (i64::from(format) >= 1 && i64::from(format) <= 4)
+        || (i64::from(format) >= GL_ALPHA4 && i64::from(format) <= GL_INTENSITY16)
+        || (i64::from(format) >= GL_RGB2_EXT && i64::from(format) <= GL_RGBA16)
+        || (i64::from(format) >= GL_RGBA32UI && i64::from(format) <= GL_LUMINANCE_ALPHA8I_EXT)
+        || (i64::from(format) >= GL_COMPRESSED_ALPHA && i64::from(format) <= GL_COMPRESSED_RGBA)
+        || (i64::from(format) >= GL_SLUMINANCE_ALPHA
+            && i64::from(format) <= GL_COMPRESSED_SLUMINANCE_ALPHA)
+        || (i64::from(format) >= GL_ALPHA_SNORM && i64::from(format) <= GL_INTENSITY16_SNORM)
+        || (i64::from(format) >= GL_COMPRESSED_LUMINANCE_LATC1_EXT
+            && i64::from(format) <= GL_COMPRESSED_SIGNED_LUMINANCE_ALPHA_LATC2_EXT)
+        || (match i64::from(format) {
+            GL_R3_G3_B2
+            | GL_BGRA
+            | GL_COMPRESSED_RED
+            | GL_COMPRESSED_RG
+            | GL_STENCIL_INDEX16
+            | GL_INTENSITY16F_ARB
+            | GL_INTENSITY32F_ARB
+            | GL_COMPRESSED_RGB_FXT1_3DFX
+            | GL_COMPRESSED_RGBA_FXT1_3DFX
+            | GL_YCBCR_MESA => true,
+            _ => false,
+        })
+}
+
+/// Whether an image in this context may have a format.
+#[inline]
+pub fn takes_image_format<S: Scope>(context: &Context<S>, format: u32) -> bool {
+    functions::is_image_format(format)
+        || (functions::is_desktop_format(format) && context.api.is_desktop(context.version, (1, 0)))
+}
+
 /// Formats without sizes of their components (OpenGL ES 3.2, table 8.3), which immutable storage cannot have.
 #[inline]
 pub fn is_unsized_format(format: u32) -> bool {
     match i64::from(format) {
         GL_RED | GL_RG | GL_RGB | GL_RGBA | GL_BGRA_EXT | GL_ALPHA | GL_LUMINANCE
         | GL_LUMINANCE_ALPHA | GL_DEPTH_COMPONENT | GL_DEPTH_STENCIL | GL_STENCIL_INDEX
-        | GL_SRGB_EXT | GL_SRGB_ALPHA_EXT => true,
+        | GL_SRGB_EXT | GL_SRGB_ALPHA_EXT | GL_INTENSITY | GL_SLUMINANCE | GL_SLUMINANCE_ALPHA
+        | 1 | 2 | 3 | 4 => true,
+        GL_COMPRESSED_RED
+        | GL_COMPRESSED_RG
+        | GL_COMPRESSED_RGB
+        | GL_COMPRESSED_RGBA
+        | GL_COMPRESSED_SRGB
+        | GL_COMPRESSED_SRGB_ALPHA
+        | GL_COMPRESSED_ALPHA
+        | GL_COMPRESSED_LUMINANCE
+        | GL_COMPRESSED_LUMINANCE_ALPHA
+        | GL_COMPRESSED_INTENSITY
+        | GL_COMPRESSED_SLUMINANCE
+        | GL_COMPRESSED_SLUMINANCE_ALPHA => true,
         _ => false,
     }
+}
+
+/// Whether the border of an image may have this width in pixels. Sizes of images include it.
+#[inline]
+pub fn is_border<S: Scope>(context: &Context<S>, border: i32) -> bool {
+    i64::from(border) == 0
+        || (i64::from(border) == 1
+            && context.api.is_desktop(context.version, (1, 0))
+            && context.api.has_fixed_function(context.version))
 }
 
 /// The bound texture, if storage can be defined at the target.
 #[inline]
 pub fn stored_texture<S: Scope>(context: &Context<S>, target: u32) -> Ref<Texture> {
-    if functions::is_texture_target(target) {
+    if functions::is_texture_target(context, target) {
         functions::bound_texture(context, target)
     } else {
         Ref::NONE
@@ -526,6 +806,36 @@ pub fn is_texel_format(format: u32) -> bool {
         | GL_RGBA8I | GL_RGBA16I | GL_RGBA32I | GL_RGBA8UI | GL_RGBA16UI | GL_RGBA32UI => true,
         _ => false,
     }
+}
+
+/// Whether a buffer texture in this context may have a format (OpenGL 4.6 compatibility profile, table 8.23).
+#[inline]
+pub fn takes_texel_format<S: Scope>(context: &Context<S>, format: u32) -> bool {
+    functions::is_texel_format(format)
+        || (context.api.is_desktop(context.version, (1, 0))
+            && (match i64::from(format) {
+                GL_R16 | GL_RG16 | GL_RGBA16 => true,
+                GL_ALPHA8 | GL_ALPHA16 | GL_ALPHA16F_ARB | GL_ALPHA32F_ARB | GL_ALPHA8I_EXT
+                | GL_ALPHA16I_EXT | GL_ALPHA32I_EXT | GL_ALPHA8UI_EXT | GL_ALPHA16UI_EXT
+                | GL_ALPHA32UI_EXT => true,
+                GL_LUMINANCE8 | GL_LUMINANCE16 | GL_LUMINANCE16F_ARB | GL_LUMINANCE32F_ARB
+                | GL_LUMINANCE8I_EXT | GL_LUMINANCE16I_EXT | GL_LUMINANCE32I_EXT
+                | GL_LUMINANCE8UI_EXT | GL_LUMINANCE16UI_EXT | GL_LUMINANCE32UI_EXT => true,
+                GL_LUMINANCE8_ALPHA8
+                | GL_LUMINANCE16_ALPHA16
+                | GL_LUMINANCE_ALPHA16F_ARB
+                | GL_LUMINANCE_ALPHA32F_ARB
+                | GL_LUMINANCE_ALPHA8I_EXT
+                | GL_LUMINANCE_ALPHA16I_EXT
+                | GL_LUMINANCE_ALPHA32I_EXT
+                | GL_LUMINANCE_ALPHA8UI_EXT
+                | GL_LUMINANCE_ALPHA16UI_EXT
+                | GL_LUMINANCE_ALPHA32UI_EXT => true,
+                GL_INTENSITY8 | GL_INTENSITY16 | GL_INTENSITY16F_ARB | GL_INTENSITY32F_ARB
+                | GL_INTENSITY8I_EXT | GL_INTENSITY16I_EXT | GL_INTENSITY32I_EXT
+                | GL_INTENSITY8UI_EXT | GL_INTENSITY16UI_EXT | GL_INTENSITY32UI_EXT => true,
+                _ => false,
+            }))
 }
 
 /// Whether the bound transform feedback object is active, perhaps paused.
@@ -555,16 +865,30 @@ pub fn active_program<S: Scope>(context: &Context<S>) -> Ref<Program> {
 
 #[inline]
 pub fn is_float_format<S: Scope>(context: &Context<S>, size: i32, r#type: u32) -> bool {
-    i64::from(size) >= 1
-        && i64::from(size) <= 4
-        && (match i64::from(r#type) {
-            GL_BYTE | GL_UNSIGNED_BYTE | GL_SHORT | GL_UNSIGNED_SHORT | GL_FIXED | GL_FLOAT
-            | GL_HALF_FLOAT | GL_HALF_FLOAT_OES => true,
-            GL_INT | GL_UNSIGNED_INT => context.version >= (3, 0),
-            GL_INT_2_10_10_10_REV | GL_UNSIGNED_INT_2_10_10_10_REV => i64::from(size) == 4,
-            GL_INT_10_10_10_2_OES | GL_UNSIGNED_INT_10_10_10_2_OES => i64::from(size) >= 3,
+    if i64::from(size) == GL_BGRA && context.api.is_desktop(context.version, (3, 2)) {
+        match i64::from(r#type) {
+            GL_UNSIGNED_BYTE | GL_INT_2_10_10_10_REV | GL_UNSIGNED_INT_2_10_10_10_REV => true,
             _ => false,
-        })
+        }
+    } else {
+        i64::from(size) >= 1
+            && i64::from(size) <= 4
+            && (match i64::from(r#type) {
+                GL_BYTE | GL_UNSIGNED_BYTE | GL_SHORT | GL_UNSIGNED_SHORT | GL_FIXED | GL_FLOAT
+                | GL_HALF_FLOAT | GL_HALF_FLOAT_OES => true,
+                GL_INT | GL_UNSIGNED_INT => {
+                    context.api.is_es(context.version, (3, 0))
+                        || context.api.is_desktop(context.version, (2, 0))
+                }
+                GL_DOUBLE => context.api.is_desktop(context.version, (2, 0)),
+                GL_INT_2_10_10_10_REV | GL_UNSIGNED_INT_2_10_10_10_REV => i64::from(size) == 4,
+                GL_UNSIGNED_INT_10F_11F_11F_REV => {
+                    i64::from(size) == 3 && context.api.is_desktop(context.version, (3, 0))
+                }
+                GL_INT_10_10_10_2_OES | GL_UNSIGNED_INT_10_10_10_2_OES => i64::from(size) >= 3,
+                _ => false,
+            })
+    }
 }
 
 #[inline]
@@ -608,14 +932,33 @@ pub fn is_relative_offset<S: Scope>(context: &Context<S>, offset: u32) -> bool {
         || i64::from(context.limits.vertex_relative_offset) <= 0
 }
 
-/// Whether the pointer is valid: since OpenGL ES 3.0 only the default vertex array object can have
-/// arrays in client memory.
+/// Whether the pointer is valid. Since OpenGL ES 3.0, and in desktop OpenGL, only the default vertex array object can have
+/// arrays in client memory; contexts of the core profile have no such object.
 #[inline]
 pub fn may_point<S: Scope>(context: &Context<S>, pointer: u64) -> bool {
-    context.array_buffer.is_some()
-        || pointer == 0
-        || context.vertex_array.is_none()
-        || !(context.version >= (3, 0))
+    let is_offset: bool = context.array_buffer.is_some() || pointer == 0;
+    if context.vertex_array.is_none() {
+        !context.api.is_desktop(context.version, (1, 0))
+            || context.api.has_fixed_function(context.version)
+    } else {
+        is_offset
+            || (!context.api.is_es(context.version, (3, 0))
+                && !context.api.is_desktop(context.version, (1, 0)))
+    }
+}
+
+/// Whether a vertex array object is bound whose formats and binding points commands can change.
+#[inline]
+pub fn has_vertex_array<S: Scope>(context: &Context<S>) -> bool {
+    context.vertex_array.is_some()
+        || (context.api.is_desktop(context.version, (1, 0))
+            && context.api.has_fixed_function(context.version))
+}
+
+/// Whether an array of double-precision numbers may have this format.
+#[inline]
+pub fn is_long_format(size: i32, r#type: u32) -> bool {
+    i64::from(size) >= 1 && i64::from(size) <= 4 && i64::from(r#type) == GL_DOUBLE
 }
 
 /// The identifier of a kind of object in GL_KHR_debug.
@@ -640,4 +983,308 @@ pub fn texture_generation_numbers(coord: u32, pname: u32) -> i64 {
     } else {
         0
     }
+}
+
+/// Drivers have stacks of 16 entries.
+#[inline]
+pub fn attribute_depth_limit() -> i64 {
+    16
+}
+
+/// Whether a vertex array object of this name exists.
+#[inline]
+pub fn is_array_object<S: Scope>(context: &Context<S>, name: u32) -> bool {
+    i64::from(name) == 0 || context.vertex_arrays.find(u64::from(name)).is_some()
+}
+
+#[inline]
+pub fn is_map1(target: u32) -> bool {
+    i64::from(target) >= GL_MAP1_COLOR_4 && i64::from(target) <= GL_MAP1_VERTEX_4
+}
+
+#[inline]
+pub fn is_map2(target: u32) -> bool {
+    i64::from(target) >= GL_MAP2_COLOR_4 && i64::from(target) <= GL_MAP2_VERTEX_4
+}
+
+/// Number of values of a map's GL_COEFF, GL_ORDER or GL_DOMAIN; 0 for an invalid target or query.
+#[inline]
+pub fn map_values<S: Scope>(context: &Context<S>, target: u32, query: u32) -> i64 {
+    let dimensions: i64 =
+        if functions::is_map1(target) { 1 } else { if functions::is_map2(target) { 2 } else { 0 } };
+    let is_defined: bool = context.evaluator_orders.contains_key(&target);
+    let points: i64 = if is_defined {
+        number::mul(
+            i64::from(context.evaluator_orders.at(target).map_or(1, |it| it.u)),
+            i64::from(context.evaluator_orders.at(target).map_or(1, |it| it.v)),
+        )
+    } else {
+        1
+    };
+    match i64::from(query) {
+        GL_COEFF => {
+            if dimensions > 0 {
+                number::mul(sizes::control_point(i64::from(target)), points)
+            } else {
+                0
+            }
+        }
+        GL_ORDER => dimensions,
+        GL_DOMAIN => number::mul(dimensions, 2),
+        _ => 0,
+    }
+}
+
+#[inline]
+pub fn has_byte_color(format: u32) -> bool {
+    i64::from(format) == GL_C4UB_V2F
+        || i64::from(format) == GL_C4UB_V3F
+        || i64::from(format) == GL_T2F_C4UB_V3F
+}
+
+#[inline]
+pub fn is_color_table(target: u32) -> bool {
+    i64::from(target) >= GL_COLOR_TABLE && i64::from(target) <= GL_POST_COLOR_MATRIX_COLOR_TABLE
+}
+
+#[inline]
+pub fn is_filter_1d(target: u32) -> bool {
+    i64::from(target) == GL_CONVOLUTION_1D
+}
+
+#[inline]
+pub fn is_filter_2d(target: u32) -> bool {
+    i64::from(target) == GL_CONVOLUTION_2D
+}
+
+/// Width of a colour table, filter or histogram; 0 if the program has defined none.
+#[inline]
+pub fn imaging_width<S: Scope>(context: &Context<S>, target: u32) -> i32 {
+    context.imaging.at(target).map_or(0, |it| it.width)
+}
+
+#[inline]
+pub fn imaging_height<S: Scope>(context: &Context<S>, target: u32) -> i32 {
+    (if context.imaging.contains_key(&target) {
+        i64::from(context.imaging.at(target).map_or(1, |it| it.height))
+    } else {
+        0
+    }) as i32
+}
+
+#[inline]
+pub fn is_pixel_map(map: u32) -> bool {
+    i64::from(map) >= GL_PIXEL_MAP_I_TO_I && i64::from(map) <= GL_PIXEL_MAP_A_TO_A
+}
+
+#[inline]
+pub fn pixel_map_size<S: Scope>(context: &Context<S>, map: u32) -> i64 {
+    if context.pixel_maps.contains_key(&map) {
+        i64::from(context.pixel_maps.at(map).copied().unwrap_or(0))
+    } else {
+        if functions::is_pixel_map(map) { 1 } else { 0 }
+    }
+}
+
+/// A map whose input is an index has a power of two of entries.
+#[inline]
+pub fn is_pixel_map_size(map: u32, size: i32) -> bool {
+    i64::from(size) >= 1
+        && (i64::from(map) > GL_PIXEL_MAP_I_TO_A
+            || (i64::from(size) & number::sub(i64::from(size), 1)) == 0)
+}
+
+/// A kind of shader (16 bits) and an index of a subroutine uniform as one number.
+#[inline]
+pub fn subroutine_key(kind: u32, index: u32) -> i64 {
+    number::shl(i64::from(kind), 32) | i64::from(index)
+}
+
+/// Number of values of a coordinate's parameter; 0 for an invalid coordinate.
+#[inline]
+pub fn generator_numbers(coord: u32, pname: u32) -> i64 {
+    if i64::from(coord) >= GL_S && i64::from(coord) <= GL_Q {
+        sizes::generator_values(i64::from(pname))
+    } else {
+        0
+    }
+}
+
+/// Size of a compressed image in bytes: as the program passed it, or as it asked for it; 0 if it did neither.
+#[inline]
+pub fn compressed_bytes<S: Scope>(
+    context: &Context<S>,
+    group: &GroupState<S>,
+    texture: Ref<Texture>,
+    target: u32,
+    level: i32,
+) -> i64 {
+    let passed: i32 = group
+        .textures
+        .get(texture)
+        .and_then(|it| it.images.at(target))
+        .and_then(|it| it.at(level))
+        .map_or(0, |it| it.compressed_bytes);
+    if i64::from(passed) > 0 {
+        i64::from(passed)
+    } else {
+        i64::from(
+            group
+                .textures
+                .get(texture)
+                .and_then(|it| it.images.at(target))
+                .and_then(|it| it.at(level))
+                .map_or(0, |it| it.asked_bytes),
+        )
+    }
+}
+
+#[inline]
+pub fn is_assembly_target(target: u32) -> bool {
+    match i64::from(target) {
+        GL_VERTEX_PROGRAM_ARB
+        | GL_FRAGMENT_PROGRAM_ARB
+        | GL_FRAGMENT_PROGRAM_NV
+        | GL_VERTEX_STATE_PROGRAM_NV
+        | GL_GEOMETRY_PROGRAM_NV
+        | GL_TESS_CONTROL_PROGRAM_NV
+        | GL_TESS_EVALUATION_PROGRAM_NV
+        | GL_COMPUTE_PROGRAM_NV => true,
+        _ => false,
+    }
+}
+
+/// Length of the string of a target's current program.
+#[inline]
+pub fn assembly_length<S: Scope>(context: &Context<S>, group: &GroupState<S>, target: u32) -> i64 {
+    if context.assembly_programs.at(target).copied().unwrap_or(Ref::NONE).is_none() {
+        i64::from(context.default_assembly_lengths.at(target).copied().unwrap_or(0))
+    } else {
+        i64::from(
+            group
+                .assembly_programs
+                .get(context.assembly_programs.at(target).copied().unwrap_or(Ref::NONE))
+                .map_or(0, |it| it.length),
+        )
+    }
+}
+
+/// The texture of a unit that is bound to a target.
+#[inline]
+pub fn unit_texture<S: Scope>(context: &Context<S>, texunit: u32, target: u32) -> Ref<Texture> {
+    context
+        .texture_units
+        .at(number::sub(i64::from(texunit), GL_TEXTURE0))
+        .and_then(|it| it.bindings.at(functions::texture_target(target)))
+        .copied()
+        .unwrap_or(Ref::NONE)
+}
+
+/// Values of a framebuffer that OpenGL 3.0 has in the context, and those of OpenGL 4.3.
+#[inline]
+pub fn ext_framebuffer_value(pname: u32) -> i64 {
+    let is_draw_buffer: bool =
+        i64::from(pname) >= GL_DRAW_BUFFER0 && i64::from(pname) <= GL_DRAW_BUFFER15;
+    if is_draw_buffer || i64::from(pname) == GL_DRAW_BUFFER || i64::from(pname) == GL_READ_BUFFER {
+        1
+    } else {
+        sizes::framebuffer_value(i64::from(pname))
+    }
+}
+
+/// Slot of the texture coordinates of a unit.
+#[inline]
+pub fn coordinate_slot(texunit: u32) -> i64 {
+    if i64::from(texunit) >= GL_TEXTURE0 && i64::from(texunit) < number::add(GL_TEXTURE0, 8) {
+        number::sub(number::add(38, i64::from(texunit)), GL_TEXTURE0)
+    } else {
+        65535
+    }
+}
+
+/// Slot of an array of the fixed function; GL_TEXTUREi is one of texture coordinates.
+#[inline]
+pub fn array_slot<S: Scope>(context: &Context<S>, array: u32) -> i64 {
+    if functions::coordinate_slot(array) < 65535 {
+        functions::coordinate_slot(array)
+    } else {
+        functions::client_array_slot(context, array)
+    }
+}
+
+/// Slot of an array with an index: texture coordinates by unit.
+#[inline]
+pub fn indexed_array_slot(array: u32, index: u32) -> i64 {
+    if i64::from(array) == GL_TEXTURE_COORD_ARRAY && i64::from(index) < 8 {
+        number::add(38, i64::from(index))
+    } else {
+        65535
+    }
+}
+
+#[inline]
+pub fn ext_vertex_array_value(pname: u32) -> i64 {
+    match i64::from(pname) {
+        GL_VERTEX_ARRAY
+        | GL_NORMAL_ARRAY
+        | GL_COLOR_ARRAY
+        | GL_INDEX_ARRAY
+        | GL_TEXTURE_COORD_ARRAY
+        | GL_EDGE_FLAG_ARRAY
+        | GL_FOG_COORD_ARRAY
+        | GL_SECONDARY_COLOR_ARRAY => 1,
+        GL_VERTEX_ARRAY_SIZE
+        | GL_VERTEX_ARRAY_TYPE
+        | GL_VERTEX_ARRAY_STRIDE
+        | GL_NORMAL_ARRAY_TYPE
+        | GL_NORMAL_ARRAY_STRIDE
+        | GL_COLOR_ARRAY_SIZE
+        | GL_COLOR_ARRAY_TYPE
+        | GL_COLOR_ARRAY_STRIDE
+        | GL_INDEX_ARRAY_TYPE
+        | GL_INDEX_ARRAY_STRIDE
+        | GL_TEXTURE_COORD_ARRAY_SIZE
+        | GL_TEXTURE_COORD_ARRAY_TYPE
+        | GL_TEXTURE_COORD_ARRAY_STRIDE
+        | GL_EDGE_FLAG_ARRAY_STRIDE
+        | GL_FOG_COORD_ARRAY_TYPE
+        | GL_FOG_COORD_ARRAY_STRIDE
+        | GL_SECONDARY_COLOR_ARRAY_SIZE
+        | GL_SECONDARY_COLOR_ARRAY_TYPE
+        | GL_SECONDARY_COLOR_ARRAY_STRIDE => 1,
+        GL_VERTEX_ARRAY_BUFFER_BINDING
+        | GL_NORMAL_ARRAY_BUFFER_BINDING
+        | GL_COLOR_ARRAY_BUFFER_BINDING
+        | GL_INDEX_ARRAY_BUFFER_BINDING
+        | GL_TEXTURE_COORD_ARRAY_BUFFER_BINDING
+        | GL_EDGE_FLAG_ARRAY_BUFFER_BINDING
+        | GL_FOG_COORD_ARRAY_BUFFER_BINDING
+        | GL_SECONDARY_COLOR_ARRAY_BUFFER_BINDING
+        | GL_ELEMENT_ARRAY_BUFFER_BINDING
+        | GL_ARRAY_BUFFER_BINDING
+        | GL_CLIENT_ACTIVE_TEXTURE => 1,
+        _ => 0,
+    }
+}
+
+#[inline]
+pub fn is_matrix_mode<S: Scope>(context: &Context<S>, mode: u32) -> bool {
+    match i64::from(mode) {
+        GL_MODELVIEW | GL_PROJECTION | GL_TEXTURE => true,
+        GL_COLOR => context.extensions.has(extensions::GL_ARB_imaging),
+        _ => i64::from(mode) >= GL_TEXTURE0 && i64::from(mode) <= GL_TEXTURE31,
+    }
+}
+
+/// Size of an XVisualInfo, in bytes.
+#[inline]
+pub fn visual_bytes() -> i64 {
+    64
+}
+
+/// A context of EGL_OPENGL_API, or one of EGL_OPENGL_ES_API, by the value of GLX_CONTEXT_PROFILE_MASK_ARB.
+#[inline]
+pub fn api_of_profile(mask: i64) -> u32 {
+    (if (mask & GLX_CONTEXT_ES2_PROFILE_BIT_EXT) != 0 { EGL_OPENGL_ES_API } else { EGL_OPENGL_API })
+        as u32
 }

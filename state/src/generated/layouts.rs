@@ -7,6 +7,8 @@ use crate::walk::Layout;
 use crate::{Values, number};
 
 pub static EGLClientPixmapHI: Layout = Layout::new(24, &[]);
+pub static XVisualInfo: Layout = Layout::new(64, &[]);
+pub static GLXHyperpipeConfigSGIX: Layout = Layout::new(92, &[]);
 pub static ze_cache_reservation_ext_desc_t: Layout = Layout::new(24, &[Layout::at(8).chain()]);
 pub static ze_command_list_append_launch_kernel_param_cooperative_desc_t: Layout =
     Layout::new(24, &[Layout::at(8).chain()]);

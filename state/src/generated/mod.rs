@@ -2,11 +2,14 @@
 
 pub mod commands;
 pub mod commands_egl;
+pub mod commands_gl_desktop;
+pub mod commands_gl_desktop_extensions;
 pub mod commands_gl_es1;
 pub mod commands_gl_es2;
 pub mod commands_gl_es3;
 pub mod commands_gl_shared_extensions;
 pub mod commands_gl_vendor_extensions;
+pub mod commands_glx;
 pub mod commands_level_zero;
 pub mod constants;
 pub mod extensions;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::program::{Program, Seen, Thread, thread};
 use gapii_state::commands::*;
-use gapii_state::{Ignore, Nothing};
+use gapii_state::{ContextApi, Ignore, Nothing};
 
 const EGL_NONE: i32 = 0x3038;
 const EGL_CONTEXT_MAJOR_VERSION: i32 = 0x3098;
@@ -31,6 +31,10 @@ fn make_current(thread: &mut Thread, context: u64, is_done: bool) {
 
 fn current(thread: &Thread) -> u64 {
     thread.context.as_ref().map_or(0, |context| context.handle)
+}
+
+fn api(thread: &Thread) -> Option<ContextApi> {
+    thread.context.as_ref().map(|context| context.api)
 }
 
 #[test]
@@ -67,12 +71,12 @@ fn context_shares_with_the_one_it_was_created_with() {
 }
 
 #[test]
-fn desktop_context_has_no_state() {
+fn context_has_the_api_that_was_bound() {
     let mut thread = thread();
     eglBindAPI::leave(&mut thread, &Nothing, &mut Ignore, EGL_OPENGL_API, 1);
     create_context(&mut thread, &Program::default(), 1, 0, 0);
     make_current(&mut thread, 1, true);
-    assert_eq!(current(&thread), 0);
+    assert_eq!(api(&thread), Some(ContextApi::Compatibility));
 }
 
 #[test]
@@ -81,7 +85,7 @@ fn failed_bind_api_keeps_the_bound_api() {
     eglBindAPI::leave(&mut thread, &Nothing, &mut Ignore, EGL_OPENGL_API, 0);
     create_context(&mut thread, &Program::default(), 1, 0, 0);
     make_current(&mut thread, 1, true);
-    assert_eq!(current(&thread), 1);
+    assert_eq!(api(&thread), Some(ContextApi::Es));
 }
 
 #[test]
@@ -98,7 +102,7 @@ fn released_thread_has_no_context_and_makes_those_of_opengl_es() {
     assert_eq!(current(&thread), 0);
     create_context(&mut thread, &Program::default(), 2, 0, 0);
     make_current(&mut thread, 2, true);
-    assert_eq!(current(&thread), 2);
+    assert_eq!(api(&thread), Some(ContextApi::Es));
 }
 
 #[test]

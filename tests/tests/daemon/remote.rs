@@ -73,7 +73,7 @@ fn capture_is_what_the_daemon_wrote_bit_by_bit() {
     let apps = run(&mut remote.ctl(remote.address, &["apps"])).ok();
     assert!(apps.stdout.contains("draw_forever"), "{apps}");
     let watch = run(&mut remote.ctl(remote.address, &["watch", "--count", "1"])).ok();
-    assert!(watch.stdout.contains(" draw_forever egl,gles idle: "), "{watch}");
+    assert!(watch.stdout.contains(" draw_forever egl,gl idle: "), "{watch}");
     let trace = Trace::new(remote.session.path("remote.gapii"));
     let mut start = remote.ctl(remote.address, &["start", "--frames", "300", "-o"]);
     let started = run(start.arg(&trace.path)).ok();

@@ -247,7 +247,7 @@ fn program_of_two_apis_is_one_stream() {
     let trace = recording.trace;
     trace.is_whole("exit");
     let info = trace.info();
-    assert_eq!(info["apis"], json!(["egl", "gles", "level_zero"]), "{info:#}");
+    assert_eq!(info["apis"], json!(["egl", "gl", "level_zero"]), "{info:#}");
     assert_eq!(info["frames"], 2, "swaps: {info:#}");
     let commands = trace.commands();
     let names = ["glClear", "zeCommandQueueExecuteCommandLists", "eglSwapBuffers"];

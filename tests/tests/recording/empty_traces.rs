@@ -39,13 +39,13 @@ fn trace_without_a_command_says_what_kept_them_out() {
     let recording = session.record(&[], &Process::new("true"));
     says(
         &recording,
-        "/true made no command of EGL, OpenGL ES or Level Zero, and may have found no display: ",
+        "/true made no command of OpenGL, EGL, GLX or Level Zero, and may have found no display: ",
     );
     // It needs no display.
     let recording = session.record(&[], &offscreen("true".as_ref(), [""; 0]));
     says(
         &recording,
-        "/true made no command of EGL, OpenGL ES or Level Zero, and no library of a graphics API was seen in it",
+        "/true made no command of OpenGL, EGL, GLX or Level Zero, and no library of a graphics API was seen in it",
     );
 }
 

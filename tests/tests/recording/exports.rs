@@ -26,10 +26,11 @@ const TRACERS: [&str; 13] = [
     "gapii_tracer_register_prologue",
     "gapii_tracer_reset",
 ];
-const LISTS: [&str; 3] = [
+const LISTS: [&str; 4] = [
     include_str!("../../../apis/exports/libEGL.so.1.txt"),
     include_str!("../../../apis/exports/libGLESv2.so.2.txt"),
     include_str!("../../../apis/exports/libGLESv1_CM.so.1.txt"),
+    include_str!("../../../apis/exports/libGL.so.1.txt"),
 ];
 
 #[test]

@@ -5,9 +5,10 @@ use std::path::Path;
 use std::process::Command as Process;
 
 use gapii_tests::display::Display;
-use gapii_tests::gapii::{Session, Trace};
+use gapii_tests::gapii::Session;
 use gapii_tests::loading::{behaves_as_natively, names, offscreen};
 use gapii_tests::programs::{plugin, program, static_program};
+use gapii_tests::replays::verified;
 use gapii_tests::scene;
 
 /// Records a program that draws nothing but the scene.
@@ -65,37 +66,35 @@ fn program_that_asks_for_every_function_is_recorded() {
     assert_eq!(asked.len(), 40);
 }
 
+/// In a window of X. The program also asks for a function of desktop OpenGL that it does not call, by `dlsym` or by GLX.
 #[test]
-fn desktop_gl_through_egl_is_handed_on_unrecorded() {
-    let session = Session::new();
-    let recording =
-        behaves_as_natively(&session, &mut offscreen(&program("load_desktop"), [""; 0]));
-    check_gles_half(&recording.trace);
-}
-
-#[test]
-fn desktop_gl_through_glx_is_handed_on_unrecorded() {
+fn program_that_opens_libraries_of_glx_is_recorded_and_played() {
     let display = Display::start();
-    let session = Session::new();
-    let mut process = offscreen(&program("load_glx"), [""; 0]);
-    display.use_in(&mut process);
-    let recording = behaves_as_natively(&session, &mut process);
-    check_gles_half(&recording.trace);
-    assert_eq!(names(&recording.trace.commands()), scene::scene());
-}
-
-/// Checks that the trace has the GL commands of the scene and no others.
-#[track_caller]
-fn check_gles_half(trace: &Trace) {
-    trace.is_whole("exit");
-    let commands = trace.commands();
-    let gl: Vec<_> = names(&commands).into_iter().filter(|name| name.starts_with("gl")).collect();
-    let expected: Vec<_> =
-        scene::draw().into_iter().filter(|name| name.starts_with("gl")).collect();
-    assert_eq!(gl, expected);
-    let clears = commands.iter().filter(|command| command.name == "glClearColor");
-    let green: Vec<_> = clears.map(|clear| clear.argument("green")).collect();
-    assert_eq!(green, [0.25; scene::FRAMES as usize]);
+    let of_glx = ["glXChooseFBConfig", "glXGetVisualFromFBConfig", "glXCreateContextAttribsARB"];
+    let drawn = scene::draw().into_iter().map(|name| match name {
+        "eglSwapBuffers" => "glXSwapBuffers",
+        other => other,
+    });
+    let all = of_glx.into_iter().chain(["glXMakeCurrent"]).chain(drawn);
+    let expected: Vec<_> = all.chain(["glXMakeCurrent", "glXDestroyContext"]).collect();
+    for words in [
+        ["libGL.so.1", "libGL.so.1", "dlsym"],
+        ["libGLX.so.0", "libOpenGL.so.0", "dlsym"],
+        ["libGL.so.1", "libGL.so.1", "procaddress"],
+    ] {
+        let session = Session::new();
+        let mut process = offscreen(&program("load_glx_library"), words);
+        display.use_in(&mut process);
+        let recording = behaves_as_natively(&session, &mut process);
+        recording.trace.is_whole("exit");
+        let commands = recording.trace.commands();
+        let (asked, others): (Vec<_>, Vec<_>) =
+            names(&commands).into_iter().partition(|name| *name == "glXGetProcAddressARB");
+        assert_eq!(others, expected, "{words:?}");
+        assert_eq!(asked.len(), if words[2] == "dlsym" { 1 } else { 29 }, "{words:?}");
+        assert_eq!(recording.trace.info()["frames"], scene::FRAMES);
+        verified(&session, &recording.trace, &[]).unwrap_or_else(|why| panic!("{words:?}: {why}"));
+    }
 }
 
 /// Path of the library that `ld.so` would load.

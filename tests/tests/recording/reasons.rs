@@ -184,7 +184,6 @@ fn api_that_a_program_uses_instead_is_named() {
         check(&session, &program, reason, says);
     };
     load("libvulkan.so.1", "vulkan", &["libvulkan.so.1", "GSK_RENDERER=gl"]);
-    load("libGL.so.1", "desktop_library", &["libGL", "GDK_DEBUG=gl-gles"]);
     let bundled = session.path("libGLESv2.so");
     let driver = gapii_tests::programs::fake_driver(gapii_tests::programs::Driver::Bare);
     fs::copy(driver.join("libGLESv2.so.2"), &bundled).expect("a copy");
@@ -194,12 +193,6 @@ fn api_that_a_program_uses_instead_is_named() {
     let mut displayless = words(&[text(&waits)]);
     displayless.env_remove("EGL_PLATFORM").env("DISPLAY", ":7777").env_remove("WAYLAND_DISPLAY");
     check(&session, &displayless, "no_display", &["DISPLAY=:7777 does not answer"]);
-    check_ending(
-        &session,
-        &without_frames(&["desktop"]),
-        "desktop_contexts",
-        &["GDK_DEBUG=gl-gles"],
-    );
 }
 
 #[test]
@@ -243,7 +236,6 @@ fn program_that_ends_no_frame_is_told_why() {
     let ways = [
         ("no_context", "no_context", "created no context"),
         ("no_surface", "no_surface", "has no surface"),
-        ("desktop_too", "desktop_commands", "made 1 command of desktop OpenGL"),
         ("not_current", "no_context_current", "made none of its contexts current"),
         ("window_waits", "not_swapped", "has a window surface and did not swap it"),
     ];
@@ -293,7 +285,7 @@ fn start_names_the_reason() {
     session.app_in_mode("idle");
     let mut start = session.ctl(["start", "--json", "--seconds", "0.2", "--force", "-o"]);
     let started = run(start.arg(session.path("trace.gapii"))).exited_with(1);
-    gives(&started, "no_command", &["made no command of EGL"]);
+    gives(&started, "no_command", &["made no command of OpenGL"]);
     idle.signal(Signal::TERM);
     idle.finish(LIMIT);
 }

@@ -1,6 +1,8 @@
 //! Replay: a replayed trace draws, answers and writes the same as the recorded program.
 
 mod apps;
+mod desktop;
+mod glx;
 mod images;
 mod imported;
 mod limits;

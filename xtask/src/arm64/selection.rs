@@ -46,7 +46,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("recording::headless", TIMES),
     ("recording::instruction_counts", "valgrind does not run under qemu"),
     ("recording::kill", "many runs, each of which takes qemu minutes"),
-    ("recording::loading::desktop_gl_through_glx_is_handed_on_unrecorded", DISPLAY),
+    ("recording::loading::program_that_opens_libraries_of_glx_is_recorded_and_played", DISPLAY),
     (
         "recording::loading::program_that_has_the_archive_linked_in_is_recorded",
         "qemu's linker takes more than two minutes for the archive",
@@ -73,6 +73,8 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("recording::waking", TIMES),
     ("recording::when", SAME),
     ("replay::apps", "hundreds of replays"),
+    ("replay::desktop", SAME),
+    ("replay::glx", DISPLAY),
     ("replay::images", SAME),
     ("replay::imported", SAME),
     ("replay::limits", "qemu takes no limit on memory and addresses"),

@@ -135,7 +135,7 @@ fn check_constants(repository: &Repository) -> anyhow::Result<Vec<String>> {
 fn constants_by_hand(repository: &Repository) -> anyhow::Result<ratchet::Places> {
     let registry = apigen_registry::files(&tree::target())?;
     let mut values = BTreeSet::new();
-    for path in [registry.gl, registry.egl] {
+    for path in registry.all() {
         values.extend(constants::values(&std::fs::read_to_string(path)?));
     }
     let files = repository.product_files();

@@ -7,7 +7,7 @@ use proc_macro2::{Literal, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
 use super::super::output::ident;
-use super::needs::Needs;
+use super::needs::{Needs, Pixels};
 use crate::ctype::Repr;
 use crate::lang::typed::{Command, Direction, ExprKind, Program, StmtKind};
 use crate::model::{Function, Param};
@@ -44,6 +44,10 @@ enum Role {
     Texts,
     Input,
     Offset(i64),
+    /// An output that is an offset while a buffer is bound.
+    OutputOffset(i64),
+    /// Pixels, which the driver reads or writes by the pixel store parameters.
+    Pixels(Pixels),
     /// The pointer of a vertex array, and the index of its stride parameter.
     Array(usize),
     Output,
@@ -119,9 +123,15 @@ impl<'a> Arguments<'a> {
             }
             Role::Texts => {
                 let count = self.needs.elements(at).unwrap_or_else(|| quote!(1));
-                match is_nullable {
+                let texts = match is_nullable {
                     true => quote!(call.text_array_or_null(#index, #count)?),
                     false => quote!(call.text_array(#index, #count)?),
+                };
+                // The oldest declarations do not say that the array is constant.
+                match self.command.params.get(at).is_none_or(|param| param.ctype.points_at_const())
+                {
+                    true => texts,
+                    false => quote!(#texts.cast_mut()),
                 }
             }
             Role::Offset(binding) => {
@@ -130,6 +140,23 @@ impl<'a> Arguments<'a> {
                     Some(need) => quote!(call.input_or_offset(#index, #binding, #need)?),
                     None => quote!(call.pointer_or_offset(#index, #binding)?),
                 }
+            }
+            Role::OutputOffset(binding) => {
+                let binding = format!("{binding:#x}").parse::<TokenStream>().unwrap_or_default();
+                let need = need.unwrap_or_else(|| quote!(0));
+                quote!(call.room_or_offset(#index, #binding, #need)?)
+            }
+            Role::Pixels(pixels) => {
+                let method = format_ident!(
+                    "{}",
+                    match (pixels.is_input, is_nullable) {
+                        (true, true) => "upload_or_null",
+                        (true, false) => "upload",
+                        (false, _) => "download",
+                    }
+                );
+                let need = pixels.need();
+                quote!(call.#method(#index, #need)?)
             }
             Role::Array(stride) => {
                 let stride = Literal::usize_unsuffixed(stride);
@@ -177,10 +204,15 @@ impl<'a> Arguments<'a> {
         match (class.and_then(kind), &self.command.offset) {
             (Some(kind), _) if is_input => Role::Names { kind, takes: verb == "Delete" },
             (Some(kind), _) if ["Gen", "Create"].contains(&verb) => Role::Made(kind),
-            (_, Some((offset, binding))) if *offset == at => Role::Offset(*binding),
+            (_, Some((offset, binding))) if *offset == at && is_input => Role::Offset(*binding),
+            (_, Some((offset, binding))) if *offset == at => Role::OutputOffset(*binding),
             _ if self.needs.is_texts(at) => Role::Texts,
-            _ if is_input || self.needs.direction(at) == Some(Direction::In) => Role::Input,
-            _ => Role::Output,
+            _ => match self.needs.pixels(at) {
+                Some(pixels) => Role::Pixels(pixels),
+                None if is_input => Role::Input,
+                None if self.needs.direction(at) == Some(Direction::In) => Role::Input,
+                None => Role::Output,
+            },
         }
     }
 
@@ -246,10 +278,13 @@ pub fn kind(class: &str) -> Option<TokenStream> {
 /// The variant of `Kind` in `replay/src/names.rs` that a class is.
 pub fn kind_name(class: &str) -> Option<&'static str> {
     Some(match class {
+        "assembly_program" => "AssemblyProgram",
+        "ati_fragment_shader" => "AtiFragmentShader",
         "buffer" => "Buffer",
         "fence" => "Fence",
         "framebuffer" => "Framebuffer",
         "memory_object" => "MemoryObject",
+        "occlusion_query" => "OcclusionQuery",
         // Shaders and programs share one namespace (OpenGL ES 3.2, 7.1).
         "program" | "shader" => "Program",
         "program_pipeline" => "ProgramPipeline",

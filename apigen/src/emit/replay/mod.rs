@@ -1,4 +1,4 @@
-//! Playing OpenGL ES commands again: a function for each, and their table; and how answers are compared. A `play` item
+//! Playing OpenGL commands again: a function for each, and their table; and how answers are compared. A `play` item
 //! names a command's player; else `@replay(outside)` gives `gl::outside`, `@replay(by_hand)` the function of the
 //! describing command's name, and the others a generated function.
 //!
@@ -26,12 +26,14 @@ use crate::parts::Does;
 use arguments::Arguments;
 
 /// The modules of functions, by the origin of their commands.
-const MODULES: [(Origin, &str); 5] = [
+const MODULES: [(Origin, &str); 7] = [
     (Origin::Es1, "gl_es1"),
     (Origin::Es2, "gl_es2"),
     (Origin::Es3, "gl_es3"),
+    (Origin::Desktop, "gl_desktop"),
     (Origin::SharedExtension, "gl_shared_extensions"),
     (Origin::VendorExtension, "gl_vendor_extensions"),
+    (Origin::DesktopExtension, "gl_desktop_extensions"),
 ];
 
 const PRELUDE: &str = "\
@@ -62,6 +64,7 @@ pub fn emit(model: &Model, program: &Program) -> BTreeMap<&'static str, String> 
         let imports = [
             ("use core::ffi::c_char;\n", "c_char"),
             ("use core::ffi::c_void;\n", "c_void"),
+            ("\nuse crate::gl::Need;\n", "Need::"),
             ("\nuse crate::gl::array_pointer;\n", "array_pointer"),
             ("use crate::gl::play;\n", ""),
             ("use crate::gl::set_client_arrays;\n", "set_client_arrays"),
@@ -80,6 +83,8 @@ fn name_of(module: &str) -> &'static str {
         "gl_es1" => "gl_es1.rs",
         "gl_es2" => "gl_es2.rs",
         "gl_es3" => "gl_es3.rs",
+        "gl_desktop" => "gl_desktop.rs",
+        "gl_desktop_extensions" => "gl_desktop_extensions.rs",
         "gl_shared_extensions" => "gl_shared_extensions.rs",
         _ => "gl_vendor_extensions.rs",
     }
@@ -124,26 +129,35 @@ fn table(commands: &[(&Function, &typed::Command)], program: &Program) -> String
     file(&prelude, &[table])
 }
 
-/// The table of versions and extensions that a context needs for each played command beyond OpenGL ES 2.0.
+/// The table of versions and extensions that a context needs for each played command beyond OpenGL ES 2.0 and
+/// OpenGL 2.1.
 fn requirements(commands: &[(&Function, &typed::Command)]) -> String {
     let played = commands.iter().filter(|(function, command)| {
         function.api.is_played() && command.replay != Replay::Outside
     });
     let entries = played.filter_map(|(function, _)| {
-        let version = match function.version {
-            Some((major, minor)) if (major, minor) > (2, 0) => format!("({major}, {minor})"),
-            None if !function.extensions.is_empty() && function.origin != Origin::Es1 => {
-                "-".to_owned()
-            }
-            _ => return None,
+        let Function { constant, version, desktop_version, extensions, origin, .. } = function;
+        let is_old = version.is_some_and(|version| version <= (2, 0)) || *origin == Origin::Es1;
+        let is_old_desktop = desktop_version.is_some_and(|version| version <= (2, 1));
+        let is_of_every_context = match (version, desktop_version) {
+            (None, Some(_)) if *origin == Origin::Desktop => is_old_desktop,
+            (_, Some(_)) => is_old && is_old_desktop,
+            (_, None) => is_old,
         };
-        let (constant, extensions) = (&function.constant, &function.extensions);
-        Some(format!("    {constant} {version} {extensions:?};\n"))
+        let has_any = version.or(*desktop_version).is_some() || !extensions.is_empty();
+        let spelled = |version: &Option<(u8, u8)>| match version {
+            Some((major, minor)) => format!("({major}, {minor})"),
+            None => "-".to_owned(),
+        };
+        (has_any && !is_of_every_context).then(|| {
+            let (version, desktop) = (spelled(version), spelled(desktop_version));
+            format!("    {constant} {version} {desktop} {extensions:?};\n")
+        })
     });
     let entries: Vec<String> = entries.collect();
     let table = format!(
         "requirements! {{\n    {}\n    REQUIREMENTS {};\n{}}}\n",
-        "/// Commands that need a version of OpenGL ES beyond 2.0 or an extension, sorted by id.",
+        "/// Commands that need a version of OpenGL ES beyond 2.0, of OpenGL beyond 2.1, or an extension, sorted by id.",
         entries.len(),
         entries.concat()
     );

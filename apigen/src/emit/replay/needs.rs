@@ -20,7 +20,67 @@ pub struct Needs<'a> {
     pub program: &'a Program,
 }
 
+/// Pixels behind a parameter: those that one of the `extern`s of `apis/gles/pixels.api` observes.
+pub struct Pixels {
+    pub is_input: bool,
+    amount: Amount,
+}
+
+/// How much memory the pixels are.
+enum Amount {
+    /// Width, height and depth, as far as they depend on arguments; and the type of each pixel.
+    Size([TokenStream; 3], TokenStream),
+    /// Bytes, as an `i64`.
+    Bytes(TokenStream),
+    /// What only the trace tells.
+    Recorded,
+}
+
+impl Pixels {
+    /// An expression of `replay/src/gl/pixels.rs`.
+    pub fn need(&self) -> TokenStream {
+        match &self.amount {
+            Amount::Size([width, height, depth], ty) => {
+                quote!(Need::Pixels([#width, #height, #depth], #ty))
+            }
+            Amount::Bytes(bytes) => quote!(Need::Bytes(#bytes)),
+            Amount::Recorded => quote!(Need::Recorded),
+        }
+    }
+}
+
 impl Needs<'_> {
+    /// The pixels behind a parameter, if it points at such.
+    pub fn pixels(&self, at: usize) -> Option<Pixels> {
+        let (direction, Extent::By { function, arguments }) = extent(self.command, at)? else {
+            return None;
+        };
+        let name = self.program[*function].name.as_str();
+        let numbers: Vec<Option<TokenStream>> = arguments
+            .iter()
+            .map(|argument| self.int(&parts::inlined(self.program, argument)))
+            .collect();
+        let number = |at: usize| numbers.get(at).cloned().flatten();
+        let sized = |size: [Option<TokenStream>; 3], ty: usize| match (size, number(ty)) {
+            ([Some(width), Some(height), Some(depth)], Some(ty)) => {
+                Amount::Size([width, height, depth], ty)
+            }
+            _ => Amount::Recorded,
+        };
+        let within = |at: usize| number(at).map_or(Amount::Recorded, Amount::Bytes);
+        let one = || Some(quote!(1));
+        let amount = match name {
+            "unpack_2d" | "pack" => sized([number(0), number(1), one()], 3),
+            "unpack_3d" | "pack_3d" => sized([number(0), number(1), number(2)], 4),
+            "unpack_compressed" => within(0),
+            "pack_within" => within(4),
+            "pack_3d_within" => within(5),
+            "pack_compressed" => within(1),
+            _ => return None,
+        };
+        Some(Pixels { is_input: direction == Direction::In, amount })
+    }
+
     pub fn direction(&self, at: usize) -> Option<Direction> {
         extent(self.command, at).map(|(direction, _)| direction)
     }
@@ -104,8 +164,10 @@ impl Needs<'_> {
                     }
                     _ => self.int(expr),
                 };
+                let is_divisor = matches!(right.kind, ExprKind::Int(1.., _));
                 let (left, right) = (suffixed(left)?, self.int(right)?);
                 match op {
+                    BinaryOp::Divide if is_divisor => quote!((#left / #right)),
                     BinaryOp::Multiply => quote!(#left.saturating_mul(#right)),
                     BinaryOp::Add => quote!(#left.saturating_add(#right)),
                     BinaryOp::Subtract => quote!(#left.saturating_sub(#right)),

@@ -82,7 +82,10 @@ fn own_needs(program: &Program, expr: &Expr) -> Needs {
         ExprKind::Push(place, _) | ExprKind::Remove(place, _) | ExprKind::Clear(place) => {
             place_needs(program, place)
         }
-        ExprKind::Version(..) | ExprKind::HasExtension(_) => Needs::of_scope(Scope::Context),
+        ExprKind::Version(..)
+        | ExprKind::Desktop(..)
+        | ExprKind::FixedFunction
+        | ExprKind::HasExtension(_) => Needs::of_scope(Scope::Context),
         ExprKind::Call(id, _) => function_needs(program, &program[*id]),
         _ => Needs::default(),
     }
@@ -299,13 +302,19 @@ impl Emitter<'_> {
                 let (pointer, count) = (self.pointer(*param), self.int(count));
                 format!("memory.bytes({pointer}, {count}, BYTES_MAX)")
             }
-            ExprKind::Attribute { param, element, key, default } => {
+            ExprKind::Attribute { param, element, key, default, end } => {
                 let (pointer, size) = (self.pointer(*param), element.size);
-                let (key, default) = (self.int(key), self.int(default));
-                let found = format!("observe::attribute(memory, {pointer}, {size}, {key})");
+                let (key, default, end) = (self.int(key), self.int(default), self.int(end));
+                let found = format!("observe::attribute(memory, {pointer}, {size}, {key}, {end})");
                 Self::cut(format!("{found}.unwrap_or({default})"), &expr.ty)
             }
-            ExprKind::Version(major, minor) => format!("(context.version >= ({major}, {minor}))"),
+            ExprKind::Version(major, minor) => {
+                format!("context.api.is_es(context.version, ({major}, {minor}))")
+            }
+            ExprKind::Desktop(major, minor) => {
+                format!("context.api.is_desktop(context.version, ({major}, {minor}))")
+            }
+            ExprKind::FixedFunction => "context.api.has_fixed_function(context.version)".to_owned(),
             ExprKind::HasExtension(name) => {
                 self.used.extensions.insert(name.clone());
                 format!("context.extensions.has(extensions::{name})")

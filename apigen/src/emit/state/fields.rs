@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::{
-    Extensions, Few, FormerAttachments, Group, NameCache, Objects, Process, Ref, Scope, Scoped, Shared, Tracked, Whole,
+    ContextApi, Extensions, Few, FormerAttachments, Group, NameCache, Objects, Process, Ref, Scope, Scoped, Shared, Tracked, Whole,
     number, state, stored_enum,
 };
 ";
@@ -85,7 +85,8 @@ fn context(program: &Program) -> String {
         own: &[
             ("The program's `EGLContext`.", "handle", "u64", "handle"),
             ("The share group.", "group", "Arc<Group<S>>", "group"),
-            ("Client version: major, minor.", "version", "(u8, u8)", "version"),
+            ("Version of its API: major, minor.", "version", "(u8, u8)", "version"),
+            ("The API that the version is one of.", "api", "ContextApi", "ContextApi::default()"),
             (
                 "The extensions that descriptions test with `extension(…)`.",
                 "extensions",

@@ -79,7 +79,7 @@ fn sizes(command: &Command) -> Vec<&Param> {
     }
     let is_size = |param: &Param| {
         param.ctype.pointers.is_empty()
-            && ["GLsizei", "GLsizeiptr"].contains(&param.ctype.base.as_str())
+            && ["GLsizei", "GLsizeiptr", "GLsizeiptrARB"].contains(&param.ctype.base.as_str())
     };
     let all = command.params.iter().enumerate();
     all.filter(|(at, param)| is_size(param) && !lengths.contains(at))
@@ -761,8 +761,9 @@ impl Statements<'_> {
                 let lengths = self.emitter.optional_pointer(*lengths);
                 format!("observe::strings(memory, seen, {param}, {pointer}, {count}, {lengths})")
             }
-            Extent::Attributes => {
-                format!("observe::attributes(memory, seen, {param}, {pointer}, {size})")
+            Extent::Attributes { end } => {
+                let end = self.header(end, held, |emitter, expr| emitter.int(expr));
+                format!("observe::attributes(memory, seen, {param}, {pointer}, {size}, {end})")
             }
             Extent::Memory { address, bytes } => {
                 let address = self.header(address, held, |emitter, expr| emitter.address(expr));

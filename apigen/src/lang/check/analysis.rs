@@ -26,6 +26,8 @@ pub(super) fn children<'t>(kind: &'t ExprKind, visit: &mut dyn FnMut(&'t Expr)) 
         | ExprKind::LayoutField(_)
         | ExprKind::State(..)
         | ExprKind::Version(..)
+        | ExprKind::Desktop(..)
+        | ExprKind::FixedFunction
         | ExprKind::HasExtension(_) => {}
         ExprKind::ObjectField(_, inner, _)
         | ExprKind::StructField(_, inner, _)
@@ -47,10 +49,12 @@ pub(super) fn children<'t>(kind: &'t ExprKind, visit: &mut dyn FnMut(&'t Expr)) 
         | ExprKind::OrElse(left, right)
         | ExprKind::Min(left, right)
         | ExprKind::Max(left, right)
-        | ExprKind::Contains { map: left, key: right }
-        | ExprKind::Attribute { key: left, default: right, .. } => {
+        | ExprKind::Contains { map: left, key: right } => {
             visit(left);
             visit(right);
+        }
+        ExprKind::Attribute { key, default, end, .. } => {
+            [key, default, end].into_iter().for_each(|inner| visit(inner));
         }
         ExprKind::MemoryText { extent, .. } => extent_children(extent, visit),
         ExprKind::Call(_, arguments) | ExprKind::CallExtern(_, arguments) => {
@@ -92,7 +96,8 @@ pub(super) fn extent_children<'t>(extent: &'t Extent, visit: &mut dyn FnMut(&'t 
         | Extent::Counted { most: expr, .. }
         | Extent::TextOf { length: expr, .. }
         | Extent::Strings { count: expr, .. }
-        | Extent::Chain { count: expr, .. } => visit(expr),
+        | Extent::Chain { count: expr, .. }
+        | Extent::Attributes { end: expr } => visit(expr),
         Extent::Text { within } => within.iter().for_each(visit),
         Extent::Slice(from, to) | Extent::Memory { address: from, bytes: to } => {
             visit(from);
@@ -101,7 +106,7 @@ pub(super) fn extent_children<'t>(extent: &'t Extent, visit: &mut dyn FnMut(&'t 
         Extent::By { arguments, .. } | Extent::Call { arguments, .. } => {
             arguments.iter().for_each(visit);
         }
-        Extent::Attributes | Extent::AnyChain => {}
+        Extent::AnyChain => {}
     }
 }
 

@@ -16,7 +16,9 @@ const BUILTINS: &[&str] = &[
     "address",
     "attribute",
     "bytes",
+    "desktop",
     "extension",
+    "fixed_function",
     "float",
     "int",
     "is_null",
@@ -70,7 +72,12 @@ impl Body<'_, '_> {
             return None;
         }
         match name {
-            "version" => self.version(arguments, span),
+            "version" => self.version(arguments, span, ExprKind::Version),
+            "desktop" => self.version(arguments, span, ExprKind::Desktop),
+            "fixed_function" => {
+                let [] = self.exactly(arguments, span)?;
+                Some((ExprKind::FixedFunction, Type::Bool))
+            }
             "extension" => self.extension(arguments, span),
             "is_null" => {
                 let [inner] = self.exactly(arguments, span)?;
@@ -169,7 +176,12 @@ impl Body<'_, '_> {
         typed.into_iter().collect()
     }
 
-    fn version(&mut self, arguments: &[ast::Expr], span: Span) -> Typed {
+    fn version(
+        &mut self,
+        arguments: &[ast::Expr],
+        span: Span,
+        kind: fn(u32, u32) -> ExprKind,
+    ) -> Typed {
         let numbers = self.exactly::<2>(arguments, span)?.map(|argument| match argument.kind {
             ast::ExprKind::Int(value) => u32::try_from(value).ok(),
             _ => None,
@@ -178,7 +190,7 @@ impl Body<'_, '_> {
             self.mistake(span, "a version has two numbers: `version(3, 1)`");
             return None;
         };
-        Some((ExprKind::Version(major, minor), Type::Bool))
+        Some((kind(major, minor), Type::Bool))
     }
 
     fn extension(&mut self, arguments: &[ast::Expr], span: Span) -> Typed {
@@ -234,8 +246,13 @@ impl Body<'_, '_> {
     }
 
     fn attribute(&mut self, arguments: &[ast::Expr], span: Span) -> Typed {
+        let (arguments, end) = match arguments.split_last() {
+            Some((end, rest)) if rest.len() == 3 => (rest, Some(end)),
+            _ => (arguments, None),
+        };
         let [list, key, default] = self.exactly(arguments, span)?;
         let (key, default) = (self.integer(key), self.integer(default));
+        let end = Box::new(self.list_end(end, span)?);
         let param = self.memory_of(list)?;
         let element = self.element(param, list.span)?;
         if !element.ty.is_integer() {
@@ -243,7 +260,7 @@ impl Body<'_, '_> {
             return None;
         }
         let (key, default) = (Box::new(key?), Box::new(default?));
-        Some((ExprKind::Attribute { param, element, key, default }, Type::INT))
+        Some((ExprKind::Attribute { param, element, key, default, end }, Type::INT))
     }
 
     fn bytes(&mut self, arguments: &[ast::Expr], span: Span) -> Typed {

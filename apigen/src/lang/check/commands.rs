@@ -153,6 +153,7 @@ impl<'a> Checker<'a> {
             needs_context: api.needs_context,
             origin: command.origin,
             version: command.version,
+            desktop_version: command.desktop_version,
             extensions: command.extensions.clone(),
             docs: described.map_or_else(Vec::new, |described| described.item.docs.clone()),
             described_by: by.map(|by| by.name.clone()),
@@ -479,7 +480,7 @@ fn param_of(extent: &ast::Extent) -> Option<&ast::Name> {
         | ExtentKind::Text { param, .. }
         | ExtentKind::TextOf { param, .. }
         | ExtentKind::Strings { param, .. }
-        | ExtentKind::Attributes(param)
+        | ExtentKind::Attributes { param, .. }
         | ExtentKind::By { param, .. }
         | ExtentKind::Chain { param, .. } => Some(param),
         ExtentKind::Memory(..) | ExtentKind::Call { .. } => None,

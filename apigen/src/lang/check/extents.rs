@@ -12,6 +12,9 @@ use super::analysis;
 use super::body::{Body, Part};
 use super::names::{self, Declared, did_you_mean};
 
+/// `EGL_NONE`, the attribute that ends lists of EGL.
+const EGL_NONE: i64 = 0x3038;
+
 impl Body<'_, '_> {
     /// The statement of a range; `None` for a slot, which goes to `self.slots`, and after a mistake.
     pub fn observe(
@@ -82,7 +85,7 @@ impl Body<'_, '_> {
             Extent::Strings { count, lengths } => {
                 Extent::Strings { count: own(count)?, lengths: *lengths }
             }
-            Extent::Attributes => Extent::Attributes,
+            Extent::Attributes { end } => Extent::Attributes { end: own(end)? },
             _ => return None,
         })
     }
@@ -125,7 +128,10 @@ impl Body<'_, '_> {
                 };
                 (param, Extent::Strings { count: count?, lengths })
             }
-            ExtentKind::Attributes(param) => (self.pointer(param), Extent::Attributes),
+            ExtentKind::Attributes { param, end } => {
+                let end = self.list_end(end.as_ref(), param.span);
+                (self.pointer(param), Extent::Attributes { end: end? })
+            }
             ExtentKind::Chain { param, layout: None, .. } => {
                 (self.pointer(param), Extent::AnyChain)
             }
@@ -164,6 +170,14 @@ impl Body<'_, '_> {
         Some(Observation { direction, param: Some(param), extent, element })
     }
 
+    /// The attribute that ends a list: `EGL_NONE`, unless the description says another.
+    pub fn list_end(&mut self, end: Option<&ast::Expr>, span: Span) -> Option<Expr> {
+        match end {
+            Some(end) => self.integer(end),
+            None => Some(Expr { kind: ExprKind::Int(EGL_NONE, None), ty: Type::INT, span }),
+        }
+    }
+
     fn element_for(
         &mut self,
         param: usize,
@@ -180,7 +194,7 @@ impl Body<'_, '_> {
                 self.check_text(param, extent, span)?;
                 self.element(param, span).map(Some)
             }
-            Extent::Attributes => {
+            Extent::Attributes { .. } => {
                 let element = self.element(param, span)?;
                 if !element.ty.is_integer() || element.size < 4 {
                     self.mistake(span, "this is not a list of attributes");

@@ -39,7 +39,7 @@ const TYPES: &[&str] = &[
 /// Built-in fields of the state of a scope.
 fn fields_of(scope: Scope) -> &'static [&'static str] {
     match scope {
-        Scope::Context => &["caches", "extensions", "group", "handle", "version"],
+        Scope::Context => &["api", "caches", "extensions", "group", "handle", "version"],
         Scope::Thread => &["context", "id", "process"],
         Scope::ShareGroup | Scope::Process => &[],
     }

@@ -84,7 +84,10 @@ impl Parser<'_> {
                 let count = if has_count { Some(self.expr()?) } else { None };
                 ExtentKind::Chain { param, layout, count }
             }
-            _ => ExtentKind::Attributes(param),
+            _ => {
+                let end = if self.accept(",") { Some(self.expr()?) } else { None };
+                ExtentKind::Attributes { param, end }
+            }
         })
     }
 }

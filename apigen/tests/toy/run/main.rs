@@ -34,9 +34,10 @@ mod values;
 
 pub use gapii_follow::{dispatch, kinds, record, value};
 pub use gapii_state::{
-    At, Extensions, Few, FormerAttachments, GroupOf, Ignore, Memory, NO_PARAM, NameCache, Nothing,
-    Object, Objects, Observer, ProcessOf, Ref, Scalar, Scope, Scoped, Shared, Tracked, Values,
-    Whole, at, command_modules, memory, number, observe, set, state, stored_enum, walk,
+    At, ContextApi, Extensions, Few, FormerAttachments, GroupOf, Ignore, Memory, NO_PARAM,
+    NameCache, Nothing, Object, Objects, Observer, ProcessOf, Ref, Scalar, Scope, Scoped, Shared,
+    Tracked, Values, Whole, at, command_modules, memory, number, observe, set, state, stored_enum,
+    walk,
 };
 pub use generated::fields::*;
 pub use toy::changed_maps;

@@ -393,7 +393,7 @@ impl Program {
 
 fn hello() -> AppHello {
     let mut hello = AppHello::new(rustix::process::getpid().as_raw_pid() as u32);
-    hello.apis = app::API_EGL_GLES;
+    hello.apis = app::API_EGL;
     hello
 }
 

@@ -23,7 +23,7 @@ pub const DEPTH_MASK: u16 = 10;
 pub const UNDESCRIBED: u16 = 999;
 
 const TEXT: &str = "\
-enum gles
+enum gl
  0x1f01 GL_RENDERER
  0x8892 GL_ARRAY_BUFFER
  0x88e4 GL_STATIC_DRAW
@@ -37,23 +37,23 @@ names
  0x100 GL_DEPTH_BUFFER_BIT
  0x400 GL_STENCIL_BUFFER_BIT
  0x4000 GL_COLOR_BUFFER_BIT
-group PrimitiveType gles
+group PrimitiveType gl
  GL_POINTS GL_TRIANGLES
 group ClearBufferMask -
  GL_DEPTH_BUFFER_BIT GL_STENCIL_BUFFER_BIT GL_COLOR_BUFFER_BIT
 api egl
 eglSwapBuffers(dpy pointer:handle, surface pointer:handle) u32:bool enter leaves
-api gles
+api gl
 glUniform4f(location i32, v0 f32, v1 f32, v2 f32, v3 f32) void enter
 glDrawArrays(mode u32:enum:PrimitiveType, first i32, count i32) void enter
 glClear(mask u32:bitfield:ClearBufferMask) void enter
 glGenTextures(n i32, textures out pointer:array of u32:handle) void leave leaves
 glShaderSource(shader u32:handle, count i32, string in pointer:strings, length pointer:pointer) void enter
-glGetString(name u32:enum:gles) pointer:string enter leaves
-glBufferData(target u32:enum:gles, size i64, data in pointer:array of u8, usage u32:enum:gles) void enter
+glGetString(name u32:enum:gl) pointer:string enter leaves
+glBufferData(target u32:enum:gl, size i64, data in pointer:array of u8, usage u32:enum:gl) void enter
 api egl
 eglChooseConfig(dpy pointer:handle, attrib_list in pointer:attributes:egl of i32, configs out pointer:array of pointer:handle, config_size i32, num_config out pointer:array of i32) u32:bool enter leaves
-api gles
+api gl
 glFinish() void leave leaves
 glDepthMask(flag u8:bool) void enter
 ";

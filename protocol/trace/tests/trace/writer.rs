@@ -78,7 +78,7 @@ impl Writer {
 
     pub fn process(&mut self, pid: u32, name: &str) -> u32 {
         let process = self.footer.processes.len() as u32;
-        let apis = vec!["egl".into(), "gles".into()];
+        let apis = vec!["egl".into(), "gl".into()];
         let (name, exe) = (name.into(), format!("/usr/bin/{name}").into());
         self.footer.processes.push(ProcessEntry {
             process,

@@ -93,6 +93,8 @@ record! {
         uniform_types: |it| map(it, |it| it.describe(), |it| Value::Enum { group: "GL", value: *it as u64 }),
         uniforms: |it| map(it, |it| it.describe(), |it| it.describe()),
         block_uniforms: |it| map(it, |it| it.describe(), |it| it.describe()),
+        buffer_counters: |it| map(it, |it| it.describe(), |it| it.describe()),
+        compatible_subroutines: |it| map(it, |it| it.describe(), |it| it.describe()),
         block_bindings: |it| map(it, |it| it.describe(), |it| it.describe()), label,
     }
     Sync<Whole> {
@@ -101,7 +103,8 @@ record! {
     Texture<Whole> {
         target: |it| Value::Enum { group: "GL", value: *it as u64 }, sampling, base_level,
         max_level, swizzle: |it| list(it, |it| Value::Enum { group: "GL", value: *it as u64 }),
-        depth_stencil_mode: |it| Value::Enum { group: "GL", value: *it as u64 }, immutable_levels,
+        depth_stencil_mode: |it| Value::Enum { group: "GL", value: *it as u64 }, generates_levels,
+        depth_mode: |it| Value::Enum { group: "GL", value: *it as u64 }, immutable_levels,
         images: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| map(it, |it| it.describe(), |it| it.describe())),
         buffer, buffer_format: |it| Value::Enum { group: "GL", value: *it as u64 }, image, view,
         surface, label,
@@ -125,6 +128,34 @@ record! {
     }
     Path {
         commands, coordinates, dashes,
+    }
+    DisplayList {
+        compilations, label,
+    }
+    AssemblyProgram<Whole> {
+        target: |it| Value::Enum { group: "GL", value: *it as u64 }, length,
+        format: |it| Value::Enum { group: "ProgramFormat", value: *it as u64 },
+    }
+    AtiFragmentShader {
+        is_defined,
+    }
+    OcclusionQuery {
+        is_active,
+    }
+    GlxConfig {
+        display: |it| Value::Address(*it),
+        attributes: |it| map(it, |it| it.describe(), |it| it.describe()),
+    }
+    GlxContext<Whole> {
+        display: |it| Value::Address(*it), config: |it| Value::Address(*it), share,
+        api: |it| Value::Enum { group: "GLX", value: *it as u64 }, major, minor,
+        attributes: |it| map(it, |it| it.describe(), |it| it.describe()), swap_interval,
+    }
+    GlxDrawable<Whole> {
+        display: |it| Value::Address(*it), config: |it| Value::Address(*it), kind,
+        native: |it| Value::Address(*it), width: |it| optional(it, |it| it.describe()),
+        height: |it| optional(it, |it| it.describe()),
+        attributes: |it| map(it, |it| it.describe(), |it| it.describe()), texture_buffer, swaps,
     }
     CommandList {
         is_immediate, is_synchronous, read_memory: |it| list(it, |it| it.describe()),
@@ -205,7 +236,7 @@ record! {
         width, height, depth,
         format: |it| Value::Enum { group: "InternalFormat", value: *it as u64 },
         pixel_type: |it| Value::Enum { group: "PixelType", value: *it as u64 }, samples,
-        compressed_bytes, is_defined, shared,
+        compressed_bytes, asked_bytes, is_defined, shared,
     }
     TextureView {
         original, level, layer, levels, layers,
@@ -218,7 +249,7 @@ record! {
         wrap_r: |it| Value::Enum { group: "GL", value: *it as u64 }, min_lod, max_lod,
         compare_mode: |it| Value::Enum { group: "GL", value: *it as u64 },
         compare_func: |it| Value::Enum { group: "GL", value: *it as u64 }, max_anisotropy,
-        srgb_decode: |it| Value::Enum { group: "GL", value: *it as u64 },
+        lod_bias, srgb_decode: |it| Value::Enum { group: "GL", value: *it as u64 },
         border_color: |it| list(it, |it| it.describe()), has_float_border,
     }
     TextureUnit {
@@ -227,12 +258,13 @@ record! {
     }
     Uniform {
         kind: |it| Value::Enum { group: "AttributeType", value: *it as u64 }, count,
-        floats: |it| list(it, |it| it.describe()), integers: |it| list(it, |it| it.describe()),
+        floats: |it| list(it, |it| it.describe()), doubles: |it| list(it, |it| it.describe()),
+        integers: |it| list(it, |it| it.describe()),
     }
     VertexAttrib {
         enabled, size,
         kind: |it| Value::Enum { group: "VertexAttribPointerType", value: *it as u64 }, normalized,
-        integer, relative_offset, binding_shift,
+        integer, long, relative_offset, binding_shift,
     }
     VertexBinding {
         buffer, offset: |it| Value::Address(*it), stride, divisor,
@@ -244,14 +276,82 @@ record! {
     CurrentAttrib {
         x, y, z, w, integers: |it| list(it, |it| it.describe()),
     }
+    ClientAttributes {
+        mask, unpack_alignment, unpack_row_length, unpack_image_height, unpack_skip_pixels,
+        unpack_skip_rows, unpack_skip_images, pack_alignment, pack_row_length, pack_image_height,
+        pack_skip_pixels, pack_skip_rows, pack_skip_images, unpack_swap_bytes, unpack_lsb_first,
+        pack_swap_bytes, pack_lsb_first, pixel_pack_buffer, pixel_unpack_buffer, vertex_array,
+        arrays, array_buffer,
+        client_active_texture: |it| Value::Enum { group: "GL", value: *it as u64 },
+        has_restart_index, restart_index,
+    }
+    KeptAttributes {
+        mask, has_restart_index, active_texture, texture_units: |it| list(it, |it| it.describe()),
+    }
+    Attributes {
+        capabilities: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
+        targets: |it| list(it, |it| it.describe()),
+        current_values: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| list(it, |it| it.describe())),
+        edge_flag, current_index, current_fog_coordinate,
+        clear_accumulation: |it| list(it, |it| it.describe()),
+        blend_color: |it| list(it, |it| it.describe()),
+        alpha_function: |it| Value::Enum { group: "GL", value: *it as u64 }, alpha_reference,
+        logic_operation: |it| Value::Enum { group: "GL", value: *it as u64 },
+        clear_color: |it| list(it, |it| it.describe()), clear_index, index_mask,
+        color_clamps: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| Value::Enum { group: "GL", value: *it as u64 }),
+        draw_buffers: |it| list(it, |it| Value::Enum { group: "GL", value: *it as u64 }),
+        depth_func: |it| Value::Enum { group: "GL", value: *it as u64 }, depth_mask, clear_depth,
+        map1_segments, map1_domain: |it| list(it, |it| it.describe()),
+        map2_segments: |it| list(it, |it| it.describe()),
+        map2_domain: |it| list(it, |it| it.describe()), fog,
+        hints: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| Value::Enum { group: "GL", value: *it as u64 }),
+        lights: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
+        light_model, material, back_material,
+        color_material_face: |it| Value::Enum { group: "GL", value: *it as u64 },
+        color_material: |it| Value::Enum { group: "GL", value: *it as u64 },
+        shade_model: |it| Value::Enum { group: "GL", value: *it as u64 }, line_width,
+        line_stipple_factor, line_stipple_pattern, list_base, sample_coverage,
+        sample_coverage_invert, sample_mask: |it| map(it, |it| it.describe(), |it| it.describe()),
+        min_sample_shading, pixel_zoom: |it| list(it, |it| it.describe()),
+        pixel_transfer: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
+        read_buffer: |it| Value::Enum { group: "GL", value: *it as u64 }, point_size,
+        point_parameters, cull_face: |it| Value::Enum { group: "GL", value: *it as u64 },
+        front_face: |it| Value::Enum { group: "GL", value: *it as u64 },
+        polygon_modes: |it| list(it, |it| Value::Enum { group: "GL", value: *it as u64 }),
+        polygon_offset_factor, polygon_offset_units, scissor: |it| list(it, |it| it.describe()),
+        scissors: |it| map(it, |it| it.describe(), |it| list(it, |it| it.describe())),
+        stencil_front, stencil_back, clear_stencil,
+        texture_environments: |it| map(it, |it| it.describe(), |it| it.describe()),
+        generators: |it| map(it, |it| it.describe(), |it| it.describe()),
+        matrix_mode: |it| Value::Enum { group: "GL", value: *it as u64 },
+        clip_planes: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| list(it, |it| it.describe())),
+        viewport: |it| list(it, |it| it.describe()),
+        viewports: |it| map(it, |it| it.describe(), |it| list(it, |it| it.describe())), depth_near,
+        depth_far,
+        depth_ranges: |it| map(it, |it| it.describe(), |it| list(it, |it| it.describe())),
+    }
+    EvaluatorOrder {
+        u, v,
+    }
+    ImagingImage {
+        width, height,
+    }
+    Generator {
+        mode: |it| Value::Enum { group: "GL", value: *it as u64 },
+        object_plane: |it| list(it, |it| it.describe()),
+        eye_plane: |it| list(it, |it| it.describe()),
+    }
+    Generators {
+        coordinates: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
+    }
     Piece {
         address: |it| Value::Address(*it), size,
     }
     Context<Whole> {
         array_buffer, copy_read_buffer, copy_write_buffer, pixel_pack_buffer, pixel_unpack_buffer,
         transform_feedback_buffer, uniform_buffer, atomic_counter_buffer, shader_storage_buffer,
-        draw_indirect_buffer, dispatch_indirect_buffer, texture_buffer,
-        uniform_buffers: |it| list(it, |it| it.describe()),
+        draw_indirect_buffer, dispatch_indirect_buffer, texture_buffer, query_buffer,
+        parameter_buffer, uniform_buffers: |it| list(it, |it| it.describe()),
         shader_storage_buffers: |it| list(it, |it| it.describe()),
         atomic_counter_buffers: |it| list(it, |it| it.describe()),
         index_sources: |it| list(it, |it| it.describe()),
@@ -265,9 +365,9 @@ record! {
         controls_messages, unknown_indices,
         client_active_texture: |it| Value::Enum { group: "GL", value: *it as u64 },
         lights: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
-        light_model, material, fog, point_parameters,
+        light_model, material, back_material, fog, point_parameters,
         matrix_mode: |it| Value::Enum { group: "GL", value: *it as u64 }, modelview, projection,
-        texture_matrices: |it| map(it, |it| it.describe(), |it| it.describe()),
+        texture_matrices: |it| map(it, |it| it.describe(), |it| it.describe()), color_matrices,
         palette_matrices: |it| map(it, |it| it.describe(), |it| it.describe()), palette_matrix,
         current_values: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| list(it, |it| it.describe())),
         alpha_function: |it| Value::Enum { group: "GL", value: *it as u64 }, alpha_reference,
@@ -281,10 +381,12 @@ record! {
         read_buffer: |it| Value::Enum { group: "GL", value: *it as u64 }, pipeline,
         unpack_alignment, unpack_row_length, unpack_image_height, unpack_skip_pixels,
         unpack_skip_rows, unpack_skip_images, pack_alignment, pack_row_length, pack_skip_pixels,
-        pack_skip_rows,
+        pack_skip_rows, pack_image_height, pack_skip_images, unpack_swap_bytes, unpack_lsb_first,
+        pack_swap_bytes, pack_lsb_first,
+        compressed_blocks: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
         active_queries: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
-        condition, condition_mode: |it| Value::Enum { group: "GL", value: *it as u64 },
-        primitive_restart,
+        stream_queries: |it| map(it, |it| it.describe(), |it| it.describe()), condition,
+        condition_mode: |it| Value::Enum { group: "GL", value: *it as u64 }, primitive_restart,
         capabilities: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
         targets: |it| list(it, |it| it.describe()), blend_color: |it| list(it, |it| it.describe()),
         depth_func: |it| Value::Enum { group: "GL", value: *it as u64 }, depth_mask, depth_near,
@@ -308,14 +410,52 @@ record! {
         window_rectangle_mode: |it| Value::Enum { group: "GL", value: *it as u64 },
         window_rectangles: |it| list(it, |it| it.describe()),
         texture_generation: |it| map(it, |it| it.describe(), |it| Value::Enum { group: "GL", value: *it as u64 }),
-        framebuffers: objects, pipelines: objects, queries: objects, transform_feedbacks: objects,
-        vertex_arrays: objects,
+        client_attributes: |it| list(it, |it| it.describe()), client_attribute_depth,
+        kept_attributes: |it| list(it, |it| it.describe()),
+        attributes: |it| list(it, |it| it.describe()), attribute_depth, edge_flag, current_index,
+        current_fog_coordinate,
+        begun: |it| optional(it, |it| Value::Enum { group: "PrimitiveType", value: *it as u64 }),
+        has_restart_index, restart_index,
+        evaluator_orders: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
+        map1_segments, map1_domain: |it| list(it, |it| it.describe()),
+        map2_segments: |it| list(it, |it| it.describe()),
+        map2_domain: |it| list(it, |it| it.describe()),
+        imaging: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
+        list, list_mode: |it| Value::Enum { group: "GL", value: *it as u64 }, list_base,
+        called_lists,
+        pixel_maps: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
+        pixel_zoom: |it| list(it, |it| it.describe()),
+        pixel_transfer: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
+        polygon_modes: |it| list(it, |it| Value::Enum { group: "GL", value: *it as u64 }),
+        line_stipple_factor, line_stipple_pattern,
+        provoking_vertex: |it| Value::Enum { group: "GL", value: *it as u64 },
+        clear_accumulation: |it| list(it, |it| it.describe()), clear_index, index_mask,
+        color_material_face: |it| Value::Enum { group: "GL", value: *it as u64 },
+        color_material: |it| Value::Enum { group: "GL", value: *it as u64 },
+        color_clamps: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| Value::Enum { group: "GL", value: *it as u64 }),
+        depth_ranges: |it| map(it, |it| it.describe(), |it| list(it, |it| it.describe())),
+        viewports: |it| map(it, |it| it.describe(), |it| list(it, |it| it.describe())),
+        scissors: |it| map(it, |it| it.describe(), |it| list(it, |it| it.describe())),
+        render_mode: |it| Value::Enum { group: "GL", value: *it as u64 },
+        selection_buffer: |it| Value::Address(*it), selection_size,
+        feedback_buffer: |it| Value::Address(*it), feedback_size,
+        feedback_type: |it| Value::Enum { group: "GL", value: *it as u64 },
+        selection_names: |it| list(it, |it| it.describe()),
+        patch_inner_levels: |it| list(it, |it| it.describe()),
+        patch_outer_levels: |it| list(it, |it| it.describe()),
+        generators: |it| map(it, |it| it.describe(), |it| it.describe()),
+        assembly_programs: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
+        default_assembly_lengths: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
+        ati_fragment_shader, framebuffers: objects, pipelines: objects, queries: objects,
+        transform_feedbacks: objects, vertex_arrays: objects, occlusion_queries: objects,
     }
     GroupState<Whole> {
-        persistent_buffers: |it| list(it, |it| it.describe()), buffers: objects,
+        persistent_buffers: |it| list(it, |it| it.describe()),
+        named_strings: |it| map(it, |it| it.describe(), |it| it.describe()), buffers: objects,
         renderbuffers: objects, samplers: objects, shaders: objects, programs: objects,
         syncs: objects, textures: objects, memory_objects: objects, semaphores: objects,
-        fences: objects, paths: objects,
+        fences: objects, paths: objects, display_lists: objects, assembly_programs: objects,
+        ati_fragment_shaders: objects,
     }
     ProcessState<Whole> {
         debug_callback: |it| Value::Address(*it),
@@ -325,13 +465,15 @@ record! {
         written_memory: |it| map(it, |it| Value::Address(*it), |it| it.describe()),
         writers: |it| map(it, |it| Value::Address(*it), |it| Value::Address(*it)),
         configs: objects, egl_contexts: objects, displays: objects, images: objects,
-        streams: objects, surfaces: objects, egl_syncs: objects, command_lists: objects,
+        streams: objects, surfaces: objects, egl_syncs: objects, glx_configs: objects,
+        glx_contexts: objects, glx_drawables: objects, command_lists: objects,
         command_queues: objects, queue_fences: objects,
     }
     Thread<Whole> {
         bound_api: |it| Value::Enum { group: "EGL", value: *it as u64 },
         released: |it| Value::Address(*it), egl_context, draw_surface, read_surface,
-        label: |it| Value::Address(*it),
+        label: |it| Value::Address(*it), glx_context, draw_drawable: |it| Value::Address(*it),
+        read_drawable: |it| Value::Address(*it),
     }
 }
 
@@ -359,6 +501,13 @@ crate::kinds! {
     Semaphore: Semaphore<Whole>, ShareGroup;
     Fence: Fence, ShareGroup;
     Path: Path, ShareGroup;
+    DisplayList: DisplayList, ShareGroup;
+    AssemblyProgram: AssemblyProgram<Whole>, ShareGroup;
+    AtiFragmentShader: AtiFragmentShader, ShareGroup;
+    OcclusionQuery: OcclusionQuery, Context;
+    GlxConfig: GlxConfig, Process;
+    GlxContext: GlxContext<Whole>, Process;
+    GlxDrawable: GlxDrawable<Whole>, Process;
     CommandList: CommandList, Process;
     CommandQueue: CommandQueue, Process;
     QueueFence: QueueFence, Process;
@@ -392,6 +541,16 @@ impl Describe for Compilation {
             Self::Never => Value::Named("Never"),
             Self::OfSource => Value::Named("OfSource"),
             Self::OfEarlierSource => Value::Named("OfEarlierSource"),
+        }
+    }
+}
+
+impl Describe for DrawableKind {
+    fn describe(&self) -> Value {
+        match self {
+            Self::Window => Value::Named("Window"),
+            Self::Pbuffer => Value::Named("Pbuffer"),
+            Self::Pixmap => Value::Named("Pixmap"),
         }
     }
 }

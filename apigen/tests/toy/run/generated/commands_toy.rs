@@ -207,12 +207,12 @@ mod toyConfigure {
         set!(
             S,
             process.width,
-            observe::attribute(memory, attrib_list, 4, TOY_WIDTH).unwrap_or(64) as i32
+            observe::attribute(memory, attrib_list, 4, TOY_WIDTH, 12344).unwrap_or(64) as i32
         );
         set!(
             S,
             process.height,
-            observe::attribute(memory, attrib_list, 4, TOY_HEIGHT)
+            observe::attribute(memory, attrib_list, 4, TOY_HEIGHT, 12344)
                 .unwrap_or(i64::from(process.width)) as i32
         );
     }
@@ -330,7 +330,7 @@ mod toyDrawIndexed {
             observe::slice(seen, 2, indices, 0, number::mul(i64::from(count), size), 1);
             let end: u64 = u64::wrapping_add(indices, (number::mul(i64::from(count), size) as u64));
             if (u64::wrapping_sub(end, indices) as i64) > 0
-                && (context.version >= (1, 1))
+                && context.api.is_es(context.version, (1, 1))
                 && !context.extensions.has(extensions::TOY_EXT_bind)
             {
                 let highest_index_2: i64 =

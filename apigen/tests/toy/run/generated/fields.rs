@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::{
-    Extensions, Few, FormerAttachments, Group, NameCache, Objects, Process, Ref, Scope, Scoped,
-    Shared, Tracked, Whole, number, state, stored_enum,
+    ContextApi, Extensions, Few, FormerAttachments, Group, NameCache, Objects, Process, Ref, Scope,
+    Scoped, Shared, Tracked, Whole, number, state, stored_enum,
 };
 
 state! {
@@ -19,8 +19,10 @@ state! {
         handle: u64 = handle,
         /// The share group.
         group: Arc<Group<S>> = group,
-        /// Client version: major, minor.
+        /// Version of its API: major, minor.
         version: (u8, u8) = version,
+        /// The API that the version is one of.
+        api: ContextApi = ContextApi::default(),
         /// The extensions that descriptions test with `extension(…)`.
         extensions: Extensions = Extensions::default(),
         /// Names of the share group that this context used last.

@@ -1,0 +1,100 @@
+//! Programs of desktop OpenGL: they behave as natively, each command is recorded under its own context, and a
+//! replay answers and draws the same.
+
+use std::process::Command as Process;
+
+use gapii_tests::display::Display;
+use gapii_tests::gapii::{Command, Recording, Session};
+use gapii_tests::loading::{behaves_as_natively, offscreen, same_behaviour};
+use gapii_tests::process::run;
+use gapii_tests::programs::program;
+use gapii_tests::replays::{played, verified};
+use gapii_tests::scene;
+use serde_json::json;
+
+/// What a trace lacks that begins while a program has a context of desktop OpenGL.
+const MISSING: &str = "what a context of desktop OpenGL had: its state, and all its objects";
+
+/// Records a program with each frame observed, and plays the trace exactly.
+#[track_caller]
+fn check(name: &str) {
+    let session = Session::new();
+    let native = run(&mut offscreen(&program(name), [""; 0])).ok();
+    let options = ["--observe-frames", "1"];
+    let recording = session.record(&options, &offscreen(&program(name), [""; 0]));
+    let played = played(&session, &recording, &native.stdout).unwrap_or_else(|why| panic!("{why}"));
+    recording.trace.is_whole("exit");
+    assert_eq!(played.has_verified(played.drawn), Ok(()));
+    verified(&session, &recording.trace, &["--strict"]).unwrap_or_else(|why| panic!("{why}"));
+}
+
+#[test]
+fn core_profile_is_played_exactly() {
+    check("desktop_core");
+}
+
+#[test]
+fn objects_that_are_changed_by_their_names_are_played_exactly() {
+    check("desktop_named");
+}
+
+#[test]
+fn extensions_of_old_programs_are_played_exactly() {
+    check("desktop_extensions");
+}
+
+#[test]
+fn compatibility_profile_is_played_exactly() {
+    check("desktop_compatibility");
+}
+
+/// Records a program that takes turns in a context of OpenGL ES and one of desktop OpenGL, which `creates` makes. The clear
+/// colour tells the two apart.
+#[track_caller]
+fn take_turns(session: &Session, process: &mut Process, creates: &str) {
+    let Recording { trace, .. } = behaves_as_natively(session, process);
+    trace.is_whole("exit");
+    let commands = trace.commands();
+    let contexts = |green: f64| -> Vec<u64> {
+        let of_color = commands.iter().filter(|it| it.name == "glClearColor");
+        of_color.filter(|it| it.argument("green") == green).map(|it| it.context).collect()
+    };
+    let made = |name| commands.iter().filter(move |it| it.name == name);
+    let handle = |it: &Command| it.result.as_u64().expect("a handle");
+    let es = made("eglCreateContext").next().map(handle).expect("a context of OpenGL ES");
+    let desktop = made(creates).next_back().map(handle).expect("a context of desktop OpenGL");
+    assert_ne!(es, desktop);
+    assert_eq!(contexts(0.75), [desktop; 2]);
+    assert_eq!(contexts(0.25), [es; scene::FRAMES as usize]);
+    verified(session, &trace, &["--strict"]).unwrap_or_else(|why| panic!("{why}"));
+}
+
+#[test]
+fn both_apis_of_egl_take_turns_each_under_its_own_context() {
+    let mut process = offscreen(&program("load_desktop"), [""; 0]);
+    take_turns(&Session::new(), &mut process, "eglCreateContext");
+}
+
+#[test]
+fn glx_and_egl_take_turns_each_under_its_own_context() {
+    let display = Display::start();
+    let mut process = offscreen(&program("load_glx"), [""; 0]);
+    display.use_in(&mut process);
+    take_turns(&Session::new(), &mut process, "glXCreateNewContext");
+}
+
+/// The state of such a context is not described yet; the trace says so.
+#[test]
+fn capture_that_begins_later_says_what_it_lacks_and_disturbs_nothing() {
+    for name in ["desktop_core", "desktop_compatibility"] {
+        let session = Session::new();
+        let native = run(&mut offscreen(&program(name), [""; 0])).ok();
+        let keep = ["--keep-frames", "2", "--keyframe-every", "2"];
+        for options in [&["--skip-frames", "2"][..], &keep] {
+            let recording = session.record(options, &offscreen(&program(name), [""; 0]));
+            same_behaviour(&native, &recording.run);
+            let info = recording.trace.info();
+            assert_eq!(info["missing"], json!([MISSING]), "{name} {options:?}: {info:#}");
+        }
+    }
+}

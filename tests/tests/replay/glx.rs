@@ -1,0 +1,84 @@
+//! Programs of GLX: they behave as natively, each command is recorded under its own context, and a replay, which plays
+//! GLX through EGL, answers and draws the same.
+
+use gapii_tests::display::Display;
+use gapii_tests::gapii::{Recording, Session};
+use gapii_tests::loading::{behaves_as_natively, offscreen, same_behaviour};
+use gapii_tests::process::run;
+use gapii_tests::programs::program;
+use gapii_tests::replays::{verified, verified_frames};
+use gapii_tests::scene;
+use serde_json::json;
+
+/// What a trace lacks that begins while a program has contexts of GLX.
+const MISSING: &str = "contexts and drawables of GLX, and what the contexts had: only a trace from the beginning has them";
+
+/// Records 20 frames of a program, of which each fourth is observed, and plays them exactly.
+#[track_caller]
+fn check(words: &[&str]) {
+    let display = Display::start();
+    let session = Session::new();
+    let options = ["--frames", "20", "--quit", "--observe-frames", "4"];
+    let Recording { trace, run: recorded } = session.record(&options, &display.command(words));
+    recorded.ok();
+    trace.is_whole("frames");
+    let commands = trace.commands();
+    let swaps = commands.iter().filter(|command| command.name == "glXSwapBuffers").count();
+    assert_eq!(swaps, 20);
+    assert_eq!(verified_frames(&session, &trace), 5);
+}
+
+/// Immediate mode and display lists in a context of `glXCreateContext`.
+#[test]
+fn gears_are_played_exactly() {
+    check(&["glxgears"]);
+}
+
+/// SDL opens libGL and makes a context of desktop OpenGL.
+#[test]
+fn sdl_program_of_desktop_opengl_is_played_exactly() {
+    check(&["/usr/libexec/installed-tests/SDL2/testgl2"]);
+}
+
+/// SDL makes contexts of OpenGL ES through GLX, unless `run` tells it to use EGL.
+#[test]
+fn sdl_program_of_opengl_es_is_played_exactly() {
+    check(&["env", "SDL_OPENGL_ES_DRIVER=0", "/usr/libexec/installed-tests/SDL2/testgles2"]);
+}
+
+/// Contexts of GLX are not described yet; the trace says so.
+#[test]
+fn capture_that_begins_later_says_what_it_lacks_and_disturbs_nothing() {
+    let display = Display::start();
+    let session = Session::new();
+    let mut process =
+        offscreen(&program("load_glx_library"), ["libGL.so.1", "libGL.so.1", "dlsym"]);
+    display.use_in(&mut process);
+    let native = run(&mut process).ok();
+    let recording = session.record(&["--skip-frames", "2"], &process);
+    same_behaviour(&native, &recording.run);
+    assert_eq!(recording.trace.info()["missing"], json!([MISSING]));
+}
+
+/// Desktop OpenGL through GLX and OpenGL ES through EGL take turns on one thread. The clear colour tells them apart.
+#[test]
+fn contexts_of_glx_and_egl_take_turns_each_under_its_own_context() {
+    let display = Display::start();
+    let session = Session::new();
+    let mut process = offscreen(&program("load_glx"), [""; 0]);
+    display.use_in(&mut process);
+    let Recording { trace, .. } = behaves_as_natively(&session, &mut process);
+    trace.is_whole("exit");
+    let commands = trace.commands();
+    let made = |name: &str| {
+        let command = commands.iter().find(|command| command.name == name).expect("it was made");
+        command.result.as_u64().expect("a handle")
+    };
+    let contexts = |green: f64| -> Vec<u64> {
+        let clears = commands.iter().filter(|command| command.name == "glClearColor");
+        clears.filter(|it| it.argument("green") == green).map(|it| it.context).collect()
+    };
+    assert_eq!(contexts(0.75), [made("glXCreateNewContext"); 2]);
+    assert_eq!(contexts(0.25), [made("eglCreateContext"); scene::FRAMES as usize]);
+    verified(&session, &trace, &["--strict"]).unwrap_or_else(|why| panic!("{why}"));
+}
