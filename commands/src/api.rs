@@ -19,7 +19,7 @@ macro_rules! define {
             /// Every API, in the order of their commands' ids.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$api),*];
 
-            /// The name in traces, filters and messages: `egl`, `gl`, `level_zero`.
+            /// The name in traces, filters and messages: `egl`, `gl`, `glx`, `level_zero`.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$api => $name,)*

@@ -17,7 +17,7 @@ pub struct Rates {
     pub pid: u32,
     /// The kernel's name for the process.
     pub name: Untrusted,
-    /// APIs that the program has called: `egl`, `gl`, `level_zero`.
+    /// APIs that the program has called: `egl`, `gl`, `glx`, `level_zero`.
     pub apis: Vec<String>,
     /// What the program is doing: `idle`, `asleep`, `capturing` or `waiting`.
     pub mode: String,

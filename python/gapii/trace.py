@@ -37,7 +37,7 @@ class Trace(_native.Trace):
 
     @property
     def apis(self) -> List[str]:
-        """APIs with commands: "egl", "gles", "level_zero"."""
+        """APIs with commands: "egl", "gl", "glx", "level_zero"."""
         return self.summary["apis"]
 
     @property

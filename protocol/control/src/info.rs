@@ -17,7 +17,7 @@ pub struct AppInfo {
     pub name: Untrusted,
     /// Path of the executable; long paths are cut.
     pub exe: Untrusted,
-    /// APIs that the process has called: `egl`, `gl`, `level_zero`.
+    /// APIs that the process has called: `egl`, `gl`, `glx`, `level_zero`.
     pub apis: Vec<String>,
     /// Contexts that exist in the process.
     pub contexts: u32,

@@ -36,7 +36,7 @@ pub struct Function {
     /// This build's command of the same name, found by [`Description::new`]; `None` if this build has none.
     #[serde(skip)]
     pub known: Option<CommandId>,
-    /// Name of the API: `egl`, `gl`, `level_zero`.
+    /// Name of the API: `egl`, `gl`, `glx`, `level_zero`.
     pub api: String,
     /// Parameters, in order.
     #[serde(default)]

@@ -39,7 +39,7 @@ const FRAME_ENDS: [CommandId; 8] = [
 pub struct Filter {
     /// Thread ids, or patterns of thread names.
     pub threads: Vec<String>,
-    /// Names of APIs: `egl`, `gl`, `level_zero`.
+    /// Names of APIs: `egl`, `gl`, `glx`, `level_zero`.
     pub apis: Vec<String>,
     /// Patterns of function names.
     pub functions: Vec<String>,

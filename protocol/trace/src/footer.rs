@@ -124,7 +124,7 @@ pub struct ProcessEntry {
     pub name: Untrusted,
     /// Path of the executable.
     pub exe: Untrusted,
-    /// APIs of which the process issued commands: `egl`, `gl`, `level_zero`.
+    /// APIs of which the process issued commands: `egl`, `gl`, `glx`, `level_zero`.
     pub apis: Vec<Untrusted>,
     /// Frames that ended.
     pub frames: u64,

@@ -32,7 +32,7 @@ pub struct Info {
     pub calls: u64,
     /// Threads with records.
     pub threads: u64,
-    /// APIs with commands: `egl`, `gl`, `level_zero`.
+    /// APIs with commands: `egl`, `gl`, `glx`, `level_zero`.
     pub apis: Vec<Untrusted>,
     /// True if the trace begins with a snapshot of a running program.
     pub snapshot: bool,
