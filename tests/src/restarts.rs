@@ -160,7 +160,7 @@ fn longest_pause(said: &str) -> u64 {
 
 /// Returns true if a trace has more than `bytes` of blocks after its header, which describes all commands.
 pub fn has_blocks(trace: &Trace, bytes: u64) -> bool {
-    const HEADER_BYTES_MAX: u64 = 100_000;
+    const HEADER_BYTES_MAX: u64 = 160_000;
     length(trace) > HEADER_BYTES_MAX + bytes
 }
 
