@@ -25,15 +25,12 @@ enum Library {
     Gles1,
 }
 
-/// Beginnings of the file names of libraries whose functions are taken if the process has loaded them.
-const LIBRARIES: [&[u8]; 6] = [
-    b"libEGL.so.1",
-    b"libGLESv2.so.2",
-    b"libGLESv1_CM.so.1",
-    b"libGL.so.1",
-    b"libGLX.so.0",
-    b"libOpenGL.so.0",
-];
+/// Beginnings of the file names of the libraries of EGL and OpenGL ES. Their functions are taken if the process has loaded
+/// them.
+const EMBEDDED: [&[u8]; 3] = [b"libEGL.so.1", b"libGLESv2.so.2", b"libGLESv1_CM.so.1"];
+
+/// The same of GLX and desktop OpenGL.
+const DESKTOP: [&[u8]; 3] = [b"libGL.so.1", b"libGLX.so.0", b"libOpenGL.so.0"];
 
 /// A loaded driver library; null if the machine has none.
 struct Handle(*mut c_void);
@@ -68,13 +65,13 @@ pub fn loaded_symbol(name: &CStr) -> Code {
     if !next.is_null() && !is_ours(next) {
         return next.cast();
     }
-    let mut handles = LIBRARIES.iter().map(|file| loaded(file));
+    let mut handles = EMBEDDED.iter().chain(&DESKTOP).map(|file| loaded(file));
     handles.find_map(|handle| definition(handle, name)).unwrap_or(core::ptr::null_mut())
 }
 
 /// Whether the process has loaded a library of GLX or desktop OpenGL.
 pub fn has_desktop_library() -> bool {
-    LIBRARIES[3..].iter().any(|file| !loaded(file).is_null())
+    DESKTOP.iter().any(|file| !loaded(file).is_null())
 }
 
 /// Returns the definition of a command in a library that is not this one.

@@ -29,7 +29,7 @@ const EGL_COLOR_COMPONENT_TYPE_EXT: i32 = constants::EGL_COLOR_COMPONENT_TYPE_EX
 const EGL_COLOR_COMPONENT_TYPE_FIXED_EXT: i32 =
     constants::EGL_COLOR_COMPONENT_TYPE_FIXED_EXT as i32;
 
-/// Whose a surface is.
+/// The API to which a surface belongs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Of {
     Egl,

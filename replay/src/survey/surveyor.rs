@@ -94,7 +94,7 @@ struct Surveyor {
     off_screen: BTreeSet<(u32, u64)>,
 }
 
-/// What a program asked for a new context. Attributes are EGL's.
+/// Properties that a program asked for when it made a context. The attributes have EGL's names.
 struct NewContext {
     is_desktop: bool,
     /// Handle of its configuration.

@@ -12,7 +12,7 @@ use gapii_tests::replays::{played, verified};
 use gapii_tests::scene;
 use serde_json::json;
 
-/// What a trace lacks that begins while a program has a context of desktop OpenGL.
+/// The entry under MISSING of a trace that begins while a program has a context of desktop OpenGL.
 const MISSING: &str = "what a context of desktop OpenGL had: its state, and all its objects";
 
 /// Records a program with each frame observed, and plays the trace exactly.

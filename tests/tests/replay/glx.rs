@@ -10,7 +10,7 @@ use gapii_tests::replays::{verified, verified_frames};
 use gapii_tests::scene;
 use serde_json::json;
 
-/// What a trace lacks that begins while a program has contexts of GLX.
+/// The entry under MISSING of a trace that begins while a program has contexts of GLX.
 const MISSING: &str = "contexts and drawables of GLX, and what the contexts had: only a trace from the beginning has them";
 
 /// Records 20 frames of a program, of which each fourth is observed, and plays them exactly.
