@@ -31,7 +31,7 @@ static REAL: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 static OPENED: AtomicU32 = AtomicU32::new(0);
 
 /// `dlopen` as the program calls it.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 #[unsafe(naked)]
 pub unsafe extern "C" fn dlopen() {
     #[cfg(target_arch = "x86_64")]

@@ -19,7 +19,7 @@ use crate::module::Module;
 const LIBRARIES: [&[u8]; 3] = [b"libGL.so", b"libGLX.so", b"libOpenGL.so"];
 
 /// `dlsym` as the program calls it.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 #[unsafe(naked)]
 pub unsafe extern "C" fn dlsym() {
     #[cfg(target_arch = "x86_64")]

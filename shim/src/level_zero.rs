@@ -33,7 +33,7 @@ use crate::trampoline;
 ///
 /// # Safety
 /// `name` is null or a NUL-terminated string. `callee` is null or the command's function.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn gapii_intercept(name: *const c_char, callee: *mut c_void) -> *mut c_void {
     if callee.is_null() {
         return callee;
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn gapii_intercept(name: *const c_char, callee: *mut c_voi
 
 /// Notes that this thread begins (1) or ends (0) to run callbacks of the layer's tracers: what it calls meanwhile is a
 /// tracer's own. Returns what was noted before, to be passed at the callbacks' end.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn gapii_set_in_callback(is_in_callback: c_int) -> c_int {
     let words = words();
     let before = words.in_callback.get();
@@ -65,7 +65,7 @@ pub extern "C" fn gapii_set_in_callback(is_in_callback: c_int) -> c_int {
 ///
 /// # Safety
 /// `name` is null or a NUL-terminated string. `params` points at the command's structure.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn gapii_note_changed(name: *const c_char, params: *const c_void) {
     let _errno = ErrnoGuard::save();
     // SAFETY: the caller's duty.
