@@ -27,7 +27,7 @@ use crate::traced::{Passing, TRACERS};
 ///
 /// # Safety
 /// `out` is null or writable.
-#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn gapii_tracer_create(
     user_data: *mut c_void,
     out: *mut gapii_tracer,
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn gapii_tracer_create(
 ///
 /// # Safety
 /// `command` is null or a NUL-terminated string.
-#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn gapii_tracer_register_prologue(
     tracer: gapii_tracer,
     command: *const c_char,
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn gapii_tracer_register_prologue(
 ///
 /// # Safety
 /// `command` is null or a NUL-terminated string.
-#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn gapii_tracer_register_epilogue(
     tracer: gapii_tracer,
     command: *const c_char,
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn gapii_tracer_register_epilogue(
 ///
 /// May be called from any thread. Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, `GAPII_NO_SUCH_TRACER`, `GAPII_ENABLED` or
 /// `GAPII_DRAINING`.
-#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(no_mangle)]
 pub extern "C" fn gapii_tracer_reset(tracer: gapii_tracer) -> gapii_result {
     with(tracer, |tracer| TRACERS.reset(tracer))
 }
@@ -94,7 +94,7 @@ pub extern "C" fn gapii_tracer_reset(tracer: gapii_tracer) -> gapii_result {
 ///
 /// Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, `GAPII_NO_SUCH_TRACER`, or `GAPII_DRAINING`. In a set-uid program, or another
 /// one whose rights are not its caller's (`AT_SECURE`), returns `GAPII_SECURE_EXECUTION` and enables nothing.
-#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(no_mangle)]
 pub extern "C" fn gapii_tracer_enable(tracer: gapii_tracer) -> gapii_result {
     if environment::is_secure() {
         return GAPII_SECURE_EXECUTION;
@@ -107,7 +107,7 @@ pub extern "C" fn gapii_tracer_enable(tracer: gapii_tracer) -> gapii_result {
 ///
 /// May be called from any thread, also in callbacks. Never waits. Returns `GAPII_OK`, also if the tracer is already
 /// disabled; `GAPII_NULL_HANDLE`; `GAPII_NO_SUCH_TRACER`; or `GAPII_DRAINING` if the tracer is already draining.
-#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(no_mangle)]
 pub extern "C" fn gapii_tracer_disable(tracer: gapii_tracer) -> gapii_result {
     with(tracer, |tracer| TRACERS.set_enabled(tracer, false))
 }
@@ -121,7 +121,7 @@ pub extern "C" fn gapii_tracer_disable(tracer: gapii_tracer) -> gapii_result {
 ///
 /// May be called from any thread, also in callbacks. Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, `GAPII_NO_SUCH_TRACER`, or
 /// `GAPII_ENABLED`.
-#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(no_mangle)]
 pub extern "C" fn gapii_tracer_destroy(tracer: gapii_tracer) -> gapii_result {
     with(tracer, |tracer| TRACERS.destroy(tracer))
 }
@@ -134,7 +134,7 @@ pub extern "C" fn gapii_tracer_destroy(tracer: gapii_tracer) -> gapii_result {
 ///
 /// # Safety
 /// `call` is null, or the call that a callback received and that has not returned.
-#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn gapii_call_params(call: *mut gapii_call) -> *mut c_void {
     // SAFETY: the caller's duty.
     unsafe { passing(call) }.map_or(ptr::null_mut(), |passing| passing.params().cast())
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn gapii_call_params(call: *mut gapii_call) -> *mut c_void
 ///
 /// # Safety
 /// `call` is null, or the call that a callback received and that has not returned.
-#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn gapii_call_result(call: *mut gapii_call) -> *mut c_void {
     // SAFETY: the caller's duty.
     unsafe { passing(call) }.map_or(ptr::null_mut(), |passing| passing.result().cast())
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn gapii_call_result(call: *mut gapii_call) -> *mut c_void
 ///
 /// # Safety
 /// `call` is null, or the call that a callback received and that has not returned.
-#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn gapii_call_skip(call: *mut gapii_call) -> gapii_result {
     // SAFETY: the caller's duty.
     match unsafe { passing(call) } {
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn gapii_call_skip(call: *mut gapii_call) -> gapii_result 
 ///
 /// # Safety
 /// `call` is null, or the call that a callback received and that has not returned.
-#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn gapii_call_is_skipped(call: *mut gapii_call) -> bool {
     // SAFETY: the caller's duty.
     unsafe { passing(call) }.is_some_and(|passing| passing.is_skipped)
@@ -190,7 +190,7 @@ pub unsafe extern "C" fn gapii_call_is_skipped(call: *mut gapii_call) -> bool {
 ///
 /// # Safety
 /// `call` is null, or the call that a callback received and that has not returned.
-#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn gapii_call_name(call: *mut gapii_call) -> *const c_char {
     // SAFETY: the caller's duty.
     let passing = unsafe { passing(call) };
@@ -200,7 +200,7 @@ pub unsafe extern "C" fn gapii_call_name(call: *mut gapii_call) -> *const c_char
 
 /// Returns the meaning of a result code, as an English sentence without a full stop. The string is never freed. May be
 /// called from any thread.
-#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(no_mangle)]
 pub extern "C" fn gapii_result_text(result: gapii_result) -> *const c_char {
     let text = match result {
         GAPII_OK => c"it is done",

@@ -22,7 +22,7 @@ use crate::{mcp_server, step, tree};
 /// The shim's package.
 pub const SHIM: &str = "gapii-shim";
 
-/// The package that requests the features of all packages but the shim.
+/// The package that requests the features of all packages.
 const FEATURES: &str = "gapii-features";
 
 #[derive(Args)]
@@ -53,13 +53,13 @@ pub fn product(profile: Profile) -> anyhow::Result<()> {
     }
 }
 
+/// In one command, so that no core waits while the other compiles the shim, which is one unit of code.
 fn release() -> anyhow::Result<()> {
-    // The operator belongs to the tests, which build nothing themselves. Alone it would get its dependencies built anew.
-    cargo_build(&["-p", "gapiid", "-p", "gapii-ctl", "-p", "gapii-test-operator"])?;
-    // Built alone, or cargo would give libraries of the shim the features that the tools' libraries request.
-    cargo_build(&["-p", SHIM])?;
-    // So does the null driver.
-    cargo_build(&["-p", "gapii-ze-layer", "-p", "gapii-ze-null-driver"])?;
+    // The tests build neither their operator nor the null driver.
+    let product = ["gapiid", "gapii-ctl", SHIM, "gapii-ze-layer"];
+    let of_tests = ["gapii-test-operator", "gapii-ze-null-driver"];
+    let packages = product.into_iter().chain(of_tests).flat_map(|package| ["-p", package]);
+    cargo_build(&packages.collect::<Vec<_>>())?;
     // An example of a tool in Rust.
     cargo_build(&["-p", "gapii", "--examples"])?;
     lay_out(&tree::artifacts(Profile::Release))
@@ -77,56 +77,58 @@ pub enum Tests {
     All,
 }
 
+/// What of every package is built besides tests. Naming examples requests the features of all dependencies of tests.
+const PRODUCTS: [&str; 3] = ["--lib", "--bins", "--examples"];
+
 /// Builds the product in the profile of the tests, with `tests`, and lints it on the way.
+///
+/// Cargo compiles a dependency anew for every set of features, and the features follow from the packages on the command
+/// line. So this always names the same packages, and only the targets differ; [`unit_tests`] and [`dev_shim`] name
+/// `FEATURES`.
 pub fn dev(tests: Tests) -> anyhow::Result<Built> {
-    let mut built = dev_without_shim(tests)?;
-    built.extend(dev_shim(tests == Tests::All)?);
+    let built =
+        suite::build(&[&["build", "--workspace"], &PRODUCTS[..], &targets(tests)].concat())?;
+    lay_out(&tree::artifacts(Profile::Dev))?;
     Ok(built)
 }
 
 /// Builds all of the product but the shim, with `tests`.
-///
-/// Cargo compiles a dependency anew for every set of features, and the features follow from the packages on the command
-/// line. So this always names the same packages, and only the targets differ; [`unit_tests`] names `FEATURES`.
 pub fn dev_without_shim(tests: Tests) -> anyhow::Result<Built> {
-    let mut arguments =
-        vec!["build", "--workspace", "--exclude", SHIM, "--lib", "--bins", "--examples"];
+    let packages = ["build", "--workspace", "--exclude", SHIM];
+    suite::build(&[&packages, &PRODUCTS[..], &targets(tests)].concat())
+}
+
+fn targets(tests: Tests) -> Vec<&'static str> {
     match tests {
-        Tests::None => {}
-        Tests::System => arguments.extend(suite::TARGETS.iter().flat_map(|name| ["--test", name])),
-        Tests::All => arguments.push("--tests"),
+        Tests::None => Vec::new(),
+        Tests::System => suite::TARGETS.iter().flat_map(|name| ["--test", name]).collect(),
+        Tests::All => vec!["--tests"],
     }
-    suite::build(&arguments)
 }
 
 /// Builds the shim, with its tests or without, and lays out the product.
-///
-/// It is built alone, or cargo would give its libraries the features that the tools' libraries request.
 pub fn dev_shim(with_tests: bool) -> anyhow::Result<Built> {
-    let mut arguments = vec!["build", "-p", SHIM, "--lib"];
-    if with_tests {
-        // Both take a compiler most of its time on one core, so they take little longer together than alone.
-        arguments.push("--tests");
-    }
-    let built = suite::build(&arguments)?;
+    let packages = ["build", "-p", SHIM, "-p", FEATURES];
+    // Both take a compiler most of its time on one core, so they take little longer together than alone.
+    let tests: &[&str] = if with_tests { &["--tests"] } else { &[] };
+    let built = suite::build(&[&packages, &PRODUCTS[..], tests].concat())?;
     lay_out(&tree::artifacts(Profile::Dev))?;
     Ok(built)
 }
 
 /// Builds the compiler of the API descriptions. It shares its dependencies with [`dev`].
 pub fn apigen() -> anyhow::Result<()> {
-    suite::build(&["build", "--workspace", "--exclude", SHIM, "--bin", "apigen"]).map(drop)
+    suite::build(&["build", "--workspace", "--bin", "apigen"]).map(drop)
 }
 
-/// Builds `packages`, which the shim is none of, and their unit tests. Shares all dependencies with [`dev`].
+/// Builds `packages` and their unit tests. Shares all dependencies with [`dev`].
 pub fn unit_tests(packages: &BTreeSet<String>) -> anyhow::Result<Built> {
     if packages.is_empty() {
         return Ok(Built::default());
     }
     let packages = packages.iter().map(String::as_str).chain([FEATURES]);
-    let targets = ["build", "--lib", "--bins", "--examples", "--tests"];
-    let packages = packages.flat_map(|package| ["-p", package]);
-    suite::build(&targets.into_iter().chain(packages).collect::<Vec<_>>())
+    let packages: Vec<_> = packages.flat_map(|package| ["-p", package]).collect();
+    suite::build(&[&["build"], &PRODUCTS[..], &["--tests"], &packages].concat())
 }
 
 /// Puts links, headers and the files of pkg-config beside the built libraries in `folder`, where users and tests look.
@@ -197,7 +199,7 @@ mod tests {
     fn every_dependency_has_the_features_that_the_whole_workspace_requests() {
         let root = tree::root().to_str().unwrap();
         let requested = features(&["-p", FEATURES]);
-        for (package, expected) in features(&["--workspace", "--exclude", SHIM]) {
+        for (package, expected) in features(&["--workspace"]) {
             if !package.contains(root) {
                 assert_eq!(
                     requested.get(&package),
